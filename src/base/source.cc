@@ -1,0 +1,146 @@
+#include "base/source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace hlosim {
+
+LineColumn SourceFile::locate(uint32_t offset) const {
+  const size_t end = std::min<size_t>(offset, text_.size());
+  const std::string_view before(text_.data(), end);
+  const size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  return {1 + std::count(before.begin(), before.end(), '\n'),
+          static_cast<int64_t>(end - line_start) + 1};
+}
+
+std::string_view SourceFile::line_at(uint32_t offset) const {
+  const size_t at = std::min<size_t>(offset, text_.size());
+  const std::string_view text(text_);
+  size_t start = text.substr(0, at).rfind('\n');
+  start = start == std::string_view::npos ? 0 : start + 1;
+  size_t end = text.find('\n', at);
+  if (end == std::string_view::npos) end = text.size();
+  if (end > start && text[end - 1] == '\r') --end;
+  return text.substr(start, end - start);
+}
+
+namespace {
+
+const char* severity_word(Severity severity) {
+  switch (severity) {
+    case Severity::kNote: return "note";
+    case Severity::kWarning: return "warning";
+    case Severity::kError: return "error";
+  }
+  return "error";
+}
+
+/// The line and a caret below `column`; very long lines are cut around the caret.
+std::string excerpt(std::string_view line, int64_t column) {
+  constexpr size_t kWidth = 160;
+  size_t caret = std::min(static_cast<size_t>(column - 1), line.size());
+  std::string shown;
+  if (line.size() > kWidth) {
+    const size_t start = caret > kWidth / 2 ? caret - kWidth / 2 : 0;
+    const size_t count = std::min(kWidth, line.size() - start);
+    shown = std::string(start > 0 ? "..." : "") + std::string(line.substr(start, count)) +
+            (start + count < line.size() ? "..." : "");
+    caret = caret - start + (start > 0 ? 3 : 0);
+  } else {
+    shown = std::string(line);
+  }
+  for (char& c : shown)
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
+  std::string pad;
+  for (size_t i = 0; i < caret && i < shown.size(); ++i) pad += shown[i] == '\t' ? '\t' : ' ';
+  return fmt::format("  {}\n  {}^\n", shown, pad);
+}
+
+}  // namespace
+
+std::string render(const Diagnostic& diagnostic) {
+  std::string out;
+  if (diagnostic.source) {
+    const LineColumn at = diagnostic.source->locate(diagnostic.offset);
+    out = fmt::format("{}:{}:{}: {}: {}\n", diagnostic.source->name(), at.line, at.column,
+                      severity_word(diagnostic.severity), diagnostic.message);
+    out += excerpt(diagnostic.source->line_at(diagnostic.offset), at.column);
+  } else {
+    out = fmt::format("hlosim: {}: {}\n", severity_word(diagnostic.severity), diagnostic.message);
+  }
+  if (!diagnostic.hint.empty()) out += fmt::format("  hint: {}\n", diagnostic.hint);
+  return out;
+}
+
+void DiagnosticList::add(Diagnostic diagnostic) {
+  if (diagnostic.severity == Severity::kError && ++error_count_ > limit_) return;
+  items_.push_back(std::move(diagnostic));
+}
+
+Result<SourcePtr> read_source(const std::string& path) {
+  const bool standard_input = path == "-";
+  const int fd = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return failure(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  std::string text;
+  struct stat info{};
+  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
+    text.reserve(static_cast<size_t>(info.st_size) + 1);
+  std::string error;
+  constexpr size_t kStep = size_t{1} << 20;
+  for (;;) {
+    const size_t old = text.size();
+    const size_t room = std::max<size_t>(text.capacity() - old, std::max(kStep, old / 2));
+    text.resize(old + room);
+    const ssize_t got = ::read(fd, text.data() + old, room);
+    text.resize(old + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) error = std::strerror(errno);
+    if (got <= 0) break;
+    if (text.size() >= std::numeric_limits<uint32_t>::max()) {
+      error = "larger than 4 GiB";
+      break;
+    }
+  }
+  if (!standard_input) ::close(fd);
+  if (!error.empty()) return failure(fmt::format("cannot read '{}': {}", path, error));
+  return std::make_shared<const SourceFile>(standard_input ? "<stdin>" : path, std::move(text));
+}
+
+Result<void> write_file(const std::string& path, std::string_view text) {
+  if (path == "-") {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+      return failure(fmt::format("cannot write standard output: {}", std::strerror(errno)));
+    return {};
+  }
+  std::string temporary = path + ".XXXXXX";
+  const int fd = ::mkstemp(temporary.data());
+  if (fd < 0) return failure(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+  std::string error;
+  for (std::string_view rest = text; !rest.empty();) {
+    const ssize_t put = ::write(fd, rest.data(), rest.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) {
+      error = std::strerror(errno);
+      break;
+    }
+    rest.remove_prefix(static_cast<size_t>(put));
+  }
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(fd, 0666 & ~mask);
+  if (::close(fd) != 0 && error.empty()) error = std::strerror(errno);
+  if (error.empty() && ::rename(temporary.c_str(), path.c_str()) != 0) error = std::strerror(errno);
+  if (error.empty()) return {};
+  ::unlink(temporary.c_str());
+  return failure(fmt::format("cannot write '{}': {}", path, error));
+}
+
+}  // namespace hlosim

@@ -1,0 +1,20 @@
+// Small text helpers shared by every reader and printer.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hlosim {
+
+/// The candidate nearest to `word` by edit distance, or empty when none is near enough
+/// (distance <= max(1, length / 3)) to be worth a "did you mean".
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+/// `did you mean "x"?`, or empty when nearest() finds nothing.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
+
+/// Text of a byte string in a message: at most `limit` bytes, control characters escaped.
+std::string shown(std::string_view text, size_t limit = 60);
+
+}  // namespace hlosim
