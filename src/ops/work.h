@@ -1,0 +1,70 @@
+// What an instruction asks of a device, without saying how long it takes: matrix products, vector
+// operations, which parts of its operands it touches, and what goes over the interconnect. The
+// timing model turns this into time on a given device from the physical (padded, tiled) shapes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hlo/op_def.h"
+
+namespace hlosim {
+
+/// How precisely the MXU multiplies f32: one, three or six bf16 passes.
+enum class MatmulPrecision : uint8_t { kDefault, kHigh, kHighest };
+
+/// `batch` products [m,k]·[k,n] as the MXU sees them, in logical sizes. For convolutions k holds the
+/// kernel window and input features, m the batch and output positions, n the output features.
+struct MatmulWork {
+  int64_t batch = 1, m = 0, n = 0, k = 0;
+  ElementType lhs = ElementType::kF32, rhs = ElementType::kF32;
+  MatmulPrecision precision = MatmulPrecision::kDefault;
+};
+
+/// Classes of vector operations by what they cost per register.
+enum class VectorOp : uint8_t {
+  kSimple,          // add, multiply, compare, select, convert between 32-bit types, …: one ALU slot
+  kDivide,          // float divide, remainder by reciprocal
+  kTranscendental,  // exp, log, tanh, rsqrt, …: the transcendental unit plus fix-up
+  kExpensive,       // pow, sin/cos, integer divide, erf and other long polynomials
+  kCrossLane,       // moves between lanes: lane reductions, transposes, lane gathers
+  kCrossSublane,    // moves between sublanes
+};
+
+/// `per_element` operations of class `op` on every element of `shape` (padded to whole registers).
+struct VectorWork {
+  VectorOp op = VectorOp::kSimple;
+  ShapeRef shape = nullptr;
+  double per_element = 1;
+};
+
+enum class CollectiveKind : uint8_t {
+  kAllReduce, kAllGather, kReduceScatter, kAllToAll, kRaggedAllToAll, kPermute, kBroadcast,
+};
+
+/// The interconnect part. Payload and groups are read from the instruction by the collective model.
+struct CollectiveWork {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  std::vector<ShapeRef> payload;  // what one member contributes, array shapes
+};
+
+struct Work {
+  std::vector<MatmulWork> matmuls;
+  std::vector<VectorWork> vectors;
+  std::optional<CollectiveWork> collective;
+  /// Part of each operand that is read; preset to the whole operands. Null: not read.
+  std::vector<ShapeRef> operand_read;
+  /// Part of the result that is written; preset to the whole result. Null: nothing is.
+  ShapeRef result_written = nullptr;
+  /// Rows, slices or windows fetched by separate DMAs (gather, scatter, dynamic slices); 0: streamed.
+  int64_t scattered_accesses = 0;
+  /// Nobody modelled this: bytes only, and the report says so under this name.
+  std::string_view unmodelled;
+};
+
+/// Work of one instruction by its opcode's rule. Fusions are the business of the caller, which walks
+/// their bodies.
+Work work_of(const OpContext& op);
+
+}  // namespace hlosim
