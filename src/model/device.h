@@ -1,0 +1,496 @@
+// A device: the numbers of one TPU generation that timing rests on, and where each comes from.
+//
+// "Device" is what XLA numbers as one: the two-core chip on v4 and v5p (megacore), one TensorCore
+// on v2, v3 and v7x, the single-core chip on v5e and v6e. DeviceConfig holds plain values, read
+// from YAML (docs/devices.md, configs/*.yaml) through the fields() list of each struct: reading,
+// unknown and missing keys, dumping and the documentation all follow from that one list.
+// Anything said to be "per core" is multiplied by `cores` for the whole device.
+//
+//   DiagnosticList problems;
+//   std::optional<Device> device = load_device("v4", {{"mxu.count", "8"}}, search, problems);
+//   device->config.memory_space(1)->read.at(device->config.clock);   // VMEM, per core
+//   device->weakest_source({"clock", "mxu"});                        // kPublished
+//
+// Keys without effect. Whether a key that a user set had any effect is decided by trying:
+// `changes` lists what --set and the user's own files state, without_change(i) is the same device
+// with that one value back at what it was (or doubled, where there is no earlier value), and
+// a result that is the same under both did not depend on it. Recording reads instead would call a
+// bandwidth "used" as soon as some max() looked at it, and would need every struct behind getters.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/source.h"
+#include "base/units.h"
+#include "layout/element_type.h"
+
+namespace hlosim {
+
+/// A memory's rate: absolute ("1228 GB/s") or tied to the core's clock ("8192 B/cycle").
+struct Bandwidth {
+  double amount = 0;       // bytes per second, or per cycle of the core
+  bool per_cycle = false;
+  BytesPerSecond at(Hertz clock) const {
+    return BytesPerSecond(per_cycle ? amount * clock.count() : amount);
+  }
+  bool operator==(const Bandwidth&) const = default;
+};
+
+/// Side lengths of a slice of chips, as in "2x2x1".
+struct Topology {
+  std::vector<int64_t> sides;
+  bool operator==(const Topology&) const = default;
+  int64_t chips() const {
+    int64_t product = 1;
+    for (const int64_t side : sides) product *= side;
+    return product;
+  }
+};
+
+/// How the systolic arrays take one element type that they know.
+struct MxuType {
+  ElementType type = ElementType::kInvalid;
+  int64_t rows = 0;        // left-hand rows per issue
+  Cycles cadence{};
+  int64_t latch_rows = 0;  // right-hand rows per latch step
+  Cycles latch_cadence{};
+  Cycles latency{};
+  int64_t passes = 1, passes_high = 1, passes_highest = 1;
+
+  static auto& key(auto& self) { return self.type; }
+  static void fields(auto& self, auto&& field) {
+    field("rows", self.rows, "rows of the left operand that one matmul issue takes");
+    field("cadence", self.cadence, "cycles between two matmul issues on one MXU", Range{1, 1e6});
+    field("latch_rows", self.latch_rows, "rows of the right operand (weights) loaded by one latch step");
+    field("latch_cadence", self.latch_cadence, "cycles between two latch steps", Range{1, 1e6});
+    field("latency", self.latency, "cycles from the first issue to the first result");
+    field("passes", self.passes, "passes at precision DEFAULT");
+    field("passes_high", self.passes_high, "passes at precision HIGH");
+    field("passes_highest", self.passes_highest, "passes at precision HIGHEST");
+  }
+};
+
+/// An element type that the arrays don't know: it is brought into another one, which runs `passes` times.
+struct MxuEmulation {
+  ElementType type = ElementType::kInvalid;
+  ElementType as = ElementType::kInvalid;
+  int64_t passes = 0;
+
+  static auto& key(auto& self) { return self.type; }
+  static void fields(auto& self, auto&& field) {
+    field("as", self.as, "element type, one of mxu.types, that it is brought into");
+    field("passes", self.passes, "passes of that type for each pass of this one");
+  }
+};
+
+/// Matrix units of one core.
+struct MxuConfig {
+  int64_t count = 0, rows = 0, columns = 0;
+  std::vector<MxuType> types;
+  std::vector<MxuEmulation> emulated;
+
+  static void fields(auto& self, auto&& field) {
+    field("count", self.count, "systolic arrays (MXUs) per core");
+    field("rows", self.rows, "depth of one array: contracting elements it holds");
+    field("columns", self.columns, "width of one array: output columns it holds");
+    field("types", self.types, "element types that the arrays multiply, by HLO name");
+    field("emulated", self.emulated, "element types that are brought into one of mxu.types, by HLO name");
+  }
+};
+
+/// What one 1024-element (lanes x sublanes) result vreg of an operation class takes.
+struct VectorOpCost {
+  double alu = 0;  // ALU slots
+  double eup = 0;  // transcendental-unit pushes
+
+  static void fields(auto& self, auto&& field) {
+    field("alu", self.alu, "vector ALU slots per result vreg");
+    field("eup", self.eup, "transcendental-unit pushes per result vreg");
+  }
+};
+
+struct VectorOpCosts {
+  VectorOpCost simple, integer_multiply, divide, integer_divide, exponential, logarithm, root, tanh, logistic,
+      trigonometric, power, error_function, random;
+
+  static void fields(auto& self, auto&& field) {
+    field("simple", self.simple, "add, subtract, multiply, min, max, compare, select, logic, shifts, sign, floor");
+    field("integer_multiply", self.integer_multiply, "32-bit integer multiply");
+    field("divide", self.divide, "float divide");
+    field("integer_divide", self.integer_divide, "integer divide and remainder");
+    field("exponential", self.exponential, "exponential, exponential-minus-one");
+    field("logarithm", self.logarithm, "log, log-plus-one");
+    field("root", self.root, "sqrt, rsqrt, cbrt");
+    field("tanh", self.tanh, "tanh");
+    field("logistic", self.logistic, "logistic (sigmoid)");
+    field("trigonometric", self.trigonometric, "sine, cosine, tan and their inverses, atan2");
+    field("power", self.power, "power");
+    field("error_function", self.error_function, "erf");
+    field("random", self.random, "one vreg of random bits");
+  }
+};
+
+/// What it takes to bring one vreg's worth (1024 elements) of a type to 32 bits, or back.
+struct VectorConversion {
+  ElementType type = ElementType::kInvalid;
+  double alu = 0;
+
+  static auto& key(auto& self) { return self.type; }
+  static void fields(auto& self, auto&& field) {
+    field("alu", self.alu, "vector ALU slots per 1024 elements converted to or from 32 bits");
+  }
+};
+
+/// Vector unit of one core.
+struct VpuConfig {
+  int64_t lanes = 0, sublanes = 0, alus = 0, vregs = 0;
+  std::vector<ElementType> native_types;
+  std::vector<VectorConversion> convert;
+  VectorOpCosts ops;
+
+  static void fields(auto& self, auto&& field) {
+    field("lanes", self.lanes, "lanes of a vreg (the minor-most dimension)");
+    field("sublanes", self.sublanes, "sublanes of a vreg (the second-minor dimension)");
+    field("alus", self.alus, "vector ALU slots: vreg operations begun per cycle");
+    field("vregs", self.vregs, "vector registers");
+    field("native_types", self.native_types, "element types with arithmetic of their own; others are converted");
+    field("convert", self.convert, "conversion costs of other element types, by HLO name");
+    field("ops", self.ops, "cost of operation classes");
+  }
+};
+
+/// A unit beside the ALUs: transcendental (EUP), cross-lane (XLU) or scalar.
+struct UnitConfig {
+  int64_t count = 0;
+  Cycles cadence{};
+  Cycles latency{};
+
+  static void fields(auto& self, auto&& field) {
+    field("count", self.count, "units per core");
+    field("cadence", self.cadence, "cycles between two operations of one unit", Range{1, 1e6});
+    field("latency", self.latency, "cycles from an operation to its result");
+  }
+};
+
+enum class MemoryScope : uint8_t { kCore, kDevice, kHost };
+
+/// A memory space, S(n) in HLO text. Rates and capacity are per `scope`.
+/// No rate at all: the space holds flags or scalars, and its traffic takes no time.
+struct MemorySpace {
+  std::string name;
+  std::vector<int64_t> numbers;
+  MemoryScope scope = MemoryScope::kDevice;
+  std::optional<Bytes> capacity;
+  std::optional<Bandwidth> bandwidth;  // reads and writes together
+  std::optional<Bandwidth> read, write;
+
+  static auto& key(auto& self) { return self.name; }
+  static void fields(auto& self, auto&& field) {
+    field("numbers", self.numbers, "memory-space numbers n of S(n) in HLO text", Range{0, 255});
+    field("scope", self.scope, "whose the capacity and rates are: core, device or host");
+    field("capacity", self.capacity, "bytes that fit; absent: not sized");
+    field("bandwidth", self.bandwidth, "rate that reads and writes share");
+    field("read", self.read, "rate of reads alone");
+    field("write", self.write, "rate of writes alone");
+  }
+};
+
+/// VMEM as XLA's fusions use it.
+struct VmemConfig {
+  Bytes scoped_limit{}, internal_scratch{}, transaction{};
+
+  static void fields(auto& self, auto&& field) {
+    field("scoped_limit", self.scoped_limit, "VMEM that one instruction may use as scratch (xla_tpu_scoped_vmem_limit_kib)");
+    field("internal_scratch", self.internal_scratch, "part of the scoped limit that the compiler keeps", Range{0, 1e15});
+    field("transaction", self.transaction, "smallest window that a pipelined operand occupies");
+  }
+};
+
+/// DMA engines of one core, HBM <-> VMEM.
+struct DmaConfig {
+  BytesPerSecond bandwidth{};
+  Picoseconds read_latency{}, write_latency{};
+  Bytes granule{}, full_rate_run{};
+  int64_t outstanding = 0;
+  Cycles issue{};
+
+  static void fields(auto& self, auto&& field) {
+    field("bandwidth", self.bandwidth, "achievable rate per core, all its transfers together");
+    field("read_latency", self.read_latency, "HBM -> VMEM, from start to the first bytes");
+    field("write_latency", self.write_latency, "VMEM -> HBM, from start to completion of the first bytes");
+    field("granule", self.granule, "bytes moved at least; sizes round up to it");
+    field("full_rate_run", self.full_rate_run, "contiguous run from which on the full rate is reached");
+    field("outstanding", self.outstanding, "transfers in flight per core");
+    field("issue", self.issue, "scalar-unit cycles to start one transfer");
+  }
+};
+
+enum class WrapRule : uint8_t {
+  kNever,        // a mesh
+  kFullAxis,     // an axis wraps when the slice has its full pod length
+  kCubes,        // every axis wraps when all sides are multiples of 4
+  kAlways,
+};
+
+/// Inter-chip interconnect.
+struct IciConfig {
+  int64_t links = 0;
+  BytesPerSecond bandwidth{};
+  Picoseconds hop_latency{}, launch{};
+  Topology pod, default_slice;
+  WrapRule wrap = WrapRule::kNever;
+  std::optional<BytesPerSecond> die_to_die;
+
+  static void fields(auto& self, auto&& field) {
+    field("links", self.links, "links per chip");
+    field("bandwidth", self.bandwidth, "achievable rate of one link in one direction");
+    field("hop_latency", self.hop_latency, "latency per hop");
+    field("launch", self.launch, "fixed time of one collective: start and synchronisation");
+    field("pod", self.pod, "sides of the largest torus [chips]");
+    field("wrap", self.wrap, "when the links of an axis close to a ring: never, full_axis, cubes (all sides "
+                             "multiples of 4) or always");
+    field("default_slice", self.default_slice, "sides of the slice used without --topology [chips]");
+    field("die_to_die", self.die_to_die, "one-way rate between two devices of one chip");
+  }
+};
+
+/// A path out of the chip.
+struct LinkConfig {
+  BytesPerSecond bandwidth{};
+  Picoseconds latency{};
+
+  static void fields(auto& self, auto&& field) {
+    field("bandwidth", self.bandwidth, "rate in one direction");
+    field("latency", self.latency, "latency of one transfer");
+  }
+};
+
+struct HostConfig {
+  int64_t chips = 0;
+  LinkConfig pcie, dcn;
+
+  static void fields(auto& self, auto&& field) {
+    field("chips", self.chips, "chips per host");
+    field("pcie", self.pcie, "chip <-> host memory, per chip");
+    field("dcn", self.dcn, "host <-> data-centre network, per host");
+  }
+};
+
+struct OverheadConfig {
+  Picoseconds instruction{}, smallest_fusion{}, loop_iteration{};
+
+  static void fields(auto& self, auto&& field) {
+    field("instruction", self.instruction, "start of one top-level instruction, never hidden");
+    field("smallest_fusion", self.smallest_fusion, "least time of an instruction that reads or writes HBM");
+    field("loop_iteration", self.loop_iteration, "condition, jump and carried scalars of one while iteration");
+  }
+};
+
+enum class SecondMinorCompaction : uint8_t { kOff, kF32, kPacked };
+
+/// Which tiled layouts the compiler gives to arrays whose text names none (layouts: docs/devices.md).
+struct TilingConfig {
+  SecondMinorCompaction compact_second_minor = SecondMinorCompaction::kOff;
+  bool large_second_minor = false;
+  Bytes rank1_granule{};
+
+  static void fields(auto& self, auto&& field) {
+    field("compact_second_minor", self.compact_second_minor,
+          "fewer tile rows for small second-minor dimensions: off, f32 (32-bit types only) or packed (all)");
+    field("large_second_minor", self.large_second_minor, "tiles of sublanes x (32 / bits) rows for packed types");
+    field("rank1_granule", self.rank1_granule, "smallest tile of one-dimensional arrays and scalars");
+  }
+};
+
+struct DeviceConfig {
+  std::string name, generation, description;
+  int64_t cores = 0, cores_per_chip = 0;
+  Hertz clock{};
+  std::vector<Hertz> p_states;
+  MxuConfig mxu;
+  VpuConfig vpu;
+  UnitConfig eup, xlu, scalar;
+  std::vector<MemorySpace> memory;
+  VmemConfig vmem;
+  DmaConfig dma;
+  IciConfig ici;
+  HostConfig host;
+  OverheadConfig overhead;
+  TilingConfig tiling;
+
+  static void fields(auto& self, auto&& field) {
+    field("name", self.name, "full name");
+    field("generation", self.generation, "short name of the generation");
+    field("description", self.description, "what one device is");
+    field("cores", self.cores, "TensorCores that make one device", Range{1, 64});
+    field("cores_per_chip", self.cores_per_chip, "TensorCores per chip", Range{1, 64});
+    field("clock", self.clock, "TensorCore clock");
+    field("p_states", self.p_states, "clocks of xla_tpu_dvfs_p_state 0, 1, ...; empty: one clock only");
+    field("mxu", self.mxu, "matrix units");
+    field("vpu", self.vpu, "vector unit");
+    field("eup", self.eup, "transcendental unit; an operation is one push of one vreg");
+    field("xlu", self.xlu, "cross-lane units; an operation is one vreg");
+    field("scalar", self.scalar, "scalar unit");
+    field("memory", self.memory, "memory spaces, by name");
+    field("vmem", self.vmem, "VMEM as scratch");
+    field("dma", self.dma, "DMA between HBM and VMEM");
+    field("ici", self.ici, "inter-chip interconnect");
+    field("host", self.host, "host and networks");
+    field("overhead", self.overhead, "fixed costs");
+    field("tiling", self.tiling, "native tiled layouts");
+  }
+
+  /// The space numbered S(number), or null when the device has none.
+  const MemorySpace* memory_space(int64_t number) const;
+  /// The space called `space_name`, or null.
+  const MemorySpace* memory_space(std::string_view space_name) const;
+  const MemorySpace& hbm() const { return *memory_space(int64_t{0}); }   // validated to exist
+  const MemorySpace& vmem_space() const { return *memory_space(int64_t{1}); }
+  int64_t devices_per_chip() const { return cores_per_chip / cores; }
+};
+
+enum class MatmulPrecision : uint8_t { kDefault, kHigh, kHighest };
+
+/// How one core multiplies operands of two element types.
+struct MatmulRate {
+  int64_t rows = 0;        // left-hand rows per issue
+  Cycles cadence{};        // per issue and MXU
+  int64_t latch_rows = 0;  // right-hand rows per latch step
+  Cycles latch_cadence{};
+  Cycles latency{};
+  int64_t passes = 1;      // of everything above
+  ElementType lhs = ElementType::kInvalid;  // as which the operands enter the array
+  ElementType rhs = ElementType::kInvalid;
+  bool emulated = false;
+};
+
+/// Null when the device file has neither `lhs` nor `rhs` among mxu.types or mxu.emulated.
+std::optional<MatmulRate> matmul_rate(const MxuConfig& mxu, ElementType lhs, ElementType rhs,
+                                      MatmulPrecision precision);
+
+/// Peak of the MXUs of one device: 2 * rows * columns * MXUs * cores * rows per cycle * clock / passes;
+/// 0 when the device doesn't multiply `type`.
+FlopsPerSecond peak_flops(const DeviceConfig& config, ElementType type,
+                          MatmulPrecision precision = MatmulPrecision::kDefault);
+/// Peak of the vector ALUs of one device for 32-bit operations.
+FlopsPerSecond peak_vector_flops(const DeviceConfig& config);
+
+/// Rate of one memory space for the whole device (per-core rates times cores): reads, writes, both
+/// together. The share of a part whose rate the file leaves out is unlimited (infinity).
+struct SpaceRates {
+  BytesPerSecond read, write, total;
+};
+SpaceRates device_rates(const DeviceConfig& config, const MemorySpace& space);
+/// Bytes of `space` per device, if sized.
+std::optional<Bytes> device_capacity(const DeviceConfig& config, const MemorySpace& space);
+
+// ── where numbers come from ──
+
+/// From the most to the least trustworthy.
+enum class SourceClass : uint8_t { kPublished, kInferred, kCalibrated, kGuess, kOverride };
+inline constexpr int kSourceClassCount = 5;
+/// "published", "inferred", "calibrated", "guess", "override"
+std::string_view to_text(SourceClass source_class);
+
+/// One value of a device: the leaf of a path such as "memory.hbm.bandwidth".
+struct DeviceValue {
+  std::string path;
+  std::string text;                    // as the file format writes it: "1228 GB/s"
+  std::string_view doc;
+  bool has_source = true;              // false for names and descriptions
+  SourceClass source_class = SourceClass::kGuess;
+  std::string source;                  // whole text: "published: Cloud TPU docs, v4"
+  SourcePtr file;                      // where the value is written
+  uint32_t offset = 0;
+};
+
+/// --set path=value
+struct DeviceOverride {
+  std::string path;
+  std::string value;
+};
+/// Splits "path=value"; errors: no '=', empty path.
+Result<DeviceOverride> parse_override(std::string_view text);
+
+/// A value that the user gave: by --set, or in a device file that is not built in.
+struct DeviceChange {
+  std::string path;
+  std::string text;                       // the value now
+  std::optional<std::string> previous;    // what the base file, or the file before --set, says
+  bool from_set = false;
+  SourcePtr file;
+  uint32_t offset = 0;
+};
+
+class DeviceTree;  // what the files said, merged; private to the loader
+
+class Device {
+ public:
+  DeviceConfig config;
+  std::vector<DeviceValue> values;      // every leaf, in the order of fields()
+  std::vector<DeviceChange> changes;    // see "Keys without effect" above
+  std::string file;                     // "configs/my.yaml", or "v4.yaml (built-in)"
+
+  /// The value at `path`, or null.
+  const DeviceValue* value(std::string_view path) const;
+  /// The least trustworthy source among the values whose path is one of `paths` or below one.
+  /// kPublished when none matches.
+  SourceClass weakest_source(std::span<const std::string_view> paths) const;
+  SourceClass weakest_source(std::initializer_list<std::string_view> paths) const {
+    return weakest_source(std::span(paths.begin(), paths.size()));
+  }
+  /// 16 hex digits over every path and value (sources left out); equal devices have equal ones,
+  /// on every machine.
+  std::string fingerprint() const;
+
+  /// This device without changes[index]: the previous value, or where there is none the value doubled
+  /// (halved where doubling isn't allowed). Null when nothing else is allowed there.
+  std::optional<Device> without_change(size_t index) const;
+
+ private:
+  friend struct DeviceBuilder;
+  std::shared_ptr<const DeviceTree> tree_;
+};
+
+// ── loading ──
+
+/// Where device files are looked for after the path itself and before the built-in ones.
+struct DeviceSearch {
+  std::vector<std::string> directories;
+  /// $HLOSIM_CONFIG_PATH, split at ':'.
+  static DeviceSearch from_environment();
+};
+
+/// Loads `name`: a path; else a file `name` or `name`.yaml in the search directories; else a built-in
+/// one ("v4" and "v4.yaml" alike). Then applies the overrides in order. Null with errors in
+/// `problems` when anything is wrong.
+std::optional<Device> load_device(const std::string& name, std::span<const DeviceOverride> overrides,
+                                  const DeviceSearch& search, DiagnosticList& problems);
+/// The same for a text at hand; `extends:` is relative to the directory of source->name().
+std::optional<Device> load_device(const SourcePtr& source, std::span<const DeviceOverride> overrides,
+                                  const DeviceSearch& search, DiagnosticList& problems);
+
+/// Names of the built-in devices, "v2", "v3", ... "unit".
+std::vector<std::string> builtin_devices();
+
+// ── text ──
+
+/// The effective configuration as a device file that loads to the same device.
+std::string to_yaml(const Device& device);
+/// Table for `hlosim devices NAME`: key, value, source, what it means; derived peaks first.
+std::string to_text(const Device& device);
+/// One line per built-in device for `hlosim devices`.
+std::string builtin_devices_text();
+/// The schema as a Markdown table, part of docs/devices.md.
+std::string schema_markdown();
+
+}  // namespace hlosim
