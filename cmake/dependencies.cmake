@@ -1,3 +1,10 @@
-# Everything comes from Debian 12; nothing is downloaded.
-find_package(fmt REQUIRED)
-find_package(tl-expected REQUIRED)
+# Every package comes from Debian 12 (scripts/setup installs them); nothing is downloaded.
+
+# What a program that links hlosim needs too: the exported package looks for the same list.
+set(HLOSIM_DEPENDENCIES fmt tl-expected yaml-cpp TBB Boost)
+# Headers that our .cc files alone include.
+set(HLOSIM_BUILD_DEPENDENCIES nlohmann_json CLI11 Eigen3)
+
+foreach(package IN LISTS HLOSIM_DEPENDENCIES HLOSIM_BUILD_DEPENDENCIES)
+  find_package(${package} REQUIRED)
+endforeach()

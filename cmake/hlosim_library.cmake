@@ -1,18 +1,40 @@
-# hlosim_library(<folder> <dependency>...): the static library hlosim_<folder> of src/<folder>.
+include(${CMAKE_CURRENT_LIST_DIR}/hlosim_kernels.cmake)
+
+# hlosim_library(<folder> <dependency>... [PRIVATE <library>...] [INTERNAL <headers>...])
+#
+# The static library hlosim_<folder>, made of src/<folder>/*.cc. Dependencies that stand first are
+# seen by whoever uses the library. PRIVATE: libraries to link that no header of ours includes.
+# INTERNAL: header-only libraries that no header of ours includes; users of hlosim don't need them.
+# Files named *.kernel.cc are compiled once per instruction set level (cmake/hlosim_kernels.cmake).
 function(hlosim_library folder)
+  cmake_parse_arguments(arg "" "" "PRIVATE;INTERNAL" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cc)
-  add_library(hlosim_${folder} STATIC ${sources})
-  set_target_properties(hlosim_${folder} PROPERTIES EXPORT_NAME ${folder})
-  target_include_directories(hlosim_${folder} PUBLIC
+  file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.kernel.cc)
+  if(kernels)
+    list(REMOVE_ITEM sources ${kernels})
+  endif()
+  set(library hlosim_${folder})
+  add_library(${library} STATIC ${sources})
+  set_target_properties(${library} PROPERTIES EXPORT_NAME ${folder})
+  target_include_directories(${library} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
-    $<INSTALL_INTERFACE:include/hlosim>)
-  target_compile_features(hlosim_${folder} PUBLIC cxx_std_20)
-  target_link_libraries(hlosim_${folder} PUBLIC ${ARGN})
-  hlosim_warnings(hlosim_${folder})
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/hlosim>)
+  target_compile_features(${library} PUBLIC cxx_std_20)
+  target_link_libraries(${library} PUBLIC ${arg_UNPARSED_ARGUMENTS} PRIVATE ${arg_PRIVATE})
+  foreach(headers IN LISTS arg_INTERNAL)
+    target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:${headers}>)
+  endforeach()
+  hlosim_compile_options(${library})
+  if(kernels)
+    hlosim_kernels(${library} ${kernels})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY HLOSIM_LIBRARIES ${library})
 endfunction()
 
-function(hlosim_warnings target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpedantic)
+# Warnings, and the instruction set that every machine we support has.
+function(hlosim_compile_options target)
+  target_compile_options(${target} PRIVATE -march=x86-64-v2
+    -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpedantic)
   # g++ 12 warns of impossible overlaps inside std::string (GCC bug 105651).
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   if(HLOSIM_WERROR)

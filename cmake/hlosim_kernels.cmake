@@ -1,0 +1,28 @@
+# hlosim_kernels(<target> <source>...): compiles each source once per x86-64 level and adds the
+# objects to the target. The program picks a level when it starts (src/base/cpu.h).
+#
+# A kernel source puts all it defines into `namespace hlosim::HLOSIM_ISA`, which is isa_v2, isa_v3 or
+# isa_v4, and uses plain loops, intrinsics and anonymous namespaces only. No standard containers or
+# other templates: each level would bring its own copy of the same weak symbol, the linker would keep
+# any one of them, and AVX-512 code would end up where an older processor runs it
+# (docs/decisions/0001-instruction-set-levels.md). tools/check_isa looks for that.
+#
+# Products and sums round separately on every level (no contraction), so that results don't depend on
+# the machine; a kernel that wants a fused multiply-add calls std::fma on levels that have one.
+function(hlosim_kernels target)
+  foreach(level v2 v3 v4)
+    set(objects ${target}_${level})
+    add_library(${objects} OBJECT ${ARGN})
+    hlosim_compile_options(${objects})
+    target_compile_options(${objects} PRIVATE -march=x86-64-${level} -O3 -ffp-contract=off
+      -fno-math-errno -fno-trapping-math)
+    if(level STREQUAL v4)
+      target_compile_options(${objects} PRIVATE -mprefer-vector-width=512)
+    endif()
+    target_compile_definitions(${objects} PRIVATE HLOSIM_ISA=isa_${level})
+    target_include_directories(${objects} PRIVATE
+      $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+    set_property(GLOBAL APPEND PROPERTY HLOSIM_KERNEL_OBJECTS $<TARGET_OBJECTS:${objects}>)
+  endforeach()
+endfunction()
