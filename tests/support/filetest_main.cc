@@ -1,0 +1,13 @@
+// The program that runs all of tests/filetests.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "support/filetest.h"
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (const char* variable : {"HLOSIM_CONFIG_PATH", "HLOSIM_FLAGS", "HLOSIM_ISA", "XLA_FLAGS"}) unsetenv(variable);
+  hlosim::filetest::register_tests(HLOSIM_SOURCE_DIR "/tests/filetests");
+  return RUN_ALL_TESTS();
+}
