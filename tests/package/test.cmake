@@ -1,0 +1,32 @@
+# cmake -DBUILD=… -DSCRATCH=… -DSOURCE=… -DVERSION=… [-DCXX=… -DFLAGS=… -DTYPE=…] -P test.cmake
+# Installs BUILD below SCRATCH, moves it, then configures, builds and runs the project SOURCE against it.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\n${output}")
+  endif()
+  set(output ${output} PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${SCRATCH})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/installed)
+file(RENAME ${SCRATCH}/installed ${SCRATCH}/moved)  # the package may not remember where it was installed
+run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${SCRATCH}/build -DCMAKE_PREFIX_PATH=${SCRATCH}/moved
+  -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_BUILD_TYPE=${TYPE})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
+run(${SCRATCH}/build/consumer)
+if(NOT output MATCHES "us\nhlosim ${VERSION}\n$")
+  message(FATAL_ERROR "the consumer printed:\n${output}")
+endif()
+run(${SCRATCH}/moved/bin/hlosim --version)
+if(NOT output STREQUAL "hlosim ${VERSION}\n")
+  message(FATAL_ERROR "the installed program printed:\n${output}")
+endif()
+if(NOT EXISTS ${SCRATCH}/moved/share/doc/hlosim/README.md)
+  message(FATAL_ERROR "no documentation was installed")
+endif()
+file(GLOB_RECURSE names RELATIVE ${SCRATCH}/moved ${SCRATCH}/moved/*)
+if(names MATCHES "placeholder|_test|\\.cc(;|$)")
+  message(FATAL_ERROR "installed what doesn't belong there: ${names}")
+endif()

@@ -1,0 +1,74 @@
+"""tools/check_dependencies finds what is planted, and nothing else."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check_dependencies"
+
+CLEAN = {
+    "CMakeLists.txt": "hlosim_library(base fmt::fmt)\nhlosim_library(hlo hlosim_base)\nhlosim_library(ops hlosim_hlo)\n",
+    "src/base/text.h": "// Text.\n#pragma once\n#include <string>\n",
+    "src/hlo/opcode.h": '#pragma once\n#include "base/text.h"\nenum class Opcode { kAdd };\n',
+    "src/hlo/parser.cc": '#include "hlo/opcode.h"\n#include <boost/graph/graph_traits.hpp>\n',
+    "src/ops/dot.cc": '#include <Eigen/Core>\n#include "hlo/opcode.h"\nint f(Opcode o) { switch (o) { case Opcode::kAdd: return 1; } }\n',
+    "src/main/main.cc": '#include "ops/dot.h"\n',
+    "src/ops/dot.h": "/* What #include \"cli/x.h\" would be wrong. */\n#pragma once\n// switch (opcode)\n",
+}
+
+
+def check(changes):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in {**CLEAN, **changes}.items():
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        result = subprocess.run([sys.executable, TOOL, folder], capture_output=True, text=True)
+        assert result.returncode == (1 if result.stdout else 0), result
+        return result.stdout.splitlines()
+
+
+class CheckDependencies(unittest.TestCase):
+    def test_clean(self):
+        self.assertEqual(check({}), [])
+
+    def test_order(self):
+        self.assertEqual(check({"src/base/text.h": '#pragma once\n\n#include "hlo/opcode.h"\n', "src/hlo/opcode.h": "#pragma once\n"}),
+                         ["src/base/text.h:3: base comes before hlo and may not include hlo/opcode.h"])
+
+    def test_include_names(self):
+        self.assertEqual(check({"src/ops/a.cc": '#include "dot.h"\n#include "opps/dot.h"\n#include "ops/dto.h"\n'}),
+                         ['src/ops/a.cc:1: "dot.h" is not of the form "folder/file.h" with a folder of base, hlo, ops',
+                          'src/ops/a.cc:2: "opps/dot.h" is not of the form "folder/file.h" with a folder of base, hlo, ops',
+                          'src/ops/a.cc:3: "ops/dto.h" does not exist'])
+
+    def test_unknown_folder(self):
+        self.assertEqual(check({"src/misc/a.cc": "\n"}),
+                         ["src/misc/a.cc:1: the folder misc has no hlosim_library() in CMakeLists.txt"])
+
+    def test_heavy_headers(self):
+        for heavy in ("Eigen/Dense", "unsupported/Eigen/CXX11/Tensor", "nlohmann/json.hpp", "yaml-cpp/yaml.h", "CLI/CLI.hpp"):
+            self.assertEqual(check({"src/ops/dot.h": f"#pragma once\n#include <{heavy}>\n"}),
+                             [f"src/ops/dot.h:2: <{heavy}> in a header; include it in a .cc file only"])
+
+    def test_pragma_once(self):
+        self.assertEqual(check({"src/ops/dot.h": "#include <string>\n"}),
+                         ["src/ops/dot.h:1: a header starts with #pragma once"])
+
+    def test_switch(self):
+        message = "src/hlo/parser.cc:2: a switch over opcodes outside src/ops; ask the opcode table"
+        for planted in ("switch (x) { case Opcode::kAdd: ; }", "switch (instruction.opcode) {", "switch (i.opcode()) {",
+                        "switch (x) { case hlosim::Opcode::kAdd: ; }"):
+            self.assertEqual(check({"src/hlo/parser.cc": f"\nvoid f() {{ {planted} }}\n"}), [message], planted)
+        self.assertEqual(check({"src/hlo/parser.cc": 'const char* x = "//"; void f() { switch (opcode) {} }\n'}),
+                         ["src/hlo/parser.cc:1: a switch over opcodes outside src/ops; ask the opcode table"])
+
+    def test_circle(self):
+        self.assertEqual(check({"src/base/text.h": '#pragma once\n#include "base/b.h"\n',
+                                "src/base/b.h": '#pragma once\n#include "base/text.h"\n'}),
+                         ["src/base/b.h:1: headers include each other in a circle: base/b.h -> base/text.h -> base/b.h"])
+
+
+if __name__ == "__main__":
+    unittest.main()
