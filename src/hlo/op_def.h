@@ -44,6 +44,8 @@ enum OpTrait : uint32_t {
   kNoAsyncSugar = 1u << 10,     // `<op>-start` is not sugar for async-start
   kCopyStart = 1u << 11,        // the async copy pair (DMA between memory spaces)
   kHostTransfer = 1u << 12,     // infeed, outfeed, send, recv
+  kExactTypes = 1u << 13,       // declared element types are the inferred ones: XLA lets every other
+                                // opcode round its result to another float type
 };
 
 class OpContext;

@@ -144,6 +144,16 @@ bool Shape::is_unbounded() const {
   return std::any_of(elements.begin(), elements.end(), [](ShapeRef e) { return e->is_unbounded(); });
 }
 
+bool compatible_up_to_float_precision(ShapeRef a, ShapeRef b) {
+  if (compatible(a, b)) return true;
+  if (a->kind != b->kind || a->elements.size() != b->elements.size()) return false;
+  if (a->is_array())
+    return is_float(a->element_type) && is_float(b->element_type) && same(a->dimensions, b->dimensions);
+  for (size_t i = 0; i < a->elements.size(); ++i)
+    if (!compatible_up_to_float_precision(a->elements[i], b->elements[i])) return false;
+  return !a->elements.empty();
+}
+
 ShapeRef ShapePool::array(ElementType type, std::span<const int64_t> dimensions, const Layout* layout,
                           std::span<const bool> dynamic) {
   HLOSIM_CHECK(dynamic.empty() || dynamic.size() == dimensions.size());

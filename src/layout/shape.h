@@ -92,6 +92,8 @@ class Shape {
 
 /// Same shape but for layouts and dynamic flags. Requires: both from one pool.
 inline bool compatible(ShapeRef a, ShapeRef b) { return a->logical == b->logical; }
+/// The same, except that any floating-point type may stand for any other.
+bool compatible_up_to_float_precision(ShapeRef a, ShapeRef b);
 
 /// Owner of interned shapes and layouts. Addresses are stable for the pool's life, moves included.
 class ShapePool {
