@@ -58,3 +58,5 @@ BENCHMARK(make_map)->DenseRange(0, 3);
 
 }  // namespace
 }  // namespace hlosim
+
+BENCHMARK_MAIN();

@@ -53,3 +53,5 @@ BENCHMARK(taken_apart)->DenseRange(0, 3);
 
 }  // namespace
 }  // namespace hlosim
+
+BENCHMARK_MAIN();

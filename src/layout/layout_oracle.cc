@@ -18,12 +18,11 @@ std::optional<int64_t> product(int64_t a, int64_t b) {
 
 int64_t ceil_divide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-Vector in_memory_order(const Shape& shape, std::span<const int64_t> logical) {
+Vector in_memory_order(const Layout* layout, std::span<const int64_t> logical) {
   Vector out(logical.begin(), logical.end());
-  if (!shape.layout) return out;
+  if (!layout) return out;
   const size_t rank = out.size();
-  for (size_t i = 0; i < rank; ++i)
-    out[i] = logical[static_cast<size_t>(shape.layout->minor_to_major[rank - 1 - i])];
+  for (size_t i = 0; i < rank; ++i) out[i] = logical[static_cast<size_t>(layout->minor_to_major[rank - 1 - i])];
   return out;
 }
 
@@ -36,8 +35,8 @@ Vector in_logical_order(const Shape& shape, const Vector& physical) {
   return out;
 }
 
-std::span<const Tile> tiles_of(const Shape& shape) {
-  return shape.layout ? shape.layout->tiles : std::span<const Tile>();
+std::span<const Tile> tiles_of(const Layout* layout) {
+  return layout ? layout->tiles : std::span<const Tile>();
 }
 
 /// One tile's effect on `sizes`; the vectors before each part are kept so that it can be undone.
@@ -76,10 +75,10 @@ std::optional<TileStep> tile_step(const Tile& tile, const Vector& sizes) {
   return step;
 }
 
-std::optional<std::vector<TileStep>> all_steps(const Shape& shape) {
+/// The tiles' effects on `sizes`, which are in memory order; nullopt: overflow.
+std::optional<std::vector<TileStep>> all_steps(Vector sizes, std::span<const Tile> tiles) {
   std::vector<TileStep> steps;
-  Vector sizes = in_memory_order(shape, shape.dimensions);
-  for (const Tile& tile : tiles_of(shape)) {
+  for (const Tile& tile : tiles) {
     std::optional<TileStep> step = tile_step(tile, sizes);
     if (!step) return std::nullopt;
     sizes = step->after;
@@ -140,31 +139,39 @@ std::optional<Vector> index_before(const TileStep& step, const Tile& tile, const
 }  // namespace
 
 std::optional<Vector> physical_dimensions(ShapeRef array) {
-  const std::optional<std::vector<TileStep>> steps = all_steps(*array);
+  const std::optional<std::vector<TileStep>> steps = all_steps(in_memory_order(array->layout, array->dimensions), tiles_of(array->layout));
   if (!steps) return std::nullopt;
-  return steps->empty() ? in_memory_order(*array, array->dimensions) : steps->back().after;
+  return steps->empty() ? in_memory_order(array->layout, array->dimensions) : steps->back().after;
+}
+
+std::optional<int64_t> extent(std::span<const int64_t> dimensions, const Layout& layout) {
+  if (std::find(dimensions.begin(), dimensions.end(), 0) != dimensions.end()) return 0;
+  const Vector sizes = in_memory_order(&layout, dimensions);
+  const std::optional<std::vector<TileStep>> steps = all_steps(sizes, layout.tiles);
+  if (!steps) return std::nullopt;
+  std::optional<int64_t> total = 1;
+  for (const int64_t size : steps->empty() ? sizes : steps->back().after)
+    if (total) total = product(*total, size);
+  if (!total) return std::nullopt;
+  return product(ceil_divide(*total, layout.tail_padding_alignment), layout.tail_padding_alignment);
 }
 
 std::optional<int64_t> extent(ShapeRef array) {
-  if (array->element_count() == 0) return 0;
-  const std::optional<Vector> sizes = physical_dimensions(array);
-  if (!sizes) return std::nullopt;
+  if (array->layout) return extent(array->dimensions, *array->layout);
   std::optional<int64_t> total = 1;
-  for (const int64_t size : *sizes)
+  for (const int64_t size : array->dimensions)
     if (total) total = product(*total, size);
-  if (!total || !array->layout) return total;
-  const int64_t alignment = array->layout->tail_padding_alignment;
-  return product(ceil_divide(*total, alignment), alignment);
+  return array->element_count() == 0 ? 0 : total;
 }
 
 int64_t offset(ShapeRef array, std::span<const int64_t> index) {
   HLOSIM_CHECK(static_cast<int64_t>(index.size()) == array->rank(), "{}", to_text(array));
-  const std::optional<std::vector<TileStep>> steps = all_steps(*array);
+  const std::optional<std::vector<TileStep>> steps = all_steps(in_memory_order(array->layout, array->dimensions), tiles_of(array->layout));
   HLOSIM_CHECK(steps, "{}", to_text(array));
-  Vector place = in_memory_order(*array, index);
+  Vector place = in_memory_order(array->layout, index);
   for (size_t i = 0; i < steps->size(); ++i)
-    place = index_after((*steps)[i], tiles_of(*array)[i], std::move(place));
-  const Vector sizes = steps->empty() ? in_memory_order(*array, array->dimensions) : steps->back().after;
+    place = index_after((*steps)[i], tiles_of(array->layout)[i], std::move(place));
+  const Vector sizes = steps->empty() ? in_memory_order(array->layout, array->dimensions) : steps->back().after;
   int64_t result = 0;
   for (size_t i = 0; i < sizes.size(); ++i) result = result * sizes[i] + place[i];
   return result;
@@ -172,9 +179,9 @@ int64_t offset(ShapeRef array, std::span<const int64_t> index) {
 
 std::optional<Vector> index(ShapeRef array, int64_t offset) {
   if (array->element_count() == 0) return std::nullopt;
-  const std::optional<std::vector<TileStep>> steps = all_steps(*array);
+  const std::optional<std::vector<TileStep>> steps = all_steps(in_memory_order(array->layout, array->dimensions), tiles_of(array->layout));
   HLOSIM_CHECK(steps, "{}", to_text(array));
-  const Vector sizes = steps->empty() ? in_memory_order(*array, array->dimensions) : steps->back().after;
+  const Vector sizes = steps->empty() ? in_memory_order(array->layout, array->dimensions) : steps->back().after;
   Vector place(sizes.size());
   for (size_t i = sizes.size(); i-- > 0;) {
     place[i] = offset % sizes[i];
@@ -182,7 +189,7 @@ std::optional<Vector> index(ShapeRef array, int64_t offset) {
   }
   if (offset != 0) return std::nullopt;
   for (size_t i = steps->size(); i-- > 0;) {
-    std::optional<Vector> before = index_before((*steps)[i], tiles_of(*array)[i], place);
+    std::optional<Vector> before = index_before((*steps)[i], tiles_of(array->layout)[i], place);
     if (!before) return std::nullopt;
     place = std::move(*before);
   }

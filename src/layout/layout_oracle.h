@@ -28,6 +28,9 @@ std::optional<std::vector<int64_t>> physical_dimensions(ShapeRef array);
 /// Their product rounded up to the layout's L(n); nullopt when it does not fit 64 bits.
 std::optional<int64_t> extent(ShapeRef array);
 
+/// The same for dimensions that are not (yet) an array's own.
+std::optional<int64_t> extent(std::span<const int64_t> dimensions, const Layout& layout);
+
 /// Requires: the extent fits 64 bits, index in bounds.
 int64_t offset(ShapeRef array, std::span<const int64_t> index);
 
