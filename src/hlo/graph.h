@@ -1,0 +1,21 @@
+// Orders over the call graph and the instruction graph of a module.
+#pragma once
+
+#include <vector>
+
+#include "hlo/module.h"
+
+namespace hlosim {
+
+/// Every computation once, callees before callers, otherwise in the module's order.
+std::vector<ComputationId> callees_first(const Module& module);
+
+/// For each instruction the instructions that use it as operand, in the order of their ids, each
+/// once. Control dependencies are not included.
+IdMap<InstructionId, std::vector<InstructionId>> users_of(const Module& module, ComputationId computation);
+
+/// The async-start that an async-update or -done instruction (or the operand of one) goes back to
+/// through operands alone; null when the chain passes through anything else.
+const Instruction* async_start_of(const Module& module, const Instruction& instruction);
+
+}  // namespace hlosim

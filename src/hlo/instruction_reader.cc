@@ -1,0 +1,581 @@
+// ModuleReader: instructions, their operands and attributes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "hlo/literal_reader.h"
+#include "hlo/module_reader.h"
+
+namespace hlosim {
+namespace {
+
+/// Words that cannot be a bare name.
+bool is_reserved(std::string_view word) {
+  static constexpr std::string_view kKeywords[] = {
+      "true", "false", "inf", "nan", "HloModule", "ENTRY", "ROOT", "FileLocations", "FileNames", "FunctionNames",
+      "StackFrames", "maximal", "replicated", "manual", "last_tile_dim_replicate", "shard_as", "shard_like",
+      "unknown", "unreduced", "token", "opaque"};
+  if (parse_element_type(word) != ElementType::kInvalid) return true;
+  return std::find(std::begin(kKeywords), std::end(kKeywords), word) != std::end(kKeywords);
+}
+
+/// Cheap test that rules out nearly every name: all reserved words start with one of these.
+bool may_be_reserved(std::string_view word) {
+  switch (word[0]) {
+    case 'p': return word == "pred";
+    case 'f': case 's': case 'u': case 'b': case 'c': return word.size() <= 13 && is_reserved(word);
+    default: return is_reserved(word);
+  }
+}
+
+constexpr AttrSpec kAsyncSugarAttrs[] = {{AttrKey::kAsyncExecutionThread, AttrSyntax::kString},
+                                         {AttrKey::kOutputToOperandAliasing, AttrSyntax::kAliases}};
+
+/// Attributes that an async start shares with the operation it wraps.
+bool shared_with_wrapped(AttrKey key) {
+  return key == AttrKey::kMetadata || key == AttrKey::kOrigin || key == AttrKey::kFrontendAttributes ||
+         key == AttrKey::kBackendConfig || key == AttrKey::kStatistics;
+}
+
+bool is_async_sugar_attr(AttrKey key) {
+  return key == AttrKey::kAsyncExecutionThread || key == AttrKey::kOutputToOperandAliasing;
+}
+
+bool is_common(AttrKey key) {
+  const auto common = common_attrs();
+  return std::any_of(common.begin(), common.end(), [&](const AttrSpec& spec) { return spec.key == key; });
+}
+
+}  // namespace
+
+ShapeRef ModuleReader::with_default_layouts(ShapeRef shape) {
+  if (shape->is_array() && shape->layout) return shape;
+  if (shape == last_shape_) return last_with_layouts_;
+  const auto [at, added] = with_layouts_.try_emplace(shape, nullptr);
+  if (added) at->second = module_.shapes().with_default_layouts(shape);
+  last_shape_ = shape;
+  last_with_layouts_ = at->second;
+  return at->second;
+}
+
+bool ModuleReader::read_name(std::string_view& name, const char* what) {
+  in_.skip();
+  const size_t start = in_.offset();
+  const bool percent = in_.raw() == '%';
+  if (percent) in_.seek(start + 1);
+  if (!Cursor::starts_word(in_.raw())) {
+    in_.seek(start);
+    return in_.fail(fmt::format("expects {}, but sees {}", what, in_.here()));
+  }
+  name = in_.word();
+  if (percent ? parse_element_type(name) != ElementType::kInvalid : false)
+    return in_.fail_at(start, fmt::format("'{}' is a primitive type and no name", name));
+  if (!percent) {
+    if (in_.raw() == '=')
+      return in_.fail_at(start, fmt::format("expects {}, but sees the attribute '{}='", what, name), "put a blank before '='");
+    if (in_.raw() == ':')
+      in_.seek(in_.offset() + 1);
+    else if (may_be_reserved(name))
+      return in_.fail_at(start, fmt::format("expects {}, but sees the reserved word '{}'", what, name));
+  }
+  if (name.starts_with("__") && !name.starts_with("__xla_"))
+    return in_.fail_at(start, fmt::format("illegal name '{}': names do not begin with '__'", name));
+  return true;
+}
+
+bool ModuleReader::read_instruction(Scope& scope) {
+  Draft draft;
+  if (in_.peek() == 'R' && in_.peek_word() == "ROOT") {
+    in_.word();
+    draft.is_root = true;
+    if (scope.has_root) return in_.fail("one computation should have only one ROOT");
+  }
+  in_.skip();
+  const size_t start = in_.offset();
+  draft.instruction.offset = static_cast<uint32_t>(start);
+  if (!read_name(draft.instruction.name, "instruction name")) return false;
+  if (!in_.need('=', "after the instruction's name")) return false;
+  poisoned_use_ = false;
+  draft.first_operand = operand_stack_.size();
+  draft.first_attr = attr_stack_.size();
+  const bool ok = read_right_side(scope, draft, true) && finish_instruction(scope, draft);
+  if (!ok && !scope.names.find(draft.instruction.name)) scope.names.add(draft.instruction.name, kPoisoned);
+  if (ok && draft.is_root) {
+    scope.root = scope.instructions.back();
+    scope.has_root = true;
+  }
+  return ok;
+}
+
+bool ModuleReader::read_right_side(Scope& scope, Draft& draft, bool with_attributes) {
+  Instruction& instruction = draft.instruction;
+  draft.first_operand = operand_stack_.size();
+  draft.first_attr = attr_stack_.size();
+  in_.skip();
+  if (looks_like_shape(in_.text(), in_.offset())) {
+    if (!values_.read_shape(instruction.shape)) return false;
+    instruction.shape = with_default_layouts(instruction.shape);
+  }
+  if (!read_opcode(draft)) return false;
+  const OpDef& def = table_[instruction.opcode];
+  instruction.has_declared_shape = instruction.shape != nullptr;
+  if (!instruction.shape && (def.has(kNeedsShape) || draft.sugared))
+    return in_.fail_at(instruction.opcode_offset, fmt::format("cannot infer shape for opcode: {}", to_text(instruction.opcode)),
+                       "write the result shape before the opcode");
+  if (instruction.opcode == Opcode::kParameter) {
+    if (!read_parameter(scope, draft)) return false;
+  } else if (instruction.opcode == Opcode::kConstant) {
+    if (!in_.need('(', "before the constant's value")) return false;
+    instruction.literal = read_literal(in_, module_, instruction.shape);
+    if (!instruction.literal || !in_.need(')', "after the constant's value")) return false;
+  } else if (!read_operands(scope, draft)) {
+    return false;
+  }
+  if (!check_operand_count(draft)) return false;
+  if (with_attributes) return read_attributes(scope, draft);
+  const uint64_t none[2] = {};
+  return check_required(draft, none);
+}
+
+bool ModuleReader::read_opcode(Draft& draft) {
+  Instruction& instruction = draft.instruction;
+  in_.skip();
+  const size_t start = in_.offset();
+  instruction.opcode_offset = static_cast<uint32_t>(start);
+  const std::string_view word = in_.word();
+  if (parse_opcode(word, instruction.opcode)) return true;
+  static constexpr struct {
+    std::string_view suffix;
+    Opcode opcode;
+  } kSugar[] = {{"-start", Opcode::kAsyncStart}, {"-update", Opcode::kAsyncUpdate}, {"-done", Opcode::kAsyncDone}};
+  for (const auto& sugar : kSugar) {
+    if (!word.ends_with(sugar.suffix)) continue;
+    if (!parse_opcode(word.substr(0, word.size() - sugar.suffix.size()), draft.wrapped)) break;
+    if (table_[draft.wrapped].has(kNoAsyncSugar)) break;
+    draft.sugared = true;
+    instruction.opcode = sugar.opcode;
+    return true;
+  }
+  if (word.empty()) {
+    in_.seek(start);
+    return in_.fail(fmt::format("expects an opcode, but sees {}", in_.here()));
+  }
+  return in_.fail_at(start, fmt::format("expects an opcode, but sees '{}'", shown(word)), did_you_mean(word, kOpcodeNames));
+}
+
+bool ModuleReader::read_parameter(Scope& scope, Draft& draft) {
+  constexpr int64_t kMostParameters = 1 << 24;
+  if (!in_.need('(', "before the parameter number")) return false;
+  in_.skip();
+  const size_t start = in_.offset();
+  int64_t& number = draft.instruction.parameter_number;
+  if (!in_.integer(number, "a parameter number")) return false;
+  if (number < 0) return in_.fail_at(start, fmt::format("parameter number must be >= 0, but is {}", number));
+  if (number >= kMostParameters) return in_.fail_at(start, fmt::format("parameter number {} is too large", number));
+  if (!in_.need(')', "after the parameter number")) return false;
+  if (static_cast<size_t>(number) < scope.parameters.size() && scope.parameters[static_cast<size_t>(number)].valid())
+    return in_.fail_at(start, fmt::format("duplicate parameter number {}", number));
+  return true;
+}
+
+// ── Operands ──────────────────────────────────────────────────────────────────────────────────
+
+bool ModuleReader::read_operands(Scope& scope, Draft& draft) {
+  if (!in_.need('(', "at the beginning of the operands")) return false;
+  if (!in_.eat(')')) {
+    do {
+      if (!read_operand(scope, draft)) return false;
+    } while (in_.eat(','));
+    if (!in_.need(')', "at the end of the operands")) return false;
+  }
+  const std::span<const InstructionId> operands(operand_stack_.data() + draft.first_operand,
+                                                operand_stack_.size() - draft.first_operand);
+  draft.instruction.operands = module_.arena().copy(operands);
+  operand_stack_.resize(draft.first_operand);
+  return true;
+}
+
+bool ModuleReader::read_operand(Scope& scope, Draft& draft) {
+  in_.skip();
+  const size_t start = in_.offset();
+  ShapeRef declared = nullptr;
+  if (in_.raw() != '%' && looks_like_shape(in_.text(), start)) {
+    if (!values_.read_shape(declared)) return false;
+    in_.skip();
+  }
+  // A name is followed by the end of the operand; anything else is a nested instruction.
+  const size_t name_at = in_.offset();
+  const bool percent = in_.raw() == '%';
+  if (percent) in_.seek(name_at + 1);
+  const std::string_view name = in_.word();
+  if (!name.empty()) {
+    if (in_.raw() == ':') in_.seek(in_.offset() + 1);
+    const char next = in_.peek();
+    if (next == ',' || next == ')' || next == '#') {
+      in_.seek(name_at);
+      return read_named_operand(scope, draft, declared, name_at);
+    }
+  }
+  in_.seek(name_at);
+  const char next = in_.peek();
+  if (declared && name.empty() && (next == ',' || next == ')')) {
+    if (scope.invents_parameters) return invent_parameter(scope, {}, declared);
+    if (next == ',') return true;  // a shape alone before a comma is passed over
+    return in_.fail(fmt::format("expects an operand's name after its shape, but sees {}", in_.here()));
+  }
+  if (percent || name.empty()) return in_.fail(fmt::format("expects an operand's name, but sees {}", in_.here()));
+  return read_nested_operand(scope, start);
+}
+
+bool ModuleReader::read_named_operand(Scope& scope, Draft&, ShapeRef declared, size_t start) {
+  std::string_view name;
+  if (in_.raw() == '%') {
+    in_.seek(in_.offset() + 1);
+    name = in_.word();
+  } else if (!read_name(name, "an operand's name")) {
+    return false;
+  }
+  const int32_t* known = scope.names.find(name);
+  if (!known) {
+    if (scope.invents_parameters && declared) return invent_parameter(scope, name, declared);
+    if (scope.invents_parameters)
+      return in_.fail_at(start, fmt::format("operand {} had no shape in the text", name),
+                         "a single instruction's operands carry their shapes");
+    std::vector<std::string_view> names;
+    for (const InstructionId id : scope.instructions) {
+      names.push_back(module_.instructions[id].name);
+      if (names.size() == 4096) break;  // a suggestion is not worth more
+    }
+    return in_.fail_at(start, fmt::format("instruction does not exist: {}", shown(name)), did_you_mean(name, names));
+  }
+  if (*known == kPoisoned) {
+    poisoned_use_ = true;
+    return false;
+  }
+  InstructionId id{*known};
+  while (in_.peek() == '#')
+    if (!select_element(scope, id, name, start)) return false;
+  const ShapeRef shape = module_.instructions[id].shape;
+  if (declared && !compatible(declared, shape))
+    return in_.fail_at(start, fmt::format("the declared operand shape {} is not compatible with the shape of {}, {}",
+                                          to_text(declared), name, to_text(shape)));
+  operand_stack_.push_back(id);
+  return true;
+}
+
+/// `name#i`: the i-th element of a tuple, as a get-tuple-element made once per computation.
+bool ModuleReader::select_element(Scope& scope, InstructionId& id, std::string_view name, size_t start) {
+  in_.eat('#');
+  int64_t index = 0;
+  if (!in_.integer(index, "a tuple index")) return false;
+  const ShapeRef shape = module_.instructions[id].shape;
+  if (!shape->is_tuple())
+    return in_.fail_at(start, fmt::format("operand of '#' must be a tuple, but {} is {}", name, to_text(shape)));
+  if (index < 0 || index >= static_cast<int64_t>(shape->elements.size()))
+    return in_.fail_at(start, fmt::format("tuple index {} is out of bounds: {} has {} elements", index, name, shape->elements.size()));
+  const std::string key = fmt::format("{}#{}", module_.instructions[id].name, index);
+  if (const int32_t* known = scope.names.find(key)) {
+    id = InstructionId{*known};
+    return true;
+  }
+  Instruction element;
+  element.opcode = Opcode::kGetTupleElement;
+  element.offset = element.opcode_offset = static_cast<uint32_t>(start);
+  element.name = unique_name(scope, fmt::format("{}_{}", module_.instructions[id].name, index));
+  element.shape = shape->elements[static_cast<size_t>(index)];
+  element.operands = module_.arena().copy(std::span<const InstructionId>(&id, 1));
+  const Attr attr = Attr::make_int(AttrKey::kIndex, index);
+  element.attrs = module_.arena().copy(std::span<const Attr>(&attr, 1));
+  id = add_instruction(scope, element);
+  scope.names.add(module_.arena().copy(std::string_view(key)), id.index);
+  return true;
+}
+
+bool ModuleReader::invent_parameter(Scope& scope, std::string_view name, ShapeRef shape) {
+  Instruction parameter;
+  parameter.opcode = Opcode::kParameter;
+  parameter.offset = parameter.opcode_offset = static_cast<uint32_t>(in_.offset());
+  parameter.parameter_number = static_cast<int64_t>(scope.parameters.size());
+  parameter.name = name.empty() ? unique_name(scope, fmt::format("param_{}", parameter.parameter_number)) : name;
+  parameter.shape = with_default_layouts(shape);
+  operand_stack_.push_back(add_instruction(scope, parameter));
+  return true;
+}
+
+bool ModuleReader::read_nested_operand(Scope& scope, size_t start) {
+  if (++nesting_ > kMaxDepth) return in_.fail("instructions nest too deeply", fmt::format("at most {} deep", kMaxDepth));
+  in_.seek(start);
+  Draft nested;
+  nested.instruction.offset = static_cast<uint32_t>(start);
+  const size_t operands = operand_stack_.size();
+  if (!read_right_side(scope, nested, false)) return false;
+  nested.instruction.name = unique_name(scope, fmt::format("{}.anon", to_text(nested.instruction.opcode)));
+  if (!finish_instruction(scope, nested)) return false;
+  operand_stack_.resize(operands);
+  operand_stack_.push_back(scope.instructions.back());
+  --nesting_;
+  return true;
+}
+
+bool ModuleReader::check_operand_count(const Draft& draft) {
+  const Arity arity = table_[draft.instruction.opcode].arity;
+  const int64_t count = static_cast<int64_t>(draft.instruction.operands.size());
+  if (count >= arity.min && (arity.max < 0 || count <= arity.max)) return true;
+  return in_.fail_at(draft.instruction.opcode_offset,
+                     fmt::format("{} expects {}{} operands, but has {} operands", to_text(draft.instruction.opcode),
+                                 arity.max == arity.min ? "" : arity.max < 0 ? "at least " : fmt::format("{} to ", arity.min),
+                                 arity.max < 0 ? arity.min : arity.max, count));
+}
+
+// ── Attributes ────────────────────────────────────────────────────────────────────────────────
+
+const AttrSpec* ModuleReader::find_attribute(const Draft& draft, AttrKey key) const {
+  if (!draft.sugared) return attr_index_.find(draft.instruction.opcode, key);
+  for (const AttrSpec& spec : kAsyncSugarAttrs)
+    if (spec.key == key) return &spec;
+  return attr_index_.find(draft.wrapped, key);
+}
+
+bool ModuleReader::read_attribute(Draft& draft, uint64_t (&seen)[2]) {
+  static_assert(kAttrKeyCount <= 128);
+  in_.skip();
+  const size_t start = in_.offset();
+  const std::string_view word = in_.word();
+  if (word.empty() || in_.raw() != '=')
+    return in_.fail_at(start, fmt::format("expects an attribute name followed by '=', but sees '{}'",
+                                          shown(word.empty() ? std::string_view(in_.text().substr(start, 1)) : word)));
+  in_.seek(in_.offset() + 1);
+  AttrKey key{};
+  const AttrSpec* spec = parse_attr_key(word, key) ? find_attribute(draft, key) : nullptr;
+  if (!spec) {
+    std::vector<std::string_view> known;
+    for (int k = 0; k < kAttrKeyCount; ++k)
+      if (find_attribute(draft, static_cast<AttrKey>(k))) known.push_back(kAttrNames[k]);
+    return in_.fail_at(start, fmt::format("unexpected attribute \"{}\" of {}", shown(word), to_text(draft.instruction.opcode)),
+                       did_you_mean(word, known));
+  }
+  uint64_t& word_of_seen = seen[static_cast<size_t>(key) / 64];
+  const uint64_t bit = uint64_t{1} << (static_cast<size_t>(key) % 64);
+  if (word_of_seen & bit) return in_.fail_at(start, fmt::format("attribute {} already exists", word));
+  word_of_seen |= bit;
+  Attr attr;
+  if (!values_.read(key, spec->syntax, attr)) return false;
+  attr_stack_.push_back(attr);
+  return true;
+}
+
+bool ModuleReader::check_required(const Draft& draft, const uint64_t (&seen)[2]) {
+  // A sugared update or done may leave out (or, in old texts, repeat) what its start says.
+  if (draft.sugared && draft.instruction.opcode != Opcode::kAsyncStart) return true;
+  const OpDef& def = table_[draft.sugared ? draft.wrapped : draft.instruction.opcode];
+  for (const AttrSpec& spec : def.attrs) {
+    const size_t key = static_cast<size_t>(spec.key);
+    if (spec.required && !(seen[key / 64] >> (key % 64) & 1))
+      return in_.fail_at(draft.instruction.opcode_offset,
+                         fmt::format("attribute {} of {} is expected but not seen", to_text(spec.key), def.name));
+  }
+  return true;
+}
+
+bool ModuleReader::read_attributes(Scope&, Draft& draft) {
+  uint64_t seen[2] = {};
+  draft.first_attr = attr_stack_.size();
+  while (in_.eat(','))
+    if (!read_attribute(draft, seen)) return false;
+  if (!check_required(draft, seen)) return false;
+  const std::span<const Attr> attrs(attr_stack_.data() + draft.first_attr, attr_stack_.size() - draft.first_attr);
+  draft.instruction.attrs = module_.arena().copy(attrs);
+  attr_stack_.resize(draft.first_attr);
+  return true;
+}
+
+// ── Finishing ─────────────────────────────────────────────────────────────────────────────────
+
+std::string_view ModuleReader::unique_name(Scope& scope, std::string_view base) {
+  std::string name(base);
+  for (int64_t n = 1; scope.names.find(name); ++n) name = fmt::format("{}.{}", base, n);
+  return module_.arena().copy(std::string_view(name));
+}
+
+InstructionId ModuleReader::add_instruction(Scope& scope, const Instruction& instruction) {
+  const InstructionId id = module_.instructions.add(instruction);
+  module_.instructions[id].parent = scope.id;
+  scope.instructions.push_back(id);
+  scope.names.add(instruction.name, id.index);
+  if (instruction.opcode == Opcode::kParameter) {
+    const size_t number = static_cast<size_t>(instruction.parameter_number);
+    if (number >= scope.parameters.size()) scope.parameters.resize(number + 1);
+    scope.parameters[number] = id;
+  }
+  return id;
+}
+
+bool ModuleReader::infer_missing_shape(Draft& draft) {
+  OpContext op(module_, draft.instruction, table_, &diagnostics_);
+  const OpDef& def = table_[draft.instruction.opcode];
+  HLOSIM_CHECK(def.infer_shape, "{} lacks shape inference", def.name);
+  const ShapeRef inferred = def.infer_shape(op);
+  if (!inferred) return false;  // reported by the opcode
+  draft.instruction.shape = with_default_layouts(inferred);
+  return true;
+}
+
+bool ModuleReader::finish_instruction(Scope& scope, Draft& draft) {
+  Instruction& instruction = draft.instruction;
+  if (draft.sugared && instruction.opcode == Opcode::kAsyncStart && !wrap_async_start(draft)) return false;
+  if (!check_async(draft)) return false;
+  if (draft.sugared && instruction.opcode != Opcode::kAsyncStart) {
+    std::vector<Attr> kept;
+    for (const Attr& attr : instruction.attrs)
+      if (is_common(attr.key) || is_async_sugar_attr(attr.key)) kept.push_back(attr);
+    if (kept.size() != instruction.attrs.size()) instruction.attrs = module_.arena().copy(kept);
+  }
+  if (!instruction.shape && !infer_missing_shape(draft)) return false;
+  if (const auto check = table_[instruction.opcode].check_syntax) {
+    OpContext op(module_, instruction, table_, &diagnostics_);
+    check(op);
+    if (op.failed()) return false;
+  }
+  if (scope.names.find(instruction.name))
+    return in_.fail_at(instruction.offset, fmt::format("instruction {} already exists", instruction.name));
+  if (const Attr* replication = instruction.find(AttrKey::kParameterReplication);
+      replication && static_cast<int64_t>(replication->ints().size()) != leaf_count(instruction.shape))
+    return in_.fail_at(replication->offset, fmt::format("parameter has {} leaf buffers, but parameter_replication has {} elements",
+                                                        leaf_count(instruction.shape), replication->ints().size()));
+  add_instruction(scope, instruction);
+  return true;
+}
+
+const Instruction* ModuleReader::async_start_of(const Instruction& instruction) const {
+  const Instruction* at = &instruction;
+  for (int64_t steps = 0; at->opcode == Opcode::kAsyncUpdate && !at->operands.empty() && steps < 1'000'000; ++steps)
+    at = &module_.instructions[at->operands[0]];
+  return at->opcode == Opcode::kAsyncStart ? at : nullptr;
+}
+
+/// What an update or done says of the wrapped operation must agree with its start.
+bool ModuleReader::check_async(const Draft& draft) {
+  const Instruction& instruction = draft.instruction;
+  if (instruction.opcode != Opcode::kAsyncUpdate && instruction.opcode != Opcode::kAsyncDone) return true;
+  if (instruction.operands.empty())
+    return in_.fail_at(instruction.opcode_offset, "no operand found for async-update or async-done");
+  const Instruction& operand = module_.instructions[instruction.operands[0]];
+  if (operand.opcode == Opcode::kAsyncDone)
+    return in_.fail_at(instruction.opcode_offset, "async-update and async-done cannot have an async-done as operand");
+  const Instruction* start = async_start_of(operand);
+  const Attr* calls = start ? start->find(AttrKey::kCalls) : nullptr;
+  if (!calls) return true;
+  const ComputationId wrapped = calls->computations()[0];
+  const Opcode opcode = module_.root(wrapped).opcode;
+  if (draft.sugared && draft.wrapped != opcode)
+    return in_.fail_at(instruction.opcode_offset, fmt::format("expects the async wrapped opcode to be {}, but got {}",
+                                                              to_text(opcode), to_text(draft.wrapped)));
+  if (const Attr* own = instruction.find(AttrKey::kCalls); own && own->computations()[0] != wrapped)
+    return in_.fail_at(own->offset, fmt::format("expects the async wrapped computation to be {}, but got {}", module_[wrapped].name,
+                                                module_[own->computations()[0]].name));
+  const Attr* own_thread = instruction.find(AttrKey::kAsyncExecutionThread);
+  if (!own_thread) return true;
+  const Attr* thread = start->find(AttrKey::kAsyncExecutionThread);
+  const std::string quoted = thread ? std::string(thread->text()) : fmt::format("\"{}\"", module_[wrapped].execution_thread);
+  if (own_thread->text() == quoted) return true;
+  return in_.fail_at(own_thread->offset, fmt::format("expects async_execution_thread to be {}, but got {}", quoted, own_thread->text()));
+}
+
+/// `<op>-start(...)`: builds the wrapped computation and turns the draft into an async-start.
+bool ModuleReader::wrap_async_start(Draft& draft) {
+  Instruction& start = draft.instruction;
+  const ShapeRef shape = start.shape;
+  if (!shape->is_tuple() || shape->elements.size() < 2 || !shape->elements[0]->is_tuple())
+    return in_.fail_at(start.opcode_offset,
+                       fmt::format("async-start expects the shape to be in the form of ((operand shapes...), output shape, ...), but it is {}", to_text(shape)));
+  Computation computation;
+  computation.name = unique_computation_name("async_computation");
+  computation.offset = start.offset;
+  computation.is_async_sugar = true;
+  std::vector<Attr> own, wrapped_attrs;
+  for (const Attr& attr : start.attrs) {
+    if (is_common(attr.key) || is_async_sugar_attr(attr.key)) own.push_back(attr);
+    if (!is_common(attr.key) ? !is_async_sugar_attr(attr.key) : shared_with_wrapped(attr.key)) wrapped_attrs.push_back(attr);
+  }
+  if (const Attr* thread = start.find(AttrKey::kAsyncExecutionThread))
+    computation.execution_thread = thread->text().substr(1, thread->text().size() - 2);
+  const ComputationId id = module_.computations.add(std::move(computation));
+  computation_names_.add(module_[id].name, id.index);
+  Scope& inner = push_scope();
+  inner.id = id;
+  std::vector<InstructionId> operands;
+  for (const ShapeRef element : shape->elements[0]->elements) {
+    Instruction parameter;
+    parameter.opcode = Opcode::kParameter;
+    parameter.offset = parameter.opcode_offset = start.opcode_offset;
+    parameter.parameter_number = static_cast<int64_t>(operands.size());
+    parameter.name = unique_name(inner, fmt::format("param_{}", operands.size()));
+    parameter.shape = element;
+    operands.push_back(add_instruction(inner, parameter));
+  }
+  Draft root;
+  root.instruction.opcode = draft.wrapped;
+  root.instruction.offset = root.instruction.opcode_offset = start.opcode_offset;
+  root.instruction.name = unique_name(inner, to_text(draft.wrapped));
+  root.instruction.shape = shape->elements[1];
+  root.instruction.operands = module_.arena().copy(operands);
+  root.instruction.attrs = module_.arena().copy(wrapped_attrs);
+  const bool ok = check_operand_count(root) && finish_instruction(inner, root) && finish_computation(inner, start.opcode_offset);
+  pop_scope();
+  if (!ok) return false;
+  Attr calls = Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation,
+                               std::span<const ComputationId>(module_.arena().copy(std::span<const ComputationId>(&id, 1))));
+  calls.offset = start.opcode_offset;
+  own.push_back(calls);
+  start.attrs = module_.arena().copy(own);
+  return true;
+}
+
+// ── Names ─────────────────────────────────────────────────────────────────────────────────────
+
+bool ModuleReader::read_computation(ComputationId& id) {
+  if (in_.peek() == '{') {
+    if (depth_ >= static_cast<size_t>(kMaxDepth)) return in_.fail("inline computations nest too deeply");
+    const std::string_view name = unique_computation_name("inline_computation");
+    id = begin_computation(name, in_.offset());
+    computation_names_.add(name, id.index);
+    Scope& scope = push_scope();
+    scope.id = id;
+    const bool outer_poison = poisoned_use_;
+    const bool ok = read_body(scope);
+    pop_scope();
+    poisoned_use_ = outer_poison || (!ok && poisoned_use_);
+    return ok;
+  }
+  in_.skip();
+  const size_t start = in_.offset();
+  std::string_view name;
+  if (!read_name(name, "a computation's name")) return false;
+  const int32_t* known = computation_names_.find(name);
+  if (!known) {
+    std::vector<std::string_view> names;
+    for (const Computation& computation : module_.computations)
+      if (!computation.name.empty() && names.size() < 4096) names.push_back(computation.name);
+    return in_.fail_at(start, fmt::format("computation does not exist: {}", shown(name)), did_you_mean(name, names));
+  }
+  id = ComputationId{*known};
+  return true;
+}
+
+bool ModuleReader::read_instruction(InstructionId& id) {
+  in_.skip();
+  const size_t start = in_.offset();
+  std::string_view name;
+  if (!read_name(name, "an instruction's name")) return false;
+  const int32_t* known = scopes_[depth_ - 1].names.find(name);
+  if (!known) return in_.fail_at(start, fmt::format("'{}' is not defined", shown(name)), "it has to stand before its use");
+  if (*known == kPoisoned) {
+    poisoned_use_ = true;
+    return false;
+  }
+  id = InstructionId{*known};
+  return true;
+}
+
+}  // namespace hlosim

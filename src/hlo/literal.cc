@@ -1,0 +1,96 @@
+#include "hlo/literal.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "base/check.h"
+#include "hlo/number.h"
+
+namespace hlosim {
+namespace {
+
+uint64_t bits_at(const Literal& literal, size_t offset, size_t width) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, literal.data.data() + offset, width);
+  return bits;
+}
+
+void append_element(std::string& out, const Literal& literal, int64_t index) {
+  const ElementType type = literal.shape->element_type;
+  const size_t width = static_cast<size_t>(byte_width(type));
+  const size_t offset = static_cast<size_t>(index) * width;
+  switch (number_class(type)) {
+    case NumberClass::kPred:
+      out += bits_at(literal, offset, 1) ? (literal.shape->rank() == 0 ? "true" : "1") : (literal.shape->rank() == 0 ? "false" : "0");
+      return;
+    case NumberClass::kUnsigned:
+      fmt::format_to(std::back_inserter(out), "{}", bits_at(literal, offset, width));
+      return;
+    case NumberClass::kSigned:
+      fmt::format_to(std::back_inserter(out), "{}", integer_at(literal, index));
+      return;
+    case NumberClass::kFloat: append_float(out, type, bits_at(literal, offset, width)); return;
+    case NumberClass::kComplex: {
+      const ElementType part = type == ElementType::kC64 ? ElementType::kF32 : ElementType::kF64;
+      out += '(';
+      append_float(out, part, bits_at(literal, offset, width / 2));
+      out += ", ";
+      append_float(out, part, bits_at(literal, offset + width / 2, width / 2));
+      out += ')';
+      return;
+    }
+    case NumberClass::kNone: return;
+  }
+}
+
+void append_array(std::string& out, const Literal& literal, int64_t dimension, int64_t& index) {
+  if (dimension == literal.shape->rank()) {
+    append_element(out, literal, index++);
+    return;
+  }
+  const bool innermost = dimension + 1 == literal.shape->rank();
+  out += innermost ? "{" : "{ ";
+  for (int64_t i = 0; i < literal.shape->dim(dimension); ++i) {
+    if (i) out += ", ";
+    append_array(out, literal, dimension + 1, index);
+  }
+  out += innermost ? "}" : " }";
+}
+
+}  // namespace
+
+int64_t integer_at(const Literal& literal, int64_t index) {
+  const ElementType type = literal.shape->element_type;
+  const size_t width = static_cast<size_t>(byte_width(type));
+  HLOSIM_CHECK(is_integer(type) || is_pred(type), "{}", to_text(literal.shape));
+  const uint64_t bits = bits_at(literal, static_cast<size_t>(index) * width, width);
+  const int shift = 64 - static_cast<int>(width) * 8;
+  return is_signed_integer(type) ? static_cast<int64_t>(bits << shift) >> shift : static_cast<int64_t>(bits);
+}
+
+void append_text(std::string& out, const Literal& literal) {
+  if (literal.shape->is_tuple()) {
+    out += "( ";
+    for (size_t i = 0; i < literal.elements.size(); ++i) {
+      if (i) out += ", ";
+      append_text(out, *literal.elements[i]);
+    }
+    out += literal.elements.empty() ? ")" : " )";
+    return;
+  }
+  if (literal.elided) {
+    out += "{...}";
+    return;
+  }
+  int64_t index = 0;
+  append_array(out, literal, 0, index);
+}
+
+std::string to_text(const Literal& literal) {
+  std::string out;
+  append_text(out, literal);
+  return out;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,146 @@
+// The reader of one module: header, computations, instructions. Internal to src/hlo; use reader.h.
+//
+// After an error inside an instruction the reader goes on at the next line that looks like one, so
+// that one run reports several errors. The name of a broken instruction stays known, as "poisoned":
+// what uses it is broken too, but not reported.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/source.h"
+#include "hlo/attr_reader.h"
+#include "hlo/cursor.h"
+#include "hlo/module.h"
+#include "hlo/name_table.h"
+#include "hlo/op_def.h"
+#include "layout/shape_text.h"
+
+namespace hlosim {
+
+/// For each opcode and attribute key: the spec, if the opcode takes the attribute.
+class AttrIndex {
+ public:
+  explicit AttrIndex(const OpTable& table);
+  const AttrSpec* find(Opcode opcode, AttrKey key) const {
+    return index_[static_cast<size_t>(opcode)][static_cast<size_t>(key)];
+  }
+
+ private:
+  std::array<std::array<const AttrSpec*, kAttrKeyCount>, kOpcodeCount> index_{};
+};
+
+/// Attributes that every instruction takes.
+std::span<const AttrSpec> common_attrs();
+
+class ModuleReader final : private NameResolver {
+ public:
+  ModuleReader(const SourcePtr& source, size_t begin, size_t end, const OpTable& table, const AttrIndex& attrs,
+               DiagnosticList& diagnostics);
+
+  /// Reads one module; false when it has errors. Afterwards offset() is behind it.
+  bool read();
+  size_t offset() const { return in_.offset(); }
+  Module take() { return std::move(module_); }
+
+ private:
+  static constexpr int32_t kPoisoned = -2;
+  static constexpr int kMaxDepth = 1000;  // of inline computations and nested instructions
+
+  /// What is known while one computation is read.
+  struct Scope {
+    ComputationId id;
+    NameTable names;
+    std::vector<InstructionId> instructions;
+    std::vector<InstructionId> parameters;
+    InstructionId root;
+    bool has_root = false;
+    bool invents_parameters = false;  // a single instruction: unknown operands become parameters
+    bool broken = false;
+  };
+
+  /// An instruction on its way: what was read of it so far.
+  struct Draft {
+    Instruction instruction;
+    bool is_root = false;
+    bool poisoned = false;             // uses a broken instruction
+    bool sugared = false;              // `<op>-start`, -update or -done
+    Opcode wrapped{};                  // of a sugared one
+    size_t first_operand = 0;          // in operand_stack_
+    size_t first_attr = 0;             // in attr_stack_
+  };
+
+  // module_reader.cc
+  bool read_header();
+  bool read_header_attributes();
+  bool read_stack_frames();
+  bool read_module_body();
+  bool read_computation(bool& is_entry, ComputationId& id);
+  bool read_signature(std::vector<ShapeRef>& parameters, ShapeRef& result);
+  bool read_single_instruction();
+  bool finish_module(ComputationId declared_entry, ComputationId last);
+  bool starts_single_instruction();
+  ComputationId begin_computation(std::string_view name, size_t offset);
+  bool read_body(Scope& scope);
+  bool finish_computation(Scope& scope, size_t end_offset);
+  void recover();
+  bool at_instruction_start();
+  Scope& push_scope();
+  void pop_scope() { --depth_; }
+  void report();
+  std::string_view unique_computation_name(std::string_view base);
+
+  // instruction_reader.cc
+  bool read_name(std::string_view& name, const char* what);
+  bool read_instruction(Scope& scope);
+  bool read_right_side(Scope& scope, Draft& draft, bool with_attributes);
+  bool read_opcode(Draft& draft);
+  bool read_parameter(Scope& scope, Draft& draft);
+  bool read_operands(Scope& scope, Draft& draft);
+  bool read_operand(Scope& scope, Draft& draft);
+  bool read_named_operand(Scope& scope, Draft& draft, ShapeRef declared, size_t start);
+  bool read_nested_operand(Scope& scope, size_t start);
+  bool invent_parameter(Scope& scope, std::string_view name, ShapeRef shape);
+  bool select_element(Scope& scope, InstructionId& id, std::string_view name, size_t start);
+  bool check_operand_count(const Draft& draft);
+  bool read_attributes(Scope& scope, Draft& draft);
+  bool read_attribute(Draft& draft, uint64_t (&seen)[2]);
+  const AttrSpec* find_attribute(const Draft& draft, AttrKey key) const;
+  bool check_required(const Draft& draft, const uint64_t (&seen)[2]);
+  bool finish_instruction(Scope& scope, Draft& draft);
+  bool infer_missing_shape(Draft& draft);
+  bool check_async(const Draft& draft);
+  bool wrap_async_start(Draft& draft);
+  InstructionId add_instruction(Scope& scope, const Instruction& instruction);
+  std::string_view unique_name(Scope& scope, std::string_view base);
+  const Instruction* async_start_of(const Instruction& instruction) const;
+
+  // NameResolver
+  bool read_computation(ComputationId& id) override;
+  bool read_instruction(InstructionId& id) override;
+
+  SourcePtr source_;
+  Module module_;
+  Cursor in_;
+  const OpTable& table_;
+  const AttrIndex& attr_index_;
+  DiagnosticList& diagnostics_;
+  ShapeReader shapes_;
+  AttrReader values_;
+  NameTable computation_names_;
+  std::deque<Scope> scopes_;  // by depth of inline computations; kept for reuse
+  size_t depth_ = 0;
+  int nesting_ = 0;
+  std::vector<InstructionId> operand_stack_;
+  std::vector<Attr> attr_stack_;
+  bool poisoned_use_ = false;
+  std::unordered_map<ShapeRef, ShapeRef> with_layouts_;
+  ShapeRef last_shape_ = nullptr, last_with_layouts_ = nullptr;
+
+  ShapeRef with_default_layouts(ShapeRef shape);
+};
+
+}  // namespace hlosim

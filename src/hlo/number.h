@@ -1,0 +1,29 @@
+// Element values as bits: the number formats of all element types.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "layout/element_type.h"
+
+namespace hlosim {
+
+/// Bits of `value` rounded to nearest even in `type`, a float type of at most 64 bits. NaN and
+/// infinity become the type's own; where there is no infinity they become NaN, and where there is no
+/// NaN either, the largest value. `overflow` is set when a finite value has no finite image.
+uint64_t encode_float(ElementType type, double value, bool& overflow);
+
+/// The value of `bits` in `type`, a float type.
+double decode_float(ElementType type, uint64_t bits);
+
+/// Stored mantissa bits, i.e. room for a NaN payload; 0 for types with a single NaN or none.
+int nan_payload_bits(ElementType type);
+
+/// Bits of a NaN with the given sign and payload (0: the type's usual quiet NaN). Requires: the
+/// payload fits nan_payload_bits().
+uint64_t nan_bits(ElementType type, bool negative, uint64_t payload);
+
+/// Appends the shortest decimal text that reads back to the same bits: `0.001`, `-0.0`, `inf`, `nan`.
+void append_float(std::string& out, ElementType type, uint64_t bits);
+
+}  // namespace hlosim

@@ -1,0 +1,332 @@
+#include "hlo/printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "hlo/graph.h"
+
+namespace hlosim {
+namespace {
+
+class Printer {
+ public:
+  Printer(const Module& module, const OpTable& table, const PrintOptions& options)
+      : module_(module), table_(table), options_(options) {}
+
+  std::string take() { return std::move(out_); }
+
+  void module() {
+    out_ += "HloModule ";
+    out_ += module_.name;
+    for (const Attr& attr : module_.attrs) attribute(attr);
+    out_ += "\n\n";
+    if (!module_.stack_frames.empty()) {
+      out_ += module_.stack_frames;
+      out_ += "\n\n";
+    }
+    for (const ComputationId id : callees_first(module_))
+      if (!module_[id].is_async_sugar) computation(id);
+    out_.pop_back();
+  }
+
+  void instruction(const Instruction& instruction) {
+    name(instruction.name);
+    out_ += " = ";
+    append_text(out_, instruction.shape);
+    out_ += ' ';
+    const Instruction* wrapped = sugared(instruction);
+    opcode(instruction, wrapped);
+    out_ += '(';
+    operands(instruction);
+    out_ += ')';
+    attributes(instruction, wrapped);
+  }
+
+ private:
+  void name(std::string_view text) {
+    if (options_.percent) out_ += '%';
+    out_ += text;
+  }
+  void number(int64_t value) { fmt::format_to(std::back_inserter(out_), "{}", value); }
+  template <class List, class F>
+  void joined(const List& list, const char* separator, F&& one) {
+    bool first = true;
+    for (const auto& item : list) {
+      if (!first) out_ += separator;
+      first = false;
+      one(item);
+    }
+  }
+  void int_list(std::span<const int64_t> values) {
+    out_ += '{';
+    joined(values, ",", [&](int64_t v) { number(v); });
+    out_ += '}';
+  }
+
+  void computation(ComputationId id) {
+    const Computation& computation = module_[id];
+    if (id == module_.entry) out_ += "ENTRY ";
+    name(computation.name);
+    if (options_.signature) {
+      out_ += " (";
+      joined(computation.parameters, ", ", [&](InstructionId parameter) {
+        out_ += module_[parameter].name;
+        out_ += ": ";
+        out_ += to_text_without_layout(module_[parameter].shape);
+      });
+      out_ += ") -> ";
+      append_text(out_, module_[computation.root].shape);
+    }
+    out_ += " {\n";
+    for (const InstructionId i : computation.instructions) {
+      out_ += i == computation.root ? "  ROOT " : "  ";
+      instruction(module_[i]);
+      out_ += '\n';
+    }
+    out_ += '}';
+    if (computation.execution_thread != "main")
+      fmt::format_to(std::back_inserter(out_), ", execution_thread=\"{}\"", computation.execution_thread);
+    out_ += "\n\n";
+  }
+
+  /// The operation that a sugared async instruction wraps; null for all others.
+  const Instruction* sugared(const Instruction& instruction) const {
+    if (!table_[instruction.opcode].has(kAsyncStart | kAsyncUpdate | kAsyncDone)) return nullptr;
+    const Instruction* start = async_start_of(module_, instruction);
+    const Attr* calls = start ? start->find(AttrKey::kCalls) : nullptr;
+    if (!calls || !module_[calls->computations()[0]].is_async_sugar) return nullptr;
+    return &module_.root(calls->computations()[0]);
+  }
+
+  void opcode(const Instruction& instruction, const Instruction* wrapped) {
+    if (!wrapped) {
+      out_ += to_text(instruction.opcode);
+      return;
+    }
+    const OpDef& def = table_[instruction.opcode];
+    out_ += to_text(wrapped->opcode);
+    out_ += def.has(kAsyncStart) ? "-start" : def.has(kAsyncUpdate) ? "-update" : "-done";
+  }
+
+  void operands(const Instruction& instruction) {
+    if (instruction.literal) {
+      append_text(out_, *instruction.literal);
+      return;
+    }
+    if (instruction.parameter_number >= 0) {
+      number(instruction.parameter_number);
+      return;
+    }
+    for (size_t i = 0; i < instruction.operands.size(); ++i) {
+      if (i) out_ += ", ";
+      if (i && i % 5 == 0) fmt::format_to(std::back_inserter(out_), "/*index={}*/", i);
+      const Instruction& operand = module_[instruction.operands[i]];
+      if (options_.operand_shapes) {
+        append_text(out_, operand.shape);
+        out_ += ' ';
+      }
+      name(operand.name);
+    }
+  }
+
+  void attributes(const Instruction& instruction, const Instruction* wrapped) {
+    if (wrapped && table_[instruction.opcode].has(kAsyncStart))
+      for (const Attr& attr : wrapped->attrs)
+        if (!instruction.find(attr.key)) attribute(attr);
+    for (const Attr& attr : instruction.attrs) {
+      if (wrapped && attr.key == AttrKey::kCalls) continue;
+      if (!options_.metadata && attr.key == AttrKey::kMetadata) continue;
+      attribute(attr);
+    }
+  }
+
+  void attribute(const Attr& attr) {
+    out_ += ", ";
+    out_ += to_text(attr.key);
+    out_ += '=';
+    value(attr);
+  }
+
+  void value(const Attr& attr) {
+    switch (attr.syntax) {
+      case AttrSyntax::kBool: out_ += attr.flag() ? "true" : "false"; return;
+      case AttrSyntax::kInt: number(attr.integer()); return;
+      case AttrSyntax::kWords:
+        out_ += '{';
+        joined(attr.words(), ",", [&](std::string_view word) { out_ += word; });
+        out_ += '}';
+        return;
+      case AttrSyntax::kInts:
+      case AttrSyntax::kInts1: int_list(attr.ints()); return;
+      case AttrSyntax::kIntLists:
+      case AttrSyntax::kPairs:
+        out_ += '{';
+        joined(attr.int_lists(), ",", [&](std::span<const int64_t> list) { int_list(list); });
+        out_ += '}';
+        return;
+      case AttrSyntax::kBools:
+      case AttrSyntax::kBoolOrBools:
+        out_ += '{';
+        joined(attr.ints(), ",", [&](int64_t v) { out_ += v ? "true" : "false"; });
+        out_ += '}';
+        return;
+      case AttrSyntax::kSlices:
+        out_ += '{';
+        joined(attr.int_lists(), ", ", [&](std::span<const int64_t> s) {
+          fmt::format_to(std::back_inserter(out_), "[{}:{}", s[0], s[1]);
+          if (s[2] != 1) fmt::format_to(std::back_inserter(out_), ":{}", s[2]);
+          out_ += ']';
+        });
+        out_ += '}';
+        return;
+      case AttrSyntax::kPadding:
+        joined(attr.int_lists(), "x", [&](std::span<const int64_t> p) {
+          fmt::format_to(std::back_inserter(out_), "{}_{}", p[0], p[1]);
+          if (p[2] != 0) fmt::format_to(std::back_inserter(out_), "_{}", p[2]);
+        });
+        return;
+      case AttrSyntax::kComputation: name(module_[attr.computations()[0]].name); return;
+      case AttrSyntax::kComputations:
+        out_ += '{';
+        joined(attr.computations(), ", ", [&](ComputationId id) { name(module_[id].name); });
+        out_ += '}';
+        return;
+      case AttrSyntax::kInstructions:
+        out_ += '{';
+        joined(attr.instructions(), ", ", [&](InstructionId id) { name(module_[id].name); });
+        out_ += '}';
+        return;
+      case AttrSyntax::kWindow: window(attr.window()); return;
+      case AttrSyntax::kDimLabels: out_ += attr.dim_labels().text; return;
+      case AttrSyntax::kShape: append_text(out_, attr.shapes()[0]); return;
+      case AttrSyntax::kShapes:
+        out_ += '{';
+        joined(attr.shapes(), ", ", [&](ShapeRef shape) { append_text(out_, shape); });
+        out_ += '}';
+        return;
+      case AttrSyntax::kEntryLayout:
+        out_ += "{(";
+        joined(attr.shapes().first(attr.shapes().size() - 1), ", ", [&](ShapeRef shape) { append_text(out_, shape); });
+        out_ += ")->";
+        append_text(out_, attr.shapes().back());
+        out_ += '}';
+        return;
+      case AttrSyntax::kLiteral: typed_literal(attr.literal()); return;
+      case AttrSyntax::kReplicaGroups: replica_groups(attr.replica_groups()); return;
+      case AttrSyntax::kAliases:
+      case AttrSyntax::kDonors: aliases(attr); return;
+      case AttrSyntax::kNumber:
+      case AttrSyntax::kWord:
+      case AttrSyntax::kString:
+      case AttrSyntax::kConfig:
+      case AttrSyntax::kSharding:
+      case AttrSyntax::kMetadata:
+      case AttrSyntax::kFrontend:
+      case AttrSyntax::kAccuracy:
+      case AttrSyntax::kBraces: out_ += attr.text(); return;
+    }
+  }
+
+  void window(const Window& window) {
+    const auto field = [&](const char* key, bool always, auto&& differs, auto&& print) {
+      if (!always && std::none_of(window.dimensions.begin(), window.dimensions.end(), differs)) return;
+      if (out_.back() != '{') out_ += ' ';
+      out_ += key;
+      joined(window.dimensions, "x", print);
+    };
+    using W = WindowDimension;
+    out_ += '{';
+    if (!window.dimensions.empty()) {
+      field("size=", true, [](const W&) { return true; }, [&](const W& w) { number(w.size); });
+      field("stride=", false, [](const W& w) { return w.stride != 1; }, [&](const W& w) { number(w.stride); });
+      field("pad=", false, [](const W& w) { return w.padding_low != 0 || w.padding_high != 0; },
+            [&](const W& w) { fmt::format_to(std::back_inserter(out_), "{}_{}", w.padding_low, w.padding_high); });
+      field("lhs_dilate=", false, [](const W& w) { return w.base_dilation != 1; }, [&](const W& w) { number(w.base_dilation); });
+      field("rhs_dilate=", false, [](const W& w) { return w.window_dilation != 1; }, [&](const W& w) { number(w.window_dilation); });
+      field("rhs_reversal=", false, [](const W& w) { return w.reversal; }, [&](const W& w) { number(w.reversal); });
+    }
+    out_ += '}';
+  }
+
+  void typed_literal(const Literal& literal) {
+    if (literal.shape->is_tuple()) {
+      out_ += '(';
+      joined(literal.elements, ", ", [&](const Literal* element) { typed_literal(*element); });
+      out_ += ')';
+      return;
+    }
+    append_text(out_, literal.shape);
+    out_ += ' ';
+    append_text(out_, literal);
+  }
+
+  void replica_groups(const ReplicaGroups& groups) {
+    switch (groups.form) {
+      case ReplicaGroups::Form::kMesh: out_ += groups.text; return;
+      case ReplicaGroups::Form::kList:
+        out_ += '{';
+        joined(groups.groups, ",", [&](std::span<const int64_t> group) { int_list(group); });
+        out_ += '}';
+        return;
+      case ReplicaGroups::Form::kIota: {
+        const auto list = [&](std::span<const int64_t> values) {
+          joined(values, ",", [&](int64_t v) { number(v); });
+        };
+        out_ += '[';
+        list(groups.iota_dimensions);
+        out_ += "]<=[";
+        list(groups.iota_reshape);
+        out_ += ']';
+        if (!groups.iota_transpose.empty()) {
+          out_ += "T(";
+          list(groups.iota_transpose);
+          out_ += ')';
+        }
+        return;
+      }
+    }
+  }
+
+  void aliases(const Attr& attr) {
+    const bool donors = attr.syntax == AttrSyntax::kDonors;
+    const bool with_kind = attr.key == AttrKey::kInputOutputAlias;
+    out_ += "{ ";
+    joined(attr.aliases(), ", ", [&](const Alias& alias) {
+      if (!donors) {
+        int_list(alias.output_index);
+        out_ += ": ";
+      }
+      out_ += '(';
+      number(alias.parameter);
+      out_ += ", ";
+      int_list(alias.parameter_index);
+      if (with_kind) out_ += alias.must_alias ? ", must-alias" : ", may-alias";
+      out_ += ')';
+    });
+    out_ += " }";
+  }
+
+  const Module& module_;
+  const OpTable& table_;
+  const PrintOptions& options_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string to_text(const Module& module, const OpTable& table, const PrintOptions& options) {
+  Printer printer(module, table, options);
+  printer.module();
+  return printer.take();
+}
+
+std::string to_text(const Module& module, const Instruction& instruction, const OpTable& table,
+                    const PrintOptions& options) {
+  Printer printer(module, table, options);
+  printer.instruction(instruction);
+  return printer.take();
+}
+
+}  // namespace hlosim
