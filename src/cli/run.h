@@ -11,9 +11,7 @@ namespace hlosim {
 enum ExitCode : int {
   kExitSuccess = 0,
   kExitFailedCheck = 1,  // the answer is "no": a limit exceeded, a difference found
-  kExitUsage = 2,        // wrong command line or environment
-  kExitInput = 3,        // a module that doesn't read or verify, a file that can't be read
-  kExitDevice = 4,       // a device file that isn't right
+  kExitInput = 2,        // wrong command line, module, device file or environment
 };
 
 /// Runs `hlosim args…`: `args` without the program's name. `in` stands for standard input (file name `-`).

@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <ostream>
+
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/run.h"
+
+namespace hlosim {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  bool parse_only = false;
+  bool quiet = false;
+};
+
+int check(const Options& options, Streams streams) {
+  size_t bad = 0, modules = 0, instructions = 0;
+  for (const std::string& file : options.files) {
+    const ModuleInput input = read_module_input(file, options.parse_only, streams);
+    bad += !input.ok;
+    modules += input.modules.size();
+    for (const Module& module : input.modules) instructions += module.instructions.size();
+  }
+  if (!options.quiet)
+    streams.out << fmt::format("{} of {} files are right: {} modules, {} instructions\n", options.files.size() - bad,
+                               options.files.size(), modules, instructions);
+  return bad == 0 ? kExitSuccess : kExitInput;
+}
+
+}  // namespace
+
+std::function<int()> declare_check(CLI::App& app, Streams streams) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->files, "HLO text files; - is standard input")->required();
+  app.add_flag("--parse-only", options->parse_only, "Check the syntax alone");
+  app.add_flag("-q,--quiet", options->quiet, "Print findings only, no summary");
+  return [options, streams] { return check(*options, streams); };
+}
+
+}  // namespace hlosim

@@ -1,0 +1,34 @@
+// The commands of the program, one file each.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace CLI {
+class App;
+}
+
+namespace hlosim {
+
+/// Where a command reads and writes.
+struct Streams {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  /// Declares options on `app`; the result runs the command once the line is parsed.
+  std::function<int()> (*declare)(CLI::App& app, Streams streams);
+};
+
+std::function<int()> declare_check(CLI::App& app, Streams streams);
+std::function<int()> declare_print(CLI::App& app, Streams streams);
+std::function<int()> declare_ops(CLI::App& app, Streams streams);
+
+}  // namespace hlosim

@@ -1,0 +1,57 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <ostream>
+
+#include "base/source.h"
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/run.h"
+#include "hlo/printer.h"
+#include "ops/op_table.h"
+
+namespace hlosim {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string output = "-";
+  bool parse_only = false;
+  bool no_percent = false;
+  bool no_metadata = false;
+  PrintOptions print;
+};
+
+int print(const Options& options, Streams streams) {
+  const ModuleInput input = read_module_input(options.file, options.parse_only, streams);
+  if (!input.ok) return kExitInput;
+  PrintOptions print_options = options.print;
+  print_options.percent = !options.no_percent;
+  print_options.metadata = !options.no_metadata;
+  std::string text;
+  for (const Module& module : input.modules) {
+    if (!text.empty()) text += "\n// -----\n\n";
+    text += to_text(module, op_table(), print_options);
+  }
+  if (options.output == "-") {
+    streams.out << text;
+    return kExitSuccess;
+  }
+  const Result<void> written = write_file(options.output, text);
+  if (!written) streams.err << render(written.error());
+  return written ? kExitSuccess : kExitInput;
+}
+
+}  // namespace
+
+std::function<int()> declare_print(CLI::App& app, Streams streams) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->file, "HLO text file; - is standard input")->required();
+  app.add_option("-o,--output", options->output, "Output file; - is standard output")->capture_default_str();
+  app.add_flag("--parse-only", options->parse_only, "Do not verify");
+  app.add_flag("--operand-shapes", options->print.operand_shapes, "Print the shape before each operand");
+  app.add_flag("--no-percent", options->no_percent, "Print names without %");
+  app.add_flag("--no-metadata", options->no_metadata, "Leave metadata out");
+  return [options, streams] { return print(*options, streams); };
+}
+
+}  // namespace hlosim
