@@ -12,7 +12,7 @@ namespace {
 
 uint64_t bits_at(const Literal& literal, size_t offset, size_t width) {
   uint64_t bits = 0;
-  std::memcpy(&bits, literal.data.data() + offset, width);
+  if (offset + width <= literal.data.size()) std::memcpy(&bits, literal.data.data() + offset, width);
   return bits;
 }
 
@@ -84,6 +84,11 @@ void append_text(std::string& out, const Literal& literal) {
     return;
   }
   int64_t index = 0;
+  if (literal.shape->rank() > 0 && literal.shape->element_count() > 1 &&
+      literal.data.size() == static_cast<size_t>(byte_width(literal.shape->element_type))) {
+    append_element(out, literal, 0);  // a bare value: the other elements are zero
+    return;
+  }
   append_array(out, literal, 0, index);
 }
 

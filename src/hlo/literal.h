@@ -12,7 +12,8 @@ namespace hlosim {
 
 /// A constant value. Array data is dense, row-major by logical index whatever the layout says,
 /// little-endian, one element per byte_width() bytes: sub-byte types take a byte each (sign- or
-/// zero-extended), pred is 0 or 1, complex is (real, imaginary).
+/// zero-extended), pred is 0 or 1, complex is (real, imaginary). Elements behind the end of the data
+/// are zero: a bare value written for a whole array sets element 0 only.
 struct Literal {
   ShapeRef shape = nullptr;
   std::span<const std::byte> data;         // arrays; empty when elided
@@ -21,8 +22,9 @@ struct Literal {
 
   template <class T>
   T at(int64_t index) const {
-    T value;
-    std::memcpy(&value, data.data() + static_cast<size_t>(index) * sizeof(T), sizeof(T));
+    T value{};
+    const size_t offset = static_cast<size_t>(index) * sizeof(T);
+    if (offset + sizeof(T) <= data.size()) std::memcpy(&value, data.data() + offset, sizeof(T));
     return value;
   }
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -27,8 +28,8 @@ class ArrayReader {
     if (rank_ == 0) {
       if (!allocate() || !read_element()) return false;
     } else if (in_.peek() != '{') {
-      // A bare value where an array should stand sets element 0 only.
-      if (!allocate() || !read_element()) return false;
+      // A bare value where an array should stand sets element 0 only; the rest is zero.
+      if (!allocate_elements(std::min<int64_t>(1, shape_->element_count())) || !read_element()) return false;
     } else if (!read_nested(literal)) {
       return false;
     }
@@ -42,7 +43,10 @@ class ArrayReader {
   /// shape that the rest of the text cannot fill is refused before memory is asked for.
   bool allocate() {
     if (allocated_) return true;
-    const int64_t count = shape_->element_count();
+    return allocate_elements(shape_->element_count());
+  }
+
+  bool allocate_elements(int64_t count) {
     const int64_t room = static_cast<int64_t>(in_.text().size()) + 4096;
     if (count > room)
       return in_.fail(fmt::format("the values of {} do not fit in what is left of the text", to_text_without_layout(shape_)),
@@ -113,7 +117,7 @@ class ArrayReader {
   }
 
   void store(uint64_t bits, size_t width) {
-    std::memcpy(module_data() + at_, &bits, width);
+    if (at_ + width <= data_.size()) std::memcpy(module_data() + at_, &bits, width);
     at_ += width;
   }
   std::byte* module_data() { return const_cast<std::byte*>(data_.data()); }

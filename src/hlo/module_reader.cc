@@ -185,8 +185,7 @@ bool ModuleReader::read_signature(std::vector<ShapeRef>& parameters, ShapeRef& r
   while (in_.peek() != ')') {
     in_.eat('%');
     if (in_.word().empty()) return in_.fail(fmt::format("expects a parameter name, but sees {}", in_.here()));
-    if (in_.raw() != ':') return in_.fail(fmt::format("expects ':' after the parameter name, but sees {}", in_.here()));
-    in_.eat(':');
+    if (in_.raw() == ':') in_.eat(':');  // readers of HLO do without it
     if (!values_.read_shape(parameters.emplace_back())) return false;
     if (in_.peek() != ')' && !in_.need(',', "between parameters")) return false;
   }
