@@ -1,0 +1,331 @@
+#include "layout/bitcast.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <compare>
+#include <limits>
+#include <numeric>
+
+#include "base/check.h"
+#include "base/units.h"
+#include "layout/sizes.h"
+
+namespace hlosim {
+namespace {
+
+using Index = std::vector<int64_t>;
+
+bool same(std::span<const int64_t> a, std::span<const int64_t> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+bool is_tiled(const Shape& shape) { return shape.layout && !shape.layout->tiles.empty(); }
+
+std::span<const Tile> tiles_of(const Shape& shape) {
+  return shape.layout ? shape.layout->tiles : std::span<const Tile>();
+}
+
+bool same_tiles(const Shape& a, const Shape& b) {
+  const auto equal = [](const Tile& x, const Tile& y) { return same(x.dimensions, y.dimensions); };
+  return std::equal(tiles_of(a).begin(), tiles_of(a).end(), tiles_of(b).begin(), tiles_of(b).end(), equal);
+}
+
+bool same_splits(const Shape& a, const Shape& b) {
+  const auto splits = [](const Shape& s) { return s.layout ? s.layout->splits : std::span<const SplitConfig>(); };
+  const auto equal = [](const SplitConfig& x, const SplitConfig& y) {
+    return x.dimension == y.dimension && same(x.indices, y.indices);
+  };
+  return std::equal(splits(a).begin(), splits(a).end(), splits(b).begin(), splits(b).end(), equal);
+}
+
+bool is_split(const Shape& shape) { return shape.layout && !shape.layout->splits.empty(); }
+
+/// Most minor first; the default order where there is no layout.
+Index order_of(const Shape& shape) {
+  Index order(shape.dimensions.size());
+  if (shape.layout) order.assign(shape.layout->minor_to_major.begin(), shape.layout->minor_to_major.end());
+  else std::iota(order.rbegin(), order.rend(), 0);
+  return order;
+}
+
+// -- row-major numbers ------------------------------------------------------------------------------
+
+Index row_major_weights(std::span<const int64_t> dimensions) {
+  Index weights(dimensions.size(), 1);
+  for (size_t i = weights.size(); i-- > 1;) weights[i - 1] = weights[i] * dimensions[i];
+  return weights;
+}
+
+Index index_of_number(int64_t number, std::span<const int64_t> dimensions) {
+  Index index(dimensions.size());
+  for (size_t i = index.size(); i-- > 0;) {
+    index[i] = number % dimensions[i];
+    number /= dimensions[i];
+  }
+  return index;
+}
+
+// -- untiled ----------------------------------------------------------------------------------------
+
+/// Distance in elements between neighbours along each logical dimension.
+Index untiled_strides(const Shape& shape) {
+  Index strides(shape.dimensions.size());
+  int64_t stride = 1;
+  for (const int64_t dimension : order_of(shape)) {
+    strides[static_cast<size_t>(dimension)] = stride;
+    stride *= shape.dim(dimension);
+  }
+  return strides;
+}
+
+/// For each dimension of `a`, one step along it: does the element of `b` with the same row-major
+/// number lie equally far from the start?
+bool unit_steps_agree(const Shape& a, const Shape& b) {
+  const Index weights = row_major_weights(a.dimensions);
+  const Index strides_a = untiled_strides(a), strides_b = untiled_strides(b);
+  for (size_t d = 0; d < weights.size(); ++d) {
+    if (a.dimensions[d] <= 1) continue;
+    const Index index = index_of_number(weights[d], b.dimensions);
+    if (std::inner_product(index.begin(), index.end(), strides_b.begin(), int64_t{0}) != strides_a[d]) return false;
+  }
+  return true;
+}
+
+/// The permutation under which the physical dimensions coincide; nullopt if there is none.
+std::optional<Index> physical_permutation(const Shape& from, const Shape& to) {
+  if (from.rank() != to.rank()) return std::nullopt;
+  const Index order_from = order_of(from), order_to = order_of(to);
+  Index permutation(order_from.size());
+  for (size_t k = 0; k < permutation.size(); ++k) {
+    permutation[static_cast<size_t>(order_to[k])] = order_from[k];
+    if (to.dim(order_to[k]) != from.dim(order_from[k])) return std::nullopt;
+  }
+  return permutation;
+}
+
+// -- tiled: digits ----------------------------------------------------------------------------------
+
+constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
+
+/// ((x / divisor) mod modulus) · stride
+struct Cut {
+  int64_t divisor = 1;
+  int64_t modulus = kUnlimited;
+  int64_t stride = 1;
+  auto operator<=>(const Cut&) const = default;
+};
+
+/// Sorts the cuts of one number x < limit, least significant first, and brings them to the one form
+/// that all equal sums have: no cut that is always 0, no modulus that is never reached, no two
+/// neighbours that make one.
+void simplify(std::vector<Cut>& cuts, int64_t limit) {
+  std::sort(cuts.begin(), cuts.end());
+  std::vector<Cut> out;
+  for (Cut cut : cuts) {
+    if (cut.modulus == 1 || cut.divisor >= limit) continue;
+    // modulus · divisor >= limit, without overflow
+    if (cut.modulus >= (limit - 1) / cut.divisor + 1) cut.modulus = kUnlimited;
+    if (!out.empty()) {
+      Cut& before = out.back();
+      const bool adjacent = before.modulus != kUnlimited && cut.divisor == before.divisor * before.modulus &&
+                            cut.stride == before.stride * before.modulus;
+      if (adjacent) {
+        before.modulus = cut.modulus == kUnlimited ? kUnlimited : before.modulus * cut.modulus;
+        continue;
+      }
+    }
+    out.push_back(cut);
+  }
+  cuts = std::move(out);
+}
+
+/// A number that the digits of a layout cut up: a dimension, or neighbours that `*` made one.
+struct Variable {
+  int64_t weight = 1;  // its value is k / weight mod size
+  int64_t size = 1;
+  std::vector<Cut> cuts;
+};
+
+/// nullopt: not expressible, because the layout is not flat or `*` merges what is not adjacent.
+std::optional<std::vector<Variable>> variables_of(const LayoutMap& map) {
+  if (!map.flat()) return std::nullopt;
+  const Shape& shape = *map.shape();
+  const Index weights = row_major_weights(shape.dimensions);
+  std::vector<Variable> variables;
+  for (size_t d = 0; d < weights.size(); ++d) variables.push_back({weights[d], shape.dimensions[d], {}});
+  for (const LayoutMap::FoldedSource& folded : map.folded_sources()) {
+    Variable variable;
+    for (size_t i = folded.terms.size(); i-- > 0;) {
+      const auto d = static_cast<size_t>(folded.terms[i].dimension);
+      if (shape.dimensions[d] == 1) continue;
+      if (variable.size == 1) variable.weight = weights[d];
+      if (folded.terms[i].weight != variable.size || weights[d] != variable.weight * variable.size)
+        return std::nullopt;
+      variable.size *= shape.dimensions[d];
+    }
+    variables.push_back(std::move(variable));
+  }
+  for (const LayoutMap::Digit& digit : map.digits())
+    variables[static_cast<size_t>(digit.source)].cuts.push_back(
+        {digit.divisor, digit.modulus == 0 ? kUnlimited : digit.modulus, digit.stride});
+  for (Variable& variable : variables) simplify(variable.cuts, variable.size);
+  return variables;
+}
+
+/// A layout as a function of the row-major number.
+struct Canonical {
+  struct Impure {
+    int64_t weight = 1, size = 1;
+    Cut cut;
+    auto operator<=>(const Impure&) const = default;
+  };
+  std::vector<Cut> pure;       // of k
+  std::vector<Impure> impure;  // of a padded dimension
+  bool operator==(const Canonical&) const = default;
+};
+
+Canonical canonical(const std::vector<Variable>& variables, int64_t count) {
+  Canonical out;
+  for (const Variable& variable : variables) {
+    // The most significant variable is k / weight without any modulus.
+    const bool most_significant = variable.size >= (count - 1) / variable.weight + 1;
+    for (const Cut& cut : variable.cuts) {
+      Cut of_number{cut.divisor * variable.weight, cut.modulus, cut.stride};
+      bool pure = most_significant;
+      if (!pure && cut.modulus == kUnlimited) {
+        pure = variable.size % cut.divisor == 0;
+        of_number.modulus = variable.size / cut.divisor;
+      } else if (!pure) {
+        pure = variable.size % (cut.divisor * cut.modulus) == 0;
+      }
+      if (pure) out.pure.push_back(of_number);
+      else out.impure.push_back({variable.weight, variable.size, cut});
+    }
+  }
+  simplify(out.pure, count);
+  std::sort(out.impure.begin(), out.impure.end());
+  return out;
+}
+
+/// Pairs each output dimension with the input dimension that has its size and its cuts.
+std::optional<Index> matching_dimensions(const LayoutMap& from, const LayoutMap& to,
+                                         const std::vector<Variable>& variables_from,
+                                         const std::vector<Variable>& variables_to) {
+  if (!from.separable() || !to.separable() || from.rank() != to.rank()) return std::nullopt;
+  Index permutation;
+  std::vector<bool> used(variables_from.size(), false);
+  for (const Variable& wanted : variables_to) {
+    size_t found = 0;
+    while (found < used.size() && (used[found] || variables_from[found].size != wanted.size ||
+                                   variables_from[found].cuts != wanted.cuts))
+      ++found;
+    if (found == used.size()) return std::nullopt;
+    used[found] = true;
+    permutation.push_back(static_cast<int64_t>(found));
+  }
+  return permutation;
+}
+
+BitcastClass classify_tiled(ShapeRef from, ShapeRef to) {
+  const Result<LayoutMap> map_from = LayoutMap::make(from), map_to = LayoutMap::make(to);
+  if (!map_from || !map_to) return {};
+  const auto variables_from = variables_of(*map_from), variables_to = variables_of(*map_to);
+  if (!variables_from || !variables_to) return {};
+  const int64_t count = from->element_count();
+  if (canonical(*variables_from, count) == canonical(*variables_to, count)) return {BitcastKind::kTiledReshape, {}};
+  if (std::optional<Index> permutation = matching_dimensions(*map_from, *map_to, *variables_from, *variables_to))
+    return {BitcastKind::kTiledTranspose, std::move(*permutation)};
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_text(BitcastKind kind) {
+  switch (kind) {
+    case BitcastKind::kIdentity: return "identity";
+    case BitcastKind::kReshape: return "reshape";
+    case BitcastKind::kTranspose: return "transpose";
+    case BitcastKind::kTiledReshape: return "tiled reshape";
+    case BitcastKind::kTiledTranspose: return "tiled transpose";
+    case BitcastKind::kReread: return "re-read";
+  }
+  return "re-read";
+}
+
+BitcastClass classify_bitcast(ShapeRef from, ShapeRef to) {
+  if (from == to) return {BitcastKind::kIdentity, {}};
+  if (!from->is_array() || !to->is_array() || element_storage_bits(from) != element_storage_bits(to)) return {};
+  const bool same_cuts = same_tiles(*from, *to) && same_splits(*from, *to);
+  if (same_cuts && same(from->dimensions, to->dimensions) && order_of(*from) == order_of(*to))
+    return {BitcastKind::kIdentity, {}};
+  const int64_t count = from->element_count();
+  if (from->is_unbounded() || to->is_unbounded() || count != to->element_count() || count == kUnlimited) return {};
+  if (count == 0) return {BitcastKind::kReshape, {}};
+  const bool split = is_split(*from) || is_split(*to);
+  if (!split && !is_tiled(*from) && !is_tiled(*to) && unit_steps_agree(*from, *to) && unit_steps_agree(*to, *from))
+    return {BitcastKind::kReshape, {}};
+  if (same_cuts)
+    if (std::optional<Index> permutation = physical_permutation(*from, *to))
+      return {BitcastKind::kTranspose, std::move(*permutation)};
+  return split ? BitcastClass{} : classify_tiled(from, to);
+}
+
+std::optional<Diagnostic> bitcast_problem(ShapeRef from, ShapeRef to, bool allow_different_tail) {
+  const auto problem = [&](std::string reason) {
+    Diagnostic diagnostic;
+    diagnostic.message = fmt::format("{} is no bitcast of {}: {}", to_text(to), to_text(from), reason);
+    return diagnostic;
+  };
+  if (from->is_array() && to->is_array() &&
+      (from->memory_space() == kHostSpace) != (to->memory_space() == kHostSpace))
+    return problem("only one of them lies in host memory, S(5)");
+  const Bytes size_from = array_size(from), size_to = array_size(to);
+  if (size_from == size_to) return std::nullopt;
+  if (allow_different_tail && from->is_array() && to->is_array() && from->is_static() && to->is_static() &&
+      array_data_size(from) == array_data_size(to))
+    return std::nullopt;
+  return problem(fmt::format("it takes {} bytes, not {}", grouped(size_to.count()), grouped(size_from.count())));
+}
+
+bool bitcast_source(const LayoutMap& from, const LayoutMap& to, std::span<const int64_t> index,
+                    std::span<int64_t> source) {
+  return from.index(to.offset(index), source);
+}
+
+namespace {
+
+constexpr int64_t kMostCompared = int64_t{1} << 20;
+
+/// place(from, f(number)) == place(to, number) for every row-major number of `to`.
+template <class F>
+std::optional<bool> same_places(ShapeRef from, ShapeRef to, F&& index_in_from) {
+  if (element_storage_bits(from) != element_storage_bits(to) || from->element_count() != to->element_count()) return false;
+  if (from->element_count() > kMostCompared) return std::nullopt;
+  const Result<LayoutMap> map_from = LayoutMap::make(from), map_to = LayoutMap::make(to);
+  if (!map_from || !map_to) return false;
+  for (int64_t k = 0; k < to->element_count(); ++k) {
+    const Index index = index_of_number(k, to->dimensions);
+    if (map_from->offset(index_in_from(k, index)) != map_to->offset(index)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<bool> is_reshape_by_exhaustion(ShapeRef from, ShapeRef to) {
+  return same_places(from, to, [&](int64_t number, const Index&) { return index_of_number(number, from->dimensions); });
+}
+
+std::optional<bool> is_transpose_by_exhaustion(ShapeRef from, ShapeRef to, std::span<const int64_t> permutation) {
+  if (from->rank() != to->rank() || static_cast<int64_t>(permutation.size()) != to->rank()) return false;
+  for (size_t i = 0; i < permutation.size(); ++i)
+    if (from->dim(permutation[i]) != to->dimensions[i]) return false;
+  Index source(permutation.size());
+  return same_places(from, to, [&](int64_t, const Index& index) -> const Index& {
+    for (size_t i = 0; i < permutation.size(); ++i) source[static_cast<size_t>(permutation[i])] = index[i];
+    return source;
+  });
+}
+
+}  // namespace hlosim
