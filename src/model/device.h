@@ -18,7 +18,6 @@
 // bandwidth "used" as soon as some max() looked at it, and would need every struct behind getters.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -34,6 +33,9 @@
 #include "layout/element_type.h"
 
 namespace hlosim {
+
+enum class MatmulPrecision : uint8_t;  // ops/work.h
+enum class VectorOp : uint8_t;         // ops/work.h
 
 /// A memory's rate: absolute ("1228 GB/s") or tied to the core's clock ("8192 B/cycle").
 struct Bandwidth {
@@ -107,35 +109,30 @@ struct MxuConfig {
   }
 };
 
-/// What one 1024-element (lanes x sublanes) result vreg of an operation class takes.
+/// What one result vreg (lanes x sublanes elements) of an operation class takes of each unit.
 struct VectorOpCost {
   double alu = 0;  // ALU slots
   double eup = 0;  // transcendental-unit pushes
+  double xlu = 0;  // cross-lane operations
 
   static void fields(auto& self, auto&& field) {
     field("alu", self.alu, "vector ALU slots per result vreg");
     field("eup", self.eup, "transcendental-unit pushes per result vreg");
+    field("xlu", self.xlu, "cross-lane operations per result vreg");
   }
 };
 
+/// One cost per VectorOp (ops/work.h).
 struct VectorOpCosts {
-  VectorOpCost simple, integer_multiply, divide, integer_divide, exponential, logarithm, root, tanh, logistic,
-      trigonometric, power, error_function, random;
+  VectorOpCost simple, divide, transcendental, expensive, cross_lane, cross_sublane;
 
   static void fields(auto& self, auto&& field) {
-    field("simple", self.simple, "add, subtract, multiply, min, max, compare, select, logic, shifts, sign, floor");
-    field("integer_multiply", self.integer_multiply, "32-bit integer multiply");
-    field("divide", self.divide, "float divide");
-    field("integer_divide", self.integer_divide, "integer divide and remainder");
-    field("exponential", self.exponential, "exponential, exponential-minus-one");
-    field("logarithm", self.logarithm, "log, log-plus-one");
-    field("root", self.root, "sqrt, rsqrt, cbrt");
-    field("tanh", self.tanh, "tanh");
-    field("logistic", self.logistic, "logistic (sigmoid)");
-    field("trigonometric", self.trigonometric, "sine, cosine, tan and their inverses, atan2");
-    field("power", self.power, "power");
-    field("error_function", self.error_function, "erf");
-    field("random", self.random, "one vreg of random bits");
+    field("simple", self.simple, "add, multiply, compare, select, logic, 32-bit conversions");
+    field("divide", self.divide, "float divide, remainder");
+    field("transcendental", self.transcendental, "exponential, logarithm, tanh, square roots");
+    field("expensive", self.expensive, "power, sine and cosine, integer divide, erf, other long polynomials");
+    field("cross_lane", self.cross_lane, "moves between lanes: lane reductions, transposes, lane gathers");
+    field("cross_sublane", self.cross_sublane, "moves between sublanes");
   }
 };
 
@@ -153,6 +150,7 @@ struct VectorConversion {
 /// Vector unit of one core.
 struct VpuConfig {
   int64_t lanes = 0, sublanes = 0, alus = 0, vregs = 0;
+  Cycles latency{};
   std::vector<ElementType> native_types;
   std::vector<VectorConversion> convert;
   VectorOpCosts ops;
@@ -162,6 +160,7 @@ struct VpuConfig {
     field("sublanes", self.sublanes, "sublanes of a vreg (the second-minor dimension)");
     field("alus", self.alus, "vector ALU slots: vreg operations begun per cycle");
     field("vregs", self.vregs, "vector registers");
+    field("latency", self.latency, "cycles from an ALU operation to its result");
     field("native_types", self.native_types, "element types with arithmetic of their own; others are converted");
     field("convert", self.convert, "conversion costs of other element types, by HLO name");
     field("ops", self.ops, "cost of operation classes");
@@ -172,19 +171,18 @@ struct VpuConfig {
 struct UnitConfig {
   int64_t count = 0;
   Cycles cadence{};
-  Cycles latency{};
 
   static void fields(auto& self, auto&& field) {
     field("count", self.count, "units per core");
     field("cadence", self.cadence, "cycles between two operations of one unit", Range{1, 1e6});
-    field("latency", self.latency, "cycles from an operation to its result");
   }
 };
 
 enum class MemoryScope : uint8_t { kCore, kDevice, kHost };
 
 /// A memory space, S(n) in HLO text. Rates and capacity are per `scope`.
-/// No rate at all: the space holds flags or scalars, and its traffic takes no time.
+/// No rate at all: a host space is as fast as host.pcie; any other one holds flags or scalars, and its
+/// traffic takes no time.
 struct MemorySpace {
   std::string name;
   std::vector<int64_t> numbers;
@@ -358,8 +356,6 @@ struct DeviceConfig {
   int64_t devices_per_chip() const { return cores_per_chip / cores; }
 };
 
-enum class MatmulPrecision : uint8_t { kDefault, kHigh, kHighest };
-
 /// How one core multiplies operands of two element types.
 struct MatmulRate {
   int64_t rows = 0;        // left-hand rows per issue
@@ -380,9 +376,15 @@ std::optional<MatmulRate> matmul_rate(const MxuConfig& mxu, ElementType lhs, Ele
 /// Peak of the MXUs of one device: 2 * rows * columns * MXUs * cores * rows per cycle * clock / passes;
 /// 0 when the device doesn't multiply `type`.
 FlopsPerSecond peak_flops(const DeviceConfig& config, ElementType type,
-                          MatmulPrecision precision = MatmulPrecision::kDefault);
+                          MatmulPrecision precision = MatmulPrecision{});  // DEFAULT
 /// Peak of the vector ALUs of one device for 32-bit operations.
 FlopsPerSecond peak_vector_flops(const DeviceConfig& config);
+
+/// What a vreg of class `op` takes.
+const VectorOpCost& op_cost(const VpuConfig& vpu, VectorOp op);
+/// Vector ALU slots to convert 1024 elements of `type` to or from 32 bits: 0 for native types; for one that
+/// vpu.convert doesn't list, the largest cost listed for its width, else the largest of all.
+double conversion_slots(const VpuConfig& vpu, ElementType type);
 
 /// Rate of one memory space for the whole device (per-core rates times cores): reads, writes, both
 /// together. The share of a part whose rate the file leaves out is unlimited (infinity).
@@ -431,7 +433,7 @@ struct DeviceChange {
   uint32_t offset = 0;
 };
 
-class DeviceTree;  // what the files said, merged; private to the loader
+struct DeviceBuilder;  // what a device was made from; private to the loader
 
 class Device {
  public:
@@ -452,13 +454,13 @@ class Device {
   /// on every machine.
   std::string fingerprint() const;
 
-  /// This device without changes[index]: the previous value, or where there is none the value doubled
-  /// (halved where doubling isn't allowed). Null when nothing else is allowed there.
+  /// This device without changes[index]: the previous value, or where there is none another one (a number
+  /// doubled, or halved where doubling isn't allowed). Null when there is no other to try.
   std::optional<Device> without_change(size_t index) const;
 
  private:
   friend struct DeviceBuilder;
-  std::shared_ptr<const DeviceTree> tree_;
+  std::shared_ptr<const DeviceBuilder> builder_;
 };
 
 // ── loading ──

@@ -1,0 +1,232 @@
+#include "base/value.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+#include <yaml-cpp/eventhandler.h>
+
+#include <exception>
+#include <sstream>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+
+namespace hlosim {
+
+const Value* Value::find(std::string_view item_key) const {
+  if (!is_map()) return nullptr;
+  for (const Value& item : items)
+    if (item.key == item_key) return &item;
+  return nullptr;
+}
+
+Value* Value::find(std::string_view item_key) {
+  return const_cast<Value*>(std::as_const(*this).find(item_key));
+}
+
+std::string described(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::kNull: return "nothing";
+    case Value::Kind::kScalar: return fmt::format("\"{}\"", shown(value.text));
+    case Value::Kind::kList: return "a list";
+    case Value::Kind::kMap: return "a section";
+  }
+  return "a value";
+}
+
+Diagnostic error_at(const SourcePtr& source, uint32_t offset, std::string message, std::string hint) {
+  return {Severity::kError, std::move(message), std::move(hint), source, offset};
+}
+Diagnostic error_at(const Value& value, std::string message, std::string hint) {
+  return error_at(value.source, value.offset, std::move(message), std::move(hint));
+}
+Diagnostic error_at_key(const Value& value, std::string message, std::string hint) {
+  return error_at(value.source, value.key_offset, std::move(message), std::move(hint));
+}
+
+namespace {
+
+constexpr size_t kMostValues = 100'000;  // aliases of aliases grow exponentially
+
+size_t count_values(const Value& value) {
+  size_t count = 1;
+  for (const Value& item : value.items) count += count_values(item);
+  return count;
+}
+
+/// Builds the tree from yaml-cpp's events. Ignores everything after the first problem that makes
+/// the rest meaningless.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  TreeBuilder(const SourcePtr& source, uint32_t start, DiagnosticList& problems)
+      : source_(source), start_(start), problems_(problems) {}
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    put(make(Value::Kind::kNull, mark), anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) {
+      report(mark, "this alias stands inside what it names");
+      put(make(Value::Kind::kNull, mark), 0);
+      return;
+    }
+    Value copy = found->second;
+    count_ += count_values(copy) - 1;
+    put(std::move(copy), 0);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                const std::string& text) override {
+    Value value = make(Value::Kind::kScalar, mark);
+    value.text = text;
+    put(std::move(value), anchor);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(make(Value::Kind::kList, mark), anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(make(Value::Kind::kMap, mark), anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+  Value take() { return std::move(root_); }
+
+ private:
+  struct Level {
+    Value value;
+    YAML::anchor_t anchor = 0;
+    bool has_key = false;
+    std::string key;
+    uint32_t key_offset = 0;
+  };
+
+  uint32_t offset_of(const YAML::Mark& mark) const {
+    return start_ + static_cast<uint32_t>(std::max(mark.pos, 0));
+  }
+  Value make(Value::Kind kind, const YAML::Mark& mark) {
+    Value value;
+    value.kind = kind;
+    value.source = source_;
+    value.offset = offset_of(mark);
+    if (++count_ > kMostValues)
+      throw YAML::Exception(mark, fmt::format("more than {} values, aliases expanded", kMostValues));
+    return value;
+  }
+  void report(const YAML::Mark& mark, std::string message) {
+    problems_.add(error_at(source_, offset_of(mark), std::move(message)));
+  }
+  void open(Value value, YAML::anchor_t anchor) {
+    levels_.emplace_back();
+    levels_.back().value = std::move(value);
+    levels_.back().anchor = anchor;
+  }
+  void close() {
+    Level level = std::move(levels_.back());
+    levels_.pop_back();
+    put(std::move(level.value), level.anchor);
+  }
+  /// A finished value: the root, an item of a list, a key of a map or the value of that key.
+  void put(Value value, YAML::anchor_t anchor) {
+    if (anchor != 0) anchors_[anchor] = value;
+    if (levels_.empty()) {
+      root_ = std::move(value);
+      return;
+    }
+    Level& level = levels_.back();
+    if (level.value.is_list()) {
+      level.value.items.push_back(std::move(value));
+    } else if (!level.has_key) {
+      if (!value.is_scalar()) problems_.add(error_at(value, "expected a key, found " + described(value)));
+      level.has_key = true;
+      level.key = value.is_scalar() ? std::move(value.text) : std::string();
+      level.key_offset = value.offset;
+    } else {
+      level.has_key = false;
+      if (const Value* first = level.value.find(level.key); first && !level.key.empty()) {
+        problems_.add(error_at(
+            source_, level.key_offset, fmt::format("key \"{}\" is given twice", shown(level.key)),
+            fmt::format("first on line {}", source_->locate(first->key_offset).line)));
+        return;
+      }
+      if (level.key.empty()) return;
+      value.key = std::move(level.key);
+      value.key_offset = level.key_offset;
+      if (value.is_null()) value.offset = value.key_offset;
+      level.value.items.push_back(std::move(value));
+    }
+  }
+
+  const SourcePtr& source_;
+  uint32_t start_;
+  DiagnosticList& problems_;
+  std::vector<Level> levels_;
+  std::unordered_map<YAML::anchor_t, Value> anchors_;
+  size_t count_ = 0;
+  Value root_;
+};
+
+/// yaml-cpp takes some control characters for the end of the input and other encodings for UTF-8.
+bool check_characters(const SourcePtr& source, DiagnosticList& problems) {
+  const std::string_view text = source->text();
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
+    if (!control && !(c >= 0xf8)) continue;
+    problems.add(error_at(source, static_cast<uint32_t>(i),
+                          fmt::format("byte 0x{:02x} has no place in a YAML text", c)));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Value> parse_yaml(const SourcePtr& source, DiagnosticList& problems) {
+  const size_t errors_before = problems.error_count();
+  if (!check_characters(source, problems)) return std::nullopt;
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  const bool marked = source->text().starts_with(kByteOrderMark);
+  const uint32_t start = marked ? static_cast<uint32_t>(kByteOrderMark.size()) : 0;
+  TreeBuilder builder(source, start, problems);
+  Value root;
+  root.source = source;
+  try {
+    std::istringstream stream{std::string(source->text().substr(start))};
+    YAML::Parser parser(stream);
+    if (parser.HandleNextDocument(builder)) {
+      root = builder.take();
+      TreeBuilder second(source, start, problems);
+      if (parser.HandleNextDocument(second)) {
+        const Value extra = second.take();
+        if (!extra.is_null()) problems.add(error_at(extra, "a second document; expected only one"));
+      }
+    }
+  } catch (const YAML::Exception& error) {
+    const uint32_t at = error.mark.is_null() ? 0 : static_cast<uint32_t>(std::max(error.mark.pos, 0));
+    problems.add(error_at(source, start + at, "YAML: " + error.msg));
+  } catch (const std::exception& error) {
+    problems.add(error_at(source, 0, std::string("YAML: ") + error.what()));
+  }
+  if (problems.error_count() > errors_before) return std::nullopt;
+  return root;
+}
+
+std::string yaml_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      out += fmt::format("\\{}", c);
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+}  // namespace hlosim

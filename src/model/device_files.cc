@@ -1,0 +1,251 @@
+#include "model/device_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "base/text.h"
+#include "model/builtin_configs.h"
+#include "model/device_reader.h"
+
+namespace hlosim {
+
+namespace fs = std::filesystem;
+
+DeviceSearch DeviceSearch::from_environment() {
+  DeviceSearch search;
+  const char* variable = std::getenv("HLOSIM_CONFIG_PATH");
+  std::string_view rest = variable ? variable : "";
+  while (!rest.empty()) {
+    const size_t colon = std::min(rest.find(':'), rest.size());
+    if (colon > 0) search.directories.emplace_back(rest.substr(0, colon));
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  return search;
+}
+
+void merge(Value& base, const Value& over) {
+  if (!base.is_map() || !over.is_map()) {
+    base = over;
+    return;
+  }
+  // Positions follow the later file: what is missing is missing there.
+  base.source = over.source;
+  base.offset = over.offset;
+  base.key_offset = over.key_offset;
+  for (const Value& item : over.items) {
+    Value* existing = base.find(item.key);
+    if (!existing)
+      base.items.push_back(item);
+    else if (item.is_null())
+      std::erase_if(base.items, [&](const Value& other) { return other.key == item.key; });
+    else
+      merge(*existing, item);
+  }
+}
+
+namespace {
+constexpr std::string_view kBuiltinSuffix = ".yaml (built-in)";
+}
+
+SourcePtr builtin_source(const BuiltinConfig& config) {
+  return std::make_shared<const SourceFile>(fmt::format("{}{}", config.name, kBuiltinSuffix),
+                                            std::string(config.text));
+}
+
+namespace {
+
+std::string stem_of(const std::string& name) {
+  return name.ends_with(".yaml") ? name.substr(0, name.size() - 5) : name;
+}
+
+const BuiltinConfig* find_builtin(const std::string& name) {
+  for (const BuiltinConfig& config : builtin_configs())
+    if (config.name == stem_of(name)) return &config;
+  return nullptr;
+}
+
+/// Something that can be opened: no directory, and there.
+bool is_readable_path(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return !error && fs::exists(status) && !fs::is_directory(status);
+}
+
+std::string identity(const SourceFile& source) {
+  if (is_builtin(source)) return source.name();
+  std::error_code error;
+  const fs::path path = fs::weakly_canonical(source.name(), error);
+  return error ? source.name() : path.string();
+}
+
+std::vector<std::string> names_in(const DeviceSearch& search) {
+  std::vector<std::string> names = builtin_devices();
+  for (const std::string& directory : search.directories) {
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
+      if (entry->path().extension() == ".yaml") names.push_back(entry->path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::string near_name(const std::string& name, const DeviceSearch& search) {
+  const std::vector<std::string> names = names_in(search);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string word = stem_of(fs::path(name).filename().string());
+  return did_you_mean(word, views);
+}
+
+class Files {
+ public:
+  Files(const DeviceSearch& search, DiagnosticList& problems) : search_(search), problems_(problems) {}
+
+  /// The file that `name` leads to. `beside` (or null) is the file that extends it; `at` is where.
+  SourcePtr open(const std::string& name, const SourceFile* beside, const Value* at) {
+    std::vector<std::string> tried;
+    std::vector<fs::path> candidates;
+    if (!beside) {
+      candidates.emplace_back(name);
+      if (name == "-") return read(name, at);
+    } else if (!is_builtin(*beside)) {
+      const fs::path directory = fs::path(beside->name()).parent_path();
+      candidates.push_back(directory / name);
+      candidates.push_back(directory / (stem_of(name) + ".yaml"));
+    }
+    if (!fs::path(name).has_parent_path() && (!beside || !is_builtin(*beside))) {
+      for (const std::string& directory : search_.directories) {
+        candidates.push_back(fs::path(directory) / name);
+        candidates.push_back(fs::path(directory) / (stem_of(name) + ".yaml"));
+      }
+    }
+    for (const fs::path& candidate : candidates) {
+      if (std::find(tried.begin(), tried.end(), candidate.string()) != tried.end()) continue;
+      tried.push_back(candidate.string());
+      // A file may extend the built-in one of its own name.
+      std::error_code error;
+      if (beside && fs::equivalent(candidate, beside->name(), error)) continue;
+      if (is_readable_path(candidate)) return read(candidate.string(), at);
+    }
+    if (const BuiltinConfig* config = find_builtin(name)) return builtin_source(*config);
+    const std::vector<std::string> builtins = builtin_devices();
+    report(at,
+           fmt::format("no device file \"{}\": tried {}{}the built-in {}", shown(name), fmt::join(tried, ", "),
+                       tried.empty() ? "" : " and ", fmt::join(builtins, " ")),
+           near_name(name, search_));
+    return nullptr;
+  }
+
+  /// `source` with all that it extends. `chain` holds the files that led here.
+  std::optional<DeviceTree> load(const SourcePtr& source, std::vector<std::string> chain) {
+    std::optional<Value> root = parse_yaml(source, problems_);
+    if (!root) return std::nullopt;
+    if (!root->is_map()) {
+      problems_.add(error_at(*root, fmt::format("expected a device's keys, found {}", described(*root))));
+      return std::nullopt;
+    }
+    chain.push_back(identity(*source));
+    DeviceTree tree;
+    tree.label = source->name();
+    tree.builtin = is_builtin(*source);
+    tree.abstract = take_abstract(*root);
+    std::optional<Value> extends = take(*root, "extends");
+    attach_sources(*root, problems_);
+    root->offset = root->key_offset = 0;
+    if (extends) {
+      std::optional<DeviceTree> base = load_base(*extends, *source, chain);
+      if (!base) return std::nullopt;
+      tree.root = std::move(base->root);
+      tree.base = std::move(base->base);
+      merge(tree.root, *root);
+    } else {
+      tree.root = std::move(*root);
+    }
+    if (tree.builtin) tree.base = tree.root;
+    return tree;
+  }
+
+ private:
+  void report(const Value* at, std::string message, std::string hint) {
+    Diagnostic diagnostic;
+    if (at) diagnostic = error_at(*at, std::move(message), std::move(hint));
+    else diagnostic = failure(std::move(message), std::move(hint)).value();
+    problems_.add(std::move(diagnostic));
+  }
+
+  SourcePtr read(const std::string& path, const Value* at) {
+    Result<SourcePtr> source = read_source(path);
+    if (source) return *source;
+    report(at, source.error().message, source.error().hint);
+    return nullptr;
+  }
+
+  static std::optional<Value> take(Value& root, std::string_view key) {
+    const Value* found = root.find(key);
+    if (!found) return std::nullopt;
+    Value out = *found;
+    std::erase_if(root.items, [&](const Value& item) { return item.key == key; });
+    return out;
+  }
+
+  bool take_abstract(Value& root) {
+    const std::optional<Value> value = take(root, "abstract");
+    if (!value) return false;
+    if (!value->is_scalar() || (value->text != "true" && value->text != "false"))
+      problems_.add(error_at(*value, fmt::format("abstract: expected true or false, found {}", described(*value))));
+    return value->text == "true";
+  }
+
+  std::optional<DeviceTree> load_base(const Value& extends, const SourceFile& from,
+                                      const std::vector<std::string>& chain) {
+    if (!extends.is_scalar() || extends.text.empty()) {
+      problems_.add(error_at(extends, fmt::format("extends: expected a device file, found {}", described(extends))));
+      return std::nullopt;
+    }
+    const SourcePtr base = open(extends.text, &from, &extends);
+    if (!base) return std::nullopt;
+    const auto seen = std::find(chain.begin(), chain.end(), identity(*base));
+    if (seen == chain.end()) return load(base, chain);
+    std::string circle;
+    for (auto file = seen; file != chain.end(); ++file)
+      circle += fs::path(*file).filename().string() + " -> ";
+    problems_.add(error_at(extends, fmt::format("extends: goes round in a circle: {}{}", circle,
+                                                fs::path(*seen).filename().string())));
+    return std::nullopt;
+  }
+
+  const DeviceSearch& search_;
+  DiagnosticList& problems_;
+};
+
+}  // namespace
+
+bool is_abstract(const BuiltinConfig& config) {
+  DiagnosticList ignored;
+  const std::optional<Value> root = parse_yaml(builtin_source(config), ignored);
+  const Value* abstract = root ? root->find("abstract") : nullptr;
+  return abstract && abstract->text == "true";
+}
+
+bool is_builtin(const SourceFile& source) { return source.name().ends_with(kBuiltinSuffix); }
+
+std::optional<DeviceTree> read_device_tree(const std::string& name, const DeviceSearch& search,
+                                           DiagnosticList& problems) {
+  const SourcePtr source = Files(search, problems).open(name, nullptr, nullptr);
+  if (!source) return std::nullopt;
+  return read_device_tree(source, search, problems);
+}
+
+std::optional<DeviceTree> read_device_tree(const SourcePtr& source, const DeviceSearch& search,
+                                           DiagnosticList& problems) {
+  const size_t before = problems.error_count();
+  std::optional<DeviceTree> tree = Files(search, problems).load(source, {});
+  if (problems.error_count() != before) return std::nullopt;
+  return tree;
+}
+
+}  // namespace hlosim

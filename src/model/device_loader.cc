@@ -1,0 +1,244 @@
+// Device files, overrides and the checks around them, put together.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "model/builtin_configs.h"
+#include "model/device_files.h"
+#include "model/device_reader.h"
+#include "model/device_text_form.h"
+
+namespace hlosim {
+namespace {
+
+std::vector<std::string> leaf_paths(const DeviceConfig& config) {
+  std::vector<std::string> paths;
+  visit_leaves(config, "", [&](const std::string& path, const auto&, std::string_view) { paths.push_back(path); });
+  return paths;
+}
+
+/// `--set path=value` as a text, so that errors can point into it.
+SourcePtr override_source(const DeviceOverride& override) {
+  return std::make_shared<const SourceFile>("--set", fmt::format("{}={}", override.path, override.value));
+}
+
+/// What to say of a path that isn't one: near ones, the keys of a section, a path that ends alike.
+std::string path_hint(const std::string& path, const std::vector<std::string>& known) {
+  std::vector<std::string_view> below;
+  std::vector<std::string_view> alike;
+  for (const std::string& candidate : known) {
+    if (candidate.starts_with(path + ".")) below.push_back(std::string_view(candidate));
+    if (candidate.ends_with("." + path)) alike.push_back(candidate);
+  }
+  if (!below.empty()) {
+    constexpr size_t kShown = 4;
+    const size_t shown_count = std::min(below.size(), kShown);
+    return fmt::format("this is a section; set one of its keys: {}{}",
+                       fmt::join(below.begin(), below.begin() + static_cast<long>(shown_count), ", "),
+                       below.size() > kShown ? ", ..." : "");
+  }
+  if (!alike.empty()) return fmt::format("did you mean \"{}\"?", alike.front());
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  return did_you_mean(path, views);
+}
+
+/// Puts a leaf at `path`. Requires: all sections on the way exist.
+void put_leaf(Value& root, std::string_view path, Value leaf) {
+  Value* node = &root;
+  for (;;) {
+    const size_t dot = path.find('.');
+    const std::string key(path.substr(0, dot));
+    Value* item = node->find(key);
+    if (!item) {
+      leaf.key = key;
+      node->items.push_back(std::move(leaf));
+      return;
+    }
+    if (dot == std::string_view::npos) {
+      leaf.key = key;
+      *item = std::move(leaf);
+      return;
+    }
+    node = item;
+    path.remove_prefix(dot + 1);
+  }
+}
+
+}  // namespace
+
+/// All that a Device is made from; kept in it so that it can be made again with one value changed.
+struct DeviceBuilder {
+  std::shared_ptr<const DeviceTree> tree;
+  std::vector<DeviceOverride> overrides;
+
+  std::optional<Device> build(DiagnosticList& problems) const {
+    const std::optional<DeviceReading> plain = read_device(tree->root, problems);
+    if (!plain) return std::nullopt;
+    Value root = tree->root;
+    if (!apply(plain->config, root, problems)) return std::nullopt;
+    std::optional<DeviceReading> reading = read_device(root, problems);
+    if (!reading) return std::nullopt;
+    Device device;
+    device.config = std::move(reading->config);
+    device.values = std::move(reading->values);
+    device.file = tree->label;
+    device.changes = changes(*plain, device.values);
+    device.builder_ = std::make_shared<const DeviceBuilder>(*this);
+    return device;
+  }
+
+ private:
+  bool apply(const DeviceConfig& plain, Value& root, DiagnosticList& problems) const {
+    const std::vector<std::string> known = leaf_paths(plain);
+    bool fine = true;
+    for (const DeviceOverride& override : overrides) {
+      const SourcePtr source = override_source(override);
+      if (std::find(known.begin(), known.end(), override.path) == known.end()) {
+        problems.add(error_at(source, 0, fmt::format("the device has no value \"{}\"", shown(override.path)),
+                              path_hint(override.path, known)));
+        fine = false;
+        continue;
+      }
+      Value leaf;
+      leaf.kind = Value::Kind::kScalar;
+      leaf.text = override.value;
+      leaf.source = source;
+      leaf.offset = static_cast<uint32_t>(override.path.size() + 1);
+      leaf.annotation = "override: --set";
+      put_leaf(root, override.path, std::move(leaf));
+    }
+    return fine;
+  }
+
+  bool is_set(std::string_view path) const {
+    return std::any_of(overrides.begin(), overrides.end(),
+                       [&](const DeviceOverride& override) { return override.path == path; });
+  }
+
+  /// Values that the user's files or --set state. `plain` is the device without --set.
+  std::vector<DeviceChange> changes(const DeviceReading& plain, const std::vector<DeviceValue>& values) const {
+    std::optional<DeviceReading> base;
+    if (tree->base && !tree->builtin) {
+      DiagnosticList ignored;  // a base may be incomplete by itself
+      base = read_device(*tree->base, ignored);
+    }
+    std::vector<DeviceChange> out;
+    for (const DeviceValue& value : values) {
+      const bool from_set = is_set(value.path);
+      if (!from_set && (!value.has_source || is_builtin(*value.file))) continue;
+      const DeviceValue* previous = nullptr;
+      if (from_set) previous = plain.value(value.path);
+      else if (base) previous = base->value(value.path);
+      DeviceChange change{value.path, value.text, std::nullopt, from_set, value.file, value.offset};
+      if (previous) change.previous = previous->text;
+      out.push_back(std::move(change));
+    }
+    return out;
+  }
+};
+
+namespace {
+
+/// Other values that the leaf at `path` could have: the double and the half of a number, the other
+/// enumerators, `true` for `false`.
+std::vector<std::string> alternatives(const DeviceConfig& config, std::string_view wanted) {
+  std::vector<std::string> out;
+  const auto add = [&]<class T>(const T& value) {
+    if constexpr (NumberForm<T>) {
+      out.push_back(TextForm<T>::write(TextForm<T>::scaled(value, 2)));
+      out.push_back(TextForm<T>::write(TextForm<T>::scaled(value, 0.5)));
+    } else if constexpr (NamedEnum<T>) {
+      for (const auto& [other, name] : EnumNames<T>::rows)
+        if (other != value) out.emplace_back(name);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      out.push_back(TextForm<bool>::write(!value));
+    } else if constexpr (std::is_same_v<T, Bandwidth>) {
+      out.push_back(TextForm<T>::write({value.amount * 2, value.per_cycle}));
+      out.push_back(TextForm<T>::write({value.amount / 2, value.per_cycle}));
+    }
+  };
+  visit_leaves(config, "", [&]<class T>(const std::string& path, const T& value, std::string_view) {
+    if (path != wanted) return;
+    if constexpr (OptionalField<T>) {
+      if (value) add(*value);
+    } else {
+      add(value);
+    }
+  });
+  return out;
+}
+
+std::optional<Device> build_quietly(const DeviceBuilder& builder) {
+  DiagnosticList ignored;
+  return builder.build(ignored);
+}
+
+std::optional<Device> build(std::optional<DeviceTree> tree, std::span<const DeviceOverride> overrides,
+                            DiagnosticList& problems) {
+  if (!tree) return std::nullopt;
+  if (tree->abstract) {
+    problems.add({Severity::kError, fmt::format("{} is no device, only a base for device files", tree->label),
+                  "name it in a file's extends:", nullptr, 0});
+    return std::nullopt;
+  }
+  DeviceBuilder builder{std::make_shared<const DeviceTree>(std::move(*tree)),
+                        {overrides.begin(), overrides.end()}};
+  return builder.build(problems);
+}
+
+}  // namespace
+
+std::optional<Device> Device::without_change(size_t index) const {
+  HLOSIM_CHECK(index < changes.size(), "change {} of {}", index, changes.size());
+  const DeviceChange& change = changes[index];
+  DeviceBuilder builder = *builder_;
+  if (change.from_set) {
+    std::erase_if(builder.overrides, [&](const DeviceOverride& other) { return other.path == change.path; });
+    return build_quietly(builder);
+  }
+  if (change.previous) {
+    builder.overrides.push_back({change.path, *change.previous});
+    return build_quietly(builder);
+  }
+  for (std::string& text : alternatives(config, change.path)) {
+    if (text == change.text) continue;  // twice nothing
+    builder.overrides.push_back({change.path, std::move(text)});
+    if (std::optional<Device> device = build_quietly(builder)) return device;
+    builder.overrides.pop_back();
+  }
+  return std::nullopt;
+}
+
+Result<DeviceOverride> parse_override(std::string_view text) {
+  const size_t equals = text.find('=');
+  const auto trimmed = [](std::string_view part) {
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ')) part.remove_suffix(1);
+    return std::string(part);
+  };
+  if (equals == std::string_view::npos || trimmed(text.substr(0, equals)).empty())
+    return failure(fmt::format("--set: expected path=value, found \"{}\"", shown(text)),
+                   "as in --set memory.hbm.bandwidth='1000 GB/s'");
+  return DeviceOverride{trimmed(text.substr(0, equals)), trimmed(text.substr(equals + 1))};
+}
+
+std::optional<Device> load_device(const std::string& name, std::span<const DeviceOverride> overrides,
+                                  const DeviceSearch& search, DiagnosticList& problems) {
+  return build(read_device_tree(name, search, problems), overrides, problems);
+}
+
+std::optional<Device> load_device(const SourcePtr& source, std::span<const DeviceOverride> overrides,
+                                  const DeviceSearch& search, DiagnosticList& problems) {
+  return build(read_device_tree(source, search, problems), overrides, problems);
+}
+
+std::vector<std::string> builtin_devices() {
+  std::vector<std::string> names;
+  for (const BuiltinConfig& config : builtin_configs())
+    if (!is_abstract(config)) names.emplace_back(config.name);
+  return names;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,268 @@
+#include "model/device_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/quantity_text.h"
+#include "base/text.h"
+#include "model/device_text_form.h"
+
+namespace hlosim {
+
+const DeviceValue* DeviceReading::value(std::string_view path) const {
+  for (const DeviceValue& entry : values)
+    if (entry.path == path) return &entry;
+  return nullptr;
+}
+
+namespace {
+
+constexpr std::string_view kSourceWords[] = {"published", "inferred", "calibrated", "guess", "override"};
+
+}  // namespace
+
+std::string_view to_text(SourceClass source_class) { return kSourceWords[static_cast<size_t>(source_class)]; }
+
+std::optional<SourceClass> parse_source_class(std::string_view source) {
+  const size_t colon = source.find(':');
+  if (colon == std::string_view::npos || source.find_first_not_of(' ', colon + 1) == std::string_view::npos)
+    return std::nullopt;
+  for (int i = 0; i < kSourceClassCount; ++i)
+    if (source.substr(0, colon) == kSourceWords[i]) return static_cast<SourceClass>(i);
+  return std::nullopt;
+}
+
+namespace {
+
+bool check_source(const Value& source, DiagnosticList& problems) {
+  if (source.is_scalar() && parse_source_class(source.text)) return true;
+  // What a file may say; "override" is what --set leaves behind in a printed configuration.
+  const std::span<const std::string_view> words(kSourceWords, 4);
+  const std::string_view text = source.text;
+  problems.add(error_at(source,
+                        fmt::format("a source is \"published: ...\", \"inferred: ...\", \"calibrated: ...\" or "
+                                    "\"guess: ...\" with words after the colon, found {}",
+                                    described(source)),
+                        parse_source_class(fmt::format("{}: x", text.substr(0, text.find(':'))))
+                            ? ""
+                            : did_you_mean(text.substr(0, text.find(':')), words)));
+  return false;
+}
+
+void attach(Value& node, const std::string& inherited, DiagnosticList& problems) {
+  if (!node.is_map()) {
+    node.annotation = inherited;
+    return;
+  }
+  std::string source = inherited;
+  if (const Value* own = node.find("source")) {
+    if (check_source(*own, problems)) source = own->text;
+    else source = "guess: see the error above";  // one error is enough
+    if (node.items.size() == 1) problems.add(error_at_key(*own, "a source without a value"));
+    std::erase_if(node.items, [](const Value& item) { return item.key == "source"; });
+  }
+  const Value* value = node.find("value");
+  if (!value) {
+    for (Value& item : node.items) attach(item, source, problems);
+    return;
+  }
+  for (const Value& item : node.items)
+    if (item.key != "value")
+      problems.add(error_at_key(item, fmt::format("unknown key \"{}\" beside \"value\"", shown(item.key)),
+                                "a value has no other key than \"source\""));
+  Value leaf = *value;
+  leaf.annotation = source;
+  leaf.key = node.key;
+  leaf.key_offset = node.key_offset;
+  node = std::move(leaf);
+}
+
+}  // namespace
+
+void attach_sources(Value& root, DiagnosticList& problems) { attach(root, "", problems); }
+
+namespace {
+
+std::string quoted_list(std::span<const std::string_view> words) {
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+class Reader {
+ public:
+  Reader(DeviceReading& out, DiagnosticList& problems) : out_(out), problems_(problems) {}
+
+  /// Requires: `node` is a map, or an error is due.
+  template <class T>
+  void section(const Value& node, T& object, const std::string& path) {
+    if (!node.is_map()) {
+      problems_.add(error_at(node, fmt::format("{}: expected a section of keys, found {}",
+                                               path.empty() ? "device" : path, described(node))));
+      return;
+    }
+    std::vector<std::string_view> keys;
+    T::fields(object, [&](std::string_view key, auto&, std::string_view, std::optional<Range> = {}) {
+      keys.push_back(key);
+    });
+    const std::vector<std::string_view> meant = unknown_keys(node, keys, path);
+    T::fields(object, [&]<class F>(std::string_view key, F& member, std::string_view doc,
+                                   std::optional<Range> range = {}) {
+      if (const Value* item = node.find(key)) {
+        read(*item, member, join_path(path, key), doc, range);
+      } else if (!OptionalField<F> && std::find(meant.begin(), meant.end(), key) == meant.end()) {
+        problems_.add(error_at(node.source, node.key_offset,
+                               fmt::format("missing key \"{}\"{}: {}", key, in(path), doc)));
+      }
+    });
+  }
+
+ private:
+  static std::string in(const std::string& path) { return path.empty() ? "" : fmt::format(" in {}", path); }
+
+  /// Reports the keys of `node` that aren't `keys`; returns those that were probably meant.
+  std::vector<std::string_view> unknown_keys(const Value& node, std::span<const std::string_view> keys,
+                                             const std::string& path) {
+    std::vector<std::string_view> meant;
+    for (const Value& item : node.items) {
+      if (std::find(keys.begin(), keys.end(), item.key) != keys.end()) continue;
+      const std::string_view near = nearest(item.key, keys);
+      if (!near.empty()) meant.push_back(near);
+      problems_.add(error_at_key(item, fmt::format("unknown key \"{}\"{}", shown(item.key), in(path)),
+                                 near.empty() ? "the keys here are " + quoted_list(keys)
+                                              : fmt::format("did you mean \"{}\"?", near)));
+    }
+    return meant;
+  }
+
+  template <class T>
+  void read(const Value& node, T& member, const std::string& path, std::string_view doc,
+            std::optional<Range> range) {
+    if (node.is_null()) {
+      problems_.add(error_at(node, fmt::format("{}: has no value: {}", path, doc)));
+    } else if constexpr (HasFields<T>) {
+      section(node, member, path);
+    } else if constexpr (KeyedList<T>) {
+      keyed(node, member, path);
+    } else if constexpr (OptionalField<T>) {
+      typename T::value_type value{};
+      if (leaf(node, value, path, doc, range)) member = value;
+    } else {
+      leaf(node, member, path, doc, range);
+    }
+  }
+
+  template <class T>
+  void keyed(const Value& node, std::vector<T>& items, const std::string& path) {
+    if (!node.is_map()) {
+      problems_.add(error_at(node, fmt::format("{}: expected a section with one key per item, found {}", path,
+                                               described(node))));
+      return;
+    }
+    for (const Value& item : node.items) {
+      T value;
+      using Key = std::remove_cvref_t<decltype(T::key(value))>;
+      auto key = TextForm<Key>::read(item.key);
+      if (!key) {
+        problems_.add(error_at_key(item, fmt::format("{}: {}", path, key.error().message), key.error().hint));
+        continue;
+      }
+      if (item.key.find_first_of(". =") != std::string::npos) {
+        problems_.add(error_at_key(item, fmt::format("{}: the name \"{}\" has a blank, dot or '=' in it", path,
+                                                     shown(item.key))));
+        continue;
+      }
+      T::key(value) = *key;
+      section(item, value, join_path(path, item.key));
+      items.push_back(std::move(value));
+    }
+  }
+
+  /// The text of a leaf's value: a scalar, or a list of scalars where T is a list.
+  template <class T>
+  std::optional<std::string> leaf_text(const Value& node, const std::string& path) {
+    if (node.is_scalar()) return node.text;
+    bool fine = node.is_list() && kIsList<T>;
+    std::string text;
+    for (const Value& item : node.items) {
+      fine = fine && item.is_scalar();
+      text += (text.empty() ? "" : ", ") + item.text;
+    }
+    if (fine) return text;
+    problems_.add(error_at(node, fmt::format("{}: expected {}, found {}", path, TextForm<T>::expects(),
+                                             node.is_list() && kIsList<T> ? "a list of something else"
+                                                                          : described(node))));
+    return std::nullopt;
+  }
+
+  template <class T>
+  bool leaf(const Value& node, T& member, const std::string& path, std::string_view doc,
+            std::optional<Range> range) {
+    const std::optional<std::string> text = leaf_text<T>(node, path);
+    if (!text) return false;
+    Result<T> value = TextForm<T>::read(*text);
+    if (!value) {
+      problems_.add(error_at(node, fmt::format("{}: {}", path, value.error().message), value.error().hint));
+      return false;
+    }
+    if (!in_range(node, *value, path, range)) return false;
+
+    DeviceValue entry;
+    entry.path = path;
+    entry.text = TextForm<T>::write(*value);
+    entry.doc = doc;
+    entry.file = node.source;
+    entry.offset = node.offset;
+    entry.has_source = !std::is_same_v<T, std::string>;
+    if (entry.has_source) {
+      const auto source_class = parse_source_class(node.annotation);
+      if (!source_class) {
+        problems_.add(error_at(node, fmt::format("{}: no source is given for {}", path, entry.text),
+                               fmt::format("write {{value: {}, source: \"published: ...\"}}, or give its section a "
+                                           "source",
+                                           entry.text)));
+        return false;
+      }
+      entry.source_class = *source_class;
+      entry.source = node.annotation;
+    }
+    out_.values.push_back(std::move(entry));
+    member = std::move(*value);
+    return true;
+  }
+
+  template <class T>
+  bool in_range(const Value& node, const T& value, const std::string& path, std::optional<Range> range) {
+    if constexpr (NumberForm<T>) {
+      const Range limits = range.value_or(TextForm<T>::range);
+      const double number = TextForm<T>::number(value);
+      if (number >= limits.low && number <= limits.high) return true;
+      problems_.add(error_at(
+          node, fmt::format("{}: {} is out of range; expected {} to {}", path, TextForm<T>::write(value),
+                            internal::write_number(limits.low, TextForm<T>::dimension),
+                            internal::write_number(limits.high, TextForm<T>::dimension))));
+      return false;
+    } else if constexpr (kIsList<T>) {
+      return std::all_of(value.begin(), value.end(),
+                         [&](const auto& item) { return in_range(node, item, path, range); });
+    } else {
+      return true;
+    }
+  }
+
+  DeviceReading& out_;
+  DiagnosticList& problems_;
+};
+
+}  // namespace
+
+std::optional<DeviceReading> read_device(const Value& root, DiagnosticList& problems) {
+  const size_t before = problems.error_count();
+  DeviceReading out;
+  Reader(out, problems).section(root, out.config, "");
+  if (problems.error_count() == before) validate_device(out, problems);
+  if (problems.error_count() != before) return std::nullopt;
+  return out;
+}
+
+}  // namespace hlosim
