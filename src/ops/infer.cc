@@ -67,13 +67,7 @@ ElementType higher_precision(ElementType a, ElementType b) {
   return a == b || precision_order(a) >= precision_order(b) ? a : b;
 }
 
-bool expect_array(OpContext& op, int constraint, int64_t i, std::string_view role) {
-  if (op.operand_shape(i)->is_array()) return true;
-  op.error(constraint, "operand {} ({}) has to be an array, is {}", i, role, text_of(op.operand_shape(i)));
-  return false;
-}
-
-bool expect_same_thread(OpContext& op, AttrKey key) {
+bool require_same_thread(OpContext& op, AttrKey key) {
   if (!op.has(key)) return true;
   const Computation& called = op.computation(op.called(key));
   const Computation& caller = op.computation(op.instruction().parent);

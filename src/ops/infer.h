@@ -93,11 +93,8 @@ inline bool same_up_to_float_precision(ElementType a, ElementType b) {
 /// then signed. Ties go to `a`.
 ElementType higher_precision(ElementType a, ElementType b);
 
-/// Is operand `i` an array? Otherwise reports constraint `constraint`.
-bool expect_array(OpContext& op, int constraint, int64_t i, std::string_view role);
-
 /// Is the called computation on the thread of its caller? Otherwise reports it.
-bool expect_same_thread(OpContext& op, AttrKey key = AttrKey::kToApply);
+bool require_same_thread(OpContext& op, AttrKey key = AttrKey::kToApply);
 
 /// Shape of the root of the computation that attribute `key` names.
 inline ShapeRef result_of(const OpContext& op, ComputationId id) { return op.module().root(id).shape; }
