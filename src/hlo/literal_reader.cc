@@ -235,9 +235,31 @@ class ArrayReader {
   std::string_view part_name_;
 };
 
+/// Until 2019 the value repeated its shape: constant(f32[2] {1, 2}), constant((f32[], s32[]) (1, 2)).
+bool skip_repeated_shape(Cursor& in, Module& module) {
+  in.skip();
+  const size_t start = in.offset();
+  while (in.eat('(')) {
+  }
+  const std::string_view word = in.peek_word();
+  in.seek(start);
+  if (parse_element_type(word) == ElementType::kInvalid) return true;
+  // `(f32[2] {1,2}, …)` is a tuple whose elements repeat theirs; `(f32[2], …) (` a shape.
+  size_t position = start;
+  ShapeReader shapes(module.shapes(), in.text());
+  if (!shapes.read(position)) {
+    if (in.raw() == '(') return true;
+    return in.fail_at(shapes.error_position(), shapes.error(), shapes.hint());
+  }
+  in.seek(position);
+  if (in.peek_word() == "sparse" || in.raw() == 's') return in.fail("sparse arrays no longer exist in HLO");
+  return true;
+}
+
 const Literal* read_at_depth(Cursor& in, Module& module, ShapeRef shape, int depth) {
   Literal literal;
   literal.shape = shape;
+  if (!skip_repeated_shape(in, module)) return nullptr;
   if (shape->is_tuple()) {
     if (depth > kMaxTupleDepth) return in.fail("tuple literals nest too deeply"), nullptr;
     std::vector<const Literal*> elements;
