@@ -243,7 +243,7 @@ bool skip_repeated_shape(Cursor& in, Module& module) {
   }
   const std::string_view word = in.peek_word();
   in.seek(start);
-  if (parse_element_type(word) == ElementType::kInvalid) return true;
+  if (word.empty() || parse_element_type(word) == ElementType::kInvalid) return true;
   // `(f32[2] {1,2}, …)` is a tuple whose elements repeat theirs; `(f32[2], …) (` a shape.
   size_t position = start;
   ShapeReader shapes(module.shapes(), in.text());
