@@ -176,8 +176,7 @@ TEST(Reader, ScalesToDeepNestingWithAnAnswer) {
 
 TEST(Reader, EveryPrefixOfAModuleIsAnAnswerOrAnError) {
   const std::string text = R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
-f { x = f32[] parameter(0) ROOT y = f32[] constant(-1.5e3) }
-ENTRY e { p = f32[2,2]{1,0:T(2,2)S(1)} parameter(0), metadata={op_name="a\"b"}
+ENTRY e { y = f32[] constant(-1.5e3) p = f32[2,2]{1,0:T(2,2)S(1)} parameter(0), metadata={op_name="a\"b"}
  c = f32[2,2] constant({ {1, 2}, {nan, -inf} })
  ROOT t = (f32[2,2], f32[]) tuple(c, /*index=1*/f32[] constant(2)) }
 )";
