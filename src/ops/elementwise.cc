@@ -1,243 +1,391 @@
 // Operations that compute element i of the result from element i of each operand.
+#include <algorithm>
+
 #include "hlo/op_def.h"
 #include "ops/op_table.h"
+#include "ops/require.h"
+#include "ops/work.h"
 
 namespace hlosim {
+namespace {
 
-// ── abs ─────────────────────────────────────────────────────────
-const OpDef kAbsOp = {.name = "abs", .arity = exactly(1), .traits = kElementwise};
-
-// ── acos ────────────────────────────────────────────────────────
-constexpr AttrSpec kAcosAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
+/// A set of element types and its name in messages.
+struct Accepted {
+  bool (*holds)(ElementType);
+  std::string_view words;
 };
-const OpDef kAcosOp = {.name = "acos", .arity = exactly(1), .traits = kElementwise, .attrs = kAcosAttrs};
+using enum NumberClass;
 
-// ── acosh ───────────────────────────────────────────────────────
-constexpr AttrSpec kAcoshAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kAcoshOp = {.name = "acosh", .arity = exactly(1), .traits = kElementwise, .attrs = kAcoshAttrs};
+constexpr bool any_of(ElementType type, std::initializer_list<NumberClass> classes) {
+  for (const NumberClass c : classes)
+    if (number_class(type) == c) return true;
+  return false;
+}
+constexpr Accepted kAnyType{[](ElementType) { return true; }, "any type"};
+constexpr Accepted kFloats{[](ElementType t) { return is_float(t); }, "a floating-point type"};
+constexpr Accepted kIntegers{[](ElementType t) { return is_integer(t); }, "an integer type"};
+constexpr Accepted kFloatsOrComplex{[](ElementType t) {
+                                      return any_of(t, {kFloat, kComplex});
+                                    },
+                                    "a floating-point or complex type"};
+constexpr Accepted kSignedNumbers{[](ElementType t) {
+                                    return any_of(t, {kSigned, kFloat, kComplex});
+                                  },
+                                  "a signed integer, floating-point or complex type"};
+constexpr Accepted kNumbers{[](ElementType t) { return !is_pred(t); }, "a type of numbers"};
+constexpr Accepted kBits{[](ElementType t) {
+                           return any_of(t, {kPred, kSigned, kUnsigned});
+                         },
+                         "pred or an integer type"};
 
-// ── add ─────────────────────────────────────────────────────────
-const OpDef kAddOp = {.name = "add", .arity = exactly(2), .traits = kElementwise};
+bool require_type(OpContext& op, int constraint, int64_t operand, const Accepted& accepted) {
+  const ShapeRef shape = op.operand_shape(operand);
+  if (accepted.holds(shape->element_type)) [[likely]]
+    return true;
+  op.error(constraint, "operand {} has shape {}, expected {}", operand, text_of(shape), accepted.words);
+  return false;
+}
 
-// ── and ─────────────────────────────────────────────────────────
-const OpDef kAndOp = {.name = "and", .arity = exactly(2), .traits = kElementwise};
+// ── shapes ──────────────────────────────────────────────────────
 
-// ── asin ────────────────────────────────────────────────────────
-constexpr AttrSpec kAsinAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kAsinOp = {.name = "asin", .arity = exactly(1), .traits = kElementwise, .attrs = kAsinAttrs};
+// C1: the operand is an array.
+// C2: its element type is one that the opcode takes.
+template <const Accepted& kAccepted>
+ShapeRef infer_unary(OpContext& op) {
+  if (!require_array(op, 1, 0) || !require_type(op, 2, 0, kAccepted)) return nullptr;
+  return op.operand_shape(0);
+}
 
-// ── asinh ───────────────────────────────────────────────────────
-constexpr AttrSpec kAsinhAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kAsinhOp = {.name = "asinh", .arity = exactly(1), .traits = kElementwise, .attrs = kAsinhAttrs};
+ShapeRef infer_is_finite(OpContext& op) {
+  const ShapeRef shape = infer_unary<kFloats>(op);
+  return shape ? op.shapes().with_element_type(shape, ElementType::kPred) : nullptr;
+}
 
-// ── atan2 ───────────────────────────────────────────────────────
-const OpDef kAtan2Op = {.name = "atan2", .arity = exactly(2), .traits = kElementwise};
+// abs, real, imag of complex numbers are real.
+template <const Accepted& kAccepted>
+ShapeRef infer_component(OpContext& op) {
+  const ShapeRef shape = infer_unary<kAccepted>(op);
+  if (!shape || !is_complex(shape->element_type)) return shape;
+  const bool single = shape->element_type == ElementType::kC64;
+  return op.shapes().with_element_type(shape, single ? ElementType::kF32 : ElementType::kF64);
+}
 
-// ── atanh ───────────────────────────────────────────────────────
-constexpr AttrSpec kAtanhAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kAtanhOp = {.name = "atanh", .arity = exactly(1), .traits = kElementwise, .attrs = kAtanhAttrs};
+// C1: both operands are arrays.
+// C2: of the same element type, up to the precision of floats.
+// C3: of the same dimensions: there is no implicit broadcast.
+// C4: their element type is one that the opcode takes.
+template <const Accepted& kAccepted>
+ShapeRef infer_binary(OpContext& op) {
+  const ShapeRef lhs = op.operand_shape(0), rhs = op.operand_shape(1);
+  if (lhs == rhs && lhs->is_array() && kAccepted.holds(lhs->element_type)) [[likely]]
+    return lhs;
+  if (!require_arrays(op, 1)) return nullptr;
+  if (!same_up_to_float_precision(lhs->element_type, rhs->element_type))
+    return op.error(2, "operands have shapes {} and {}, expected the same element type", text_of(lhs),
+                    text_of(rhs));
+  if (!same_dimensions(lhs, rhs))
+    return op.error(
+        3, "operands have shapes {} and {}, expected the same dimensions: nothing is broadcast implicitly",
+        text_of(lhs), text_of(rhs));
+  if (!require_type(op, 4, 0, kAccepted)) return nullptr;
+  return merged(op.shapes(), higher_precision(lhs->element_type, rhs->element_type), lhs, rhs);
+}
 
-// ── cbrt ────────────────────────────────────────────────────────
-constexpr AttrSpec kCbrtAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kCbrtOp = {.name = "cbrt", .arity = exactly(1), .traits = kElementwise, .attrs = kCbrtAttrs};
+ShapeRef infer_compare(OpContext& op) {
+  const ShapeRef shape = infer_binary<kAnyType>(op);
+  if (!shape) return nullptr;
+  const ShapeRef declared = op.shape();
+  if (declared && declared->is_array() && is_pred(declared->element_type) && same_dimensions(declared, shape))
+    return declared;
+  return op.shapes().with_element_type(shape, ElementType::kPred);
+}
 
-// ── ceil ────────────────────────────────────────────────────────
-const OpDef kCeilOp = {.name = "ceil", .arity = exactly(1), .traits = kElementwise};
+// C5: both parts are f32, or both f64.
+ShapeRef infer_complex(OpContext& op) {
+  const ShapeRef shape = infer_binary<kFloats>(op);
+  if (!shape) return nullptr;
+  const ElementType part = op.operand_shape(0)->element_type;
+  if (part != op.operand_shape(1)->element_type || (part != ElementType::kF32 && part != ElementType::kF64))
+    return op.error(5, "parts are {} and {}, expected two f32 or two f64", text_of(op.operand_shape(0)),
+                    text_of(op.operand_shape(1)));
+  return op.shapes().with_element_type(shape,
+                                       part == ElementType::kF32 ? ElementType::kC64 : ElementType::kC128);
+}
 
-// ── clamp ───────────────────────────────────────────────────────
-const OpDef kClampOp = {.name = "clamp", .arity = exactly(3), .traits = kElementwise};
+// C1: all operands are arrays.
+// C2: they have the same element type, up to the precision of floats.
+// C3: each bound is a scalar or of the operand's dimensions.
+ShapeRef infer_clamp(OpContext& op) {
+  if (!require_arrays(op, 1)) return nullptr;
+  const ShapeRef value = op.operand_shape(1);
+  ElementType type = value->element_type;
+  for (const int64_t i : {0, 2}) {
+    const ShapeRef bound = op.operand_shape(i);
+    if (!same_up_to_float_precision(bound->element_type, value->element_type))
+      return op.error(2, "bound {} and value {} differ in element type", text_of(bound), text_of(value));
+    if (!bound->is_scalar() && !same_dimensions(bound, value))
+      return op.error(3, "bound {} is neither a scalar nor of the dimensions of {}", text_of(bound),
+                      text_of(value));
+    type = higher_precision(type, bound->element_type);
+  }
+  return type == value->element_type ? value : op.shapes().with_element_type(value, type);
+}
 
-// ── count-leading-zeros ─────────────────────────────────────────
-const OpDef kClzOp = {.name = "count-leading-zeros", .arity = exactly(1), .traits = kElementwise};
+// C1: all operands are arrays.
+// C2: the two choices have the same shape, up to the precision of floats.
+// C3: the predicate is of type pred.
+// C4: it is a scalar or of the choices' dimensions.
+ShapeRef infer_select(OpContext& op) {
+  if (!require_arrays(op, 1)) return nullptr;
+  const ShapeRef pred = op.operand_shape(0), on_true = op.operand_shape(1), on_false = op.operand_shape(2);
+  if (!compatible_up_to_float_precision(on_true, on_false))
+    return op.error(2, "choices have shapes {} and {}, expected the same", text_of(on_true),
+                    text_of(on_false));
+  if (!is_pred(pred->element_type))
+    return op.error(3, "predicate has shape {}, expected element type pred", text_of(pred));
+  if (!pred->is_scalar() && !same_dimensions(pred, on_true))
+    return op.error(4, "predicate {} is neither a scalar nor of the dimensions of {}", text_of(pred),
+                    text_of(on_true));
+  return merged(op.shapes(), higher_precision(on_true->element_type, on_false->element_type), on_true,
+                on_false);
+}
 
-// ── compare ─────────────────────────────────────────────────────
+/// The operand's dimensions with the declared element type.
+ShapeRef with_declared_type(OpContext& op) {
+  const ShapeRef operand = op.operand_shape(0), declared = op.shape();
+  if (same_dimensions(declared, operand)) return declared;
+  return op.shapes().with_element_type(operand, declared->element_type);
+}
+
+// C1: operand and result are arrays.
+// C2: a complex number becomes no real one (real and imag take its parts).
+ShapeRef infer_convert(OpContext& op) {
+  if (!require_array(op, 1, 0)) return nullptr;
+  if (!op.shape()->is_array())
+    return op.error(1, "result has shape {}, expected an array", text_of(op.shape()));
+  if (is_complex(op.operand_shape(0)->element_type) && !is_complex(op.shape()->element_type))
+    return op.error(2, "cannot make {} of {}, expected a complex result", text_of(op.shape()),
+                    text_of(op.operand_shape(0)));
+  return with_declared_type(op);
+}
+
+// C1: the operand is an array.
+// C2: of floats.
+// C3: exponent_bits is at least 1.
+// C4: mantissa_bits is at least 0.
+ShapeRef infer_reduce_precision(OpContext& op) {
+  const ShapeRef shape = infer_unary<kFloats>(op);
+  if (!shape) return nullptr;
+  const int64_t exponent = op.integer(AttrKey::kExponentBits), mantissa = op.integer(AttrKey::kMantissaBits);
+  if (exponent < 1) return op.error(3, "exponent_bits is {}, expected at least 1", exponent);
+  if (mantissa < 0) return op.error(4, "mantissa_bits is {}, expected at least 0", mantissa);
+  return shape;
+}
+
+// C1: both operands and the result are arrays.
+// C2: the value is of floats.
+// C3: the random bits are unsigned integers of the value's width.
+// C4: value and random bits have the same dimensions.
+ShapeRef infer_stochastic_convert(OpContext& op) {
+  if (!require_arrays(op, 1) || !require_type(op, 2, 0, kFloats)) return nullptr;
+  if (!op.shape()->is_array())
+    return op.error(1, "result has shape {}, expected an array", text_of(op.shape()));
+  const ShapeRef value = op.operand_shape(0), random = op.operand_shape(1);
+  if (!is_unsigned_integer(random->element_type) ||
+      bit_width(random->element_type) != bit_width(value->element_type))
+    return op.error(3, "random bits have shape {}, expected element type u{}", text_of(random),
+                    bit_width(value->element_type));
+  if (!same_dimensions(value, random))
+    return op.error(4, "value {} and random bits {} differ in dimensions", text_of(value), text_of(random));
+  return with_declared_type(op);
+}
+
+// ── further checks ──────────────────────────────────────────────
+
+// C5: the comparison type fits the element type: FLOAT or TOTALORDER for floats, FLOAT for complex
+//     numbers, SIGNED for signed integers, UNSIGNED for unsigned ones and pred.
+void check_compare(OpContext& op) {
+  const std::string_view written = op.text(AttrKey::kType);
+  if (written.empty()) return;
+  const ElementType type = op.operand_shape(1)->element_type;
+  const std::string_view expected = any_of(type, {kFloat, kComplex}) ? "FLOAT"
+                                    : is_signed_integer(type)        ? "SIGNED"
+                                                                     : "UNSIGNED";
+  if (written == expected || (is_float(type) && written == "TOTALORDER")) return;
+  op.error(5, "type={} on operands {}, expected {}{}", written, text_of(op.operand_shape(1)), expected,
+           is_float(type) ? " or TOTALORDER" : "");
+}
+
+// ── work ────────────────────────────────────────────────────────
+
+/// The operand or result whose elements fill the most registers: conversions and comparisons
+/// compute at the wider side.
+ShapeRef widest(const OpContext& op) {
+  ShapeRef shape = op.shape();
+  for (int64_t i = 0; i < op.operand_count(); ++i) {
+    const ShapeRef operand = op.operand_shape(i);
+    if (operand->is_array() && operand->rank() == shape->rank() &&
+        bit_width(operand->element_type) > bit_width(shape->element_type))
+      shape = operand;
+  }
+  return shape;
+}
+
+void add_vector_work(const OpContext& op, Work& work, VectorOp vector_op, double per_element) {
+  if (op.shape()->is_array()) work.vectors.push_back({vector_op, widest(op), per_element});
+}
+
+template <VectorOp kOp, int kPerElement = 1>
+void vector_work(const OpContext& op, Work& work) {
+  add_vector_work(op, work, kOp, kPerElement);
+}
+
+/// Per component of a complex number: a product takes 4 multiplications and 2 additions for 2.
+void multiply_work(const OpContext& op, Work& work) {
+  add_vector_work(op, work, VectorOp::kSimple, is_complex(op.operand_shape(0)->element_type) ? 3 : 1);
+}
+
+/// Integers have no divider and take a long sequence; a complex quotient is two products and a division.
+void divide_work(const OpContext& op, Work& work) {
+  const ElementType type = op.operand_shape(0)->element_type;
+  add_vector_work(op, work, is_integer(type) ? VectorOp::kExpensive : VectorOp::kDivide, 1);
+  if (is_complex(type)) add_vector_work(op, work, VectorOp::kSimple, 4);
+}
+
+/// sqrt(re² + im²) for complex numbers.
+void abs_work(const OpContext& op, Work& work) {
+  add_vector_work(op, work, VectorOp::kSimple, 1);
+  if (is_complex(op.operand_shape(0)->element_type))
+    add_vector_work(op, work, VectorOp::kTranscendental, 0.5);
+}
+
+constexpr AttrSpec kAccuracyAttrs[] = {{AttrKey::kResultAccuracy, AttrSyntax::kAccuracy}};
 constexpr AttrSpec kCompareAttrs[] = {
     {AttrKey::kDirection, AttrSyntax::kWord, true},
     {AttrKey::kType, AttrSyntax::kWord},
 };
-const OpDef kCompareOp = {.name = "compare", .arity = exactly(2), .traits = kElementwise, .attrs = kCompareAttrs};
-
-// ── complex ─────────────────────────────────────────────────────
-const OpDef kComplexOp = {.name = "complex", .arity = exactly(2), .traits = kElementwise};
-
-// ── convert ─────────────────────────────────────────────────────
-const OpDef kConvertOp = {.name = "convert", .arity = exactly(1), .traits = kElementwise | kNeedsShape};
-
-// ── cosine ──────────────────────────────────────────────────────
-constexpr AttrSpec kCosAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kCosOp = {.name = "cosine", .arity = exactly(1), .traits = kElementwise, .attrs = kCosAttrs};
-
-// ── cosh ────────────────────────────────────────────────────────
-constexpr AttrSpec kCoshAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kCoshOp = {.name = "cosh", .arity = exactly(1), .traits = kElementwise, .attrs = kCoshAttrs};
-
-// ── divide ──────────────────────────────────────────────────────
-const OpDef kDivideOp = {.name = "divide", .arity = exactly(2), .traits = kElementwise};
-
-// ── erf ─────────────────────────────────────────────────────────
-constexpr AttrSpec kErfAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kErfOp = {.name = "erf", .arity = exactly(1), .traits = kElementwise, .attrs = kErfAttrs};
-
-// ── exponential ─────────────────────────────────────────────────
-constexpr AttrSpec kExpAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kExpOp = {.name = "exponential", .arity = exactly(1), .traits = kElementwise, .attrs = kExpAttrs};
-
-// ── exponential-minus-one ───────────────────────────────────────
-constexpr AttrSpec kExpm1Attrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kExpm1Op = {.name = "exponential-minus-one", .arity = exactly(1), .traits = kElementwise, .attrs = kExpm1Attrs};
-
-// ── floor ───────────────────────────────────────────────────────
-const OpDef kFloorOp = {.name = "floor", .arity = exactly(1), .traits = kElementwise};
-
-// ── imag ────────────────────────────────────────────────────────
-const OpDef kImagOp = {.name = "imag", .arity = exactly(1), .traits = kElementwise};
-
-// ── is-finite ───────────────────────────────────────────────────
-const OpDef kIsFiniteOp = {.name = "is-finite", .arity = exactly(1), .traits = kElementwise};
-
-// ── log ─────────────────────────────────────────────────────────
-constexpr AttrSpec kLogAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kLogOp = {.name = "log", .arity = exactly(1), .traits = kElementwise, .attrs = kLogAttrs};
-
-// ── log-plus-one ────────────────────────────────────────────────
-constexpr AttrSpec kLog1pAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kLog1pOp = {.name = "log-plus-one", .arity = exactly(1), .traits = kElementwise, .attrs = kLog1pAttrs};
-
-// ── logistic ────────────────────────────────────────────────────
-constexpr AttrSpec kLogisticAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kLogisticOp = {.name = "logistic", .arity = exactly(1), .traits = kElementwise, .attrs = kLogisticAttrs};
-
-// ── maximum ─────────────────────────────────────────────────────
-const OpDef kMaximumOp = {.name = "maximum", .arity = exactly(2), .traits = kElementwise};
-
-// ── minimum ─────────────────────────────────────────────────────
-const OpDef kMinimumOp = {.name = "minimum", .arity = exactly(2), .traits = kElementwise};
-
-// ── mulhi ───────────────────────────────────────────────────────
-const OpDef kMulhiOp = {.name = "mulhi", .arity = exactly(2), .traits = kElementwise};
-
-// ── multiply ────────────────────────────────────────────────────
-const OpDef kMultiplyOp = {.name = "multiply", .arity = exactly(2), .traits = kElementwise};
-
-// ── negate ──────────────────────────────────────────────────────
-const OpDef kNegateOp = {.name = "negate", .arity = exactly(1), .traits = kElementwise};
-
-// ── not ─────────────────────────────────────────────────────────
-const OpDef kNotOp = {.name = "not", .arity = exactly(1), .traits = kElementwise};
-
-// ── or ──────────────────────────────────────────────────────────
-const OpDef kOrOp = {.name = "or", .arity = exactly(2), .traits = kElementwise};
-
-// ── popcnt ──────────────────────────────────────────────────────
-const OpDef kPopulationCountOp = {.name = "popcnt", .arity = exactly(1), .traits = kElementwise};
-
-// ── power ───────────────────────────────────────────────────────
-const OpDef kPowerOp = {.name = "power", .arity = exactly(2), .traits = kElementwise};
-
-// ── real ────────────────────────────────────────────────────────
-const OpDef kRealOp = {.name = "real", .arity = exactly(1), .traits = kElementwise};
-
-// ── reduce-precision ────────────────────────────────────────────
 constexpr AttrSpec kReducePrecisionAttrs[] = {
     {AttrKey::kExponentBits, AttrSyntax::kInt, true},
     {AttrKey::kMantissaBits, AttrSyntax::kInt, true},
 };
-const OpDef kReducePrecisionOp = {.name = "reduce-precision", .arity = exactly(1), .traits = kElementwise | kNeedsShape, .attrs = kReducePrecisionAttrs};
 
-// ── remainder ───────────────────────────────────────────────────
-const OpDef kRemainderOp = {.name = "remainder", .arity = exactly(2), .traits = kElementwise};
+constexpr auto simple = vector_work<VectorOp::kSimple>;
+constexpr auto transcendental = vector_work<VectorOp::kTranscendental>;
+constexpr auto expensive = vector_work<VectorOp::kExpensive>;
 
-// ── round-nearest-afz ───────────────────────────────────────────
-const OpDef kRoundNearestAfzOp = {.name = "round-nearest-afz", .arity = exactly(1), .traits = kElementwise};
+using InferFunction = ShapeRef (*)(OpContext&);
+using WorkFunction = void (*)(const OpContext&, Work&);
 
-// ── round-nearest-even ──────────────────────────────────────────
-const OpDef kRoundNearestEvenOp = {.name = "round-nearest-even", .arity = exactly(1), .traits = kElementwise};
+constexpr OpDef unary(std::string_view name, InferFunction infer, WorkFunction work) {
+  return {.name = name, .arity = exactly(1), .traits = kElementwise, .infer_shape = infer, .work = work};
+}
+constexpr OpDef binary(std::string_view name, InferFunction infer, WorkFunction work) {
+  return {.name = name, .arity = exactly(2), .traits = kElementwise, .infer_shape = infer, .work = work};
+}
+/// Functions of floats and complex numbers that may ask for a result accuracy.
+constexpr OpDef function(std::string_view name, WorkFunction work) {
+  OpDef row = unary(name, infer_unary<kFloatsOrComplex>, work);
+  row.attrs = kAccuracyAttrs;
+  return row;
+}
 
-// ── rsqrt ───────────────────────────────────────────────────────
-constexpr AttrSpec kRsqrtAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kRsqrtOp = {.name = "rsqrt", .arity = exactly(1), .traits = kElementwise, .attrs = kRsqrtAttrs};
+}  // namespace
 
-// ── select ──────────────────────────────────────────────────────
-const OpDef kSelectOp = {.name = "select", .arity = exactly(3), .traits = kElementwise};
+// Operations per element follow the usual expansions on a vector unit; a guess where a function is long.
 
-// ── shift-left ──────────────────────────────────────────────────
-const OpDef kShiftLeftOp = {.name = "shift-left", .arity = exactly(2), .traits = kElementwise};
+// ── one operand ─────────────────────────────────────────────────
+constexpr OpDef kAbsOp = unary("abs", infer_component<kSignedNumbers>, abs_work);
+constexpr OpDef kCeilOp = unary("ceil", infer_unary<kFloats>, simple);
+constexpr OpDef kClzOp = unary("count-leading-zeros", infer_unary<kIntegers>, simple);
+constexpr OpDef kFloorOp = unary("floor", infer_unary<kFloats>, simple);
+constexpr OpDef kImagOp = unary("imag", infer_component<kFloatsOrComplex>, simple);
+constexpr OpDef kIsFiniteOp = unary("is-finite", infer_is_finite, simple);
+constexpr OpDef kNegateOp = unary("negate", infer_unary<kNumbers>, simple);
+constexpr OpDef kNotOp = unary("not", infer_unary<kBits>, simple);
+constexpr OpDef kPopulationCountOp = unary("popcnt", infer_unary<kIntegers>, simple);
+constexpr OpDef kRealOp = unary("real", infer_component<kFloatsOrComplex>, simple);
+constexpr OpDef kRoundNearestAfzOp =
+    unary("round-nearest-afz", infer_unary<kFloats>, vector_work<VectorOp::kSimple, 3>);
+constexpr OpDef kRoundNearestEvenOp = unary("round-nearest-even", infer_unary<kFloats>, simple);
+constexpr OpDef kSignOp = unary("sign", infer_unary<kSignedNumbers>, vector_work<VectorOp::kSimple, 2>);
 
-// ── shift-right-arithmetic ──────────────────────────────────────
-const OpDef kShiftRightArithmeticOp = {.name = "shift-right-arithmetic", .arity = exactly(2), .traits = kElementwise};
+// Hyperbolic sine and cosine take two exponentials; the inverse hyperbolic functions a logarithm
+// and a root; the inverse circular ones are polynomials with case distinctions.
+constexpr OpDef kAcosOp = function("acos", expensive);
+constexpr OpDef kAcoshOp = function("acosh", vector_work<VectorOp::kTranscendental, 2>);
+constexpr OpDef kAsinOp = function("asin", expensive);
+constexpr OpDef kAsinhOp = function("asinh", vector_work<VectorOp::kTranscendental, 2>);
+constexpr OpDef kAtanhOp = function("atanh", vector_work<VectorOp::kTranscendental, 2>);
+constexpr OpDef kCbrtOp = function("cbrt", expensive);
+constexpr OpDef kCosOp = function("cosine", expensive);
+constexpr OpDef kCoshOp = function("cosh", vector_work<VectorOp::kTranscendental, 2>);
+constexpr OpDef kErfOp = function("erf", expensive);
+constexpr OpDef kExpOp = function("exponential", transcendental);
+constexpr OpDef kExpm1Op = function("exponential-minus-one", transcendental);
+constexpr OpDef kLogOp = function("log", transcendental);
+constexpr OpDef kLog1pOp = function("log-plus-one", transcendental);
+constexpr OpDef kLogisticOp = function("logistic", transcendental);
+constexpr OpDef kRsqrtOp = function("rsqrt", transcendental);
+constexpr OpDef kSinOp = function("sine", expensive);
+constexpr OpDef kSinhOp = function("sinh", vector_work<VectorOp::kTranscendental, 2>);
+constexpr OpDef kSqrtOp = function("sqrt", transcendental);
+constexpr OpDef kTanOp = function("tan", expensive);
+constexpr OpDef kTanhOp = function("tanh", transcendental);
 
-// ── shift-right-logical ─────────────────────────────────────────
-const OpDef kShiftRightLogicalOp = {.name = "shift-right-logical", .arity = exactly(2), .traits = kElementwise};
+constexpr OpDef kConvertOp = {.name = "convert",
+                              .arity = exactly(1),
+                              .traits = kElementwise | kNeedsShape,
+                              .infer_shape = infer_convert,
+                              .work = simple};
+constexpr OpDef kReducePrecisionOp = {.name = "reduce-precision",
+                                      .arity = exactly(1),
+                                      .traits = kElementwise | kNeedsShape,
+                                      .attrs = kReducePrecisionAttrs,
+                                      .infer_shape = infer_reduce_precision,
+                                      .work = vector_work<VectorOp::kSimple, 6>};
 
-// ── sign ────────────────────────────────────────────────────────
-const OpDef kSignOp = {.name = "sign", .arity = exactly(1), .traits = kElementwise};
+// ── two operands ────────────────────────────────────────────────
+constexpr OpDef kAddOp = binary("add", infer_binary<kAnyType>, simple);
+constexpr OpDef kAndOp = binary("and", infer_binary<kBits>, simple);
+constexpr OpDef kAtan2Op = binary("atan2", infer_binary<kNumbers>, expensive);
+constexpr OpDef kComplexOp = binary("complex", infer_complex, simple);
+constexpr OpDef kDivideOp = binary("divide", infer_binary<kNumbers>, divide_work);
+constexpr OpDef kMaximumOp = binary("maximum", infer_binary<kAnyType>, simple);
+constexpr OpDef kMinimumOp = binary("minimum", infer_binary<kAnyType>, simple);
+constexpr OpDef kMulhiOp = binary("mulhi", infer_binary<kIntegers>, vector_work<VectorOp::kSimple, 4>);
+constexpr OpDef kMultiplyOp = binary("multiply", infer_binary<kAnyType>, multiply_work);
+constexpr OpDef kOrOp = binary("or", infer_binary<kBits>, simple);
+constexpr OpDef kPowerOp = binary("power", infer_binary<kNumbers>, expensive);
+constexpr OpDef kRemainderOp = binary("remainder", infer_binary<kNumbers>, divide_work);
+constexpr OpDef kShiftLeftOp = binary("shift-left", infer_binary<kNumbers>, simple);
+constexpr OpDef kShiftRightArithmeticOp = binary("shift-right-arithmetic", infer_binary<kNumbers>, simple);
+constexpr OpDef kShiftRightLogicalOp = binary("shift-right-logical", infer_binary<kNumbers>, simple);
+constexpr OpDef kSubtractOp = binary("subtract", infer_binary<kNumbers>, simple);
+constexpr OpDef kXorOp = binary("xor", infer_binary<kBits>, simple);
 
-// ── sine ────────────────────────────────────────────────────────
-constexpr AttrSpec kSinAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kSinOp = {.name = "sine", .arity = exactly(1), .traits = kElementwise, .attrs = kSinAttrs};
+constexpr OpDef kCompareOp = {.name = "compare",
+                              .arity = exactly(2),
+                              .traits = kElementwise,
+                              .attrs = kCompareAttrs,
+                              .infer_shape = infer_compare,
+                              .check = check_compare,
+                              .work = simple};
+constexpr OpDef kStochasticConvertOp = {.name = "stochastic-convert",
+                                        .arity = exactly(2),
+                                        .traits = kElementwise | kNeedsShape,
+                                        .infer_shape = infer_stochastic_convert,
+                                        .work = vector_work<VectorOp::kSimple, 6>};
 
-// ── sinh ────────────────────────────────────────────────────────
-constexpr AttrSpec kSinhAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kSinhOp = {.name = "sinh", .arity = exactly(1), .traits = kElementwise, .attrs = kSinhAttrs};
-
-// ── sqrt ────────────────────────────────────────────────────────
-constexpr AttrSpec kSqrtAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kSqrtOp = {.name = "sqrt", .arity = exactly(1), .traits = kElementwise, .attrs = kSqrtAttrs};
-
-// ── stochastic-convert ──────────────────────────────────────────
-const OpDef kStochasticConvertOp = {.name = "stochastic-convert", .arity = exactly(2), .traits = kElementwise | kNeedsShape};
-
-// ── subtract ────────────────────────────────────────────────────
-const OpDef kSubtractOp = {.name = "subtract", .arity = exactly(2), .traits = kElementwise};
-
-// ── tan ─────────────────────────────────────────────────────────
-constexpr AttrSpec kTanAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kTanOp = {.name = "tan", .arity = exactly(1), .traits = kElementwise, .attrs = kTanAttrs};
-
-// ── tanh ────────────────────────────────────────────────────────
-constexpr AttrSpec kTanhAttrs[] = {
-    {AttrKey::kResultAccuracy, AttrSyntax::kAccuracy},
-};
-const OpDef kTanhOp = {.name = "tanh", .arity = exactly(1), .traits = kElementwise, .attrs = kTanhAttrs};
-
-// ── xor ─────────────────────────────────────────────────────────
-const OpDef kXorOp = {.name = "xor", .arity = exactly(2), .traits = kElementwise};
+// ── three operands ──────────────────────────────────────────────
+constexpr OpDef kClampOp = {.name = "clamp",
+                            .arity = exactly(3),
+                            .traits = kElementwise,
+                            .infer_shape = infer_clamp,
+                            .work = vector_work<VectorOp::kSimple, 2>};
+constexpr OpDef kSelectOp = {.name = "select",
+                             .arity = exactly(3),
+                             .traits = kElementwise,
+                             .infer_shape = infer_select,
+                             .work = simple};
 
 }  // namespace hlosim

@@ -22,6 +22,7 @@ class DimensionList {
   void add_all(ShapeRef array) {
     for (int64_t i = 0; i < array->rank(); ++i) add(array->dim(i), array->is_dynamic(i));
   }
+  void remove_last() { --count_; }
   size_t size() const { return count_; }
   int64_t& operator[](size_t i) { return sizes_[i]; }
   bool& dynamic(size_t i) { return dynamic_[i]; }

@@ -8,7 +8,8 @@ namespace hlosim {
 
 bool require_array(OpContext& op, int constraint, int64_t operand) {
   const ShapeRef shape = op.operand_shape(operand);
-  if (shape->is_array()) [[likely]] return true;
+  if (shape->is_array()) [[likely]]
+    return true;
   op.error(constraint, "operand {} has shape {}, expected an array", operand, text_of(shape));
   return false;
 }
@@ -48,8 +49,8 @@ bool require_dimension(OpContext& op, int constraint, std::string_view what, int
   return false;
 }
 
-bool require_in_range(OpContext& op, int constraint, std::string_view what, Dimensions dimensions, int64_t rank) {
-  for (const int64_t dimension : dimensions) {
+bool require_in_range(OpContext& op, int constraint, std::string_view what, Dimensions list, int64_t rank) {
+  for (const int64_t dimension : list) {
     if (dimension >= 0 && dimension < rank) continue;
     op.error(constraint, "{} holds {}, expected values in [0, {})", what, dimension, rank);
     return false;
@@ -57,10 +58,10 @@ bool require_in_range(OpContext& op, int constraint, std::string_view what, Dime
   return true;
 }
 
-bool require_unique(OpContext& op, int constraint, std::string_view what, Dimensions dimensions, int64_t rank) {
-  if (!require_in_range(op, constraint, what, dimensions, rank)) return false;
+bool require_unique(OpContext& op, int constraint, std::string_view what, Dimensions list, int64_t rank) {
+  if (!require_in_range(op, constraint, what, list, rank)) return false;
   DimensionSet seen(rank);
-  for (const int64_t dimension : dimensions) {
+  for (const int64_t dimension : list) {
     if (seen.insert(dimension)) continue;
     op.error(constraint, "{} holds {} more than once, expected each dimension at most once", what, dimension);
     return false;
@@ -68,11 +69,11 @@ bool require_unique(OpContext& op, int constraint, std::string_view what, Dimens
   return true;
 }
 
-bool require_sorted(OpContext& op, int constraint, std::string_view what, Dimensions dimensions) {
-  for (size_t i = 1; i < dimensions.size(); ++i) {
-    if (dimensions[i - 1] < dimensions[i]) continue;
-    op.error(constraint, "{} holds {} after {}, expected ascending values, each once", what, dimensions[i],
-             dimensions[i - 1]);
+bool require_sorted(OpContext& op, int constraint, std::string_view what, Dimensions list) {
+  for (size_t i = 1; i < list.size(); ++i) {
+    if (list[i - 1] < list[i]) continue;
+    op.error(constraint, "{} holds {} after {}, expected ascending values, each once", what, list[i],
+             list[i - 1]);
     return false;
   }
   return true;
@@ -104,27 +105,25 @@ bool require_reducer(OpContext& op, int constraint, ComputationId reducer,
   const auto count = static_cast<int64_t>(accumulators.size());
   const std::string_view name = op.computation(reducer).name;
   if (parameter_count(op, reducer) != 2 * count) {
-    op.error(constraint, "computation {} has {} parameters, expected {}: {} accumulators, then as many values",
+    op.error(constraint, "computation {} has {} parameters, expected {}: {} accumulators, as many values",
              name, parameter_count(op, reducer), 2 * count, count);
     return false;
   }
   const ShapeRef result = result_of(op, reducer);
   const std::span<const ShapeRef> results = result->is_tuple() ? result->elements : std::span(&result, 1);
   if (static_cast<int64_t>(results.size()) != count) {
-    op.error(constraint, "computation {} returns {}, expected {} values", name,
-             text_of(result), count);
+    op.error(constraint, "computation {} returns {}, expected {} values", name, text_of(result), count);
     return false;
   }
   for (int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<size_t>(i);
     if (!results[at]->is_scalar()) {
-      op.error(constraint, "computation {} returns {}, expected scalars", name,
-               text_of(result));
+      op.error(constraint, "computation {} returns {}, expected scalars", name, text_of(result));
       return false;
     }
     if (!same_up_to_float_precision(results[at]->element_type, accumulators[at])) {
-      op.error(constraint, "computation {} returns {} as value {}, expected {}[]", name,
-               text_of(results[at]), i, to_text(accumulators[at]));
+      op.error(constraint, "computation {} returns {} as value {}, expected {}[]", name, text_of(results[at]),
+               i, to_text(accumulators[at]));
       return false;
     }
     const ShapeRef accumulator = parameter_shape(op, reducer, i);

@@ -27,11 +27,11 @@ bool require_operands(OpContext& op, int constraint);
 /// 0 <= value < rank. `what` names the number in the message: "iota_dimension".
 bool require_dimension(OpContext& op, int constraint, std::string_view what, int64_t value, int64_t rank);
 /// Each in range.
-bool require_in_range(OpContext& op, int constraint, std::string_view what, Dimensions dimensions, int64_t rank);
+bool require_in_range(OpContext& op, int constraint, std::string_view what, Dimensions list, int64_t rank);
 /// Each in range, none twice.
-bool require_unique(OpContext& op, int constraint, std::string_view what, Dimensions dimensions, int64_t rank);
+bool require_unique(OpContext& op, int constraint, std::string_view what, Dimensions list, int64_t rank);
 /// Ascending and none twice; says nothing of the range.
-bool require_sorted(OpContext& op, int constraint, std::string_view what, Dimensions dimensions);
+bool require_sorted(OpContext& op, int constraint, std::string_view what, Dimensions list);
 /// `actual` == `expected`; `what` names the list: "slice_sizes".
 bool require_count(OpContext& op, int constraint, std::string_view what, size_t actual, int64_t expected);
 
