@@ -104,7 +104,8 @@ class Verifier {
     OpContext op(module_, instruction, table_, &diagnostics_);
     if (def.infer_shape && instruction.has_declared_shape) {
       const ShapeRef inferred = def.infer_shape(op);
-      if (inferred && !compatible(inferred, instruction.shape)) {
+      if (inferred && !(def.has(kExactTypes) ? compatible(inferred, instruction.shape)
+                                             : compatible_up_to_float_precision(inferred, instruction.shape))) {
         op.error(0, "expected instruction to have shape equal to {}, actual shape is {}", to_text_without_layout(inferred),
                  to_text_without_layout(instruction.shape));
         return;
@@ -116,6 +117,9 @@ class Verifier {
   void layouts(const Instruction& instruction) {
     if (instruction.shape == last_checked_ || !checked_.insert(instruction.shape).second) return;
     last_checked_ = instruction.shape;
+    if (instruction.shape->is_unbounded())
+      error(instruction.opcode_offset, "{}: unbounded dimension in {}, expected a size or a bound as in <=8",
+            to_text(instruction.opcode), to_text_without_layout(instruction.shape));
     if (const auto problem = validate_layout(instruction.shape))
       error(instruction.opcode_offset, "{}: {} in {}", to_text(instruction.opcode), problem->message, to_text(instruction.shape));
   }
