@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "hlo/legacy.h"
 #include "hlo/literal_reader.h"
 #include "hlo/module_reader.h"
 
@@ -126,9 +127,7 @@ bool ModuleReader::read_right_side(Scope& scope, Draft& draft, bool with_attribu
   if (instruction.opcode == Opcode::kParameter) {
     if (!read_parameter(scope, draft)) return false;
   } else if (instruction.opcode == Opcode::kConstant) {
-    if (!in_.need('(', "before the constant's value")) return false;
-    instruction.literal = read_literal(in_, module_, instruction.shape);
-    if (!instruction.literal || !in_.need(')', "after the constant's value")) return false;
+    if (!read_constant(draft)) return false;
   } else if (!read_operands(scope, draft)) {
     return false;
   }
@@ -145,6 +144,11 @@ bool ModuleReader::read_opcode(Draft& draft) {
   instruction.opcode_offset = static_cast<uint32_t>(start);
   const std::string_view word = in_.word();
   if (parse_opcode(word, instruction.opcode)) return true;
+  if (const LegacyOpcode* legacy = find_legacy_opcode(word)) {
+    instruction.opcode = legacy->opcode;
+    draft.direction = legacy->direction;
+    return true;
+  }
   static constexpr struct {
     std::string_view suffix;
     Opcode opcode;
@@ -162,6 +166,13 @@ bool ModuleReader::read_opcode(Draft& draft) {
     return in_.fail(fmt::format("expects an opcode, but sees {}", in_.here()));
   }
   return in_.fail_at(start, fmt::format("expects an opcode, but sees '{}'", shown(word)), did_you_mean(word, kOpcodeNames));
+}
+
+bool ModuleReader::read_constant(Draft& draft) {
+  Instruction& instruction = draft.instruction;
+  if (!in_.need('(', "before the constant's value")) return false;
+  instruction.literal = read_literal(in_, module_, instruction.shape);
+  return instruction.literal && in_.need(')', "after the constant's value");
 }
 
 bool ModuleReader::read_parameter(Scope& scope, Draft& draft) {
@@ -348,6 +359,9 @@ bool ModuleReader::read_attribute(Draft& draft, uint64_t (&seen)[2]) {
   in_.seek(in_.offset() + 1);
   AttrKey key{};
   const AttrSpec* spec = parse_attr_key(word, key) ? find_attribute(draft, key) : nullptr;
+  bool handled = false;
+  if (!spec && !read_legacy_attribute(draft, word, seen, handled)) return false;
+  if (handled) return true;
   if (!spec) {
     std::vector<std::string_view> known;
     for (int k = 0; k < kAttrKeyCount; ++k)
@@ -355,13 +369,69 @@ bool ModuleReader::read_attribute(Draft& draft, uint64_t (&seen)[2]) {
     return in_.fail_at(start, fmt::format("unexpected attribute \"{}\" of {}", shown(word), to_text(draft.instruction.opcode)),
                        did_you_mean(word, known));
   }
-  uint64_t& word_of_seen = seen[static_cast<size_t>(key) / 64];
-  const uint64_t bit = uint64_t{1} << (static_cast<size_t>(key) % 64);
-  if (word_of_seen & bit) return in_.fail_at(start, fmt::format("attribute {} already exists", word));
-  word_of_seen |= bit;
+  if (!mark_seen(key, start, seen)) return false;
   Attr attr;
   if (!values_.read(key, spec->syntax, attr)) return false;
   attr_stack_.push_back(attr);
+  return true;
+}
+
+bool ModuleReader::mark_seen(AttrKey key, size_t start, uint64_t (&seen)[2]) {
+  uint64_t& word = seen[static_cast<size_t>(key) / 64];
+  const uint64_t bit = uint64_t{1} << (static_cast<size_t>(key) % 64);
+  if (word & bit) return in_.fail_at(start, fmt::format("attribute {} already exists", to_text(key)));
+  word |= bit;
+  return true;
+}
+
+/// The value of an attribute in the spelling of old texts; `handled` when `word` was one.
+bool ModuleReader::read_legacy_attribute(Draft& draft, std::string_view word, uint64_t (&seen)[2], bool& handled) {
+  const LegacyAttr* legacy = find_legacy_attr(word);
+  if (!legacy) return true;
+  const size_t start = in_.offset();
+  Attr attr;
+  switch (legacy->fate) {
+    case LegacyAttr::Fate::kDropped: {
+      handled = true;
+      std::string_view ignored;
+      return in_.peek() == '"' ? in_.string(ignored) : in_.number(ignored);
+    }
+    case LegacyAttr::Fate::kGroupIds:
+      if (!find_attribute(draft, legacy->key)) return true;
+      if (!mark_seen(legacy->key, start, seen) || !read_group_ids(attr)) return false;
+      break;
+    case LegacyAttr::Fate::kRenamed: {
+      const AttrSpec* spec = find_attribute(draft, legacy->key);
+      if (!spec) return true;
+      if (!mark_seen(legacy->key, start, seen) || !values_.read(legacy->key, spec->syntax, attr)) return false;
+      break;
+    }
+  }
+  handled = true;
+  attr_stack_.push_back(attr);
+  return true;
+}
+
+/// replica_group_ids={0,0,1,1}: the group that each replica belongs to.
+bool ModuleReader::read_group_ids(Attr& attr) {
+  std::vector<int64_t> ids;
+  in_.skip();
+  const size_t start = in_.offset();
+  if (!in_.ints(ids)) return false;
+  std::vector<std::vector<int64_t>> members;
+  for (size_t replica = 0; replica < ids.size(); ++replica) {
+    if (ids[replica] < 0 || ids[replica] >= static_cast<int64_t>(ids.size()))
+      return in_.fail_at(start, fmt::format("group {} of replica {} is out of range", ids[replica], replica));
+    if (ids[replica] >= static_cast<int64_t>(members.size())) members.resize(static_cast<size_t>(ids[replica]) + 1);
+    members[static_cast<size_t>(ids[replica])].push_back(static_cast<int64_t>(replica));
+  }
+  Arena& arena = module_.arena();
+  std::vector<std::span<const int64_t>> lists;
+  for (const auto& group : members) lists.push_back(arena.copy(group));
+  ReplicaGroups groups;
+  groups.groups = arena.copy(lists);
+  attr = Attr::make_struct(AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups,
+                           static_cast<const ReplicaGroups*>(arena.make<ReplicaGroups>(groups)));
   return true;
 }
 
@@ -381,6 +451,10 @@ bool ModuleReader::check_required(const Draft& draft, const uint64_t (&seen)[2])
 bool ModuleReader::read_attributes(Scope&, Draft& draft) {
   uint64_t seen[2] = {};
   draft.first_attr = attr_stack_.size();
+  if (!draft.direction.empty()) {
+    mark_seen(AttrKey::kDirection, in_.offset(), seen);
+    attr_stack_.push_back(Attr::make_text(AttrKey::kDirection, AttrSyntax::kWord, draft.direction));
+  }
   while (in_.eat(','))
     if (!read_attribute(draft, seen)) return false;
   if (!check_required(draft, seen)) return false;

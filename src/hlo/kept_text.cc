@@ -262,10 +262,21 @@ bool scan_named_sharding(Cursor& in) {
   return true;
 }
 
+/// Until 2018 a sharding began with the shape of its tile: {s32[5,6] devices=[2,3]…}.
+void skip_old_tile_shape(Cursor& in) {
+  in.skip();
+  const size_t start = in.offset();
+  std::vector<int64_t> ignored;
+  const bool shape = parse_element_type(in.word()) != ElementType::kInvalid && in.raw() == '[' && in.ints(ignored, '[', ']');
+  if (!shape) in.seek(start);
+  in.clear_error();
+}
+
 bool scan_single_sharding(Cursor& in) {
   static constexpr std::string_view kFields[] = {"device", "devices", "last_tile_dim_replicate", "last_tile_dims",
                                                  "manual", "maximal", "metadata", "replicated", "shard_as",
                                                  "shard_like", "unknown", "unreduced"};
+  skip_old_tile_shape(in);
   if (in.at("mesh[") || in.at("maximal_mesh[") || in.at("mesh ")) return scan_named_sharding(in);
   bool any = false;
   while (!in.eat('}')) {

@@ -235,9 +235,55 @@ class ArrayReader {
   std::string_view part_name_;
 };
 
+/// The shape in front of a value. In `s32[2] {1, 2}` the braces are the value's, although they could
+/// open a layout: they are one only where a value follows.
+ShapeRef read_shape_before_value(Cursor& in, Module& module, ShapeReader& shapes) {
+  in.skip();
+  const size_t start = in.offset();
+  size_t position = start;
+  const ShapeRef shape = shapes.read(position);
+  if (shape) {
+    in.seek(position);
+    if (!shape->is_array() || shape->rank() == 0 || !shape->layout || in.peek() == '{') return shape;
+  }
+  const size_t close = in.text().find(']', start);
+  if (close != std::string_view::npos && in.raw() != '(') {
+    ShapeReader bare(module.shapes(), in.text().substr(0, close + 1));
+    position = start;
+    if (const ShapeRef without_layout = bare.read(position)) {
+      in.seek(position);
+      return without_layout;
+    }
+  }
+  in.fail_at(shapes.error_position(), shapes.error(), shapes.hint());
+  return nullptr;
+}
+
+/// Until 2019 the value repeated its shape: constant(f32[2] {1, 2}), constant((f32[], s32[]) (1, 2)).
+bool skip_repeated_shape(Cursor& in, Module& module) {
+  in.skip();
+  const size_t start = in.offset();
+  while (in.eat('(')) {
+  }
+  const std::string_view word = in.peek_word();
+  in.seek(start);
+  if (word.empty() || parse_element_type(word) == ElementType::kInvalid) return true;
+  // `(f32[2] {1,2}, …)` is a tuple whose elements repeat theirs; `(f32[2], …) (` a shape.
+  ShapeReader shapes(module.shapes(), in.text());
+  size_t position = start;
+  if (in.raw() == '(') {
+    if (shapes.read(position)) in.seek(position);
+    return true;
+  }
+  if (!read_shape_before_value(in, module, shapes)) return false;
+  if (in.peek_word() == "sparse" || in.raw() == 's') return in.fail("sparse arrays no longer exist in HLO");
+  return true;
+}
+
 const Literal* read_at_depth(Cursor& in, Module& module, ShapeRef shape, int depth) {
   Literal literal;
   literal.shape = shape;
+  if (!skip_repeated_shape(in, module)) return nullptr;
   if (shape->is_tuple()) {
     if (depth > kMaxTupleDepth) return in.fail("tuple literals nest too deeply"), nullptr;
     std::vector<const Literal*> elements;
@@ -284,11 +330,8 @@ const Literal* read_typed_literal(Cursor& in, Module& module, ShapeReader& shape
     literal.elements = module.arena().copy(elements);
     return module.arena().make<Literal>(literal);
   }
-  in.skip();
-  size_t position = in.offset();
-  const ShapeRef shape = shapes.read(position);
-  if (!shape) return in.fail_at(shapes.error_position(), shapes.error(), shapes.hint()), nullptr;
-  in.seek(position);
+  const ShapeRef shape = read_shape_before_value(in, module, shapes);
+  if (!shape) return nullptr;
   return read_literal(in, module, module.shapes().with_default_layouts(shape));
 }
 

@@ -59,7 +59,7 @@ class Module {
   std::string_view name;
   SourcePtr source;                            // null for modules made by a program
   IdMap<InstructionId, Instruction> instructions;
-  IdMap<ComputationId, Computation> computations;  // text order: callees before callers
+  IdMap<ComputationId, Computation> computations;  // text order; callees_first() orders by calls
   ComputationId entry;
   std::span<const Attr> attrs;                 // the header's
   std::string_view stack_frames;               // the four tables, as written; empty when absent

@@ -113,14 +113,15 @@ bool ModuleReader::read_stack_frames() {
   static constexpr std::string_view kTables[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
   for (const std::string_view table : kTables) {
     if (in_.word() != table) return in_.fail(fmt::format("expects the table {}, but sees {}", table, in_.here()));
+    module_.stack_frames = in_.since(start);
     const bool strings = table == "FileNames" || table == "FunctionNames";
     while (Cursor::is_digit(in_.peek())) {
       int64_t number = 0;
       if (!in_.integer(number)) return false;
       if (strings ? !in_.string(ignored) : !in_.braces(ignored)) return false;
+      module_.stack_frames = in_.since(start);  // without the blanks that follow
     }
   }
-  module_.stack_frames = in_.since(start);
   return true;
 }
 

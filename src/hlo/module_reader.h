@@ -69,6 +69,7 @@ class ModuleReader final : private NameResolver {
     bool poisoned = false;             // uses a broken instruction
     bool sugared = false;              // `<op>-start`, -update or -done
     Opcode wrapped{};                  // of a sugared one
+    std::string_view direction;        // of a comparison in the spelling of old texts
     size_t first_operand = 0;          // in operand_stack_
     size_t first_attr = 0;             // in attr_stack_
   };
@@ -108,6 +109,10 @@ class ModuleReader final : private NameResolver {
   bool check_operand_count(const Draft& draft);
   bool read_attributes(Scope& scope, Draft& draft);
   bool read_attribute(Draft& draft, uint64_t (&seen)[2]);
+  bool read_legacy_attribute(Draft& draft, std::string_view word, uint64_t (&seen)[2], bool& handled);
+  bool read_group_ids(Attr& attr);
+  bool mark_seen(AttrKey key, size_t start, uint64_t (&seen)[2]);
+  bool read_constant(Draft& draft);
   const AttrSpec* find_attribute(const Draft& draft, AttrKey key) const;
   bool check_required(const Draft& draft, const uint64_t (&seen)[2]);
   bool finish_instruction(Scope& scope, Draft& draft);

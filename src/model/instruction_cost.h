@@ -1,0 +1,138 @@
+// What one instruction costs on a device: how long it keeps each unit busy, which bytes it moves where.
+//
+//   Work (ops/work.h)  ×  physical shapes  ×  Device  →  InstructionCost
+//
+// All units of an instruction run at the same time, so it takes the longest of them plus what nothing
+// hides: time() = stream + fixed. The equations and their sources: docs/timing_model.md.
+//
+// A device of several cores (megacore) is one machine here: work is split evenly, rates are those of
+// all cores.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "hlo/module.h"
+#include "hlo/op_def.h"
+#include "model/assumptions.h"
+#include "model/device.h"
+
+namespace hlosim {
+
+/// Memory spaces with a place in a cost: DeviceConfig::memory[i] is space i.
+inline constexpr size_t kMaxMemorySpaces = 8;
+/// Where traffic of S(n) goes that the device doesn't know.
+inline constexpr size_t kUnknownSpace = kMaxMemorySpaces;
+
+/// What can be busy, or what else decides how long an instruction takes.
+/// The ports of memory space i are the unit memory_unit(i).
+enum class Unit : uint8_t {
+  kMxu,
+  kVpu,     // vector ALUs
+  kEup,     // transcendental unit
+  kXlu,     // cross-lane units
+  kScalar,
+  kIci,     // links to other chips
+  kHost,    // PCIe
+  kCustom,  // a custom call whose time the user gave
+  kMemory,  // the first memory space; further ones follow
+  kOverhead = 60,  // latency and start of the instruction itself
+  kWait,           // a done that waits for what was started
+  kNone,           // takes no time
+};
+inline constexpr size_t kUnitCount = static_cast<size_t>(Unit::kMemory) + kMaxMemorySpaces;
+constexpr Unit memory_unit(size_t space) {
+  return static_cast<Unit>(static_cast<size_t>(Unit::kMemory) + space);
+}
+constexpr size_t index_of(Unit unit) { return static_cast<size_t>(unit); }
+/// "MXU", "VPU", "HBM", …, "overhead", "wait", "none". Memory units by the name of their space, upper case.
+std::string unit_name(const DeviceConfig& device, Unit unit);
+
+/// Bytes read from and written to one memory space: array sizes, padding included.
+/// Scalars (rank 0) live with the scalar unit and are no traffic.
+struct Traffic {
+  Bytes read{};
+  Bytes written{};
+  Bytes total() const { return read + written; }
+  Traffic& operator+=(const Traffic& other) { read += other.read, written += other.written; return *this; }
+  bool operator==(const Traffic&) const = default;
+};
+using SpaceTraffic = std::array<Traffic, kMaxMemorySpaces + 1>;
+using UnitTimes = std::array<Picoseconds, kUnitCount>;
+
+enum class CostCategory : uint8_t {
+  kMatmul,      // something for the MXU in it
+  kVector,      // elementwise, reductions, …
+  kData,        // moves and copies only
+  kCollective,
+  kHost,        // infeed, outfeed, host send and recv
+  kCustomCall,
+  kControl,     // loops, branches, calls, and everything that takes no time
+};
+inline constexpr size_t kCostCategoryCount = 7;
+/// "matmul", "vector", "data movement", "collective", "host", "custom call", "control"
+std::string_view to_text(CostCategory category);
+
+/// Where the numbers came from that decided a time; kDefault: nothing modelled it.
+enum class Provenance : uint8_t { kPublished, kInferred, kCalibrated, kGuess, kOverride, kDefault };
+inline constexpr size_t kProvenanceCount = 6;
+/// "published", "inferred", "calibrated", "guess", "override", "default"
+std::string_view to_text(Provenance provenance);
+
+struct InstructionCost {
+  UnitTimes busy{};
+  SpaceTraffic traffic{};
+  Picoseconds stream{};    // the longest of busy
+  Picoseconds fixed{};     // latencies and overhead, never hidden
+  Unit bound_by = Unit::kNone;
+  CostCategory category = CostCategory::kControl;
+  Provenance provenance = Provenance::kPublished;
+  bool emulated = false;   // the MXU doesn't know the element type
+  Flops flops{};                   // of matrix products: 2 per multiply-add, logical sizes
+  int64_t vector_operations = 0;   // element operations on the vector unit, logical sizes
+  int64_t transcendentals = 0;     // those of vector_operations that are exp, log, tanh, pow, …
+  Bytes logical_bytes{};   // of the arrays read and written, without padding
+  Bytes padded_bytes{};    // the same with it: all of `traffic`
+
+  Picoseconds time() const { return stream + fixed; }
+};
+
+class CustomCallCosts;
+
+struct CostOptions {
+  const CustomCallCosts* custom_calls = nullptr;  // costs that the user gave, by target
+};
+
+/// Costs of the instructions that run as such: those of the entry and of computations reached through
+/// control flow (while, conditional, call, async). Instructions of fusion bodies are part of the fusion's.
+class InstructionCosts {
+ public:
+  explicit InstructionCosts(size_t instructions) : index_(instructions, -1) {}
+  bool has(InstructionId id) const { return index_[id] >= 0; }
+  /// A free instruction's for those without.
+  const InstructionCost& operator[](InstructionId id) const {
+    const int32_t at = index_[id];
+    return at < 0 ? none_ : costs_[static_cast<size_t>(at)];
+  }
+  void set(InstructionId id, const InstructionCost& cost) {
+    index_[id] = static_cast<int32_t>(costs_.size());
+    costs_.push_back(cost);
+  }
+  void reserve(size_t count) { costs_.reserve(count); }
+
+ private:
+  InstructionCost none_;
+  IdMap<InstructionId, int32_t> index_;
+  std::vector<InstructionCost> costs_;
+};
+
+/// Requires: a verified module whose arrays carry their layouts (layout/native_tiling.h).
+/// Errors: a device of more than kMaxMemorySpaces memory spaces.
+/// Interconnect time of collectives is not in here: model/collective_cost.h.
+Result<InstructionCosts> cost_instructions(Module& module, const OpTable& table, const Device& device,
+                                           const CostOptions& options, AssumptionList& assumptions);
+
+}  // namespace hlosim

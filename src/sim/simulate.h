@@ -1,0 +1,122 @@
+// Runs a scheduled module on a device in simulated time.
+//
+// The TensorCore takes the instructions in order. Asynchronous copies, collectives and computations go on
+// while it does; HBM bandwidth is shared max-min fair between all of them. A done waits until its start's
+// work is finished: that wait is the exposed time, the rest of the transfer is hidden. A loop's body runs
+// once and is multiplied by the trip count. docs/timing_model.md has the rules.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source.h"
+#include "base/units.h"
+#include "hlo/module.h"
+#include "hlo/op_def.h"
+#include "model/assumptions.h"
+#include "model/collective_cost.h"
+#include "model/device.h"
+#include "model/instruction_cost.h"
+#include "ops/collective_groups.h"
+#include "sim/schedule.h"
+#include "sim/timeline.h"
+
+namespace hlosim {
+
+struct SimulateOptions {
+  SliceRequest slice;                    // --topology, --devices
+  int64_t unknown_trip_count = 1;        // of while loops that don't tell
+  /// A copy-start with cross_program_prefetch_index was done by the run before: it costs this one nothing.
+  bool cross_program_prefetch_is_done = false;
+  const CustomCallCosts* custom_calls = nullptr;
+  bool keep_timeline = true;
+};
+
+/// One instruction that ran as such, all its executions together.
+struct InstructionRecord {
+  InstructionId id;
+  ComputationId computation;
+  int64_t executions = 0;     // 0: in a branch that was not taken
+  Picoseconds start{};        // of the first execution
+  Picoseconds time{};         // of all executions, waiting included; of a loop, call or branch: with its body
+  Picoseconds self_time{};    // time without that of called computations: these add up to the makespan
+  Picoseconds exposed{};      // of it, waiting for what an async start began
+  int32_t waited_for = -1;    // index into Simulation::transfers
+  Unit bound_by = Unit::kNone;
+  InstructionCost cost;       // one execution; of a loop, call or branch: its own overhead
+};
+
+enum class TransferKind : uint8_t { kCopy, kCollective, kHost, kComputation };
+/// "copy", "collective", "host transfer", "computation"
+std::string_view to_text(TransferKind kind);
+
+/// A copy, collective, host transfer or computation beside the TensorCore, from its start to its done.
+/// Synchronous collectives are here as well, fully exposed. Times are those of the first execution.
+struct TransferRecord {
+  InstructionId start_instruction;
+  InstructionId done_instruction;   // the same for synchronous ones; invalid if nothing waits for it
+  TransferKind kind = TransferKind::kCopy;
+  int64_t executions = 0;
+  Lane lane = Lane::kDmaIn;
+  Picoseconds start{};              // issued
+  Picoseconds begin{};              // first byte moves: the wait in a queue is over
+  Picoseconds end{};                // finished
+  Picoseconds done{};               // the done went on
+  Picoseconds duration{};           // end - start
+  Picoseconds exposed{};            // the TensorCore stood still for it
+  Picoseconds hidden{};             // duration - exposed
+  Bytes bytes{};                    // moved by a copy (array size); a collective's payload
+  int64_t from_space = 0, to_space = 0;  // S(n) of a copy
+  bool cross_program = false;
+  std::optional<CollectiveCost> collective;
+};
+
+struct LoopRecord {
+  InstructionId id;
+  int64_t trip_count = 1;
+  bool known = true;                // false: SimulateOptions::unknown_trip_count
+  Picoseconds iteration{};
+};
+
+struct Totals {
+  Picoseconds makespan{};
+  Cycles cycles{};                  // makespan × clock, rounded up
+  Flops flops{};                    // matrix products, logical
+  int64_t vector_operations = 0;
+  int64_t transcendentals = 0;
+  UnitTimes busy{};                 // each <= makespan
+  SpaceTraffic traffic{};           // copies and collectives included
+  Bytes logical_bytes{}, padded_bytes{};
+  Bytes sent{};                     // over the interconnect by one device, arrays
+  Bytes scalar_sent{};
+  Picoseconds exposed_copies{}, exposed_collectives{}, exposed_others{};
+  Picoseconds idle{};               // all waiting of the TensorCore
+  std::array<Picoseconds, kCostCategoryCount> by_category{};  // with idle: adds up to the makespan
+  std::array<Picoseconds, kProvenanceCount> by_provenance{};  // adds up to the makespan
+  /// No run of this module on this device is shorter: the busiest unit.
+  Picoseconds lower_bound{};
+  Unit bound_by = Unit::kNone;      // the unit of the longest part of the makespan
+};
+
+struct Simulation {
+  Totals totals;
+  std::vector<InstructionRecord> instructions;  // in order of first execution
+  std::vector<TransferRecord> transfers;        // in order of start
+  std::vector<LoopRecord> loops;
+  Timeline timeline;                            // loops: the first iteration
+  AssumptionList assumptions;
+  Slice slice;
+  DeviceGrid grid;
+  Schedule schedule;
+};
+
+/// Requires: a verified module whose arrays carry their layouts. Errors: a slice that does not hold the
+/// module's devices, collectives that contradict each other, a device with too many memory spaces.
+Result<Simulation> simulate(Module& module, const OpTable& table, const Device& device,
+                            const SimulateOptions& options = {});
+
+}  // namespace hlosim
