@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <limits>
+#include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,14 +45,19 @@ const char* severity_word(Severity severity) {
   return "error";
 }
 
+/// A byte inside a UTF-8 character, which takes no column of its own on a screen.
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
 /// The line and a caret below `column`; very long lines are cut around the caret.
 std::string excerpt(std::string_view line, int64_t column) {
   constexpr size_t kWidth = 160;
   size_t caret = std::min(static_cast<size_t>(column - 1), line.size());
   std::string shown;
   if (line.size() > kWidth) {
-    const size_t start = caret > kWidth / 2 ? caret - kWidth / 2 : 0;
-    const size_t count = std::min(kWidth, line.size() - start);
+    size_t start = caret > kWidth / 2 ? caret - kWidth / 2 : 0;
+    while (start < caret && is_continuation(line[start])) ++start;
+    size_t count = std::min(kWidth, line.size() - start);
+    while (start + count < line.size() && is_continuation(line[start + count])) ++count;
     shown = std::string(start > 0 ? "..." : "") + std::string(line.substr(start, count)) +
             (start + count < line.size() ? "..." : "");
     caret = caret - start + (start > 0 ? 3 : 0);
@@ -60,7 +67,8 @@ std::string excerpt(std::string_view line, int64_t column) {
   for (char& c : shown)
     if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
   std::string pad;
-  for (size_t i = 0; i < caret && i < shown.size(); ++i) pad += shown[i] == '\t' ? '\t' : ' ';
+  for (size_t i = 0; i < caret && i < shown.size(); ++i)
+    if (!is_continuation(shown[i])) pad += shown[i] == '\t' ? '\t' : ' ';
   return fmt::format("  {}\n  {}^\n", shown, pad);
 }
 
@@ -97,7 +105,8 @@ Result<SourcePtr> read_source(const std::string& path) {
   constexpr size_t kStep = size_t{1} << 20;
   for (;;) {
     const size_t old = text.size();
-    const size_t room = std::max<size_t>(text.capacity() - old, std::max(kStep, old / 2));
+    const size_t spare = text.capacity() - old;
+    const size_t room = spare > 0 ? spare : std::max(kStep, old / 2);
     text.resize(old + room);
     const ssize_t got = ::read(fd, text.data() + old, room);
     text.resize(old + static_cast<size_t>(std::max<ssize_t>(got, 0)));
@@ -114,33 +123,61 @@ Result<SourcePtr> read_source(const std::string& path) {
   return std::make_shared<const SourceFile>(standard_input ? "<stdin>" : path, std::move(text));
 }
 
+namespace {
+
+/// Why not all of `text` could be written; empty if it could.
+std::string write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(fd, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return std::strerror(errno);
+    text.remove_prefix(static_cast<size_t>(put));
+  }
+  return {};
+}
+
+/// Devices and pipes, such as /dev/null, are written to as they stand: renaming would replace them.
+bool is_special_file(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+/// The file that `path` leads to, so that a symbolic link stays one.
+std::string behind_links(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+  return real ? std::string(real.get()) : path;
+}
+
+}  // namespace
+
 Result<void> write_file(const std::string& path, std::string_view text) {
+  const auto cannot = [&](const std::string& error) { return failure(fmt::format("cannot write '{}': {}", path, error)); };
   if (path == "-") {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
       return failure(fmt::format("cannot write standard output: {}", std::strerror(errno)));
     return {};
   }
-  std::string temporary = path + ".XXXXXX";
-  const int fd = ::mkstemp(temporary.data());
-  if (fd < 0) return failure(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-  std::string error;
-  for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t put = ::write(fd, rest.data(), rest.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) {
-      error = std::strerror(errno);
-      break;
-    }
-    rest.remove_prefix(static_cast<size_t>(put));
+  if (is_special_file(path)) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return cannot(std::strerror(errno));
+    std::string error = write_all(fd, text);
+    if (::close(fd) != 0 && error.empty()) error = std::strerror(errno);
+    if (!error.empty()) return cannot(error);
+    return {};
   }
+  const std::string target = behind_links(path);
+  std::string temporary = target + ".XXXXXX";
+  const int fd = ::mkstemp(temporary.data());
+  if (fd < 0) return cannot(std::strerror(errno));
+  std::string error = write_all(fd, text);
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(fd, 0666 & ~mask);
   if (::close(fd) != 0 && error.empty()) error = std::strerror(errno);
-  if (error.empty() && ::rename(temporary.c_str(), path.c_str()) != 0) error = std::strerror(errno);
+  if (error.empty() && ::rename(temporary.c_str(), target.c_str()) != 0) error = std::strerror(errno);
   if (error.empty()) return {};
   ::unlink(temporary.c_str());
-  return failure(fmt::format("cannot write '{}': {}", path, error));
+  return cannot(error);
 }
 
 }  // namespace hlosim

@@ -89,7 +89,8 @@ class DiagnosticList {
 Result<SourcePtr> read_source(const std::string& path);
 
 /// Writes `text` to a temporary beside `path`, then renames it, so that no half-written file is
-/// ever seen; `-` is standard output.
+/// ever seen; `-` is standard output. A symbolic link stays one; devices and pipes are written to
+/// directly.
 Result<void> write_file(const std::string& path, std::string_view text);
 
 }  // namespace hlosim

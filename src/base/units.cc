@@ -28,7 +28,7 @@ std::string to_text(Bytes bytes) {
   static constexpr std::array<std::string_view, 6> kPrefix = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   double value = static_cast<double>(bytes.count());
   size_t step = 0;
-  while (std::abs(value) >= 1024 && step + 1 < kPrefix.size()) {
+  while (std::abs(value) >= (step == 0 ? 1024 : 1023.995) && step + 1 < kPrefix.size()) {
     value /= 1024;
     ++step;
   }
