@@ -289,7 +289,7 @@ TEST(ValidateLayout, FindsTheFirstProblem) {
 TEST(ShapeText, SeedModulesRoundTrip) {
   const std::filesystem::path folder = std::filesystem::path(HLOSIM_SHARED_DIR) / "seeds";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no seed modules in " << folder;
-  size_t count = 0;
+  size_t count = 0, tuples = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".txt") continue;
     std::ostringstream content;
@@ -298,19 +298,23 @@ TEST(ShapeText, SeedModulesRoundTrip) {
     ShapePool pool;
     ShapeReader reader(pool, text);
     for (size_t i = 0; i < text.size(); ++i) {
-      // Arrays only: tuples print their blanks and index comments in one way of many.
-      const bool boundary = i == 0 || !(std::isalnum(static_cast<unsigned char>(text[i - 1])) || text[i - 1] == '_' ||
-                                        text[i - 1] == '.' || text[i - 1] == '-' || text[i - 1] == '%');
-      if (!boundary || text[i] == '(' || !looks_like_shape(text, i) || text[i] == ' ' || text[i] == '/') continue;
+      // A shape begins a word of its own; a tuple stands after "= " or in another tuple.
+      const char before = i == 0 ? ' ' : text[i - 1];
+      const bool in_word = std::isalnum(static_cast<unsigned char>(before)) || before == '_' || before == '.' ||
+                           before == '-' || before == '%';
+      const bool tuple = text[i] == '(' && i >= 2 && text.compare(i - 2, 2, "= ") == 0;
+      if (in_word || !(tuple || std::isalpha(static_cast<unsigned char>(text[i]))) || !looks_like_shape(text, i)) continue;
       size_t end = i;
       const ShapeRef shape = reader.read(end);
       if (!shape) continue;  // a type word in a comment or string
       EXPECT_EQ(to_text(shape), text.substr(i, end - i)) << entry.path();
       EXPECT_FALSE(validate_layout(shape)) << to_text(shape);
       ++count;
+      tuples += shape->is_tuple();
     }
   }
   EXPECT_GT(count, 500u);
+  EXPECT_GT(tuples, 20u);
 }
 
 }  // namespace
