@@ -30,7 +30,8 @@ std::optional<int64_t> device_count(std::span<const int64_t> sizes) {
 bool is_permutation_of_indices(std::span<const int64_t> values) {
   std::vector<bool> seen(values.size());
   for (const int64_t value : values) {
-    if (value < 0 || value >= static_cast<int64_t>(values.size()) || seen[static_cast<size_t>(value)]) return false;
+    if (value < 0 || value >= static_cast<int64_t>(values.size()) || seen[static_cast<size_t>(value)])
+      return false;
     seen[static_cast<size_t>(value)] = true;
   }
   return true;
@@ -125,12 +126,15 @@ class MeshReader {
 
  private:
   void skip_blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+      ++at_;
   }
   bool at_end() { return skip_blanks(), at_ == text_.size(); }
   bool fail(std::string_view expected) {
     if (problem.empty())
-      problem = fmt::format("expected {} at \"{}\" of mesh \"{}\"", expected, shown(text_.substr(at_), 20), shown(text_));
+      problem = fmt::format("expected {} at \"{}\" of mesh \"{}\"", expected, shown(text_.substr(at_), 20),
+                            shown(text_));
     return false;
   }
   bool take(std::string_view word) {
@@ -208,7 +212,8 @@ class MeshReader {
     if (!quoted(name)) return false;
     AxisPart part;
     part.axis = static_cast<size_t>(
-        std::find_if(axes.begin(), axes.end(), [&](const Axis& axis) { return axis.name == name; }) - axes.begin());
+        std::find_if(axes.begin(), axes.end(), [&](const Axis& axis) { return axis.name == name; }) -
+        axes.begin());
     if (part.axis == axes.size()) {  // an axis may also be named by its number
       const auto [stop, status] = std::from_chars(name.data(), name.data() + name.size(), part.axis);
       if (status != std::errc() || stop != name.data() + name.size() || part.axis >= axes.size()) {
@@ -299,7 +304,8 @@ Result<Groups> list_mesh(const ReplicaGroups& groups) {
   int64_t group_size = 1;
   const auto loops = cut_axes(mesh) ? mesh_loops(mesh, group_size) : std::nullopt;
   if (!loops)
-    return failure(fmt::format("the axes at the end of mesh \"{}\" overlap or do not divide it", shown(groups.text)));
+    return failure(
+        fmt::format("the axes at the end of mesh \"{}\" overlap or do not divide it", shown(groups.text)));
   std::vector<int64_t> ids = enumerate(*loops);
   if (!mesh.device_ids.empty())
     for (int64_t& id : ids) id = mesh.device_ids[static_cast<size_t>(id)];
@@ -310,15 +316,19 @@ Result<Groups> list_mesh(const ReplicaGroups& groups) {
 
 Result<Groups> list_replica_groups(const ReplicaGroups& groups, int64_t everybody) {
   switch (groups.form) {
-    case ReplicaGroups::Form::kIota: return list_iota(groups);
-    case ReplicaGroups::Form::kMesh: return list_mesh(groups);
-    case ReplicaGroups::Form::kList: break;
+    case ReplicaGroups::Form::kIota:
+      return list_iota(groups);
+    case ReplicaGroups::Form::kMesh:
+      return list_mesh(groups);
+    case ReplicaGroups::Form::kList:
+      break;
   }
   Groups listed;
   for (const auto& group : groups.groups) listed.emplace_back(group.begin(), group.end());
   if (listed.empty()) {
     if (everybody < 0 || everybody > kMostDevices)
-      return failure(fmt::format("a group of {} devices is more than the {} that can be listed", everybody, kMostDevices));
+      return failure(fmt::format("a group of {} devices is more than the {} that can be listed", everybody,
+                                 kMostDevices));
     std::iota(listed.emplace_back(static_cast<size_t>(everybody)).begin(), listed.back().end(), 0);
   }
   return listed;
@@ -337,9 +347,9 @@ Result<ReplicaGroupCounts> count_replica_groups(const ReplicaGroups& groups) {
   }
   if (groups.form == ReplicaGroups::Form::kIota && groups.iota_dimensions.size() == 2) {
     const auto total = device_count(groups.iota_dimensions);
-    const bool in_order = groups.iota_transpose.empty() ||
-                          (groups.iota_transpose.size() == groups.iota_reshape.size() &&
-                           is_permutation_of_indices(groups.iota_transpose));
+    const bool in_order =
+        groups.iota_transpose.empty() || (groups.iota_transpose.size() == groups.iota_reshape.size() &&
+                                          is_permutation_of_indices(groups.iota_transpose));
     if (total && total == device_count(groups.iota_reshape) && in_order)
       return ReplicaGroupCounts{groups.iota_dimensions[0], groups.iota_dimensions[1], *total, true};
   }

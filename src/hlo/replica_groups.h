@@ -23,10 +23,10 @@ Result<std::vector<std::vector<int64_t>>> list_replica_groups(const ReplicaGroup
 
 /// What can be said of groups without listing their members.
 struct ReplicaGroupCounts {
-  int64_t groups = 0;    // 0 for {}
-  int64_t members = 0;   // of the first group
-  int64_t total = 0;     // of all groups
-  bool uniform = true;   // every group as large as the first
+  int64_t groups = 0;   // 0 for {}
+  int64_t members = 0;  // of the first group
+  int64_t total = 0;    // of all groups
+  bool uniform = true;  // every group as large as the first
 };
 /// Errors: as for list_replica_groups().
 Result<ReplicaGroupCounts> count_replica_groups(const ReplicaGroups& groups);

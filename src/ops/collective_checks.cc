@@ -57,39 +57,13 @@ bool require_each_once(OpContext& op, const Groups& groups, int64_t total) {
 bool require_declared_total(OpContext& op, GroupMode mode, int64_t total) {
   const DeviceGrid grid = declared_grid(op.module());
   const int64_t expected = mode == GroupMode::kCrossPartition ? grid.partitions
-                           : mode == GroupMode::kFlattened    ? saturating_multiply(grid.replicas, grid.partitions)
-                                                              : grid.replicas;
+                           : mode == GroupMode::kFlattened
+                               ? saturating_multiply(grid.replicas, grid.partitions)
+                               : grid.replicas;
   if (expected == 1 || expected == total) return true;
-  op.error(0, "replica_groups names {} ids, expected {} in {} mode (replica_count={}, num_partitions={})", total,
-           expected, to_text(mode), grid.replicas, grid.partitions);
+  op.error(0, "replica_groups names {} ids, expected {} in {} mode (replica_count={}, num_partitions={})",
+           total, expected, to_text(mode), grid.replicas, grid.partitions);
   return false;
-}
-
-void check_groups(OpContext& op, bool uniform) {
-  const auto mode = group_mode(op);
-  if (!mode) {
-    op.error(0, "use_global_device_ids=true needs a channel_id");
-    return;
-  }
-  if (op.has(AttrKey::kToApply) && !require_same_thread(op)) return;
-  const Attr* attr = op.find(AttrKey::kReplicaGroups);
-  static constexpr ReplicaGroups kEverybody{};
-  const ReplicaGroups& groups = attr ? attr->replica_groups() : kEverybody;
-  const auto counts = count_replica_groups(groups);
-  if (!counts) {
-    op.error(0, "replica_groups: {}", counts.error().message);
-    return;
-  }
-  if (counts->groups == 0) {
-    if (*mode == GroupMode::kFlattened) op.error(0, "flattened mode (channel_id, use_global_device_ids=true) needs replica_groups");
-    return;
-  }
-  if (groups.form == ReplicaGroups::Form::kList && !require_each_once(op, groups.groups, counts->total)) return;
-  if (groups.form == ReplicaGroups::Form::kMesh &&
-      !require_each_once(op, *list_replica_groups(groups, 0), counts->total))
-    return;
-  if (!require_declared_total(op, *mode, counts->total)) return;
-  if (uniform && !counts->uniform) op.error(0, "replica_groups holds groups of different sizes, expected one size");
 }
 
 /// One offset per dimension of `buffer`, or a tuple of such tuples.
@@ -100,12 +74,16 @@ bool require_offsets(OpContext& op, ShapeRef buffer, ShapeRef offsets) {
   bool fits = offsets->is_tuple();
   if (fits) {
     const auto& elements = offsets->elements;
-    const bool arrays = std::all_of(elements.begin(), elements.end(), [](ShapeRef s) { return s->is_array(); });
-    const bool tuples = std::all_of(elements.begin(), elements.end(), [](ShapeRef s) { return s->is_tuple(); });
-    fits = (tuples && !elements.empty()) ? std::all_of(elements.begin(), elements.end(), count) : arrays && count(offsets);
+    const bool arrays =
+        std::all_of(elements.begin(), elements.end(), [](ShapeRef s) { return s->is_array(); });
+    const bool tuples =
+        std::all_of(elements.begin(), elements.end(), [](ShapeRef s) { return s->is_tuple(); });
+    fits = (tuples && !elements.empty()) ? std::all_of(elements.begin(), elements.end(), count)
+                                         : arrays && count(offsets);
   }
   if (!fits)
-    op.error(0, "offsets {} do not fit the buffer {}, expected a scalar per dimension", text_of(offsets), text_of(buffer));
+    op.error(0, "offsets {} do not fit the buffer {}, expected a scalar per dimension", text_of(offsets),
+             text_of(buffer));
   return fits;
 }
 
@@ -114,7 +92,8 @@ bool require_in_place_operands(OpContext& op) {
     const ShapeRef buffer = op.operand_shape(i), offsets = op.operand_shape(i + 2);
     if (buffer->kind != op.operand_shape(0)->kind || (!buffer->is_array() && !buffer->is_tuple()) ||
         (buffer->is_tuple() && buffer->elements.size() != op.operand_shape(0)->elements.size())) {
-      op.error(0, "input {} and output {} do not match", text_of(op.operand_shape(0)), text_of(op.operand_shape(1)));
+      op.error(0, "input {} and output {} do not match", text_of(op.operand_shape(0)),
+               text_of(op.operand_shape(1)));
       return false;
     }
     if (buffer->is_array()) {
@@ -122,7 +101,8 @@ bool require_in_place_operands(OpContext& op) {
       continue;
     }
     if (!offsets->is_tuple() || offsets->elements.size() != buffer->elements.size()) {
-      op.error(0, "offsets {} do not fit the buffers {}, expected a tuple of offsets for each", text_of(offsets), text_of(buffer));
+      op.error(0, "offsets {} do not fit the buffers {}, expected a tuple of offsets for each",
+               text_of(offsets), text_of(buffer));
       return false;
     }
     for (size_t part = 0; part < buffer->elements.size(); ++part)
@@ -152,13 +132,34 @@ int64_t declared_group_size(const OpContext& op) {
   return group_size(op, *mode, declared_grid(op.module()));
 }
 
-void check_uniform_groups(OpContext& op) { check_groups(op, true); }
-void check_any_groups(OpContext& op) { check_groups(op, false); }
+bool require_groups(OpContext& op, GroupSizes sizes) {
+  const auto mode = group_mode(op);
+  if (!mode) return op.error(0, "use_global_device_ids=true needs a channel_id"), false;
+  if (!require_same_thread(op)) return false;
+  const Attr* attr = op.find(AttrKey::kReplicaGroups);
+  static constexpr ReplicaGroups kEverybody{};
+  const ReplicaGroups& groups = attr ? attr->replica_groups() : kEverybody;
+  const auto counts = count_replica_groups(groups);
+  if (!counts) return op.error(0, "replica_groups: {}", counts.error().message), false;
+  if (counts->groups == 0) {
+    if (*mode == GroupMode::kFlattened)
+      op.error(0, "flattened mode (channel_id, use_global_device_ids=true) needs replica_groups");
+    return *mode != GroupMode::kFlattened;
+  }
+  if (groups.form == ReplicaGroups::Form::kList && !require_each_once(op, groups.groups, counts->total))
+    return false;
+  if (groups.form == ReplicaGroups::Form::kMesh &&
+      !require_each_once(op, *list_replica_groups(groups, 0), counts->total))
+    return false;
+  if (!require_declared_total(op, *mode, counts->total)) return false;
+  if (sizes == GroupSizes::kUniform && !counts->uniform)
+    op.error(0, "replica_groups holds groups of different sizes, expected one size");
+  return sizes == GroupSizes::kAny || counts->uniform;
+}
 
-void check_all_reduce(OpContext& op) {
+void check_channel(OpContext& op) {
   if (op.has(AttrKey::kChannelId) && op.integer(AttrKey::kChannelId) <= 0)
     op.error(0, "channel_id={}, expected a positive number", op.integer(AttrKey::kChannelId));
-  check_any_groups(op);
 }
 
 void check_all_reduce_syntax(OpContext& op) {
@@ -168,7 +169,8 @@ void check_all_reduce_syntax(OpContext& op) {
 
 void check_permute_syntax(OpContext& op) {
   if (op.has(AttrKey::kSliceSizes) && op.operand_count() != 4)
-    op.error(0, "has {} operands, expected 4 with slice_sizes: input, output and their offsets", op.operand_count());
+    op.error(0, "has {} operands, expected 4 with slice_sizes: input, output and their offsets",
+             op.operand_count());
 }
 
 void check_permute(OpContext& op) {

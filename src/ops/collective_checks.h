@@ -10,11 +10,12 @@ int64_t declared_group_size(const OpContext& op);
 
 /// Replica groups: a mode (see collective_groups.h); ids 0..n-1 once each, no group empty; n is what
 /// the header says, unless that is 1; groups given in flattened mode. Uniform: all groups of one size.
-void check_uniform_groups(OpContext& op);
-void check_any_groups(OpContext& op);
+/// False after a report. Part of the shape rules, as the number of members decides about shapes.
+enum class GroupSizes : uint8_t { kUniform, kAny };
+bool require_groups(OpContext& op, GroupSizes sizes);
 
-/// As check_any_groups(), and a channel_id is positive.
-void check_all_reduce(OpContext& op);
+/// A channel_id is positive.
+void check_channel(OpContext& op);
 
 /// use_global_device_ids=true needs a channel_id; XLA's reader of all-reduce asks for it.
 void check_all_reduce_syntax(OpContext& op);

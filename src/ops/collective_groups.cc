@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kMostDevices = int64_t{1} << 24;
 
 bool knows_attr(const OpDef& def, AttrKey key) {
-  return std::any_of(def.attrs.begin(), def.attrs.end(), [&](const AttrSpec& spec) { return spec.key == key; });
+  return std::any_of(def.attrs.begin(), def.attrs.end(),
+                     [&](const AttrSpec& spec) { return spec.key == key; });
 }
 
 const ReplicaGroups& groups_of(const OpContext& op) {
@@ -55,7 +56,8 @@ class GridInference {
  public:
   explicit GridInference(const Module& module) {
     if (module.replica_count() > 1) replicas_ = {"replicas", module.replica_count(), "the header", false};
-    if (module.num_partitions() > 1) partitions_ = {"partitions", module.num_partitions(), "the header", false};
+    if (module.num_partitions() > 1)
+      partitions_ = {"partitions", module.num_partitions(), "the header", false};
   }
 
   /// Takes in one collective; an account of what contradicts.
@@ -90,7 +92,8 @@ class GridInference {
       if (!fits)
         return failure(fmt::format("\"{}\" names {} devices, which are no {} {} times {} {}", devices_.by,
                                    devices_.value, known.value, known.what,
-                                   other.value == 0 ? "any number of" : std::to_string(other.value), other.what));
+                                   other.value == 0 ? "any number of" : std::to_string(other.value),
+                                   other.what));
       other.inferred = other.inferred || other.value == 0;
       other.value = devices_.value / known.value;
     }
@@ -111,7 +114,8 @@ class GridInference {
 
  private:
   static void bound(KnownCount& count, int64_t largest_id) {
-    if (count.value == 0 && largest_id > 0 && largest_id < kMostDevices) count = {count.what, largest_id + 1, "", true};
+    if (count.value == 0 && largest_id > 0 && largest_id < kMostDevices)
+      count = {count.what, largest_id + 1, "", true};
   }
 
   KnownCount replicas_{"replicas", 0, {}}, partitions_{"partitions", 0, {}}, devices_{"devices", 0, {}};
@@ -123,9 +127,12 @@ class GridInference {
 template <class Place>
 void place_id(GroupMode mode, const DeviceGrid& grid, int64_t id, int64_t copy, Place&& place) {
   switch (mode) {
-    case GroupMode::kCrossReplica: return place(id, copy);
-    case GroupMode::kCrossPartition: return place(copy, id);
-    case GroupMode::kFlattened: return place(id / grid.partitions, id % grid.partitions);
+    case GroupMode::kCrossReplica:
+      return place(id, copy);
+    case GroupMode::kCrossPartition:
+      return place(copy, id);
+    case GroupMode::kFlattened:
+      return place(id / grid.partitions, id % grid.partitions);
     case GroupMode::kCrossReplicaAndPartition:
       for (int64_t p = 0; p < grid.partitions; ++p) place(id, p);
   }
@@ -137,10 +144,14 @@ struct ModeCounts {
 };
 ModeCounts mode_counts(GroupMode mode, const DeviceGrid& grid) {
   switch (mode) {
-    case GroupMode::kCrossReplica: return {grid.replicas, grid.partitions};
-    case GroupMode::kCrossPartition: return {grid.partitions, grid.replicas};
-    case GroupMode::kCrossReplicaAndPartition: return {grid.replicas, 1};
-    case GroupMode::kFlattened: break;
+    case GroupMode::kCrossReplica:
+      return {grid.replicas, grid.partitions};
+    case GroupMode::kCrossPartition:
+      return {grid.partitions, grid.replicas};
+    case GroupMode::kCrossReplicaAndPartition:
+      return {grid.replicas, 1};
+    case GroupMode::kFlattened:
+      break;
   }
   return {grid.devices(), 1};
 }
@@ -157,10 +168,14 @@ Bytes scaled(Bytes payload, int64_t factor, int64_t divisor) {
 
 std::string_view to_text(GroupMode mode) {
   switch (mode) {
-    case GroupMode::kCrossReplica: return "cross-replica";
-    case GroupMode::kCrossPartition: return "cross-partition";
-    case GroupMode::kCrossReplicaAndPartition: return "cross-replica-and-partition";
-    case GroupMode::kFlattened: break;
+    case GroupMode::kCrossReplica:
+      return "cross-replica";
+    case GroupMode::kCrossPartition:
+      return "cross-partition";
+    case GroupMode::kCrossReplicaAndPartition:
+      return "cross-replica-and-partition";
+    case GroupMode::kFlattened:
+      break;
   }
   return "flattened";
 }
@@ -204,7 +219,9 @@ Result<CollectiveGroups> collective_groups(const OpContext& op, const DeviceGrid
   const auto in_range = [&](int64_t id) { return id >= 0 && id < counts.ids; };
   CollectiveGroups result;
   result.mode = *mode;
-  const auto flattened = [&](int64_t replica, int64_t partition) { return replica * grid.partitions + partition; };
+  const auto flattened = [&](int64_t replica, int64_t partition) {
+    return replica * grid.partitions + partition;
+  };
 
   if (op.has(AttrKey::kSourceTargetPairs)) {
     for (int64_t copy = 0; copy < counts.copies; ++copy) {
@@ -212,7 +229,8 @@ Result<CollectiveGroups> collective_groups(const OpContext& op, const DeviceGrid
         auto& ends = result.pairs.emplace_back();
         for (size_t end = 0; end < 2; ++end) {
           if (!in_range(pair[end]))
-            return failure_at(op, fmt::format("id {} is not below {} ({} mode)", pair[end], counts.ids, to_text(*mode)));
+            return failure_at(
+                op, fmt::format("id {} is not below {} ({} mode)", pair[end], counts.ids, to_text(*mode)));
           place_id(*mode, grid, pair[end], copy, [&](int64_t r, int64_t p) { ends[end] = flattened(r, p); });
         }
       }
@@ -230,7 +248,8 @@ Result<CollectiveGroups> collective_groups(const OpContext& op, const DeviceGrid
       auto& members = result.groups.emplace_back();
       for (const int64_t id : group) {
         if (!in_range(id))
-          return failure_at(op, fmt::format("id {} is not below {} ({} mode)", id, counts.ids, to_text(*mode)));
+          return failure_at(op,
+                            fmt::format("id {} is not below {} ({} mode)", id, counts.ids, to_text(*mode)));
         place_id(*mode, grid, id, copy, [&](int64_t r, int64_t p) { members.push_back(flattened(r, p)); });
       }
     }
@@ -256,13 +275,18 @@ Bytes collective_volume(CollectiveKind kind, int64_t members, Bytes payload) {
 
 Bytes sent_per_member(CollectiveKind kind, int64_t members, Bytes payload) {
   switch (kind) {
-    case CollectiveKind::kAllReduce: return scaled(payload, 2 * (members - 1), members);
-    case CollectiveKind::kAllGather: return scaled(payload, members - 1, 1);
+    case CollectiveKind::kAllReduce:
+      return scaled(payload, 2 * (members - 1), members);
+    case CollectiveKind::kAllGather:
+      return scaled(payload, members - 1, 1);
     case CollectiveKind::kReduceScatter:
     case CollectiveKind::kAllToAll:
-    case CollectiveKind::kRaggedAllToAll: return scaled(payload, members - 1, members);
-    case CollectiveKind::kPermute: return payload;
-    case CollectiveKind::kBroadcast: break;
+    case CollectiveKind::kRaggedAllToAll:
+      return scaled(payload, members - 1, members);
+    case CollectiveKind::kPermute:
+      return payload;
+    case CollectiveKind::kBroadcast:
+      break;
   }
   return members > 1 ? payload : Bytes(0);
 }

@@ -25,7 +25,8 @@ ShapeRef operands_shape(OpContext& op) {
 /// Result `i` of a collective with one result an operand; null when the declared shape has none.
 ShapeRef result_part(const OpContext& op, ShapeRef results, int64_t i) {
   if (op.operand_count() == 1) return results;
-  const bool there = results && results->is_tuple() && static_cast<int64_t>(results->elements.size()) == op.operand_count();
+  const bool there =
+      results && results->is_tuple() && static_cast<int64_t>(results->elements.size()) == op.operand_count();
   return there ? results->elements[static_cast<size_t>(i)] : nullptr;
 }
 
@@ -38,7 +39,8 @@ void add_payload(const OpContext& op, Work& work, CollectiveKind kind, int64_t o
 
 /// A start whose tuple holds (operands, results, …) writes the results only.
 void write_second_element(const OpContext& op, Work& work) {
-  if (op.shape()->is_tuple() && op.shape()->elements.size() > 1) work.result_written = op.shape()->elements[1];
+  if (op.shape()->is_tuple() && op.shape()->elements.size() > 1)
+    work.result_written = op.shape()->elements[1];
 }
 
 // ── all-gather, reduce-scatter ──────────────────────────────────
@@ -49,23 +51,26 @@ int64_t ceil_of_ratio(int64_t a, int64_t b) { return b == 0 ? 1 : a / b + (a % b
 /// have the dimension, and there is a result for each; C2: the shards are as many as the members of a
 /// group, where the header tells.
 int64_t shard_count(OpContext& op, ShapeRef results, bool gathers) {
-  if (!require_operands(op, 1) || !require_arrays(op, 1)) return 0;
+  if (!require_groups(op, GroupSizes::kUniform) || !require_operands(op, 1) || !require_arrays(op, 1))
+    return 0;
   const int64_t dimension = op.ints(AttrKey::kDimensions)[0];
   for (int64_t i = 0; i < op.operand_count(); ++i) {
     if (!require_dimension(op, 1, "dimensions", dimension, op.operand_shape(i)->rank())) return 0;
     const ShapeRef result = result_part(op, results, i);
     if (result && result->is_array() && dimension < result->rank()) continue;
-    op.error(1, "the result {} has no array with dimension {} for operand {}", text_of(op.shape()), dimension, i);
+    op.error(1, "the result {} has no array with dimension {} for operand {}", text_of(op.shape()), dimension,
+             i);
     return 0;
   }
   const int64_t of_operand = op.operand_shape(0)->dim(dimension);
   const int64_t of_result = result_part(op, results, 0)->dim(dimension);
   if (of_operand == Shape::kUnbounded || of_result == Shape::kUnbounded) return 1;
-  const int64_t shards = std::max<int64_t>(gathers ? ceil_of_ratio(of_result, of_operand) : ceil_of_ratio(of_operand, of_result), 1);
+  const int64_t shards = std::max<int64_t>(
+      gathers ? ceil_of_ratio(of_result, of_operand) : ceil_of_ratio(of_operand, of_result), 1);
   const int64_t members = declared_group_size(op);
   if (members == 1 || members == shards) return shards;
-  op.error(2, "sizes {} and {} of dimension {} speak of {} shards, a group has {} members", of_operand, of_result,
-           dimension, shards, members);
+  op.error(2, "sizes {} and {} of dimension {} speak of {} shards, a group has {} members", of_operand,
+           of_result, dimension, shards, members);
   return 0;
 }
 
@@ -79,7 +84,8 @@ ShapeRef infer_gathered(OpContext& op, ShapeRef results) {
   for (int64_t i = 0; i < op.operand_count(); ++i) {
     DimensionList sizes;
     sizes.add_all(op.operand_shape(i));
-    if (sizes[dimension] != Shape::kUnbounded) sizes[dimension] = saturating_multiply(sizes[dimension], shards);
+    if (sizes[dimension] != Shape::kUnbounded)
+      sizes[dimension] = saturating_multiply(sizes[dimension], shards);
     gathered.push_back(sizes.array(op.shapes(), op.operand_shape(i)->element_type));
   }
   return gathered.size() == 1 ? gathered[0] : op.shapes().tuple(gathered);
@@ -110,7 +116,8 @@ ShapeRef infer_reduce_scatter(OpContext& op) {
     sizes.add_all(op.operand_shape(i));
     int64_t& size = sizes[dimension];
     if (size != Shape::kUnbounded && size % shards != 0)
-      return op.error(3, "size {} of dimension {} of operand {} is no multiple of {} shards", size, dimension, i, shards);
+      return op.error(3, "size {} of dimension {} of operand {} is no multiple of {} shards", size, dimension,
+                      i, shards);
     if (size != Shape::kUnbounded) size /= shards;
     scattered.push_back(sizes.array(op.shapes(), op.operand_shape(i)->element_type));
   }
@@ -122,12 +129,16 @@ void all_gather_start_work(const OpContext& op, Work& work) {
   all_gather_work(op, work);
   write_second_element(op, work);
 }
-void reduce_scatter_work(const OpContext& op, Work& work) { add_payload(op, work, CollectiveKind::kReduceScatter); }
+void reduce_scatter_work(const OpContext& op, Work& work) {
+  add_payload(op, work, CollectiveKind::kReduceScatter);
+}
 
 // ── all-reduce ──────────────────────────────────────────────────
 
 // C1 the operands are arrays
-ShapeRef infer_all_reduce(OpContext& op) { return require_arrays(op, 1) ? operands_shape(op) : nullptr; }
+ShapeRef infer_all_reduce(OpContext& op) {
+  return require_groups(op, GroupSizes::kAny) && require_arrays(op, 1) ? operands_shape(op) : nullptr;
+}
 
 void all_reduce_work(const OpContext& op, Work& work) { add_payload(op, work, CollectiveKind::kAllReduce); }
 
@@ -157,26 +168,30 @@ bool same_but_for_space(const OpContext& op, ShapeRef a, ShapeRef b) {
 // C3 without there is one operand per member of a group
 // C4 and all have the same shape, layouts included
 ShapeRef infer_all_to_all(OpContext& op) {
+  if (!require_groups(op, GroupSizes::kUniform)) return nullptr;
   if (!require_operands(op, 1) || !require_arrays(op, 1)) return nullptr;
   const int64_t members = declared_group_size(op);
   const ShapeRef first = op.operand_shape(0);
   if (op.has(AttrKey::kDimensions)) {
     const int64_t dimension = op.ints(AttrKey::kDimensions)[0];
-    if (op.operand_count() != 1) return op.error(2, "has {} operands, expected one with dimensions=", op.operand_count());
+    if (op.operand_count() != 1)
+      return op.error(2, "has {} operands, expected one with dimensions=", op.operand_count());
     if (!require_dimension(op, 2, "dimensions", dimension, first->rank())) return nullptr;
     if (!first->is_static() && !first->is_unbounded())
       return op.error(2, "operand 0 is {}, expected no dimension of dynamic size", text_of(first));
     const int64_t size = first->dim(dimension);
     if (size != Shape::kUnbounded && size % members != 0)
-      return op.error(2, "size {} of dimension {} is no multiple of the {} members of a group", size, dimension, members);
+      return op.error(2, "size {} of dimension {} is no multiple of the {} members of a group", size,
+                      dimension, members);
     return first;
   }
   if (op.operand_count() != members)
-    return op.error(3, "has {} operands, expected one for each of the {} members of a group", op.operand_count(), members);
+    return op.error(3, "has {} operands, expected one for each of the {} members of a group",
+                    op.operand_count(), members);
   for (int64_t i = 1; i < op.operand_count(); ++i)
     if (!same_but_for_space(op, first, op.operand_shape(i)))
-      return op.error(4, "operands with different shapes: operand 0 is {}, operand {} is {}", to_text(first), i,
-                      to_text(op.operand_shape(i)));
+      return op.error(4, "operands with different shapes: operand 0 is {}, operand {} is {}", to_text(first),
+                      i, to_text(op.operand_shape(i)));
   std::vector<ShapeRef> results(static_cast<size_t>(op.operand_count()), first->logical);
   return op.shapes().tuple(results);
 }
@@ -189,6 +204,7 @@ void all_to_all_work(const OpContext& op, Work& work) { add_payload(op, work, Co
 // C2 offsets and sizes have one or two dimensions
 // C3 and all have the same shape
 ShapeRef infer_ragged_all_to_all(OpContext& op) {
+  if (!require_groups(op, GroupSizes::kUniform)) return nullptr;
   if (!require_array(op, 1, 1) || !require_arrays(op, 2, 2)) return nullptr;
   for (int64_t i = 2; i < 6; ++i) {
     const ShapeRef offsets = op.operand_shape(i);
@@ -225,7 +241,8 @@ bool is_in_place(const OpContext& op) { return op.has(AttrKey::kSliceSizes); }
 ShapeRef infer_permute(OpContext& op) {
   if (!require_operands(op, 1)) return nullptr;
   if (!is_in_place(op)) return require_arrays(op, 1) ? operands_shape(op) : nullptr;
-  if (op.operand_count() != 4) return op.error(1, "has {} operands, expected 4 with slice_sizes", op.operand_count());
+  if (op.operand_count() != 4)
+    return op.error(1, "has {} operands, expected 4 with slice_sizes", op.operand_count());
   return op.operand_shape(1);
 }
 
@@ -251,7 +268,8 @@ void permute_work(const OpContext& op, Work& work) {
   const auto slices = op.int_lists(AttrKey::kSliceSizes);
   for (size_t i = 0; i < slices.size() && !buffers.empty(); ++i) {
     const ShapeRef buffer = buffers[i * buffers.size() / slices.size()];
-    const bool valid = buffer->is_array() && std::all_of(slices[i].begin(), slices[i].end(), [](int64_t n) { return n >= 0; });
+    const bool valid = buffer->is_array() &&
+                       std::all_of(slices[i].begin(), slices[i].end(), [](int64_t n) { return n >= 0; });
     if (valid) work.collective->payload.push_back(op.shapes().array(buffer->element_type, slices[i]));
   }
   const ShapeRef moved = op.shapes().tuple(work.collective->payload);
@@ -266,62 +284,64 @@ void permute_start_work(const OpContext& op, Work& work) {
 }  // namespace
 
 constexpr AttrSpec kAllGatherAttrs[] = {
-    {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
-    {AttrKey::kChannelId, AttrSyntax::kInt},
-    {AttrKey::kConstrainLayout, AttrSyntax::kBool},
-    {AttrKey::kUseGlobalDeviceIds, AttrSyntax::kBool},
+    {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
+    {AttrKey::kConstrainLayout, AttrSyntax::kBool},        {AttrKey::kUseGlobalDeviceIds, AttrSyntax::kBool},
     {AttrKey::kDimensions, AttrSyntax::kInts1, true},
 };
-const OpDef kAllGatherOp = {.name = "all-gather", .arity = at_least(0),
-                            .traits = kCollective | kNeedsShape | kNoAsyncSugar, .attrs = kAllGatherAttrs,
-                            .infer_shape = infer_all_gather, .check = check_uniform_groups,
+const OpDef kAllGatherOp = {.name = "all-gather",
+                            .arity = at_least(0),
+                            .traits = kCollective | kNeedsShape | kNoAsyncSugar,
+                            .attrs = kAllGatherAttrs,
+                            .infer_shape = infer_all_gather,
                             .work = all_gather_work};
 
-const OpDef kAllGatherDoneOp = {.name = "all-gather-done", .arity = exactly(1),
+const OpDef kAllGatherDoneOp = {.name = "all-gather-done",
+                                .arity = exactly(1),
                                 .traits = kAsyncDone | kCollective | kFree | kNeedsShape,
                                 .infer_shape = infer_second_element};
 
 constexpr AttrSpec kAllGatherStartAttrs[] = {
-    {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
-    {AttrKey::kChannelId, AttrSyntax::kInt},
-    {AttrKey::kConstrainLayout, AttrSyntax::kBool},
-    {AttrKey::kUseGlobalDeviceIds, AttrSyntax::kBool},
+    {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
+    {AttrKey::kConstrainLayout, AttrSyntax::kBool},        {AttrKey::kUseGlobalDeviceIds, AttrSyntax::kBool},
     {AttrKey::kDimensions, AttrSyntax::kInts1, true},
 };
-const OpDef kAllGatherStartOp = {.name = "all-gather-start", .arity = at_least(0),
+const OpDef kAllGatherStartOp = {.name = "all-gather-start",
+                                 .arity = at_least(0),
                                  .traits = kAsyncStart | kCollective | kNeedsShape,
-                                 .attrs = kAllGatherStartAttrs, .infer_shape = infer_all_gather_start,
-                                 .check = check_uniform_groups, .work = all_gather_start_work};
+                                 .attrs = kAllGatherStartAttrs,
+                                 .infer_shape = infer_all_gather_start,
+                                 .work = all_gather_start_work};
 
 constexpr AttrSpec kAllReduceAttrs[] = {
-    {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
-    {AttrKey::kChannelId, AttrSyntax::kInt},
-    {AttrKey::kConstrainLayout, AttrSyntax::kBool},
-    {AttrKey::kUseGlobalDeviceIds, AttrSyntax::kBool},
-    {AttrKey::kToApply, AttrSyntax::kComputation, true},
-    {AttrKey::kMode, AttrSyntax::kWord},
+    {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
+    {AttrKey::kConstrainLayout, AttrSyntax::kBool},        {AttrKey::kUseGlobalDeviceIds, AttrSyntax::kBool},
+    {AttrKey::kToApply, AttrSyntax::kComputation, true},   {AttrKey::kMode, AttrSyntax::kWord},
 };
-const OpDef kAllReduceOp = {.name = "all-reduce", .arity = at_least(0),
-                            .traits = kCollective | kNeedsShape | kNoAsyncSugar, .attrs = kAllReduceAttrs,
-                            .check_syntax = check_all_reduce_syntax, .infer_shape = infer_all_reduce,
-                            .check = check_all_reduce, .work = all_reduce_work};
+const OpDef kAllReduceOp = {.name = "all-reduce",
+                            .arity = at_least(0),
+                            .traits = kCollective | kNeedsShape | kNoAsyncSugar,
+                            .attrs = kAllReduceAttrs,
+                            .check_syntax = check_all_reduce_syntax,
+                            .infer_shape = infer_all_reduce,
+                            .check = check_channel,
+                            .work = all_reduce_work};
 
-const OpDef kAllReduceDoneOp = {.name = "all-reduce-done", .arity = exactly(1),
+const OpDef kAllReduceDoneOp = {.name = "all-reduce-done",
+                                .arity = exactly(1),
                                 .traits = kAsyncDone | kCollective | kFree | kNeedsShape,
                                 .infer_shape = infer_all_reduce_done};
 
 constexpr AttrSpec kAllReduceStartAttrs[] = {
-    {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
-    {AttrKey::kChannelId, AttrSyntax::kInt},
-    {AttrKey::kConstrainLayout, AttrSyntax::kBool},
-    {AttrKey::kUseGlobalDeviceIds, AttrSyntax::kBool},
-    {AttrKey::kToApply, AttrSyntax::kComputation, true},
-    {AttrKey::kMode, AttrSyntax::kWord},
+    {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
+    {AttrKey::kConstrainLayout, AttrSyntax::kBool},        {AttrKey::kUseGlobalDeviceIds, AttrSyntax::kBool},
+    {AttrKey::kToApply, AttrSyntax::kComputation, true},   {AttrKey::kMode, AttrSyntax::kWord},
 };
-const OpDef kAllReduceStartOp = {.name = "all-reduce-start", .arity = at_least(0),
+const OpDef kAllReduceStartOp = {.name = "all-reduce-start",
+                                 .arity = at_least(0),
                                  .traits = kAsyncStart | kCollective | kNeedsShape,
-                                 .attrs = kAllReduceStartAttrs, .check_syntax = check_all_reduce_syntax,
-                                 .infer_shape = infer_all_reduce, .check = check_any_groups,
+                                 .attrs = kAllReduceStartAttrs,
+                                 .check_syntax = check_all_reduce_syntax,
+                                 .infer_shape = infer_all_reduce,
                                  .work = all_reduce_work};
 
 constexpr AttrSpec kAllToAllAttrs[] = {
@@ -330,30 +350,41 @@ constexpr AttrSpec kAllToAllAttrs[] = {
     {AttrKey::kDimensions, AttrSyntax::kInts1},
     {AttrKey::kConstrainLayout, AttrSyntax::kBool},
 };
-const OpDef kAllToAllOp = {.name = "all-to-all", .arity = at_least(0), .traits = kCollective | kNeedsShape,
-                           .attrs = kAllToAllAttrs, .infer_shape = infer_all_to_all,
-                           .check = check_uniform_groups, .work = all_to_all_work};
+const OpDef kAllToAllOp = {.name = "all-to-all",
+                           .arity = at_least(0),
+                           .traits = kCollective | kNeedsShape,
+                           .attrs = kAllToAllAttrs,
+                           .infer_shape = infer_all_to_all,
+                           .work = all_to_all_work};
 
 constexpr AttrSpec kCollectiveBroadcastAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
     {AttrKey::kChannelId, AttrSyntax::kInt},
     {AttrKey::kHasDynamicRoot, AttrSyntax::kBool},
 };
-const OpDef kCollectiveBroadcastOp = {.name = "collective-broadcast", .arity = at_least(0),
-                                      .traits = kCollective | kNeedsShape, .attrs = kCollectiveBroadcastAttrs,
-                                      .infer_shape = infer_broadcast, .work = broadcast_work};
+const OpDef kCollectiveBroadcastOp = {.name = "collective-broadcast",
+                                      .arity = at_least(0),
+                                      .traits = kCollective | kNeedsShape,
+                                      .attrs = kCollectiveBroadcastAttrs,
+                                      .infer_shape = infer_broadcast,
+                                      .work = broadcast_work};
 
 constexpr AttrSpec kCollectivePermuteAttrs[] = {
     {AttrKey::kSourceTargetPairs, AttrSyntax::kPairs, true},
     {AttrKey::kChannelId, AttrSyntax::kInt},
     {AttrKey::kSliceSizes, AttrSyntax::kIntLists},
 };
-const OpDef kCollectivePermuteOp = {.name = "collective-permute", .arity = at_least(0),
+const OpDef kCollectivePermuteOp = {.name = "collective-permute",
+                                    .arity = at_least(0),
                                     .traits = kCollective | kNeedsShape | kNoAsyncSugar,
-                                    .attrs = kCollectivePermuteAttrs, .check_syntax = check_permute_syntax, .infer_shape = infer_permute,
-                                    .check = check_permute, .work = permute_work};
+                                    .attrs = kCollectivePermuteAttrs,
+                                    .check_syntax = check_permute_syntax,
+                                    .infer_shape = infer_permute,
+                                    .check = check_permute,
+                                    .work = permute_work};
 
-const OpDef kCollectivePermuteDoneOp = {.name = "collective-permute-done", .arity = exactly(1),
+const OpDef kCollectivePermuteDoneOp = {.name = "collective-permute-done",
+                                        .arity = exactly(1),
                                         .traits = kAsyncDone | kCollective | kFree | kNeedsShape,
                                         .infer_shape = infer_second_element};
 
@@ -362,10 +393,13 @@ constexpr AttrSpec kCollectivePermuteStartAttrs[] = {
     {AttrKey::kChannelId, AttrSyntax::kInt},
     {AttrKey::kSliceSizes, AttrSyntax::kIntLists},
 };
-const OpDef kCollectivePermuteStartOp = {.name = "collective-permute-start", .arity = at_least(0),
+const OpDef kCollectivePermuteStartOp = {.name = "collective-permute-start",
+                                         .arity = at_least(0),
                                          .traits = kAsyncStart | kCollective | kNeedsShape,
                                          .attrs = kCollectivePermuteStartAttrs,
-                                         .check_syntax = check_permute_syntax, .infer_shape = infer_permute_start, .check = check_permute,
+                                         .check_syntax = check_permute_syntax,
+                                         .infer_shape = infer_permute_start,
+                                         .check = check_permute,
                                          .work = permute_start_work};
 
 constexpr AttrSpec kRaggedAllToAllAttrs[] = {
@@ -373,23 +407,24 @@ constexpr AttrSpec kRaggedAllToAllAttrs[] = {
     {AttrKey::kChannelId, AttrSyntax::kInt},
     {AttrKey::kDimensions, AttrSyntax::kInts1},
 };
-const OpDef kRaggedAllToAllOp = {.name = "ragged-all-to-all", .arity = exactly(6),
-                                 .traits = kCollective | kNeedsShape, .attrs = kRaggedAllToAllAttrs,
-                                 .infer_shape = infer_ragged_all_to_all, .check = check_uniform_groups,
+const OpDef kRaggedAllToAllOp = {.name = "ragged-all-to-all",
+                                 .arity = exactly(6),
+                                 .traits = kCollective | kNeedsShape,
+                                 .attrs = kRaggedAllToAllAttrs,
+                                 .infer_shape = infer_ragged_all_to_all,
                                  .work = ragged_all_to_all_work};
 
 constexpr AttrSpec kReduceScatterAttrs[] = {
-    {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
-    {AttrKey::kChannelId, AttrSyntax::kInt},
-    {AttrKey::kConstrainLayout, AttrSyntax::kBool},
-    {AttrKey::kUseGlobalDeviceIds, AttrSyntax::kBool},
-    {AttrKey::kToApply, AttrSyntax::kComputation, true},
-    {AttrKey::kMode, AttrSyntax::kWord},
+    {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
+    {AttrKey::kConstrainLayout, AttrSyntax::kBool},        {AttrKey::kUseGlobalDeviceIds, AttrSyntax::kBool},
+    {AttrKey::kToApply, AttrSyntax::kComputation, true},   {AttrKey::kMode, AttrSyntax::kWord},
     {AttrKey::kDimensions, AttrSyntax::kInts1, true},
 };
-const OpDef kReduceScatterOp = {.name = "reduce-scatter", .arity = at_least(0),
-                                .traits = kCollective | kNeedsShape, .attrs = kReduceScatterAttrs,
-                                .infer_shape = infer_reduce_scatter, .check = check_uniform_groups,
+const OpDef kReduceScatterOp = {.name = "reduce-scatter",
+                                .arity = at_least(0),
+                                .traits = kCollective | kNeedsShape,
+                                .attrs = kReduceScatterAttrs,
+                                .infer_shape = infer_reduce_scatter,
                                 .work = reduce_scatter_work};
 
 }  // namespace hlosim

@@ -13,9 +13,12 @@ namespace {
 /// The roles that dimension numbers give to the dimensions of the two operands.
 struct Contraction {
   explicit Contraction(const OpContext& op)
-      : lhs(op.operand_shape(0)), rhs(op.operand_shape(1)),
-        lhs_contracting(op.ints(AttrKey::kLhsContractingDims)), rhs_contracting(op.ints(AttrKey::kRhsContractingDims)),
-        lhs_batch(op.ints(AttrKey::kLhsBatchDims)), rhs_batch(op.ints(AttrKey::kRhsBatchDims)) {}
+      : lhs(op.operand_shape(0)),
+        rhs(op.operand_shape(1)),
+        lhs_contracting(op.ints(AttrKey::kLhsContractingDims)),
+        rhs_contracting(op.ints(AttrKey::kRhsContractingDims)),
+        lhs_batch(op.ints(AttrKey::kLhsBatchDims)),
+        rhs_batch(op.ints(AttrKey::kRhsBatchDims)) {}
 
   ShapeRef lhs, rhs;
   Dimensions lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
@@ -26,12 +29,14 @@ struct Contraction {
 
 int64_t product(ShapeRef shape, Dimensions dimensions) {
   int64_t result = 1;
-  for (const int64_t i : dimensions) result = saturating_multiply(result, std::max<int64_t>(shape->dim(i), 0));
+  for (const int64_t i : dimensions)
+    result = saturating_multiply(result, std::max<int64_t>(shape->dim(i), 0));
   return result;
 }
 
 /// C2: every dimension number below the rank; C3: none named twice.
-bool require_roles(OpContext& op, ShapeRef shape, Dimensions contracting, Dimensions batch, std::string_view side) {
+bool require_roles(OpContext& op, ShapeRef shape, Dimensions contracting, Dimensions batch,
+                   std::string_view side) {
   DimensionSet seen(shape->rank());
   for (const Dimensions list : {contracting, batch}) {
     for (const int64_t i : list) {
@@ -40,7 +45,8 @@ bool require_roles(OpContext& op, ShapeRef shape, Dimensions contracting, Dimens
         return false;
       }
       if (!seen.insert(i)) {
-        op.error(3, "dimension {} of {} {} is named twice, expected one role a dimension", i, side, text_of(shape));
+        op.error(3, "dimension {} of {} {} is named twice, expected one role a dimension", i, side,
+                 text_of(shape));
         return false;
       }
     }
@@ -59,7 +65,8 @@ bool require_pairs(OpContext& op, const Contraction& c, Dimensions lhs, Dimensio
   for (size_t i = 0; i < lhs.size(); ++i) {
     if (sizes_agree(c.lhs->dim(lhs[i]), c.rhs->dim(rhs[i]))) continue;
     op.error(size, "{} sizes differ: dimension {} of {} is {}, dimension {} of {} is {}", role, lhs[i],
-             text_of(c.lhs), size_text(c.lhs->dim(lhs[i])), rhs[i], text_of(c.rhs), size_text(c.rhs->dim(rhs[i])));
+             text_of(c.lhs), size_text(c.lhs->dim(lhs[i])), rhs[i], text_of(c.rhs),
+             size_text(c.rhs->dim(rhs[i])));
     return false;
   }
   return true;
@@ -189,9 +196,11 @@ ShapeRef infer_ragged_dot(OpContext& op) {
       return op.error(9, "rhs_group_dims names dimension {}, which is a batch or contracting dimension", i);
   const size_t expected = role == RaggedRole::kFree ? 1 : 0;
   if (groups.size() != expected)
-    return op.error(9, "rhs_group_dims is {}, expected {} when the ragged dimension {} is {}", list_text(groups),
-                    expected == 1 ? "one dimension" : "none", ragged,
-                    role == RaggedRole::kFree ? "free" : role == RaggedRole::kBatch ? "a batch dimension" : "contracting");
+    return op.error(9, "rhs_group_dims is {}, expected {} when the ragged dimension {} is {}",
+                    list_text(groups), expected == 1 ? "one dimension" : "none", ragged,
+                    role == RaggedRole::kFree    ? "free"
+                    : role == RaggedRole::kBatch ? "a batch dimension"
+                                                 : "contracting");
   if (op.operand_shape(2)->rank() < 1)
     return op.error(10, "group_sizes is {}, expected at least one dimension", text_of(op.operand_shape(2)));
   if (!require_group_sizes(op, c, ragged, role)) return nullptr;
@@ -229,16 +238,16 @@ bool require_scale(OpContext& op, int64_t operand) {
   const ShapeRef shape = op.operand_shape(operand), scale = op.operand_shape(operand + 2);
   if (scale->is_scalar()) return true;
   if (scale->rank() != shape->rank()) {
-    op.error(9, "scale {} has {} dimensions, its operand {} has {}", text_of(scale), scale->rank(), text_of(shape),
-             shape->rank());
+    op.error(9, "scale {} has {} dimensions, its operand {} has {}", text_of(scale), scale->rank(),
+             text_of(shape), shape->rank());
     return false;
   }
   for (int64_t i = 0; i < scale->rank(); ++i) {
     const int64_t size = shape->dim(i), blocks = scale->dim(i);
     if (size == Shape::kUnbounded || blocks == Shape::kUnbounded || size == blocks) continue;
     if (blocks > 0 && size % blocks == 0) continue;
-    op.error(10, "dimension {} of operand {} is {}, expected a multiple of the scale's {} in {}", i, text_of(shape),
-             size, blocks, text_of(scale));
+    op.error(10, "dimension {} of operand {} is {}, expected a multiple of the scale's {} in {}", i,
+             text_of(shape), size, blocks, text_of(scale));
     return false;
   }
   return true;
@@ -252,8 +261,8 @@ ShapeRef infer_scaled_dot(OpContext& op) {
   const Contraction c(op);
   if (!require_contraction(op, c)) return nullptr;
   if (op.operand_shape(2)->is_scalar() && op.operand_shape(3)->is_scalar())
-    return op.error(8, "both scales are scalars ({} and {}), expected at least one array", text_of(op.operand_shape(2)),
-                    text_of(op.operand_shape(3)));
+    return op.error(8, "both scales are scalars ({} and {}), expected at least one array",
+                    text_of(op.operand_shape(2)), text_of(op.operand_shape(3)));
   if (!require_scale(op, 0) || !require_scale(op, 1)) return nullptr;
   DimensionList dimensions;
   return contraction_result(op, c, dimensions);
@@ -263,43 +272,45 @@ ShapeRef infer_scaled_dot(OpContext& op) {
 void scaled_dot_work(const OpContext& op, Work& work) {
   dot_work(op, work);
   for (int64_t i = 0; i < 2; ++i)
-    if (!op.operand_shape(i + 2)->is_scalar()) work.vectors.push_back({VectorOp::kSimple, op.operand_shape(i), 1});
+    if (!op.operand_shape(i + 2)->is_scalar())
+      work.vectors.push_back({VectorOp::kSimple, op.operand_shape(i), 1});
 }
 
 }  // namespace
 
 constexpr AttrSpec kDotAttrs[] = {
-    {AttrKey::kLhsContractingDims, AttrSyntax::kInts},
-    {AttrKey::kRhsContractingDims, AttrSyntax::kInts},
-    {AttrKey::kLhsBatchDims, AttrSyntax::kInts},
-    {AttrKey::kRhsBatchDims, AttrSyntax::kInts},
-    {AttrKey::kOperandPrecision, AttrSyntax::kWords},
-    {AttrKey::kAlgorithm, AttrSyntax::kWord},
+    {AttrKey::kLhsContractingDims, AttrSyntax::kInts}, {AttrKey::kRhsContractingDims, AttrSyntax::kInts},
+    {AttrKey::kLhsBatchDims, AttrSyntax::kInts},       {AttrKey::kRhsBatchDims, AttrSyntax::kInts},
+    {AttrKey::kOperandPrecision, AttrSyntax::kWords},  {AttrKey::kAlgorithm, AttrSyntax::kWord},
 };
-const OpDef kDotOp = {.name = "dot", .arity = exactly(2), .attrs = kDotAttrs,
-                      .infer_shape = infer_dot, .check = check_packed_nibble, .work = dot_work};
+const OpDef kDotOp = {.name = "dot",
+                      .arity = exactly(2),
+                      .attrs = kDotAttrs,
+                      .infer_shape = infer_dot,
+                      .check = check_packed_nibble,
+                      .work = dot_work};
 
 constexpr AttrSpec kRaggedDotAttrs[] = {
-    {AttrKey::kLhsContractingDims, AttrSyntax::kInts},
-    {AttrKey::kRhsContractingDims, AttrSyntax::kInts},
-    {AttrKey::kLhsBatchDims, AttrSyntax::kInts},
-    {AttrKey::kRhsBatchDims, AttrSyntax::kInts},
-    {AttrKey::kOperandPrecision, AttrSyntax::kWords},
-    {AttrKey::kLhsRaggedDims, AttrSyntax::kInts},
+    {AttrKey::kLhsContractingDims, AttrSyntax::kInts}, {AttrKey::kRhsContractingDims, AttrSyntax::kInts},
+    {AttrKey::kLhsBatchDims, AttrSyntax::kInts},       {AttrKey::kRhsBatchDims, AttrSyntax::kInts},
+    {AttrKey::kOperandPrecision, AttrSyntax::kWords},  {AttrKey::kLhsRaggedDims, AttrSyntax::kInts},
     {AttrKey::kRhsGroupDims, AttrSyntax::kInts},
 };
-const OpDef kRaggedDotOp = {.name = "ragged-dot", .arity = exactly(3), .attrs = kRaggedDotAttrs,
-                            .infer_shape = infer_ragged_dot, .work = ragged_dot_work};
+const OpDef kRaggedDotOp = {.name = "ragged-dot",
+                            .arity = exactly(3),
+                            .attrs = kRaggedDotAttrs,
+                            .infer_shape = infer_ragged_dot,
+                            .work = ragged_dot_work};
 
 constexpr AttrSpec kScaledDotAttrs[] = {
-    {AttrKey::kLhsContractingDims, AttrSyntax::kInts},
-    {AttrKey::kRhsContractingDims, AttrSyntax::kInts},
-    {AttrKey::kLhsBatchDims, AttrSyntax::kInts},
-    {AttrKey::kRhsBatchDims, AttrSyntax::kInts},
-    {AttrKey::kOperandPrecision, AttrSyntax::kWords},
-    {AttrKey::kAlgorithm, AttrSyntax::kWord},
+    {AttrKey::kLhsContractingDims, AttrSyntax::kInts}, {AttrKey::kRhsContractingDims, AttrSyntax::kInts},
+    {AttrKey::kLhsBatchDims, AttrSyntax::kInts},       {AttrKey::kRhsBatchDims, AttrSyntax::kInts},
+    {AttrKey::kOperandPrecision, AttrSyntax::kWords},  {AttrKey::kAlgorithm, AttrSyntax::kWord},
 };
-const OpDef kScaledDotOp = {.name = "scaled-dot", .arity = exactly(4), .attrs = kScaledDotAttrs,
-                            .infer_shape = infer_scaled_dot, .work = scaled_dot_work};
+const OpDef kScaledDotOp = {.name = "scaled-dot",
+                            .arity = exactly(4),
+                            .attrs = kScaledDotAttrs,
+                            .infer_shape = infer_scaled_dot,
+                            .work = scaled_dot_work};
 
 }  // namespace hlosim

@@ -16,8 +16,10 @@ namespace {
 bool is_complete(int64_t first, int64_t second, Dimensions spatial) {
   const auto rank = static_cast<int64_t>(spatial.size()) + 2;
   DimensionSet seen(rank);
-  if (!seen.in_range(first) || !seen.insert(first) || !seen.in_range(second) || !seen.insert(second)) return false;
-  return std::all_of(spatial.begin(), spatial.end(), [&](int64_t i) { return seen.in_range(i) && seen.insert(i); });
+  if (!seen.in_range(first) || !seen.insert(first) || !seen.in_range(second) || !seen.insert(second))
+    return false;
+  return std::all_of(spatial.begin(), spatial.end(),
+                     [&](int64_t i) { return seen.in_range(i) && seen.insert(i); });
 }
 
 bool require_labels(OpContext& op, const ConvolutionDimensions& labels) {
@@ -27,7 +29,8 @@ bool require_labels(OpContext& op, const ConvolutionDimensions& labels) {
       is_complete(labels.kernel_input_feature, labels.kernel_output_feature, labels.kernel_spatial) &&
       is_complete(labels.output_batch, labels.output_feature, labels.output_spatial))
     return true;
-  op.error(2, "dim_labels={}: expected each dimension of each operand and of the result to have one role", labels.text);
+  op.error(2, "dim_labels={}: expected each dimension of each operand and of the result to have one role",
+           labels.text);
   return false;
 }
 
@@ -37,13 +40,14 @@ ShapeRef materialized(OpContext& op, int64_t operand, const OperandSparsity& spa
   if (!sparsity.present) return shape;
   const std::string_view side = operand == 0 ? "lhs" : "rhs";
   if (sparsity.metadata_operand < 2 || sparsity.metadata_operand >= op.operand_count())
-    return op.error(4, "sparsity_config {}: idx {} is out of bounds, expected one of the operands 2 to {}", side,
-                    sparsity.metadata_operand, op.operand_count() - 1);
+    return op.error(4, "sparsity_config {}: idx {} is out of bounds, expected one of the operands 2 to {}",
+                    side, sparsity.metadata_operand, op.operand_count() - 1);
   if (sparsity.dimension >= shape->rank())
-    return op.error(4, "sparsity_config {}: {} has no dimension {}", side, text_of(shape), sparsity.dimension);
+    return op.error(4, "sparsity_config {}: {} has no dimension {}", side, text_of(shape),
+                    sparsity.dimension);
   if (sparsity.kept < 1 || sparsity.of < sparsity.kept)
-    return op.error(4, "sparsity_config {}: {}x{} has to keep between 1 and all of a block", side, sparsity.kept,
-                    sparsity.of);
+    return op.error(4, "sparsity_config {}: {}x{} has to keep between 1 and all of a block", side,
+                    sparsity.kept, sparsity.of);
   DimensionList full;
   full.add_all(shape);
   int64_t& size = full[static_cast<size_t>(sparsity.dimension)];
@@ -69,16 +73,22 @@ bool require_groups(OpContext& op, const ConvolutionDimensions& labels, ShapeRef
   const int64_t feature_groups = op.integer(AttrKey::kFeatureGroupCount, 1);
   const int64_t batch_groups = op.integer(AttrKey::kBatchGroupCount, 1);
   const int64_t inputs = lhs->dim(labels.input_feature), batch = lhs->dim(labels.input_batch);
-  const int64_t kernel_inputs = rhs->dim(labels.kernel_input_feature), outputs = rhs->dim(labels.kernel_output_feature);
-  const auto divides = [](int64_t divisor, int64_t size) { return size == Shape::kUnbounded || size % divisor == 0; };
+  const int64_t kernel_inputs = rhs->dim(labels.kernel_input_feature),
+                outputs = rhs->dim(labels.kernel_output_feature);
+  const auto divides = [](int64_t divisor, int64_t size) {
+    return size == Shape::kUnbounded || size % divisor == 0;
+  };
   if (!divides(batch_groups, outputs))
-    op.error(7, "the {} output features of the kernel {} are no multiple of batch_group_count={}", outputs, text_of(rhs),
-             batch_groups);
+    op.error(7, "the {} output features of the kernel {} are no multiple of batch_group_count={}", outputs,
+             text_of(rhs), batch_groups);
   else if (!divides(batch_groups, batch))
-    op.error(8, "the input batch of {} in {} is no multiple of batch_group_count={}", batch, text_of(lhs), batch_groups);
+    op.error(8, "the input batch of {} in {} is no multiple of batch_group_count={}", batch, text_of(lhs),
+             batch_groups);
   else if (!divides(feature_groups, inputs) ||
            (inputs != Shape::kUnbounded && !sizes_agree(inputs / feature_groups, kernel_inputs)))
-    op.error(9, "{} input features of {} in feature_group_count={} groups do not match the {} input features of the kernel {}",
+    op.error(9,
+             "{} input features of {} in feature_group_count={} groups do not match the {} input features of "
+             "the kernel {}",
              size_text(inputs), text_of(lhs), feature_groups, size_text(kernel_inputs), text_of(rhs));
   else if (!divides(feature_groups, outputs))
     op.error(10, "the {} output features of the kernel {} are no multiple of feature_group_count={}", outputs,
@@ -104,8 +114,10 @@ ShapeRef infer_convolution(OpContext& op) {
   const int64_t feature_groups = op.integer(AttrKey::kFeatureGroupCount, 1);
   const int64_t batch_groups = op.integer(AttrKey::kBatchGroupCount, 1);
   if (feature_groups <= 0 || batch_groups <= 0 || (feature_groups > 1 && batch_groups > 1))
-    return op.error(3, "feature_group_count={} and batch_group_count={}, expected positive counts and at most one above 1",
-                    feature_groups, batch_groups);
+    return op.error(
+        3,
+        "feature_group_count={} and batch_group_count={}, expected positive counts and at most one above 1",
+        feature_groups, batch_groups);
   ShapeRef lhs, rhs;
   if (!operands_of(op, lhs, rhs)) return nullptr;
   const auto rank = static_cast<int64_t>(labels.input_spatial.size()) + 2;
@@ -117,8 +129,8 @@ ShapeRef infer_convolution(OpContext& op) {
   for (size_t i = 0; i < window.size(); ++i) {
     const int64_t size = rhs->dim(labels.kernel_spatial[i]);
     if (!sizes_agree(window[i].size, size))
-      return op.error(6, "window size {} in spatial dimension {}, the kernel {} has {}", window[i].size, i, text_of(rhs),
-                      size);
+      return op.error(6, "window size {} in spatial dimension {}, the kernel {} has {}", window[i].size, i,
+                      text_of(rhs), size);
   }
   if (!require_groups(op, labels, lhs, rhs)) return nullptr;
   if (rhs->is_dynamic(labels.kernel_output_feature))
@@ -131,7 +143,8 @@ ShapeRef infer_convolution(OpContext& op) {
     result.dynamic(static_cast<size_t>(at)) = dynamic;
   };
   const int64_t batch = lhs->dim(labels.input_batch);
-  set(labels.output_batch, batch == Shape::kUnbounded ? batch : batch / batch_groups, lhs->is_dynamic(labels.input_batch));
+  set(labels.output_batch, batch == Shape::kUnbounded ? batch : batch / batch_groups,
+      lhs->is_dynamic(labels.input_batch));
   set(labels.output_feature, rhs->dim(labels.kernel_output_feature), false);
   for (size_t i = 0; i < window.size(); ++i) {
     const int64_t input = labels.input_spatial[i], kernel = labels.kernel_spatial[i];
@@ -139,7 +152,8 @@ ShapeRef infer_convolution(OpContext& op) {
         lhs->is_dynamic(input) || rhs->is_dynamic(kernel));
   }
   const bool chosen = op.shape() && op.shape()->is_array();
-  return result.array(op, chosen ? op.shape()->element_type : higher_precision(lhs->element_type, rhs->element_type));
+  return result.array(
+      op, chosen ? op.shape()->element_type : higher_precision(lhs->element_type, rhs->element_type));
 }
 
 void check_convolution(OpContext& op) {
@@ -183,16 +197,16 @@ void convolution_work(const OpContext& op, Work& work) {
 }  // namespace
 
 constexpr AttrSpec kConvolutionAttrs[] = {
-    {AttrKey::kWindow, AttrSyntax::kWindow},
-    {AttrKey::kDimLabels, AttrSyntax::kDimLabels, true},
-    {AttrKey::kFeatureGroupCount, AttrSyntax::kInt},
-    {AttrKey::kBatchGroupCount, AttrSyntax::kInt},
-    {AttrKey::kConvolutionKind, AttrSyntax::kWord},
-    {AttrKey::kOperandPrecision, AttrSyntax::kWords},
-    {AttrKey::kAlgorithm, AttrSyntax::kWord},
-    {AttrKey::kSparsityConfig, AttrSyntax::kBraces},
+    {AttrKey::kWindow, AttrSyntax::kWindow},         {AttrKey::kDimLabels, AttrSyntax::kDimLabels, true},
+    {AttrKey::kFeatureGroupCount, AttrSyntax::kInt}, {AttrKey::kBatchGroupCount, AttrSyntax::kInt},
+    {AttrKey::kConvolutionKind, AttrSyntax::kWord},  {AttrKey::kOperandPrecision, AttrSyntax::kWords},
+    {AttrKey::kAlgorithm, AttrSyntax::kWord},        {AttrKey::kSparsityConfig, AttrSyntax::kBraces},
 };
-const OpDef kConvolutionOp = {.name = "convolution", .arity = at_least(2), .attrs = kConvolutionAttrs,
-                              .infer_shape = infer_convolution, .check = check_convolution, .work = convolution_work};
+const OpDef kConvolutionOp = {.name = "convolution",
+                              .arity = at_least(2),
+                              .attrs = kConvolutionAttrs,
+                              .infer_shape = infer_convolution,
+                              .check = check_convolution,
+                              .work = convolution_work};
 
 }  // namespace hlosim

@@ -36,22 +36,40 @@ struct FloatRange {
 
 FloatRange float_range(ElementType type) {
   switch (type) {
-    case ElementType::kF4E2M1FN: return {3, 2};
-    case ElementType::kF6E2M3FN: return {3, 4};
-    case ElementType::kF6E3M2FN: return {5, 3};
-    case ElementType::kF8E3M4: return {4, 5};
-    case ElementType::kF8E4M3: return {8, 4};
-    case ElementType::kF8E4M3B11FNUZ: return {5, 4};
-    case ElementType::kF8E4M3FN: return {9, 4};
-    case ElementType::kF8E4M3FNUZ: return {8, 4};
-    case ElementType::kF8E5M2: return {16, 3};
-    case ElementType::kF8E5M2FNUZ: return {16, 3};
-    case ElementType::kF8E8M0FNU: return {128, 1};
-    case ElementType::kF16: return {16, 11};
-    case ElementType::kBF16: return {128, 8};
-    case ElementType::kF32: case ElementType::kC64: return {128, 24};
-    case ElementType::kF64: case ElementType::kC128: return {1024, 53};
-    default: return {};
+    case ElementType::kF4E2M1FN:
+      return {3, 2};
+    case ElementType::kF6E2M3FN:
+      return {3, 4};
+    case ElementType::kF6E3M2FN:
+      return {5, 3};
+    case ElementType::kF8E3M4:
+      return {4, 5};
+    case ElementType::kF8E4M3:
+      return {8, 4};
+    case ElementType::kF8E4M3B11FNUZ:
+      return {5, 4};
+    case ElementType::kF8E4M3FN:
+      return {9, 4};
+    case ElementType::kF8E4M3FNUZ:
+      return {8, 4};
+    case ElementType::kF8E5M2:
+      return {16, 3};
+    case ElementType::kF8E5M2FNUZ:
+      return {16, 3};
+    case ElementType::kF8E8M0FNU:
+      return {128, 1};
+    case ElementType::kF16:
+      return {16, 11};
+    case ElementType::kBF16:
+      return {128, 8};
+    case ElementType::kF32:
+    case ElementType::kC64:
+      return {128, 24};
+    case ElementType::kF64:
+    case ElementType::kC128:
+      return {1024, 53};
+    default:
+      return {};
   }
 }
 

@@ -8,7 +8,8 @@ namespace hlosim {
 namespace {
 
 bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> endings) {
-  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return text.ends_with(ending); });
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](std::string_view ending) { return text.ends_with(ending); });
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ bool require_batch_norm(OpContext& op, bool last_is_gradient) {
   const ShapeRef gradient = op.operand_shape(op.operand_count() - 1);
   bool same = gradient->rank() == input->rank();
   for (int64_t i = 0; same && i < input->rank(); ++i) same = sizes_agree(gradient->dim(i), input->dim(i));
-  if (!same) op.error(5, "the gradient is {}, expected the dimensions of {}", text_of(gradient), text_of(input));
+  if (!same)
+    op.error(5, "the gradient is {}, expected the dimensions of {}", text_of(gradient), text_of(input));
   return same;
 }
 
@@ -50,9 +51,15 @@ ShapeRef with_two_feature_results(OpContext& op) {
   return op.shapes().tuple(results);
 }
 
-ShapeRef infer_training(OpContext& op) { return require_batch_norm(op, false) ? with_two_feature_results(op) : nullptr; }
-ShapeRef infer_grad(OpContext& op) { return require_batch_norm(op, true) ? with_two_feature_results(op) : nullptr; }
-ShapeRef infer_inference(OpContext& op) { return require_batch_norm(op, false) ? op.operand_shape(0) : nullptr; }
+ShapeRef infer_training(OpContext& op) {
+  return require_batch_norm(op, false) ? with_two_feature_results(op) : nullptr;
+}
+ShapeRef infer_grad(OpContext& op) {
+  return require_batch_norm(op, true) ? with_two_feature_results(op) : nullptr;
+}
+ShapeRef infer_inference(OpContext& op) {
+  return require_batch_norm(op, false) ? op.operand_shape(0) : nullptr;
+}
 
 /// `per_element` operations on the input, a few and one rsqrt on the features.
 void add_batch_norm(const OpContext& op, Work& work, double per_element) {
@@ -74,23 +81,30 @@ constexpr AttrSpec kBatchNormGradAttrs[] = {
     {AttrKey::kEpsilon, AttrSyntax::kNumber, true},
     {AttrKey::kFeatureIndex, AttrSyntax::kInt, true},
 };
-const OpDef kBatchNormGradOp = {.name = "batch-norm-grad", .arity = exactly(5), .attrs = kBatchNormGradAttrs,
-                                .infer_shape = infer_grad, .work = grad_work};
+const OpDef kBatchNormGradOp = {.name = "batch-norm-grad",
+                                .arity = exactly(5),
+                                .attrs = kBatchNormGradAttrs,
+                                .infer_shape = infer_grad,
+                                .work = grad_work};
 
 constexpr AttrSpec kBatchNormInferenceAttrs[] = {
     {AttrKey::kEpsilon, AttrSyntax::kNumber, true},
     {AttrKey::kFeatureIndex, AttrSyntax::kInt, true},
 };
-const OpDef kBatchNormInferenceOp = {.name = "batch-norm-inference", .arity = exactly(5),
-                                     .attrs = kBatchNormInferenceAttrs, .infer_shape = infer_inference,
+const OpDef kBatchNormInferenceOp = {.name = "batch-norm-inference",
+                                     .arity = exactly(5),
+                                     .attrs = kBatchNormInferenceAttrs,
+                                     .infer_shape = infer_inference,
                                      .work = inference_work};
 
 constexpr AttrSpec kBatchNormTrainingAttrs[] = {
     {AttrKey::kEpsilon, AttrSyntax::kNumber, true},
     {AttrKey::kFeatureIndex, AttrSyntax::kInt, true},
 };
-const OpDef kBatchNormTrainingOp = {.name = "batch-norm-training", .arity = exactly(3),
-                                    .attrs = kBatchNormTrainingAttrs, .infer_shape = infer_training,
+const OpDef kBatchNormTrainingOp = {.name = "batch-norm-training",
+                                    .arity = exactly(3),
+                                    .attrs = kBatchNormTrainingAttrs,
+                                    .infer_shape = infer_training,
                                     .work = training_work};
 
 }  // namespace hlosim

@@ -6,7 +6,8 @@
 
 namespace hlosim {
 
-void add_applications(const OpContext& op, ComputationId computation, ShapeRef shape, double times, Work& work) {
+void add_applications(const OpContext& op, ComputationId computation, ShapeRef shape, double times,
+                      Work& work) {
   constexpr size_t kClasses = static_cast<size_t>(VectorOp::kCrossSublane) + 1;
   std::array<double, kClasses> operations{};
   for (const InstructionId id : op.module()[computation].instructions) {
@@ -14,7 +15,8 @@ void add_applications(const OpContext& op, ComputationId computation, ShapeRef s
     const OpContext body(op.module(), instruction, op.table(), nullptr);
     if (body.def().has(kFree)) continue;
     const Work body_work = work_of(body);
-    for (const VectorWork& vector : body_work.vectors) operations[static_cast<size_t>(vector.op)] += vector.per_element;
+    for (const VectorWork& vector : body_work.vectors)
+      operations[static_cast<size_t>(vector.op)] += vector.per_element;
     if (body_work.vectors.empty()) operations[static_cast<size_t>(VectorOp::kSimple)] += 1;
   }
   for (size_t i = 0; i < kClasses; ++i)
@@ -23,7 +25,8 @@ void add_applications(const OpContext& op, ComputationId computation, ShapeRef s
 
 int64_t minor_dimension(ShapeRef array, int64_t minor) {
   if (minor >= array->rank()) return -1;
-  return array->layout ? array->layout->minor_to_major[static_cast<size_t>(minor)] : array->rank() - 1 - minor;
+  return array->layout ? array->layout->minor_to_major[static_cast<size_t>(minor)]
+                       : array->rank() - 1 - minor;
 }
 
 ShapeRef resized(const OpContext& op, ShapeRef array, std::span<const int64_t> dimensions) {

@@ -10,7 +10,8 @@ namespace hlosim {
 
 /// `times` applications of `computation` for every element of `shape`. An instruction of the body that
 /// states no vector work of its own counts as one simple operation; parameters and the like are free.
-void add_applications(const OpContext& op, ComputationId computation, ShapeRef shape, double times, Work& work);
+void add_applications(const OpContext& op, ComputationId computation, ShapeRef shape, double times,
+                      Work& work);
 
 /// Dimension that lies along the lanes (`minor` 0) or sublanes (1) of a register by the array's layout,
 /// descending order where it has none; -1 when the rank is too small.

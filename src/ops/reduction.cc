@@ -18,7 +18,8 @@ class OperandTypes {
  public:
   OperandTypes(const OpContext& op, int64_t begin, int64_t count) : count_(static_cast<size_t>(count)) {
     if (count_ > inline_.size()) more_.resize(count_);
-    for (size_t i = 0; i < count_; ++i) data()[i] = op.operand_shape(begin + static_cast<int64_t>(i))->element_type;
+    for (size_t i = 0; i < count_; ++i)
+      data()[i] = op.operand_shape(begin + static_cast<int64_t>(i))->element_type;
   }
   std::span<const ElementType> types() { return {data(), count_}; }
 
@@ -38,7 +39,8 @@ bool require_reduction(OpContext& op) {
     bool same = input->rank() == first->rank();
     for (int64_t d = 0; same && d < input->rank(); ++d) same = sizes_agree(input->dim(d), first->dim(d));
     if (!same) {
-      op.error(1, "input {} is {}, expected the dimensions of input 0, {}", i, text_of(input), text_of(first));
+      op.error(1, "input {} is {}, expected the dimensions of input 0, {}", i, text_of(input),
+               text_of(first));
       return false;
     }
     if (!require_scalar(op, 1, count + i)) return false;
@@ -49,7 +51,8 @@ bool require_reduction(OpContext& op) {
 
 void check_pairs(OpContext& op) {
   if (op.operand_count() % 2 != 0)
-    op.error(0, "expects an even number of operands, inputs and as many initial values, but has {}", op.operand_count());
+    op.error(0, "expects an even number of operands, inputs and as many initial values, but has {}",
+             op.operand_count());
 }
 
 /// One array of `dimensions` for each result of the reducer, with the element type type_of(i).
@@ -58,7 +61,8 @@ ShapeRef reduction_result(OpContext& op, const DimensionList& dimensions, TypeOf
   const ShapeRef reduced = result_of(op, op.called());
   if (!reduced->is_tuple()) return dimensions.array(op, type_of(0));
   std::vector<ShapeRef> arrays;
-  for (size_t i = 0; i < reduced->elements.size(); ++i) arrays.push_back(dimensions.array(op.shapes(), type_of(i)));
+  for (size_t i = 0; i < reduced->elements.size(); ++i)
+    arrays.push_back(dimensions.array(op.shapes(), type_of(i)));
   return op.shapes().tuple(arrays);
 }
 
@@ -76,16 +80,16 @@ ShapeRef infer_reduce(OpContext& op) {
   const ShapeRef input = op.operand_shape(0);
   DimensionSet reduced(input->rank());
   for (const int64_t i : op.ints(AttrKey::kDimensions)) {
-    if (!reduced.in_range(i)) return op.error(3, "dimensions holds {}, {} has no such dimension", i, text_of(input));
+    if (!reduced.in_range(i))
+      return op.error(3, "dimensions holds {}, {} has no such dimension", i, text_of(input));
     if (!reduced.insert(i)) return op.error(3, "dimensions holds {} more than once", i);
   }
   DimensionList kept;
   for (int64_t i = 0; i < input->rank(); ++i)
     if (!reduced.contains(i)) kept.add(input->dim(i), input->is_dynamic(i));
   const ShapeRef result = result_of(op, op.called());
-  return reduction_result(op, kept, [&](size_t i) {
-    return (result->is_tuple() ? result->elements[i] : result)->element_type;
-  });
+  return reduction_result(
+      op, kept, [&](size_t i) { return (result->is_tuple() ? result->elements[i] : result)->element_type; });
 }
 
 /// The computation once an input element; then, for a reduced dimension along lanes or sublanes, one
@@ -121,9 +125,8 @@ ShapeRef infer_reduce_window(OpContext& op) {
   for (int64_t i = 0; i < input->rank(); ++i)
     places.add(window_places(input->dim(i), window[static_cast<size_t>(i)]), input->is_dynamic(i));
   const int64_t count = op.operand_count() / 2;
-  return reduction_result(op, places, [&](size_t i) {
-    return op.operand_shape(count + static_cast<int64_t>(i))->element_type;
-  });
+  return reduction_result(
+      op, places, [&](size_t i) { return op.operand_shape(count + static_cast<int64_t>(i))->element_type; });
 }
 
 /// Applications that combine `depth` neighbours at every place: one after the other, or by doubling
@@ -143,7 +146,8 @@ void reduce_window_work(const OpContext& op, Work& work) {
   const auto window = op.window();
   double steps = 0;
   for (int64_t i = 0; i < input->rank(); ++i) {
-    const double along = combining_steps(window_reach(std::max<int64_t>(input->dim(i), 0), window[static_cast<size_t>(i)]).depth());
+    const double along = combining_steps(
+        window_reach(std::max<int64_t>(input->dim(i), 0), window[static_cast<size_t>(i)]).depth());
     steps += along;
     if (along == 0) continue;
     if (i == minor_dimension(input, 0)) work.vectors.push_back({VectorOp::kCrossLane, result, along});
@@ -165,11 +169,12 @@ ShapeRef infer_select_and_scatter(OpContext& op) {
   const ComputationId select = op.called(AttrKey::kSelect);
   const ShapeRef chosen = result_of(op, select);
   if (parameter_count(op, select) != 2 || !chosen->is_scalar() || chosen->element_type != ElementType::kPred)
-    return op.error(2, "select={} has {} parameters and returns {}, expected 2 and pred[]", op.computation(select).name,
-                    parameter_count(op, select), text_of(chosen));
+    return op.error(2, "select={} has {} parameters and returns {}, expected 2 and pred[]",
+                    op.computation(select).name, parameter_count(op, select), text_of(chosen));
   for (int64_t i = 0; i < 2; ++i) {
     const ShapeRef parameter = parameter_shape(op, select, i);
-    if (!parameter->is_scalar() || !same_up_to_float_precision(parameter->element_type, operand->element_type))
+    if (!parameter->is_scalar() ||
+        !same_up_to_float_precision(parameter->element_type, operand->element_type))
       return op.error(2, "parameter {} of select={} is {}, expected {}[]", i, op.computation(select).name,
                       text_of(parameter), to_text(operand->element_type));
   }
@@ -178,9 +183,11 @@ ShapeRef infer_select_and_scatter(OpContext& op) {
   const auto window = op.window();
   if (!require_window(op, 4, window, operand->rank())) return nullptr;
   DimensionList places;
-  for (int64_t i = 0; i < operand->rank(); ++i) places.add(window_places(operand->dim(i), window[static_cast<size_t>(i)]));
+  for (int64_t i = 0; i < operand->rank(); ++i)
+    places.add(window_places(operand->dim(i), window[static_cast<size_t>(i)]));
   const ShapeRef expected = places.array(op.shapes(), source->element_type);
-  if (!same_up_to_float_precision(source->element_type, operand->element_type) || !compatible(source, expected))
+  if (!same_up_to_float_precision(source->element_type, operand->element_type) ||
+      !compatible(source, expected))
     return op.error(5, "the source is {}, expected {}: one element per place of the window", text_of(source),
                     text_of(op.shapes().with_element_type(expected, operand->element_type)));
   return operand;
@@ -213,24 +220,29 @@ ShapeRef infer_map(OpContext& op) {
     if (same_dimensions(operand, shape)) continue;
     const bool mixes = same_up_to_float_precision(operand->element_type, shape->element_type);
     if (!mixes || (!operand->is_scalar() && !shape->is_scalar()))
-      return op.error(1, "operand {} is {}, expected the dimensions of {}", i, text_of(operand), text_of(shape));
+      return op.error(1, "operand {} is {}, expected the dimensions of {}", i, text_of(operand),
+                      text_of(shape));
     if (shape->is_scalar()) shape = operand;
   }
   const ComputationId function = op.called();
   const ShapeRef value = result_of(op, function);
   if (parameter_count(op, function) != op.operand_count() || !value->is_scalar())
     return op.error(2, "computation {} has {} parameters and returns {}, expected {} and a scalar",
-                    op.computation(function).name, parameter_count(op, function), text_of(value), op.operand_count());
+                    op.computation(function).name, parameter_count(op, function), text_of(value),
+                    op.operand_count());
   for (int64_t i = 0; i < op.operand_count(); ++i) {
     const ShapeRef parameter = parameter_shape(op, function, i);
-    if (!parameter->is_scalar() || !same_up_to_float_precision(parameter->element_type, op.operand_shape(i)->element_type))
-      return op.error(2, "parameter {} of computation {} is {}, expected {}[]", i, op.computation(function).name,
-                      text_of(parameter), to_text(op.operand_shape(i)->element_type));
+    if (!parameter->is_scalar() ||
+        !same_up_to_float_precision(parameter->element_type, op.operand_shape(i)->element_type))
+      return op.error(2, "parameter {} of computation {} is {}, expected {}[]", i,
+                      op.computation(function).name, text_of(parameter),
+                      to_text(op.operand_shape(i)->element_type));
   }
   const Dimensions dimensions = op.ints(AttrKey::kDimensions);
   for (size_t i = 0; !op.shape() && i < dimensions.size(); ++i)
     if (dimensions[i] != static_cast<int64_t>(i) || static_cast<int64_t>(dimensions.size()) != shape->rank())
-      return op.error(3, "dimensions={}, expected all {} dimensions in order", list_text(dimensions), shape->rank());
+      return op.error(3, "dimensions={}, expected all {} dimensions in order", list_text(dimensions),
+                      shape->rank());
   DimensionList result;
   result.add_all(shape);
   return result.array(op, value->element_type);
@@ -240,7 +252,7 @@ void map_work(const OpContext& op, Work& work) { add_applications(op, op.called(
 
 // ── scan ────────────────────────────────────────────────────────
 // scan(inputs…, inits…): f(slices of the inputs along a dimension…, carries…) → (outputs…, carries…) one
-// slice after the other; the outputs are stacked, the final carries follow.
+// slice after the other; the outputs are stacked, the final carries follow. A single result is no tuple.
 
 void check_scan_syntax(OpContext& op) {
   if (op.operand_count() == 0 || !op.operand_shape(0) || !op.operand_shape(0)->is_array()) return;
@@ -282,7 +294,8 @@ ShapeRef with_dimension(OpContext& op, ShapeRef array, int64_t dimension, int64_
 ShapeRef infer_scan(OpContext& op) {
   const int64_t carries = op.integer(AttrKey::kNumCarries), inputs = op.operand_count() - carries;
   if (carries < 0 || inputs < 1)
-    return op.error(1, "num_carries={} of {} operands, expected at least one input besides", carries, op.operand_count());
+    return op.error(1, "num_carries={} of {} operands, expected at least one input besides", carries,
+                    op.operand_count());
   const int64_t dimension = op.ints(AttrKey::kDimensions)[0];
   const ShapeRef first = op.operand_shape(0);
   if (!require_arrays(op, 2, 0, inputs)) return nullptr;
@@ -299,14 +312,16 @@ ShapeRef infer_scan(OpContext& op) {
                     parameter_count(op, body), op.operand_count());
   for (int64_t i = 0; i < op.operand_count(); ++i) {
     const ShapeRef operand = op.operand_shape(i);
-    if (!require_scan_parameter(op, i, i < inputs ? without_dimension(op, operand, dimension) : operand)) return nullptr;
+    if (!require_scan_parameter(op, i, i < inputs ? without_dimension(op, operand, dimension) : operand))
+      return nullptr;
   }
   const ShapeRef returned = result_of(op, body);
-  const std::span<const ShapeRef> values = returned->is_tuple() ? returned->elements : std::span(&returned, 1);
+  const std::span<const ShapeRef> values =
+      returned->is_tuple() ? returned->elements : std::span(&returned, 1);
   const int64_t outputs = static_cast<int64_t>(values.size()) - carries;
   if (outputs < 0)
-    return op.error(5, "computation {} returns {}, expected outputs and {} carries", op.computation(body).name,
-                    text_of(returned), carries);
+    return op.error(5, "computation {} returns {}, expected outputs and {} carries",
+                    op.computation(body).name, text_of(returned), carries);
   std::vector<ShapeRef> results;
   for (int64_t i = 0; i < static_cast<int64_t>(values.size()); ++i) {
     const ShapeRef value = values[static_cast<size_t>(i)];
@@ -321,9 +336,10 @@ ShapeRef infer_scan(OpContext& op) {
     if (!value->is_array() || dimension > value->rank())
       return op.error(5, "output {} of computation {} is {}, which has no room for dimension {}", i,
                       op.computation(body).name, text_of(value), dimension);
-    results.push_back(with_dimension(op, value, dimension, first->dim(dimension), first->is_dynamic(dimension)));
+    results.push_back(
+        with_dimension(op, value, dimension, first->dim(dimension), first->is_dynamic(dimension)));
   }
-  return returned->is_tuple() ? op.shapes().tuple(results) : results[0];
+  return results.size() == 1 ? results[0] : op.shapes().tuple(results);
 }
 
 /// The body once for every element of the first input; along lanes or sublanes each slice has to move.
@@ -341,40 +357,59 @@ constexpr AttrSpec kMapAttrs[] = {
     {AttrKey::kToApply, AttrSyntax::kComputation, true},
     {AttrKey::kDimensions, AttrSyntax::kInts},
 };
-const OpDef kMapOp = {.name = "map", .arity = at_least(0), .attrs = kMapAttrs,
-                      .infer_shape = infer_map, .check = check_thread, .work = map_work};
+const OpDef kMapOp = {.name = "map",
+                      .arity = at_least(0),
+                      .attrs = kMapAttrs,
+                      .infer_shape = infer_map,
+                      .check = check_thread,
+                      .work = map_work};
 
 constexpr AttrSpec kReduceAttrs[] = {
     {AttrKey::kToApply, AttrSyntax::kComputation, true},
     {AttrKey::kDimensions, AttrSyntax::kInts, true},
 };
-const OpDef kReduceOp = {.name = "reduce", .arity = at_least(1), .attrs = kReduceAttrs, .check_syntax = check_pairs,
-                         .infer_shape = infer_reduce, .check = check_thread, .work = reduce_work};
+const OpDef kReduceOp = {.name = "reduce",
+                         .arity = at_least(1),
+                         .attrs = kReduceAttrs,
+                         .check_syntax = check_pairs,
+                         .infer_shape = infer_reduce,
+                         .check = check_thread,
+                         .work = reduce_work};
 
 constexpr AttrSpec kReduceWindowAttrs[] = {
     {AttrKey::kWindow, AttrSyntax::kWindow},
     {AttrKey::kToApply, AttrSyntax::kComputation, true},
 };
-const OpDef kReduceWindowOp = {.name = "reduce-window", .arity = at_least(1), .attrs = kReduceWindowAttrs,
-                               .check_syntax = check_pairs, .infer_shape = infer_reduce_window,
-                               .check = check_thread, .work = reduce_window_work};
+const OpDef kReduceWindowOp = {.name = "reduce-window",
+                               .arity = at_least(1),
+                               .attrs = kReduceWindowAttrs,
+                               .check_syntax = check_pairs,
+                               .infer_shape = infer_reduce_window,
+                               .check = check_thread,
+                               .work = reduce_window_work};
 
 constexpr AttrSpec kScanAttrs[] = {
-    {AttrKey::kToApply, AttrSyntax::kComputation, true},
-    {AttrKey::kDimensions, AttrSyntax::kInts1, true},
-    {AttrKey::kNumCarries, AttrSyntax::kInt, true},
-    {AttrKey::kIsReverse, AttrSyntax::kBool},
+    {AttrKey::kToApply, AttrSyntax::kComputation, true}, {AttrKey::kDimensions, AttrSyntax::kInts1, true},
+    {AttrKey::kNumCarries, AttrSyntax::kInt, true},      {AttrKey::kIsReverse, AttrSyntax::kBool},
     {AttrKey::kIsAssociative, AttrSyntax::kBool},
 };
-const OpDef kScanOp = {.name = "scan", .arity = at_least(0), .attrs = kScanAttrs, .check_syntax = check_scan_syntax,
-                       .infer_shape = infer_scan, .check = check_thread, .work = scan_work};
+const OpDef kScanOp = {.name = "scan",
+                       .arity = at_least(0),
+                       .attrs = kScanAttrs,
+                       .check_syntax = check_scan_syntax,
+                       .infer_shape = infer_scan,
+                       .check = check_thread,
+                       .work = scan_work};
 
 constexpr AttrSpec kSelectAndScatterAttrs[] = {
     {AttrKey::kSelect, AttrSyntax::kComputation, true},
     {AttrKey::kScatter, AttrSyntax::kComputation, true},
     {AttrKey::kWindow, AttrSyntax::kWindow},
 };
-const OpDef kSelectAndScatterOp = {.name = "select-and-scatter", .arity = exactly(3), .attrs = kSelectAndScatterAttrs,
-                                   .infer_shape = infer_select_and_scatter, .work = select_and_scatter_work};
+const OpDef kSelectAndScatterOp = {.name = "select-and-scatter",
+                                   .arity = exactly(3),
+                                   .attrs = kSelectAndScatterAttrs,
+                                   .infer_shape = infer_select_and_scatter,
+                                   .work = select_and_scatter_work};
 
 }  // namespace hlosim

@@ -31,11 +31,16 @@ class SparsityReader {
     if (!need("{")) return false;
     while (!take("}")) {
       bool done = false;
-      if (take("sparsity=")) done = integer(operand.kept) && need("x") && integer(operand.of);
-      else if (take("dimension=")) done = integer(operand.dimension);
-      else if (take("stride=")) done = integer(operand.stride);
-      else if (take("idx=")) done = integer(operand.metadata_operand);
-      else expected_ = "sparsity=, dimension=, stride= or idx=";
+      if (take("sparsity="))
+        done = integer(operand.kept) && need("x") && integer(operand.of);
+      else if (take("dimension="))
+        done = integer(operand.dimension);
+      else if (take("stride="))
+        done = integer(operand.stride);
+      else if (take("idx="))
+        done = integer(operand.metadata_operand);
+      else
+        expected_ = "sparsity=, dimension=, stride= or idx=";
       if (!done) return false;
       take(",");
     }
@@ -43,7 +48,9 @@ class SparsityReader {
   }
 
   bool take(std::string_view word) {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
+      ++at_;
     if (text_.substr(at_, word.size()) != word) return false;
     at_ += word.size();
     return true;
@@ -61,7 +68,8 @@ class SparsityReader {
     return true;
   }
   tl::unexpected<Diagnostic> problem() const {
-    return failure(fmt::format("sparsity_config: expected {} at \"{}\"", expected_, shown(text_.substr(at_), 20)));
+    return failure(
+        fmt::format("sparsity_config: expected {} at \"{}\"", expected_, shown(text_.substr(at_), 20)));
   }
 
   std::string_view text_;
@@ -71,6 +79,8 @@ class SparsityReader {
 
 }  // namespace
 
-Result<std::array<OperandSparsity, 2>> parse_sparsity(std::string_view text) { return SparsityReader(text).read(); }
+Result<std::array<OperandSparsity, 2>> parse_sparsity(std::string_view text) {
+  return SparsityReader(text).read();
+}
 
 }  // namespace hlosim

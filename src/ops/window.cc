@@ -15,9 +15,7 @@ __extension__ typedef __int128 Int128;  // sums of products of arbitrary 64-bit 
 constexpr int64_t kMostTaps = int64_t{1} << 22;
 constexpr int64_t kMostMarkedHits = int64_t{1} << 16;
 
-Int128 dilated(int64_t size, int64_t dilation) {
-  return size == 0 ? 0 : (Int128{size} - 1) * dilation + 1;
-}
+Int128 dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (Int128{size} - 1) * dilation + 1; }
 
 Int128 floor_divide(Int128 a, Int128 b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
@@ -41,8 +39,11 @@ struct Places {
 class TapSolver {
  public:
   TapSolver(int64_t base, const WindowDimension& window)
-      : window_(window), last_((Int128{base} - 1) * window.base_dilation), places_(window_places(base, window)),
-        divisor_(std::gcd(window.stride, window.base_dilation)), period_(window.base_dilation / divisor_),
+      : window_(window),
+        last_((Int128{base} - 1) * window.base_dilation),
+        places_(window_places(base, window)),
+        divisor_(std::gcd(window.stride, window.base_dilation)),
+        period_(window.base_dilation / divisor_),
         inverse_(period_ > 1 ? modular_inverse(window.stride / divisor_ % period_, period_) : 0) {}
 
   int64_t all_places() const { return places_; }
@@ -67,7 +68,7 @@ class TapSolver {
 
  private:
   WindowDimension window_;
-  Int128 last_;       // base coordinate of the last element
+  Int128 last_;  // base coordinate of the last element
   int64_t places_;
   int64_t divisor_, period_, inverse_;
 };
@@ -84,7 +85,8 @@ int64_t count_places(const TapSolver& solver, int64_t taps, int64_t hits) {
   }
   if (last < first) return 0;
   const Int128 span = last - first + 1;
-  if (hits > kMostMarkedHits || span > 64 * kMostMarkedHits) return static_cast<int64_t>(std::min<Int128>(span, hits));
+  if (hits > kMostMarkedHits || span > 64 * kMostMarkedHits)
+    return static_cast<int64_t>(std::min<Int128>(span, hits));
   std::vector<bool> seen_places(static_cast<size_t>(span));
   int64_t count = 0;
   for (int64_t tap = 0; tap < taps; ++tap) {
