@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/source.h"
+
 namespace CLI {
 class App;
 }
@@ -18,6 +20,7 @@ struct Streams {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
+  SourcePtr& standard_input;  // what `in` held, once somebody asked: `-` may be named twice
 };
 
 struct Command {
@@ -30,5 +33,7 @@ struct Command {
 std::function<int()> declare_check(CLI::App& app, Streams streams);
 std::function<int()> declare_print(CLI::App& app, Streams streams);
 std::function<int()> declare_ops(CLI::App& app, Streams streams);
+std::function<int()> declare_layout(CLI::App& app, Streams streams);
+std::function<int()> declare_devices(CLI::App& app, Streams streams);
 
 }  // namespace hlosim

@@ -11,15 +11,28 @@
 
 namespace hlosim {
 
-Result<SourcePtr> read_input(const std::string& path, std::istream& in) {
+Result<SourcePtr> read_input(const std::string& path, Streams streams) {
   if (path != "-") return read_source(path);
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  return std::make_shared<const SourceFile>("<stdin>", std::move(text));
+  if (!streams.standard_input) {
+    std::string text(std::istreambuf_iterator<char>(streams.in), {});
+    streams.standard_input = std::make_shared<const SourceFile>("<stdin>", std::move(text));
+  }
+  return streams.standard_input;
+}
+
+bool write_output(const std::string& path, std::string_view text, Streams streams) {
+  if (path == "-") {
+    streams.out << text;
+    return true;
+  }
+  const Result<void> written = write_file(path, text);
+  if (!written) streams.err << render(written.error());
+  return written.has_value();
 }
 
 ModuleInput read_module_input(const std::string& path, bool parse_only, Streams streams) {
   ModuleInput input;
-  const Result<SourcePtr> source = read_input(path, streams.in);
+  const Result<SourcePtr> source = read_input(path, streams);
   if (!source) {
     streams.err << render(source.error());
     return input;

@@ -1,4 +1,4 @@
-// From file names to verified modules, with everything wrong printed.
+// From file names to verified modules, with everything wrong printed; and results to files.
 #pragma once
 
 #include <ostream>
@@ -11,8 +11,8 @@
 
 namespace hlosim {
 
-/// The text of `path`; `-` is the streams' standard input.
-Result<SourcePtr> read_input(const std::string& path, std::istream& in);
+/// The text of `path`; `-` is the streams' standard input, the same text each time.
+Result<SourcePtr> read_input(const std::string& path, Streams streams);
 
 struct ModuleInput {
   std::vector<Module> modules;
@@ -21,5 +21,8 @@ struct ModuleInput {
 
 /// Reads the modules of `path`, verifies them unless `parse_only`, prints all findings.
 ModuleInput read_module_input(const std::string& path, bool parse_only, Streams streams);
+
+/// Writes a result to `path` as a whole or not at all; `-` is the streams' standard output. Says what is wrong.
+bool write_output(const std::string& path, std::string_view text, Streams streams);
 
 }  // namespace hlosim

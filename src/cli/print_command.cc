@@ -32,13 +32,7 @@ int print(const Options& options, Streams streams) {
     if (!text.empty()) text += "\n// -----\n\n";
     text += to_text(module, op_table(), print_options);
   }
-  if (options.output == "-") {
-    streams.out << text;
-    return kExitSuccess;
-  }
-  const Result<void> written = write_file(options.output, text);
-  if (!written) streams.err << render(written.error());
-  return written ? kExitSuccess : kExitInput;
+  return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <istream>
 #include <ostream>
 #include <vector>
@@ -17,55 +18,121 @@ namespace {
 constexpr Command kCommands[] = {
     {"check", "Read and verify modules; report what is wrong with them.", declare_check},
     {"print", "Read modules and print them as HLO text.", declare_print},
+    {"layout", "Sizes, padding and offsets of arrays in tiled layouts.", declare_layout},
+    {"devices", "List the devices, or show one with the source of every number.", declare_devices},
     {"ops", "List the opcodes and what is known of each.", declare_ops},
 };
 
+const Command* find_command(std::string_view name) {
+  const auto* found =
+      std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Command& c) { return c.name == name; });
+  return found == std::end(kCommands) ? nullptr : found;
+}
+
+std::string command_hint(std::string_view word) {
+  std::vector<std::string_view> names = {"help"};
+  for (const Command& c : kCommands) names.push_back(c.name);
+  return did_you_mean(word, names);
+}
+
 std::string overview() {
-  std::string text = "Usage: hlosim COMMAND [OPTIONS] FILE...\n\nCommands:\n";
+  std::string text =
+      "Usage: hlosim COMMAND [OPTIONS] FILE...\n\nCommands:\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<9} {}\n", command.name, command.summary);
-  text += "\n`hlosim COMMAND --help` tells a command's options. `-` is standard input.\n"
+  text += "\n`hlosim help COMMAND` tells a command's options. `-` is standard input.\n"
           "Exit codes: 0 done, 1 the answer is no (a limit exceeded), 2 wrong input or command line.\n";
   return text;
 }
 
+// `--parse_only` means `--parse-only`: XLA's tools write underscores.
+std::string with_dashes(const std::string& arg) {
+  if (arg.size() < 3 || arg.compare(0, 2, "--") != 0) return arg;
+  std::string result = arg;
+  std::replace(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(std::min(arg.find('='), arg.size())), '_', '-');
+  return result;
+}
+
+// The first thing on the line that no option or file name accounts for.
+int report_unexpected(const Command& command, const CLI::App& app, Streams streams) {
+  const std::vector<std::string> rest = app.remaining();
+  const auto flag = std::find_if(rest.begin(), rest.end(), [](const std::string& a) { return a.size() > 1 && a[0] == '-'; });
+  if (flag == rest.end()) {
+    streams.err << fmt::format("hlosim: error: unexpected argument '{}'\n", shown(rest.front()));
+    return kExitInput;
+  }
+  const std::string name = flag->substr(0, flag->find('='));
+  streams.err << fmt::format("hlosim: error: unknown option '{}'\n", shown(name));
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& long_name : option->get_lnames()) names.push_back("--" + long_name);
+  const std::string hint = did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
+  streams.err << "  hint: " << (hint.empty() ? fmt::format("`hlosim help {}` lists the options", command.name) : hint) << "\n";
+  return kExitInput;
+}
+
 int run_command(const Command& command, std::span<const std::string> args, Streams streams) {
   CLI::App app(std::string(command.summary), fmt::format("hlosim {}", command.name));
+  app.allow_extras();  // to say ourselves what is wrong with them
   const std::function<int()> action = command.declare(app, streams);
-  std::vector<std::string> reversed(args.rbegin(), args.rend());  // the order that CLI11 takes
+  std::vector<std::string> reversed;  // the order that CLI11 takes
+  for (size_t i = args.size(); i-- > 0;) reversed.push_back(args[i]);
+  const auto literal = std::find(args.begin(), args.end(), "--") - args.begin();
+  for (size_t i = 0; i < static_cast<size_t>(literal); ++i) {
+    std::string& arg = reversed[reversed.size() - 1 - i];
+    arg = with_dashes(arg);
+  }
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::Success& request) {  // --help
     app.exit(request, streams.out, streams.err);
     return kExitSuccess;
   } catch (const CLI::Error& error) {
-    streams.err << "hlosim: error: " << error.what() << "\n  hint: `hlosim " << command.name << " --help` lists the options\n";
+    if (!app.remaining().empty()) return report_unexpected(command, app, streams);
+    streams.err << "hlosim: error: " << error.what() << "\n  hint: `hlosim help " << command.name << "` lists the options\n";
     return kExitInput;
   }
+  if (!app.remaining().empty()) return report_unexpected(command, app, streams);
   return action();
+}
+
+int run_help(std::span<const std::string> args, Streams streams) {
+  if (args.empty()) {
+    streams.out << overview();
+    return kExitSuccess;
+  }
+  const std::string help[] = {"--help"};
+  if (const Command* command = find_command(args[0])) return run_command(*command, help, streams);
+  streams.err << fmt::format("hlosim: error: no command '{}'\n", shown(args[0]));
+  const std::string hint = command_hint(args[0]);
+  if (!hint.empty()) streams.err << "  hint: " << hint << "\n";
+  return kExitInput;
 }
 
 }  // namespace
 
 int run(std::span<const std::string> args, std::istream& in, std::ostream& out, std::ostream& err) {
+  SourcePtr standard_input;
+  const Streams streams{in, out, err, standard_input};
   if (args.empty()) {
     err << overview();
     return kExitInput;
   }
-  if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
-    out << overview();
-    return kExitSuccess;
-  }
+  if (args[0] == "--help" || args[0] == "-h") return run_help({}, streams);
+  if (args[0] == "help") return run_help(args.subspan(1), streams);
   if (args[0] == "--version") {
     out << "hlosim " << HLOSIM_VERSION << "\n";
     return kExitSuccess;
   }
-  const auto* command = std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Command& c) { return c.name == args[0]; });
-  if (command != std::end(kCommands)) return run_command(*command, args.subspan(1), {in, out, err});
-  std::vector<std::string_view> names;
-  for (const Command& c : kCommands) names.push_back(c.name);
-  const std::string hint = did_you_mean(args[0], names);
+  if (const Command* command = find_command(args[0])) return run_command(*command, args.subspan(1), streams);
+  std::error_code ignored;
+  const bool is_word = args[0].find_first_of("-./") == std::string::npos;
+  if (is_word && !std::filesystem::exists(args[0], ignored)) {
+    err << fmt::format("hlosim: error: no command or file '{}'\n", shown(args[0]));
+    const std::string hint = command_hint(args[0]);
+    if (!hint.empty()) err << "  hint: " << hint << "\n";
+    return kExitInput;
+  }
   err << fmt::format("hlosim: error: no command '{}'\n", shown(args[0]));
-  if (!hint.empty()) err << "  hint: " << hint << "\n";
   return kExitInput;
 }
 

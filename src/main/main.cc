@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   std::cout.flush();
   if (!std::cout) {
     std::cerr << "hlosim: can't write to standard output\n";
-    return code != 0 ? code : hlosim::kExitFailedCheck;
+    return code != 0 ? code : hlosim::kExitInput;
   }
   return code;
 }

@@ -1,0 +1,75 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <ostream>
+
+#include "cli/commands.h"
+#include "cli/device_input.h"
+#include "cli/input.h"
+#include "cli/run.h"
+#include "model/device.h"
+#include "report/device_json.h"
+
+namespace hlosim {
+namespace {
+
+struct Options {
+  std::vector<std::string> names;
+  std::vector<std::string> overrides;
+  std::string format = "text";
+  std::string output = "-";
+};
+
+int list_devices(const Options& options, Streams streams) {
+  std::string text;
+  if (options.format == "text") {
+    text = builtin_devices_text();
+  } else {
+    std::vector<Device> devices;
+    for (const std::string& name : builtin_devices()) {
+      std::optional<Device> device = read_device(name, {}, streams);
+      if (!device) return kExitInput;
+      if (options.format == "yaml") text += (text.empty() ? "" : "---\n") + to_yaml(*device);
+      devices.push_back(std::move(*device));
+    }
+    if (options.format == "json") text = device_list_json(devices);
+  }
+  return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
+}
+
+int devices(const Options& options, Streams streams) {
+  if (options.names.empty()) return list_devices(options, streams);
+  std::string text;
+  bool ok = true;
+  for (const std::string& name : options.names) {
+    const std::optional<Device> device = read_device(name, options.overrides, streams);
+    if (!device) {
+      ok = false;
+      continue;
+    }
+    if (options.format == "json") {
+      text += to_json(*device);
+    } else if (options.format == "yaml") {
+      text += (text.empty() ? "" : "---\n") + to_yaml(*device);
+    } else {
+      text += (text.empty() ? "" : "\n") + to_text(*device);
+    }
+  }
+  if (!write_output(options.output, text, streams)) return kExitInput;
+  return ok ? kExitSuccess : kExitInput;
+}
+
+}  // namespace
+
+std::function<int()> declare_devices(CLI::App& app, Streams streams) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("NAME", options->names, "Device files or built-in devices; none: list the built-in ones");
+  app.add_option("--set", options->overrides, "path=value: another value for a key of the device; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--format", options->format, "text, yaml or json")
+      ->check(CLI::IsMember({"text", "yaml", "json"}))
+      ->capture_default_str();
+  app.add_option("-o,--output", options->output, "Output file; - is standard output")->capture_default_str();
+  return [options, streams] { return devices(*options, streams); };
+}
+
+}  // namespace hlosim

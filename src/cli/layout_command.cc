@@ -1,0 +1,74 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <ostream>
+
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/run.h"
+#include "layout/describe.h"
+#include "layout/shape_text.h"
+#include "report/layout_json.h"
+
+namespace hlosim {
+namespace {
+
+struct Options {
+  std::vector<std::string> shapes;
+  std::optional<std::string> index;
+  std::optional<int64_t> offset;
+  std::string format = "text";
+  std::string output = "-";
+};
+
+Result<LayoutDescription> describe(ShapePool& pool, const std::string& text, const LayoutQuery& query) {
+  const Result<ShapeRef> shape = parse_shape(pool, text);
+  if (!shape) return tl::unexpected(shape.error());
+  return describe_layout(pool, *shape, query);
+}
+
+int layout(const Options& options, Streams streams) {
+  LayoutQuery query;
+  query.offset = options.offset;
+  if (options.index) {
+    const Result<std::vector<int64_t>> index = parse_index(*options.index);
+    if (!index) {
+      streams.err << render(index.error());
+      return kExitInput;
+    }
+    query.index = *index;
+  }
+  std::string text;
+  bool ok = true;
+  ShapePool pool;
+  for (const std::string& shape : options.shapes) {
+    const Result<LayoutDescription> description = describe(pool, shape, query);
+    if (!description) {
+      streams.err << render(description.error());
+      ok = false;
+      continue;
+    }
+    if (options.format == "json") {
+      text += to_json(*description);
+    } else {
+      if (!text.empty()) text += '\n';
+      text += to_text(*description);
+    }
+  }
+  if (!write_output(options.output, text, streams)) return kExitInput;
+  return ok ? kExitSuccess : kExitInput;
+}
+
+}  // namespace
+
+std::function<int()> declare_layout(CLI::App& app, Streams streams) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("SHAPE", options->shapes, "Array shapes with their layouts: 'bf16[256,256]{1,0:T(8,128)(2,1)}'")->required();
+  app.add_option("--index", options->index, "Where is this element? Indices by dimension: 9,130");
+  app.add_option("--offset", options->offset, "Which element is in this slot? In elements");
+  app.add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  app.add_option("-o,--output", options->output, "Output file; - is standard output")->capture_default_str();
+  return [options, streams] { return layout(*options, streams); };
+}
+
+}  // namespace hlosim
