@@ -120,6 +120,7 @@ Result<LayoutDescription> describe_layout(ShapePool& pool, ShapeRef shape, const
 namespace {
 
 std::string bytes_text(Bytes bytes) {
+  if (bytes == kTooLarge) return fmt::format("at least {} B", grouped(bytes.count()));
   const std::string exact = grouped(bytes.count()) + " B";
   return bytes < Bytes(1024) ? exact : fmt::format("{} ({})", exact, to_text(bytes));
 }
@@ -128,12 +129,20 @@ std::string count_text(int64_t count, std::string_view one) {
   return fmt::format("{} {}{}", grouped(count), one, count == 1 ? "" : "s");
 }
 
+std::string padding_text(const Padding& padding) {
+  if (padding.padded == kTooLarge) return "unknown, the sizes are too large";
+  return fmt::format("{} ({:.1f}x expansion, {:.1f} % waste)", bytes_text(padding.extra), padding.expansion,
+                     100 * padding.waste);
+}
+
 void append_row(std::string& out, std::string_view name, std::string_view value) {
   fmt::format_to(std::back_inserter(out), "  {:<29}{}\n", name, value);
 }
 
 std::string address_text(const ElementPlace& place, int64_t element_bits) {
-  std::string out = fmt::format("offset {}, byte {}", count_text(place.offset, "element"), grouped(place.address.byte));
+  std::string out = fmt::format("offset {}, ", count_text(place.offset, "element"));
+  if (place.address.byte == kTooLarge.count()) return out + "byte beyond 2^63-2";
+  out += fmt::format("byte {}", grouped(place.address.byte));
   if (element_bits % 8 != 0) out += fmt::format(" bit {}", place.address.bit);
   return out;
 }
@@ -165,8 +174,7 @@ std::string to_text(const LayoutDescription& d) {
                                       : fmt::format("S({})", d.shape->memory_space()));
   append_row(out, "Size", bytes_text(d.padding.padded));
   append_row(out, "Unpadded size", bytes_text(d.padding.unpadded));
-  append_row(out, "Extra memory due to padding", fmt::format("{} ({:.1f}x expansion, {:.1f} % waste)", bytes_text(d.padding.extra),
-                                                      d.padding.expansion, 100 * d.padding.waste));
+  append_row(out, "Extra memory due to padding", padding_text(d.padding));
   append_row(out, "up to the last element", bytes_text(d.array_data_size));
   if (d.metadata_prefix.count() > 0) append_row(out, "metadata in front", bytes_text(d.metadata_prefix));
   if (d.tighter) append_row(out, "less padding as", fmt::format("{}: {}", to_text(d.tighter), bytes_text(array_size(d.tighter))));

@@ -200,8 +200,9 @@ Padding padding_of(ShapeRef array) {
 
 ElementAddress element_address(ShapeRef array, int64_t offset) {
   const int64_t bits = element_storage_bits(array);
-  const int64_t rest = offset % 8 * bits;
-  return {offset / 8 * bits + rest / 8, rest % 8};
+  // Eight elements take `bits` whole bytes.
+  const int64_t rest = saturating_product(offset % 8, bits);
+  return {saturating_sum(saturating_product(offset / 8, bits), rest / 8), rest % 8};
 }
 
 SplitPlace locate_in_split(ShapePool& pool, ShapeRef array, std::span<const int64_t> index) {

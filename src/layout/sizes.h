@@ -78,7 +78,7 @@ struct ElementAddress {
   int64_t byte = 0;
   int64_t bit = 0;  // of that byte, lowest first; 0 for widths of whole bytes
 };
-/// Requires: offset * width fits, as it does for every offset below an unsaturated extent.
+/// The byte saturates, as sizes do.
 ElementAddress element_address(ShapeRef array, int64_t offset);
 
 /// The piece of a split array that holds an element. Each piece is laid out as an array of its own.

@@ -104,6 +104,9 @@ TEST(Describe, HugeButRepresentable) {
   ASSERT_TRUE(d);
   EXPECT_EQ(d->padding.padded, kTooLarge);
   EXPECT_EQ(d->of_index->offset, 9223372036854775806);
+  EXPECT_THAT(to_text(*d), HasSubstr("Size                         at least 9,223,372,036,854,775,807 B\n"));
+  EXPECT_THAT(to_text(*d), HasSubstr("Extra memory due to padding  unknown, the sizes are too large\n"));
+  EXPECT_THAT(to_text(*d), HasSubstr("offset 9,223,372,036,854,775,806 elements, byte beyond 2^63-2\n"));
 }
 
 TEST(Describe, ParseIndex) {
