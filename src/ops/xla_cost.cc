@@ -21,6 +21,12 @@ int64_t xla_byte_size(ShapeRef shape) {
   return static_cast<int64_t>(elements * static_cast<uint64_t>(byte_width(shape->element_type)));
 }
 
+int64_t xla_leaf_bytes(ShapeRef shape) {
+  uint64_t bytes = 0;
+  for_each_leaf(shape, [&](ShapeRef leaf) { bytes += static_cast<uint64_t>(xla_byte_size(leaf)); });
+  return static_cast<int64_t>(bytes);
+}
+
 XlaCostContext::XlaCostContext(Module& module, const OpTable& table)
     : module_(module),
       table_(table),
@@ -106,7 +112,7 @@ void XlaCostContext::visit(ComputationId id) {
   for (const InstructionId i : visit_order(id)) {
     const Instruction& instruction = module_[i];
     XlaCost& cost = instructions_[i];
-    cost.output_bytes = static_cast<float>(xla_byte_size(instruction.shape));
+    cost.output_bytes = static_cast<float>(xla_leaf_bytes(instruction.shape));
     cost.bytes_accessed = cost.output_bytes;
     cost.operand_bytes.reserve(instruction.operands.size());
     for (const InstructionId operand : instruction.operands) {

@@ -29,6 +29,9 @@ struct XlaCost {
 /// 8 per element of a tuple, 8 for opaque, 0 for a token.
 int64_t xla_byte_size(ShapeRef shape);
 
+/// The same summed over the leaves of a tuple, without any table of pointers.
+int64_t xla_leaf_bytes(ShapeRef shape);
+
 /// Costs of a module: called computations first, then the instructions that call them.
 class XlaCostContext {
  public:

@@ -280,6 +280,12 @@ void xla_cost_select_and_scatter(const OpContext& op, const XlaCostContext& cont
   cost.transcendentals += scatter.transcendentals * to_float(sources);
 }
 
+// As often as operand 1 has elements, whichever operand that is: neither the steps nor the elements of
+// the scanned input.
+void xla_cost_scan(const OpContext& op, const XlaCostContext& context, XlaCost& cost) {
+  if (op.operand_count() > 1) apply(context.of(op.called()), elements_of(op.operand_shape(1)), cost);
+}
+
 void xla_cost_sort(const OpContext& op, const XlaCostContext&, XlaCost& cost) {
   const int64_t elements = elements_of(op.operand_shape(0));
   cost.flops = to_float(times(elements, ceil_log2(elements)));
@@ -329,7 +335,8 @@ void xla_cost_conditional(const OpContext& op, const XlaCostContext& context, Xl
   });
 }
 
-void xla_cost_custom_call(const OpContext&, const XlaCostContext&, XlaCost& cost) {
+void xla_cost_custom_call(const OpContext& op, const XlaCostContext&, XlaCost& cost) {
+  if (op.text(AttrKey::kCustomCallTarget).starts_with("\"__xla_internal_call_marker_")) return no_traffic(cost);
   cost.flops = cost.bytes_accessed = cost.output_bytes = -1;
   std::fill(cost.operand_bytes.begin(), cost.operand_bytes.end(), -1.0f);
 }
@@ -379,6 +386,7 @@ void xla_cost_fusion(const OpContext& op, const XlaCostContext& context, XlaCost
       const Instruction& inner = op.module()[i];
       if (inner.opcode != Opcode::kGather && inner.opcode != Opcode::kScatter) continue;
       cost = context.of(i);
+      cost.operand_bytes.resize(static_cast<size_t>(op.operand_count()), 0.0f);
       return;
     }
   }
@@ -419,18 +427,14 @@ void xla_cost_rng(const OpContext& op, const XlaCostContext&, XlaCost& cost) {
 }
 
 void xla_cost_infeed(const OpContext& op, const XlaCostContext&, XlaCost& cost) {
-  int64_t bytes = 0;
-  for_each_leaf(op.shape(), [&](ShapeRef leaf) { bytes += xla_byte_size(leaf); });
-  cost.bytes_accessed = cost.output_bytes = to_float(bytes);
+  cost.bytes_accessed = cost.output_bytes = to_float(xla_leaf_bytes(op.shape()));
 }
 
 void xla_cost_outfeed(const OpContext& op, const XlaCostContext&, XlaCost& cost) {
   cost.bytes_accessed = 0;
   for (int64_t i = 0; i < op.operand_count(); ++i) {
-    int64_t bytes = 0;
-    for_each_leaf(op.operand_shape(i), [&](ShapeRef leaf) { bytes += xla_byte_size(leaf); });
-    cost.operand_bytes[static_cast<size_t>(i)] = to_float(bytes);
-    cost.bytes_accessed += to_float(bytes);
+    cost.operand_bytes[static_cast<size_t>(i)] = to_float(xla_leaf_bytes(op.operand_shape(i)));
+    cost.bytes_accessed += cost.operand_bytes[static_cast<size_t>(i)];
   }
 }
 

@@ -42,6 +42,7 @@ XlaCostRule xla_cost_reduce;
 XlaCostRule xla_cost_reduce_window;
 XlaCostRule xla_cost_select_and_scatter;
 XlaCostRule xla_cost_sort;
+XlaCostRule xla_cost_scan;
 
 // ── control flow ────────────────────────────────────────────────
 /// call and async-start: the called computation, nothing else.
