@@ -1,6 +1,7 @@
 // Generic async pairs and copies between memory spaces.
 #include "hlo/op_def.h"
 #include "ops/op_table.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 
@@ -17,7 +18,8 @@ constexpr AttrSpec kAsyncStartAttrs[] = {
     {AttrKey::kOutputToOperandAliasing, AttrSyntax::kAliases},
     {AttrKey::kCalls, AttrSyntax::kComputation, true},
 };
-const OpDef kAsyncStartOp = {.name = "async-start", .arity = at_least(0), .traits = kAsyncStart | kNeedsShape, .attrs = kAsyncStartAttrs};
+const OpDef kAsyncStartOp = {.name = "async-start", .arity = at_least(0), .traits = kAsyncStart | kNeedsShape, .attrs = kAsyncStartAttrs,
+                             .xla_cost = xla_cost_call};
 
 // ── async-update ────────────────────────────────────────────────
 constexpr AttrSpec kAsyncUpdateAttrs[] = {

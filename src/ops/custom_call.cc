@@ -1,6 +1,7 @@
 // Calls to named targets outside HLO.
 #include "hlo/op_def.h"
 #include "ops/op_table.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 
@@ -22,6 +23,7 @@ constexpr AttrSpec kCustomCallAttrs[] = {
     {AttrKey::kSchedule, AttrSyntax::kWord},
     {AttrKey::kApiVersion, AttrSyntax::kWord},
 };
-const OpDef kCustomCallOp = {.name = "custom-call", .arity = at_least(0), .traits = kNeedsShape, .attrs = kCustomCallAttrs};
+const OpDef kCustomCallOp = {.name = "custom-call", .arity = at_least(0), .traits = kNeedsShape, .attrs = kCustomCallAttrs,
+                             .xla_cost = xla_cost_custom_call};
 
 }  // namespace hlosim

@@ -5,6 +5,7 @@
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 namespace {
@@ -346,11 +347,13 @@ void check_broadcast_syntax(OpContext& op) {
 constexpr OpDef kBitcastOp = {.name = "bitcast",
                               .arity = exactly(1),
                               .traits = kFree | kNeedsShape | kExactTypes,
-                              .infer_shape = infer_bitcast};
+                              .infer_shape = infer_bitcast,
+                              .xla_cost = xla_cost_nothing};
 constexpr OpDef kBitcastConvertOp = {.name = "bitcast-convert",
                                      .arity = exactly(1),
                                      .traits = kNeedsShape,
                                      .infer_shape = infer_bitcast_convert,
+                                     .xla_cost = xla_cost_flop_per_element,
                                      .work = bitcast_convert_work};
 constexpr OpDef kBroadcastOp = {.name = "broadcast",
                                 .arity = exactly(1),
@@ -387,11 +390,13 @@ constexpr OpDef kSliceOp = {.name = "slice",
                             .traits = kNeedsShape,
                             .attrs = kSliceAttrs,
                             .infer_shape = infer_slice,
+                            .xla_cost = xla_cost_slice,
                             .work = slice_work};
 constexpr OpDef kTransposeOp = {.name = "transpose",
                                 .arity = exactly(1),
                                 .attrs = kTransposeAttrs,
                                 .infer_shape = infer_transpose,
+                                .xla_cost = xla_cost_transpose,
                                 .work = transpose_work};
 
 }  // namespace hlosim

@@ -5,6 +5,7 @@
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 namespace {
@@ -181,11 +182,13 @@ constexpr OpDef kDynamicSliceOp = {.name = "dynamic-slice",
                                    .traits = kNeedsShape,
                                    .attrs = kDynamicSliceAttrs,
                                    .infer_shape = infer_dynamic_slice,
+                                   .xla_cost = xla_cost_dynamic_slice,
                                    .work = dynamic_slice_work};
 constexpr OpDef kDynamicUpdateSliceOp = {.name = "dynamic-update-slice",
                                          .arity = at_least(0),
                                          .traits = kNeedsShape | kExactTypes,
                                          .infer_shape = infer_dynamic_update_slice,
+                                         .xla_cost = xla_cost_dynamic_update_slice,
                                          .work = dynamic_update_slice_work};
 constexpr OpDef kGetDimensionSizeOp = {.name = "get-dimension-size",
                                        .arity = exactly(1),

@@ -5,6 +5,7 @@
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 namespace {
@@ -277,15 +278,32 @@ using InferFunction = ShapeRef (*)(OpContext&);
 using WorkFunction = void (*)(const OpContext&, Work&);
 
 constexpr OpDef unary(std::string_view name, InferFunction infer, WorkFunction work) {
-  return {.name = name, .arity = exactly(1), .traits = kElementwise, .infer_shape = infer, .work = work};
+  return {.name = name,
+          .arity = exactly(1),
+          .traits = kElementwise,
+          .infer_shape = infer,
+          .xla_cost = xla_cost_flop_per_element,
+          .work = work};
 }
 constexpr OpDef binary(std::string_view name, InferFunction infer, WorkFunction work) {
-  return {.name = name, .arity = exactly(2), .traits = kElementwise, .infer_shape = infer, .work = work};
+  return {.name = name,
+          .arity = exactly(2),
+          .traits = kElementwise,
+          .infer_shape = infer,
+          .xla_cost = xla_cost_flop_per_element,
+          .work = work};
 }
 /// Functions of floats and complex numbers that may ask for a result accuracy.
 constexpr OpDef function(std::string_view name, WorkFunction work) {
   OpDef row = unary(name, infer_unary<kFloatsOrComplex>, work);
   row.attrs = kAccuracyAttrs;
+  row.xla_cost = xla_cost_transcendental_per_element;
+  return row;
+}
+/// Functions of two numbers.
+constexpr OpDef function_of_two(std::string_view name, WorkFunction work) {
+  OpDef row = binary(name, infer_binary<kNumbers>, work);
+  row.xla_cost = xla_cost_transcendental_per_element;
   return row;
 }
 
@@ -336,18 +354,20 @@ constexpr OpDef kConvertOp = {.name = "convert",
                               .arity = exactly(1),
                               .traits = kElementwise | kNeedsShape,
                               .infer_shape = infer_convert,
+                              .xla_cost = xla_cost_flop_per_element,
                               .work = simple};
 constexpr OpDef kReducePrecisionOp = {.name = "reduce-precision",
                                       .arity = exactly(1),
                                       .traits = kElementwise | kNeedsShape,
                                       .attrs = kReducePrecisionAttrs,
                                       .infer_shape = infer_reduce_precision,
+                                      .xla_cost = xla_cost_flop_per_element,
                                       .work = vector_work<VectorOp::kSimple, 6>};
 
 // ── two operands ────────────────────────────────────────────────
 constexpr OpDef kAddOp = binary("add", infer_binary<kAnyType>, simple);
 constexpr OpDef kAndOp = binary("and", infer_binary<kBits>, simple);
-constexpr OpDef kAtan2Op = binary("atan2", infer_binary<kNumbers>, expensive);
+constexpr OpDef kAtan2Op = function_of_two("atan2", expensive);
 constexpr OpDef kComplexOp = binary("complex", infer_complex, simple);
 constexpr OpDef kDivideOp = binary("divide", infer_binary<kNumbers>, divide_work);
 constexpr OpDef kMaximumOp = binary("maximum", infer_binary<kAnyType>, simple);
@@ -355,7 +375,7 @@ constexpr OpDef kMinimumOp = binary("minimum", infer_binary<kAnyType>, simple);
 constexpr OpDef kMulhiOp = binary("mulhi", infer_binary<kIntegers>, vector_work<VectorOp::kSimple, 4>);
 constexpr OpDef kMultiplyOp = binary("multiply", infer_binary<kAnyType>, multiply_work);
 constexpr OpDef kOrOp = binary("or", infer_binary<kBits>, simple);
-constexpr OpDef kPowerOp = binary("power", infer_binary<kNumbers>, expensive);
+constexpr OpDef kPowerOp = function_of_two("power", expensive);
 constexpr OpDef kRemainderOp = binary("remainder", infer_binary<kNumbers>, divide_work);
 constexpr OpDef kShiftLeftOp = binary("shift-left", infer_binary<kNumbers>, simple);
 constexpr OpDef kShiftRightArithmeticOp = binary("shift-right-arithmetic", infer_binary<kNumbers>, simple);
@@ -369,11 +389,13 @@ constexpr OpDef kCompareOp = {.name = "compare",
                               .attrs = kCompareAttrs,
                               .infer_shape = infer_compare,
                               .check = check_compare,
+                              .xla_cost = xla_cost_flop_per_element,
                               .work = simple};
 constexpr OpDef kStochasticConvertOp = {.name = "stochastic-convert",
                                         .arity = exactly(2),
                                         .traits = kElementwise | kNeedsShape,
                                         .infer_shape = infer_stochastic_convert,
+                                        .xla_cost = xla_cost_flop_per_element,
                                         .work = vector_work<VectorOp::kSimple, 6>};
 
 // ── three operands ──────────────────────────────────────────────
@@ -381,11 +403,13 @@ constexpr OpDef kClampOp = {.name = "clamp",
                             .arity = exactly(3),
                             .traits = kElementwise,
                             .infer_shape = infer_clamp,
+                            .xla_cost = xla_cost_flop_per_element,
                             .work = vector_work<VectorOp::kSimple, 2>};
 constexpr OpDef kSelectOp = {.name = "select",
                              .arity = exactly(3),
                              .traits = kElementwise,
                              .infer_shape = infer_select,
+                             .xla_cost = xla_cost_flop_per_element,
                              .work = simple};
 
 }  // namespace hlosim

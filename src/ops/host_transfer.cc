@@ -1,6 +1,7 @@
 // Traffic with the host and with other programs.
 #include "hlo/op_def.h"
 #include "ops/op_table.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 
@@ -8,14 +9,16 @@ namespace hlosim {
 constexpr AttrSpec kInfeedAttrs[] = {
     {AttrKey::kInfeedConfig, AttrSyntax::kString},
 };
-const OpDef kInfeedOp = {.name = "infeed", .arity = exactly(1), .traits = kSideEffect | kNeedsShape | kHostTransfer, .attrs = kInfeedAttrs};
+const OpDef kInfeedOp = {.name = "infeed", .arity = exactly(1), .traits = kSideEffect | kNeedsShape | kHostTransfer, .attrs = kInfeedAttrs,
+                         .xla_cost = xla_cost_infeed};
 
 // ── outfeed ─────────────────────────────────────────────────────
 constexpr AttrSpec kOutfeedAttrs[] = {
     {AttrKey::kOutfeedConfig, AttrSyntax::kString},
     {AttrKey::kOutfeedShape, AttrSyntax::kShape},
 };
-const OpDef kOutfeedOp = {.name = "outfeed", .arity = exactly(2), .traits = kSideEffect | kNeedsShape | kHostTransfer, .attrs = kOutfeedAttrs};
+const OpDef kOutfeedOp = {.name = "outfeed", .arity = exactly(2), .traits = kSideEffect | kNeedsShape | kHostTransfer, .attrs = kOutfeedAttrs,
+                          .xla_cost = xla_cost_outfeed};
 
 // ── recv ────────────────────────────────────────────────────────
 constexpr AttrSpec kRecvAttrs[] = {

@@ -6,6 +6,7 @@
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 namespace {
@@ -146,11 +147,13 @@ constexpr AttrSpec kRngStateAttrs[] = {{AttrKey::kDelta, AttrSyntax::kInt, true}
 constexpr OpDef kConstantOp = {.name = "constant",
                                .arity = exactly(0),
                                .traits = kFree | kNeedsShape | kExactTypes,
-                               .infer_shape = infer_declared};
+                               .infer_shape = infer_declared,
+                               .xla_cost = xla_cost_nothing};
 constexpr OpDef kParameterOp = {.name = "parameter",
                                 .arity = exactly(0),
                                 .traits = kFree | kNeedsShape | kExactTypes,
-                                .infer_shape = infer_declared};
+                                .infer_shape = infer_declared,
+                                .xla_cost = xla_cost_nothing};
 constexpr OpDef kIotaOp = {.name = "iota",
                            .arity = exactly(0),
                            .traits = kNeedsShape,
@@ -166,24 +169,28 @@ constexpr OpDef kTupleOp = {.name = "tuple",
                             .arity = at_least(0),
                             .traits = kFree | kExactTypes,
                             .check_syntax = check_tuple_syntax,
-                            .infer_shape = infer_tuple};
+                            .infer_shape = infer_tuple,
+                            .xla_cost = xla_cost_tuple};
 constexpr OpDef kGetTupleElementOp = {.name = "get-tuple-element",
                                       .arity = exactly(1),
                                       .traits = kFree | kExactTypes,
                                       .attrs = kGetTupleElementAttrs,
-                                      .infer_shape = infer_get_tuple_element};
+                                      .infer_shape = infer_get_tuple_element,
+                                      .xla_cost = xla_cost_nothing};
 
 constexpr OpDef kRngOp = {.name = "rng",
                           .arity = at_least(0),
                           .traits = kNeedsShape,
                           .attrs = kRngAttrs,
                           .infer_shape = infer_rng,
+                          .xla_cost = xla_cost_rng,
                           .work = rng_work};
 constexpr OpDef kRngBitGeneratorOp = {.name = "rng-bit-generator",
                                       .arity = exactly(1),
                                       .traits = kNeedsShape,
                                       .attrs = kRngBitGeneratorAttrs,
                                       .infer_shape = infer_rng_bit_generator,
+                                      .xla_cost = xla_cost_rng,
                                       .work = rng_bit_generator_work};
 constexpr OpDef kRngGetAndUpdateStateOp = {.name = "rng-get-and-update-state",
                                            .arity = exactly(0),
