@@ -10,6 +10,7 @@
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 namespace {
@@ -324,6 +325,7 @@ const OpDef kAllReduceOp = {.name = "all-reduce",
                             .check_syntax = check_all_reduce_syntax,
                             .infer_shape = infer_all_reduce,
                             .check = check_channel,
+                            .xla_cost = xla_cost_all_reduce,
                             .work = all_reduce_work};
 
 const OpDef kAllReduceDoneOp = {.name = "all-reduce-done",
@@ -342,6 +344,7 @@ const OpDef kAllReduceStartOp = {.name = "all-reduce-start",
                                  .attrs = kAllReduceStartAttrs,
                                  .check_syntax = check_all_reduce_syntax,
                                  .infer_shape = infer_all_reduce,
+                                 .xla_cost = xla_cost_all_reduce,
                                  .work = all_reduce_work};
 
 constexpr AttrSpec kAllToAllAttrs[] = {

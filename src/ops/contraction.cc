@@ -6,6 +6,7 @@
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 namespace {
@@ -288,6 +289,7 @@ const OpDef kDotOp = {.name = "dot",
                       .attrs = kDotAttrs,
                       .infer_shape = infer_dot,
                       .check = check_packed_nibble,
+                      .xla_cost = xla_cost_dot,
                       .work = dot_work};
 
 constexpr AttrSpec kRaggedDotAttrs[] = {
@@ -300,6 +302,7 @@ const OpDef kRaggedDotOp = {.name = "ragged-dot",
                             .arity = exactly(3),
                             .attrs = kRaggedDotAttrs,
                             .infer_shape = infer_ragged_dot,
+                            .xla_cost = xla_cost_ragged_dot,
                             .work = ragged_dot_work};
 
 constexpr AttrSpec kScaledDotAttrs[] = {
@@ -311,6 +314,7 @@ const OpDef kScaledDotOp = {.name = "scaled-dot",
                             .arity = exactly(4),
                             .attrs = kScaledDotAttrs,
                             .infer_shape = infer_scaled_dot,
+                            .xla_cost = xla_cost_dot,
                             .work = scaled_dot_work};
 
 }  // namespace hlosim

@@ -8,6 +8,7 @@
 #include "ops/sparsity.h"
 #include "ops/window.h"
 #include "ops/work.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 namespace {
@@ -207,6 +208,7 @@ const OpDef kConvolutionOp = {.name = "convolution",
                               .attrs = kConvolutionAttrs,
                               .infer_shape = infer_convolution,
                               .check = check_convolution,
+                              .xla_cost = xla_cost_convolution,
                               .work = convolution_work};
 
 }  // namespace hlosim

@@ -191,6 +191,19 @@ ShapeRef infer_slice(OpContext& op) {
 
 // C1: the operand is an array.
 // C2: dimensions is a permutation of its dimensions.
+/// A transpose whose text gives no shape leaves the elements where they are: the layout follows the
+/// dimensions, as XLA infers it.
+ShapeRef with_permuted_layout(ShapePool& shapes, ShapeRef array, const Layout* from, std::span<const int64_t> dimensions) {
+  if (!from) return array;
+  std::vector<int64_t> renamed(dimensions.size()), minor_to_major(dimensions.size());
+  for (size_t i = 0; i < dimensions.size(); ++i) renamed[static_cast<size_t>(dimensions[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < dimensions.size(); ++i)
+    minor_to_major[i] = renamed[static_cast<size_t>(from->minor_to_major[i])];
+  Layout layout = *from;
+  layout.minor_to_major = minor_to_major;
+  return shapes.with_layout(array, shapes.layout(layout));
+}
+
 ShapeRef infer_transpose(OpContext& op) {
   if (!require_array(op, 1, 0)) return nullptr;
   const ShapeRef operand = op.operand_shape(0);
@@ -199,7 +212,8 @@ ShapeRef infer_transpose(OpContext& op) {
   if (!require_unique(op, 2, "dimensions", from, operand->rank())) return nullptr;
   DimensionList dimensions;
   for (const int64_t i : from) dimensions.add(operand->dim(i), operand->is_dynamic(i));
-  return dimensions.array(op, operand->element_type);
+  const ShapeRef result = dimensions.array(op, operand->element_type);
+  return op.shape() ? result : with_permuted_layout(op.shapes(), result, operand->layout, from);
 }
 
 // ── work ────────────────────────────────────────────────────────

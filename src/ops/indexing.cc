@@ -7,6 +7,7 @@
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 namespace {
@@ -308,12 +309,14 @@ constexpr OpDef kGatherOp = {.name = "gather",
                              .arity = exactly(2),
                              .attrs = kGatherAttrs,
                              .infer_shape = infer_gather,
+                             .xla_cost = xla_cost_gather,
                              .work = gather_work};
 constexpr OpDef kScatterOp = {.name = "scatter",
                               .arity = at_least(1),
                               .attrs = kScatterAttrs,
                               .check_syntax = check_scatter_syntax,
                               .infer_shape = infer_scatter,
+                              .xla_cost = xla_cost_scatter,
                               .work = scatter_work};
 
 }  // namespace hlosim

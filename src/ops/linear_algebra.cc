@@ -5,6 +5,7 @@
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 namespace {
@@ -165,13 +166,16 @@ constexpr OpDef kCholeskyOp = {.name = "cholesky",
                                .arity = exactly(1),
                                .attrs = kCholeskyAttrs,
                                .infer_shape = infer_cholesky,
+                               .xla_cost = xla_cost_cholesky,
                                .work = cholesky_work};
 constexpr OpDef kFftOp = {
-    .name = "fft", .arity = exactly(1), .attrs = kFftAttrs, .infer_shape = infer_fft, .work = fft_work};
+    .name = "fft", .arity = exactly(1), .attrs = kFftAttrs, .infer_shape = infer_fft, .xla_cost = xla_cost_fft,
+    .work = fft_work};
 constexpr OpDef kTriangularSolveOp = {.name = "triangular-solve",
                                       .arity = exactly(2),
                                       .attrs = kTriangularSolveAttrs,
                                       .infer_shape = infer_triangular_solve,
+                                      .xla_cost = xla_cost_triangular_solve,
                                       .work = triangular_solve_work};
 
 }  // namespace hlosim

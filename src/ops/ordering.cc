@@ -6,6 +6,7 @@
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 namespace {
@@ -118,6 +119,7 @@ constexpr OpDef kSortOp = {.name = "sort",
                            .attrs = kSortAttrs,
                            .infer_shape = infer_sort,
                            .check = check_sort,
+                           .xla_cost = xla_cost_sort,
                            .work = sort_work};
 constexpr OpDef kTopKOp = {
     .name = "topk", .arity = exactly(1), .attrs = kTopKAttrs, .infer_shape = infer_topk, .work = topk_work};

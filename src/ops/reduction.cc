@@ -9,6 +9,7 @@
 #include "ops/require.h"
 #include "ops/window.h"
 #include "ops/work.h"
+#include "ops/xla_cost_rules.h"
 
 namespace hlosim {
 namespace {
@@ -362,6 +363,7 @@ const OpDef kMapOp = {.name = "map",
                       .attrs = kMapAttrs,
                       .infer_shape = infer_map,
                       .check = check_thread,
+                      .xla_cost = xla_cost_map,
                       .work = map_work};
 
 constexpr AttrSpec kReduceAttrs[] = {
@@ -374,6 +376,7 @@ const OpDef kReduceOp = {.name = "reduce",
                          .check_syntax = check_pairs,
                          .infer_shape = infer_reduce,
                          .check = check_thread,
+                         .xla_cost = xla_cost_reduce,
                          .work = reduce_work};
 
 constexpr AttrSpec kReduceWindowAttrs[] = {
@@ -386,6 +389,7 @@ const OpDef kReduceWindowOp = {.name = "reduce-window",
                                .check_syntax = check_pairs,
                                .infer_shape = infer_reduce_window,
                                .check = check_thread,
+                               .xla_cost = xla_cost_reduce_window,
                                .work = reduce_window_work};
 
 constexpr AttrSpec kScanAttrs[] = {
@@ -399,6 +403,7 @@ const OpDef kScanOp = {.name = "scan",
                        .check_syntax = check_scan_syntax,
                        .infer_shape = infer_scan,
                        .check = check_thread,
+                       .xla_cost = xla_cost_scan,
                        .work = scan_work};
 
 constexpr AttrSpec kSelectAndScatterAttrs[] = {
@@ -410,6 +415,7 @@ const OpDef kSelectAndScatterOp = {.name = "select-and-scatter",
                                    .arity = exactly(3),
                                    .attrs = kSelectAndScatterAttrs,
                                    .infer_shape = infer_select_and_scatter,
+                                   .xla_cost = xla_cost_select_and_scatter,
                                    .work = select_and_scatter_work};
 
 }  // namespace hlosim

@@ -27,6 +27,18 @@ int64_t xla_leaf_bytes(ShapeRef shape) {
   return static_cast<int64_t>(bytes);
 }
 
+namespace {
+
+/// A constant counts by the width of its type, whatever its layout says: XLA's literals are unpacked.
+int64_t value_bytes(const Instruction& instruction) {
+  const ShapeRef shape = instruction.shape;
+  if (instruction.opcode != Opcode::kConstant || !shape->is_array()) return xla_byte_size(shape);
+  return static_cast<int64_t>(static_cast<uint64_t>(shape->element_count()) *
+                              static_cast<uint64_t>(byte_width(shape->element_type)));
+}
+
+}  // namespace
+
 XlaCostContext::XlaCostContext(Module& module, const OpTable& table)
     : module_(module),
       table_(table),
@@ -116,7 +128,7 @@ void XlaCostContext::visit(ComputationId id) {
     cost.bytes_accessed = cost.output_bytes;
     cost.operand_bytes.reserve(instruction.operands.size());
     for (const InstructionId operand : instruction.operands) {
-      cost.operand_bytes.push_back(static_cast<float>(xla_byte_size(module_[operand].shape)));
+      cost.operand_bytes.push_back(static_cast<float>(value_bytes(module_[operand])));
       cost.bytes_accessed += cost.operand_bytes.back();
     }
     const OpDef& def = table_[instruction.opcode];
