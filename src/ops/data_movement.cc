@@ -189,8 +189,6 @@ ShapeRef infer_slice(OpContext& op) {
   return dimensions.array(op, operand->element_type);
 }
 
-// C1: the operand is an array.
-// C2: dimensions is a permutation of its dimensions.
 /// A transpose whose text gives no shape leaves the elements where they are: the layout follows the
 /// dimensions, as XLA infers it.
 ShapeRef with_permuted_layout(ShapePool& shapes, ShapeRef array, const Layout* from, std::span<const int64_t> dimensions) {
@@ -204,6 +202,8 @@ ShapeRef with_permuted_layout(ShapePool& shapes, ShapeRef array, const Layout* f
   return shapes.with_layout(array, shapes.layout(layout));
 }
 
+// C1: the operand is an array.
+// C2: dimensions is a permutation of its dimensions.
 ShapeRef infer_transpose(OpContext& op) {
   if (!require_array(op, 1, 0)) return nullptr;
   const ShapeRef operand = op.operand_shape(0);
