@@ -37,7 +37,7 @@ class CustomCallCosts {
 };
 
 /// Errors in `problems`, with positions: no mapping, unknown keys, values that don't read, targets twice,
-/// a target with both time and work or with neither.
+/// a target with both time and work or with nothing.
 CustomCallCosts read_custom_call_costs(const SourcePtr& source, DiagnosticList& problems);
 
 }  // namespace hlosim

@@ -54,8 +54,8 @@ enum class TransferKind : uint8_t { kCopy, kCollective, kHost, kComputation };
 /// "copy", "collective", "host transfer", "computation"
 std::string_view to_text(TransferKind kind);
 
-/// A copy, collective, host transfer or computation beside the TensorCore, from its start to its done.
-/// Synchronous collectives are here as well, fully exposed. Times are those of the first execution.
+/// A copy, collective, host transfer or computation beside the TensorCore, from its start to its done. The
+/// instructions of such a computation have no records of their own. Synchronous collectives are here as well, fully exposed. Times are those of the first execution.
 struct TransferRecord {
   InstructionId start_instruction;
   InstructionId done_instruction;   // the same for synchronous ones; invalid if nothing waits for it
@@ -97,9 +97,11 @@ struct Totals {
   Picoseconds idle{};               // all waiting of the TensorCore
   std::array<Picoseconds, kCostCategoryCount> by_category{};  // with idle: adds up to the makespan
   std::array<Picoseconds, kProvenanceCount> by_provenance{};  // adds up to the makespan
+  UnitTimes by_bound{};             // time of what each unit decided; with overhead and idle: the makespan
+  Picoseconds overhead{};           // time of what latencies and starts decided
   /// No run of this module on this device is shorter: the busiest unit.
   Picoseconds lower_bound{};
-  Unit bound_by = Unit::kNone;      // the unit of the longest part of the makespan
+  Unit bound_by = Unit::kNone;      // what decided the longest part: a unit, kOverhead or kWait
 };
 
 struct Simulation {

@@ -1,0 +1,300 @@
+#include "model/fusion_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "hlo/graph.h"
+#include "layout/sizes.h"
+#include "ops/infer.h"
+
+namespace hlosim {
+
+ComputeSummary& ComputeSummary::operator+=(const ComputeSummary& other) {
+  mxu_cycles += other.mxu_cycles;
+  slots += other.slots;
+  flops = Flops(saturating_add(flops.count(), other.flops.count()));
+  vector_operations = saturating_add(vector_operations, other.vector_operations);
+  transcendentals = saturating_add(transcendentals, other.transcendentals);
+  has_matmul |= other.has_matmul, has_vector |= other.has_vector;
+  emulated |= other.emulated, unmodelled |= other.unmodelled;
+  scattered_accesses = saturating_add(scattered_accesses, other.scattered_accesses);
+  if (other.dominant_slots > dominant_slots) dominant_slots = other.dominant_slots, dominant = other.dominant;
+  return *this;
+}
+
+namespace {
+
+int64_t saturated(double count) {
+  return count < 9.2e18 ? static_cast<int64_t>(count) : std::numeric_limits<int64_t>::max();
+}
+
+/// Moves only: neither arithmetic of XLA's counting nor a reason to convert to 32 bits.
+bool is_arithmetic(VectorOp op) { return op != VectorOp::kCrossLane && op != VectorOp::kCrossSublane; }
+
+void add_matmul(ComputeSummary& sum, const MatmulWork& work, const DeviceConfig& device,
+                AssumptionList& assumptions) {
+  auto rate = matmul_rate(device.mxu, work.lhs, work.rhs, work.precision);
+  if (!rate && !device.mxu.types.empty()) {
+    const ElementType known = device.mxu.types.front().type;
+    rate = matmul_rate(device.mxu, known, known, work.precision);
+    assumptions.add(fmt::format("the device file has no matrix products of {} and {}: costed as {}",
+                                to_text(work.lhs), to_text(work.rhs), to_text(known)));
+    sum.unmodelled = true;
+  }
+  if (!rate) return;
+  sum.mxu_cycles += mxu_cycles(device, work, *rate);
+  const double flops = 2.0 * static_cast<double>(work.batch) * static_cast<double>(work.m) *
+                       static_cast<double>(work.n) * static_cast<double>(work.k);
+  sum.flops = Flops(saturating_add(sum.flops.count(), saturated(flops)));
+  sum.has_matmul = true;
+  sum.emulated |= rate->emulated;
+}
+
+void add_vector(ComputeSummary& sum, const VectorWork& work, const DeviceConfig& device) {
+  const VectorSlots slots = vector_slots(device.vpu, work);
+  sum.slots += slots;
+  const double most = std::max({slots.alu, slots.eup, slots.xlu});
+  if (most > sum.dominant_slots) sum.dominant_slots = most, sum.dominant = work.op;
+  if (!work.shape) return;
+  const int64_t operations = saturated(static_cast<double>(work.shape->element_count()) * work.per_element);
+  if (is_arithmetic(work.op)) {
+    sum.vector_operations = saturating_add(sum.vector_operations, operations);
+    sum.has_vector = true;
+  }
+  const bool transcendental =
+      work.op == VectorOp::kTranscendental ||
+      (work.op == VectorOp::kExpensive && !is_integer(work.shape->element_type));
+  if (transcendental) sum.transcendentals = saturating_add(sum.transcendentals, operations);
+}
+
+PartAccess part_of(ShapeRef part, ShapeRef whole) {
+  const Bytes bytes = array_size(part), all = array_size(whole);
+  if (part == whole || bytes >= all) return {true, all, dense_bytes(whole)};
+  return {false, bytes, dense_bytes(part)};
+}
+
+void merge(PartAccess& into, const PartAccess& more) {
+  into.whole |= more.whole;
+  into.padded += more.padded;
+  into.logical += more.logical;
+}
+
+int64_t leaves_before(ShapeRef tuple, int64_t element) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < element; ++i) count += leaf_count(tuple->elements[static_cast<size_t>(i)]);
+  return count;
+}
+
+/// Where the value of an instruction of a body really comes from, looking through what moves nothing.
+struct Origin {
+  int32_t parameter = -1;  // >= 0: leaves [leaf, …) of that parameter
+  int32_t leaf = 0;
+  InstructionId value;     // else: the instruction that computes it
+};
+
+/// Walks one body in order. The tables are the module's, shared by all bodies.
+class BodyWalk {
+ public:
+  BodyWalk(Module& module, const OpTable& table, const DeviceConfig& device, AssumptionList& assumptions,
+           const IdMap<ComputationId, FusionSummary>& done)
+      : module_(module), table_(table), device_(device), assumptions_(assumptions), done_(done),
+        origins_(module.instructions.size()), in_place_(module.instructions.size()),
+        computed_(module.instructions.size()), converted_(module.instructions.size()) {}
+
+  FusionSummary walk(ComputationId id) {
+    FusionSummary summary;
+    for (const InstructionId parameter : module_[id].parameters)
+      summary.parameters.emplace_back(static_cast<size_t>(leaf_count(module_[parameter].shape)));
+    for (const InstructionId instruction : module_[id].instructions) visit(instruction, summary);
+    add_results(module_[id].root, summary);
+    return summary;
+  }
+
+ private:
+  void visit(InstructionId id, FusionSummary& summary) {
+    const Instruction& instruction = module_[id];
+    const OpDef& def = table_[instruction.opcode];
+    Origin& origin = origins_[id];
+    origin = {-1, 0, id};
+    if (instruction.parameter_number >= 0) {
+      origin.parameter = static_cast<int32_t>(instruction.parameter_number);
+    } else if (def.has(kFusion)) {
+      visit_fusion(id, instruction, summary);
+    } else if (instruction.literal) {
+      if (instruction.shape->is_array() && instruction.shape->rank() > 0) {
+        summary.constants.read += array_size(instruction.shape);
+        summary.logical_constants += dense_bytes(instruction.shape);
+      }
+    } else if (def.has(kFree)) {
+      look_through(instruction, origin);
+    } else {
+      visit_work(id, instruction, summary);
+    }
+  }
+
+  /// A tuple keeps its own origin; its elements are found through its operands.
+  void look_through(const Instruction& instruction, Origin& origin) {
+    if (instruction.operands.empty()) return;
+    if (const Attr* index = instruction.find(AttrKey::kIndex)) {
+      const Origin& tuple = origins_[instruction.operands[0]];
+      if (tuple.parameter >= 0) {
+        origin = tuple;
+        origin.leaf += static_cast<int32_t>(
+            leaves_before(module_[instruction.operands[0]].shape, index->integer()));
+      } else if (const Instruction& made = module_[tuple.value];
+                 table_[made.opcode].has(kFree) && made.shape->is_tuple() &&
+                 made.operands.size() == made.shape->elements.size()) {
+        origin = origins_[made.operands[static_cast<size_t>(index->integer())]];
+      }
+    } else if (!instruction.shape->is_tuple() || instruction.operands.size() == 1) {
+      if (instruction.shape->is_tuple() == module_[instruction.operands[0]].shape->is_tuple())
+        origin = origins_[instruction.operands[0]];
+    }
+  }
+
+  void visit_fusion(InstructionId id, const Instruction& instruction, FusionSummary& summary) {
+    const FusionSummary& inner = done_[called_of(instruction)];
+    summary.compute += inner.compute;
+    summary.constants += inner.constants;
+    summary.logical_constants += inner.logical_constants;
+    for (size_t i = 0; i < instruction.operands.size() && i < inner.parameters.size(); ++i) {
+      const Origin& origin = origins_[instruction.operands[i]];
+      if (origin.parameter < 0) continue;
+      auto& leaves = summary.parameters[static_cast<size_t>(origin.parameter)];
+      for (size_t k = 0; k < inner.parameters[i].size(); ++k)
+        if (static_cast<size_t>(origin.leaf) + k < leaves.size())
+          merge(leaves[static_cast<size_t>(origin.leaf) + k], inner.parameters[i][k]);
+    }
+    computed_[id] = inner.compute.has_vector;
+    if (inner.results.size() == 1) in_place_[id] = inner.results[0];
+  }
+
+  void visit_work(InstructionId id, const Instruction& instruction, FusionSummary& summary) {
+    const OpContext op(module_, instruction, table_, nullptr);
+    const Work work = work_of(op);
+    const ComputeSummary compute = summarize_work(work, device_, assumptions_);
+    summary.compute += compute;
+    computed_[id] = compute.has_vector;
+    for (size_t i = 0; i < instruction.operands.size(); ++i) {
+      const ShapeRef read = i < work.operand_read.size() ? work.operand_read[i] : nullptr;
+      const Origin& origin = origins_[instruction.operands[i]];
+      if (compute.has_vector && read) convert(instruction.operands[i], read, summary);
+      if (!read || origin.parameter < 0) continue;
+      add_read(summary.parameters[static_cast<size_t>(origin.parameter)], static_cast<size_t>(origin.leaf), read,
+               module_[instruction.operands[i]].shape);
+    }
+    in_place_[id] = result_access(instruction, work);
+  }
+
+  /// Values that no vector operation computed are converted once, where the first one takes them up.
+  void convert(InstructionId operand, ShapeRef read, FusionSummary& summary) {
+    const InstructionId value = origins_[operand].parameter >= 0 ? operand : origins_[operand].value;
+    if (computed_[value] || converted_[value]) return;
+    converted_[value] = true;
+    summary.compute.slots += conversion_work(device_.vpu, read);
+  }
+
+  static void add_read(std::vector<PartAccess>& leaves, size_t first, ShapeRef read, ShapeRef operand) {
+    if (!operand->is_tuple()) {
+      if (operand->is_array() && first < leaves.size()) merge(leaves[first], part_of(read, operand));
+      return;
+    }
+    for (size_t k = 0; k < static_cast<size_t>(leaf_count(operand)) && first + k < leaves.size(); ++k)
+      leaves[first + k].whole = true;
+  }
+
+  /// What is written when the value ends up in memory: a part only where the rest is already there, in a
+  /// parameter that an operand nobody reads comes from.
+  PartAccess result_access(const Instruction& instruction, const Work& work) {
+    if (!instruction.shape->is_array() || !work.result_written || work.result_written == instruction.shape ||
+        !work.result_written->is_array())
+      return {true, {}, {}};
+    PartAccess written = part_of(work.result_written, instruction.shape);
+    for (size_t i = 0; i < instruction.operands.size(); ++i) {
+      if (i >= work.operand_read.size() || work.operand_read[i]) continue;
+      if (module_[instruction.operands[i]].shape->element_count() != instruction.shape->element_count()) continue;
+      const Origin& origin = origins_[instruction.operands[i]];
+      if (origin.parameter >= 0) return written;
+      PartAccess below = in_place_[origin.value];
+      if (below.whole || module_[origin.value].parameter_number >= 0) return {true, {}, {}};
+      merge(below, written);
+      return below;
+    }
+    return {true, {}, {}};
+  }
+
+  void add_results(InstructionId root, FusionSummary& summary) {
+    const Instruction& instruction = module_[root];
+    const bool is_tuple = instruction.shape->is_tuple() && table_[instruction.opcode].has(kFree) &&
+                          instruction.operands.size() == instruction.shape->elements.size() &&
+                          !instruction.find(AttrKey::kIndex);
+    if (is_tuple) {
+      for (const InstructionId element : instruction.operands) add_result(element, summary);
+    } else {
+      add_result(root, summary);
+    }
+  }
+
+  void add_result(InstructionId id, FusionSummary& summary) {
+    const Origin& origin = origins_[id];
+    const ShapeRef shape = module_[id].shape;
+    if (origin.parameter >= 0) {  // handed through: copied
+      auto& leaves = summary.parameters[static_cast<size_t>(origin.parameter)];
+      for (size_t k = 0; k < static_cast<size_t>(leaf_count(shape)); ++k)
+        if (static_cast<size_t>(origin.leaf) + k < leaves.size()) leaves[static_cast<size_t>(origin.leaf) + k].whole = true;
+    } else if (computed_[origin.value] && shape->is_array()) {
+      summary.compute.slots += conversion_work(device_.vpu, shape);
+    }
+    const PartAccess access = origin.parameter >= 0 ? PartAccess{true, {}, {}} : in_place_[origin.value];
+    if (shape->is_array()) {
+      summary.results.push_back(access.whole || access.padded.count() == 0 ? PartAccess{true, {}, {}} : access);
+    } else {
+      summary.results.insert(summary.results.end(), static_cast<size_t>(leaf_count(shape)), {true, {}, {}});
+    }
+  }
+
+  static ComputationId called_of(const Instruction& instruction) {
+    return instruction.find(AttrKey::kCalls)->computations()[0];
+  }
+
+  Module& module_;
+  const OpTable& table_;
+  const DeviceConfig& device_;
+  AssumptionList& assumptions_;
+  const IdMap<ComputationId, FusionSummary>& done_;
+  IdMap<InstructionId, Origin> origins_;
+  IdMap<InstructionId, PartAccess> in_place_;
+  IdMap<InstructionId, uint8_t> computed_;   // by vector operations, hence in 32 bits
+  IdMap<InstructionId, uint8_t> converted_;
+};
+
+}  // namespace
+
+ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, AssumptionList& assumptions) {
+  ComputeSummary sum;
+  for (const MatmulWork& matmul : work.matmuls) add_matmul(sum, matmul, device, assumptions);
+  for (const VectorWork& vector : work.vectors) add_vector(sum, vector, device);
+  sum.scattered_accesses = work.scattered_accesses;
+  if (!work.unmodelled.empty()) {
+    sum.unmodelled = true;
+    assumptions.add(fmt::format("{} is costed by its bytes alone", work.unmodelled));
+  }
+  return sum;
+}
+
+IdMap<ComputationId, FusionSummary> summarize_fusions(Module& module, const OpTable& table,
+                                                      const DeviceConfig& device, AssumptionList& assumptions) {
+  IdMap<ComputationId, FusionSummary> summaries(module.computations.size());
+  IdMap<ComputationId, uint8_t> is_body(module.computations.size());
+  for (const Instruction& instruction : module.instructions)
+    if (table[instruction.opcode].has(kFusion))
+      for_each_called(instruction, [&](ComputationId id) { is_body[id] = true; });
+  BodyWalk walk(module, table, device, assumptions, summaries);
+  for (const ComputationId id : callees_first(module))
+    if (is_body[id]) summaries[id] = walk.walk(id);
+  return summaries;
+}
+
+}  // namespace hlosim

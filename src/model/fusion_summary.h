@@ -1,0 +1,56 @@
+// What one instruction asks for, and what the body of a fusion asks for as a whole: the work of all its
+// instructions, and which parts of its parameters and results go through memory. What stays inside moves
+// no bytes.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "hlo/op_def.h"
+#include "model/assumptions.h"
+#include "model/compute_cost.h"
+#include "model/instruction_cost.h"
+#include "model/device.h"
+#include "ops/work.h"
+
+namespace hlosim {
+
+/// Bytes of a part of an array; `whole`: all of it, whatever its layout outside.
+struct PartAccess {
+  bool whole = false;
+  Bytes padded{}, logical{};
+};
+
+/// Work in units of a device.
+struct ComputeSummary {
+  double mxu_cycles = 0;
+  VectorSlots slots;
+  Flops flops{};
+  int64_t vector_operations = 0;
+  int64_t transcendentals = 0;
+  bool has_matmul = false, has_vector = false, emulated = false, unmodelled = false;
+  double dominant_slots = 0;             // of the operation class that takes most ALU slots
+  VectorOp dominant = VectorOp::kSimple;
+  int64_t scattered_accesses = 0;
+
+  ComputeSummary& operator+=(const ComputeSummary& other);
+};
+
+struct FusionSummary {
+  ComputeSummary compute;
+  std::vector<std::vector<PartAccess>> parameters;  // per parameter, per leaf
+  std::vector<PartAccess> results;                  // per leaf of the root
+  Traffic constants;                                // arrays that the body itself holds, read from HBM
+  Bytes logical_constants{};
+};
+
+/// Compute part of one instruction that is neither free nor a fusion.
+ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, AssumptionList& assumptions);
+
+/// Summaries of every computation that a fusion of the module calls, nested fusions included.
+IdMap<ComputationId, FusionSummary> summarize_fusions(Module& module, const OpTable& table,
+                                                      const DeviceConfig& device, AssumptionList& assumptions);
+
+}  // namespace hlosim

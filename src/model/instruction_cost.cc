@@ -1,0 +1,382 @@
+#include "model/instruction_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "layout/sizes.h"
+#include "model/custom_call_costs.h"
+#include "model/fusion_summary.h"
+#include "model/memory_system.h"
+#include "ops/infer.h"
+
+namespace hlosim {
+
+std::string unit_name(const DeviceConfig& device, Unit unit) {
+  constexpr std::string_view kNames[] = {"MXU", "VPU", "EUP", "XLU", "scalar", "ICI", "host", "custom call"};
+  const size_t index = index_of(unit);
+  if (index < std::size(kNames)) return std::string(kNames[index]);
+  const size_t space = index - index_of(Unit::kMemory);
+  if (space < device.memory.size()) {
+    std::string name = device.memory[space].name;
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); });
+    return name;
+  }
+  return unit == Unit::kOverhead ? "overhead" : unit == Unit::kWait ? "wait" : "none";
+}
+
+std::string_view to_text(CostCategory category) {
+  constexpr std::string_view kNames[] = {"matmul", "vector", "data movement", "collective",
+                                         "host",   "custom call", "control"};
+  return kNames[static_cast<size_t>(category)];
+}
+
+std::string_view to_text(Provenance provenance) {
+  if (provenance == Provenance::kDefault) return "default";
+  return to_text(static_cast<SourceClass>(provenance));
+}
+
+namespace {
+
+/// Where the numbers behind each unit's time come from.
+class Provenances {
+ public:
+  explicit Provenances(const Device& device) {
+    of_unit_.fill(Provenance::kPublished);
+    set(Unit::kMxu, device, {"clock", "mxu.count", "mxu.rows", "mxu.columns", "mxu.types"});
+    set(Unit::kEup, device, {"clock", "eup", "vpu.ops"});
+    set(Unit::kXlu, device, {"clock", "xlu", "vpu.ops.cross_lane"});
+    set(Unit::kScalar, device, {"clock", "scalar"});
+    set(Unit::kIci, device, {"ici"});
+    set(Unit::kHost, device, {"host.pcie"});
+    of_unit_[index_of(Unit::kCustom)] = Provenance::kOverride;
+    for (size_t i = 0; i < device.config.memory.size(); ++i) {
+      const std::string path = "memory." + device.config.memory[i].name;
+      const bool is_hbm = &device.config.memory[i] == &device.config.hbm();
+      set(memory_unit(i), device, {path, std::string_view(is_hbm ? "dma.bandwidth" : "clock")});
+    }
+    constexpr std::string_view kClasses[] = {"vpu.ops.simple",     "vpu.ops.divide",     "vpu.ops.transcendental",
+                                             "vpu.ops.expensive",  "vpu.ops.cross_lane", "vpu.ops.cross_sublane"};
+    for (size_t i = 0; i < std::size(kClasses); ++i)
+      vector_[i] = from(device, {"clock", "vpu.lanes", "vpu.sublanes", "vpu.alus", kClasses[i]});
+    emulated_ = from(device, {"clock", "mxu"});
+    overhead_ = from(device, {"overhead", "dma.read_latency", "dma.write_latency"});
+  }
+
+  Provenance of(const InstructionCost& cost, const ComputeSummary& compute) const {
+    if (compute.unmodelled) return Provenance::kDefault;
+    if (cost.bound_by == Unit::kOverhead) return overhead_;
+    if (cost.bound_by == Unit::kVpu) return vector_[static_cast<size_t>(compute.dominant)];
+    if (cost.bound_by == Unit::kMxu && compute.emulated) return emulated_;
+    return index_of(cost.bound_by) < kUnitCount ? of_unit_[index_of(cost.bound_by)] : Provenance::kPublished;
+  }
+
+ private:
+  static Provenance from(const Device& device, std::initializer_list<std::string_view> paths) {
+    return static_cast<Provenance>(device.weakest_source(paths));
+  }
+  void set(Unit unit, const Device& device, std::initializer_list<std::string_view> paths) {
+    of_unit_[index_of(unit)] = from(device, paths);
+  }
+
+  std::array<Provenance, kUnitCount> of_unit_{};
+  std::array<Provenance, 6> vector_{};
+  Provenance emulated_{}, overhead_{};
+};
+
+class CostModel {
+ public:
+  CostModel(Module& module, const OpTable& table, const Device& device, const CostOptions& options,
+            AssumptionList& assumptions)
+      : module_(module), table_(table), device_(device.config), options_(options), assumptions_(assumptions),
+        memory_(device.config), provenances_(device),
+        fusions_(summarize_fusions(module, table, device.config, assumptions)) {}
+
+  InstructionCost cost(InstructionId id) {
+    const Instruction& instruction = module_[id];
+    const OpDef& def = table_[instruction.opcode];
+    InstructionCost cost;
+    if (def.has(kFree) || def.has(kAsyncDone) || def.has(kAsyncUpdate)) return cost;
+    if (def.has(kAsyncStart)) return start_cost(instruction, def);
+    if (def.has(kCallsInline)) {
+      cost.fixed = instruction.find(AttrKey::kToApply) ? Picoseconds(0) : device_.overhead.instruction;
+      cost.bound_by = cost.fixed.count() > 0 ? Unit::kOverhead : Unit::kNone;
+      return cost;
+    }
+    ComputeSummary compute;
+    if (def.has(kFusion)) {
+      compute = add_fusion(cost, instruction);
+    } else {
+      compute = add_plain(cost, instruction);
+    }
+    if (!apply_custom(cost, instruction, compute)) add_compute(cost, compute);
+    add_memory_time(cost, compute);
+    if (def.has(kHostTransfer)) add_host_time(cost);
+    cost.category = category_of(cost, compute, instruction, def);
+    finish(cost, compute);
+    return cost;
+  }
+
+ private:
+  // ── traffic ──
+
+  enum class Direction : uint8_t { kRead, kWrite };
+
+  static void add(Bytes& into, Bytes bytes) { into = Bytes(saturating_add(into.count(), bytes.count())); }
+
+  void access(InstructionCost& cost, Direction direction, int64_t space, Bytes padded, Bytes logical) {
+    const size_t at = memory_.space_of(space);
+    if (at == kUnknownSpace)
+      assumptions_.add(fmt::format("memory space S({}) is not in the device file: its traffic takes no time", space));
+    Traffic& traffic = cost.traffic[at];
+    add(direction == Direction::kRead ? traffic.read : traffic.written, padded);
+    add(cost.padded_bytes, padded);
+    add(cost.logical_bytes, logical);
+  }
+
+  /// All arrays of `part`, in the spaces of `where`: the same shape, or the array that it is a part of.
+  void access_shape(InstructionCost& cost, Direction direction, ShapeRef part, ShapeRef where) {
+    if (!part) return;
+    if (part->is_tuple()) {
+      for_each_leaf(part, [&](ShapeRef leaf) { access_shape(cost, direction, leaf, leaf); });
+      return;
+    }
+    const ShapeRef array = part->is_buffer() ? part->elements[0] : part;
+    if (!array->is_array() || array->rank() == 0) return;
+    const ShapeRef home = where->is_array() ? where : array;
+    access(cost, direction, home->memory_space(), array_size(array), dense_bytes(array));
+  }
+
+  void access_parts(InstructionCost& cost, Direction direction, ShapeRef shape, std::span<const PartAccess> parts) {
+    size_t at = 0;
+    for_each_leaf(shape, [&](ShapeRef leaf) {
+      const PartAccess part = at < parts.size() ? parts[at] : PartAccess{true, {}, {}};
+      ++at;
+      const ShapeRef array = leaf->is_buffer() ? leaf->elements[0] : leaf;
+      if (!array->is_array() || array->rank() == 0) return;
+      const Bytes all = array_size(array);
+      if (part.whole || part.padded >= all)
+        access(cost, direction, array->memory_space(), all, dense_bytes(array));
+      else if (part.padded.count() > 0)
+        access(cost, direction, array->memory_space(), part.padded, part.logical);
+    });
+  }
+
+  // ── kinds of instructions ──
+
+  ComputeSummary add_plain(InstructionCost& cost, const Instruction& instruction) {
+    const OpContext op(module_, instruction, table_, nullptr);
+    const Work work = work_of(op);
+    ComputeSummary compute = summarize_work(work, device_, assumptions_);
+    add_accesses(cost, instruction, work);
+    if (!compute.has_vector) return compute;
+    for (const ShapeRef read : work.operand_read)
+      if (read) compute.slots += conversion_work(device_.vpu, read);
+    if (work.result_written) compute.slots += conversion_work(device_.vpu, work.result_written);
+    return compute;
+  }
+
+  void add_accesses(InstructionCost& cost, const Instruction& instruction, const Work& work) {
+    for (size_t i = 0; i < instruction.operands.size() && i < work.operand_read.size(); ++i)
+      access_shape(cost, Direction::kRead, work.operand_read[i], module_[instruction.operands[i]].shape);
+    access_shape(cost, Direction::kWrite, work.result_written, instruction.shape);
+  }
+
+  ComputeSummary add_fusion(InstructionCost& cost, const Instruction& instruction) {
+    const FusionSummary& fusion = fusions_[instruction.find(AttrKey::kCalls)->computations()[0]];
+    for (size_t i = 0; i < instruction.operands.size() && i < fusion.parameters.size(); ++i)
+      access_parts(cost, Direction::kRead, module_[instruction.operands[i]].shape, fusion.parameters[i]);
+    access_parts(cost, Direction::kWrite, instruction.shape, fusion.results);
+    if (fusion.constants.read.count() > 0)
+      access(cost, Direction::kRead, kDefaultMemorySpace, fusion.constants.read, fusion.logical_constants);
+    return fusion.compute;
+  }
+
+  /// Issues something that runs beside the TensorCore; its traffic is that of what it starts.
+  InstructionCost start_cost(const Instruction& instruction, const OpDef& def) {
+    InstructionCost cost;
+    const Picoseconds issue = duration(device_.dma.issue, device_.clock);
+    cost.busy[index_of(Unit::kScalar)] = issue;
+    cost.stream = issue;
+    cost.bound_by = issue.count() > 0 ? Unit::kScalar : Unit::kNone;
+    if (def.has(kCopyStart)) {
+      access_shape(cost, Direction::kRead, module_[instruction.operands[0]].shape, module_[instruction.operands[0]].shape);
+      access_shape(cost, Direction::kWrite, instruction.shape->elements[0], instruction.shape->elements[0]);
+      cost.category = CostCategory::kData;
+    } else if (def.has(kCollective)) {
+      add_accesses(cost, instruction, work_of(OpContext(module_, instruction, table_, nullptr)));
+      cost.category = CostCategory::kCollective;
+    } else if (def.has(kHostTransfer)) {
+      const ShapeRef data = instruction.shape->is_tuple() ? instruction.shape->elements[0] : instruction.shape;
+      const bool sends = instruction.operands.size() > 1;  // data and token; recv takes a token
+      access_shape(cost, sends ? Direction::kRead : Direction::kWrite, data, data);
+      cost.category = CostCategory::kHost;
+    }
+    return cost;
+  }
+
+  /// A user's cost of a custom call; true when it replaces the work that we know of.
+  bool apply_custom(InstructionCost& cost, const Instruction& instruction, ComputeSummary& compute) {
+    const Attr* target = instruction.find(AttrKey::kCustomCallTarget);
+    if (!target || !options_.custom_calls) return false;
+    std::string_view name = target->text();
+    if (name.size() >= 2 && name.front() == '"') name = name.substr(1, name.size() - 2);
+    const CustomCallCost* given = options_.custom_calls->find(name);
+    if (!given) return false;
+    compute = {};
+    if (given->time) cost.busy[index_of(Unit::kCustom)] = *given->time;
+    if (given->flops.count() > 0) {
+      const FlopsPerSecond peak = peak_flops(device_, ElementType::kBF16);
+      cost.busy[index_of(Unit::kMxu)] =
+          ceil_picoseconds(static_cast<double>(given->flops.count()) * 1e12 / peak.count());
+      cost.flops = given->flops;
+      compute.has_matmul = true;
+    }
+    const auto per_register = static_cast<double>(device_.vpu.lanes * device_.vpu.sublanes);
+    const double registers = static_cast<double>(given->vector_operations) / per_register;
+    const double pushes = static_cast<double>(given->transcendentals) / per_register;
+    compute.slots.alu = registers * device_.vpu.ops.simple.alu + pushes * device_.vpu.ops.transcendental.alu;
+    compute.slots.eup = pushes * device_.vpu.ops.transcendental.eup;
+    compute.has_vector = compute.slots.alu > 0;
+    add_vector_time(cost, compute);
+    cost.vector_operations = given->vector_operations + given->transcendentals;
+    cost.transcendentals = given->transcendentals;
+    Traffic& hbm = cost.traffic[memory_.hbm()];
+    if (given->read) hbm.read = *given->read;
+    if (given->written) hbm.written = *given->written;
+    if (given->read || given->written) {
+      Bytes all{};
+      for (const Traffic& traffic : cost.traffic) all += traffic.total();
+      cost.padded_bytes = all;
+      cost.logical_bytes = all;
+    }
+    return true;
+  }
+
+  // ── time ──
+
+  Picoseconds cycles_time(double cycles) const { return ceil_picoseconds(cycles * 1e12 / device_.clock.count()); }
+
+  void add_vector_time(InstructionCost& cost, const ComputeSummary& compute) const {
+    const auto units = [&](int64_t per_core) { return static_cast<double>(per_core * device_.cores); };
+    const auto pushes = [&](double count, const UnitConfig& unit) {
+      return cycles_time(count * static_cast<double>(unit.cadence.count()) / units(std::max<int64_t>(unit.count, 1)));
+    };
+    cost.busy[index_of(Unit::kVpu)] = cycles_time(compute.slots.alu / units(device_.vpu.alus));
+    cost.busy[index_of(Unit::kEup)] = pushes(compute.slots.eup, device_.eup);
+    cost.busy[index_of(Unit::kXlu)] = pushes(compute.slots.xlu, device_.xlu);
+    cost.busy[index_of(Unit::kScalar)] = pushes(compute.slots.scalar, device_.scalar);
+  }
+
+  void add_compute(InstructionCost& cost, const ComputeSummary& compute) const {
+    cost.busy[index_of(Unit::kMxu)] = cycles_time(compute.mxu_cycles);
+    add_vector_time(cost, compute);
+    cost.flops = compute.flops;
+    cost.vector_operations = compute.vector_operations;
+    cost.transcendentals = compute.transcendentals;
+    cost.emulated = compute.emulated;
+  }
+
+  void add_memory_time(InstructionCost& cost, const ComputeSummary& compute) const {
+    for (size_t i = 0; i < device_.memory.size(); ++i)
+      cost.busy[index_of(memory_.unit_of(i))] += memory_.busy(i, cost.traffic[i]);
+    const Traffic& hbm = cost.traffic[memory_.hbm()];
+    Picoseconds latency{};
+    if (hbm.read.count() > 0) latency += device_.dma.read_latency;
+    if (hbm.written.count() > 0) latency += device_.dma.write_latency;
+    if (compute.scattered_accesses > 0) {
+      const auto accesses = static_cast<double>(compute.scattered_accesses);
+      const auto cores = static_cast<double>(device_.cores);
+      // Each is a transfer of its own: issued one by one, never shorter than a full-rate run.
+      cost.busy[index_of(Unit::kScalar)] +=
+          cycles_time(accesses * static_cast<double>(device_.dma.issue.count()) / cores);
+      if (hbm.total().count() > 0) {
+        const Bytes runs(static_cast<int64_t>(
+            std::min(accesses * static_cast<double>(device_.dma.full_rate_run.count()), 4e18)));
+        Picoseconds& busy = cost.busy[index_of(memory_.unit_of(memory_.hbm()))];
+        busy = std::max(busy, memory_.busy(memory_.hbm(), {runs, Bytes(0)}));
+        const double in_flight = static_cast<double>(std::max<int64_t>(device_.dma.outstanding, 1)) * cores;
+        latency = std::max(latency, ceil_picoseconds(accesses * static_cast<double>(latency.count()) / in_flight));
+      }
+    }
+    cost.fixed = device_.overhead.instruction + latency;
+  }
+
+  /// Infeed and outfeed: what moves in HBM comes or goes over PCIe.
+  void add_host_time(InstructionCost& cost) const {
+    const Bytes bytes = cost.traffic[memory_.hbm()].total();
+    cost.busy[index_of(Unit::kHost)] += duration(bytes, device_.host.pcie.bandwidth);
+    cost.fixed += device_.host.pcie.latency;
+  }
+
+  CostCategory category_of(const InstructionCost& cost, const ComputeSummary& compute, const Instruction& instruction,
+                           const OpDef& def) const {
+    if (def.has(kCollective)) return CostCategory::kCollective;
+    if (def.has(kHostTransfer)) return CostCategory::kHost;
+    if (compute.has_matmul) return CostCategory::kMatmul;
+    if (compute.has_vector) return CostCategory::kVector;
+    if (instruction.find(AttrKey::kCustomCallTarget)) return CostCategory::kCustomCall;
+    return cost.padded_bytes.count() > 0 ? CostCategory::kData : CostCategory::kControl;
+  }
+
+  void finish(InstructionCost& cost, const ComputeSummary& compute) const {
+    size_t longest = 0;
+    for (size_t i = 1; i < kUnitCount; ++i)
+      if (cost.busy[i] > cost.busy[longest]) longest = i;
+    cost.stream = cost.busy[longest];
+    // The smallest fusion pays for its latencies; longer ones pay for them on top.
+    if (cost.traffic[memory_.hbm()].total().count() > 0) {
+      const Picoseconds least = device_.overhead.smallest_fusion + device_.overhead.instruction;
+      cost.fixed = std::max(cost.fixed, least - std::min(cost.stream, least));
+    }
+    cost.bound_by = cost.fixed > cost.stream   ? Unit::kOverhead
+                    : cost.stream.count() > 0 ? static_cast<Unit>(longest)
+                                              : Unit::kNone;
+    cost.provenance = provenances_.of(cost, compute);
+  }
+
+  Module& module_;
+  const OpTable& table_;
+  const DeviceConfig& device_;
+  const CostOptions& options_;
+  AssumptionList& assumptions_;
+  MemorySystem memory_;
+  Provenances provenances_;
+  IdMap<ComputationId, FusionSummary> fusions_;
+};
+
+}  // namespace
+
+std::vector<ComputationId> control_flow_computations(const Module& module, const OpTable& table) {
+  std::vector<ComputationId> found{module.entry};
+  IdMap<ComputationId, uint8_t> seen(module.computations.size());
+  seen[module.entry] = true;
+  for (size_t i = 0; i < found.size(); ++i) {
+    for (const InstructionId id : module[found[i]].instructions) {
+      const OpDef& def = table[module[id].opcode];
+      if (!def.has(kCallsInline) && !(def.has(kAsyncStart) && !def.has(kCollective))) continue;
+      for_each_called(module[id], [&](ComputationId called) {
+        if (!seen[called]) found.push_back(called);
+        seen[called] = true;
+      });
+    }
+  }
+  return found;
+}
+
+Result<InstructionCosts> cost_instructions(Module& module, const OpTable& table, const Device& device,
+                                           const CostOptions& options, AssumptionList& assumptions) {
+  if (device.config.memory.size() > kMaxMemorySpaces)
+    return failure(fmt::format("device \"{}\" has {} memory spaces; at most {} can be told apart", device.config.name,
+                               device.config.memory.size(), kMaxMemorySpaces));
+  CostModel model(module, table, device, options, assumptions);
+  InstructionCosts costs(module.instructions.size());
+  for (const ComputationId computation : control_flow_computations(module, table))
+    for (const InstructionId id : module[computation].instructions)
+      if (!table[module[id].opcode].has(kFree)) costs.set(id, model.cost(id));
+  return costs;
+}
+
+}  // namespace hlosim

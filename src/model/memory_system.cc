@@ -1,0 +1,36 @@
+#include "model/memory_system.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace hlosim {
+
+MemorySystem::MemorySystem(const DeviceConfig& device) {
+  HLOSIM_CHECK(device.memory.size() <= kMaxMemorySpaces, "{} memory spaces", device.memory.size());
+  space_of_.fill(static_cast<uint8_t>(kUnknownSpace));
+  unit_of_.fill(Unit::kNone);
+  for (size_t i = 0; i < device.memory.size(); ++i) {
+    const MemorySpace& space = device.memory[i];
+    for (const int64_t number : space.numbers)
+      if (number >= 0 && number < 256) space_of_[static_cast<size_t>(number)] = static_cast<uint8_t>(i);
+    const SpaceRates rates = device_rates(device, space);
+    rates_[i] = {1e12 / rates.read.count(), 1e12 / rates.write.count(), 1e12 / rates.total.count()};
+    unit_of_[i] = space.scope == MemoryScope::kHost ? Unit::kHost : memory_unit(i);
+  }
+  hbm_ = space_of(0);
+  HLOSIM_CHECK(hbm_ != kUnknownSpace);
+  const double dma = 1e12 / (device.dma.bandwidth.count() * static_cast<double>(device.cores));
+  rates_[hbm_].total = std::max(rates_[hbm_].total, dma);
+  for (size_t i = 0; i < device.memory.size(); ++i) on_chip_[i] = i != hbm_ && unit_of_[i] != Unit::kHost;
+}
+
+double MemorySystem::busy_exactly(size_t space, const Traffic& traffic) const {
+  if (space == kUnknownSpace) return 0;
+  const Rates& rates = rates_[space];
+  const auto read = static_cast<double>(traffic.read.count());
+  const auto written = static_cast<double>(traffic.written.count());
+  return std::max({read * rates.read, written * rates.write, (read + written) * rates.total});
+}
+
+}  // namespace hlosim

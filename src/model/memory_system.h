@@ -1,0 +1,47 @@
+// The memory spaces of a device as costs number them, and how long their ports take for some traffic.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/units.h"
+#include "model/device.h"
+#include "model/instruction_cost.h"
+
+namespace hlosim {
+
+/// Requires: at most kMaxMemorySpaces spaces.
+class MemorySystem {
+ public:
+  explicit MemorySystem(const DeviceConfig& device);
+
+  /// Place of S(number) in a SpaceTraffic; kUnknownSpace when the device doesn't have it.
+  size_t space_of(int64_t number) const {
+    return number >= 0 && number < 256 ? space_of_[static_cast<size_t>(number)] : kUnknownSpace;
+  }
+  size_t hbm() const { return hbm_; }
+  /// The unit that traffic of the space keeps busy: kHost for the host's memory.
+  Unit unit_of(size_t space) const { return unit_of_[space]; }
+  bool on_chip(size_t space) const { return on_chip_[space]; }
+  bool on_host(size_t space) const { return space != kUnknownSpace && unit_of_[space] == Unit::kHost; }
+
+  /// Time of the space's ports: the longest of reads, writes and both together. HBM is reached by DMA,
+  /// whose rate bounds both together.
+  Picoseconds busy(size_t space, const Traffic& traffic) const {
+    return space == kUnknownSpace ? Picoseconds(0) : ceil_picoseconds(busy_exactly(space, traffic));
+  }
+  /// The same in fractions of a picosecond.
+  double busy_exactly(size_t space, const Traffic& traffic) const;
+
+ private:
+  struct Rates {
+    double read = 0, write = 0, total = 0;  // picoseconds per byte
+  };
+  std::array<uint8_t, 256> space_of_{};
+  std::array<Rates, kMaxMemorySpaces> rates_{};
+  std::array<Unit, kMaxMemorySpaces + 1> unit_of_{};
+  std::array<bool, kMaxMemorySpaces + 1> on_chip_{};
+  size_t hbm_ = 0;
+};
+
+}  // namespace hlosim

@@ -1,0 +1,53 @@
+// Times of collectives on the links of a torus or mesh: closed forms for groups that fill a box of chips,
+// loads of links for everything else. Sources: docs/timing_model.md.
+//
+// V is the array a collective works on (ops/collective_groups.h), w the rate of one link in one direction.
+// A ring carries data both ways (2w), a line has one link that carries everything one way (w).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hlosim {
+
+/// One side of the box that a group fills, longer than one chip.
+struct TorusAxis {
+  int64_t axis = 0;      // 0 = x
+  int64_t length = 1;    // chips of the group along it
+  bool ring = false;     // it wraps around within the group
+  bool operator==(const TorusAxis&) const = default;
+
+  double capacity(double link) const { return ring ? 2 * link : link; }
+  int64_t hops() const { return ring ? length / 2 : length - 1; }
+};
+
+/// Seconds until everybody has all of V, by bytes alone. The data are cut into as many parts as there are
+/// axes, each part takes the axes in another order; or all data one axis after the other, if that is faster.
+/// Between V(N-1)/N / (sum of capacities) and the axes one after the other.
+double gather_seconds(std::span<const TorusAxis> axes, double bytes, double link);
+/// Everybody sends another part of `bytes` to each member: the load of the busiest cut.
+double all_to_all_seconds(std::span<const TorusAxis> axes, double bytes, double link);
+/// One member's `bytes` to all others.
+double broadcast_seconds(std::span<const TorusAxis> axes, double bytes, double link);
+/// Hops that some data have to take.
+int64_t diameter(std::span<const TorusAxis> axes);
+
+/// A mesh or torus of chips, and what its links carry.
+class LinkLoads {
+ public:
+  LinkLoads(std::span<const int64_t> sides, const std::vector<bool>& wraps);
+
+  /// Sends `bytes` by the shortest way, x first; ties go towards larger coordinates. Returns the hops.
+  int64_t send(int64_t from_chip, int64_t to_chip, double bytes);
+  /// Bytes on the busiest link in one direction.
+  double busiest() const;
+
+ private:
+  std::vector<int64_t> sides_;
+  std::vector<bool> wraps_;
+  std::vector<double> loads_;  // chip, axis, direction
+};
+
+}  // namespace hlosim

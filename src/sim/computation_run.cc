@@ -1,0 +1,500 @@
+#include "sim/computation_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/memory_system.h"
+#include "ops/infer.h"
+#include "sim/loop_count.h"
+#include "sim/overlap.h"
+
+namespace hlosim {
+namespace {
+
+constexpr size_t kIciUnit = index_of(Unit::kIci);
+constexpr size_t kHostUnit = index_of(Unit::kHost);
+
+void add_times(Picoseconds& into, Picoseconds time, int64_t count) { into = later(into, times(time, count)); }
+
+void add_bytes(Bytes& into, Bytes bytes, int64_t count) {
+  into = Bytes(saturating_add(into.count(), saturating_multiply(bytes.count(), count)));
+}
+
+class Runner {
+ public:
+  Runner(const RunContext& context, const IdMap<ComputationId, ComputationRun>& done, RunSinks& sinks)
+      : c_(context), done_(done), sinks_(sinks) {}
+
+  Result<ComputationRun> run(ComputationId id) {
+    const std::vector<InstructionId>& order = c_.schedule.order[id];
+    for (const InstructionId instruction : order)
+      if (auto failed = step(instruction, id); !failed) return tl::unexpected(std::move(failed.error()));
+    finish_transfers();
+    run_.totals.makespan = overlap_.now();
+    run_.hbm_work = run_.totals.busy[index_of(c_.memory.unit_of(c_.memory.hbm()))];
+    add_transfer_spans();
+    return std::move(run_);
+  }
+
+ private:
+  // ── one instruction ──
+
+  Result<void> step(InstructionId id, ComputationId computation) {
+    const Instruction& instruction = c_.module[id];
+    const OpDef& def = c_.table[instruction.opcode];
+    if (def.has(kAsyncUpdate) || (def.has(kFree) && !def.has(kAsyncDone))) return {};
+    InstructionRecord record;
+    record.id = id;
+    record.computation = computation;
+    record.executions = 1;
+    record.start = overlap_.now();
+    record.cost = c_.costs[id];
+    Result<void> outcome;
+    if (def.has(kAsyncDone)) {
+      finish(id, record);
+    } else if (def.has(kAsyncStart)) {
+      outcome = start(id, instruction, def, record);
+    } else if (def.has(kCallsInline)) {
+      call(id, instruction, record);
+    } else if (def.has(kCollective)) {
+      outcome = collective(id, instruction, record);
+    } else {
+      compute(record, record.cost.stream, hbm_demand(record.cost), 1);
+    }
+    if (!outcome) return outcome;
+    record.time = overlap_.now() - record.start;
+    record.self_time = record.time - std::min(record.time, called_time_);
+    called_time_ = Picoseconds(0);
+    account(record);
+    if (c_.options.keep_timeline && record.time.count() > 0 && record.exposed != record.time)
+      run_.spans.push_back({id, Lane::kTensorCore, record.start, overlap_.now(), false});
+    else if (c_.options.keep_timeline && record.time.count() > 0)
+      run_.spans.push_back({id, Lane::kTensorCore, record.start, overlap_.now(), true});
+    run_.instructions.push_back(std::move(record));
+    return {};
+  }
+
+  double hbm_demand(const InstructionCost& cost) const {
+    const Picoseconds work = cost.busy[index_of(c_.memory.unit_of(c_.memory.hbm()))];
+    return cost.stream.count() > 0 ? std::min(1.0, static_cast<double>(work.count()) / static_cast<double>(cost.stream.count()))
+                                   : 0;
+  }
+
+  /// Latencies, then the stream; links and PCIe are taken one transfer after the other.
+  void compute(InstructionRecord& record, Picoseconds stream, double demand, int64_t count) {
+    if (record.cost.busy[kIciUnit].count() > 0) drain(Lane::kIci, record);
+    if (record.cost.busy[kHostUnit].count() > 0) drain(Lane::kHost, record);
+    overlap_.pass(record.cost.fixed);
+    overlap_.run(stream, demand);
+    add_work(record.cost, count);
+  }
+
+  /// Waits until nothing of the lane is in flight.
+  void drain(Lane lane, InstructionRecord& record) {
+    while (overlap_.in_flight(lane) > 0) wait(overlap_.first_in_flight(lane), record);
+  }
+
+  void wait(size_t ticket, InstructionRecord& record) {
+    const Picoseconds from = overlap_.now();
+    overlap_.wait_for(ticket);
+    const Picoseconds waited = overlap_.now() - from;
+    if (waited.count() == 0) return;
+    const size_t transfer = transfer_of_ticket_[ticket];
+    run_.transfers[transfer].exposed += waited;
+    record.exposed += waited;
+    record.waited_for = static_cast<int32_t>(transfer);
+    expose(run_.transfers[transfer], waited);
+  }
+
+  void expose(const TransferRecord& transfer, Picoseconds waited) {
+    Totals& totals = run_.totals;
+    totals.idle += waited;
+    (transfer.kind == TransferKind::kCopy         ? totals.exposed_copies
+     : transfer.kind == TransferKind::kCollective ? totals.exposed_collectives
+                                                  : totals.exposed_others) += waited;
+    const Provenance provenance = transfer.lane == Lane::kIci    ? c_.link_provenance
+                                  : transfer.lane == Lane::kHost ? c_.host_provenance
+                                                                 : c_.copy_provenance;
+    totals.by_provenance[static_cast<size_t>(provenance)] += waited;
+  }
+
+  /// What is not waiting goes to the instruction's category, bound and provenance.
+  void account(InstructionRecord& record) {
+    Totals& totals = run_.totals;
+    const Picoseconds active = record.self_time - std::min(record.self_time, record.exposed);
+    totals.by_category[static_cast<size_t>(record.cost.category)] += active;
+    totals.by_provenance[static_cast<size_t>(record.cost.provenance)] += active;
+    record.bound_by = record.exposed > active ? Unit::kWait : record.cost.bound_by;
+    if (index_of(record.cost.bound_by) < kUnitCount)
+      totals.by_bound[index_of(record.cost.bound_by)] += active;
+    else
+      totals.overhead += active;
+  }
+
+  /// Counts of an instruction that ran `count` times.
+  void add_work(const InstructionCost& cost, int64_t count) {
+    Totals& totals = run_.totals;
+    for (size_t i = 0; i < kUnitCount; ++i) add_times(totals.busy[i], cost.busy[i], count);
+    add_counts(cost, count);
+  }
+
+  void add_counts(const InstructionCost& cost, int64_t count) {
+    Totals& totals = run_.totals;
+    totals.flops = Flops(saturating_add(totals.flops.count(), saturating_multiply(cost.flops.count(), count)));
+    totals.vector_operations =
+        saturating_add(totals.vector_operations, saturating_multiply(cost.vector_operations, count));
+    totals.transcendentals = saturating_add(totals.transcendentals, saturating_multiply(cost.transcendentals, count));
+    for (size_t i = 0; i < cost.traffic.size(); ++i) {
+      add_bytes(totals.traffic[i].read, cost.traffic[i].read, count);
+      add_bytes(totals.traffic[i].written, cost.traffic[i].written, count);
+    }
+    add_bytes(totals.logical_bytes, cost.logical_bytes, count);
+    add_bytes(totals.padded_bytes, cost.padded_bytes, count);
+  }
+
+  // ── collectives ──
+
+  Result<CollectiveCost> network(InstructionId id) {
+    OpContext op(c_.module, c_.module[id], c_.table, nullptr);
+    return cost_collective(op, c_.device, c_.slice, c_.grid, sinks_.assumptions);
+  }
+
+  Result<void> collective(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
+    auto cost = network(id);
+    if (!cost) return tl::unexpected(std::move(cost.error()));
+    InstructionCost& own = record.cost;
+    own.busy[kIciUnit] = cost->network;
+    own.fixed += cost->launch;
+    if (cost->network > own.stream) own.stream = cost->network, own.bound_by = Unit::kIci;
+    if (own.fixed > own.stream) own.bound_by = Unit::kOverhead;
+    if (cost->group_size > 1) own.provenance = std::max(own.provenance, c_.link_provenance);
+    drain(Lane::kIci, record);
+    const Picoseconds begin = overlap_.now();
+    compute(record, own.stream, hbm_demand(own), 1);
+    TransferRecord transfer = new_transfer(id, TransferKind::kCollective, Lane::kIci);
+    transfer.done_instruction = id;
+    transfer.start = record.start;
+    transfer.begin = begin;
+    transfer.end = transfer.done = overlap_.now();
+    transfer.duration = transfer.end - transfer.start;
+    transfer.exposed = transfer.duration;
+    transfer.bytes = cost->payload;
+    describe_spaces(transfer, instruction);
+    add_sent(*cost, 1);
+    transfer.collective = std::move(*cost);
+    run_.transfers.push_back(std::move(transfer));
+    return {};
+  }
+
+  void add_sent(const CollectiveCost& cost, int64_t count) {
+    add_bytes(run_.totals.sent, cost.sent, count);
+    add_bytes(run_.totals.scalar_sent, cost.scalar_sent, count);
+  }
+
+  // ── asynchronous work ──
+
+  TransferRecord new_transfer(InstructionId id, TransferKind kind, Lane lane) const {
+    TransferRecord transfer;
+    transfer.start_instruction = id;
+    transfer.kind = kind;
+    transfer.executions = 1;
+    transfer.lane = lane;
+    transfer.start = overlap_.now();
+    return transfer;
+  }
+
+  static int64_t space_number(ShapeRef shape) {
+    int64_t number = kDefaultMemorySpace;
+    bool first = true;
+    for_each_leaf(shape, [&](ShapeRef leaf) {
+      if (leaf->is_array() && first) number = leaf->memory_space(), first = false;
+    });
+    return number;
+  }
+
+  void describe_spaces(TransferRecord& transfer, const Instruction& instruction) const {
+    if (!instruction.operands.empty()) transfer.from_space = space_number(c_.module[instruction.operands[0]].shape);
+    transfer.to_space = space_number(instruction.shape);
+  }
+
+  Result<void> start(InstructionId id, const Instruction& instruction, const OpDef& def, InstructionRecord& record) {
+    if (def.has(kCollective)) return start_collective(id, instruction, record);
+    if (def.has(kCopyStart)) {
+      start_copy(id, instruction, record);
+    } else if (def.has(kHostTransfer)) {
+      start_host(id, instruction, record);
+    } else {
+      start_computation(id, instruction, record);
+    }
+    return {};
+  }
+
+  /// Issues: the start's own time, then the transfer goes its way.
+  size_t issue(TransferRecord transfer, InstructionRecord& record, Picoseconds latency, Picoseconds stream, double demand) {
+    if (transfer.lane == Lane::kDmaIn || transfer.lane == Lane::kDmaOut) {
+      const auto limit = static_cast<size_t>(std::max<int64_t>(1, c_.device.dma.outstanding * c_.device.cores));
+      while (overlap_.in_flight(transfer.lane) >= limit) wait(overlap_.first_in_flight(transfer.lane), record);
+    }
+    overlap_.pass(record.cost.fixed);
+    overlap_.run(record.cost.stream, 0);
+    transfer.start = overlap_.now();
+    const size_t ticket = overlap_.start(transfer.lane, latency, stream, demand);
+    transfer_of_ticket_.push_back(run_.transfers.size());
+    run_.transfers.push_back(std::move(transfer));
+    started_.emplace_back(record.id, ticket);
+    busy_beside(Unit::kScalar, record.cost.busy[index_of(Unit::kScalar)]);
+    add_counts(record.cost, 1);
+    return ticket;
+  }
+
+  double share(Picoseconds work, Picoseconds stream) const {
+    return stream.count() > 0 ? std::min(1.0, static_cast<double>(work.count()) / static_cast<double>(stream.count())) : 0;
+  }
+
+  void start_copy(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
+    const ShapeRef source = c_.module[instruction.operands[0]].shape, target = instruction.shape->elements[0];
+    const size_t from = c_.memory.space_of(source->memory_space()), to = c_.memory.space_of(target->memory_space());
+    const bool host = c_.memory.on_host(from) || c_.memory.on_host(to);
+    const Lane lane = host                                             ? Lane::kHost
+                      : c_.memory.on_chip(from) && !c_.memory.on_chip(to) ? Lane::kDmaOut
+                                                                          : Lane::kDmaIn;
+    TransferRecord transfer = new_transfer(id, TransferKind::kCopy, lane);
+    transfer.from_space = source->memory_space();
+    transfer.to_space = target->memory_space();
+    transfer.cross_program = instruction.find(AttrKey::kCrossProgramPrefetchIndex) != nullptr;
+    if (transfer.cross_program && c_.options.cross_program_prefetch_is_done) {
+      record.cost.traffic = {};
+      record.cost.logical_bytes = record.cost.padded_bytes = Bytes(0);
+      sinks_.assumptions.add("cross-program prefetches were done by the run before", id);
+      issue(transfer, record, {}, {}, 0);
+      return;
+    }
+    Picoseconds stream{}, latency{};
+    for (size_t i = 0; i < c_.device.memory.size(); ++i) {
+      transfer.bytes = std::max({transfer.bytes, record.cost.traffic[i].read, record.cost.traffic[i].written});
+      stream = std::max(stream, c_.memory.busy(i, record.cost.traffic[i]));
+    }
+    const Traffic& hbm = record.cost.traffic[c_.memory.hbm()];
+    const Picoseconds work = c_.memory.busy(c_.memory.hbm(), hbm);
+    if (hbm.read.count() > 0) latency += c_.device.dma.read_latency;
+    if (hbm.written.count() > 0) latency += c_.device.dma.write_latency;
+    if (host) latency += c_.device.host.pcie.latency;
+    busy_beside(work);
+    if (host) busy_beside(Unit::kHost, stream);
+    issue(std::move(transfer), record, latency, stream, share(work, stream));
+  }
+
+  void busy_beside(Picoseconds hbm) { busy_beside(c_.memory.unit_of(c_.memory.hbm()), hbm); }
+  void busy_beside(Unit unit, Picoseconds time) {
+    Picoseconds& busy = run_.totals.busy[index_of(unit)];
+    busy = later(busy, time);
+  }
+
+  Result<void> start_collective(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
+    auto cost = network(id);
+    if (!cost) return tl::unexpected(std::move(cost.error()));
+    TransferRecord transfer = new_transfer(id, TransferKind::kCollective, Lane::kIci);
+    describe_spaces(transfer, instruction);
+    transfer.bytes = cost->payload;
+    const Picoseconds work = c_.memory.busy(c_.memory.hbm(), record.cost.traffic[c_.memory.hbm()]);
+    const Picoseconds stream = std::max(cost->network, work);
+    const Picoseconds launch = cost->launch;
+    add_sent(*cost, 1);
+    busy_beside(Unit::kIci, cost->network);
+    busy_beside(work);
+    transfer.collective = std::move(*cost);
+    issue(std::move(transfer), record, launch, stream, share(work, stream));
+    return {};
+  }
+
+  /// send and recv: to the host over PCIe, to another device over one link.
+  void start_host(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
+    const Attr* flag = instruction.find(AttrKey::kIsHostTransfer);
+    const bool host = flag && flag->flag();
+    TransferRecord transfer = new_transfer(id, host ? TransferKind::kHost : TransferKind::kCollective,
+                                           host ? Lane::kHost : Lane::kIci);
+    for (const Traffic& traffic : record.cost.traffic) transfer.bytes += traffic.total();
+    const Picoseconds work = c_.memory.busy(c_.memory.hbm(), record.cost.traffic[c_.memory.hbm()]);
+    const Picoseconds wire = duration(transfer.bytes, host ? c_.device.host.pcie.bandwidth : c_.device.ici.bandwidth);
+    const Picoseconds latency = host ? c_.device.host.pcie.latency : c_.device.ici.launch + c_.device.ici.hop_latency;
+    if (!host) sinks_.assumptions.add("send and recv between devices go over one hop of one link", id);
+    busy_beside(host ? Unit::kHost : Unit::kIci, wire);
+    busy_beside(work);
+    const Picoseconds stream = std::max(wire, work);
+    issue(std::move(transfer), record, latency, stream, share(work, stream));
+  }
+
+  /// What async-start calls runs on its own: as a collective, a copy or a computation beside the TensorCore.
+  void start_computation(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
+    const ComputationId callee = instruction.find(AttrKey::kCalls)->computations()[0];
+    const ComputationRun& called = done_[callee];
+    const Totals& totals = called.totals;
+    const bool links = totals.busy[kIciUnit].count() > 0 || (called.transfers.size() == 1 && called.transfers[0].collective);
+    const Picoseconds moving = totals.by_category[static_cast<size_t>(CostCategory::kData)];
+    const bool copies = !links && totals.flops.count() == 0 && totals.vector_operations == 0 && moving.count() > 0;
+    const bool host = totals.busy[kHostUnit].count() > 0;
+    const Lane lane = links ? Lane::kIci : host ? Lane::kHost : copies ? Lane::kDmaIn : Lane::kAsync;
+    TransferRecord transfer = new_transfer(id, links    ? TransferKind::kCollective
+                                               : host   ? TransferKind::kHost
+                                               : copies ? TransferKind::kCopy
+                                                        : TransferKind::kComputation, lane);
+    describe_spaces(transfer, instruction);
+    if (instruction.shape->is_tuple() && instruction.shape->elements.size() > 1)
+      transfer.to_space = space_number(instruction.shape->elements[1]);
+    if (called.transfers.size() == 1) transfer.collective = called.transfers[0].collective;
+    transfer.bytes = transfer.collective ? transfer.collective->payload : totals.padded_bytes;
+    if (copies) transfer.bytes = Bytes(totals.padded_bytes.count() / 2);  // read here, written there
+    busy_beside(Unit::kIci, totals.busy[kIciUnit]);
+    busy_beside(Unit::kHost, totals.busy[kHostUnit]);
+    busy_beside(called.hbm_work);
+    add_bytes(run_.totals.sent, totals.sent, 1);
+    add_bytes(run_.totals.scalar_sent, totals.scalar_sent, 1);
+    InstructionCost& own = record.cost;
+    own.flops = totals.flops;
+    own.vector_operations = totals.vector_operations;
+    own.transcendentals = totals.transcendentals;
+    own.traffic = totals.traffic;
+    own.logical_bytes = totals.logical_bytes, own.padded_bytes = totals.padded_bytes;
+    sinks_.calls.push_back({id, callee, 1, {}, true});
+    issue(std::move(transfer), record, {}, totals.makespan, share(called.hbm_work, totals.makespan));
+  }
+
+  void finish(InstructionId id, InstructionRecord& record) {
+    record.cost.category = CostCategory::kControl;
+    const InstructionId start = c_.schedule.start_of[id];
+    const auto found = std::find_if(started_.rbegin(), started_.rend(), [&](const auto& entry) { return entry.first == start; });
+    if (found == started_.rend()) return;
+    const size_t ticket = found->second;
+    started_.erase(std::next(found).base());
+    wait(ticket, record);
+    TransferRecord& transfer = run_.transfers[transfer_of_ticket_[ticket]];
+    transfer.done_instruction = id;
+    transfer.done = overlap_.now();
+    close(transfer, ticket);
+  }
+
+  void close(TransferRecord& transfer, size_t ticket) const {
+    const Overlap::Transfer& work = overlap_[ticket];
+    transfer.begin = work.begin;
+    transfer.end = work.end;
+    transfer.duration = work.end - transfer.start;
+    transfer.hidden = transfer.duration - std::min(transfer.duration, transfer.exposed);
+  }
+
+  /// A computation ends when everything that it started has.
+  void finish_transfers() {
+    InstructionRecord nobody;
+    for (const auto& [start, ticket] : started_) {
+      wait(ticket, nobody);
+      TransferRecord& transfer = run_.transfers[transfer_of_ticket_[ticket]];
+      transfer.done = overlap_.now();
+      close(transfer, ticket);
+    }
+    started_.clear();
+  }
+
+  void add_transfer_spans() {
+    if (!c_.options.keep_timeline) return;
+    for (const TransferRecord& transfer : run_.transfers)
+      if (transfer.start_instruction != transfer.done_instruction && transfer.end > transfer.begin)
+        run_.spans.push_back({transfer.start_instruction, transfer.lane, transfer.begin, transfer.end, false});
+  }
+
+  // ── control flow ──
+
+  void call(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
+    const Attr* body = instruction.find(AttrKey::kBody);
+    if (body) return loop(id, instruction, record);
+    ComputationId longest;
+    int64_t branches = 0;
+    for_each_called(instruction, [&](ComputationId callee) {
+      ++branches;
+      if (!longest.valid() || done_[callee].totals.makespan > done_[longest].totals.makespan) longest = callee;
+    });
+    if (!longest.valid()) return compute(record, record.cost.stream, 0, 1);
+    for_each_called(instruction, [&](ComputationId callee) {
+      if (callee != longest) sinks_.calls.push_back({id, callee, 0, {}, false});
+    });
+    if (branches > 1) sinks_.assumptions.add("a conditional takes its longest branch", id);
+    sinks_.calls.push_back({id, longest, 1, record.cost.fixed, false});
+    add_totals(run_.totals, done_[longest].totals, 1);
+    composite(record, done_[longest].totals.makespan, done_[longest].hbm_work, done_[longest].totals);
+    called_time_ = done_[longest].totals.makespan;
+  }
+
+  void loop(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
+    const ComputationId body = instruction.find(AttrKey::kBody)->computations()[0];
+    const ComputationId condition = instruction.find(AttrKey::kCondition)->computations()[0];
+    const std::optional<int64_t> known = loop_count(OpContext(c_.module, instruction, c_.table, nullptr));
+    LoopRecord record_of_loop{id, known.value_or(c_.options.unknown_trip_count), known.has_value(), {}};
+    const int64_t count = record_of_loop.trip_count;
+    if (!known)
+      sinks_.assumptions.add(fmt::format("a while loop doesn't tell how often it runs: taken as {}", count), id);
+    Totals once;
+    add_totals(once, done_[condition].totals, 1);
+    add_totals(once, done_[body].totals, 1);
+    const Picoseconds called = later(done_[condition].totals.makespan, done_[body].totals.makespan);
+    record_of_loop.iteration = later(called, c_.device.overhead.loop_iteration);
+    sinks_.loops.push_back(record_of_loop);
+    sinks_.calls.push_back({id, condition, count, record.cost.fixed, false});
+    sinks_.calls.push_back({id, body, count, record.cost.fixed + done_[condition].totals.makespan, false});
+    record.cost.bound_by = Unit::kOverhead;
+    record.cost.provenance = c_.loop_provenance;
+    add_totals(run_.totals, once, count);
+    composite(record, times(record_of_loop.iteration, count),
+              times(later(done_[condition].hbm_work, done_[body].hbm_work), count), once);
+    called_time_ = times(called, count);
+  }
+
+  /// Runs what was called as one piece whose demand is even.
+  void composite(InstructionRecord& record, Picoseconds stream, Picoseconds hbm_work, const Totals& called) {
+    if (called.busy[kIciUnit].count() > 0) drain(Lane::kIci, record);
+    if (called.busy[kHostUnit].count() > 0) drain(Lane::kHost, record);
+    compute(record, stream, share(hbm_work, stream), 1);
+  }
+
+  const RunContext& c_;
+  const IdMap<ComputationId, ComputationRun>& done_;
+  RunSinks& sinks_;
+  ComputationRun run_;
+  Overlap overlap_;
+  std::vector<size_t> transfer_of_ticket_;
+  std::vector<std::pair<InstructionId, size_t>> started_;  // and not yet waited for
+  Picoseconds called_time_{};  // of computations that the instruction at hand called
+};
+
+}  // namespace
+
+void add_totals(Totals& totals, const Totals& more, int64_t count) {
+  const auto add_all = [&](auto& into, const auto& from) {
+    for (size_t i = 0; i < into.size(); ++i) add_times(into[i], from[i], count);
+  };
+  add_all(totals.busy, more.busy);
+  add_all(totals.by_category, more.by_category);
+  add_all(totals.by_provenance, more.by_provenance);
+  add_all(totals.by_bound, more.by_bound);
+  totals.flops = Flops(saturating_add(totals.flops.count(), saturating_multiply(more.flops.count(), count)));
+  totals.vector_operations = saturating_add(totals.vector_operations, saturating_multiply(more.vector_operations, count));
+  totals.transcendentals = saturating_add(totals.transcendentals, saturating_multiply(more.transcendentals, count));
+  for (size_t i = 0; i < totals.traffic.size(); ++i) {
+    add_bytes(totals.traffic[i].read, more.traffic[i].read, count);
+    add_bytes(totals.traffic[i].written, more.traffic[i].written, count);
+  }
+  add_bytes(totals.logical_bytes, more.logical_bytes, count);
+  add_bytes(totals.padded_bytes, more.padded_bytes, count);
+  add_bytes(totals.sent, more.sent, count);
+  add_bytes(totals.scalar_sent, more.scalar_sent, count);
+  add_times(totals.exposed_copies, more.exposed_copies, count);
+  add_times(totals.exposed_collectives, more.exposed_collectives, count);
+  add_times(totals.exposed_others, more.exposed_others, count);
+  add_times(totals.idle, more.idle, count);
+  add_times(totals.overhead, more.overhead, count);
+}
+
+Result<ComputationRun> run_computation(const RunContext& context, ComputationId id,
+                                       const IdMap<ComputationId, ComputationRun>& done, RunSinks& sinks) {
+  return Runner(context, done, sinks).run(id);
+}
+
+}  // namespace hlosim

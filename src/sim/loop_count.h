@@ -1,0 +1,14 @@
+// How often a while loop runs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "hlo/op_def.h"
+
+namespace hlosim {
+
+/// The compiler's "known_trip_count":{"n":"5"} in backend_config; nullopt when there is none.
+std::optional<int64_t> loop_count(const OpContext& loop);
+
+}  // namespace hlosim

@@ -1,0 +1,83 @@
+// Simulated time in which the TensorCore and transfers beside it go on together, sharing HBM.
+//
+// Work is a stream: it takes `stream` on its own, and asks for `demand`, a share in [0, 1] of the HBM
+// bandwidth, as long as it runs. When the demands of all that runs exceed 1, they are served max-min fair:
+// the small ones fully, the others equally, and who gets less than asked runs that much slower.
+// Each lane works its transfers off one after the other, in the order of their start.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.h"
+#include "sim/timeline.h"
+
+namespace hlosim {
+
+/// a + b, held at kForever.
+Picoseconds later(Picoseconds a, Picoseconds b);
+/// time × count, held at kForever.
+Picoseconds times(Picoseconds time, int64_t count);
+
+class Overlap {
+ public:
+  struct Transfer {
+    Lane lane = Lane::kDmaIn;
+    Picoseconds start{};   // issued
+    Picoseconds ready{};   // the latency is over; transfers waiting in a queue have theirs meanwhile
+    Picoseconds begin{};   // head of its lane and ready
+    Picoseconds end{};
+    Picoseconds stream{};
+    double demand = 0;
+    double left = 1;       // of the stream
+    bool begun = false, finished = false;
+  };
+
+  Picoseconds now() const { return now_; }
+  const Transfer& operator[](size_t ticket) const { return transfers_[ticket]; }
+  size_t transfer_count() const { return transfers_.size(); }
+  /// Transfers of a lane that were started and are not finished.
+  size_t in_flight(Lane lane) const { return queue(lane).tickets.size() - queue(lane).head; }
+  /// The one of them that finishes first. Requires: in_flight(lane) > 0.
+  size_t first_in_flight(Lane lane) const { return queue(lane).tickets[queue(lane).head]; }
+  bool idle() const { return running_ == 0; }
+
+  /// Starts a transfer now; returns its ticket.
+  size_t start(Lane lane, Picoseconds latency, Picoseconds stream, double demand);
+  /// The TensorCore spends `time` without HBM.
+  void pass(Picoseconds time);
+  /// The TensorCore runs a stream to its end.
+  void run(Picoseconds stream, double demand);
+  /// The TensorCore stands still until the transfer is finished.
+  void wait_for(size_t ticket);
+
+ private:
+  struct Queue {
+    std::vector<size_t> tickets;
+    size_t head = 0;
+  };
+  struct Claim {
+    Transfer* transfer = nullptr;  // null: the TensorCore
+    double demand = 0, left = 1, share = 1;
+    Picoseconds stream{}, end{};
+  };
+  const Queue& queue(Lane lane) const { return queues_[static_cast<size_t>(lane)]; }
+
+  /// Goes on to the next event, `limit` at the latest.
+  void advance(Picoseconds limit);
+  void collect_claims();
+  void share_bandwidth();
+  void progress(Claim& claim, Picoseconds from);
+
+  Picoseconds now_{};
+  std::vector<Transfer> transfers_;
+  std::array<Queue, kLaneCount> queues_;
+  size_t running_ = 0;
+  bool core_runs_ = false;
+  Claim core_;
+  std::array<Claim, kLaneCount + 1> claims_;
+  size_t claim_count_ = 0;
+};
+
+}  // namespace hlosim

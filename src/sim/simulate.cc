@@ -1,0 +1,245 @@
+#include "sim/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "hlo/graph.h"
+#include "model/memory_system.h"
+#include "model/native_layouts.h"
+#include "ops/infer.h"
+#include "sim/computation_run.h"
+#include "sim/overlap.h"
+
+namespace hlosim {
+
+std::string_view to_text(TransferKind kind) {
+  constexpr std::string_view kNames[] = {"copy", "collective", "host transfer", "computation"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+namespace {
+
+Provenance provenance_of(const Device& device, std::initializer_list<std::string_view> paths) {
+  return static_cast<Provenance>(device.weakest_source(paths));
+}
+
+/// How often a computation runs as control flow, and when first.
+struct Executions {
+  int64_t count = 0;
+  Picoseconds first = kForever;
+  int depth = 0;
+  bool reached = false;
+};
+
+/// Puts the runs of all computations together, with how often each was executed.
+class Assembly {
+ public:
+  Assembly(const Module& module, std::vector<ComputationId> callers_first, IdMap<ComputationId, ComputationRun>& runs,
+           const std::vector<CalledRun>& calls)
+      : module_(module), callers_first_(std::move(callers_first)), runs_(runs), executions_(module.computations.size()) {
+    for (const CalledRun& call : calls)
+      if (!call.beside) calls_by_caller_.push_back(call);
+    std::stable_sort(calls_by_caller_.begin(), calls_by_caller_.end(),
+                     [&](const CalledRun& a, const CalledRun& b) { return parent(a) < parent(b); });
+  }
+
+  void assemble(Simulation& result, bool keep_timeline) {
+    executions_[module_.entry] = {1, Picoseconds(0), 0, true};
+    for (const ComputationId id : callers_first_) {
+      if (!executions_[id].reached) continue;
+      count_callees(id);
+      emit(id, result);
+    }
+    sort_by_time(result);
+    if (keep_timeline) build_timeline(result.timeline);
+  }
+
+ private:
+  struct NestedSpan {
+    Span span;
+    int depth = 0;
+  };
+
+  ComputationId parent(const CalledRun& call) const { return module_[call.caller].parent; }
+
+  void count_callees(ComputationId id) {
+    const auto order = [&](const CalledRun& call, ComputationId wanted) { return parent(call) < wanted; };
+    auto at = std::lower_bound(calls_by_caller_.begin(), calls_by_caller_.end(), id, order);
+    if (at == calls_by_caller_.end() || parent(*at) != id) return;
+    IdMap<InstructionId, int32_t>& place = record_of(id);
+    for (; at != calls_by_caller_.end() && parent(*at) == id; ++at) {
+      Executions& callee = executions_[at->callee];
+      callee.reached = true;
+      callee.depth = std::max(callee.depth, executions_[id].depth + 1);
+      callee.count = saturating_add(callee.count, saturating_multiply(executions_[id].count, at->times));
+      if (at->times == 0 || executions_[id].count == 0) continue;
+      const InstructionRecord& caller = runs_[id].instructions[static_cast<size_t>(place[at->caller])];
+      callee.first = std::min(callee.first, later(executions_[id].first, later(caller.start, at->offset)));
+    }
+  }
+
+  /// Where the callers of one computation stand in its records.
+  IdMap<InstructionId, int32_t>& record_of(ComputationId id) {
+    if (places_.empty()) places_ = IdMap<InstructionId, int32_t>(module_.instructions.size(), -1);
+    for (size_t i = 0; i < runs_[id].instructions.size(); ++i)
+      places_[runs_[id].instructions[i].id] = static_cast<int32_t>(i);
+    return places_;
+  }
+
+  void emit(ComputationId id, Simulation& result) {
+    ComputationRun& run = runs_[id];
+    const Executions& executions = executions_[id];
+    const Picoseconds offset = executions.count == 0 ? Picoseconds(0) : executions.first;
+    const auto first_transfer = static_cast<int32_t>(result.transfers.size());
+    const auto scale = [&](Picoseconds& time) { time = times(time, executions.count); };
+    for (InstructionRecord& record : run.instructions) {
+      record.executions = executions.count;
+      record.start = later(record.start, offset);
+      scale(record.time), scale(record.self_time), scale(record.exposed);
+      if (record.waited_for >= 0) record.waited_for += first_transfer;
+      result.instructions.push_back(std::move(record));
+    }
+    for (TransferRecord& transfer : run.transfers) {
+      transfer.executions = executions.count;
+      for (Picoseconds* time : {&transfer.start, &transfer.begin, &transfer.end, &transfer.done})
+        *time = later(*time, offset);
+      result.transfers.push_back(std::move(transfer));
+    }
+    if (executions.count == 0) return;
+    for (Span span : run.spans) {
+      span.start = later(span.start, offset), span.end = later(span.end, offset);
+      spans_.push_back({span, executions.depth});
+    }
+  }
+
+  /// Stable: a caller comes before what it calls at the same time.
+  static void sort_by_time(Simulation& result) {
+    const auto never_last = [](const auto& record) { return record.executions == 0 ? kForever : record.start; };
+    if (!std::is_sorted(result.instructions.begin(), result.instructions.end(),
+                        [&](const auto& a, const auto& b) { return never_last(a) < never_last(b); }))
+      std::stable_sort(result.instructions.begin(), result.instructions.end(),
+                       [&](const auto& a, const auto& b) { return never_last(a) < never_last(b); });
+    std::vector<int32_t> order(result.transfers.size()), place(result.transfers.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+      return never_last(result.transfers[static_cast<size_t>(a)]) < never_last(result.transfers[static_cast<size_t>(b)]);
+    });
+    std::vector<TransferRecord> sorted;
+    sorted.reserve(order.size());
+    for (const int32_t i : order) {
+      place[static_cast<size_t>(i)] = static_cast<int32_t>(sorted.size());
+      sorted.push_back(std::move(result.transfers[static_cast<size_t>(i)]));
+    }
+    result.transfers = std::move(sorted);
+    for (InstructionRecord& record : result.instructions)
+      if (record.waited_for >= 0) record.waited_for = place[static_cast<size_t>(record.waited_for)];
+  }
+
+  /// The deepest span is what really happens; its callers get what is left of theirs.
+  void build_timeline(Timeline& timeline) {
+    std::stable_sort(spans_.begin(), spans_.end(), [](const NestedSpan& a, const NestedSpan& b) {
+      return a.span.start != b.span.start ? a.span.start < b.span.start : a.depth < b.depth;
+    });
+    std::array<Picoseconds, kLaneCount> end{};
+    std::vector<NestedSpan> open;  // spans of the TensorCore around the present one
+    const auto add = [&](Span span) {
+      Picoseconds& last = end[static_cast<size_t>(span.lane)];
+      span.start = std::max(span.start, last);
+      if (span.start >= span.end) return;
+      last = span.end;
+      timeline.add(span);
+    };
+    const auto close_until = [&](Picoseconds time) {
+      while (!open.empty() && open.back().span.end <= time) add(open.back().span), open.pop_back();
+    };
+    for (const NestedSpan& nested : spans_) {
+      if (nested.span.lane != Lane::kTensorCore) {
+        add(nested.span);
+        continue;
+      }
+      close_until(nested.span.start);
+      if (!open.empty() && open.back().span.start < nested.span.start) {
+        Span part = open.back().span;
+        part.end = nested.span.start;
+        add(part);
+      }
+      open.push_back(nested);
+    }
+    close_until(kForever);
+  }
+
+  const Module& module_;
+  std::vector<ComputationId> callers_first_;
+  IdMap<ComputationId, ComputationRun>& runs_;
+  IdMap<ComputationId, Executions> executions_;
+  std::vector<CalledRun> calls_by_caller_;
+  IdMap<InstructionId, int32_t> places_;
+  std::vector<NestedSpan> spans_;
+};
+
+void conclude(Totals& totals, const DeviceConfig& device) {
+  totals.cycles = cycles_in(totals.makespan, device.clock);
+  Unit longest = Unit::kNone;
+  Picoseconds most{};
+  const auto offer = [&](Unit unit, Picoseconds time) {
+    if (time > most) most = time, longest = unit;
+  };
+  for (size_t i = 0; i < kUnitCount; ++i) {
+    // Rounding up to whole picoseconds can add a few.
+    totals.busy[i] = std::min(totals.busy[i], totals.makespan);
+    totals.lower_bound = std::max(totals.lower_bound, totals.busy[i]);
+    offer(static_cast<Unit>(i), totals.by_bound[i]);
+  }
+  offer(Unit::kOverhead, totals.overhead);
+  offer(Unit::kWait, totals.idle);
+  totals.bound_by = longest;
+}
+
+}  // namespace
+
+Result<Simulation> simulate(Module& module, const OpTable& table, const Device& device,
+                            const SimulateOptions& options) {
+  Simulation result;
+  give_native_layouts(module, device.config, result.assumptions);
+  auto grid = device_grid(module, table);
+  if (!grid) return tl::unexpected(std::move(grid.error()));
+  result.grid = *grid;
+  auto slice = choose_slice(device.config, options.slice, grid->devices(), result.assumptions);
+  if (!slice) return tl::unexpected(std::move(slice.error()));
+  result.slice = std::move(*slice);
+  const auto costs = cost_instructions(module, table, device, {options.custom_calls}, result.assumptions);
+  if (!costs) return tl::unexpected(costs.error());
+  result.schedule = make_schedule(module, table);
+  if (!result.schedule.given)
+    result.assumptions.add("the module is not scheduled: instructions run in the order of the text");
+  if (device.config.cores > 1)
+    result.assumptions.add(fmt::format("the {} cores of one device share every instruction evenly", device.config.cores));
+
+  const MemorySystem memory(device.config);
+  const RunContext context{module, table, device.config, options, memory, *costs, result.schedule, result.slice,
+                           result.grid,
+                           provenance_of(device, {"dma", "memory.hbm"}),
+                           provenance_of(device, {"ici"}),
+                           provenance_of(device, {"host.pcie"}),
+                           provenance_of(device, {"overhead.loop_iteration"})};
+  std::vector<CalledRun> calls;
+  RunSinks sinks{result.assumptions, result.loops, calls};
+  IdMap<ComputationId, ComputationRun> runs(module.computations.size());
+  std::vector<ComputationId> order;
+  for (const ComputationId id : callees_first(module)) {
+    if (result.schedule.order[id].empty()) continue;
+    auto run = run_computation(context, id, runs, sinks);
+    if (!run) return tl::unexpected(std::move(run.error()));
+    runs[id] = std::move(*run);
+    order.push_back(id);
+  }
+  result.totals = runs[module.entry].totals;
+  std::reverse(order.begin(), order.end());
+  Assembly(module, std::move(order), runs, calls).assemble(result, options.keep_timeline);
+  conclude(result.totals, device.config);
+  return result;
+}
+
+}  // namespace hlosim
