@@ -329,7 +329,8 @@ Result<Groups> list_replica_groups(const ReplicaGroups& groups, int64_t everybod
     if (everybody < 0 || everybody > kMostDevices)
       return failure(fmt::format("a group of {} devices is more than the {} that can be listed", everybody,
                                  kMostDevices));
-    std::iota(listed.emplace_back(static_cast<size_t>(everybody)).begin(), listed.back().end(), 0);
+    std::vector<int64_t>& all = listed.emplace_back(static_cast<size_t>(everybody));
+    std::iota(all.begin(), all.end(), 0);
   }
   return listed;
 }
