@@ -21,6 +21,13 @@ constexpr IndexAttrs kGatherIndices = {AttrKey::kOperandBatchingDims, AttrKey::k
 constexpr IndexAttrs kScatterIndices = {AttrKey::kInputBatchingDims, AttrKey::kScatterIndicesBatchingDims,
                                         AttrKey::kScatterDimsToOperandDims};
 
+/// Requires: values in [0, rank).
+DimensionSet set_of(Dimensions values, int64_t rank) {
+  DimensionSet set(rank);
+  for (const int64_t value : values) set.insert(value);
+  return set;
+}
+
 /// Number of index vectors' dimensions: those of the indices without index_vector_dim.
 int64_t batch_rank(ShapeRef indices, int64_t vector_dim) {
   return vector_dim == indices->rank() ? indices->rank() : indices->rank() - 1;
@@ -68,13 +75,14 @@ bool require_indices(OpContext& op, ShapeRef operand, int64_t indices_operand, c
   return true;
 }
 
-// Ascending dimensions of a rank, each once, without those that `others` holds.
+// Ascending dimensions of a rank, each once, without those that `others` holds (found in range before).
 bool require_disjoint(OpContext& op, int constraint, AttrKey key, int64_t rank, AttrKey others) {
   const Dimensions list = op.ints(key);
   if (!require_sorted(op, constraint, to_text(key), list)) return false;
   if (!require_in_range(op, constraint, to_text(key), list, rank)) return false;
+  const DimensionSet taken = set_of(op.ints(others), rank);
   for (const int64_t dimension : list) {
-    if (!holds(op.ints(others), dimension)) continue;
+    if (!taken.contains(dimension)) continue;
     op.error(constraint, "{} and {} both hold {}, expected no common dimension", to_text(key),
              to_text(others), dimension);
     return false;
@@ -104,6 +112,8 @@ bool require_gather(OpContext& op) {
   if (!require_disjoint(op, 6, AttrKey::kCollapsedSliceDims, operand->rank(), AttrKey::kOperandBatchingDims))
     return false;
   if (!require_count(op, 7, "slice_sizes", sizes.size(), operand->rank())) return false;
+  const DimensionSet collapsed_set = set_of(collapsed, operand->rank());
+  const DimensionSet batching_set = set_of(batching, operand->rank());
   for (int64_t i = 0; i < operand->rank(); ++i) {
     const int64_t size = sizes[static_cast<size_t>(i)], limit = operand->dim(i);
     if (size < 0 || (limit != Shape::kUnbounded && size > limit)) {
@@ -111,7 +121,7 @@ bool require_gather(OpContext& op) {
                size_text(limit));
       return false;
     }
-    if (size > 1 && (holds(collapsed, i) || holds(batching, i))) {
+    if (size > 1 && (collapsed_set.contains(i) || batching_set.contains(i))) {
       op.error(8, "slice size of dimension {} is {}, expected 0 or 1: it is no dimension of the result", i,
                size);
       return false;
@@ -130,13 +140,15 @@ ShapeRef infer_gather(OpContext& op) {
   const Dimensions batching = op.ints(AttrKey::kOperandBatchingDims), sizes = op.ints(AttrKey::kSliceSizes);
   const int64_t vector_dim = op.integer(AttrKey::kIndexVectorDim);
   const int64_t rank = static_cast<int64_t>(offset.size()) + batch_rank(indices, vector_dim);
+  const DimensionSet collapsed_set = set_of(collapsed, operand->rank());
+  const DimensionSet batching_set = set_of(batching, operand->rank());
   DimensionList dimensions;
   int64_t window = 0, batch = 0;
   size_t next_offset = 0;
   for (int64_t i = 0; i < rank; ++i) {
     if (next_offset < offset.size() && offset[next_offset] == i) {
       ++next_offset;
-      while (holds(collapsed, window) || holds(batching, window)) ++window;
+      while (collapsed_set.contains(window) || batching_set.contains(window)) ++window;
       const int64_t size = sizes[static_cast<size_t>(window)];
       dimensions.add(size, operand->is_dynamic(window) && size == operand->dim(window));
       ++window;
@@ -206,12 +218,14 @@ bool require_updates(OpContext& op) {
     op.error(8, "updates {} have {} dimensions, expected {}", text_of(updates), updates->rank(), rank);
     return false;
   }
+  const DimensionSet inserted_set = set_of(inserted, operand->rank());
+  const DimensionSet batching_set = set_of(batching, operand->rank());
   int64_t from = 0, batch = 0;
   size_t next_window = 0;
   for (int64_t i = 0; i < rank; ++i) {
     if (next_window < window.size() && window[next_window] == i) {
       ++next_window;
-      while (holds(inserted, from) || holds(batching, from)) ++from;
+      while (inserted_set.contains(from) || batching_set.contains(from)) ++from;
       const int64_t limit = operand->dim(from);
       if (updates->dim(i) > limit && limit != Shape::kUnbounded) {
         op.error(9,

@@ -60,7 +60,7 @@ ShapeRef infer_triangular_solve(OpContext& op) {
 
 // C1: the operand is an array.
 // C2: FFT, IFFT and IRFFT take complex numbers, RFFT takes f32 or f64.
-// C3: fft_length has 1 to 3 entries.
+// C3: fft_length has 1 to 3 entries, none negative.
 // C4: the operand has at least as many dimensions.
 // C5: RFFT and IRFFT: the last dimensions are those lengths, but the last one of IRFFT's complex operand,
 //     which is length / 2 + 1.
@@ -76,6 +76,8 @@ ShapeRef infer_fft(OpContext& op) {
   const Dimensions length = op.ints(AttrKey::kFftLength);
   const auto count = static_cast<int64_t>(length.size());
   if (count < 1 || count > 3) return op.error(3, "fft_length has {} entries, expected 1 to 3", count);
+  for (const int64_t entry : length)
+    if (entry < 0) return op.error(3, "fft_length is {}, expected no negative entry", list_text(length));
   if (operand->rank() < count)
     return op.error(4, "operand {} has {} dimensions, expected at least {}", text_of(operand),
                     operand->rank(), count);

@@ -35,7 +35,7 @@ bool require_sorted(OpContext& op, int constraint, std::string_view what, Dimens
 /// `actual` == `expected`; `what` names the list: "slice_sizes".
 bool require_count(OpContext& op, int constraint, std::string_view what, size_t actual, int64_t expected);
 
-inline bool holds(std::span<const int64_t> values, int64_t value) {
+inline bool holds(Dimensions values, int64_t value) {
   for (const int64_t v : values)
     if (v == value) return true;
   return false;
