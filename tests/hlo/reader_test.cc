@@ -91,7 +91,7 @@ TEST(Reader, KeepsEveryAttributeForm) {
        "operand_precision={highest,default}"},
       {"f32[2] custom-call(f32[2] p), custom_call_target=\"x\", literal=s32[2] {1, 2}, operand_layout_constraints={f32[2]{0}}, "
        "output_to_operand_aliasing={{}: (0, {})}, api_version=api_version_typed_ffi, backend_config={n = 1 : i32}",
-       "literal=s32[2] {1, 2}, operand_layout_constraints={f32[2]{0}}, output_to_operand_aliasing={ {}: (0, {}) }, "
+       "literal=s32[2]{0} {1, 2}, operand_layout_constraints={f32[2]{0}}, output_to_operand_aliasing={ {}: (0, {}) }, "
        "api_version=API_VERSION_TYPED_FFI, backend_config={n = 1 : i32}"},
       {"f32[2] negate(f32[2] p), sharding={devices=[2,1]<=[2] last_tile_dim_replicate metadata={op_name=\"s\"}}",
        "sharding={devices=[2,1]<=[2] last_tile_dim_replicate metadata={op_name=\"s\"}}"},
