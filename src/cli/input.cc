@@ -7,6 +7,7 @@
 
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
+#include "ops/module_rules.h"
 #include "ops/op_table.h"
 
 namespace hlosim {
@@ -40,7 +41,8 @@ ModuleInput read_module_input(const std::string& path, bool parse_only, Streams 
   DiagnosticList diagnostics;
   input.modules = read_modules(*source, op_table(), diagnostics);
   if (!parse_only)
-    for (Module& module : input.modules) verify(module, op_table(), diagnostics);
+    for (Module& module : input.modules)
+      if (verify(module, op_table(), diagnostics)) check_module_rules(module, op_table(), diagnostics);
   for (const Diagnostic& diagnostic : diagnostics.items()) streams.err << render(diagnostic);
   if (diagnostics.error_count() > diagnostics.items().size())
     streams.err << fmt::format("{}: {} more errors are not shown\n", (*source)->name(),
