@@ -135,9 +135,11 @@ std::string shuffles(std::string_view text) {
 }
 
 TEST(DataMovement, OnlyWhatLeavesItsRegisterIsShuffled) {
-  EXPECT_EQ(shuffles("x = transpose(f32[4,8,128] a), dimensions={1,0,2}"), "sublanes ");
-  EXPECT_EQ(shuffles("x = transpose(f32[4,8,128] a), dimensions={0,2,1}"), "lanes ");
-  EXPECT_EQ(shuffles("x = transpose(f32[4,5,8,128] a), dimensions={1,0,2,3}"), "");
+  EXPECT_EQ(shuffles("x = f32[8,4,128] transpose(f32[4,8,128] a), dimensions={1,0,2}"), "sublanes ");
+  EXPECT_EQ(shuffles("x = f32[4,128,8] transpose(f32[4,8,128] a), dimensions={0,2,1}"), "lanes ");
+  EXPECT_EQ(shuffles("x = f32[5,4,8,128] transpose(f32[4,5,8,128] a), dimensions={1,0,2,3}"), "");
+  // A layout that the text leaves out keeps the elements in place.
+  EXPECT_EQ(shuffles("x = transpose(f32[4,8,128] a), dimensions={0,2,1}"), "");
   EXPECT_EQ(shuffles("x = f32[128,8]{0,1} transpose(f32[8,128]{1,0} a), dimensions={1,0}"), "");
   EXPECT_EQ(shuffles("x = f32[8,128]{0,1} copy(f32[8,128]{1,0} a)"), "lanes ");
   EXPECT_EQ(shuffles("x = f32[8,128]{1,0:S(1)} copy(f32[8,128]{1,0} a)"), "");
