@@ -45,7 +45,8 @@ struct KnownCount {
     if (value == 0) {
       *this = {what, found, from, true};
     } else if (value != found) {
-      return fmt::format("\"{}\" names {} {}, {} says {}", from, found, what, by, value);
+      const std::string teller = inferred ? fmt::format("\"{}\"", by) : std::string(by);
+      return fmt::format("\"{}\" names {} {}, {} says {}", from, found, what, teller, value);
     }
     return std::nullopt;
   }
