@@ -13,9 +13,9 @@
 namespace hlosim {
 
 struct Assumption {
-  std::string text;          // one sentence, no full stop: "custom-call to \"foo\" is costed by its bytes alone"
-  int64_t count = 0;         // how often it was needed
-  InstructionId example;     // the first instruction it concerned; invalid: the module as a whole
+  std::string text;       // one sentence, no full stop: "custom-call to \"foo\" is costed by its bytes alone"
+  int64_t count = 0;      // how often it was needed
+  InstructionId example;  // the first instruction it concerned; invalid: the module as a whole
 };
 
 /// Assumptions in the order they were first made, each text once.

@@ -21,16 +21,17 @@ struct Seconds {
 
 /// How the members of one group lie in the slice.
 struct GroupPlace {
-  std::vector<TorusAxis> axes;   // of the box around them, sides longer than one
+  std::vector<TorusAxis> axes;  // of the box around them, sides longer than one
   int64_t chips = 1;
   int64_t members_per_chip = 1;
-  bool is_box = true;            // every chip of the box has that many members
+  bool is_box = true;  // every chip of the box has that many members
   bool operator==(const GroupPlace&) const = default;
 };
 
 class CollectiveModel {
  public:
-  CollectiveModel(const DeviceConfig& device, const Slice& slice, const DeviceGrid& grid, AssumptionList& assumptions)
+  CollectiveModel(const DeviceConfig& device, const Slice& slice, const DeviceGrid& grid,
+                  AssumptionList& assumptions)
       : device_(device), slice_(slice), grid_(grid), assumptions_(assumptions) {}
 
   /// Device of a member: XLA's default assignment numbers partitions first.
@@ -53,7 +54,8 @@ class CollectiveModel {
       }
       const int64_t length = high - low + 1;
       if (length > 1)
-        place.axes.push_back({static_cast<int64_t>(axis), length, slice_.wraps[axis] && length == slice_.sides[axis]});
+        place.axes.push_back(
+            {static_cast<int64_t>(axis), length, slice_.wraps[axis] && length == slice_.sides[axis]});
       box *= std::max<int64_t>(length, 1);
       stride *= slice_.sides[axis];
     }
@@ -67,7 +69,8 @@ class CollectiveModel {
   double link_rate(int64_t members_per_chip) const {
     const double axes = 2.0 * static_cast<double>(std::max<size_t>(device_.ici.pod.sides.size(), 1));
     const double share = static_cast<double>(members_per_chip) / static_cast<double>(slice_.devices_per_chip);
-    return device_.ici.bandwidth.count() * static_cast<double>(device_.ici.links) / axes * std::min(share, 1.0);
+    return device_.ici.bandwidth.count() * static_cast<double>(device_.ici.links) / axes *
+           std::min(share, 1.0);
   }
 
   double die_rate() const {
@@ -96,16 +99,21 @@ class CollectiveModel {
     Seconds seconds;
     switch (kind) {
       case CollectiveKind::kAllGather:
-      case CollectiveKind::kReduceScatter: return gather(place, volume);
+      case CollectiveKind::kReduceScatter:
+        return gather(place, volume);
       case CollectiveKind::kAllReduce:
         seconds = gather(place, volume);
         return {2 * seconds.by_bytes, 2 * seconds.by_hops};
       case CollectiveKind::kAllToAll:
       case CollectiveKind::kRaggedAllToAll:
-        seconds.by_bytes = all_to_all_seconds(place.axes, payload * static_cast<double>(place.members_per_chip), link);
+        seconds.by_bytes =
+            all_to_all_seconds(place.axes, payload * static_cast<double>(place.members_per_chip), link);
         break;
-      case CollectiveKind::kBroadcast: seconds.by_bytes = broadcast_seconds(place.axes, payload, link); break;
-      case CollectiveKind::kPermute: break;
+      case CollectiveKind::kBroadcast:
+        seconds.by_bytes = broadcast_seconds(place.axes, payload, link);
+        break;
+      case CollectiveKind::kPermute:
+        break;
     }
     seconds.by_hops = static_cast<double>(diameter(place.axes)) * hop_seconds();
     if (place.members_per_chip > 1) {
@@ -145,7 +153,8 @@ class CollectiveModel {
       hops = std::max(hops, loads.send(chip_of(source), chip_of(target), payload));
       within_chip |= source != target && chip_of(source) == chip_of(target);
     }
-    Seconds seconds{loads.busiest() / link_rate(slice_.devices_per_chip), static_cast<double>(hops) * hop_seconds()};
+    Seconds seconds{loads.busiest() / link_rate(slice_.devices_per_chip),
+                    static_cast<double>(hops) * hop_seconds()};
     if (within_chip) {
       seconds.by_bytes = std::max(seconds.by_bytes, payload / die_rate());
       seconds.by_hops = std::max(seconds.by_hops, hop_seconds());
@@ -164,14 +173,16 @@ std::string axes_text(const GroupPlace& place) {
   if (place.axes.empty()) return "within one chip";
   std::vector<std::string> parts;
   for (const TorusAxis& axis : place.axes)
-    parts.push_back(fmt::format("{} of {} along {}", axis.ring ? "ring" : "line", axis.length,
-                                axis.axis < 3 ? std::string(1, "xyz"[axis.axis]) : fmt::format("axis {}", axis.axis)));
+    parts.push_back(
+        fmt::format("{} of {} along {}", axis.ring ? "ring" : "line", axis.length,
+                    axis.axis < 3 ? std::string(1, "xyz"[axis.axis]) : fmt::format("axis {}", axis.axis)));
   return fmt::format("{}{}", fmt::join(parts, ", "), place.axes.size() > 1 ? ", axes in rotation" : "");
 }
 
 std::string_view kind_text(CollectiveKind kind) {
-  constexpr std::string_view kNames[] = {"reduce-scatter and all-gather", "all-gather", "reduce-scatter", "all-to-all",
-                                         "ragged all-to-all as one of equal parts", "permute", "broadcast"};
+  constexpr std::string_view kNames[] = {
+      "reduce-scatter and all-gather",           "all-gather", "reduce-scatter", "all-to-all",
+      "ragged all-to-all as one of equal parts", "permute",    "broadcast"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -202,7 +213,8 @@ Result<CollectiveCost> cost_collective(const OpContext& op, const DeviceConfig& 
   cost.group_count = static_cast<int64_t>(groups->groups.size());
   for (const auto& group : groups->groups)
     cost.group_size = std::max(cost.group_size, static_cast<int64_t>(group.size()));
-  if (!groups->pairs.empty()) cost.group_size = 2, cost.group_count = static_cast<int64_t>(groups->pairs.size());
+  if (!groups->pairs.empty())
+    cost.group_size = 2, cost.group_count = static_cast<int64_t>(groups->pairs.size());
   cost.sent = sent_per_member(cost.kind, cost.group_size, cost.logical_payload);
   cost.scalar_sent = sent_per_member(cost.kind, cost.group_size, cost.scalar_payload);
   const CollectiveModel model(device, slice, grid, assumptions);
@@ -217,7 +229,8 @@ Result<CollectiveCost> cost_collective(const OpContext& op, const DeviceConfig& 
   }
   if (!groups->pairs.empty()) {
     seconds = model.permute(groups->pairs, bytes);
-    cost.algorithm = fmt::format("permute of {} pairs by the shortest ways on {}", groups->pairs.size(), slice.text());
+    cost.algorithm =
+        fmt::format("permute of {} pairs by the shortest ways on {}", groups->pairs.size(), slice.text());
   } else {
     std::optional<GroupPlace> last;
     bool boxes = true;

@@ -20,9 +20,9 @@ struct DeviceGrid;                    // ops/collective_groups.h
 
 /// A slice of chips: the sides of its mesh, and which of them close to a ring.
 struct Slice {
-  std::vector<int64_t> sides;      // chips, x first
-  std::vector<bool> wraps;         // one per side
-  int64_t devices_per_chip = 1;    // they share the chip's links
+  std::vector<int64_t> sides;    // chips, x first
+  std::vector<bool> wraps;       // one per side
+  int64_t devices_per_chip = 1;  // they share the chip's links
 
   int64_t chips() const;
   int64_t devices() const { return chips() * devices_per_chip; }
@@ -31,8 +31,8 @@ struct Slice {
 };
 
 struct SliceRequest {
-  std::optional<Topology> topology;   // --topology
-  std::optional<int64_t> devices;     // --devices
+  std::optional<Topology> topology;  // --topology
+  std::optional<int64_t> devices;    // --devices
 };
 
 /// The slice that `needed` devices run on: the requested topology; else the most compact shape of the
@@ -45,15 +45,15 @@ struct CollectiveCost {
   CollectiveKind kind{};
   int64_t group_size = 1;
   int64_t group_count = 1;
-  Bytes payload{};         // one member's arrays, padded
-  Bytes scalar_payload{};  // its scalars, 4 bytes each for f32[]
-  Bytes logical_payload{}; // one member's arrays without padding
-  Bytes sent{};            // what one member sends for the arrays, bandwidth-optimal, without padding
-  Bytes scalar_sent{};     // and for the scalars
-  Picoseconds launch{};    // start and synchronisation
-  Picoseconds network{};   // on the links; the larger of bytes and hops
+  Bytes payload{};          // one member's arrays, padded
+  Bytes scalar_payload{};   // its scalars, 4 bytes each for f32[]
+  Bytes logical_payload{};  // one member's arrays without padding
+  Bytes sent{};             // what one member sends for the arrays, bandwidth-optimal, without padding
+  Bytes scalar_sent{};      // and for the scalars
+  Picoseconds launch{};     // start and synchronisation
+  Picoseconds network{};    // on the links; the larger of bytes and hops
   bool latency_bound = false;
-  std::string algorithm;   // "all-reduce, bidirectional ring of 4 along x: max(2·3/4·V/2w, 2·2·α)"
+  std::string algorithm;  // "all-reduce, bidirectional ring of 4 along x: max(2·3/4·V/2w, 2·2·α)"
 
   Picoseconds time() const { return launch + network; }
 };

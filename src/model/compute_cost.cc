@@ -27,8 +27,9 @@ double mxu_cycles(const DeviceConfig& device, const MatmulWork& work, const Matm
   const double tiles = static_cast<double>(work.batch) * ceil_div(static_cast<double>(work.k), depth) *
                        ceil_div(static_cast<double>(work.n), static_cast<double>(mxu.columns));
   // A tile that is not full deep loads fewer rows.
-  const double latch = static_cast<double>(rate.latch_cadence.count()) *
-                       ceil_div(std::min(static_cast<double>(work.k), depth), static_cast<double>(rate.latch_rows));
+  const double latch =
+      static_cast<double>(rate.latch_cadence.count()) *
+      ceil_div(std::min(static_cast<double>(work.k), depth), static_cast<double>(rate.latch_rows));
   const int64_t units = mxu.count * device.cores;
   double best = std::numeric_limits<double>::infinity();
   for (int64_t parts = 1; parts <= units; ++parts) {

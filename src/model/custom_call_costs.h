@@ -20,7 +20,7 @@ namespace hlosim {
 struct CustomCallCost {
   std::string target;
   std::optional<Picoseconds> time;
-  Flops flops{};                  // on the MXU at its peak rate for bf16
+  Flops flops{};  // on the MXU at its peak rate for bf16
   int64_t vector_operations = 0;
   int64_t transcendentals = 0;
   std::optional<Bytes> read, written;  // HBM

@@ -63,9 +63,8 @@ void add_vector(ComputeSummary& sum, const VectorWork& work, const DeviceConfig&
     sum.vector_operations = saturating_add(sum.vector_operations, operations);
     sum.has_vector = true;
   }
-  const bool transcendental =
-      work.op == VectorOp::kTranscendental ||
-      (work.op == VectorOp::kExpensive && !is_integer(work.shape->element_type));
+  const bool transcendental = work.op == VectorOp::kTranscendental ||
+                              (work.op == VectorOp::kExpensive && !is_integer(work.shape->element_type));
   if (transcendental) sum.transcendentals = saturating_add(sum.transcendentals, operations);
 }
 
@@ -91,7 +90,7 @@ int64_t leaves_before(ShapeRef tuple, int64_t element) {
 struct Origin {
   int32_t parameter = -1;  // >= 0: leaves [leaf, …) of that parameter
   int32_t leaf = 0;
-  InstructionId value;     // else: the instruction that computes it
+  InstructionId value;  // else: the instruction that computes it
 };
 
 /// Walks one body in order. The tables are the module's, shared by all bodies.
@@ -99,9 +98,15 @@ class BodyWalk {
  public:
   BodyWalk(Module& module, const OpTable& table, const DeviceConfig& device, AssumptionList& assumptions,
            const IdMap<ComputationId, FusionSummary>& done)
-      : module_(module), table_(table), device_(device), assumptions_(assumptions), done_(done),
-        origins_(module.instructions.size()), in_place_(module.instructions.size()),
-        computed_(module.instructions.size()), converted_(module.instructions.size()) {}
+      : module_(module),
+        table_(table),
+        device_(device),
+        assumptions_(assumptions),
+        done_(done),
+        origins_(module.instructions.size()),
+        in_place_(module.instructions.size()),
+        computed_(module.instructions.size()),
+        converted_(module.instructions.size()) {}
 
   FusionSummary walk(ComputationId id) {
     FusionSummary summary;
@@ -141,8 +146,8 @@ class BodyWalk {
       const Origin& tuple = origins_[instruction.operands[0]];
       if (tuple.parameter >= 0) {
         origin = tuple;
-        origin.leaf += static_cast<int32_t>(
-            leaves_before(module_[instruction.operands[0]].shape, index->integer()));
+        origin.leaf +=
+            static_cast<int32_t>(leaves_before(module_[instruction.operands[0]].shape, index->integer()));
       } else if (const Instruction& made = module_[tuple.value];
                  table_[made.opcode].has(kFree) && made.shape->is_tuple() &&
                  made.operands.size() == made.shape->elements.size()) {
@@ -182,8 +187,8 @@ class BodyWalk {
       const Origin& origin = origins_[instruction.operands[i]];
       if (compute.has_vector && read) convert(instruction.operands[i], read, summary);
       if (!read || origin.parameter < 0) continue;
-      add_read(summary.parameters[static_cast<size_t>(origin.parameter)], static_cast<size_t>(origin.leaf), read,
-               module_[instruction.operands[i]].shape);
+      add_read(summary.parameters[static_cast<size_t>(origin.parameter)], static_cast<size_t>(origin.leaf),
+               read, module_[instruction.operands[i]].shape);
     }
     in_place_[id] = result_access(instruction, work);
   }
@@ -214,7 +219,8 @@ class BodyWalk {
     PartAccess written = part_of(work.result_written, instruction.shape);
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       if (i >= work.operand_read.size() || work.operand_read[i]) continue;
-      if (module_[instruction.operands[i]].shape->element_count() != instruction.shape->element_count()) continue;
+      if (module_[instruction.operands[i]].shape->element_count() != instruction.shape->element_count())
+        continue;
       const Origin& origin = origins_[instruction.operands[i]];
       if (origin.parameter >= 0) return written;
       PartAccess below = in_place_[origin.value];
@@ -243,13 +249,15 @@ class BodyWalk {
     if (origin.parameter >= 0) {  // handed through: copied
       auto& leaves = summary.parameters[static_cast<size_t>(origin.parameter)];
       for (size_t k = 0; k < static_cast<size_t>(leaf_count(shape)); ++k)
-        if (static_cast<size_t>(origin.leaf) + k < leaves.size()) leaves[static_cast<size_t>(origin.leaf) + k].whole = true;
+        if (static_cast<size_t>(origin.leaf) + k < leaves.size())
+          leaves[static_cast<size_t>(origin.leaf) + k].whole = true;
     } else if (computed_[origin.value] && shape->is_array()) {
       summary.compute.slots += conversion_work(device_.vpu, shape);
     }
     const PartAccess access = origin.parameter >= 0 ? PartAccess{true, {}, {}} : in_place_[origin.value];
     if (shape->is_array()) {
-      summary.results.push_back(access.whole || access.padded.count() == 0 ? PartAccess{true, {}, {}} : access);
+      summary.results.push_back(access.whole || access.padded.count() == 0 ? PartAccess{true, {}, {}}
+                                                                           : access);
     } else {
       summary.results.insert(summary.results.end(), static_cast<size_t>(leaf_count(shape)), {true, {}, {}});
     }
@@ -266,7 +274,7 @@ class BodyWalk {
   const IdMap<ComputationId, FusionSummary>& done_;
   IdMap<InstructionId, Origin> origins_;
   IdMap<InstructionId, PartAccess> in_place_;
-  IdMap<InstructionId, uint8_t> computed_;   // by vector operations, hence in 32 bits
+  IdMap<InstructionId, uint8_t> computed_;  // by vector operations, hence in 32 bits
   IdMap<InstructionId, uint8_t> converted_;
 };
 
@@ -285,7 +293,8 @@ ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, Assu
 }
 
 IdMap<ComputationId, FusionSummary> summarize_fusions(Module& module, const OpTable& table,
-                                                      const DeviceConfig& device, AssumptionList& assumptions) {
+                                                      const DeviceConfig& device,
+                                                      AssumptionList& assumptions) {
   IdMap<ComputationId, FusionSummary> summaries(module.computations.size());
   IdMap<ComputationId, uint8_t> is_body(module.computations.size());
   for (const Instruction& instruction : module.instructions)

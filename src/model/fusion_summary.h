@@ -11,8 +11,8 @@
 #include "hlo/op_def.h"
 #include "model/assumptions.h"
 #include "model/compute_cost.h"
-#include "model/instruction_cost.h"
 #include "model/device.h"
+#include "model/instruction_cost.h"
 #include "ops/work.h"
 
 namespace hlosim {
@@ -31,7 +31,7 @@ struct ComputeSummary {
   int64_t vector_operations = 0;
   int64_t transcendentals = 0;
   bool has_matmul = false, has_vector = false, emulated = false, unmodelled = false;
-  double dominant_slots = 0;             // of the operation class that takes most ALU slots
+  double dominant_slots = 0;  // of the operation class that takes most ALU slots
   VectorOp dominant = VectorOp::kSimple;
   int64_t scattered_accesses = 0;
 
@@ -51,6 +51,7 @@ ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, Assu
 
 /// Summaries of every computation that a fusion of the module calls, nested fusions included.
 IdMap<ComputationId, FusionSummary> summarize_fusions(Module& module, const OpTable& table,
-                                                      const DeviceConfig& device, AssumptionList& assumptions);
+                                                      const DeviceConfig& device,
+                                                      AssumptionList& assumptions);
 
 }  // namespace hlosim

@@ -28,7 +28,7 @@ std::string unit_name(const DeviceConfig& device, Unit unit) {
 }
 
 std::string_view to_text(CostCategory category) {
-  constexpr std::string_view kNames[] = {"matmul", "vector", "data movement", "collective",
+  constexpr std::string_view kNames[] = {"matmul", "vector",      "data movement", "collective",
                                          "host",   "custom call", "control"};
   return kNames[static_cast<size_t>(category)];
 }
@@ -57,8 +57,9 @@ class Provenances {
       const bool is_hbm = &device.config.memory[i] == &device.config.hbm();
       set(memory_unit(i), device, {path, std::string_view(is_hbm ? "dma.bandwidth" : "clock")});
     }
-    constexpr std::string_view kClasses[] = {"vpu.ops.simple",     "vpu.ops.divide",     "vpu.ops.transcendental",
-                                             "vpu.ops.expensive",  "vpu.ops.cross_lane", "vpu.ops.cross_sublane"};
+    constexpr std::string_view kClasses[] = {"vpu.ops.simple",         "vpu.ops.divide",
+                                             "vpu.ops.transcendental", "vpu.ops.expensive",
+                                             "vpu.ops.cross_lane",     "vpu.ops.cross_sublane"};
     for (size_t i = 0; i < std::size(kClasses); ++i)
       vector_[i] = from(device, {"clock", "vpu.lanes", "vpu.sublanes", "vpu.alus", kClasses[i]});
     emulated_ = from(device, {"clock", "mxu"});
@@ -90,8 +91,13 @@ class CostModel {
  public:
   CostModel(Module& module, const OpTable& table, const Device& device, const CostOptions& options,
             AssumptionList& assumptions)
-      : module_(module), table_(table), device_(device.config), options_(options), assumptions_(assumptions),
-        memory_(device.config), provenances_(device),
+      : module_(module),
+        table_(table),
+        device_(device.config),
+        options_(options),
+        assumptions_(assumptions),
+        memory_(device.config),
+        provenances_(device),
         fusions_(summarize_fusions(module, table, device.config, assumptions)) {}
 
   InstructionCost cost(InstructionId id) {
@@ -129,7 +135,8 @@ class CostModel {
   void access(InstructionCost& cost, Direction direction, int64_t space, Bytes padded, Bytes logical) {
     const size_t at = memory_.space_of(space);
     if (at == kUnknownSpace)
-      assumptions_.add(fmt::format("memory space S({}) is not in the device file: its traffic takes no time", space));
+      assumptions_.add(
+          fmt::format("memory space S({}) is not in the device file: its traffic takes no time", space));
     Traffic& traffic = cost.traffic[at];
     add(direction == Direction::kRead ? traffic.read : traffic.written, padded);
     add(cost.padded_bytes, padded);
@@ -149,7 +156,8 @@ class CostModel {
     access(cost, direction, home->memory_space(), array_size(array), dense_bytes(array));
   }
 
-  void access_parts(InstructionCost& cost, Direction direction, ShapeRef shape, std::span<const PartAccess> parts) {
+  void access_parts(InstructionCost& cost, Direction direction, ShapeRef shape,
+                    std::span<const PartAccess> parts) {
     size_t at = 0;
     for_each_leaf(shape, [&](ShapeRef leaf) {
       const PartAccess part = at < parts.size() ? parts[at] : PartAccess{true, {}, {}};
@@ -202,14 +210,16 @@ class CostModel {
     cost.stream = issue;
     cost.bound_by = issue.count() > 0 ? Unit::kScalar : Unit::kNone;
     if (def.has(kCopyStart)) {
-      access_shape(cost, Direction::kRead, module_[instruction.operands[0]].shape, module_[instruction.operands[0]].shape);
+      access_shape(cost, Direction::kRead, module_[instruction.operands[0]].shape,
+                   module_[instruction.operands[0]].shape);
       access_shape(cost, Direction::kWrite, instruction.shape->elements[0], instruction.shape->elements[0]);
       cost.category = CostCategory::kData;
     } else if (def.has(kCollective)) {
       add_accesses(cost, instruction, work_of(OpContext(module_, instruction, table_, nullptr)));
       cost.category = CostCategory::kCollective;
     } else if (def.has(kHostTransfer)) {
-      const ShapeRef data = instruction.shape->is_tuple() ? instruction.shape->elements[0] : instruction.shape;
+      const ShapeRef data =
+          instruction.shape->is_tuple() ? instruction.shape->elements[0] : instruction.shape;
       const bool sends = instruction.operands.size() > 1;  // data and token; recv takes a token
       access_shape(cost, sends ? Direction::kRead : Direction::kWrite, data, data);
       cost.category = CostCategory::kHost;
@@ -257,12 +267,15 @@ class CostModel {
 
   // ── time ──
 
-  Picoseconds cycles_time(double cycles) const { return ceil_picoseconds(cycles * 1e12 / device_.clock.count()); }
+  Picoseconds cycles_time(double cycles) const {
+    return ceil_picoseconds(cycles * 1e12 / device_.clock.count());
+  }
 
   void add_vector_time(InstructionCost& cost, const ComputeSummary& compute) const {
     const auto units = [&](int64_t per_core) { return static_cast<double>(per_core * device_.cores); };
     const auto pushes = [&](double count, const UnitConfig& unit) {
-      return cycles_time(count * static_cast<double>(unit.cadence.count()) / units(std::max<int64_t>(unit.count, 1)));
+      return cycles_time(count * static_cast<double>(unit.cadence.count()) /
+                         units(std::max<int64_t>(unit.count, 1)));
     };
     cost.busy[index_of(Unit::kVpu)] = cycles_time(compute.slots.alu / units(device_.vpu.alus));
     cost.busy[index_of(Unit::kEup)] = pushes(compute.slots.eup, device_.eup);
@@ -298,7 +311,8 @@ class CostModel {
         Picoseconds& busy = cost.busy[index_of(memory_.unit_of(memory_.hbm()))];
         busy = std::max(busy, memory_.busy(memory_.hbm(), {runs, Bytes(0)}));
         const double in_flight = static_cast<double>(std::max<int64_t>(device_.dma.outstanding, 1)) * cores;
-        latency = std::max(latency, ceil_picoseconds(accesses * static_cast<double>(latency.count()) / in_flight));
+        latency =
+            std::max(latency, ceil_picoseconds(accesses * static_cast<double>(latency.count()) / in_flight));
       }
     }
     cost.fixed = device_.overhead.instruction + latency;
@@ -311,8 +325,8 @@ class CostModel {
     cost.fixed += device_.host.pcie.latency;
   }
 
-  CostCategory category_of(const InstructionCost& cost, const ComputeSummary& compute, const Instruction& instruction,
-                           const OpDef& def) const {
+  CostCategory category_of(const InstructionCost& cost, const ComputeSummary& compute,
+                           const Instruction& instruction, const OpDef& def) const {
     if (def.has(kCollective)) return CostCategory::kCollective;
     if (def.has(kHostTransfer)) return CostCategory::kHost;
     if (compute.has_matmul) return CostCategory::kMatmul;
@@ -331,7 +345,7 @@ class CostModel {
       const Picoseconds least = device_.overhead.smallest_fusion + device_.overhead.instruction;
       cost.fixed = std::max(cost.fixed, least - std::min(cost.stream, least));
     }
-    cost.bound_by = cost.fixed > cost.stream   ? Unit::kOverhead
+    cost.bound_by = cost.fixed > cost.stream  ? Unit::kOverhead
                     : cost.stream.count() > 0 ? static_cast<Unit>(longest)
                                               : Unit::kNone;
     cost.provenance = provenances_.of(cost, compute);
@@ -369,8 +383,8 @@ std::vector<ComputationId> control_flow_computations(const Module& module, const
 Result<InstructionCosts> cost_instructions(Module& module, const OpTable& table, const Device& device,
                                            const CostOptions& options, AssumptionList& assumptions) {
   if (device.config.memory.size() > kMaxMemorySpaces)
-    return failure(fmt::format("device \"{}\" has {} memory spaces; at most {} can be told apart", device.config.name,
-                               device.config.memory.size(), kMaxMemorySpaces));
+    return failure(fmt::format("device \"{}\" has {} memory spaces; at most {} can be told apart",
+                               device.config.name, device.config.memory.size(), kMaxMemorySpaces));
   CostModel model(module, table, device, options, assumptions);
   InstructionCosts costs(module.instructions.size());
   for (const ComputationId computation : control_flow_computations(module, table))

@@ -31,14 +31,14 @@ inline constexpr size_t kUnknownSpace = kMaxMemorySpaces;
 /// The ports of memory space i are the unit memory_unit(i).
 enum class Unit : uint8_t {
   kMxu,
-  kVpu,     // vector ALUs
-  kEup,     // transcendental unit
-  kXlu,     // cross-lane units
+  kVpu,  // vector ALUs
+  kEup,  // transcendental unit
+  kXlu,  // cross-lane units
   kScalar,
-  kIci,     // links to other chips
-  kHost,    // PCIe
-  kCustom,  // a custom call whose time the user gave
-  kMemory,  // the first memory space; further ones follow
+  kIci,            // links to other chips
+  kHost,           // PCIe
+  kCustom,         // a custom call whose time the user gave
+  kMemory,         // the first memory space; further ones follow
   kOverhead = 60,  // latency and start of the instruction itself
   kWait,           // a done that waits for what was started
   kNone,           // takes no time
@@ -57,20 +57,23 @@ struct Traffic {
   Bytes read{};
   Bytes written{};
   Bytes total() const { return read + written; }
-  Traffic& operator+=(const Traffic& other) { read += other.read, written += other.written; return *this; }
+  Traffic& operator+=(const Traffic& other) {
+    read += other.read, written += other.written;
+    return *this;
+  }
   bool operator==(const Traffic&) const = default;
 };
 using SpaceTraffic = std::array<Traffic, kMaxMemorySpaces + 1>;
 using UnitTimes = std::array<Picoseconds, kUnitCount>;
 
 enum class CostCategory : uint8_t {
-  kMatmul,      // something for the MXU in it
-  kVector,      // elementwise, reductions, …
-  kData,        // moves and copies only
+  kMatmul,  // something for the MXU in it
+  kVector,  // elementwise, reductions, …
+  kData,    // moves and copies only
   kCollective,
-  kHost,        // infeed, outfeed, host send and recv
+  kHost,  // infeed, outfeed, host send and recv
   kCustomCall,
-  kControl,     // loops, branches, calls, and everything that takes no time
+  kControl,  // loops, branches, calls, and everything that takes no time
 };
 inline constexpr size_t kCostCategoryCount = 7;
 /// "matmul", "vector", "data movement", "collective", "host", "custom call", "control"
@@ -85,17 +88,17 @@ std::string_view to_text(Provenance provenance);
 struct InstructionCost {
   UnitTimes busy{};
   SpaceTraffic traffic{};
-  Picoseconds stream{};    // the longest of busy
-  Picoseconds fixed{};     // latencies and overhead, never hidden
+  Picoseconds stream{};  // the longest of busy
+  Picoseconds fixed{};   // latencies and overhead, never hidden
   Unit bound_by = Unit::kNone;
   CostCategory category = CostCategory::kControl;
   Provenance provenance = Provenance::kPublished;
-  bool emulated = false;   // the MXU doesn't know the element type
-  Flops flops{};                   // of matrix products: 2 per multiply-add, logical sizes
-  int64_t vector_operations = 0;   // element operations on the vector unit, logical sizes
-  int64_t transcendentals = 0;     // those of vector_operations that are exp, log, tanh, pow, …
-  Bytes logical_bytes{};   // of the arrays read and written, without padding
-  Bytes padded_bytes{};    // the same with it: all of `traffic`
+  bool emulated = false;          // the MXU doesn't know the element type
+  Flops flops{};                  // of matrix products: 2 per multiply-add, logical sizes
+  int64_t vector_operations = 0;  // element operations on the vector unit, logical sizes
+  int64_t transcendentals = 0;    // those of vector_operations that are exp, log, tanh, pow, …
+  Bytes logical_bytes{};          // of the arrays read and written, without padding
+  Bytes padded_bytes{};           // the same with it: all of `traffic`
 
   Picoseconds time() const { return stream + fixed; }
 };

@@ -12,9 +12,12 @@ namespace {
 
 CompactRows compact_rows(SecondMinorCompaction compaction) {
   switch (compaction) {
-    case SecondMinorCompaction::kOff: return CompactRows::kOff;
-    case SecondMinorCompaction::kF32: return CompactRows::kF32Rule;
-    case SecondMinorCompaction::kPacked: return CompactRows::kPackedRule;
+    case SecondMinorCompaction::kOff:
+      return CompactRows::kOff;
+    case SecondMinorCompaction::kF32:
+      return CompactRows::kF32Rule;
+    case SecondMinorCompaction::kPacked:
+      return CompactRows::kPackedRule;
   }
   return CompactRows::kOff;
 }
@@ -45,8 +48,8 @@ void give_native_layouts(Module& module, const DeviceConfig& device, AssumptionL
     if (!shape) shape = with_native_tiling(module.shapes(), instruction.shape, policy);
     instruction.shape = shape;
   }
-  assumptions.add(fmt::format("no array of the module has a tiled layout: all were given the native ones of {}",
-                              device.name));
+  assumptions.add(fmt::format(
+      "no array of the module has a tiled layout: all were given the native ones of {}", device.name));
 }
 
 }  // namespace hlosim

@@ -14,7 +14,9 @@ std::vector<int64_t> compact_box(int64_t chips, std::vector<int64_t> pod) {
   std::vector<int64_t> best, sides(pod.size(), 1);
   std::sort(pod.begin(), pod.end());
   const auto better = [](const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
-    const auto sum = [](const std::vector<int64_t>& v) { return std::accumulate(v.begin(), v.end(), int64_t{0}); };
+    const auto sum = [](const std::vector<int64_t>& v) {
+      return std::accumulate(v.begin(), v.end(), int64_t{0});
+    };
     return b.empty() || sum(a) < sum(b);
   };
   const auto fill = [&](const auto& self, size_t at, int64_t rest, int64_t least) -> void {
@@ -38,9 +40,12 @@ std::vector<int64_t> compact_box(int64_t chips, std::vector<int64_t> pod) {
 bool wraps(const DeviceConfig& device, const std::vector<int64_t>& sides, size_t axis) {
   if (sides[axis] < 2) return false;
   switch (device.ici.wrap) {
-    case WrapRule::kNever: return false;
-    case WrapRule::kAlways: return true;
-    case WrapRule::kFullAxis: return axis < device.ici.pod.sides.size() && sides[axis] == device.ici.pod.sides[axis];
+    case WrapRule::kNever:
+      return false;
+    case WrapRule::kAlways:
+      return true;
+    case WrapRule::kFullAxis:
+      return axis < device.ici.pod.sides.size() && sides[axis] == device.ici.pod.sides[axis];
     case WrapRule::kCubes:
       return std::all_of(sides.begin(), sides.end(), [](int64_t side) { return side % 4 == 0; });
   }
@@ -58,7 +63,8 @@ Slice make_slice(const DeviceConfig& device, std::vector<int64_t> sides) {
 std::string sides_text(const std::vector<int64_t>& sides) { return fmt::format("{}", fmt::join(sides, "x")); }
 
 Result<Slice> requested_slice(const DeviceConfig& device, const Topology& topology, int64_t needed) {
-  if (topology.sides.empty() || std::any_of(topology.sides.begin(), topology.sides.end(), [](int64_t side) { return side < 1; }))
+  if (topology.sides.empty() ||
+      std::any_of(topology.sides.begin(), topology.sides.end(), [](int64_t side) { return side < 1; }))
     return failure(fmt::format("topology {} has no chips", sides_text(topology.sides)));
   const size_t rank = device.ici.pod.sides.size();
   if (topology.sides.size() != rank)
@@ -74,8 +80,8 @@ Result<Slice> requested_slice(const DeviceConfig& device, const Topology& topolo
                                  sides_text(topology.sides), sides_text(device.ici.pod.sides), device.name));
   Slice slice = make_slice(device, topology.sides);
   if (slice.devices() < needed)
-    return failure(fmt::format("topology {} has {} devices, the module runs on {}", sides_text(topology.sides),
-                               slice.devices(), needed));
+    return failure(fmt::format("topology {} has {} devices, the module runs on {}",
+                               sides_text(topology.sides), slice.devices(), needed));
   return slice;
 }
 
@@ -88,7 +94,8 @@ int64_t Slice::chips() const {
 std::string Slice::text() const {
   const auto count = std::count(wraps.begin(), wraps.end(), true);
   std::string how = "no wrap-around";
-  if (count > 0 && count == std::count_if(sides.begin(), sides.end(), [](int64_t side) { return side > 1; })) {
+  if (count > 0 &&
+      count == std::count_if(sides.begin(), sides.end(), [](int64_t side) { return side > 1; })) {
     how = "torus";
   } else if (count > 0) {
     how = "wraps along";
@@ -103,8 +110,8 @@ Result<Slice> choose_slice(const DeviceConfig& device, const SliceRequest& reque
   if (request.topology && request.devices) {
     const int64_t there = request.topology->chips() * device.devices_per_chip();
     if (there != *request.devices)
-      return failure(fmt::format("topology {} has {} devices, not {}", sides_text(request.topology->sides), there,
-                                 *request.devices));
+      return failure(fmt::format("topology {} has {} devices, not {}", sides_text(request.topology->sides),
+                                 there, *request.devices));
   }
   if (request.topology) return requested_slice(device, *request.topology, needed);
   if (request.devices && *request.devices < needed)
@@ -112,7 +119,8 @@ Result<Slice> choose_slice(const DeviceConfig& device, const SliceRequest& reque
   const int64_t devices = request.devices ? *request.devices : needed;
   if (devices < 1) return failure(fmt::format("{} devices were given, expected at least 1", devices));
   const std::vector<int64_t>& pod = device.ici.pod.sides;
-  if (pod.empty()) return make_slice(device, {(devices + device.devices_per_chip() - 1) / device.devices_per_chip()});
+  if (pod.empty())
+    return make_slice(device, {(devices + device.devices_per_chip() - 1) / device.devices_per_chip()});
   int64_t chips = (devices + device.devices_per_chip() - 1) / device.devices_per_chip();
   const int64_t whole_pod = device.ici.pod.chips();
   if (chips > whole_pod) {

@@ -102,6 +102,8 @@ int64_t LinkLoads::send(int64_t from_chip, int64_t to_chip, double bytes) {
   return hops;
 }
 
-double LinkLoads::busiest() const { return loads_.empty() ? 0 : *std::max_element(loads_.begin(), loads_.end()); }
+double LinkLoads::busiest() const {
+  return loads_.empty() ? 0 : *std::max_element(loads_.begin(), loads_.end());
+}
 
 }  // namespace hlosim

@@ -14,9 +14,9 @@ namespace hlosim {
 
 /// One side of the box that a group fills, longer than one chip.
 struct TorusAxis {
-  int64_t axis = 0;      // 0 = x
-  int64_t length = 1;    // chips of the group along it
-  bool ring = false;     // it wraps around within the group
+  int64_t axis = 0;    // 0 = x
+  int64_t length = 1;  // chips of the group along it
+  bool ring = false;   // it wraps around within the group
   bool operator==(const TorusAxis&) const = default;
 
   double capacity(double link) const { return ring ? 2 * link : link; }

@@ -77,8 +77,9 @@ class Runner {
 
   double hbm_demand(const InstructionCost& cost) const {
     const Picoseconds work = cost.busy[index_of(c_.memory.unit_of(c_.memory.hbm()))];
-    return cost.stream.count() > 0 ? std::min(1.0, static_cast<double>(work.count()) / static_cast<double>(cost.stream.count()))
-                                   : 0;
+    return cost.stream.count() > 0
+               ? std::min(1.0, static_cast<double>(work.count()) / static_cast<double>(cost.stream.count()))
+               : 0;
   }
 
   /// Latencies, then the stream; links and PCIe are taken one transfer after the other.
@@ -141,10 +142,12 @@ class Runner {
 
   void add_counts(const InstructionCost& cost, int64_t count) {
     Totals& totals = run_.totals;
-    totals.flops = Flops(saturating_add(totals.flops.count(), saturating_multiply(cost.flops.count(), count)));
+    totals.flops =
+        Flops(saturating_add(totals.flops.count(), saturating_multiply(cost.flops.count(), count)));
     totals.vector_operations =
         saturating_add(totals.vector_operations, saturating_multiply(cost.vector_operations, count));
-    totals.transcendentals = saturating_add(totals.transcendentals, saturating_multiply(cost.transcendentals, count));
+    totals.transcendentals =
+        saturating_add(totals.transcendentals, saturating_multiply(cost.transcendentals, count));
     for (size_t i = 0; i < cost.traffic.size(); ++i) {
       add_bytes(totals.traffic[i].read, cost.traffic[i].read, count);
       add_bytes(totals.traffic[i].written, cost.traffic[i].written, count);
@@ -214,11 +217,13 @@ class Runner {
   }
 
   void describe_spaces(TransferRecord& transfer, const Instruction& instruction) const {
-    if (!instruction.operands.empty()) transfer.from_space = space_number(c_.module[instruction.operands[0]].shape);
+    if (!instruction.operands.empty())
+      transfer.from_space = space_number(c_.module[instruction.operands[0]].shape);
     transfer.to_space = space_number(instruction.shape);
   }
 
-  Result<void> start(InstructionId id, const Instruction& instruction, const OpDef& def, InstructionRecord& record) {
+  Result<void> start(InstructionId id, const Instruction& instruction, const OpDef& def,
+                     InstructionRecord& record) {
     if (def.has(kCollective)) return start_collective(id, instruction, record);
     if (def.has(kCopyStart)) {
       start_copy(id, instruction, record);
@@ -231,10 +236,13 @@ class Runner {
   }
 
   /// Issues: the start's own time, then the transfer goes its way.
-  size_t issue(TransferRecord transfer, InstructionRecord& record, Picoseconds latency, Picoseconds stream, double demand) {
+  size_t issue(TransferRecord transfer, InstructionRecord& record, Picoseconds latency, Picoseconds stream,
+               double demand) {
     if (transfer.lane == Lane::kDmaIn || transfer.lane == Lane::kDmaOut) {
-      const auto limit = static_cast<size_t>(std::max<int64_t>(1, c_.device.dma.outstanding * c_.device.cores));
-      while (overlap_.in_flight(transfer.lane) >= limit) wait(overlap_.first_in_flight(transfer.lane), record);
+      const auto limit =
+          static_cast<size_t>(std::max<int64_t>(1, c_.device.dma.outstanding * c_.device.cores));
+      while (overlap_.in_flight(transfer.lane) >= limit)
+        wait(overlap_.first_in_flight(transfer.lane), record);
     }
     overlap_.pass(record.cost.fixed);
     overlap_.run(record.cost.stream, 0);
@@ -249,14 +257,17 @@ class Runner {
   }
 
   double share(Picoseconds work, Picoseconds stream) const {
-    return stream.count() > 0 ? std::min(1.0, static_cast<double>(work.count()) / static_cast<double>(stream.count())) : 0;
+    return stream.count() > 0
+               ? std::min(1.0, static_cast<double>(work.count()) / static_cast<double>(stream.count()))
+               : 0;
   }
 
   void start_copy(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
     const ShapeRef source = c_.module[instruction.operands[0]].shape, target = instruction.shape->elements[0];
-    const size_t from = c_.memory.space_of(source->memory_space()), to = c_.memory.space_of(target->memory_space());
+    const size_t from = c_.memory.space_of(source->memory_space()),
+                 to = c_.memory.space_of(target->memory_space());
     const bool host = c_.memory.on_host(from) || c_.memory.on_host(to);
-    const Lane lane = host                                             ? Lane::kHost
+    const Lane lane = host                                                ? Lane::kHost
                       : c_.memory.on_chip(from) && !c_.memory.on_chip(to) ? Lane::kDmaOut
                                                                           : Lane::kDmaIn;
     TransferRecord transfer = new_transfer(id, TransferKind::kCopy, lane);
@@ -272,7 +283,8 @@ class Runner {
     }
     Picoseconds stream{}, latency{};
     for (size_t i = 0; i < c_.device.memory.size(); ++i) {
-      transfer.bytes = std::max({transfer.bytes, record.cost.traffic[i].read, record.cost.traffic[i].written});
+      transfer.bytes =
+          std::max({transfer.bytes, record.cost.traffic[i].read, record.cost.traffic[i].written});
       stream = std::max(stream, c_.memory.busy(i, record.cost.traffic[i]));
     }
     const Traffic& hbm = record.cost.traffic[c_.memory.hbm()];
@@ -316,8 +328,10 @@ class Runner {
                                            host ? Lane::kHost : Lane::kIci);
     for (const Traffic& traffic : record.cost.traffic) transfer.bytes += traffic.total();
     const Picoseconds work = c_.memory.busy(c_.memory.hbm(), record.cost.traffic[c_.memory.hbm()]);
-    const Picoseconds wire = duration(transfer.bytes, host ? c_.device.host.pcie.bandwidth : c_.device.ici.bandwidth);
-    const Picoseconds latency = host ? c_.device.host.pcie.latency : c_.device.ici.launch + c_.device.ici.hop_latency;
+    const Picoseconds wire =
+        duration(transfer.bytes, host ? c_.device.host.pcie.bandwidth : c_.device.ici.bandwidth);
+    const Picoseconds latency =
+        host ? c_.device.host.pcie.latency : c_.device.ici.launch + c_.device.ici.hop_latency;
     if (!host) sinks_.assumptions.add("send and recv between devices go over one hop of one link", id);
     busy_beside(host ? Unit::kHost : Unit::kIci, wire);
     busy_beside(work);
@@ -330,15 +344,19 @@ class Runner {
     const ComputationId callee = instruction.find(AttrKey::kCalls)->computations()[0];
     const ComputationRun& called = done_[callee];
     const Totals& totals = called.totals;
-    const bool links = totals.busy[kIciUnit].count() > 0 || (called.transfers.size() == 1 && called.transfers[0].collective);
+    const bool links =
+        totals.busy[kIciUnit].count() > 0 || (called.transfers.size() == 1 && called.transfers[0].collective);
     const Picoseconds moving = totals.by_category[static_cast<size_t>(CostCategory::kData)];
-    const bool copies = !links && totals.flops.count() == 0 && totals.vector_operations == 0 && moving.count() > 0;
+    const bool copies =
+        !links && totals.flops.count() == 0 && totals.vector_operations == 0 && moving.count() > 0;
     const bool host = totals.busy[kHostUnit].count() > 0;
     const Lane lane = links ? Lane::kIci : host ? Lane::kHost : copies ? Lane::kDmaIn : Lane::kAsync;
-    TransferRecord transfer = new_transfer(id, links    ? TransferKind::kCollective
-                                               : host   ? TransferKind::kHost
-                                               : copies ? TransferKind::kCopy
-                                                        : TransferKind::kComputation, lane);
+    TransferRecord transfer = new_transfer(id,
+                                           links    ? TransferKind::kCollective
+                                           : host   ? TransferKind::kHost
+                                           : copies ? TransferKind::kCopy
+                                                    : TransferKind::kComputation,
+                                           lane);
     describe_spaces(transfer, instruction);
     if (instruction.shape->is_tuple() && instruction.shape->elements.size() > 1)
       transfer.to_space = space_number(instruction.shape->elements[1]);
@@ -363,7 +381,8 @@ class Runner {
   void finish(InstructionId id, InstructionRecord& record) {
     record.cost.category = CostCategory::kControl;
     const InstructionId start = c_.schedule.start_of[id];
-    const auto found = std::find_if(started_.rbegin(), started_.rend(), [&](const auto& entry) { return entry.first == start; });
+    const auto found = std::find_if(started_.rbegin(), started_.rend(),
+                                    [&](const auto& entry) { return entry.first == start; });
     if (found == started_.rend()) return;
     const size_t ticket = found->second;
     started_.erase(std::next(found).base());
@@ -398,7 +417,8 @@ class Runner {
     if (!c_.options.keep_timeline) return;
     for (const TransferRecord& transfer : run_.transfers)
       if (transfer.start_instruction != transfer.done_instruction && transfer.end > transfer.begin)
-        run_.spans.push_back({transfer.start_instruction, transfer.lane, transfer.begin, transfer.end, false});
+        run_.spans.push_back(
+            {transfer.start_instruction, transfer.lane, transfer.begin, transfer.end, false});
   }
 
   // ── control flow ──
@@ -410,7 +430,8 @@ class Runner {
     int64_t branches = 0;
     for_each_called(instruction, [&](ComputationId callee) {
       ++branches;
-      if (!longest.valid() || done_[callee].totals.makespan > done_[longest].totals.makespan) longest = callee;
+      if (!longest.valid() || done_[callee].totals.makespan > done_[longest].totals.makespan)
+        longest = callee;
     });
     if (!longest.valid()) return compute(record, record.cost.stream, 0, 1);
     for_each_called(instruction, [&](ComputationId callee) {
@@ -430,7 +451,8 @@ class Runner {
     LoopRecord record_of_loop{id, known.value_or(c_.options.unknown_trip_count), known.has_value(), {}};
     const int64_t count = record_of_loop.trip_count;
     if (!known)
-      sinks_.assumptions.add(fmt::format("a while loop doesn't tell how often it runs: taken as {}", count), id);
+      sinks_.assumptions.add(fmt::format("a while loop doesn't tell how often it runs: taken as {}", count),
+                             id);
     Totals once;
     add_totals(once, done_[condition].totals, 1);
     add_totals(once, done_[body].totals, 1);
@@ -475,8 +497,10 @@ void add_totals(Totals& totals, const Totals& more, int64_t count) {
   add_all(totals.by_provenance, more.by_provenance);
   add_all(totals.by_bound, more.by_bound);
   totals.flops = Flops(saturating_add(totals.flops.count(), saturating_multiply(more.flops.count(), count)));
-  totals.vector_operations = saturating_add(totals.vector_operations, saturating_multiply(more.vector_operations, count));
-  totals.transcendentals = saturating_add(totals.transcendentals, saturating_multiply(more.transcendentals, count));
+  totals.vector_operations =
+      saturating_add(totals.vector_operations, saturating_multiply(more.vector_operations, count));
+  totals.transcendentals =
+      saturating_add(totals.transcendentals, saturating_multiply(more.transcendentals, count));
   for (size_t i = 0; i < totals.traffic.size(); ++i) {
     add_bytes(totals.traffic[i].read, more.traffic[i].read, count);
     add_bytes(totals.traffic[i].written, more.traffic[i].written, count);

@@ -11,9 +11,9 @@ namespace hlosim {
 class MemorySystem;
 
 struct ComputationRun {
-  Totals totals;                                 // makespan, busy, … of one execution, callees included
-  Picoseconds hbm_work{};                        // time that HBM would need for its traffic alone
-  std::vector<InstructionRecord> instructions;   // in order; one execution
+  Totals totals;                                // makespan, busy, … of one execution, callees included
+  Picoseconds hbm_work{};                       // time that HBM would need for its traffic alone
+  std::vector<InstructionRecord> instructions;  // in order; one execution
   std::vector<TransferRecord> transfers;
   std::vector<Span> spans;
 };
@@ -22,9 +22,9 @@ struct ComputationRun {
 struct CalledRun {
   InstructionId caller;
   ComputationId callee;
-  int64_t times = 0;       // 0: a branch that is not taken
-  Picoseconds offset{};    // of the first execution, from the caller's start
-  bool beside = false;     // runs beside the TensorCore: an async computation
+  int64_t times = 0;     // 0: a branch that is not taken
+  Picoseconds offset{};  // of the first execution, from the caller's start
+  bool beside = false;   // runs beside the TensorCore: an async computation
 };
 
 /// Everything that a run needs and does not change.

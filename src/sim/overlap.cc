@@ -79,8 +79,9 @@ void Overlap::share_bandwidth() {
   // Smallest demand first: it gets what it asks for, or an equal part of what is left.
   std::array<Claim*, kLaneCount + 1> order;
   for (size_t i = 0; i < claim_count_; ++i) order[i] = &claims_[i];
-  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(claim_count_),
-            [](const Claim* a, const Claim* b) { return a->demand != b->demand ? a->demand < b->demand : a < b; });
+  std::sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(claim_count_),
+      [](const Claim* a, const Claim* b) { return a->demand != b->demand ? a->demand < b->demand : a < b; });
   double rest = 1;
   for (size_t i = 0; i < claim_count_; ++i) {
     const double granted = std::min(order[i]->demand, rest / static_cast<double>(claim_count_ - i));
@@ -91,7 +92,9 @@ void Overlap::share_bandwidth() {
 
 void Overlap::progress(Claim& claim, Picoseconds from) {
   const bool finished = claim.end <= now_;
-  if (!finished) claim.left -= static_cast<double>((now_ - from).count()) * claim.share / static_cast<double>(claim.stream.count());
+  if (!finished)
+    claim.left -=
+        static_cast<double>((now_ - from).count()) * claim.share / static_cast<double>(claim.stream.count());
   if (!claim.transfer) {
     core_.left = claim.left;
     core_runs_ = !finished;
@@ -116,7 +119,8 @@ void Overlap::advance(Picoseconds limit) {
   }
   for (const Queue& queue : queues_)
     if (queue.head < queue.tickets.size())
-      if (const Picoseconds ready = transfers_[queue.tickets[queue.head]].ready; ready > now_) next = std::min(next, ready);
+      if (const Picoseconds ready = transfers_[queue.tickets[queue.head]].ready; ready > now_)
+        next = std::min(next, ready);
   const Picoseconds from = now_;
   now_ = next;
   for (size_t i = 0; i < claim_count_; ++i) progress(claims_[i], from);

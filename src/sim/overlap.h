@@ -24,13 +24,13 @@ class Overlap {
  public:
   struct Transfer {
     Lane lane = Lane::kDmaIn;
-    Picoseconds start{};   // issued
-    Picoseconds ready{};   // the latency is over; transfers waiting in a queue have theirs meanwhile
-    Picoseconds begin{};   // head of its lane and ready
+    Picoseconds start{};  // issued
+    Picoseconds ready{};  // the latency is over; transfers waiting in a queue have theirs meanwhile
+    Picoseconds begin{};  // head of its lane and ready
     Picoseconds end{};
     Picoseconds stream{};
     double demand = 0;
-    double left = 1;       // of the stream
+    double left = 1;  // of the stream
     bool begun = false, finished = false;
   };
 

@@ -14,7 +14,7 @@ using InstructionOrder = IdMap<ComputationId, std::vector<InstructionId>>;
 
 struct Schedule {
   InstructionOrder order;
-  bool given = false;                    // is_scheduled=true: the module's own order
+  bool given = false;  // is_scheduled=true: the module's own order
   /// Of an async update or done: the instruction that started it. Invalid for all others.
   IdMap<InstructionId, InstructionId> start_of;
 };

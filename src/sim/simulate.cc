@@ -36,9 +36,12 @@ struct Executions {
 /// Puts the runs of all computations together, with how often each was executed.
 class Assembly {
  public:
-  Assembly(const Module& module, std::vector<ComputationId> callers_first, IdMap<ComputationId, ComputationRun>& runs,
-           const std::vector<CalledRun>& calls)
-      : module_(module), callers_first_(std::move(callers_first)), runs_(runs), executions_(module.computations.size()) {
+  Assembly(const Module& module, std::vector<ComputationId> callers_first,
+           IdMap<ComputationId, ComputationRun>& runs, const std::vector<CalledRun>& calls)
+      : module_(module),
+        callers_first_(std::move(callers_first)),
+        runs_(runs),
+        executions_(module.computations.size()) {
     for (const CalledRun& call : calls)
       if (!call.beside) calls_by_caller_.push_back(call);
     std::stable_sort(calls_by_caller_.begin(), calls_by_caller_.end(),
@@ -116,7 +119,9 @@ class Assembly {
 
   /// Stable: a caller comes before what it calls at the same time.
   static void sort_by_time(Simulation& result) {
-    const auto never_last = [](const auto& record) { return record.executions == 0 ? kForever : record.start; };
+    const auto never_last = [](const auto& record) {
+      return record.executions == 0 ? kForever : record.start;
+    };
     if (!std::is_sorted(result.instructions.begin(), result.instructions.end(),
                         [&](const auto& a, const auto& b) { return never_last(a) < never_last(b); }))
       std::stable_sort(result.instructions.begin(), result.instructions.end(),
@@ -124,7 +129,8 @@ class Assembly {
     std::vector<int32_t> order(result.transfers.size()), place(result.transfers.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-      return never_last(result.transfers[static_cast<size_t>(a)]) < never_last(result.transfers[static_cast<size_t>(b)]);
+      return never_last(result.transfers[static_cast<size_t>(a)]) <
+             never_last(result.transfers[static_cast<size_t>(b)]);
     });
     std::vector<TransferRecord> sorted;
     sorted.reserve(order.size());
@@ -215,10 +221,18 @@ Result<Simulation> simulate(Module& module, const OpTable& table, const Device& 
   if (!result.schedule.given)
     result.assumptions.add("the module is not scheduled: instructions run in the order of the text");
   if (device.config.cores > 1)
-    result.assumptions.add(fmt::format("the {} cores of one device share every instruction evenly", device.config.cores));
+    result.assumptions.add(
+        fmt::format("the {} cores of one device share every instruction evenly", device.config.cores));
 
   const MemorySystem memory(device.config);
-  const RunContext context{module, table, device.config, options, memory, *costs, result.schedule, result.slice,
+  const RunContext context{module,
+                           table,
+                           device.config,
+                           options,
+                           memory,
+                           *costs,
+                           result.schedule,
+                           result.slice,
                            result.grid,
                            provenance_of(device, {"dma", "memory.hbm"}),
                            provenance_of(device, {"ici"}),

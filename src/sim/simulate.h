@@ -28,8 +28,8 @@
 namespace hlosim {
 
 struct SimulateOptions {
-  SliceRequest slice;                    // --topology, --devices
-  int64_t unknown_trip_count = 1;        // of while loops that don't tell
+  SliceRequest slice;              // --topology, --devices
+  int64_t unknown_trip_count = 1;  // of while loops that don't tell
   /// A copy-start with cross_program_prefetch_index was done by the run before: it costs this one nothing.
   bool cross_program_prefetch_is_done = false;
   const CustomCallCosts* custom_calls = nullptr;
@@ -40,14 +40,14 @@ struct SimulateOptions {
 struct InstructionRecord {
   InstructionId id;
   ComputationId computation;
-  int64_t executions = 0;     // 0: in a branch that was not taken
-  Picoseconds start{};        // of the first execution
-  Picoseconds time{};         // of all executions, waiting included; of a loop, call or branch: with its body
-  Picoseconds self_time{};    // time without that of called computations: these add up to the makespan
-  Picoseconds exposed{};      // of it, waiting for what an async start began
-  int32_t waited_for = -1;    // index into Simulation::transfers
+  int64_t executions = 0;   // 0: in a branch that was not taken
+  Picoseconds start{};      // of the first execution
+  Picoseconds time{};       // of all executions, waiting included; of a loop, call or branch: with its body
+  Picoseconds self_time{};  // time without that of called computations: these add up to the makespan
+  Picoseconds exposed{};    // of it, waiting for what an async start began
+  int32_t waited_for = -1;  // index into Simulation::transfers
   Unit bound_by = Unit::kNone;
-  InstructionCost cost;       // one execution; of a loop, call or branch: its own overhead
+  InstructionCost cost;  // one execution; of a loop, call or branch: its own overhead
 };
 
 enum class TransferKind : uint8_t { kCopy, kCollective, kHost, kComputation };
@@ -55,21 +55,22 @@ enum class TransferKind : uint8_t { kCopy, kCollective, kHost, kComputation };
 std::string_view to_text(TransferKind kind);
 
 /// A copy, collective, host transfer or computation beside the TensorCore, from its start to its done. The
-/// instructions of such a computation have no records of their own. Synchronous collectives are here as well, fully exposed. Times are those of the first execution.
+/// instructions of such a computation have no records of their own. Synchronous collectives are here as well,
+/// fully exposed. Times are those of the first execution.
 struct TransferRecord {
   InstructionId start_instruction;
-  InstructionId done_instruction;   // the same for synchronous ones; invalid if nothing waits for it
+  InstructionId done_instruction;  // the same for synchronous ones; invalid if nothing waits for it
   TransferKind kind = TransferKind::kCopy;
   int64_t executions = 0;
   Lane lane = Lane::kDmaIn;
-  Picoseconds start{};              // issued
-  Picoseconds begin{};              // first byte moves: the wait in a queue is over
-  Picoseconds end{};                // finished
-  Picoseconds done{};               // the done went on
-  Picoseconds duration{};           // end - start
-  Picoseconds exposed{};            // the TensorCore stood still for it
-  Picoseconds hidden{};             // duration - exposed
-  Bytes bytes{};                    // moved by a copy (array size); a collective's payload
+  Picoseconds start{};                   // issued
+  Picoseconds begin{};                   // first byte moves: the wait in a queue is over
+  Picoseconds end{};                     // finished
+  Picoseconds done{};                    // the done went on
+  Picoseconds duration{};                // end - start
+  Picoseconds exposed{};                 // the TensorCore stood still for it
+  Picoseconds hidden{};                  // duration - exposed
+  Bytes bytes{};                         // moved by a copy (array size); a collective's payload
   int64_t from_space = 0, to_space = 0;  // S(n) of a copy
   bool cross_program = false;
   std::optional<CollectiveCost> collective;
@@ -78,30 +79,30 @@ struct TransferRecord {
 struct LoopRecord {
   InstructionId id;
   int64_t trip_count = 1;
-  bool known = true;                // false: SimulateOptions::unknown_trip_count
+  bool known = true;  // false: SimulateOptions::unknown_trip_count
   Picoseconds iteration{};
 };
 
 struct Totals {
   Picoseconds makespan{};
-  Cycles cycles{};                  // makespan × clock, rounded up
-  Flops flops{};                    // matrix products, logical
+  Cycles cycles{};  // makespan × clock, rounded up
+  Flops flops{};    // matrix products, logical
   int64_t vector_operations = 0;
   int64_t transcendentals = 0;
-  UnitTimes busy{};                 // each <= makespan
-  SpaceTraffic traffic{};           // copies and collectives included
+  UnitTimes busy{};        // each <= makespan
+  SpaceTraffic traffic{};  // copies and collectives included
   Bytes logical_bytes{}, padded_bytes{};
-  Bytes sent{};                     // over the interconnect by one device, arrays
+  Bytes sent{};  // over the interconnect by one device, arrays
   Bytes scalar_sent{};
   Picoseconds exposed_copies{}, exposed_collectives{}, exposed_others{};
-  Picoseconds idle{};               // all waiting of the TensorCore
+  Picoseconds idle{};                                         // all waiting of the TensorCore
   std::array<Picoseconds, kCostCategoryCount> by_category{};  // with idle: adds up to the makespan
   std::array<Picoseconds, kProvenanceCount> by_provenance{};  // adds up to the makespan
-  UnitTimes by_bound{};             // time of what each unit decided; with overhead and idle: the makespan
-  Picoseconds overhead{};           // time of what latencies and starts decided
+  UnitTimes by_bound{};    // time of what each unit decided; with overhead and idle: the makespan
+  Picoseconds overhead{};  // time of what latencies and starts decided
   /// No run of this module on this device is shorter: the busiest unit.
   Picoseconds lower_bound{};
-  Unit bound_by = Unit::kNone;      // what decided the longest part: a unit, kOverhead or kWait
+  Unit bound_by = Unit::kNone;  // what decided the longest part: a unit, kOverhead or kWait
 };
 
 struct Simulation {
@@ -109,7 +110,7 @@ struct Simulation {
   std::vector<InstructionRecord> instructions;  // in order of first execution
   std::vector<TransferRecord> transfers;        // in order of start
   std::vector<LoopRecord> loops;
-  Timeline timeline;                            // loops: the first iteration
+  Timeline timeline;  // loops: the first iteration
   AssumptionList assumptions;
   Slice slice;
   DeviceGrid grid;
