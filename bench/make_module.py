@@ -308,7 +308,7 @@ class Transformer:
     def permute_while(self, x, work):
         pairs = ",".join(f"{{{i},{(i + 1) % REPLICAS}}}" for i in range(REPLICAS))
         start = self.entry.add(f"({self.x_shape}, {self.x_shape}, u32[]{{:S(2)}}, u32[]{{:S(2)}})", "collective-permute-start", [x],
-                               f"channel_id={self.next_channel()}, source_target_pairs={{{pairs}}}")
+                               f"source_target_pairs={{{pairs}}}")  # without a channel: between replicas
         result = work()
         done = self.entry.add(self.x_shape, "collective-permute-done", [start])
         return self.entry.add(self.x_shape, "add", [result, done])
