@@ -1,18 +1,21 @@
-// Index → offset and back, per element; and what making a map costs.
+// Index → offset and back, per element; what making a map, sizing and classifying cost per array.
 #include <benchmark/benchmark.h>
 
 #include <array>
 #include <vector>
 
+#include "layout/bitcast.h"
 #include "layout/layout_map.h"
 #include "layout/layout_oracle.h"
+#include "layout/native_tiling.h"
 #include "layout/shape_text.h"
+#include "layout/sizes.h"
 
 namespace hlosim {
 namespace {
 
-constexpr const char* kShapes[] = {"f32[512,512]{1,0}", "f32[512,512]{1,0:T(8,128)}", "bf16[512,512]{1,0:T(8,128)(2,1)}",
-                                   "bf16[500,500]{1,0:T(8,128)(3,1)}"};
+constexpr const char* kShapes[] = {"f32[512,512]{1,0}", "f32[512,512]{1,0:T(8,128)}",
+                                   "bf16[512,512]{1,0:T(8,128)(2,1)}", "bf16[500,500]{1,0:T(8,128)(3,1)}"};
 
 template <class F>
 void over_elements(benchmark::State& state, F&& one) {
@@ -29,7 +32,8 @@ void over_elements(benchmark::State& state, F&& one) {
 }
 
 void offset(benchmark::State& state) {
-  over_elements(state, [](const LayoutMap& map, const auto& index) { benchmark::DoNotOptimize(map.offset(index)); });
+  over_elements(state,
+                [](const LayoutMap& map, const auto& index) { benchmark::DoNotOptimize(map.offset(index)); });
 }
 BENCHMARK(offset)->DenseRange(0, 3);
 
@@ -55,6 +59,29 @@ void make_map(benchmark::State& state) {
   state.SetLabel(kShapes[state.range(0)]);
 }
 BENCHMARK(make_map)->DenseRange(0, 3);
+
+void array_size_of(benchmark::State& state) {
+  ShapePool pool;
+  const ShapeRef shape = *parse_shape(pool, kShapes[state.range(0)]);
+  for (auto _ : state) benchmark::DoNotOptimize(array_size(shape));
+  state.SetLabel(kShapes[state.range(0)]);
+}
+BENCHMARK(array_size_of)->DenseRange(0, 3);
+
+void classify(benchmark::State& state) {
+  ShapePool pool;
+  const ShapeRef from = *parse_shape(pool, "f32[8,128,4096]{2,1,0:T(8,128)}");
+  const ShapeRef to = *parse_shape(pool, "f32[1024,4096]{1,0:T(8,128)}");
+  for (auto _ : state) benchmark::DoNotOptimize(classify_bitcast(from, to));
+}
+BENCHMARK(classify);
+
+void native_tiling(benchmark::State& state) {
+  ShapePool pool;
+  const ShapeRef shape = *parse_shape(pool, "bf16[512,512]{1,0}");
+  for (auto _ : state) benchmark::DoNotOptimize(with_native_tiling(pool, shape, TilingPolicy::newer()));
+}
+BENCHMARK(native_tiling);
 
 }  // namespace
 }  // namespace hlosim

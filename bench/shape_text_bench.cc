@@ -37,8 +37,10 @@ BENCHMARK(known)->DenseRange(0, 3);
 void taken_apart(benchmark::State& state) {
   constexpr size_t kTimes = 1000;
   std::string one = kTexts[state.range(0)];
-  if (const size_t brace = one.find('{'); brace != std::string::npos) one.insert(brace, " ");
-  else one.insert(one.find('[') + 1, " /*]*/");
+  if (const size_t brace = one.find('{'); brace != std::string::npos)
+    one.insert(brace, " ");
+  else
+    one.insert(one.find('[') + 1, " /*]*/");
   const std::string text = repeated(one, kTimes);
   ShapePool pool;
   for (auto _ : state) {

@@ -151,7 +151,9 @@ std::string behind_links(const std::string& path) {
 }  // namespace
 
 Result<void> write_file(const std::string& path, std::string_view text) {
-  const auto cannot = [&](const std::string& error) { return failure(fmt::format("cannot write '{}': {}", path, error)); };
+  const auto cannot = [&](const std::string& error) {
+    return failure(fmt::format("cannot write '{}': {}", path, error));
+  };
   if (path == "-") {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
       return failure(fmt::format("cannot write standard output: {}", std::strerror(errno)));

@@ -32,7 +32,9 @@ bool same_tiles(const Shape& a, const Shape& b) {
 }
 
 bool same_splits(const Shape& a, const Shape& b) {
-  const auto splits = [](const Shape& s) { return s.layout ? s.layout->splits : std::span<const SplitConfig>(); };
+  const auto splits = [](const Shape& s) {
+    return s.layout ? s.layout->splits : std::span<const SplitConfig>();
+  };
   const auto equal = [](const SplitConfig& x, const SplitConfig& y) {
     return x.dimension == y.dimension && same(x.indices, y.indices);
   };
@@ -44,8 +46,10 @@ bool is_split(const Shape& shape) { return shape.layout && !shape.layout->splits
 /// Most minor first; the default order where there is no layout.
 Index order_of(const Shape& shape) {
   Index order(shape.dimensions.size());
-  if (shape.layout) order.assign(shape.layout->minor_to_major.begin(), shape.layout->minor_to_major.end());
-  else std::iota(order.rbegin(), order.rend(), 0);
+  if (shape.layout)
+    order.assign(shape.layout->minor_to_major.begin(), shape.layout->minor_to_major.end());
+  else
+    std::iota(order.rbegin(), order.rend(), 0);
   return order;
 }
 
@@ -87,7 +91,8 @@ bool unit_steps_agree(const Shape& a, const Shape& b) {
   for (size_t d = 0; d < weights.size(); ++d) {
     if (a.dimensions[d] <= 1) continue;
     const Index index = index_of_number(weights[d], b.dimensions);
-    if (std::inner_product(index.begin(), index.end(), strides_b.begin(), int64_t{0}) != strides_a[d]) return false;
+    if (std::inner_product(index.begin(), index.end(), strides_b.begin(), int64_t{0}) != strides_a[d])
+      return false;
   }
   return true;
 }
@@ -199,8 +204,10 @@ Canonical canonical(const std::vector<Variable>& variables, int64_t count) {
       } else if (!pure) {
         pure = variable.size % (cut.divisor * cut.modulus) == 0;
       }
-      if (pure) out.pure.push_back(of_number);
-      else out.impure.push_back({variable.weight, variable.size, cut});
+      if (pure)
+        out.pure.push_back(of_number);
+      else
+        out.impure.push_back({variable.weight, variable.size, cut});
     }
   }
   simplify(out.pure, count);
@@ -233,8 +240,10 @@ BitcastClass classify_tiled(ShapeRef from, ShapeRef to) {
   const auto variables_from = variables_of(*map_from), variables_to = variables_of(*map_to);
   if (!variables_from || !variables_to) return {};
   const int64_t count = from->element_count();
-  if (canonical(*variables_from, count) == canonical(*variables_to, count)) return {BitcastKind::kTiledReshape, {}};
-  if (std::optional<Index> permutation = matching_dimensions(*map_from, *map_to, *variables_from, *variables_to))
+  if (canonical(*variables_from, count) == canonical(*variables_to, count))
+    return {BitcastKind::kTiledReshape, {}};
+  if (std::optional<Index> permutation =
+          matching_dimensions(*map_from, *map_to, *variables_from, *variables_to))
     return {BitcastKind::kTiledTranspose, std::move(*permutation)};
   return {};
 }
@@ -243,27 +252,36 @@ BitcastClass classify_tiled(ShapeRef from, ShapeRef to) {
 
 std::string_view to_text(BitcastKind kind) {
   switch (kind) {
-    case BitcastKind::kIdentity: return "identity";
-    case BitcastKind::kReshape: return "reshape";
-    case BitcastKind::kTranspose: return "transpose";
-    case BitcastKind::kTiledReshape: return "tiled reshape";
-    case BitcastKind::kTiledTranspose: return "tiled transpose";
-    case BitcastKind::kReread: return "re-read";
+    case BitcastKind::kIdentity:
+      return "identity";
+    case BitcastKind::kReshape:
+      return "reshape";
+    case BitcastKind::kTranspose:
+      return "transpose";
+    case BitcastKind::kTiledReshape:
+      return "tiled reshape";
+    case BitcastKind::kTiledTranspose:
+      return "tiled transpose";
+    case BitcastKind::kReread:
+      return "re-read";
   }
   return "re-read";
 }
 
 BitcastClass classify_bitcast(ShapeRef from, ShapeRef to) {
   if (from == to) return {BitcastKind::kIdentity, {}};
-  if (!from->is_array() || !to->is_array() || element_storage_bits(from) != element_storage_bits(to)) return {};
+  if (!from->is_array() || !to->is_array() || element_storage_bits(from) != element_storage_bits(to))
+    return {};
   const bool same_cuts = same_tiles(*from, *to) && same_splits(*from, *to);
   if (same_cuts && same(from->dimensions, to->dimensions) && order_of(*from) == order_of(*to))
     return {BitcastKind::kIdentity, {}};
   const int64_t count = from->element_count();
-  if (from->is_unbounded() || to->is_unbounded() || count != to->element_count() || count == kUnlimited) return {};
+  if (from->is_unbounded() || to->is_unbounded() || count != to->element_count() || count == kUnlimited)
+    return {};
   if (count == 0) return {BitcastKind::kReshape, {}};
   const bool split = is_split(*from) || is_split(*to);
-  if (!split && !is_tiled(*from) && !is_tiled(*to) && unit_steps_agree(*from, *to) && unit_steps_agree(*to, *from))
+  if (!split && !is_tiled(*from) && !is_tiled(*to) && unit_steps_agree(*from, *to) &&
+      unit_steps_agree(*to, *from))
     return {BitcastKind::kReshape, {}};
   if (same_cuts)
     if (std::optional<Index> permutation = physical_permutation(*from, *to))
@@ -285,7 +303,8 @@ std::optional<Diagnostic> bitcast_problem(ShapeRef from, ShapeRef to, bool allow
   if (allow_different_tail && from->is_array() && to->is_array() && from->is_static() && to->is_static() &&
       array_data_size(from) == array_data_size(to))
     return std::nullopt;
-  return problem(fmt::format("it takes {} bytes, not {}", grouped(size_to.count()), grouped(size_from.count())));
+  return problem(
+      fmt::format("it takes {} bytes, not {}", grouped(size_to.count()), grouped(size_from.count())));
 }
 
 bool bitcast_source(const LayoutMap& from, const LayoutMap& to, std::span<const int64_t> index,
@@ -300,7 +319,8 @@ constexpr int64_t kMostCompared = int64_t{1} << 20;
 /// place(from, f(number)) == place(to, number) for every row-major number of `to`.
 template <class F>
 std::optional<bool> same_places(ShapeRef from, ShapeRef to, F&& index_in_from) {
-  if (element_storage_bits(from) != element_storage_bits(to) || from->element_count() != to->element_count()) return false;
+  if (element_storage_bits(from) != element_storage_bits(to) || from->element_count() != to->element_count())
+    return false;
   if (from->element_count() > kMostCompared) return std::nullopt;
   const Result<LayoutMap> map_from = LayoutMap::make(from), map_to = LayoutMap::make(to);
   if (!map_from || !map_to) return false;
@@ -314,10 +334,12 @@ std::optional<bool> same_places(ShapeRef from, ShapeRef to, F&& index_in_from) {
 }  // namespace
 
 std::optional<bool> is_reshape_by_exhaustion(ShapeRef from, ShapeRef to) {
-  return same_places(from, to, [&](int64_t number, const Index&) { return index_of_number(number, from->dimensions); });
+  return same_places(from, to,
+                     [&](int64_t number, const Index&) { return index_of_number(number, from->dimensions); });
 }
 
-std::optional<bool> is_transpose_by_exhaustion(ShapeRef from, ShapeRef to, std::span<const int64_t> permutation) {
+std::optional<bool> is_transpose_by_exhaustion(ShapeRef from, ShapeRef to,
+                                               std::span<const int64_t> permutation) {
   if (from->rank() != to->rank() || static_cast<int64_t>(permutation.size()) != to->rank()) return false;
   for (size_t i = 0; i < permutation.size(); ++i)
     if (from->dim(permutation[i]) != to->dimensions[i]) return false;

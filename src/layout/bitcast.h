@@ -72,6 +72,7 @@ bool bitcast_source(const LayoutMap& from, const LayoutMap& to, std::span<const 
 std::optional<bool> is_reshape_by_exhaustion(ShapeRef from, ShapeRef to);
 
 /// The same for the transpose that `permutation` says.
-std::optional<bool> is_transpose_by_exhaustion(ShapeRef from, ShapeRef to, std::span<const int64_t> permutation);
+std::optional<bool> is_transpose_by_exhaustion(ShapeRef from, ShapeRef to,
+                                               std::span<const int64_t> permutation);
 
 }  // namespace hlosim

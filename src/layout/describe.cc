@@ -43,12 +43,12 @@ ShapeRef tighter_order(ShapePool& pool, ShapeRef array) {
 
 Result<void> check_index(ShapeRef shape, std::span<const int64_t> index) {
   if (static_cast<int64_t>(index.size()) != shape->rank())
-    return failure(fmt::format("index ({}) has {} numbers, but {} has {} dimensions", joined(index, ","), index.size(),
-                               to_text_without_layout(shape), shape->rank()));
+    return failure(fmt::format("index ({}) has {} numbers, but {} has {} dimensions", joined(index, ","),
+                               index.size(), to_text_without_layout(shape), shape->rank()));
   for (size_t d = 0; d < index.size(); ++d)
     if (index[d] < 0 || index[d] >= shape->dimensions[d])
-      return failure(fmt::format("index ({}) is out of bounds: dimension {} of {} has {} elements", joined(index, ","), d,
-                                 to_text_without_layout(shape), shape->dimensions[d]));
+      return failure(fmt::format("index ({}) is out of bounds: dimension {} of {} has {} elements",
+                                 joined(index, ","), d, to_text_without_layout(shape), shape->dimensions[d]));
   return {};
 }
 
@@ -68,7 +68,8 @@ ElementPlace place_of(ShapePool& pool, const LayoutMap& map, std::span<const int
 
 Result<ElementPlace> place_at(ShapePool& pool, const LayoutMap& map, int64_t offset) {
   if (offset < 0 || offset >= map.extent())
-    return failure(fmt::format("offset {} is outside {}, which has {} slots", offset, to_text(map.shape()), map.extent()));
+    return failure(fmt::format("offset {} is outside {}, which has {} slots", offset, to_text(map.shape()),
+                               map.extent()));
   std::vector<int64_t> index(static_cast<size_t>(map.rank()));
   if (map.index(offset, index)) return place_of(pool, map, index);
   ElementPlace place;
@@ -83,8 +84,10 @@ Result<ElementPlace> place_at(ShapePool& pool, const LayoutMap& map, int64_t off
 Result<LayoutDescription> describe_layout(ShapePool& pool, ShapeRef shape, const LayoutQuery& query) {
   if (shape->is_buffer()) shape = shape->elements[0];
   if (!shape->is_array())
-    return failure(fmt::format("{} is no array and has no layout", to_text(shape)), "give one array, such as f32[8,128]");
-  if (std::optional<Diagnostic> problem = validate_layout(shape)) return tl::unexpected<Diagnostic>(std::move(*problem));
+    return failure(fmt::format("{} is no array and has no layout", to_text(shape)),
+                   "give one array, such as f32[8,128]");
+  if (std::optional<Diagnostic> problem = validate_layout(shape))
+    return tl::unexpected<Diagnostic>(std::move(*problem));
   const Result<LayoutMap> map = LayoutMap::make(shape);
   if (!map) return tl::unexpected<Diagnostic>(map.error());
   LayoutDescription out;
@@ -106,7 +109,8 @@ Result<LayoutDescription> describe_layout(ShapePool& pool, ShapeRef shape, const
   out.tighter = tighter_order(pool, shape);
   out.warning = size_warning(shape);
   if (query.index) {
-    if (Result<void> valid = check_index(shape, *query.index); !valid) return tl::unexpected<Diagnostic>(valid.error());
+    if (Result<void> valid = check_index(shape, *query.index); !valid)
+      return tl::unexpected<Diagnostic>(valid.error());
     out.of_index = place_of(pool, *map, *query.index);
   }
   if (query.offset) {
@@ -153,8 +157,9 @@ void append_place(std::string& out, std::string_view name, const ElementPlace& p
              place.padding ? fmt::format("padding; {}", where)
                            : fmt::format("index ({}); {}", joined(place.index, ","), where));
   if (!place.split_piece.empty())
-    append_row(out, "", fmt::format("piece ({}), index ({}) in it: offset {} there", joined(place.split_piece, ","),
-                                    joined(place.split_index, ","), count_text(place.split_offset, "element")));
+    append_row(out, "",
+               fmt::format("piece ({}), index ({}) in it: offset {} there", joined(place.split_piece, ","),
+                           joined(place.split_index, ","), count_text(place.split_offset, "element")));
 }
 
 }  // namespace
@@ -162,22 +167,29 @@ void append_place(std::string& out, std::string_view name, const ElementPlace& p
 // The words of the padding lines are those of the TPU runtime's out-of-memory reports.
 std::string to_text(const LayoutDescription& d) {
   std::string out = to_text(d.shape) + "\n";
-  append_row(out, "elements", fmt::format("{}, {} each", count_text(d.element_count, "element"), count_text(d.element_bits, "bit")));
+  append_row(
+      out, "elements",
+      fmt::format("{}, {} each", count_text(d.element_count, "element"), count_text(d.element_bits, "bit")));
   if (!d.order.empty())
-    append_row(out, "in memory order", fmt::format("{} (dimension{} {}, most major first)", joined(d.dimensions_in_order, " x "),
-                                                   d.order.size() == 1 ? "" : "s", joined(d.order, ", ")));
+    append_row(out, "in memory order",
+               fmt::format("{} (dimension{} {}, most major first)", joined(d.dimensions_in_order, " x "),
+                           d.order.size() == 1 ? "" : "s", joined(d.order, ", ")));
   const bool tiled = d.shape->layout && !d.shape->layout->tiles.empty();
   if (tiled) append_row(out, "after tiling", joined(d.tiled_dimensions, " x "));
-  append_row(out, "slots", fmt::format("{}, {} of them padding", count_text(d.extent, "element"), grouped(d.extent - d.element_count)));
-  append_row(out, "memory space", d.shape->memory_space() == kDefaultMemorySpace
-                                      ? std::string("S(0), default")
-                                      : fmt::format("S({})", d.shape->memory_space()));
+  append_row(out, "slots",
+             fmt::format("{}, {} of them padding", count_text(d.extent, "element"),
+                         grouped(d.extent - d.element_count)));
+  append_row(out, "memory space",
+             d.shape->memory_space() == kDefaultMemorySpace ? std::string("S(0), default")
+                                                            : fmt::format("S({})", d.shape->memory_space()));
   append_row(out, "Size", bytes_text(d.padding.padded));
   append_row(out, "Unpadded size", bytes_text(d.padding.unpadded));
   append_row(out, "Extra memory due to padding", padding_text(d.padding));
   append_row(out, "up to the last element", bytes_text(d.array_data_size));
   if (d.metadata_prefix.count() > 0) append_row(out, "metadata in front", bytes_text(d.metadata_prefix));
-  if (d.tighter) append_row(out, "less padding as", fmt::format("{}: {}", to_text(d.tighter), bytes_text(array_size(d.tighter))));
+  if (d.tighter)
+    append_row(out, "less padding as",
+               fmt::format("{}: {}", to_text(d.tighter), bytes_text(array_size(d.tighter))));
   if (d.of_index) append_place(out, "asked index", *d.of_index, d.element_bits);
   if (d.of_offset) append_place(out, "asked offset", *d.of_offset, d.element_bits);
   if (d.warning) out += fmt::format("warning: {}\n", d.warning->message);

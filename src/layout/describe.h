@@ -46,7 +46,7 @@ struct LayoutDescription {
   /// The same tiles over the dimensions in another order that pads less; null if there is none.
   ShapeRef tighter = nullptr;
   std::optional<Diagnostic> warning;
-  std::optional<ElementPlace> of_index;   // answers to the query
+  std::optional<ElementPlace> of_index;  // answers to the query
   std::optional<ElementPlace> of_offset;
 };
 

@@ -34,7 +34,7 @@ ElementType parse_element_type(std::string_view text) {
   if (text.size() < 2) return ElementType::kInvalid;
   const uint8_t found = kTable[slot_of(text)];
   return found != 0 && internal::kElementTypes[found].text == text ? static_cast<ElementType>(found)
-                                                                  : ElementType::kInvalid;
+                                                                   : ElementType::kInvalid;
 }
 
 }  // namespace hlosim

@@ -20,7 +20,8 @@ class InlineList {
   InlineList& operator=(const InlineList&) = delete;
 
   void push_back(T value) {
-    if (size_ == capacity_) [[unlikely]] grow();
+    if (size_ == capacity_) [[unlikely]]
+      grow();
     data_[size_++] = value;
   }
   size_t size() const { return size_; }

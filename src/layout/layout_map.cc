@@ -141,7 +141,8 @@ class Builder {
 Result<LayoutMap> LayoutMap::make(ShapeRef array) {
   HLOSIM_CHECK(array->is_array(), "{}", to_text(array));
   if (array->is_unbounded())
-    return failure(fmt::format("{} has a dimension of unknown size, so its elements have no places", to_text(array)));
+    return failure(
+        fmt::format("{} has a dimension of unknown size, so its elements have no places", to_text(array)));
   LayoutMap map;
   map.shape_ = array;
   Builder builder(*array);
@@ -155,7 +156,8 @@ Result<LayoutMap> LayoutMap::make(ShapeRef array) {
   }
   map.extent_ = array->element_count() == 0 ? 0 : slots;
   if (overflow && array->element_count() != 0)
-    return failure(fmt::format("{} is too large to lay out: more than 2^63-1 elements with its padding", to_text(array)));
+    return failure(fmt::format("{} is too large to lay out: more than 2^63-1 elements with its padding",
+                               to_text(array)));
   for (const Digit& digit : builder.dimensions()) map.physical_dimensions_.push_back(digit.size);
   map.flat_ = builder.flat() || array->element_count() == 0;
   if (!map.flat_ || overflow) return map;
@@ -179,7 +181,8 @@ void LayoutMap::make_steps() {
     chain.clear();
     for (const Digit& digit : digits_)
       if (digit.source == source && digit.modulus != 1) chain.push_back(digit);  // mod 1: always 0
-    std::sort(chain.begin(), chain.end(), [](const Digit& a, const Digit& b) { return a.divisor < b.divisor; });
+    std::sort(chain.begin(), chain.end(),
+              [](const Digit& a, const Digit& b) { return a.divisor < b.divisor; });
     int64_t carried = 0;
     for (const Digit& digit : chain) {
       const int64_t coefficient = digit.stride - carried;

@@ -46,7 +46,7 @@ class LayoutMap {
  public:
   /// One digit of the offset: ((value of source) / divisor mod modulus) · stride.
   struct Digit {
-    int64_t source = 0;   // < rank: a logical dimension; else rank + position in folded_sources()
+    int64_t source = 0;  // < rank: a logical dimension; else rank + position in folded_sources()
     int64_t divisor = 1;
     int64_t modulus = 0;  // 0: none, this is the source's most significant digit
     int64_t size = 1;     // slots reserved for it; more than its values where a tile pads
@@ -77,7 +77,8 @@ class LayoutMap {
 
   /// Requires: index in bounds. Post: 0 <= offset < extent(), different for different indices.
   int64_t offset(std::span<const int64_t> index) const {
-    if (!flat_) [[unlikely]] return offset_literally(index);
+    if (!flat_) [[unlikely]]
+      return offset_literally(index);
     int64_t total = 0;
     for (const Step& step : steps_) total += part(step, value(step.source, index));
     return total;
@@ -121,7 +122,8 @@ class LayoutMap {
     return (step.shift >= 0 ? value >> step.shift : value / step.divisor) * step.coefficient;
   }
   int64_t value(int64_t source, std::span<const int64_t> index) const {
-    if (source < static_cast<int64_t>(index.size())) [[likely]] return index[static_cast<size_t>(source)];
+    if (source < static_cast<int64_t>(index.size())) [[likely]]
+      return index[static_cast<size_t>(source)];
     int64_t sum = 0;
     for (const FoldedSource::Term& term : folded_[static_cast<size_t>(source - rank())].terms)
       sum += term.weight * index[static_cast<size_t>(term.dimension)];

@@ -22,7 +22,8 @@ Vector in_memory_order(const Layout* layout, std::span<const int64_t> logical) {
   Vector out(logical.begin(), logical.end());
   if (!layout) return out;
   const size_t rank = out.size();
-  for (size_t i = 0; i < rank; ++i) out[i] = logical[static_cast<size_t>(layout->minor_to_major[rank - 1 - i])];
+  for (size_t i = 0; i < rank; ++i)
+    out[i] = logical[static_cast<size_t>(layout->minor_to_major[rank - 1 - i])];
   return out;
 }
 
@@ -117,8 +118,7 @@ std::optional<Vector> index_before(const TileStep& step, const Tile& tile, const
   const size_t prefix = step.padded.size() - tile.dimensions.size();
   const size_t k = step.tile.size();
   Vector folded(after.begin(), after.begin() + static_cast<ptrdiff_t>(prefix));
-  for (size_t i = 0; i < k; ++i)
-    folded.push_back(after[prefix + i] * step.tile[i] + after[prefix + k + i]);
+  for (size_t i = 0; i < k; ++i) folded.push_back(after[prefix + i] * step.tile[i] + after[prefix + k + i]);
   if (!in_bounds(folded, step.folded)) return std::nullopt;
   // Unfold from the minor end: each folded value yields its dimensions, minor first.
   Vector index(step.padded.size());
@@ -139,7 +139,8 @@ std::optional<Vector> index_before(const TileStep& step, const Tile& tile, const
 }  // namespace
 
 std::optional<Vector> physical_dimensions(ShapeRef array) {
-  const std::optional<std::vector<TileStep>> steps = all_steps(in_memory_order(array->layout, array->dimensions), tiles_of(array->layout));
+  const std::optional<std::vector<TileStep>> steps =
+      all_steps(in_memory_order(array->layout, array->dimensions), tiles_of(array->layout));
   if (!steps) return std::nullopt;
   return steps->empty() ? in_memory_order(array->layout, array->dimensions) : steps->back().after;
 }
@@ -166,12 +167,14 @@ std::optional<int64_t> extent(ShapeRef array) {
 
 int64_t offset(ShapeRef array, std::span<const int64_t> index) {
   HLOSIM_CHECK(static_cast<int64_t>(index.size()) == array->rank(), "{}", to_text(array));
-  const std::optional<std::vector<TileStep>> steps = all_steps(in_memory_order(array->layout, array->dimensions), tiles_of(array->layout));
+  const std::optional<std::vector<TileStep>> steps =
+      all_steps(in_memory_order(array->layout, array->dimensions), tiles_of(array->layout));
   HLOSIM_CHECK(steps, "{}", to_text(array));
   Vector place = in_memory_order(array->layout, index);
   for (size_t i = 0; i < steps->size(); ++i)
     place = index_after((*steps)[i], tiles_of(array->layout)[i], std::move(place));
-  const Vector sizes = steps->empty() ? in_memory_order(array->layout, array->dimensions) : steps->back().after;
+  const Vector sizes =
+      steps->empty() ? in_memory_order(array->layout, array->dimensions) : steps->back().after;
   int64_t result = 0;
   for (size_t i = 0; i < sizes.size(); ++i) result = result * sizes[i] + place[i];
   return result;
@@ -179,9 +182,11 @@ int64_t offset(ShapeRef array, std::span<const int64_t> index) {
 
 std::optional<Vector> index(ShapeRef array, int64_t offset) {
   if (array->element_count() == 0) return std::nullopt;
-  const std::optional<std::vector<TileStep>> steps = all_steps(in_memory_order(array->layout, array->dimensions), tiles_of(array->layout));
+  const std::optional<std::vector<TileStep>> steps =
+      all_steps(in_memory_order(array->layout, array->dimensions), tiles_of(array->layout));
   HLOSIM_CHECK(steps, "{}", to_text(array));
-  const Vector sizes = steps->empty() ? in_memory_order(array->layout, array->dimensions) : steps->back().after;
+  const Vector sizes =
+      steps->empty() ? in_memory_order(array->layout, array->dimensions) : steps->back().after;
   Vector place(sizes.size());
   for (size_t i = sizes.size(); i-- > 0;) {
     place[i] = offset % sizes[i];

@@ -82,14 +82,18 @@ bool carries_tiles(ShapeRef shape) {
 ShapeRef with_native_tiling(ShapePool& pool, ShapeRef shape, const TilingPolicy& policy) {
   switch (shape->kind) {
     case ShapeKind::kToken:
-    case ShapeKind::kOpaque: return shape;
-    case ShapeKind::kBuffer: return pool.buffer(with_native_tiling(pool, shape->elements[0], policy));
+    case ShapeKind::kOpaque:
+      return shape;
+    case ShapeKind::kBuffer:
+      return pool.buffer(with_native_tiling(pool, shape->elements[0], policy));
     case ShapeKind::kTuple: {
       std::vector<ShapeRef> elements;
-      for (const ShapeRef element : shape->elements) elements.push_back(with_native_tiling(pool, element, policy));
+      for (const ShapeRef element : shape->elements)
+        elements.push_back(with_native_tiling(pool, element, policy));
       return pool.tuple(elements);
     }
-    case ShapeKind::kArray: break;
+    case ShapeKind::kArray:
+      break;
   }
   if (carries_tiles(shape) || shape->memory_space() == kHostSpace) return shape;
   return with_tiles(pool, shape, policy);

@@ -180,7 +180,8 @@ ShapeRef ShapeReader::read_array() {
   }
   const ShapeRef shape = read_new_array();
   // A comment may hide the bracket that was taken for the end.
-  if (shape && p_ == start + size) known = {static_cast<uint32_t>(position), static_cast<uint32_t>(size), shape};
+  if (shape && p_ == start + size)
+    known = {static_cast<uint32_t>(position), static_cast<uint32_t>(size), shape};
   return shape;
 }
 
@@ -230,8 +231,7 @@ ShapeRef ShapeReader::read_new_array() {
     p_ = brace;
     if (!read_layout(dimensions.size(), layout)) return nullptr;
   }
-  return pool_.array(type, dimensions.span(), layout,
-                     any_dynamic ? dynamic.span() : std::span<const bool>());
+  return pool_.array(type, dimensions.span(), layout, any_dynamic ? dynamic.span() : std::span<const bool>());
 }
 
 // -- layouts ----------------------------------------------------------------------------------------
@@ -253,8 +253,9 @@ bool ShapeReader::read_layout(size_t rank, const Layout*& layout) {
   if (!need('}', has_items ? "to end the layout" : "or ':' after minor_to_major")) return false;
   if (parts.order.size() != rank) {
     p_ = brace;
-    return fail(fmt::format("Dimensions size is {}, but minor to major size is {}.", rank, parts.order.size()),
-                fmt::format("the layout must order exactly {} dimension{}", rank, rank == 1 ? "" : "s"));
+    return fail(
+        fmt::format("Dimensions size is {}, but minor to major size is {}.", rank, parts.order.size()),
+        fmt::format("the layout must order exactly {} dimension{}", rank, rank == 1 ? "" : "s"));
   }
   if (!has_items && descending) {
     layout = pool_.default_layout(static_cast<int64_t>(rank));
@@ -277,7 +278,8 @@ bool ShapeReader::read_layout_items(LayoutParts& parts) {
   Layout& layout = parts.layout;
   if (eat_item("D") && !read_level_types()) return false;
   if (eat_item("T") && !read_tiles(parts)) return false;
-  if (eat_item("L") && !read_parenthesised("tail padding alignment", layout.tail_padding_alignment)) return false;
+  if (eat_item("L") && !read_parenthesised("tail padding alignment", layout.tail_padding_alignment))
+    return false;
   if (eat('#') && !read_parenthesised_type("index type", layout.index_type)) return false;
   if (eat('*') && !read_parenthesised_type("pointer type", layout.pointer_type)) return false;
   if (eat_item("E") && !read_parenthesised("element size in bits", layout.element_bits)) return false;
@@ -286,10 +288,12 @@ bool ShapeReader::read_layout_items(LayoutParts& parts) {
   skip_blanks();
   const std::string_view word = word_here();
   if (word == "P") return fail("Layout has physical shape, but is not for a sparse array");
-  if (eat_item("M") && !read_parenthesised("metadata prefix bytes", layout.metadata_prefix_bytes)) return false;
+  if (eat_item("M") && !read_parenthesised("metadata prefix bytes", layout.metadata_prefix_bytes))
+    return false;
   if (at('}')) return true;
   static constexpr std::string_view kItems[] = {"D", "T", "L", "#", "*", "E", "S", "SC", "M"};
-  const std::string_view rest = p_ != end_ && (*p_ == '#' || *p_ == '*') ? std::string_view(p_, 1) : word_here();
+  const std::string_view rest =
+      p_ != end_ && (*p_ == '#' || *p_ == '*') ? std::string_view(p_, 1) : word_here();
   if (std::find(std::begin(kItems), std::end(kItems), rest) != std::end(kItems))
     return fail(fmt::format("layout property '{}' is repeated or out of order", rest),
                 "the order is D, T, L, #, *, E, S, SC, M");
@@ -351,7 +355,8 @@ bool ShapeReader::read_splits(LayoutParts& parts) {
 }
 
 bool ShapeReader::read_parenthesised(const char* what, int64_t& value) {
-  return need('(', "after a layout property") && read_integer(what, value) && need(')', "to end a layout property");
+  return need('(', "after a layout property") && read_integer(what, value) &&
+         need(')', "to end a layout property");
 }
 
 bool ShapeReader::read_parenthesised_type(const char* what, ElementType& type) {
@@ -477,7 +482,8 @@ Result<ShapeRef> parse_shape(ShapePool& pool, std::string_view text) {
     const auto offset = static_cast<size_t>(rest - text.data());
     const bool brace = *rest == '{' && shape->is_array();
     return refuse(fmt::format("unexpected '{}' after the shape", shown(text.substr(offset), 20)),
-                  brace ? "a layout begins with an integer or ':', as in f32[2]{0} or f32[]{:T(128)}" : "", offset);
+                  brace ? "a layout begins with an integer or ':', as in f32[2]{0} or f32[]{:T(128)}" : "",
+                  offset);
   }
   return shape;
 }
@@ -523,7 +529,8 @@ std::string split_problem(const Shape& shape) {
     int64_t before = 0;
     for (const int64_t index : split.indices) {
       if (index <= before)
-        return fmt::format("split indices must be positive and strictly increasing: {} after {}", index, before);
+        return fmt::format("split indices must be positive and strictly increasing: {} after {}", index,
+                           before);
       if (size != Shape::kUnbounded && index >= size)
         return fmt::format("split index {} is not inside physical dimension {} of size {}", index,
                            split.dimension, size);

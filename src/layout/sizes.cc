@@ -57,10 +57,10 @@ int64_t first_tile_elements(const Layout& layout, const Sizes& sizes) {
   const std::span<const int64_t> tile = layout.tiles[0].dimensions;
   int64_t total = 1;
   for (size_t minor = 0; minor < std::max(tile.size(), sizes.size()); ++minor) {
-    const int64_t size =
-        minor < sizes.size() ? sizes[static_cast<size_t>(layout.minor_to_major[minor])] : 1;
+    const int64_t size = minor < sizes.size() ? sizes[static_cast<size_t>(layout.minor_to_major[minor])] : 1;
     if (size == 0) return 0;
-    total = saturating_product(total, minor < tile.size() ? rounded_up(size, tile[tile.size() - 1 - minor]) : size);
+    total = saturating_product(total,
+                               minor < tile.size() ? rounded_up(size, tile[tile.size() - 1 - minor]) : size);
   }
   return rounded_up(total, layout.tail_padding_alignment);
 }
@@ -113,11 +113,16 @@ int64_t element_storage_bits(ShapeRef array) {
 
 Bytes dense_bytes(ShapeRef shape, int64_t pointer_bytes) {
   switch (shape->kind) {
-    case ShapeKind::kArray: return bytes_of(shape->element_count(), element_storage_bits(shape));
-    case ShapeKind::kTuple: return Bytes(pointer_bytes * static_cast<int64_t>(shape->elements.size()));
-    case ShapeKind::kBuffer: return dense_bytes(shape->elements[0], pointer_bytes);
-    case ShapeKind::kOpaque: return Bytes(pointer_bytes);
-    case ShapeKind::kToken: return Bytes(0);
+    case ShapeKind::kArray:
+      return bytes_of(shape->element_count(), element_storage_bits(shape));
+    case ShapeKind::kTuple:
+      return Bytes(pointer_bytes * static_cast<int64_t>(shape->elements.size()));
+    case ShapeKind::kBuffer:
+      return dense_bytes(shape->elements[0], pointer_bytes);
+    case ShapeKind::kOpaque:
+      return Bytes(pointer_bytes);
+    case ShapeKind::kToken:
+      return Bytes(0);
   }
   return Bytes(0);
 }
@@ -165,18 +170,17 @@ int64_t allocated_elements(ShapeRef array) {
   return count_slots(*array).count;
 }
 
-bool later_tiles_pad(ShapeRef array) {
-  return array->is_array() && count_slots(*array).beyond_first_tile;
-}
+bool later_tiles_pad(ShapeRef array) { return array->is_array() && count_slots(*array).beyond_first_tile; }
 
 std::optional<Diagnostic> size_warning(ShapeRef array) {
   if (!later_tiles_pad(array)) return std::nullopt;
   Diagnostic warning;
   warning.severity = Severity::kWarning;
-  warning.message = fmt::format("{} needs {} bytes: {}, which XLA's own array size leaves out", to_text(array),
-                                grouped(array_size(array).count()),
-                                has_combine(array->layout->tiles[0]) ? "its first tile merges dimensions ('*')"
-                                                                     : "a later tile pads what the first one left");
+  warning.message =
+      fmt::format("{} needs {} bytes: {}, which XLA's own array size leaves out", to_text(array),
+                  grouped(array_size(array).count()),
+                  has_combine(array->layout->tiles[0]) ? "its first tile merges dimensions ('*')"
+                                                       : "a later tile pads what the first one left");
   return warning;
 }
 
@@ -214,8 +218,8 @@ SplitPlace locate_in_split(ShapePool& pool, ShapeRef array, std::span<const int6
   Layout layout = *array->layout;
   layout.splits = {};
   for (const SplitConfig& split : array->layout->splits) {
-    const auto dimension = static_cast<size_t>(
-        layout.minor_to_major[static_cast<size_t>(array->rank() - 1 - split.dimension)]);
+    const auto dimension =
+        static_cast<size_t>(layout.minor_to_major[static_cast<size_t>(array->rank() - 1 - split.dimension)]);
     const auto after = std::upper_bound(split.indices.begin(), split.indices.end(), index[dimension]);
     const int64_t from = after == split.indices.begin() ? 0 : *(after - 1);
     const int64_t to = after == split.indices.end() ? array->dimensions[dimension] : *after;

@@ -65,11 +65,11 @@ Bytes total_array_size(ShapeRef shape);
 
 /// The padding bill of one array.
 struct Padding {
-  Bytes unpadded{};         // dense bytes
-  Bytes padded{};           // array size
-  Bytes extra{};            // padded - unpadded; 0 for a split array's piece that is smaller
-  double expansion = 1;     // padded / unpadded; 1 for an empty array
-  double waste = 0;         // share of the padded bytes that is padding, [0, 1]
+  Bytes unpadded{};      // dense bytes
+  Bytes padded{};        // array size
+  Bytes extra{};         // padded - unpadded; 0 for a split array's piece that is smaller
+  double expansion = 1;  // padded / unpadded; 1 for an empty array
+  double waste = 0;      // share of the padded bytes that is padding, [0, 1]
 };
 Padding padding_of(ShapeRef array);
 

@@ -77,7 +77,8 @@ TEST(IdDeathTest, OutOfRangeStopsWithTheNumbers) {
 
 TEST(CheckDeathTest, SaysConditionAndDetail) {
   const int value = 3;
-  EXPECT_DEATH(HLOSIM_CHECK(value == 4, "value is {}", value), "arena_id_test.cc:.*check failed: value == 4: value is 3");
+  EXPECT_DEATH(HLOSIM_CHECK(value == 4, "value is {}", value),
+               "arena_id_test.cc:.*check failed: value == 4: value is 3");
   EXPECT_DEATH(HLOSIM_CHECK(value == 4), "check failed: value == 4\n");
   HLOSIM_CHECK(value == 3, "not seen");
 }

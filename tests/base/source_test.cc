@@ -139,7 +139,8 @@ TEST(Failure, CarriesMessageAndHint) {
 }
 
 TEST_F(SourceFiles, ReadsEveryByteOfAnySize) {
-  for (const size_t size : {size_t{0}, size_t{1}, size_t{4096}, (size_t{1} << 20) - 1, size_t{1} << 20, size_t{5} << 20}) {
+  for (const size_t size :
+       {size_t{0}, size_t{1}, size_t{4096}, (size_t{1} << 20) - 1, size_t{1} << 20, size_t{5} << 20}) {
     std::string text(size, '\0');
     for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>(i * 31 + i / 256);
     ASSERT_TRUE(write_file(path("f"), text));
@@ -164,8 +165,10 @@ TEST_F(SourceFiles, ReadsPipes) {
 }
 
 TEST_F(SourceFiles, ReadErrorsNameFileAndReason) {
-  EXPECT_EQ(read_source(path("none")).error().message, "cannot read '" + path("none") + "': No such file or directory");
-  EXPECT_EQ(read_source(folder_.string()).error().message, "cannot read '" + folder_.string() + "': Is a directory");
+  EXPECT_EQ(read_source(path("none")).error().message,
+            "cannot read '" + path("none") + "': No such file or directory");
+  EXPECT_EQ(read_source(folder_.string()).error().message,
+            "cannot read '" + folder_.string() + "': Is a directory");
 }
 
 TEST_F(SourceFiles, WritesWholeFilesAndLeavesNothingElse) {
@@ -180,7 +183,7 @@ TEST_F(SourceFiles, WriteHonoursTheUmask) {
   const Result<void> written = write_file(path("out"), "x");
   ::umask(old);
   ASSERT_TRUE(written);
-  struct stat info{};
+  struct stat info {};
   ASSERT_EQ(::stat(path("out").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }

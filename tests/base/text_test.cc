@@ -7,7 +7,8 @@
 namespace hlosim {
 namespace {
 
-const std::vector<std::string_view> kWords = {"dimensions", "direction", "slice", "slice_sizes", "to_apply", "a"};
+const std::vector<std::string_view> kWords = {"dimensions",  "direction", "slice",
+                                              "slice_sizes", "to_apply",  "a"};
 
 TEST(Text, NearestWithinAThirdOfTheWord) {
   EXPECT_EQ(nearest("dimension", kWords), "dimensions");

@@ -77,7 +77,8 @@ TEST(Bitcast, Kinds) {
 
 TEST(Bitcast, TransposesSayTheirPermutation) {
   ShapePool pool;
-  const BitcastClass moved = classify_bitcast(shape_of(pool, "f32[2,3,5]{2,1,0}"), shape_of(pool, "f32[5,2,3]{0,2,1}"));
+  const BitcastClass moved =
+      classify_bitcast(shape_of(pool, "f32[2,3,5]{2,1,0}"), shape_of(pool, "f32[5,2,3]{0,2,1}"));
   EXPECT_EQ(moved.kind, BitcastKind::kTranspose);
   EXPECT_THAT(moved.permutation, ElementsAre(2, 0, 1));
 }
@@ -152,7 +153,9 @@ void check_pair(ShapeRef from, ShapeRef to, Tally& tally) {
   switch (found.kind) {
     case BitcastKind::kIdentity:
     case BitcastKind::kReshape:
-    case BitcastKind::kTiledReshape: ASSERT_TRUE(reshape) << text(); break;
+    case BitcastKind::kTiledReshape:
+      ASSERT_TRUE(reshape) << text();
+      break;
     case BitcastKind::kTranspose:
     case BitcastKind::kTiledTranspose:
       ASSERT_TRUE(*is_transpose_by_exhaustion(from, to, found.permutation)) << text();
@@ -174,7 +177,9 @@ TEST(Bitcast, ClosedFormEqualsExhaustion) {
   Tally tally;
   for (int i = 0; i < 40000; ++i) {
     const bool tidy = i % 2 == 0;
-    const test::RandomLayoutOptions options{.max_rank = 4, .max_tiles = i % 4 < 2 ? 2 : 3, .combine_percent = tidy ? 0 : 10,
+    const test::RandomLayoutOptions options{.max_rank = 4,
+                                            .max_tiles = i % 4 < 2 ? 2 : 3,
+                                            .combine_percent = tidy ? 0 : 10,
                                             .dividing_second_tile = tidy};
     ShapeRef from = test::random_tiled_array(pool, random, options);
     Index dimensions(from->dimensions.begin(), from->dimensions.end());
@@ -186,7 +191,8 @@ TEST(Bitcast, ClosedFormEqualsExhaustion) {
     }
     const Index other = regrouped(dimensions, random);
     const int rank = static_cast<int>(other.size());
-    const Layout* layout = random() % 2 == 0 ? pool.default_layout(rank) : test::random_layout(pool, random, rank, options);
+    const Layout* layout =
+        random() % 2 == 0 ? pool.default_layout(rank) : test::random_layout(pool, random, rank, options);
     if (random() % 4 != 0) layout = with_tiles_of(pool, layout, from->layout);
     check_pair(from, pool.array(ElementType::kF32, other, layout), tally);
     if (HasFatalFailure()) return;
@@ -205,7 +211,8 @@ TEST(Bitcast, TransposedPairs) {
   ShapePool pool;
   Tally tally;
   for (int i = 0; i < 20000; ++i) {
-    const test::RandomLayoutOptions options{.max_rank = 4, .max_tiles = 2, .dividing_second_tile = i % 2 == 0};
+    const test::RandomLayoutOptions options{
+        .max_rank = 4, .max_tiles = 2, .dividing_second_tile = i % 2 == 0};
     const ShapeRef from = test::random_tiled_array(pool, random, options);
     Index dimensions(from->dimensions.begin(), from->dimensions.end());
     std::shuffle(dimensions.begin(), dimensions.end(), random);

@@ -61,16 +61,24 @@ TEST(Describe, NamesATighterOrder) {
   ASSERT_TRUE(column);
   ASSERT_TRUE(column->tighter);
   EXPECT_EQ(to_text(column->tighter), "u32[12582912,1]{0,1:T(8,128)}");
-  EXPECT_THAT(to_text(*column), HasSubstr("Extra memory due to padding  6,392,119,296 B (5.95 GiB) (128.0x expansion, 99.2 % waste)\n"));
-  EXPECT_THAT(to_text(*column), HasSubstr("less padding as              u32[12582912,1]{0,1:T(8,128)}: 402,653,184 B (384.00 MiB)\n"));
-  for (const std::string_view best : {"f32[8,128]{1,0:T(8,128)}", "f32[9,200]{1,0:T(8,128)}", "f32[3,5]", "f32[]{:T(128)}"})
+  EXPECT_THAT(
+      to_text(*column),
+      HasSubstr(
+          "Extra memory due to padding  6,392,119,296 B (5.95 GiB) (128.0x expansion, 99.2 % waste)\n"));
+  EXPECT_THAT(
+      to_text(*column),
+      HasSubstr("less padding as              u32[12582912,1]{0,1:T(8,128)}: 402,653,184 B (384.00 MiB)\n"));
+  for (const std::string_view best :
+       {"f32[8,128]{1,0:T(8,128)}", "f32[9,200]{1,0:T(8,128)}", "f32[3,5]", "f32[]{:T(128)}"})
     EXPECT_EQ(describe(pool, best)->tighter, nullptr) << best;
 }
 
 TEST(Describe, WarningsMetadataAndSplits) {
   ShapePool pool;
-  EXPECT_THAT(to_text(*describe(pool, "f32[8,128]{1,0:T(8,128)(3,1)}")), HasSubstr("\nwarning: f32[8,128]{1,0:T(8,128)(3,1)} needs 4,608 bytes"));
-  EXPECT_THAT(to_text(*describe(pool, "s32[3]{0:T(8)M(1024)}")), HasSubstr("  metadata in front            1,024 B (1.00 KiB)\n"));
+  EXPECT_THAT(to_text(*describe(pool, "f32[8,128]{1,0:T(8,128)(3,1)}")),
+              HasSubstr("\nwarning: f32[8,128]{1,0:T(8,128)(3,1)} needs 4,608 bytes"));
+  EXPECT_THAT(to_text(*describe(pool, "s32[3]{0:T(8)M(1024)}")),
+              HasSubstr("  metadata in front            1,024 B (1.00 KiB)\n"));
   const auto split = describe(pool, "f32[100]{0:T(8)SC(0:41)}", {.offset = 50});
   ASSERT_TRUE(split);
   EXPECT_THAT(split->of_offset->split_piece, ElementsAre(1));
@@ -90,9 +98,12 @@ TEST(Describe, Refusals) {
   EXPECT_THAT(error("f32[2,2]{0,0}"), HasSubstr("not a permutation"));
   EXPECT_THAT(error("f32[?]"), HasSubstr("unknown size"));
   EXPECT_THAT(error("s64[9223372036854775807]{0:T(128)}"), HasSubstr("too large"));
-  EXPECT_EQ(error("f32[2,3]{1,0}", {.index = {{1}}}), "index (1) has 1 numbers, but f32[2,3] has 2 dimensions");
-  EXPECT_EQ(error("f32[2,3]{1,0}", {.index = {{1, 3}}}), "index (1,3) is out of bounds: dimension 1 of f32[2,3] has 3 elements");
-  EXPECT_EQ(error("f32[2,3]{1,0}", {.index = {{-1, 0}}}), "index (-1,0) is out of bounds: dimension 0 of f32[2,3] has 2 elements");
+  EXPECT_EQ(error("f32[2,3]{1,0}", {.index = {{1}}}),
+            "index (1) has 1 numbers, but f32[2,3] has 2 dimensions");
+  EXPECT_EQ(error("f32[2,3]{1,0}", {.index = {{1, 3}}}),
+            "index (1,3) is out of bounds: dimension 1 of f32[2,3] has 3 elements");
+  EXPECT_EQ(error("f32[2,3]{1,0}", {.index = {{-1, 0}}}),
+            "index (-1,0) is out of bounds: dimension 0 of f32[2,3] has 2 elements");
   EXPECT_EQ(error("f32[2,3]{1,0}", {.offset = 6}), "offset 6 is outside f32[2,3]{1,0}, which has 6 slots");
   EXPECT_EQ(error("f32[2,3]{1,0}", {.offset = -1}), "offset -1 is outside f32[2,3]{1,0}, which has 6 slots");
 }
@@ -113,7 +124,8 @@ TEST(Describe, ParseIndex) {
   EXPECT_THAT(*parse_index("9,130"), ElementsAre(9, 130));
   EXPECT_THAT(*parse_index("-1"), ElementsAre(-1));
   EXPECT_THAT(*parse_index(""), ElementsAre());
-  for (const std::string_view bad : {"9,", ",9", "9 130", "a", "99999999999999999999", "9;3"}) EXPECT_FALSE(parse_index(bad)) << bad;
+  for (const std::string_view bad : {"9,", ",9", "9 130", "a", "99999999999999999999", "9;3"})
+    EXPECT_FALSE(parse_index(bad)) << bad;
 }
 
 }  // namespace

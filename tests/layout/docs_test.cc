@@ -22,8 +22,10 @@ std::vector<std::string> lines_of_blocks(const std::string& kind) {
   std::vector<std::string> lines;
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
-    if (line.substr(0, 3) == "```") inside = !inside && line == "```" + kind;
-    else if (inside) lines.push_back(line);
+    if (line.substr(0, 3) == "```")
+      inside = !inside && line == "```" + kind;
+    else if (inside)
+      lines.push_back(line);
   }
   return lines;
 }

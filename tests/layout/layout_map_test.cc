@@ -169,11 +169,12 @@ TEST(LayoutMap, RefusesWhatHasNoPlaces) {
     const Result<LayoutMap> map = LayoutMap::make(*parse_shape(pool, text));
     return map ? std::string("none") : map.error().message;
   };
-  EXPECT_EQ(error("f32[?,2]{1,0}"), "f32[?,2]{1,0} has a dimension of unknown size, so its elements have no places");
+  EXPECT_EQ(error("f32[?,2]{1,0}"),
+            "f32[?,2]{1,0} has a dimension of unknown size, so its elements have no places");
   const std::string too_large = " is too large to lay out: more than 2^63-1 elements with its padding";
-  for (const std::string text :
-       {"s64[9223372036854775807]{0:T(2)}", "s64[9223372036854775807,2]{1,0}", "s8[2,4611686018427387904]{1,0:T(*,1)}",
-        "s8[1]{0:T(9223372036854775807,2)}", "s8[9223372036854775807]{0:L(2)}"})
+  for (const std::string text : {"s64[9223372036854775807]{0:T(2)}", "s64[9223372036854775807,2]{1,0}",
+                                 "s8[2,4611686018427387904]{1,0:T(*,1)}", "s8[1]{0:T(9223372036854775807,2)}",
+                                 "s8[9223372036854775807]{0:L(2)}"})
     EXPECT_EQ(error(text), text + too_large);
 }
 
@@ -207,7 +208,8 @@ void expect_consistent(ShapeRef shape) {
         if (digit.source < shape->rank()) {
           value = index[static_cast<size_t>(digit.source)];
         } else {
-          for (const auto& term : map.folded_sources()[static_cast<size_t>(digit.source - shape->rank())].terms)
+          for (const auto& term :
+               map.folded_sources()[static_cast<size_t>(digit.source - shape->rank())].terms)
             value += term.weight * index[static_cast<size_t>(term.dimension)];
         }
         value /= digit.divisor;
@@ -232,9 +234,21 @@ void expect_consistent(ShapeRef shape) {
 }
 
 TEST(LayoutMap, EverySmallMatrixUnderManyTilings) {
-  const std::string_view tilings[] = {"",          ":T(2,2)",       ":T(3,4)",      ":T(4,4)(2,1)", ":T(2,4)(2,1)",
-                                      ":T(3,4)(2,1)", ":T(4)",      ":T(4)(2)",     ":T(*,4)",      ":T(4)(2,2)",
-                                      ":T(2,2,2)", ":T(2,2)(3,3,3)", ":T(4,4)(2,2)(2,1)", ":T(2,*,3)", ":T(1,1)L(7)"};
+  const std::string_view tilings[] = {"",
+                                      ":T(2,2)",
+                                      ":T(3,4)",
+                                      ":T(4,4)(2,1)",
+                                      ":T(2,4)(2,1)",
+                                      ":T(3,4)(2,1)",
+                                      ":T(4)",
+                                      ":T(4)(2)",
+                                      ":T(*,4)",
+                                      ":T(4)(2,2)",
+                                      ":T(2,2,2)",
+                                      ":T(2,2)(3,3,3)",
+                                      ":T(4,4)(2,2)(2,1)",
+                                      ":T(2,*,3)",
+                                      ":T(1,1)L(7)"};
   ShapePool pool;
   for (int64_t rows = 0; rows <= 9; ++rows)
     for (int64_t columns = 0; columns <= 9; ++columns)
@@ -251,8 +265,10 @@ TEST(LayoutMap, NativeTilingsOfMatrices) {
   ShapePool pool;
   for (const int64_t rows : {1, 7, 8, 9, 17})
     for (const int64_t columns : {1, 127, 128, 129, 257})
-      for (const std::string_view tiling : {"T(8,128)", "T(8,128)(2,1)", "T(8,128)(4,1)", "T(4,128)", "T(2,128)(2,1)", "T(16,128)(2,1)"}) {
-        const std::string text = "f32[" + std::to_string(rows) + "," + std::to_string(columns) + "]{1,0:" + std::string(tiling) + "}";
+      for (const std::string_view tiling :
+           {"T(8,128)", "T(8,128)(2,1)", "T(8,128)(4,1)", "T(4,128)", "T(2,128)(2,1)", "T(16,128)(2,1)"}) {
+        const std::string text = "f32[" + std::to_string(rows) + "," + std::to_string(columns) +
+                                 "]{1,0:" + std::string(tiling) + "}";
         expect_consistent(*parse_shape(pool, text));
         if (HasFatalFailure()) return;
       }
@@ -265,7 +281,8 @@ TEST(LayoutMap, RandomLayouts) {
   ShapePool pool;
   int flat = 0, folded = 0;
   for (int i = 0; i < 3000; ++i) {
-    const ShapeRef shape = test::random_tiled_array(pool, random, {.max_rank = 4, .max_tiles = 3, .combine_percent = 10});
+    const ShapeRef shape =
+        test::random_tiled_array(pool, random, {.max_rank = 4, .max_tiles = 3, .combine_percent = 10});
     expect_consistent(shape);
     if (HasFatalFailure()) return;
     const LayoutMap map = *LayoutMap::make(shape);
@@ -282,8 +299,8 @@ TEST(LayoutMap, TpuLayoutsAreFlat) {
   ShapePool pool;
   for (const std::string_view text :
        {"f32[10,200]{1,0:T(8,128)}", "bf16[10,200]{1,0:T(8,128)(2,1)}", "s8[10,200]{1,0:T(32,128)(4,1)}",
-        "s4[10,200]{1,0:T(64,128)(8,1)E(4)}", "bf16[3000]{0:T(1024)(128)(2,1)}", "f32[]{:T(128)}", "f32[3]{0:T(8,128)}",
-        "bf16[2,3,1004]{2,1,0:T(2,*,128)}", "bf16[4]{0:T(256)(128)(2,1)}"})
+        "s4[10,200]{1,0:T(64,128)(8,1)E(4)}", "bf16[3000]{0:T(1024)(128)(2,1)}", "f32[]{:T(128)}",
+        "f32[3]{0:T(8,128)}", "bf16[2,3,1004]{2,1,0:T(2,*,128)}", "bf16[4]{0:T(256)(128)(2,1)}"})
     EXPECT_TRUE(map_of(pool, text).flat()) << text;
   EXPECT_FALSE(map_of(pool, "f32[10,200]{1,0:T(8,128)(3,1)}").flat());
 }
@@ -292,12 +309,14 @@ TEST(LayoutMap, LargeSpotChecks) {
   constexpr uint32_t kSeed = 7;
   std::mt19937_64 random(kSeed);
   ShapePool pool;
-  for (const std::string_view text : {"bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)S(1)}", "f32[4096,3584,1]{1,0,2:T(8,128)}",
-                                      "s8[327680,327680]{1,0:T(8,128)(4,1)}", "bf16[2,3,100004]{2,1,0:T(2,*,128)}"}) {
+  for (const std::string_view text :
+       {"bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)S(1)}", "f32[4096,3584,1]{1,0,2:T(8,128)}",
+        "s8[327680,327680]{1,0:T(8,128)(4,1)}", "bf16[2,3,100004]{2,1,0:T(2,*,128)}"}) {
     const LayoutMap map = map_of(pool, text);
     for (int i = 0; i < 2000; ++i) {
       Index index, back(static_cast<size_t>(map.rank()));
-      for (const int64_t size : map.shape()->dimensions) index.push_back(static_cast<int64_t>(random() % static_cast<uint64_t>(size)));
+      for (const int64_t size : map.shape()->dimensions)
+        index.push_back(static_cast<int64_t>(random() % static_cast<uint64_t>(size)));
       const int64_t offset = map.offset(index);
       ASSERT_EQ(offset, layout_oracle::offset(map.shape(), index)) << text << " seed " << kSeed;
       ASSERT_TRUE(map.index(offset, back));

@@ -14,7 +14,7 @@ namespace hlosim::test {
 struct RandomLayoutOptions {
   int max_rank = 4;
   int max_tiles = 3;
-  int combine_percent = 0;          // chance of each tile entry but the last to be `*`
+  int combine_percent = 0;            // chance of each tile entry but the last to be `*`
   bool dividing_second_tile = false;  // later tiles cut only what they divide
 };
 
@@ -23,7 +23,8 @@ inline int64_t between(std::mt19937& random, int64_t low, int64_t high) {
 }
 
 /// A layout of the given rank with random order and tiles.
-inline const Layout* random_layout(ShapePool& pool, std::mt19937& random, int rank, const RandomLayoutOptions& options) {
+inline const Layout* random_layout(ShapePool& pool, std::mt19937& random, int rank,
+                                   const RandomLayoutOptions& options) {
   std::vector<int64_t> order(static_cast<size_t>(rank));
   std::iota(order.begin(), order.end(), 0);
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
@@ -50,7 +51,8 @@ inline const Layout* random_layout(ShapePool& pool, std::mt19937& random, int ra
 }
 
 /// An array of 1 to a few hundred elements.
-inline ShapeRef random_tiled_array(ShapePool& pool, std::mt19937& random, const RandomLayoutOptions& options) {
+inline ShapeRef random_tiled_array(ShapePool& pool, std::mt19937& random,
+                                   const RandomLayoutOptions& options) {
   const int rank = static_cast<int>(between(random, 0, options.max_rank));
   std::vector<int64_t> dimensions;
   const int64_t largest = rank <= 1 ? 40 : rank == 2 ? 14 : rank == 3 ? 7 : 5;

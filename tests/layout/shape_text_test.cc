@@ -37,7 +37,8 @@ TEST(ShapeText, ReadsAndPrints) {
       {"b(f32[4]{0})", ""},
       {"(b(f32[4]), opaque[])", ""},
       {"b /*x*/ ( f32[4] )", "b(f32[4])"},
-      {" f32 [ 8 , /* rows*/128 ] { 1 , 0 : T ( 8 , 128 ) ( 2 , 1 ) S ( 1 ) }", "f32[8,128]{1,0:T(8,128)(2,1)S(1)}"},
+      {" f32 [ 8 , /* rows*/128 ] { 1 , 0 : T ( 8 , 128 ) ( 2 , 1 ) S ( 1 ) }",
+       "f32[8,128]{1,0:T(8,128)(2,1)S(1)}"},
       {"f32[/*]*/8]{0}", "f32[8]{0}"},
       {"f32[8 // ]\n]", "f32[8]"},
       {"f32[8,128]{1,0:D(D,C+~)T(8,128)}", "f32[8,128]{1,0:T(8,128)}"},
@@ -47,7 +48,8 @@ TEST(ShapeText, ReadsAndPrints) {
       {"f32[2]{0:L(1)S(0)}", "f32[2]{0}"},
       {"f32[2]{0:T()}", ""},
       {"f32[2]{-1}", ""},
-      {"f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2]{17,16,15,14,13,12,11,10,9,8,7,6,5,4,3,2,1,0:T(1)(1)(1)(1)(1)(1)(1)"
+      {"f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2]{17,16,15,14,13,12,11,10,9,8,7,6,5,4,3,2,1,0:T(1)(1)(1)(1)(1)"
+       "(1)(1)"
        "(1)(1)(1,2,3,4,5,6,7)}",
        ""},
   };
@@ -177,9 +179,17 @@ TEST(ShapeText, FailureLeavesThePositionAndTheReaderUsable) {
 
 // Shapes that come again are found by their text: the answer and the end must be those of reading.
 TEST(ShapeText, RepeatedShapesEndWhereTheyEnd) {
-  const std::string_view pieces[] = {"f32[8]",     "f32[8]{0}", "f32[8] {0}", "f32[8]{0:T(8)}", "f32[8]/*{0}*/ {0:S(1)}",
-                                     "f32[/*]*/8]", "f32[/*]*/9]{0}", "(f32[8], b(f32[8]{0}))", "f32[8]{0:/*}*/S(1)}",
-                                     "f32[]",      "s32[8]{ 0 }"};
+  const std::string_view pieces[] = {"f32[8]",
+                                     "f32[8]{0}",
+                                     "f32[8] {0}",
+                                     "f32[8]{0:T(8)}",
+                                     "f32[8]/*{0}*/ {0:S(1)}",
+                                     "f32[/*]*/8]",
+                                     "f32[/*]*/9]{0}",
+                                     "(f32[8], b(f32[8]{0}))",
+                                     "f32[8]{0:/*}*/S(1)}",
+                                     "f32[]",
+                                     "s32[8]{ 0 }"};
   ShapePool pool;
   std::string text;
   std::vector<std::pair<size_t, size_t>> spans;
@@ -203,7 +213,9 @@ TEST(ShapeText, RepeatedShapesEndWhereTheyEnd) {
 
 TEST(ShapeText, DeepNesting) {
   ShapePool pool;
-  const auto nested = [](size_t depth) { return std::string(depth, '(') + "f32[]" + std::string(depth, ')'); };
+  const auto nested = [](size_t depth) {
+    return std::string(depth, '(') + "f32[]" + std::string(depth, ')');
+  };
   const Result<ShapeRef> deepest = parse_shape(pool, nested(kMaxShapeDepth));
   ASSERT_TRUE(deepest);
   EXPECT_EQ(leaf_count(*deepest), 1);
@@ -233,9 +245,11 @@ TEST(ShapeText, ManyDimensionsAndElements) {
 }
 
 TEST(ShapeText, LooksLikeShape) {
-  for (const std::string_view yes : {"f32[2]", " (f32[])", "/*x*/s4[]", "token[]", "opaque[]", "b(f32[])", "b /**/ (", "pred ["})
+  for (const std::string_view yes :
+       {"f32[2]", " (f32[])", "/*x*/s4[]", "token[]", "opaque[]", "b(f32[])", "b /**/ (", "pred ["})
     EXPECT_TRUE(looks_like_shape(yes, 0)) << yes;
-  for (const std::string_view no : {"", "add(f32[])", "f32: f32[]", "f32=", "b", "b.1(", "b=(", "%x", "f32x[", "tuple", "{", "buffer("})
+  for (const std::string_view no :
+       {"", "add(f32[])", "f32: f32[]", "f32=", "b", "b.1(", "b=(", "%x", "f32x[", "tuple", "{", "buffer("})
     EXPECT_FALSE(looks_like_shape(no, 0)) << no;
   EXPECT_TRUE(looks_like_shape("x = f32[]", 3));
 }
@@ -300,10 +314,12 @@ TEST(ShapeText, SeedModulesRoundTrip) {
     for (size_t i = 0; i < text.size(); ++i) {
       // A shape begins a word of its own; a tuple stands after "= " or in another tuple.
       const char before = i == 0 ? ' ' : text[i - 1];
-      const bool in_word = std::isalnum(static_cast<unsigned char>(before)) || before == '_' || before == '.' ||
-                           before == '-' || before == '%';
+      const bool in_word = std::isalnum(static_cast<unsigned char>(before)) || before == '_' ||
+                           before == '.' || before == '-' || before == '%';
       const bool tuple = text[i] == '(' && i >= 2 && text.compare(i - 2, 2, "= ") == 0;
-      if (in_word || !(tuple || std::isalpha(static_cast<unsigned char>(text[i]))) || !looks_like_shape(text, i)) continue;
+      if (in_word || !(tuple || std::isalpha(static_cast<unsigned char>(text[i]))) ||
+          !looks_like_shape(text, i))
+        continue;
       size_t end = i;
       const ShapeRef shape = reader.read(end);
       if (!shape) continue;  // a type word in a comment or string

@@ -83,17 +83,28 @@ TEST(Sizes, ArraySize) {
       {"b(f32[6]{0:T(128)})", 512},
   };
   ShapePool pool;
-  for (const SizeRow& row : rows) EXPECT_EQ(array_size(shape_of(pool, row.shape)).count(), row.bytes) << row.shape;
+  for (const SizeRow& row : rows)
+    EXPECT_EQ(array_size(shape_of(pool, row.shape)).count(), row.bytes) << row.shape;
 }
 
 TEST(Sizes, DenseBytesIgnoreTiles) {
   const SizeRow rows[] = {
-      {"f32[3,5]{1,0:T(8,128)}", 60}, {"s4[3,3]{1,0}", 9},       {"s4[3,3]{1,0:E(4)}", 5},      {"pred[8]{0:T(128)E(32)}", 32},
-      {"c128[2]", 32},                {"f8e4m3fn[7]{0}", 7},     {"f4e2m1fn[5]{0:E(4)}", 3},    {"s32[150]{0:T(8)SC(0:30)}", 600},
-      {"f32[5]{0:L(1024)}", 20},      {"(f32[1000], f32[])", 16}, {"f32[]", 4},                  {"bf16[10,200]{1,0:T(8,128)(2,1)}", 4000},
+      {"f32[3,5]{1,0:T(8,128)}", 60},
+      {"s4[3,3]{1,0}", 9},
+      {"s4[3,3]{1,0:E(4)}", 5},
+      {"pred[8]{0:T(128)E(32)}", 32},
+      {"c128[2]", 32},
+      {"f8e4m3fn[7]{0}", 7},
+      {"f4e2m1fn[5]{0:E(4)}", 3},
+      {"s32[150]{0:T(8)SC(0:30)}", 600},
+      {"f32[5]{0:L(1024)}", 20},
+      {"(f32[1000], f32[])", 16},
+      {"f32[]", 4},
+      {"bf16[10,200]{1,0:T(8,128)(2,1)}", 4000},
   };
   ShapePool pool;
-  for (const SizeRow& row : rows) EXPECT_EQ(dense_bytes(shape_of(pool, row.shape)).count(), row.bytes) << row.shape;
+  for (const SizeRow& row : rows)
+    EXPECT_EQ(dense_bytes(shape_of(pool, row.shape)).count(), row.bytes) << row.shape;
   EXPECT_EQ(dense_bytes(shape_of(pool, "(f32[1000], f32[])"), 4).count(), 8);
 }
 
@@ -111,19 +122,22 @@ TEST(Sizes, ArrayDataSizeEndsWithTheLastElementOfTheFirstTile) {
       {"f32[3,5]{1,0:T(2,2)(3,1)}", 4 * 21},  // the later tile is not looked at
   };
   ShapePool pool;
-  for (const SizeRow& row : rows) EXPECT_EQ(array_data_size(shape_of(pool, row.shape)).count(), row.bytes) << row.shape;
+  for (const SizeRow& row : rows)
+    EXPECT_EQ(array_data_size(shape_of(pool, row.shape)).count(), row.bytes) << row.shape;
 }
 
 TEST(Sizes, WarnsWhereXlaWouldCountLess) {
   ShapePool pool;
-  for (const std::string_view fine : {"f32[9,9]", "f32[9,9]{1,0:T(8,128)}", "bf16[9,9]{1,0:T(8,128)(2,1)}", "bf16[4]{0:T(256)(128)(2,1)}",
-                                      "s8[9,9]{1,0:T(32,128)(4,1)}", "f32[4,8,128]{2,1,0:T(8,128)(1,2,1)}"})
+  for (const std::string_view fine :
+       {"f32[9,9]", "f32[9,9]{1,0:T(8,128)}", "bf16[9,9]{1,0:T(8,128)(2,1)}", "bf16[4]{0:T(256)(128)(2,1)}",
+        "s8[9,9]{1,0:T(32,128)(4,1)}", "f32[4,8,128]{2,1,0:T(8,128)(1,2,1)}"})
     EXPECT_FALSE(size_warning(shape_of(pool, fine))) << fine;
   const auto later = size_warning(shape_of(pool, "f32[8,128]{1,0:T(8,128)(3,1)}"));
   ASSERT_TRUE(later);
   EXPECT_EQ(later->severity, Severity::kWarning);
   EXPECT_EQ(later->message,
-            "f32[8,128]{1,0:T(8,128)(3,1)} needs 4,608 bytes: a later tile pads what the first one left, which XLA's own "
+            "f32[8,128]{1,0:T(8,128)(3,1)} needs 4,608 bytes: a later tile pads what the first one left, "
+            "which XLA's own "
             "array size leaves out");
   const auto merged = size_warning(shape_of(pool, "bf16[2,3,1004]{2,1,0:T(2,*,128)}"));
   ASSERT_TRUE(merged);
@@ -139,8 +153,11 @@ TEST(Sizes, AllocatedElementsAreTheExtent) {
   int warned = 0;
   for (int i = 0; i < 4000; ++i) {
     const bool dividing = i % 2 == 0;
-    const ShapeRef shape = test::random_tiled_array(
-        pool, random, {.max_rank = 4, .max_tiles = 3, .combine_percent = dividing ? 0 : 10, .dividing_second_tile = dividing});
+    const ShapeRef shape = test::random_tiled_array(pool, random,
+                                                    {.max_rank = 4,
+                                                     .max_tiles = 3,
+                                                     .combine_percent = dividing ? 0 : 10,
+                                                     .dividing_second_tile = dividing});
     if (shape->layout->tiles.empty()) continue;
     ASSERT_EQ(allocated_elements(shape), *layout_oracle::extent(shape)) << to_text(shape);
     // Never less than the elements that were put there.
@@ -154,9 +171,9 @@ TEST(Sizes, AllocatedElementsAreTheExtent) {
 TEST(Sizes, AbsurdShapesSaturate) {
   ShapePool pool;
   for (const std::string_view text :
-       {"s64[9223372036854775807]{0}", "s64[9223372036854775807]{0:T(128)}", "s8[9223372036854775807,2]{1,0:T(8,128)}",
-        "s8[9223372036854775807,9223372036854775807]{1,0}", "f32[4611686018427387904]{0:T(9223372036854775807)}",
-        "f32[9223372036854775807,2]{1,0:T(*,8)}"}) {
+       {"s64[9223372036854775807]{0}", "s64[9223372036854775807]{0:T(128)}",
+        "s8[9223372036854775807,2]{1,0:T(8,128)}", "s8[9223372036854775807,9223372036854775807]{1,0}",
+        "f32[4611686018427387904]{0:T(9223372036854775807)}", "f32[9223372036854775807,2]{1,0:T(*,8)}"}) {
     const ShapeRef shape = shape_of(pool, text);
     EXPECT_EQ(array_size(shape), kTooLarge) << text;
     EXPECT_GE(array_data_size(shape).count(), 0) << text;
@@ -165,7 +182,8 @@ TEST(Sizes, AbsurdShapesSaturate) {
   EXPECT_EQ(dense_bytes(shape_of(pool, "s64[9223372036854775807]")), kTooLarge);
   EXPECT_EQ(dense_bytes(shape_of(pool, "s8[9223372036854775807]")).count(), 9223372036854775807);
   EXPECT_EQ(array_size(shape_of(pool, "s4[9223372036854775806]{0:E(4)}")).count(), 4611686018427387903);
-  EXPECT_EQ(total_array_size(shape_of(pool, "(s64[9223372036854775807], s64[9223372036854775807])")), kTooLarge);
+  EXPECT_EQ(total_array_size(shape_of(pool, "(s64[9223372036854775807], s64[9223372036854775807])")),
+            kTooLarge);
 }
 
 TEST(Sizes, PaddingBill) {
@@ -185,12 +203,14 @@ TEST(Sizes, PaddingBill) {
 
 TEST(Sizes, TotalOverTuples) {
   ShapePool pool;
-  EXPECT_EQ(total_array_size(shape_of(pool, "(f32[6]{0:T(128)}, (bf16[]{:T(256)}, token[]), b(s8[3]))")).count(),
-            512 + 512 + 3);
+  EXPECT_EQ(
+      total_array_size(shape_of(pool, "(f32[6]{0:T(128)}, (bf16[]{:T(256)}, token[]), b(s8[3]))")).count(),
+      512 + 512 + 3);
   // The parameters of a scheduled TPU module: their sum is known.
-  EXPECT_EQ(total_array_size(shape_of(pool,
-                                      "(f32[]{:T(128)}, f32[4096,3584]{1,0:T(8,128)}, f32[3584,4096]{1,0:T(8,128)}, "
-                                      "f32[8,128,4096]{2,1,0:T(8,128)}, f32[3584,4096]{1,0:T(8,128)})"))
+  EXPECT_EQ(total_array_size(
+                shape_of(pool,
+                         "(f32[]{:T(128)}, f32[4096,3584]{1,0:T(8,128)}, f32[3584,4096]{1,0:T(8,128)}, "
+                         "f32[8,128,4096]{2,1,0:T(8,128)}, f32[3584,4096]{1,0:T(8,128)})"))
                 .count(),
             192938496);
 }
