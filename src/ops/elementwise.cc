@@ -158,15 +158,11 @@ ShapeRef with_declared_type(OpContext& op) {
   return op.shapes().with_element_type(operand, declared->element_type);
 }
 
-// C1: operand and result are arrays.
-// C2: a complex number becomes no real one (real and imag take its parts).
+// C1: operand and result are arrays. Any type becomes any other: of a complex number its real part.
 ShapeRef infer_convert(OpContext& op) {
   if (!require_array(op, 1, 0)) return nullptr;
   if (!op.shape()->is_array())
     return op.error(1, "result has shape {}, expected an array", text_of(op.shape()));
-  if (is_complex(op.operand_shape(0)->element_type) && !is_complex(op.shape()->element_type))
-    return op.error(2, "cannot make {} of {}, expected a complex result", text_of(op.shape()),
-                    text_of(op.operand_shape(0)));
   return with_declared_type(op);
 }
 

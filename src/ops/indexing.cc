@@ -266,6 +266,8 @@ ShapeRef infer_scatter(OpContext& op) {
   return require_reducer(op, 11, op.called(), accumulators, values) ? op.shapes().tuple(results) : nullptr;
 }
 
+void check_scatter(OpContext& op) { require_same_thread(op); }
+
 // ── work ────────────────────────────────────────────────────────
 
 int64_t index_vectors(ShapeRef indices, int64_t vector_dim) {
@@ -330,6 +332,7 @@ constexpr OpDef kScatterOp = {.name = "scatter",
                               .attrs = kScatterAttrs,
                               .check_syntax = check_scatter_syntax,
                               .infer_shape = infer_scatter,
+                              .check = check_scatter,
                               .xla_cost = xla_cost_scatter,
                               .work = scatter_work};
 

@@ -70,7 +70,7 @@ ShapeRef infer_get_tuple_element(OpContext& op) {
 
 // C1: there are two operands.
 // C2: both are scalars.
-// C3: of the same element type as each other and as the result.
+// C3: of the same element type, which is the result's up to the precision of floats.
 // C4: rng_uniform makes pred, integers or floats; rng_normal makes floats.
 // C5: the distribution is one of these two.
 ShapeRef infer_rng(OpContext& op) {
@@ -78,7 +78,8 @@ ShapeRef infer_rng(OpContext& op) {
   if (op.operand_count() != 2) return op.error(1, "{} operands, expected 2", op.operand_count());
   if (!require_scalar(op, 2, 0) || !require_scalar(op, 2, 1)) return nullptr;
   const ElementType type = op.operand_shape(0)->element_type;
-  if (!result->is_array() || op.operand_shape(1)->element_type != type || result->element_type != type)
+  if (!result->is_array() || op.operand_shape(1)->element_type != type ||
+      !same_up_to_float_precision(result->element_type, type))
     return op.error(3, "operands {} and {}, result {}, expected the same element type",
                     text_of(op.operand_shape(0)), text_of(op.operand_shape(1)), text_of(result));
   const std::string_view distribution = op.text(AttrKey::kDistribution);

@@ -13,6 +13,7 @@ TEST(Leaves, Infer) {
   EXPECT_EQ(inferred("x = () tuple()"), "()");
   EXPECT_EQ(inferred("x = get-tuple-element((f32[2], (s8[])) a), index=1"), "(s8[])");
   EXPECT_EQ(inferred("x = f32[9] rng(f32[] a, f32[] b), distribution=rng_normal"), "f32[9]");
+  EXPECT_EQ(inferred("x = bf16[9] rng(f32[] a, f32[] b), distribution=rng_normal"), "bf16[9]");
   EXPECT_EQ(inferred("x = pred[9] rng(pred[] a, pred[] b), distribution=rng_uniform"), "pred[9]");
   EXPECT_EQ(inferred("x = (u64[2], u32[9]) rng-bit-generator(u64[2] s), algorithm=rng_philox"),
             "(u64[2], u32[9])");
@@ -40,8 +41,8 @@ TEST(Leaves, RefusesWithItsConstraint) {
        "rng C1: 3 operands, expected 2"},
       {"x = f32[9] rng(f32[] a, f32[2] b), distribution=rng_normal", "rng C2: operand 1 has shape f32[2]"},
       {"x = f32[9] rng(f32[] a, bf16[] b), distribution=rng_normal", "rng C3: operands f32[] and bf16[]"},
-      {"x = f64[9] rng(f32[] a, f32[] b), distribution=rng_normal",
-       "rng C3: operands f32[] and f32[], result f64[9]"},
+      {"x = s32[9] rng(f32[] a, f32[] b), distribution=rng_normal",
+       "rng C3: operands f32[] and f32[], result s32[9]"},
       {"x = s32[9] rng(s32[] a, s32[] b), distribution=rng_normal", "rng C4: rng_normal of element type s32"},
       {"x = c64[9] rng(c64[] a, c64[] b), distribution=rng_uniform",
        "rng C4: rng_uniform of element type c64"},
