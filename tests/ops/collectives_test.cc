@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "ops/collective_groups.h"
+#include "ops/module_rules.h"
 #include "ops/text_module.h"
 
 namespace hlosim {
@@ -188,6 +189,41 @@ TEST(CollectiveRules, CollectivePermuteInPlace) {
   EXPECT_THAT(errors({"f32[8,4]"},
                      "f32[8,4] collective-permute(x0), slice_sizes={{2,4}}, source_target_pairs={{0,1}}"),
               HasSubstr("has 1 operands, expected 4 with slice_sizes"));
+}
+
+// ── whole modules ───────────────────────────────────────────────
+
+std::string rules_broken_by(const std::string& text) {
+  Module module = test::module_or_fail(text);
+  DiagnosticList diagnostics;
+  check_module_rules(module, op_table(), diagnostics);
+  return diagnostics.items().empty() ? "" : diagnostics.items()[0].message;
+}
+
+TEST(CollectiveRules, AChannelBelongsToOneOpcode) {
+  const auto with = [](std::string_view channels) {
+    return rules_broken_by(
+        with_reducers(parameters({"f32[8]"}) +
+                      "  a = f32[8] all-reduce(x0), to_apply=add, replica_groups={}, channel_id=1\n" +
+                      "  b = f32[8] all-reduce(a), to_apply=add, replica_groups={}, channel_id=1\n" +
+                      "  ROOT c = f32[8] all-to-all(b), dimensions={0}, replica_groups={}, channel_id=" +
+                      std::string(channels)));
+  };
+  EXPECT_EQ(with("2"), "");
+  EXPECT_EQ(with("1"), "all-to-all: channel 1 of c is also that of a (all-reduce)");
+}
+
+TEST(CollectiveRules, LayoutsOfAllReducesAreConstrainedAllOrNone) {
+  const auto with = [](std::string_view second) {
+    return rules_broken_by(with_reducers(
+        parameters({"f32[8]"}) +
+        "  a = f32[8] all-reduce(x0), to_apply=add, replica_groups={}, constrain_layout=true\n" +
+        "  ROOT b = f32[8] all-reduce(a), to_apply=add, replica_groups={}" + std::string(second)));
+  };
+  EXPECT_EQ(with(", constrain_layout=true"), "");
+  EXPECT_EQ(
+      with(""),
+      "all-reduce: b has constrain_layout=false, a has true; expected all all-reduces of a module to agree");
 }
 
 // ── who takes part ──────────────────────────────────────────────
