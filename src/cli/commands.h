@@ -30,6 +30,7 @@ struct Command {
   std::function<int()> (*declare)(CLI::App& app, Streams streams);
 };
 
+std::function<int()> declare_report(CLI::App& app, Streams streams);
 std::function<int()> declare_check(CLI::App& app, Streams streams);
 std::function<int()> declare_print(CLI::App& app, Streams streams);
 std::function<int()> declare_ops(CLI::App& app, Streams streams);

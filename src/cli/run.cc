@@ -16,6 +16,7 @@ namespace hlosim {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"report", "Estimate what modules cost on a device: time, traffic, memory, padding.", declare_report},
     {"check", "Read and verify modules; report what is wrong with them.", declare_check},
     {"print", "Read modules and print them as HLO text.", declare_print},
     {"layout", "Sizes, padding and offsets of arrays in tiled layouts.", declare_layout},
@@ -37,9 +38,10 @@ std::string command_hint(std::string_view word) {
 
 std::string overview() {
   std::string text =
-      "Usage: hlosim COMMAND [OPTIONS] FILE...\n\nCommands:\n";
+      "Usage: hlosim --device=v4.yaml [OPTIONS] FILE...\n"
+      "       hlosim COMMAND [OPTIONS] FILE...\n\nCommands:\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<9} {}\n", command.name, command.summary);
-  text += "\n`hlosim help COMMAND` tells a command's options. `-` is standard input.\n"
+  text += "\nWithout a command: report. `hlosim help COMMAND` tells a command's options. `-` is standard input.\n"
           "Exit codes: 0 done, 1 the answer is no (a limit exceeded), 2 wrong input or command line.\n";
   return text;
 }
@@ -132,8 +134,7 @@ int run(std::span<const std::string> args, std::istream& in, std::ostream& out, 
     if (!hint.empty()) err << "  hint: " << hint << "\n";
     return kExitInput;
   }
-  err << fmt::format("hlosim: error: no command '{}'\n", shown(args[0]));
-  return kExitInput;
+  return run_command(*find_command("report"), args, streams);
 }
 
 }  // namespace hlosim

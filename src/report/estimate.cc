@@ -1,0 +1,122 @@
+#include "report/estimate.h"
+
+#include <bit>
+
+#include "model/native_layouts.h"
+
+namespace hlosim {
+namespace {
+
+// FNV-1a over 64-bit words.
+class Hash {
+ public:
+  void add(int64_t value) { state_ = (state_ ^ static_cast<uint64_t>(value)) * 0x100000001b3; }
+  void add(double value) { add(std::bit_cast<int64_t>(value)); }
+  void add(Picoseconds time) { add(int64_t{time.count()}); }
+  void add(Bytes bytes) { add(bytes.count()); }
+  void add(const SpaceTraffic& traffic) {
+    for (const Traffic& part : traffic) add(part.read), add(part.written);
+  }
+  template <size_t n>
+  void add(const std::array<Picoseconds, n>& times) {
+    for (const Picoseconds time : times) add(time);
+  }
+  uint64_t value() const { return state_; }
+
+ private:
+  uint64_t state_ = 0xcbf29ce484222325;
+};
+
+void add_totals(Hash& hash, const Totals& totals) {
+  hash.add(totals.makespan);
+  hash.add(totals.cycles.count());
+  hash.add(totals.lower_bound);
+  hash.add(totals.busy);
+  hash.add(totals.traffic);
+  hash.add(totals.sent);
+  hash.add(totals.padded_bytes);
+}
+
+void add_occupancy(Hash& hash, const Occupancy& occupancy) {
+  for (const SpaceOccupancy& space : occupancy.spaces) {
+    hash.add(space.number);
+    hash.add(space.peak);
+    hash.add(int64_t{space.peak_step});
+    hash.add(space.capacity.value_or(Bytes(-1)));
+    hash.add(space.reserved.value_or(Bytes(-1)));
+  }
+}
+
+}  // namespace
+
+Estimator::Estimator(Module& module, const OpTable& table) : module_(module), table_(table) {
+  own_shapes_.reserve(module.instructions.size());
+  for (const Instruction& instruction : module.instructions)
+    own_shapes_.push_back(module.shapes().with_default_layouts(instruction.shape));
+}
+
+Result<Estimate> Estimator::run(const Device& device, const SimulateOptions& options) {
+  size_t next = 0;
+  for (Instruction& instruction : module_.instructions) instruction.shape = own_shapes_[next++];
+  AssumptionList layouts;
+  give_native_layouts(module_, device.config, layouts);
+  Result<Simulation> simulation = simulate(module_, table_, device, options);
+  if (!simulation) return tl::unexpected(simulation.error());
+  layouts.add_all(simulation->assumptions);
+  simulation->assumptions = std::move(layouts);
+  Occupancy occupancy = memory_occupancy(module_, table_, device.config, simulation->schedule.order);
+  return Estimate{std::move(*simulation), std::move(occupancy)};
+}
+
+uint64_t result_fingerprint(const Estimate& estimate, const DeviceConfig& device) {
+  Hash hash;
+  hash.add(device.clock.count());
+  hash.add(peak_flops(device, ElementType::kBF16).count());
+  hash.add(device_rates(device, device.hbm()).total.count());
+  add_totals(hash, estimate.simulation.totals);
+  add_occupancy(hash, estimate.occupancy);
+  for (const InstructionRecord& record : estimate.simulation.instructions) {
+    hash.add(record.time);
+    hash.add(record.exposed);
+    hash.add(static_cast<int64_t>(record.bound_by));
+    hash.add(record.cost.busy);
+    hash.add(record.cost.fixed);
+    hash.add(record.cost.traffic);
+  }
+  for (const TransferRecord& transfer : estimate.simulation.transfers) {
+    hash.add(transfer.start);
+    hash.add(transfer.begin);
+    hash.add(transfer.end);
+    hash.add(transfer.exposed);
+    if (transfer.collective) hash.add(transfer.collective->network);
+  }
+  return hash.value();
+}
+
+UnusedKeys keys_without_effect(Estimator& estimator, const Device& device, const SimulateOptions& options,
+                               const Estimate& estimate) {
+  constexpr size_t kInstructionRuns = 5'000'000;
+  const size_t instructions = std::max<size_t>(estimator.module().instructions.size(), 1);
+  const uint64_t with_all = result_fingerprint(estimate, device.config);
+  SimulateOptions bare = options;
+  bare.keep_timeline = false;
+  UnusedKeys unused;
+  size_t runs = 0;
+  for (size_t i = 0; i < device.changes.size(); ++i) {
+    const DeviceChange& change = device.changes[i];
+    const DeviceValue* value = device.value(change.path);
+    if (value && !value->has_source) continue;
+    const std::optional<Device> other = device.without_change(i);
+    if (!other) continue;
+    if (++runs * instructions > kInstructionRuns && runs > 1) {
+      ++unused.unchecked;
+      continue;
+    }
+    const Result<Estimate> rerun = estimator.run(*other, bare);
+    if (rerun && result_fingerprint(*rerun, other->config) == with_all)
+      unused.keys.push_back({change.path, change.text, change.previous, change.from_set});
+  }
+  return unused;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,330 @@
+#include "report/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "hlo/printer.h"
+
+namespace hlosim {
+namespace {
+
+int64_t times(int64_t amount, int64_t count) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(amount, count, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
+Bytes times(Bytes amount, int64_t count) { return Bytes(times(amount.count(), count)); }
+
+// Line numbers of many places in one text.
+class Lines {
+ public:
+  explicit Lines(const SourceFile* source) {
+    if (!source) return;
+    const std::string_view text = source->text();
+    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+      ends_.push_back(static_cast<uint32_t>(at));
+    known_ = true;
+  }
+  int64_t of(uint32_t offset) const {
+    return known_ ? 1 + (std::lower_bound(ends_.begin(), ends_.end(), offset) - ends_.begin()) : 0;
+  }
+
+ private:
+  std::vector<uint32_t> ends_;
+  bool known_ = false;
+};
+
+// The value of op_name="…" in metadata as written; empty when there is none.
+std::string_view op_name_of(const Instruction& instruction) {
+  const Attr* metadata = instruction.find(AttrKey::kMetadata);
+  if (!metadata) return {};
+  constexpr std::string_view kKey = "op_name=\"";
+  const std::string_view text = metadata->text();
+  const size_t key = text.find(kKey);
+  if (key == std::string_view::npos) return {};
+  const size_t begin = key + kKey.size();
+  size_t end = begin;
+  while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+  return text.substr(begin, std::min(end, text.size()) - begin);
+}
+
+std::string space_name(const DeviceConfig& device, int64_t number) {
+  const MemorySpace* space = device.memory_space(number);
+  return space ? space->name : fmt::format("S({})", number);
+}
+
+class ReportMaker {
+ public:
+  ReportMaker(const Module& module, const OpTable& table, const Device& device, const Estimate& estimate)
+      : module_(module), table_(table), device_(device), estimate_(estimate), lines_(module.source.get()) {}
+
+  Report make() {
+    about_device();
+    about_module();
+    report_.totals = estimate_.simulation.totals;
+    make_spaces();
+    make_instructions();
+    make_transfers();
+    make_loops();
+    make_padding();
+    for (const Assumption& item : estimate_.simulation.assumptions.items())
+      report_.assumptions.push_back({item.text, item.count, name_of(item.example)});
+    return std::move(report_);
+  }
+
+ private:
+  std::string_view name_of(InstructionId id) const { return id.valid() ? module_[id].name : std::string_view(); }
+
+  void about_device() {
+    const DeviceConfig& config = device_.config;
+    report_.device_name = config.name;
+    report_.device_file = device_.file;
+    report_.device_fingerprint = device_.fingerprint();
+    report_.clock = config.clock;
+    report_.slice = estimate_.simulation.slice.text();
+    report_.slice_devices = estimate_.simulation.slice.devices();
+    const FlopsPerSecond peak = peak_flops(config, ElementType::kBF16);
+    if (peak.count() > 0) report_.peak_flops = peak;
+    const BytesPerSecond rate = device_rates(config, config.hbm()).total;
+    if (std::isfinite(rate.count())) report_.peak_hbm_bandwidth = rate;
+    for (size_t unit = 0; unit <= index_of(Unit::kNone); ++unit)
+      report_.unit_names.push_back(hlosim::unit_name(config, static_cast<Unit>(unit)));
+    report_.traffic_names.resize(kMaxMemorySpaces + 1);
+    for (size_t i = 0; i < config.memory.size() && i < kMaxMemorySpaces; ++i)
+      report_.traffic_names[i] = config.memory[i].name;
+    report_.traffic_names[kUnknownSpace] = "unknown";
+  }
+
+  void about_module() {
+    report_.module_name = std::string(module_.name);
+    report_.module_file = module_.source ? module_.source->name() : "";
+    report_.module_fingerprint = module_fingerprint(module_, table_);
+    report_.instruction_count = static_cast<int64_t>(module_.instructions.size());
+    report_.computation_count = static_cast<int64_t>(module_.computations.size());
+    report_.replicas = estimate_.simulation.grid.replicas;
+    report_.partitions = estimate_.simulation.grid.partitions;
+    report_.scheduled = estimate_.simulation.schedule.given;
+  }
+
+  // Spaces in the order of the device file, then those that it doesn't know.
+  void make_spaces() {
+    const DeviceConfig& config = device_.config;
+    const SpaceTraffic& traffic = estimate_.simulation.totals.traffic;
+    for (size_t i = 0; i < config.memory.size(); ++i) {
+      const MemorySpace& space = config.memory[i];
+      if (&space == &config.hbm()) report_.hbm = i;
+      ReportSpace row;
+      row.name = space.name;
+      row.number = space.numbers.empty() ? -1 : *std::min_element(space.numbers.begin(), space.numbers.end());
+      row.read = traffic[i].read;
+      row.written = traffic[i].written;
+      row.capacity = device_capacity(config, space);
+      bool first = true;
+      for (const SpaceOccupancy& use : estimate_.occupancy.spaces) {
+        if (use.space != &space) continue;
+        if (!first) report_.spaces.push_back(std::move(row)), row = ReportSpace{.name = space.name};
+        row.number = use.number;
+        fill_occupancy(row, use);
+        first = false;
+      }
+      if (row.is_used || row.read.count() > 0 || row.written.count() > 0) report_.spaces.push_back(std::move(row));
+    }
+    for (const SpaceOccupancy& use : estimate_.occupancy.spaces) {
+      if (use.space) continue;
+      ReportSpace row{.number = use.number, .name = space_name(config, use.number)};
+      fill_occupancy(row, use);
+      report_.spaces.push_back(std::move(row));
+    }
+  }
+
+  void fill_occupancy(ReportSpace& row, const SpaceOccupancy& use) {
+    row.is_used = true;
+    row.capacity = use.capacity;
+    row.peak = use.peak;
+    row.peak_step = use.peak_step;
+    row.reserved = use.reserved;
+    const std::vector<InstructionId>& steps = estimate_.occupancy.steps;
+    if (static_cast<size_t>(use.peak_step) < steps.size())
+      row.peak_instruction = name_of(steps[static_cast<size_t>(use.peak_step)]);
+  }
+
+  void make_instructions() {
+    const Simulation& simulation = estimate_.simulation;
+    report_.instructions.reserve(simulation.instructions.size());
+    for (const InstructionRecord& record : simulation.instructions) {
+      report_.instructions.push_back(instruction_row(record));
+      report_.bound_time[index_of(record.bound_by)] += record.self_time - record.exposed;
+      report_.bound_time[index_of(Unit::kWait)] += record.exposed;
+    }
+  }
+
+  ReportInstruction instruction_row(const InstructionRecord& record) {
+    const Instruction& instruction = module_[record.id];
+    const InstructionCost& cost = record.cost;
+    ReportInstruction row;
+    row.name = instruction.name;
+    row.opcode = to_text(instruction.opcode);
+    row.computation = module_[record.computation].name;
+    row.op_name = op_name_of(instruction);
+    row.line = lines_.of(instruction.offset);
+    row.executions = record.executions;
+    row.start = record.start;
+    row.time = record.time;
+    row.self_time = record.self_time;
+    row.exposed = record.exposed;
+    if (record.waited_for >= 0)
+      row.waited_for = name_of(estimate_.simulation.transfers[static_cast<size_t>(record.waited_for)].start_instruction);
+    row.bound_by = record.bound_by;
+    row.category = cost.category;
+    row.provenance = cost.provenance;
+    if (cost.provenance != Provenance::kDefault) {
+      row.flops = times(cost.flops.count(), record.executions);
+      row.vector_operations = times(cost.vector_operations, record.executions);
+      row.transcendentals = times(cost.transcendentals, record.executions);
+    }
+    for (size_t i = 0; i < row.traffic.size(); ++i)
+      row.traffic[i] = {times(cost.traffic[i].read, record.executions), times(cost.traffic[i].written, record.executions)};
+    row.logical_bytes = times(cost.logical_bytes, record.executions);
+    row.padded_bytes = times(cost.padded_bytes, record.executions);
+    return row;
+  }
+
+  void make_transfers() {
+    const DeviceConfig& config = device_.config;
+    for (const TransferRecord& record : estimate_.simulation.transfers) {
+      ReportTransfer row;
+      row.kind = record.kind;
+      row.start_name = name_of(record.start_instruction);
+      row.done_name = name_of(record.done_instruction);
+      row.line = record.start_instruction.valid() ? lines_.of(module_[record.start_instruction].offset) : 0;
+      row.executions = record.executions;
+      row.start = record.start;
+      row.end = record.end;
+      row.duration = record.duration;
+      row.hidden = record.hidden;
+      row.exposed = record.exposed;
+      row.bytes = record.bytes;
+      if (record.kind == TransferKind::kCopy) {
+        row.from_space = space_name(config, record.from_space);
+        row.to_space = space_name(config, record.to_space);
+      }
+      row.cross_program = record.cross_program;
+      row.collective = record.collective;
+      report_.transfers.push_back(std::move(row));
+    }
+  }
+
+  void make_loops() {
+    for (const LoopRecord& loop : estimate_.simulation.loops)
+      report_.loops.push_back({module_[loop.id].name, lines_.of(module_[loop.id].offset), loop.trip_count, loop.known,
+                               loop.iteration});
+  }
+
+  // Every array that needs memory of its own; those that share it count once.
+  void make_padding() {
+    struct Row {
+      const LiveBuffer* buffer;
+      ShapeRef shape;
+      Padding padding;
+    };
+    std::vector<Row> rows;
+    std::unordered_map<ShapeRef, Padding> known;
+    Padding& total = report_.padding_total;
+    for (const LiveBuffer& buffer : estimate_.occupancy.buffers) {
+      const ShapeRef shape = subshape(module_[buffer.instruction].shape, buffer.index);
+      if (!shape || !shape->is_array() || shape->is_unbounded()) continue;
+      const auto [found, is_new] = known.try_emplace(shape);
+      if (is_new) found->second = padding_of(shape);
+      const Padding& padding = found->second;
+      total.unpadded += padding.unpadded;
+      total.padded += padding.padded;
+      total.extra += padding.extra;
+      if (padding.extra.count() > 0) rows.push_back({&buffer, shape, padding});
+    }
+    if (total.unpadded.count() > 0) total.expansion = total.padded / total.unpadded;
+    if (total.padded.count() > 0) total.waste = total.extra / total.padded;
+    report_.padded_arrays = static_cast<int64_t>(rows.size());
+    const auto shown = rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kMaxPaddingRows));
+    std::partial_sort(rows.begin(), shown, rows.end(), [](const Row& a, const Row& b) {
+      if (a.padding.extra != b.padding.extra) return a.padding.extra > b.padding.extra;
+      if (a.buffer->first != b.buffer->first) return a.buffer->first < b.buffer->first;
+      return a.buffer->instruction != b.buffer->instruction ? a.buffer->instruction < b.buffer->instruction
+                                                            : a.buffer->index < b.buffer->index;
+    });
+    for (auto row = rows.begin(); row != shown; ++row) {
+      const Instruction& instruction = module_[row->buffer->instruction];
+      const LiveBuffer& buffer = *row->buffer;
+      report_.padding.push_back({instruction.name, to_text(instruction.opcode), op_name_of(instruction),
+                                 to_text(row->shape),
+                                 buffer.is_parameter  ? "parameter"
+                                 : buffer.is_output   ? "output"
+                                 : buffer.is_constant ? "constant"
+                                                      : "HLO temp",
+                                 space_name(device_.config, buffer.space), row->padding});
+    }
+  }
+
+  const Module& module_;
+  const OpTable& table_;
+  const Device& device_;
+  const Estimate& estimate_;
+  Lines lines_;
+  Report report_;
+};
+
+}  // namespace
+
+Report make_report(const Module& module, const OpTable& table, const Device& device, const Estimate& estimate) {
+  return ReportMaker(module, table, device, estimate).make();
+}
+
+std::string module_fingerprint(const Module& module, const OpTable& table) {
+  PrintOptions options;
+  options.metadata = false;
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : to_text(module, table, options)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("{:016x}", hash);
+}
+
+std::vector<const ReportSpace*> Report::overflows() const {
+  std::vector<const ReportSpace*> found;
+  for (const ReportSpace& space : spaces)
+    if (space.overflows()) found.push_back(&space);
+  std::stable_sort(found.begin(), found.end(), [](const ReportSpace* a, const ReportSpace* b) {
+    return a->peak / *a->capacity > b->peak / *b->capacity;
+  });
+  return found;
+}
+
+std::optional<double> Report::flops_utilisation() const {
+  if (!peak_flops || totals.makespan.count() <= 0) return std::nullopt;
+  return static_cast<double>(totals.flops.count()) * 1e12 / static_cast<double>(totals.makespan.count()) /
+         peak_flops->count();
+}
+
+std::optional<double> Report::hbm_utilisation() const {
+  if (!peak_hbm_bandwidth || totals.makespan.count() <= 0) return std::nullopt;
+  return static_cast<double>(hbm_traffic().total().count()) * 1e12 / static_cast<double>(totals.makespan.count()) /
+         peak_hbm_bandwidth->count();
+}
+
+const std::string& Report::unit_name(Unit unit) const { return unit_names[index_of(unit)]; }
+
+std::string oom_size(Bytes bytes) {
+  if (bytes < Bytes(1024)) return fmt::format("{}B", bytes.count());
+  constexpr std::string_view kPrefix = "KMGTPE";
+  double value = static_cast<double>(bytes.count()) / 1024;
+  size_t step = 0;
+  for (; value >= 1024 && step + 1 < kPrefix.size(); ++step) value /= 1024;
+  return fmt::format("{:.2f}{}", value, kPrefix[step]);
+}
+
+std::string overflow_message(const ReportSpace& space) {
+  HLOSIM_CHECK(space.overflows());
+  return fmt::format("Ran out of memory in memory space {0}. Used {1} of {2} {0}. Exceeded {0} capacity by {3}.",
+                     space.name, oom_size(space.peak), oom_size(*space.capacity), oom_size(space.peak - *space.capacity));
+}
+
+}  // namespace hlosim

@@ -1,0 +1,148 @@
+// What an estimate tells its reader: time and what bounds it, traffic and occupancy per memory space,
+// instructions, transfers, padding, and what the numbers rest on.
+//
+//   Estimator estimator(module, op_table());
+//   Result<Estimate> estimate = estimator.run(device, options);
+//   const Report report = make_report(module, op_table(), device, *estimate);
+//   std::cout << to_text(report, {});               // report_text.h; JSON and CSV: report_json.h
+//
+// Numbers that nobody knows are std::nullopt, never 0. Amounts of an instruction are those of all its
+// executions. Meaning of each number: docs/report.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "report/estimate.h"
+
+namespace hlosim {
+
+inline constexpr int kReportSchemaVersion = 1;
+
+/// By index_of(Unit), overhead and waiting included.
+using BoundTimes = std::array<Picoseconds, static_cast<size_t>(Unit::kNone) + 1>;
+
+/// One memory space of the device, or an S(n) that it doesn't know.
+struct ReportSpace {
+  int64_t number = 0;                // n of S(n); the smallest where there are several
+  std::string name;                  // "vmem"; "S(9)" when unknown to the device
+  Bytes read{}, written{};           // by one run of the module
+  bool is_used = false;              // something lives there: the rest means something
+  std::optional<Bytes> capacity;     // of the device; unknown when the device file doesn't tell
+  Bytes peak{};
+  int32_t peak_step = 0;             // of the flattened schedule
+  std::string_view peak_instruction;
+  std::optional<Bytes> reserved;     // scratch of single instructions, not in `peak`
+  bool overflows() const { return is_used && capacity && peak > *capacity; }
+};
+
+struct ReportInstruction {
+  std::string_view name, opcode, computation;
+  std::string_view op_name;          // from the metadata; may be empty
+  int64_t line = 0;                  // in the module's text; 0: it has none
+  int64_t executions = 0;
+  Picoseconds start{}, time{}, self_time{}, exposed{};
+  std::string_view waited_for;       // start instruction of what `exposed` waited for
+  Unit bound_by = Unit::kNone;
+  CostCategory category = CostCategory::kControl;
+  Provenance provenance = Provenance::kPublished;
+  std::optional<int64_t> flops, vector_operations, transcendentals;
+  SpaceTraffic traffic{};
+  Bytes logical_bytes{}, padded_bytes{};
+};
+
+struct ReportTransfer {
+  TransferKind kind = TransferKind::kCopy;
+  std::string_view start_name, done_name;   // the same when it is synchronous; done empty: nothing waits
+  int64_t line = 0;
+  int64_t executions = 0;
+  Picoseconds start{}, end{}, duration{}, hidden{}, exposed{};  // of the first execution
+  Bytes bytes{};
+  std::string from_space, to_space;         // copies
+  bool cross_program = false;
+  std::optional<CollectiveCost> collective;
+};
+
+struct ReportLoop {
+  std::string_view name;
+  int64_t line = 0;
+  int64_t trip_count = 1;
+  bool known = true;
+  Picoseconds iteration{};
+};
+
+/// One array that takes more memory than its elements need.
+struct ReportPadding {
+  std::string_view name, opcode, op_name;
+  std::string shape;
+  std::string_view allocation;       // "parameter", "output", "constant", "HLO temp"
+  std::string space;
+  Padding padding;
+};
+
+struct ReportAssumption {
+  std::string text;
+  int64_t count = 0;
+  std::string_view example;          // an instruction; may be empty
+};
+
+struct Report {
+  // The device.
+  std::string device_name, device_file, device_fingerprint;
+  Hertz clock{};
+  std::string slice;                 // "2x2x1 (no wrap-around)"
+  int64_t slice_devices = 1;
+  std::optional<FlopsPerSecond> peak_flops;          // bf16 products
+  std::optional<BytesPerSecond> peak_hbm_bandwidth;
+  std::vector<std::string> unit_names;               // by index_of(Unit)
+  std::vector<std::string> traffic_names;            // by index in a SpaceTraffic: "hbm", …, "unknown"
+  // The module.
+  std::string module_name, module_file, module_fingerprint;
+  int64_t instruction_count = 0, computation_count = 0;
+  int64_t replicas = 1, partitions = 1;
+  bool scheduled = false;            // by the module itself
+  // The run.
+  Totals totals;
+  size_t hbm = 0;                    // index of HBM in Totals::traffic
+  BoundTimes bound_time{};           // the makespan by what bounds the instruction that runs; adds up to it
+  std::vector<ReportSpace> spaces;
+  std::vector<ReportInstruction> instructions;  // in order of first execution
+  std::vector<ReportTransfer> transfers;        // in order of start
+  std::vector<ReportLoop> loops;
+  Padding padding_total;             // over all arrays that need memory
+  int64_t padded_arrays = 0;         // of them, with padding
+  std::vector<ReportPadding> padding;           // the dearest first, at most kMaxPaddingRows
+  std::vector<ReportAssumption> assumptions;
+  UnusedKeys unused_keys;
+
+  /// Spaces that overflow, the worst first.
+  std::vector<const ReportSpace*> overflows() const;
+  const Traffic& hbm_traffic() const { return totals.traffic[hbm]; }
+  /// FLOP/s of matrix products over the peak, [0, 1]; unknown without a peak or a time.
+  std::optional<double> flops_utilisation() const;
+  /// HBM bytes over time and rate, [0, 1].
+  std::optional<double> hbm_utilisation() const;
+  const std::string& unit_name(Unit unit) const;
+};
+
+inline constexpr size_t kMaxPaddingRows = 1000;
+
+/// The report's names are views into `module`, which has to outlive it.
+Report make_report(const Module& module, const OpTable& table, const Device& device, const Estimate& estimate);
+
+/// 16 hex digits over the module's canonical text without metadata: blanks, comments and the spelling of
+/// the dialect don't matter.
+std::string module_fingerprint(const Module& module, const OpTable& table);
+
+/// "Ran out of memory in memory space vmem. Used 86.00M of 16.00M vmem. Exceeded vmem capacity by 70.00M."
+/// Requires: space.overflows().
+std::string overflow_message(const ReportSpace& space);
+/// As XLA's messages about memory print sizes: "512B", "86.00M", "31.00G" (binary).
+std::string oom_size(Bytes bytes);
+
+}  // namespace hlosim

@@ -1,0 +1,20 @@
+// A report for programs: one JSON object (reports/report.schema.json describes it; integers in base units:
+// picoseconds, bytes, cycles, operations; null where nobody knows) or rows of CSV (RFC 4180).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "report/report.h"
+
+namespace hlosim {
+
+/// Ends in '\n'. `tool_version` is that of the program.
+std::string to_json(const Report& report, std::string_view tool_version);
+
+/// One row per instruction that ran, of one module after the other, under one header line. The columns of
+/// memory traffic are those of the device, which is the same for all reports.
+std::string to_csv(std::span<const Report> reports);
+
+}  // namespace hlosim

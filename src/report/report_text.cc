@@ -1,0 +1,342 @@
+#include "report/report_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "report/table.h"
+
+namespace hlosim {
+namespace {
+
+constexpr size_t kNameWidth = 34;
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string share_of(Picoseconds part, Picoseconds whole) {
+  if (whole.count() <= 0) return "unknown";
+  return percent(static_cast<double>(part.count()) / static_cast<double>(whole.count()));
+}
+std::string exact(Bytes bytes) { return grouped(bytes.count()) + " B"; }
+std::string optional_bytes(const std::optional<Bytes>& bytes) { return bytes ? to_text(*bytes) : "unknown"; }
+
+// "60.13 G": a count of operations with a decimal prefix.
+std::string count_text(const std::optional<int64_t>& count) {
+  if (!count) return "unknown";
+  constexpr std::string_view kPrefix[] = {"", " k", " M", " G", " T", " P", " E"};
+  double value = static_cast<double>(*count);
+  size_t step = 0;
+  for (; value >= 999.95 && step + 1 < std::size(kPrefix); ++step) value /= 1000;
+  return step == 0 ? fmt::format("{}", *count) : fmt::format("{:.4g}{}", value, kPrefix[step]);
+}
+
+class TextReport {
+ public:
+  TextReport(const Report& report, const ReportTextOptions& options) : report_(report), options_(options) {}
+
+  std::string text() {
+    heading();
+    summary();
+    findings();
+    memory();
+    categories();
+    units();
+    longest();
+    copies();
+    collectives();
+    other_transfers();
+    loops();
+    padding();
+    assumptions();
+    coverage();
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+  void section(std::string_view title) { line("\n{}", title); }
+  size_t shown(size_t count) const { return options_.top == 0 ? count : std::min(count, options_.top); }
+  void rest(size_t count, std::string_view what) {
+    if (count > shown(count)) line("  and {} more {} (--top=0 shows all)", count - shown(count), what);
+  }
+  Picoseconds makespan() const { return report_.totals.makespan; }
+
+  void heading() {
+    line("{} on {} ({}), {} {}{}", report_.module_name, report_.device_name, report_.device_file,
+         grouped(report_.instruction_count), report_.instruction_count == 1 ? "instruction" : "instructions",
+         report_.module_file.empty() ? "" : fmt::format(" from {}", report_.module_file));
+  }
+
+  void summary() {
+    const Totals& totals = report_.totals;
+    line("time              {}  ({} cycles @ {})", to_text(totals.makespan), grouped(totals.cycles.count()),
+         to_text(report_.clock));
+    if (makespan().count() > 0)
+      line("bound by          {} for {} of the time", report_.unit_name(totals.bound_by),
+           share_of(report_.bound_time[index_of(totals.bound_by)], makespan()));
+    else
+      line("bound by          nothing: the module takes no time");
+    summary_flops();
+    const Traffic& hbm = report_.hbm_traffic();
+    line("HBM traffic       {} ({}): {} read, {} written", to_text(hbm.total()), exact(hbm.total()), exact(hbm.read),
+         exact(hbm.written));
+    const std::optional<double> share = report_.hbm_utilisation();
+    if (share)
+      line("HBM bandwidth     {}, {} of {}", to_text(*report_.peak_hbm_bandwidth * *share), percent(*share),
+           to_text(*report_.peak_hbm_bandwidth));
+    else
+      line("HBM bandwidth     unknown");
+    line("lower bound       {}  (the busiest unit alone)", to_text(totals.lower_bound));
+    line("slice             {}, {} x {} (replicas x partitions)", report_.slice, report_.replicas, report_.partitions);
+  }
+
+  void summary_flops() {
+    const std::optional<double> share = report_.flops_utilisation();
+    if (share)
+      line("FLOP/s            {}, {} of the peak of {} (bf16); {} FLOP in matrix products",
+           to_text(*report_.peak_flops * *share), percent(*share), to_text(*report_.peak_flops),
+           count_text(report_.totals.flops.count()));
+    else
+      line("FLOP/s            unknown");
+  }
+
+  void findings() {
+    for (const ReportSpace* space : report_.overflows()) {
+      line("\n{}", overflow_message(*space));
+      line("  {} needed at step {}{}, {} there", exact(space->peak), space->peak_step,
+           space->peak_instruction.empty() ? "" : fmt::format(" ({})", shortened(space->peak_instruction, kNameWidth)),
+           exact(*space->capacity));
+    }
+    if (report_.unused_keys.keys.empty() && report_.unused_keys.unchecked == 0) return;
+    section("Device keys without effect on this module");
+    for (const UnusedKey& key : report_.unused_keys.keys)
+      line("  {}{} = {}{}", key.from_set ? "--set " : "", key.path, key.text,
+           key.previous ? fmt::format(": the same result as with {}", *key.previous) : "");
+    if (report_.unused_keys.unchecked > 0)
+      line("  {} more keys were not tried: the module is too large to run once for each", report_.unused_keys.unchecked);
+  }
+
+  void memory() {
+    section("Memory spaces");
+    Table table({{"space", Align::kLeft, 12},
+                 {"read"},
+                 {"written"},
+                 {"peak"},
+                 {"capacity"},
+                 {"used"},
+                 {"scratch"},
+                 {"peak at", Align::kLeft, kNameWidth}});
+    for (const ReportSpace& space : report_.spaces) {
+      const std::string name =
+          space.number < 0 || space.name == fmt::format("S({})", space.number) ? space.name
+                                                                              : fmt::format("{} S({})", space.name, space.number);
+      table.add({name, to_text(space.read), to_text(space.written), space.is_used ? to_text(space.peak) : "nothing",
+                 optional_bytes(space.capacity),
+                 space.is_used && space.capacity && space.capacity->count() > 0 ? percent(space.peak / *space.capacity)
+                                                                               : space.is_used ? "unknown" : "-",
+                 space.reserved ? to_text(*space.reserved) : "-",
+                 space.is_used ? fmt::format("step {} ({})", space.peak_step, space.peak_instruction) : "-"});
+    }
+    out_ += table.empty() ? "  none: the module holds no arrays\n" : table.text("  ");
+  }
+
+  void categories() {
+    section("Time by category");
+    Table table({{"category", Align::kLeft}, {"time"}, {"share"}});
+    for (size_t i = 0; i < kCostCategoryCount; ++i)
+      add_time(table, std::string(to_text(static_cast<CostCategory>(i))), report_.totals.by_category[i]);
+    add_time(table, "waiting", report_.totals.idle);
+    out_ += table.empty() ? "  none: no instruction takes time\n" : table.text("  ");
+  }
+
+  void add_time(Table& table, std::string name, Picoseconds time) {
+    if (time.count() > 0) table.add({std::move(name), to_text(time), share_of(time, makespan())});
+  }
+
+  void units() {
+    section("Time by unit");
+    Table table({{"unit", Align::kLeft}, {"busy"}, {"share"}, {"bounds"}, {"share"}});
+    for (size_t i = 0; i < report_.bound_time.size(); ++i) {
+      const Picoseconds busy = i < kUnitCount ? report_.totals.busy[i] : Picoseconds(0);
+      const Picoseconds bounds = report_.bound_time[i];
+      if (busy.count() == 0 && bounds.count() == 0) continue;
+      table.add({report_.unit_names[i], i < kUnitCount ? to_text(busy) : "-", i < kUnitCount ? share_of(busy, makespan()) : "-",
+                 to_text(bounds), share_of(bounds, makespan())});
+    }
+    out_ += table.empty() ? "  none: no unit is ever busy\n" : table.text("  ");
+  }
+
+  void longest() {
+    section("Longest instructions");
+    std::vector<const ReportInstruction*> rows;
+    for (const ReportInstruction& row : report_.instructions)
+      if (row.self_time.count() > 0) rows.push_back(&row);
+    if (rows.empty()) return line("  none: no instruction takes time");
+    const size_t count = shown(rows.size());
+    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(), [](auto* a, auto* b) {
+      return a->self_time != b->self_time ? a->self_time > b->self_time : a < b;
+    });
+    Table table({{"instruction", Align::kLeft, kNameWidth},
+                 {"line"},
+                 {"runs"},
+                 {"time"},
+                 {"share"},
+                 {"bound by", Align::kLeft, 12},
+                 {"FLOP"},
+                 {"bytes"},
+                 {"padding"}});
+    for (size_t i = 0; i < count; ++i) {
+      const ReportInstruction& row = *rows[i];
+      const double waste = row.padded_bytes.count() > 0 ? 1 - row.logical_bytes / row.padded_bytes : 0;
+      table.add({std::string(row.name), row.line > 0 ? fmt::format("{}", row.line) : "-", grouped(row.executions),
+                 to_text(row.self_time), share_of(row.self_time, makespan()),
+                 row.exposed * 2 > row.self_time ? report_.unit_name(Unit::kWait) : report_.unit_name(row.bound_by),
+                 count_text(row.flops), to_text(row.padded_bytes), row.padded_bytes.count() > 0 ? percent(std::max(waste, 0.0)) : "-"});
+    }
+    out_ += table.text("  ");
+    rest(rows.size(), "instructions");
+  }
+
+  std::vector<const ReportTransfer*> transfers_of(bool (*wanted)(TransferKind)) const {
+    std::vector<const ReportTransfer*> rows;
+    for (const ReportTransfer& row : report_.transfers)
+      if (wanted(row.kind)) rows.push_back(&row);
+    std::stable_sort(rows.begin(), rows.end(), [](auto* a, auto* b) {
+      return a->exposed != b->exposed ? a->exposed > b->exposed : a->duration > b->duration;
+    });
+    return rows;
+  }
+
+  static std::string pair_name(const ReportTransfer& row) { return std::string(row.start_name); }
+
+  void copies() {
+    section("Asynchronous copies");
+    const auto rows = transfers_of([](TransferKind kind) { return kind == TransferKind::kCopy; });
+    if (rows.empty()) return line("  none: the module has no copy-start");
+    line("  exposed: {} of the time ({})", share_of(report_.totals.exposed_copies, makespan()),
+         to_text(report_.totals.exposed_copies));
+    Table table({{"start", Align::kLeft, kNameWidth}, {"runs"}, {"from", Align::kLeft}, {"to", Align::kLeft}, {"bytes"},
+                 {"takes"}, {"hidden"}, {"exposed"}, {"", Align::kLeft}});
+    for (size_t i = 0; i < shown(rows.size()); ++i) {
+      const ReportTransfer& row = *rows[i];
+      table.add({pair_name(row), grouped(row.executions), row.from_space, row.to_space, to_text(row.bytes),
+                 to_text(row.duration), to_text(row.hidden), to_text(row.exposed),
+                 row.cross_program ? "cross-program" : row.done_name.empty() ? "no done" : ""});
+    }
+    out_ += table.text("  ");
+    rest(rows.size(), "copies");
+  }
+
+  void collectives() {
+    section("Collectives");
+    const auto rows = transfers_of([](TransferKind kind) { return kind == TransferKind::kCollective; });
+    if (rows.empty()) return line("  none: the module has no collectives");
+    line("  exposed: {} of the time ({}); sent by one device: {} ({}) in arrays, {} in scalars",
+         share_of(report_.totals.exposed_collectives, makespan()), to_text(report_.totals.exposed_collectives),
+         to_text(report_.totals.sent), exact(report_.totals.sent), exact(report_.totals.scalar_sent));
+    Table table({{"instruction", Align::kLeft, kNameWidth}, {"runs"}, {"groups"}, {"payload"}, {"sent"}, {"takes"},
+                 {"hidden"}, {"exposed"}});
+    for (size_t i = 0; i < shown(rows.size()); ++i) {
+      const ReportTransfer& row = *rows[i];
+      const auto& cost = row.collective;
+      table.add({pair_name(row), grouped(row.executions),
+                 cost ? fmt::format("{} of {}", cost->group_count, cost->group_size) : "unknown", to_text(row.bytes),
+                 cost ? to_text(cost->sent) : "unknown", to_text(row.duration), to_text(row.hidden), to_text(row.exposed)});
+    }
+    out_ += table.text("  ");
+    for (size_t i = 0; i < shown(rows.size()); ++i)
+      if (rows[i]->collective && !rows[i]->collective->algorithm.empty())
+        line("  {}: {}", shortened(rows[i]->start_name, kNameWidth), rows[i]->collective->algorithm);
+    rest(rows.size(), "collectives");
+  }
+
+  void other_transfers() {
+    const auto rows = transfers_of(
+        [](TransferKind kind) { return kind != TransferKind::kCollective && kind != TransferKind::kCopy; });
+    if (rows.empty()) return;
+    section("Host transfers and asynchronous computations");
+    Table table({{"start", Align::kLeft, kNameWidth}, {"kind", Align::kLeft}, {"runs"}, {"bytes"}, {"takes"}, {"hidden"}, {"exposed"}});
+    for (size_t i = 0; i < shown(rows.size()); ++i) {
+      const ReportTransfer& row = *rows[i];
+      table.add({pair_name(row), std::string(to_text(row.kind)), grouped(row.executions), to_text(row.bytes),
+                 to_text(row.duration), to_text(row.hidden), to_text(row.exposed)});
+    }
+    out_ += table.text("  ");
+    rest(rows.size(), "transfers");
+  }
+
+  void loops() {
+    if (report_.loops.empty()) return;
+    section("Loops");
+    Table table({{"loop", Align::kLeft, kNameWidth}, {"line"}, {"iterations"}, {"one iteration"}, {"", Align::kLeft}});
+    for (size_t i = 0; i < shown(report_.loops.size()); ++i) {
+      const ReportLoop& loop = report_.loops[i];
+      table.add({std::string(loop.name), loop.line > 0 ? fmt::format("{}", loop.line) : "-", grouped(loop.trip_count),
+                 to_text(loop.iteration), loop.known ? "" : "unknown, taken as this: --while-trip-count=N"});
+    }
+    out_ += table.text("  ");
+    rest(report_.loops.size(), "loops");
+  }
+
+  void padding() {
+    section("Padding");
+    const Padding& total = report_.padding_total;
+    if (report_.padded_arrays == 0) return line("  none: no array takes more memory than its elements");
+    line("  {} arrays are padded. All arrays: {} unpadded, {} padded, {} of padding ({:.1f}x expansion)",
+         grouped(report_.padded_arrays), to_text(total.unpadded), to_text(total.padded), to_text(total.extra), total.expansion);
+    const size_t count = std::min<size_t>(shown(report_.padding.size()), options_.top == 0 ? report_.padding.size() : 5);
+    for (size_t i = 0; i < count; ++i) padding_entry(i + 1, report_.padding[i]);
+    const auto more = static_cast<size_t>(report_.padded_arrays) - count;
+    if (more > 0) line("  and {} more arrays{}", more, options_.top == 0 ? "" : " (--top=0 shows more)");
+  }
+
+  void padding_entry(size_t number, const ReportPadding& row) {
+    const auto& padding = row.padding;
+    line("  {}. Size: {}", number, oom_size(padding.padded));
+    line("     Operator: {}", row.op_name.empty() ? std::string("unknown, the text has no metadata for it")
+                                                   : fmt::format("op_name=\"{}\"", shortened(row.op_name, 90)));
+    line("     Shape: {}", row.shape);
+    line("     Unpadded size: {}", oom_size(padding.unpadded));
+    line("     Extra memory due to padding: {} ({:.1f}x expansion)", oom_size(padding.extra), padding.expansion);
+    line("     XLA label: {} = {}", row.name, row.opcode);
+    line("     Allocation type: {} in {}", row.allocation, row.space);
+  }
+
+  void assumptions() {
+    section("Assumptions");
+    if (report_.assumptions.empty()) return line("  none: everything needed was given");
+    for (const ReportAssumption& item : report_.assumptions) {
+      std::string where;
+      if (!item.example.empty()) where = fmt::format(" ({})", shortened(item.example, kNameWidth));
+      if (item.count > 1)
+        where = item.example.empty() ? fmt::format(" ({} times)", grouped(item.count))
+                                     : fmt::format(" ({} times, first: {})", grouped(item.count), shortened(item.example, kNameWidth));
+      line("  - {}{}", item.text, where);
+    }
+  }
+
+  void coverage() {
+    section("Coverage: where the numbers come from that the time rests on");
+    Table table({{"source", Align::kLeft}, {"time"}, {"share"}});
+    for (size_t i = 0; i < kProvenanceCount; ++i)
+      add_time(table, std::string(to_text(static_cast<Provenance>(i))), report_.totals.by_provenance[i]);
+    out_ += table.empty() ? "  none: no instruction takes time\n" : table.text("  ");
+    line("  device {}, module {}", report_.device_fingerprint, report_.module_fingerprint);
+  }
+
+  const Report& report_;
+  const ReportTextOptions& options_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string to_text(const Report& report, const ReportTextOptions& options) {
+  return TextReport(report, options).text();
+}
+
+}  // namespace hlosim
