@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "layout/sizes.h"
 #include "report/estimate.h"
 
 namespace hlosim {
@@ -33,11 +34,11 @@ struct ReportSpace {
   std::string name;                  // "vmem"; "S(9)" when unknown to the device
   Bytes read{}, written{};           // by one run of the module
   bool is_used = false;              // something lives there: the rest means something
-  std::optional<Bytes> capacity;     // of the device; unknown when the device file doesn't tell
+  std::optional<Bytes> capacity{};   // of the device; unknown when the device file doesn't tell
   Bytes peak{};
   int32_t peak_step = 0;             // of the flattened schedule
-  std::string_view peak_instruction;
-  std::optional<Bytes> reserved;     // scratch of single instructions, not in `peak`
+  std::string_view peak_instruction{};
+  std::optional<Bytes> reserved{};   // scratch of single instructions, not in `peak`
   bool overflows() const { return is_used && capacity && peak > *capacity; }
 };
 

@@ -65,11 +65,7 @@ class TextReport {
   }
   Picoseconds makespan() const { return report_.totals.makespan; }
 
-  void heading() {
-    line("{} on {} ({}), {} {}{}", report_.module_name, report_.device_name, report_.device_file,
-         grouped(report_.instruction_count), report_.instruction_count == 1 ? "instruction" : "instructions",
-         report_.module_file.empty() ? "" : fmt::format(" from {}", report_.module_file));
-  }
+  void heading() { line("{} on {}", shortened(report_.module_name, 80), report_.device_name); }
 
   void summary() {
     const Totals& totals = report_.totals;
@@ -91,7 +87,12 @@ class TextReport {
     else
       line("HBM bandwidth     unknown");
     line("lower bound       {}  (the busiest unit alone)", to_text(totals.lower_bound));
-    line("slice             {}, {} x {} (replicas x partitions)", report_.slice, report_.replicas, report_.partitions);
+    line("module            {} {}, {}{}", grouped(report_.instruction_count),
+         report_.instruction_count == 1 ? "instruction" : "instructions",
+         report_.scheduled ? "scheduled" : "not scheduled: in the order of the text",
+         report_.module_file.empty() ? "" : fmt::format(", from {}", shortened(report_.module_file, 50)));
+    line("device            {}; slice {}, {} x {} (replicas x partitions)", shortened(report_.device_file, 40),
+         report_.slice, report_.replicas, report_.partitions);
   }
 
   void summary_flops() {
@@ -217,8 +218,8 @@ class TextReport {
     section("Asynchronous copies");
     const auto rows = transfers_of([](TransferKind kind) { return kind == TransferKind::kCopy; });
     if (rows.empty()) return line("  none: the module has no copy-start");
-    line("  exposed: {} of the time ({})", share_of(report_.totals.exposed_copies, makespan()),
-         to_text(report_.totals.exposed_copies));
+    line("  waiting for copies: {} ({})", to_text(report_.totals.exposed_copies),
+         share_of(report_.totals.exposed_copies, makespan()));
     Table table({{"start", Align::kLeft, kNameWidth}, {"runs"}, {"from", Align::kLeft}, {"to", Align::kLeft}, {"bytes"},
                  {"takes"}, {"hidden"}, {"exposed"}, {"", Align::kLeft}});
     for (size_t i = 0; i < shown(rows.size()); ++i) {
@@ -235,9 +236,12 @@ class TextReport {
     section("Collectives");
     const auto rows = transfers_of([](TransferKind kind) { return kind == TransferKind::kCollective; });
     if (rows.empty()) return line("  none: the module has no collectives");
-    line("  exposed: {} of the time ({}); sent by one device: {} ({}) in arrays, {} in scalars",
-         share_of(report_.totals.exposed_collectives, makespan()), to_text(report_.totals.exposed_collectives),
-         to_text(report_.totals.sent), exact(report_.totals.sent), exact(report_.totals.scalar_sent));
+    const Picoseconds synchronous = report_.totals.by_category[static_cast<size_t>(CostCategory::kCollective)];
+    line("  synchronous ones, their starts and dones: {} ({}); waiting for asynchronous ones: {} ({})", to_text(synchronous),
+         share_of(synchronous, makespan()), to_text(report_.totals.exposed_collectives),
+         share_of(report_.totals.exposed_collectives, makespan()));
+    line("  sent by one device: {} ({}) in arrays, {} in scalars", to_text(report_.totals.sent), exact(report_.totals.sent),
+         exact(report_.totals.scalar_sent));
     Table table({{"instruction", Align::kLeft, kNameWidth}, {"runs"}, {"groups"}, {"payload"}, {"sent"}, {"takes"},
                  {"hidden"}, {"exposed"}});
     for (size_t i = 0; i < shown(rows.size()); ++i) {
