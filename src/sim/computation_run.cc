@@ -60,7 +60,7 @@ class Runner {
     } else if (def.has(kCollective)) {
       outcome = collective(id, instruction, record);
     } else {
-      compute(record, record.cost.stream, hbm_demand(record.cost), 1);
+      compute(record, record.cost.stream, hbm_work(record.cost), 1);
     }
     if (!outcome) return outcome;
     record.time = overlap_.now() - record.start;
@@ -75,19 +75,16 @@ class Runner {
     return {};
   }
 
-  double hbm_demand(const InstructionCost& cost) const {
-    const Picoseconds work = cost.busy[index_of(c_.memory.unit_of(c_.memory.hbm()))];
-    return cost.stream.count() > 0
-               ? std::min(1.0, static_cast<double>(work.count()) / static_cast<double>(cost.stream.count()))
-               : 0;
+  Picoseconds hbm_work(const InstructionCost& cost) const {
+    return cost.busy[index_of(c_.memory.unit_of(c_.memory.hbm()))];
   }
 
   /// Latencies, then the stream; links and PCIe are taken one transfer after the other.
-  void compute(InstructionRecord& record, Picoseconds stream, double demand, int64_t count) {
+  void compute(InstructionRecord& record, Picoseconds stream, Picoseconds work, int64_t count) {
     if (record.cost.busy[kIciUnit].count() > 0) drain(Lane::kIci, record);
     if (record.cost.busy[kHostUnit].count() > 0) drain(Lane::kHost, record);
     overlap_.pass(record.cost.fixed);
-    overlap_.run(stream, demand);
+    overlap_.run(stream, work);
     add_work(record.cost, count);
   }
 
@@ -174,7 +171,7 @@ class Runner {
     if (cost->group_size > 1) own.provenance = std::max(own.provenance, c_.link_provenance);
     drain(Lane::kIci, record);
     const Picoseconds begin = overlap_.now();
-    compute(record, own.stream, hbm_demand(own), 1);
+    compute(record, own.stream, hbm_work(own), 1);
     TransferRecord transfer = new_transfer(id, TransferKind::kCollective, Lane::kIci);
     transfer.done_instruction = id;
     transfer.start = record.start;
@@ -245,7 +242,7 @@ class Runner {
         wait(overlap_.first_in_flight(transfer.lane), record);
     }
     overlap_.pass(record.cost.fixed);
-    overlap_.run(record.cost.stream, 0);
+    overlap_.run(record.cost.stream, Picoseconds(0));
     transfer.start = overlap_.now();
     const size_t ticket = overlap_.start(transfer.lane, latency, stream, demand);
     transfer_of_ticket_.push_back(run_.transfers.size());
@@ -433,7 +430,7 @@ class Runner {
       if (!longest.valid() || done_[callee].totals.makespan > done_[longest].totals.makespan)
         longest = callee;
     });
-    if (!longest.valid()) return compute(record, record.cost.stream, 0, 1);
+    if (!longest.valid()) return compute(record, record.cost.stream, Picoseconds(0), 1);
     for_each_called(instruction, [&](ComputationId callee) {
       if (callee != longest) sinks_.calls.push_back({id, callee, 0, {}, false});
     });
@@ -469,11 +466,11 @@ class Runner {
     called_time_ = times(called, count);
   }
 
-  /// Runs what was called as one piece whose demand is even.
+  /// Runs what was called as one piece.
   void composite(InstructionRecord& record, Picoseconds stream, Picoseconds hbm_work, const Totals& called) {
     if (called.busy[kIciUnit].count() > 0) drain(Lane::kIci, record);
     if (called.busy[kHostUnit].count() > 0) drain(Lane::kHost, record);
-    compute(record, stream, share(hbm_work, stream), 1);
+    compute(record, stream, hbm_work, 1);
   }
 
   const RunContext& c_;

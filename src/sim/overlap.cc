@@ -46,14 +46,16 @@ void Overlap::pass(Picoseconds time) {
   now_ = end;
 }
 
-void Overlap::run(Picoseconds stream, double demand) {
+void Overlap::run(Picoseconds stream, Picoseconds hbm_work) {
+  const Picoseconds least = later(now_, stream);
   if (running_ == 0) {
-    now_ = later(now_, stream);
+    now_ = std::max(least, later(now_, hbm_work));
     return;
   }
-  core_ = {nullptr, demand, 1, 1, stream, {}};
-  core_runs_ = true;
+  core_ = {nullptr, 1, 1, 1, hbm_work, {}};
+  core_runs_ = hbm_work.count() > 0;
   while (core_runs_) advance(kForever);
+  if (now_ < least) pass(least - now_);
 }
 
 void Overlap::wait_for(size_t ticket) {

@@ -1,9 +1,11 @@
 // Simulated time in which the TensorCore and transfers beside it go on together, sharing HBM.
 //
-// Work is a stream: it takes `stream` on its own, and asks for `demand`, a share in [0, 1] of the HBM
-// bandwidth, as long as it runs. When the demands of all that runs exceed 1, they are served max-min fair:
-// the small ones fully, the others equally, and who gets less than asked runs that much slower.
-// Each lane works its transfers off one after the other, in the order of their start.
+// The TensorCore runs one instruction after the other. One takes `stream` on its own, and HBM has to serve
+// it for `hbm_work` (at its full rate) meanwhile; it asks for its bytes as fast as it can get them, and ends
+// when both are over. A transfer is a stream of its own: it asks for the share `demand` of HBM, in [0, 1],
+// as long as it runs. When the demands exceed 1 they are served max-min fair: small ones fully, the others
+// equally; a transfer that gets less than it asked for runs that much slower. Each lane works its transfers
+// off one after the other, in the order of their start.
 #pragma once
 
 #include <array>
@@ -47,8 +49,8 @@ class Overlap {
   size_t start(Lane lane, Picoseconds latency, Picoseconds stream, double demand);
   /// The TensorCore spends `time` without HBM.
   void pass(Picoseconds time);
-  /// The TensorCore runs a stream to its end.
-  void run(Picoseconds stream, double demand);
+  /// The TensorCore runs an instruction to its end.
+  void run(Picoseconds stream, Picoseconds hbm_work);
   /// The TensorCore stands still until the transfer is finished.
   void wait_for(size_t ticket);
 

@@ -1,0 +1,51 @@
+// Devices and simulations, for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "model/device.h"
+#include "sim/simulate.h"
+#include "support/modules.h"
+
+namespace hlosim::test {
+
+inline Device device_or_fail(const std::string& name, const std::vector<DeviceOverride>& overrides = {}) {
+  DiagnosticList problems;
+  std::optional<Device> device = load_device(name, overrides, DeviceSearch{}, problems);
+  EXPECT_TRUE(device) << rendered(problems);
+  return device ? std::move(*device) : Device();
+}
+
+inline Simulation simulate_or_fail(Module& module, const Device& device,
+                                   const SimulateOptions& options = {}) {
+  Result<Simulation> result = simulate(module, op_table(), device, options);
+  EXPECT_TRUE(result) << (result ? "" : render(result.error()));
+  return result ? std::move(*result) : Simulation();
+}
+
+inline Simulation simulate_or_fail(std::string_view text, const Device& device,
+                                   const SimulateOptions& options = {}) {
+  Module module = module_or_fail(text);
+  return simulate_or_fail(module, device, options);
+}
+
+/// The record of the instruction called `name`; a failed test when there is none.
+inline const InstructionRecord& record_of(const Simulation& result, const Module& module,
+                                          std::string_view name) {
+  static const InstructionRecord none;
+  for (const InstructionRecord& record : result.instructions)
+    if (module[record.id].name == name) return record;
+  ADD_FAILURE() << "no record of " << name;
+  return none;
+}
+
+/// Text of a file in HLOSIM_SHARED_DIR; empty when it is not there.
+inline std::string shared_text(const std::string& path) {
+  const Result<SourcePtr> source = read_source(HLOSIM_SHARED_DIR "/" + path);
+  return source ? std::string((*source)->text()) : std::string();
+}
+
+}  // namespace hlosim::test
