@@ -208,7 +208,9 @@ std::optional<Value> parse_yaml(const SourcePtr& source, DiagnosticList& problem
     }
   } catch (const YAML::Exception& error) {
     const uint32_t at = error.mark.is_null() ? 0 : static_cast<uint32_t>(std::max(error.mark.pos, 0));
-    problems.add(error_at(source, start + at, "YAML: " + error.msg));
+    const bool tab = source->line_at(start + at).starts_with('\t');
+    problems.add(error_at(source, start + at, "YAML: " + error.msg,
+                          tab ? "YAML indents by blanks; this line starts with a tab" : ""));
   } catch (const std::exception& error) {
     problems.add(error_at(source, 0, std::string("YAML: ") + error.what()));
   }

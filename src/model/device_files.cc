@@ -125,10 +125,10 @@ class Files {
     }
     for (const fs::path& candidate : candidates) {
       if (std::find(tried.begin(), tried.end(), candidate.string()) != tried.end()) continue;
-      tried.push_back(candidate.string());
       // A file may extend the built-in one of its own name.
       std::error_code error;
       if (beside && fs::equivalent(candidate, beside->name(), error)) continue;
+      tried.push_back(candidate.string());
       if (is_readable_path(candidate)) return read(candidate.string(), at);
     }
     if (const BuiltinConfig* config = find_builtin(name)) return builtin_source(*config);

@@ -105,20 +105,31 @@ class Reader {
     T::fields(object, [&](std::string_view key, auto&, std::string_view, std::optional<Range> = {}) {
       keys.push_back(key);
     });
+    out_.sections.push_back({path, node.source, node.key_offset});
     const std::vector<std::string_view> meant = unknown_keys(node, keys, path);
+    std::vector<std::pair<std::string_view, std::string_view>> missing;  // key, doc
     T::fields(object, [&]<class F>(std::string_view key, F& member, std::string_view doc,
                                    std::optional<Range> range = {}) {
       if (const Value* item = node.find(key)) {
         read(*item, member, join_path(path, key), doc, range);
       } else if (!OptionalField<F> && std::find(meant.begin(), meant.end(), key) == meant.end()) {
-        problems_.add(error_at(node.source, node.key_offset,
-                               fmt::format("missing key \"{}\"{}: {}", key, in(path), doc)));
+        missing.emplace_back(key, doc);
       }
     });
+    if (!missing.empty()) report_missing(node, missing, path);
   }
 
  private:
   static std::string in(const std::string& path) { return path.empty() ? "" : fmt::format(" in {}", path); }
+
+  void report_missing(const Value& node, std::span<const std::pair<std::string_view, std::string_view>> missing,
+                      const std::string& path) {
+    std::string text;
+    for (const auto& [key, doc] : missing) text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", key);
+    text = missing.size() == 1 ? fmt::format("missing key {}{}: {}", text, in(path), missing.front().second)
+                               : fmt::format("missing keys{}: {}", in(path), text);
+    problems_.add(error_at(node.source, node.key_offset, std::move(text)));
+  }
 
   /// Reports the keys of `node` that aren't `keys`; returns those that were probably meant.
   std::vector<std::string_view> unknown_keys(const Value& node, std::span<const std::string_view> keys,
@@ -159,6 +170,7 @@ class Reader {
                                                described(node))));
       return;
     }
+    out_.sections.push_back({path, node.source, node.key_offset});
     for (const Value& item : node.items) {
       T value;
       using Key = std::remove_cvref_t<decltype(T::key(value))>;

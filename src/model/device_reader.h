@@ -12,8 +12,15 @@
 namespace hlosim {
 
 struct DeviceReading {
+  struct Section {
+    std::string path;
+    SourcePtr file;
+    uint32_t offset = 0;
+  };
+
   DeviceConfig config;
   std::vector<DeviceValue> values;
+  std::vector<Section> sections;  // where each stands in the last file that has it
 
   const DeviceValue* value(std::string_view path) const;
 };

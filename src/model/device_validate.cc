@@ -28,19 +28,25 @@ class Validator {
   void error(std::string_view path, fmt::format_string<Args...> format, Args&&... args) {
     Diagnostic diagnostic;
     diagnostic.message = fmt::format("{}: {}", path, fmt::format(format, std::forward<Args>(args)...));
-    if (const DeviceValue* value = nearest_value(path)) {
-      diagnostic.source = value->file;
-      diagnostic.offset = value->offset;
-    }
+    place(path, diagnostic);
     problems_.add(std::move(diagnostic));
   }
 
-  /// The value at `path`, else the first one below it.
-  const DeviceValue* nearest_value(std::string_view path) const {
-    const DeviceValue* found = reading_.value(path);
-    for (size_t i = 0; !found && i < reading_.values.size(); ++i)
-      if (reading_.values[i].path.starts_with(path)) found = &reading_.values[i];
-    return found;
+  /// The value or section at `path`, else the nearest section around it.
+  void place(std::string_view path, Diagnostic& diagnostic) const {
+    if (const DeviceValue* value = reading_.value(path)) {
+      diagnostic.source = value->file;
+      diagnostic.offset = value->offset;
+      return;
+    }
+    for (;; path = path.substr(0, path.rfind('.') == std::string_view::npos ? 0 : path.rfind('.'))) {
+      for (const DeviceReading::Section& section : reading_.sections) {
+        if (section.path != path) continue;
+        diagnostic.source = section.file;
+        diagnostic.offset = section.offset;
+        return;
+      }
+    }
   }
 
   void cores() {
@@ -50,7 +56,7 @@ class Validator {
 
   void mxu() {
     const MxuConfig& mxu = config_.mxu;
-    if (mxu.types.empty()) error("mxu.count", "the arrays multiply no element type (mxu.types is empty)");
+    if (mxu.types.empty()) error("mxu.types", "the arrays multiply no element type");
     for (const MxuType& type : mxu.types) {
       const std::string path = fmt::format("mxu.types.{}", to_text(type.type));
       if (type.latch_rows > mxu.rows)
@@ -79,8 +85,7 @@ class Validator {
         slot = &space;
       }
       if (space.read.has_value() != space.write.has_value() && !space.bandwidth)
-        error(path + (space.read ? ".read" : ".write"), "the {} rate is missing",
-              space.read ? "write" : "read");
+        error(path, "{} has a rate, {} has none", space.read ? "read" : "write", space.read ? "write" : "read");
     }
     for (const int64_t number : {0, 1}) {
       const std::string_view what = number == 0 ? "HBM" : "VMEM";
