@@ -157,6 +157,7 @@ std::string write_number(double value, Dimension dimension) {
     const double number = value / row.factor;
     std::string candidate = fmt::format("{} {}", number, row.text);
     if (number * row.factor != value || candidate.find('e') < candidate.find(' ')) continue;
+    if (std::abs(number) < 1 && value != 0 && row.factor != 1) continue;
     if (value == 0 && row.factor != (dimension == Dimension::kTime ? 1e3 : 1)) continue;
     if (best.empty() || candidate.size() <= best.size()) best = std::move(candidate);
   }

@@ -1,8 +1,9 @@
 #include "base/value.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
 
 #include <exception>
 #include <sstream>
@@ -206,6 +207,8 @@ std::optional<Value> parse_yaml(const SourcePtr& source, DiagnosticList& problem
         if (!extra.is_null()) problems.add(error_at(extra, "a second document; expected only one"));
       }
     }
+  } catch (const YAML::DeepRecursion&) {
+    problems.add(error_at(source, 0, "YAML: nested too deeply"));
   } catch (const YAML::Exception& error) {
     const uint32_t at = error.mark.is_null() ? 0 : static_cast<uint32_t>(std::max(error.mark.pos, 0));
     const bool tab = source->line_at(start + at).starts_with('\t');

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "layout/native_tiling.h"
 #include "ops/work.h"
 
 namespace hlosim {
@@ -100,6 +101,21 @@ const VectorOpCost& op_cost(const VpuConfig& vpu, VectorOp op) {
     case VectorOp::kCrossSublane: return vpu.ops.cross_sublane;
   }
   HLOSIM_CHECK(false, "vector operation class {}", static_cast<int>(op));
+}
+
+TilingPolicy tiling_policy(const DeviceConfig& config) {
+  TilingPolicy policy;
+  policy.lanes = config.vpu.lanes;
+  policy.sublanes = config.vpu.sublanes;
+  policy.granule = config.tiling.rank1_granule;
+  switch (config.tiling.compact_second_minor) {
+    case SecondMinorCompaction::kOff: policy.compact_rows = CompactRows::kOff; break;
+    case SecondMinorCompaction::kF32: policy.compact_rows = CompactRows::kF32Rule; break;
+    case SecondMinorCompaction::kPacked: policy.compact_rows = CompactRows::kPackedRule; break;
+  }
+  policy.large_rows = config.tiling.large_second_minor;
+  policy.packed_1d = config.tiling.packed_rank1;
+  return policy;
 }
 
 double conversion_slots(const VpuConfig& vpu, ElementType type) {

@@ -36,6 +36,7 @@ namespace hlosim {
 
 enum class MatmulPrecision : uint8_t;  // ops/work.h
 enum class VectorOp : uint8_t;         // ops/work.h
+struct TilingPolicy;                   // layout/native_tiling.h
 
 /// A memory's rate: absolute ("1228 GB/s") or tied to the core's clock ("8192 B/cycle").
 struct Bandwidth {
@@ -300,12 +301,14 @@ struct TilingConfig {
   SecondMinorCompaction compact_second_minor = SecondMinorCompaction::kOff;
   bool large_second_minor = false;
   Bytes rank1_granule{};
+  bool packed_rank1 = false;
 
   static void fields(auto& self, auto&& field) {
     field("compact_second_minor", self.compact_second_minor,
           "fewer tile rows for small second-minor dimensions: off, f32 (32-bit types only) or packed (all)");
     field("large_second_minor", self.large_second_minor, "tiles of sublanes x (32 / bits) rows for packed types");
     field("rank1_granule", self.rank1_granule, "smallest tile of one-dimensional arrays and scalars");
+    field("packed_rank1", self.packed_rank1, "one-dimensional arrays of packed types get (128)(32 / bits, 1) inside their tile");
   }
 };
 
@@ -382,6 +385,8 @@ FlopsPerSecond peak_vector_flops(const DeviceConfig& config);
 
 /// What a vreg of class `op` takes.
 const VectorOpCost& op_cost(const VpuConfig& vpu, VectorOp op);
+/// The native layouts of the device.
+TilingPolicy tiling_policy(const DeviceConfig& config);
 /// Vector ALU slots to convert 1024 elements of `type` to or from 32 bits: 0 for native types; for one that
 /// vpu.convert doesn't list, the largest cost listed for its width, else the largest of all.
 double conversion_slots(const VpuConfig& vpu, ElementType type);

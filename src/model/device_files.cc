@@ -123,11 +123,15 @@ class Files {
         candidates.push_back(fs::path(directory) / (stem_of(name) + ".yaml"));
       }
     }
+    // A file may extend one of its own name: the next in the order.
+    for (size_t i = candidates.size(); beside && i-- > 0;) {
+      std::error_code error;
+      if (!fs::equivalent(candidates[i], beside->name(), error)) continue;
+      candidates.erase(candidates.begin(), candidates.begin() + static_cast<long>(i) + 1);
+      break;
+    }
     for (const fs::path& candidate : candidates) {
       if (std::find(tried.begin(), tried.end(), candidate.string()) != tried.end()) continue;
-      // A file may extend the built-in one of its own name.
-      std::error_code error;
-      if (beside && fs::equivalent(candidate, beside->name(), error)) continue;
       tried.push_back(candidate.string());
       if (is_readable_path(candidate)) return read(candidate.string(), at);
     }

@@ -160,7 +160,7 @@ void document(const std::string& path, std::string& out) {
       document<F>(full, deeper);
     } else if constexpr (KeyedList<F>) {
       using Item = typename F::value_type;
-      out += fmt::format("| `{}` | section, one key per item | {} |\n", key, doc);
+      out += fmt::format("| `{}` (may be absent) | section, one key per item | {} |\n", key, doc);
       deeper += fmt::format("\n### `{}.NAME`: {}\n\n", full, doc);
       document<Item>(full + ".NAME", deeper);
     } else {

@@ -112,7 +112,7 @@ class Reader {
                                    std::optional<Range> range = {}) {
       if (const Value* item = node.find(key)) {
         read(*item, member, join_path(path, key), doc, range);
-      } else if (!OptionalField<F> && std::find(meant.begin(), meant.end(), key) == meant.end()) {
+      } else if (!OptionalField<F> && !KeyedList<F> && std::find(meant.begin(), meant.end(), key) == meant.end()) {
         missing.emplace_back(key, doc);
       }
     });
