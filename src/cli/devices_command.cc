@@ -23,6 +23,8 @@ int list_devices(const Options& options, Streams streams) {
   std::string text;
   if (options.format == "text") {
     text = builtin_devices_text();
+  } else if (options.format == "markdown") {
+    text = schema_markdown();
   } else {
     std::vector<Device> devices;
     for (const std::string& name : builtin_devices()) {
@@ -37,7 +39,11 @@ int list_devices(const Options& options, Streams streams) {
 }
 
 int devices(const Options& options, Streams streams) {
-  if (options.names.empty()) return list_devices(options, streams);
+  if (options.names.empty() && !options.overrides.empty()) {
+    streams.err << "hlosim: error: --set needs the name of a device\n";
+    return kExitInput;
+  }
+  if (options.names.empty() || options.format == "markdown") return list_devices(options, streams);
   std::string text;
   bool ok = true;
   for (const std::string& name : options.names) {
@@ -65,8 +71,8 @@ std::function<int()> declare_devices(CLI::App& app, Streams streams) {
   app.add_option("NAME", options->names, "Device files or built-in devices; none: list the built-in ones");
   app.add_option("--set", options->overrides, "path=value: another value for a key of the device; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--format", options->format, "text, yaml or json")
-      ->check(CLI::IsMember({"text", "yaml", "json"}))
+  app.add_option("--format", options->format, "text, yaml, json, or markdown: the keys of device files")
+      ->check(CLI::IsMember({"text", "yaml", "json", "markdown"}))
       ->capture_default_str();
   app.add_option("-o,--output", options->output, "Output file; - is standard output")->capture_default_str();
   return [options, streams] { return devices(*options, streams); };
