@@ -8,32 +8,6 @@
 #include "layout/native_tiling.h"
 
 namespace hlosim {
-namespace {
-
-CompactRows compact_rows(SecondMinorCompaction compaction) {
-  switch (compaction) {
-    case SecondMinorCompaction::kOff:
-      return CompactRows::kOff;
-    case SecondMinorCompaction::kF32:
-      return CompactRows::kF32Rule;
-    case SecondMinorCompaction::kPacked:
-      return CompactRows::kPackedRule;
-  }
-  return CompactRows::kOff;
-}
-
-TilingPolicy tiling_policy(const DeviceConfig& device) {
-  TilingPolicy policy;
-  policy.lanes = device.vpu.lanes;
-  policy.sublanes = device.vpu.sublanes;
-  policy.granule = device.tiling.rank1_granule;
-  policy.compact_rows = compact_rows(device.tiling.compact_second_minor);
-  policy.large_rows = device.tiling.large_second_minor;
-  return policy;
-}
-
-}  // namespace
-
 bool carries_tiles(const Module& module) {
   return std::any_of(module.instructions.begin(), module.instructions.end(),
                      [](const Instruction& instruction) { return carries_tiles(instruction.shape); });
