@@ -8,6 +8,7 @@
 #include "layout/native_tiling.h"
 
 namespace hlosim {
+
 bool carries_tiles(const Module& module) {
   return std::any_of(module.instructions.begin(), module.instructions.end(),
                      [](const Instruction& instruction) { return carries_tiles(instruction.shape); });

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <random>
 #include <set>
 
 #include "base/quantity_text.h"
@@ -380,6 +381,22 @@ TEST(DeviceText, EveryKeyOfTheSchemaIsGuarded) {
     ++keys;
   }
   EXPECT_GT(keys, 150u);
+}
+
+TEST(DeviceText, DamagedFilesAreAnsweredOrRefused) {
+  const std::string whole = to_yaml(loaded("v5e"));
+  std::mt19937 random(7);
+  for (int i = 0; i < 300; ++i) {
+    std::string text = whole;
+    for (int edit = 0; edit < 3; ++edit) {
+      const size_t at = random() % text.size();
+      constexpr std::string_view kPieces[] = {"", " ", "\n", "{", "]", ": ", "&a ", "*a", "\"", "1e99", "-", "~", "#", "\xff"};
+      text.replace(at, random() % 4, kPieces[random() % std::size(kPieces)]);
+    }
+    DiagnosticList problems;
+    const auto device = load_device(std::make_shared<const SourceFile>("text.yaml", text), {}, {}, problems);
+    EXPECT_NE(device.has_value(), problems.has_errors()) << rendered(problems);
+  }
 }
 
 // ── overrides, provenance, changes ──
