@@ -1,8 +1,11 @@
 // Operations that only rearrange elements, by amounts that the text fixes.
 #include <algorithm>
+#include <vector>
 
 #include "hlo/op_def.h"
+#include "layout/bitcast.h"
 #include "ops/op_table.h"
+#include "ops/reducer.h"
 #include "ops/require.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
@@ -191,10 +194,12 @@ ShapeRef infer_slice(OpContext& op) {
 
 /// A transpose whose text gives no shape leaves the elements where they are: the layout follows the
 /// dimensions, as XLA infers it.
-ShapeRef with_permuted_layout(ShapePool& shapes, ShapeRef array, const Layout* from, std::span<const int64_t> dimensions) {
+ShapeRef with_permuted_layout(ShapePool& shapes, ShapeRef array, const Layout* from,
+                              std::span<const int64_t> dimensions) {
   if (!from) return array;
   std::vector<int64_t> renamed(dimensions.size()), minor_to_major(dimensions.size());
-  for (size_t i = 0; i < dimensions.size(); ++i) renamed[static_cast<size_t>(dimensions[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < dimensions.size(); ++i)
+    renamed[static_cast<size_t>(dimensions[i])] = static_cast<int64_t>(i);
   for (size_t i = 0; i < dimensions.size(); ++i)
     minor_to_major[i] = renamed[static_cast<size_t>(from->minor_to_major[i])];
   Layout layout = *from;
@@ -222,13 +227,6 @@ ShapeRef infer_transpose(OpContext& op) {
 
 constexpr int64_t kLanes = 128, kSublanes = 8;  // of every TPU: published, Pallas TPU documentation
 
-/// Logical number of the k-th fastest dimension; -1 when there is none.
-int64_t fastest(ShapeRef array, int64_t k) {
-  if (k >= array->rank()) return -1;
-  if (!array->layout) return array->rank() - 1 - k;
-  return array->layout->minor_to_major[static_cast<size_t>(k)];
-}
-
 void add_shuffle(Work& work, VectorOp unit, ShapeRef shape, double per_element = 1) {
   work.vectors.push_back({unit, shape, per_element});
 }
@@ -236,9 +234,9 @@ void add_shuffle(Work& work, VectorOp unit, ShapeRef shape, double per_element =
 /// Elements of `moved` shift by `offset` along logical dimension `dimension`.
 void add_shift(Work& work, ShapeRef moved, int64_t dimension, int64_t offset) {
   if (offset == 0) return;
-  if (dimension == fastest(moved, 0)) {
+  if (dimension == minor_dimension(moved, 0)) {
     if (offset % kLanes != 0) add_shuffle(work, VectorOp::kCrossLane, moved);
-  } else if (dimension == fastest(moved, 1) && offset % kSublanes != 0) {
+  } else if (dimension == minor_dimension(moved, 1) && offset % kSublanes != 0) {
     add_shuffle(work, VectorOp::kCrossSublane, moved);
   }
 }
@@ -248,8 +246,8 @@ template <class From>
 void add_permutation(const OpContext& op, Work& work, From from) {
   const ShapeRef operand = op.operand_shape(0), result = op.shape();
   const auto stays = [&](int64_t k) {
-    const int64_t dimension = fastest(result, k);
-    return dimension < 0 || from(dimension) == fastest(operand, k);
+    const int64_t dimension = minor_dimension(result, k);
+    return dimension < 0 || from(dimension) == minor_dimension(operand, k);
   };
   if (!stays(0))
     add_shuffle(work, VectorOp::kCrossLane, result);
@@ -274,14 +272,23 @@ void transpose_work(const OpContext& op, Work& work) {
   add_permutation(op, work, [&](int64_t i) { return from[static_cast<size_t>(i)]; });
 }
 
+/// With tiles it is known exactly whether every element stays where it is.
+bool keeps_places(ShapeRef from, ShapeRef to) {
+  if (!from->layout || !to->layout || (from->layout->tiles.empty() && to->layout->tiles.empty()))
+    return false;
+  const BitcastKind kind = classify_bitcast(from, to).kind;
+  return kind == BitcastKind::kIdentity || kind == BitcastKind::kReshape ||
+         kind == BitcastKind::kTiledReshape;
+}
+
 /// Rows of equal length keep their lanes; they keep their sublanes when they also come in whole registers.
 void reshape_work(const OpContext& op, Work& work) {
   const ShapeRef operand = op.operand_shape(0), result = op.shape();
   const auto size = [](ShapeRef array, int64_t k) {
-    const int64_t dimension = fastest(array, k);
+    const int64_t dimension = minor_dimension(array, k);
     return dimension < 0 ? 1 : array->dim(dimension);
   };
-  if (operand->element_count() <= 1 || operand->rank() == 0 || result->rank() == 0) return;
+  if (operand->element_count() <= 1 || keeps_places(operand, result)) return;
   if (size(operand, 0) != size(result, 0))
     add_shuffle(work, VectorOp::kCrossLane, result);
   else if (size(operand, 1) != size(result, 1) &&
@@ -298,7 +305,7 @@ void broadcast_work(const OpContext& op, Work& work) {
   const ShapeRef operand = op.operand_shape(0), result = op.shape();
   work.vectors.push_back({VectorOp::kSimple, result, 1});
   if (operand->rank() == 0) return;
-  if (!std::ranges::count(op.ints(AttrKey::kDimensions), fastest(result, 0)))
+  if (!std::ranges::count(op.ints(AttrKey::kDimensions), minor_dimension(result, 0)))
     add_shuffle(work, VectorOp::kCrossLane, operand, kLanes);
 }
 
@@ -329,14 +336,14 @@ void reverse_work(const OpContext& op, Work& work) {
 void slice_work(const OpContext& op, Work& work) {
   const ShapeRef operand = op.operand_shape(0), result = op.shape();
   const auto slices = op.int_lists(AttrKey::kSlice);
-  DimensionList read;
+  std::vector<int64_t> read;
   for (int64_t i = 0; i < operand->rank(); ++i) {
     const std::span<const int64_t> entry = slices[static_cast<size_t>(i)];
-    const bool inside_register = i == fastest(operand, 0) || i == fastest(operand, 1);
-    read.add(inside_register ? entry[1] - entry[0] : result->dim(i));
+    const bool inside_register = i == minor_dimension(operand, 0) || i == minor_dimension(operand, 1);
+    read.push_back(inside_register ? entry[1] - entry[0] : result->dim(i));
     add_shift(work, result, i, entry[2] != 1 ? 1 : entry[0]);
   }
-  work.operand_read[0] = op.shapes().array(operand->element_type, read.sizes(), operand->layout);
+  work.operand_read[0] = resized(op, operand, read);
 }
 
 constexpr AttrSpec kBroadcastAttrs[] = {{AttrKey::kDimensions, AttrSyntax::kInts}};

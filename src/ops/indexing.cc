@@ -5,6 +5,7 @@
 
 #include "hlo/op_def.h"
 #include "ops/op_table.h"
+#include "ops/reducer.h"
 #include "ops/require.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
@@ -290,8 +291,8 @@ void scatter_work(const OpContext& op, Work& work) {
   for (size_t i = 0; i < count; ++i) {
     updates.push_back(op.operand_shape(static_cast<int64_t>(count + 1 + i)));
     work.operand_read[i] = updates.back();
-    work.vectors.push_back({VectorOp::kSimple, updates.back(), 1});
   }
+  add_applications(op, op.called(), updates[0], 1, work);
   work.result_written = count == 1 ? updates[0] : op.shapes().tuple(updates);
   const ShapeRef indices = op.operand_shape(static_cast<int64_t>(count));
   work.scattered_accesses = index_vectors(indices, op.integer(AttrKey::kIndexVectorDim));

@@ -4,6 +4,7 @@
 
 #include "hlo/op_def.h"
 #include "ops/op_table.h"
+#include "ops/reducer.h"
 #include "ops/require.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
@@ -82,25 +83,28 @@ int64_t bits_of(int64_t size) {
   return bits;
 }
 
-/// A bitonic network: every stage moves each array by a power of two, compares, and selects twice.
+/// A bitonic network: every stage moves each array by a power of two and selects twice; its
+/// comparison comes on top.
 void add_stages(Work& work, ShapeRef array, double stages) {
   work.vectors.push_back({VectorOp::kCrossLane, array, stages});
-  work.vectors.push_back({VectorOp::kSimple, array, 3 * stages});
+  work.vectors.push_back({VectorOp::kSimple, array, 2 * stages});
 }
 
 void sort_work(const OpContext& op, Work& work) {
   const int64_t length = op.operand_shape(0)->dim(op.ints(AttrKey::kDimensions)[0]);
   const auto levels = static_cast<double>(bits_of(length));
-  for (int64_t i = 0; i < op.operand_count(); ++i)
-    add_stages(work, op.operand_shape(i), levels * (levels + 1) / 2);
+  const double stages = levels * (levels + 1) / 2;
+  for (int64_t i = 0; i < op.operand_count(); ++i) add_stages(work, op.operand_shape(i), stages);
+  add_applications(op, op.called(), op.operand_shape(0), stages, work);
 }
 
 /// Sorts runs of k, then merges pairs of runs and keeps one half: the array halves each time.
 void topk_work(const OpContext& op, Work& work) {
   const ShapeRef operand = op.operand_shape(0);
   const auto levels = static_cast<double>(bits_of(op.integer(AttrKey::kK)));
-  // Values and indices move together.
-  add_stages(work, operand, 2 * (levels * (levels + 1) / 2 + levels + 1));
+  const double stages = levels * (levels + 1) / 2 + levels + 1;
+  add_stages(work, operand, 2 * stages);  // values and indices move together
+  work.vectors.push_back({VectorOp::kSimple, operand, stages});
 }
 
 constexpr AttrSpec kSortAttrs[] = {
