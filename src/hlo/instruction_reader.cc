@@ -165,6 +165,11 @@ bool ModuleReader::read_opcode(Draft& draft) {
     in_.seek(start);
     return in_.fail(fmt::format("expects an opcode, but sees {}", in_.here()));
   }
+  if (in_.raw() == '[') {  // a shape, but of what?
+    in_.seek(start);
+    ShapeRef ignored = nullptr;
+    return values_.read_shape(ignored) && in_.fail_at(start, "expects an opcode, but sees a shape");
+  }
   return in_.fail_at(start, fmt::format("expects an opcode, but sees '{}'", shown(word)), did_you_mean(word, kOpcodeNames));
 }
 
@@ -239,6 +244,20 @@ bool ModuleReader::read_operand(Scope& scope, Draft& draft) {
   return read_nested_operand(scope, start);
 }
 
+// The line, from this one to the end of the computation, on which an instruction `name` is defined; 0: none.
+int64_t ModuleReader::line_defining(std::string_view name) const {
+  const std::string_view text = in_.text();
+  const size_t line_begin = text.rfind('\n', in_.offset()) + 1;  // npos + 1 is 0
+  const std::string_view rest = text.substr(line_begin, text.find("\n}", line_begin) - line_begin);
+  for (size_t at = rest.find(name); at != std::string_view::npos; at = rest.find(name, at + 1)) {
+    const size_t behind = rest.find_first_not_of(' ', at + name.size());
+    const bool starts = at == 0 || rest[at - 1] == ' ' || rest[at - 1] == '%' || rest[at - 1] == '\n';
+    if (starts && behind != std::string_view::npos && rest.substr(behind, 2) == "= ")
+      return source_->locate(static_cast<uint32_t>(line_begin + at)).line;
+  }
+  return 0;
+}
+
 bool ModuleReader::read_named_operand(Scope& scope, Draft&, ShapeRef declared, size_t start) {
   std::string_view name;
   if (in_.raw() == '%') {
@@ -258,7 +277,10 @@ bool ModuleReader::read_named_operand(Scope& scope, Draft&, ShapeRef declared, s
       names.push_back(module_.instructions[id].name);
       if (names.size() == 4096) break;  // a suggestion is not worth more
     }
-    return in_.fail_at(start, fmt::format("instruction does not exist: {}", shown(name)), did_you_mean(name, names));
+    const int64_t line = line_defining(name);
+    return in_.fail_at(start, fmt::format("instruction does not exist: {}", shown(name)),
+                       line > 0 ? fmt::format("it is defined on line {}: operands come before their users", line)
+                                : did_you_mean(name, names));
   }
   if (*known == kPoisoned) {
     poisoned_use_ = true;
@@ -334,7 +356,7 @@ bool ModuleReader::check_operand_count(const Draft& draft) {
   const int64_t count = static_cast<int64_t>(draft.instruction.operands.size());
   if (count >= arity.min && (arity.max < 0 || count <= arity.max)) return true;
   return in_.fail_at(draft.instruction.opcode_offset,
-                     fmt::format("{} expects {}{} operands, but has {} operands", to_text(draft.instruction.opcode),
+                     fmt::format("{} expects {}{} operands, but has {}", to_text(draft.instruction.opcode),
                                  arity.max == arity.min ? "" : arity.max < 0 ? "at least " : fmt::format("{} to ", arity.min),
                                  arity.max < 0 ? arity.min : arity.max, count));
 }
@@ -629,8 +651,12 @@ bool ModuleReader::read_computation(ComputationId& id) {
   const int32_t* known = computation_names_.find(name);
   if (!known) {
     std::vector<std::string_view> names;
-    for (const Computation& computation : module_.computations)
+    for (const Computation& computation : module_.computations) {
+      if (computation.name == name)
+        return in_.fail_at(start, fmt::format("computation does not exist: {}", shown(name)),
+                           "it is the one that stands here: computations come before their callers");
       if (!computation.name.empty() && names.size() < 4096) names.push_back(computation.name);
+    }
     return in_.fail_at(start, fmt::format("computation does not exist: {}", shown(name)), did_you_mean(name, names));
   }
   id = ComputationId{*known};

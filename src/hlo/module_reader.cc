@@ -241,6 +241,8 @@ bool ModuleReader::read_body(Scope& scope) {
   do {
     const size_t operands = operand_stack_.size(), attrs = attr_stack_.size(), depth = depth_;
     const int nesting = nesting_;
+    in_.skip();
+    const size_t start = in_.offset();
     if (!read_instruction(scope)) {
       scope.broken = true;
       operand_stack_.resize(operands);
@@ -251,8 +253,8 @@ bool ModuleReader::read_body(Scope& scope) {
       if (depth_ > 1) return false;
       report();
       if (diagnostics_.full()) return false;
-      recover();
-      if (in_.at_end()) return in_.fail("expects '}' at the end of the instructions, but sees the end of the input");
+      recover(start);
+      if (in_.at_end()) return false;  // what is missing there is missing because of this error
     }
   } while (in_.peek() != '}' && !in_.at_end());
   const size_t end = in_.offset();
@@ -282,9 +284,19 @@ bool ModuleReader::at_instruction_start() {
   return named;
 }
 
-/// Moves to the next line that can be read on at: an instruction, or the end of the body.
-void ModuleReader::recover() {
+/// Moves to the next line that can be read on at: an instruction, or the end of the body. `start`: where the
+/// broken instruction began.
+void ModuleReader::recover(size_t start) {
   const std::string_view text = in_.text();
+  // The fault may have been seen at the beginning of such a line only.
+  in_.skip();
+  const size_t line_begin = text.rfind('\n', in_.offset()) + 1;
+  const bool begins_line = text.substr(line_begin, in_.offset() - line_begin).find_first_not_of(" \t\r") == std::string_view::npos;
+  if (begins_line && (in_.raw() == '}' || (in_.offset() > start && at_instruction_start()))) {
+    in_.clear_error();
+    return;
+  }
+  in_.clear_error();
   for (;;) {
     const size_t line_end = text.find('\n', in_.offset());
     if (line_end == std::string_view::npos) {

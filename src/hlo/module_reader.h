@@ -87,7 +87,8 @@ class ModuleReader final : private NameResolver {
   ComputationId begin_computation(std::string_view name, size_t offset);
   bool read_body(Scope& scope);
   bool finish_computation(Scope& scope, size_t end_offset);
-  void recover();
+  void recover(size_t start);
+  int64_t line_defining(std::string_view name) const;
   bool at_instruction_start();
   Scope& push_scope();
   void pop_scope() { --depth_; }

@@ -63,6 +63,10 @@ std::vector<Module> read_modules(const SourcePtr& source, const OpTable& table, 
     complain(0, "this is " + kind + ", not HLO text", "HLO text starts with `HloModule name`");
     return modules;
   }
+  if (const size_t nul = source->text().find('\0'); nul != std::string_view::npos) {
+    complain(nul, "a NUL byte stands in the text", "HLO text has none: the file may be damaged or binary");
+    return modules;
+  }
   const AttrIndex attrs(table);
   bool any = false;
   for (const Piece& piece : split_pieces(source->text())) {

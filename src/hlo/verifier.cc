@@ -121,7 +121,7 @@ class Verifier {
       error(instruction.opcode_offset, "{}: unbounded dimension in {}, expected a size or a bound as in <=8",
             to_text(instruction.opcode), to_text_without_layout(instruction.shape));
     if (const auto problem = validate_layout(instruction.shape))
-      error(instruction.opcode_offset, "{}: {} in {}", to_text(instruction.opcode), problem->message, to_text(instruction.shape));
+      error(instruction.opcode_offset, "{}: {}", to_text(instruction.opcode), problem->message);
   }
 
   Module& module_;
