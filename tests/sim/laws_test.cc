@@ -1,0 +1,178 @@
+// What must hold for every module on every device.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+#include "memory/occupancy.h"
+#include "model/memory_system.h"
+#include "sim/overlap.h"
+#include "support/simulations.h"
+
+namespace hlosim {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Seeds and every `step`-th text of the corpus; a synthetic module with copies, collectives, loops and
+/// branches.
+std::vector<Module> many_modules(size_t step) {
+  std::vector<fs::path> files;
+  for (const char* folder : {"seeds", "corpus/ok"}) {
+    const fs::path path = fs::path(HLOSIM_SHARED_DIR) / folder;
+    if (!fs::exists(path)) continue;
+    std::vector<fs::path> here;
+    for (const auto& entry : fs::directory_iterator(path))
+      if (entry.path().filename() != "README.md") here.push_back(entry.path());
+    std::sort(here.begin(), here.end());
+    for (size_t i = 0; i < here.size(); i += std::string_view(folder) == "seeds" ? 1 : step)
+      files.push_back(here[i]);
+  }
+  std::vector<Module> modules;
+  const auto add = [&](const SourcePtr& source) {
+    DiagnosticList diagnostics;
+    for (Module& module : read_modules(source, op_table(), diagnostics))
+      if (verify(module, op_table(), diagnostics)) modules.push_back(std::move(module));
+  };
+  for (const fs::path& file : files)
+    if (const Result<SourcePtr> source = read_source(file.string())) add(*source);
+  const std::string synthetic = testing::TempDir() + "hlosim_laws_module.hlo";
+  const std::string command = "python3 " HLOSIM_SOURCE_DIR "/bench/make_module.py 3000 -o " + synthetic;
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  if (const Result<SourcePtr> source = read_source(synthetic)) add(*source);
+  return modules;
+}
+
+template <class Times>
+Picoseconds sum(const Times& times) {
+  return std::accumulate(times.begin(), times.end(), Picoseconds(0));
+}
+
+void check_laws(const Module& module, const Device& device, const Simulation& result) {
+  SCOPED_TRACE(fmt::format("{} on {}", module.name, device.config.name));
+  const Totals& totals = result.totals;
+  if (totals.makespan > kForever / 4) return;  // saturated
+  // Nothing is lost, nothing counted twice.
+  EXPECT_EQ(sum(totals.by_category) + totals.idle, totals.makespan);
+  EXPECT_EQ(sum(totals.by_bound) + totals.overhead + totals.idle, totals.makespan);
+  EXPECT_EQ(sum(totals.by_provenance), totals.makespan);
+  // No unit works longer than the run; a picosecond of rounding per piece of work.
+  const MemorySystem memory(device.config);
+  int64_t pieces = 0;
+  Picoseconds one_by_one{}, self{};
+  for (const InstructionRecord& record : result.instructions) {
+    pieces += record.executions;
+    self += record.self_time;
+    one_by_one += times(record.cost.time(), record.executions);
+    EXPECT_LE(record.exposed, record.time);
+  }
+  for (const LoopRecord& loop : result.loops)
+    for (const InstructionRecord& record : result.instructions)
+      if (record.id == loop.id)
+        one_by_one += times(device.config.overhead.loop_iteration, loop.trip_count * record.executions);
+  for (const TransferRecord& transfer : result.transfers) {
+    pieces += 2 * transfer.executions;
+    one_by_one += times(transfer.duration, transfer.executions);
+    if (transfer.executions == 0) continue;
+    EXPECT_EQ(transfer.hidden + transfer.exposed, transfer.duration);
+    EXPECT_LE(transfer.start, transfer.end);
+    EXPECT_LE(transfer.end, transfer.done);
+  }
+  const double hbm = memory.busy_exactly(memory.hbm(), totals.traffic[memory.hbm()]);
+  EXPECT_LE(hbm, static_cast<double>(totals.makespan.count() + pieces));
+  for (const Picoseconds busy : totals.busy) EXPECT_LE(busy, totals.makespan);
+  EXPECT_LE(totals.lower_bound, totals.makespan);
+  EXPECT_LE(totals.makespan, one_by_one + Picoseconds(pieces));
+  EXPECT_LE(self, totals.makespan);
+  EXPECT_LE(result.timeline.makespan(), totals.makespan);
+  EXPECT_LE(result.timeline.busy(Lane::kTensorCore), totals.makespan);
+}
+
+TEST(Laws, HoldForEveryModuleOnEveryDevice) {
+  std::vector<Module> modules = many_modules(16);
+  ASSERT_FALSE(modules.empty());
+  for (const char* name : {"v2", "v4", "v5e", "v7x", "unit"}) {
+    const Device device = test::device_or_fail(name);
+    for (Module& module : modules) {
+      const Result<Simulation> result = simulate(module, op_table(), device);
+      if (!result) continue;  // collectives that contradict each other
+      check_laws(module, device, *result);
+      const Occupancy occupancy = memory_occupancy(module, op_table(), device.config, result->schedule.order);
+      for (const SpaceOccupancy& space : occupancy.spaces)
+        EXPECT_EQ(space.peak, *std::max_element(space.at_step.begin(), space.at_step.end()));
+      for (const LiveBuffer& buffer : occupancy.buffers) EXPECT_LE(buffer.first, buffer.last);
+    }
+  }
+}
+
+TEST(Laws, TheSameInputGivesTheSameResult) {
+  std::vector<Module> modules = many_modules(64);
+  const Device device = test::device_or_fail("v5e");
+  for (Module& module : modules) {
+    const Result<Simulation> first = simulate(module, op_table(), device),
+                             second = simulate(module, op_table(), device);
+    if (!first) continue;
+    EXPECT_EQ(first->totals.makespan, second->totals.makespan);
+    EXPECT_EQ(first->totals.busy, second->totals.busy);
+    EXPECT_EQ(first->totals.traffic, second->totals.traffic);
+  }
+}
+
+struct Improvement {
+  const char* what;
+  std::vector<DeviceOverride> overrides;
+};
+
+TEST(Laws, MoreOfAnythingIsNeverSlowerAndSometimesFaster) {
+  std::vector<Module> modules = many_modules(16);
+  const Device base = test::device_or_fail("v5e", {{"dma.outstanding", "1"}});
+  const Improvement improvements[] = {
+      {"HBM bandwidth",
+       {{"memory.hbm.bandwidth", "1638 GB/s"}, {"dma.bandwidth", "1474 GB/s"}, {"dma.outstanding", "1"}}},
+      {"HBM bandwidth, a little",
+       {{"memory.hbm.bandwidth", "830 GB/s"}, {"dma.bandwidth", "747 GB/s"}, {"dma.outstanding", "1"}}},
+      {"MXUs", {{"mxu.count", "8"}, {"dma.outstanding", "1"}}},
+      {"ALUs", {{"vpu.alus", "8"}, {"dma.outstanding", "1"}}},
+      {"transcendental units", {{"eup.count", "2"}, {"dma.outstanding", "1"}}},
+      {"cross-lane units", {{"xlu.count", "4"}, {"dma.outstanding", "1"}}},
+      {"VMEM bandwidth",
+       {{"memory.vmem.read", "40960 B/cycle"},
+        {"memory.vmem.write", "40960 B/cycle"},
+        {"dma.outstanding", "1"}}},
+      {"link bandwidth", {{"ici.bandwidth", "90 GB/s"}, {"dma.outstanding", "1"}}},
+      {"links", {{"ici.links", "8"}, {"dma.outstanding", "1"}}},
+      {"clock", {{"clock", "2 GHz"}, {"dma.outstanding", "1"}}},
+      {"DMAs in flight", {{"dma.outstanding", "8"}}},
+      {"latency",
+       {{"dma.read_latency", "500 ns"},
+        {"dma.write_latency", "200 ns"},
+        {"overhead.smallest_fusion", "700 ns"},
+        {"dma.outstanding", "1"}}},
+      {"host", {{"host.pcie.bandwidth", "26 GB/s"}, {"dma.outstanding", "1"}}},
+  };
+  std::vector<Picoseconds> before(modules.size(), kForever);
+  std::vector<size_t> usable;
+  for (size_t i = 0; i < modules.size(); ++i)
+    if (const Result<Simulation> result = simulate(modules[i], op_table(), base)) {
+      before[i] = result->totals.makespan;
+      usable.push_back(i);
+    }
+  for (const Improvement& improvement : improvements) {
+    const Device better = test::device_or_fail("v5e", improvement.overrides);
+    size_t faster = 0;
+    for (const size_t i : usable) {
+      const Simulation result = test::simulate_or_fail(modules[i], better);
+      const Picoseconds rounding(
+          static_cast<int64_t>(result.instructions.size() + 2 * result.transfers.size()));
+      EXPECT_LE(result.totals.makespan, later(before[i], rounding))
+          << improvement.what << ": " << modules[i].name;
+      faster += result.totals.makespan + rounding < before[i];
+    }
+    EXPECT_GT(faster, 0u) << improvement.what;
+  }
+}
+
+}  // namespace
+}  // namespace hlosim
