@@ -1,0 +1,198 @@
+#include "memory/occupancy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/schedule.h"
+#include "support/simulations.h"
+
+namespace hlosim {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr int64_t kTile = 4096;  // f32[8,128]
+
+struct Result {
+  Module module;
+  Occupancy occupancy;
+
+  /// Tiles in HBM, step by step.
+  std::vector<int64_t> tiles() const {
+    std::vector<int64_t> out;
+    for (const SpaceOccupancy& space : occupancy.spaces)
+      if (space.number == 0)
+        for (const Bytes at : space.at_step) out.push_back(at.count() / kTile);
+    return out;
+  }
+  /// "first..last" of the array that `name` brings into being; "shared" when it lies in another one's memory.
+  std::string range(std::string_view name) const {
+    for (const LiveBuffer& buffer : occupancy.buffers)
+      if (module[buffer.instruction].name == name) return fmt::format("{}..{}", buffer.first, buffer.last);
+    return "shared";
+  }
+};
+
+Result run(std::string text) {
+  for (size_t at = 0; (at = text.find("TILE", at)) != std::string::npos;)
+    text.replace(at, 4, "f32[8,128]{1,0:T(8,128)}");
+  Result result{test::module_or_fail(text), {}};
+  const Schedule schedule = make_schedule(result.module, op_table());
+  result.occupancy =
+      memory_occupancy(result.module, op_table(), test::device_or_fail("v5e").config, schedule.order);
+  return result;
+}
+
+TEST(Occupancy, FromDefinitionToLastUse) {
+  const Result result = run(R"(HloModule m, is_scheduled=true
+ENTRY e {
+  p = TILE parameter(0)
+  a = TILE negate(p)
+  b = TILE negate(a)
+  c = TILE add(a, b)
+  ROOT d = TILE negate(c)
+})");
+  EXPECT_EQ(result.range("p"), "0..4");  // the caller's, for the whole run
+  EXPECT_EQ(result.range("a"), "1..3");
+  EXPECT_EQ(result.range("b"), "2..3");
+  EXPECT_EQ(result.range("d"), "4..4");
+  EXPECT_THAT(result.tiles(), ElementsAre(1, 2, 3, 4, 3));
+}
+
+TEST(Occupancy, DonatedParametersEndWithTheirLastUse) {
+  const Result result = run(R"(HloModule m, is_scheduled=true, buffer_donor={ (0, {}) }
+ENTRY e {
+  p = TILE parameter(0)
+  a = TILE negate(p)
+  b = TILE negate(a)
+  ROOT c = TILE negate(b)
+})");
+  EXPECT_EQ(result.range("p"), "0..1");
+}
+
+TEST(Occupancy, OutputsMayLieInParameters) {
+  const Result result = run(R"(HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }
+ENTRY e {
+  p = TILE parameter(0)
+  a = TILE negate(p)
+  b = TILE negate(a)
+  ROOT t = (TILE, TILE) tuple(b, a)
+})");
+  EXPECT_EQ(result.range("b"), "shared");
+  EXPECT_EQ(result.range("p"), "0..3");
+  EXPECT_EQ(result.range("a"), "1..3");
+}
+
+TEST(Occupancy, TuplesAndBitcastsHoldNothingOfTheirOwn) {
+  const Result result = run(R"(HloModule m, is_scheduled=true
+ENTRY e {
+  p = (TILE, TILE) parameter(0)
+  x = TILE get-tuple-element(p), index=1
+  y = f32[1,8,128]{2,1,0:T(8,128)} bitcast(x)
+  a = f32[1,8,128]{2,1,0:T(8,128)} negate(y)
+  t = (f32[1,8,128]{2,1,0:T(8,128)}) tuple(a)
+  b = TILE negate(x)
+  ROOT c = f32[1,8,128]{2,1,0:T(8,128)} get-tuple-element(t), index=0
+})");
+  EXPECT_EQ(result.occupancy.buffers.size(), 4u);
+  EXPECT_EQ(result.range("a"), "3..6");
+  EXPECT_EQ(result.range("b"), "5..5");  // nobody needs it
+}
+
+TEST(Occupancy, WhatALoopCarriesStaysInPlace) {
+  const Result result = run(R"(HloModule m, is_scheduled=true
+body {
+  s = (s32[], TILE) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = TILE get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  w = TILE negate(x)
+  y = TILE add(x, w)
+  ROOT r = (s32[], TILE) tuple(j, y)
+}
+condition {
+  s = (s32[], TILE) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(5)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  p = TILE parameter(0)
+  a = TILE negate(p)
+  z = s32[] constant(0)
+  t = (s32[], TILE) tuple(z, a)
+  l = (s32[], TILE) while(t), condition=condition, body=body
+  ROOT r = TILE get-tuple-element(l), index=1
+})");
+  // 4 steps of the entry, 4 of the condition, 8 of the body, the loop, the end.
+  EXPECT_EQ(result.occupancy.steps.size(), 18u);
+  EXPECT_EQ(result.range("a"), "1..17");
+  EXPECT_EQ(result.range("y"), "shared");
+  EXPECT_EQ(result.range("w"), "13..14");
+}
+
+TEST(Occupancy, UpdatesInPlaceNeedNoSecondArray) {
+  const char* text = R"(HloModule m, is_scheduled=true
+f {
+  a = f32[64,128]{1,0:T(8,128)} parameter(0)
+  u = TILE parameter(1)
+  z = s32[] constant(0)
+  ROOT d = f32[64,128]{1,0:T(8,128)} dynamic-update-slice(a, u, z, z)
+}
+ENTRY e {
+  p = f32[64,128]{1,0:T(8,128)} parameter(0)
+  u = TILE parameter(1)
+  z = s32[] constant(0)
+  a = f32[64,128]{1,0:T(8,128)} negate(p)
+  b = f32[64,128]{1,0:T(8,128)} dynamic-update-slice(a, u, z, z)
+  c = f32[64,128]{1,0:T(8,128)} fusion(b, u), kind=kLoop, calls=f
+  ROOT d = f32[64,128]{1,0:T(8,128)} negate(c)
+})";
+  const Result result = run(text);
+  EXPECT_EQ(result.range("a"), "3..6");
+  EXPECT_EQ(result.range("b"), "shared");
+  EXPECT_EQ(result.range("c"), "shared");
+}
+
+TEST(Occupancy, CallsBranchesAndAsyncPairs) {
+  const Result result = run(R"(HloModule m, is_scheduled=true
+callee {
+  q = TILE parameter(0)
+  k = TILE negate(q)
+  ROOT m = TILE negate(k)
+}
+left {
+  q = TILE parameter(0)
+  ROOT m = TILE negate(q)
+}
+right {
+  q = TILE parameter(0)
+  ROOT m = TILE add(q, q)
+}
+ENTRY e {
+  p = TILE parameter(0)
+  c = pred[] parameter(1)
+  a = TILE call(p), to_apply=callee
+  b = TILE conditional(c, a, a), true_computation=left, false_computation=right
+  s = (TILE, f32[16,128]{1,0:T(8,128)}) all-gather-start(b), replica_groups={}, dimensions={0}
+  x = TILE negate(p)
+  g = f32[16,128]{1,0:T(8,128)} all-gather-done(s)
+  ROOT r = f32[16,128]{1,0:T(8,128)} negate(g)
+})");
+  EXPECT_EQ(result.range("a"), "shared");  // the callee's root
+  EXPECT_EQ(result.range("b"), "shared");
+  // p, c, the callee's three, a, two of each branch, b, s, x, g, r
+  EXPECT_EQ(result.occupancy.steps.size(), 15u);
+  int64_t gathered = 0;
+  for (const LiveBuffer& buffer : result.occupancy.buffers)
+    if (buffer.size == Bytes(2 * kTile) && result.module[buffer.instruction].name == "s") {
+      ++gathered;
+      EXPECT_EQ(buffer.first, 11);
+      EXPECT_EQ(buffer.last, 14);
+    }
+  EXPECT_EQ(gathered, 1);
+}
+
+}  // namespace
+}  // namespace hlosim

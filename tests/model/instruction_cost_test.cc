@@ -1,0 +1,282 @@
+#include "model/instruction_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "model/compute_cost.h"
+#include "model/custom_call_costs.h"
+#include "ops/work.h"
+#include "support/simulations.h"
+
+namespace hlosim {
+namespace {
+
+/// Cost of the entry's root on the unit device, in which one byte of HBM, one row of the MXU, one vreg take 1
+/// ns.
+InstructionCost root_cost(const std::string& text, const CostOptions& options = {},
+                          AssumptionList* assumptions = nullptr) {
+  Module module = test::module_or_fail("HloModule m\n" + text);
+  AssumptionList sink;
+  const auto costs = cost_instructions(module, op_table(), test::device_or_fail("unit"), options,
+                                       assumptions ? *assumptions : sink);
+  EXPECT_TRUE(costs);
+  return (*costs)[module.entry_computation().root];
+}
+
+std::string entry(const std::string& body) { return "ENTRY e {\n" + body + "\n}\n"; }
+
+Picoseconds nanoseconds(int64_t count) { return Picoseconds(count * 1000); }
+
+constexpr int64_t kTile = 8 * 128 * 4;
+
+TEST(InstructionCost, ElementwiseIsBytesAndRegisters) {
+  const InstructionCost cost = root_cost(
+      entry("  p = f32[16,256]{1,0:T(8,128)} parameter(0)\n  ROOT r = f32[16,256]{1,0:T(8,128)} add(p, p)"));
+  EXPECT_EQ(cost.traffic[0].read, Bytes(2 * 4 * kTile));
+  EXPECT_EQ(cost.traffic[0].written, Bytes(4 * kTile));
+  EXPECT_EQ(cost.busy[index_of(memory_unit(0))], nanoseconds(12 * kTile));
+  EXPECT_EQ(cost.busy[index_of(Unit::kVpu)], nanoseconds(4));  // vregs
+  EXPECT_EQ(cost.bound_by, memory_unit(0));
+  EXPECT_EQ(cost.fixed, nanoseconds(3));  // one in, one out, the instruction's own
+  EXPECT_EQ(cost.vector_operations, 16 * 256);
+  EXPECT_EQ(cost.category, CostCategory::kVector);
+}
+
+TEST(InstructionCost, PaddingIsMovedAndShown) {
+  const InstructionCost cost = root_cost(
+      entry("  p = f32[9,129]{1,0:T(8,128)} parameter(0)\n  ROOT r = f32[9,129]{1,0:T(8,128)} negate(p)"));
+  EXPECT_EQ(cost.traffic[0].read, Bytes(4 * kTile));
+  EXPECT_EQ(cost.logical_bytes, Bytes(2 * 9 * 129 * 4));
+  EXPECT_EQ(cost.padded_bytes, Bytes(8 * kTile));
+  EXPECT_EQ(cost.vector_operations, 9 * 129);
+  EXPECT_EQ(cost.busy[index_of(Unit::kVpu)], nanoseconds(4));
+}
+
+TEST(InstructionCost, ScalarsAreTheScalarUnits) {
+  const InstructionCost cost =
+      root_cost(entry("  p = f32[]{:T(128)} parameter(0)\n  ROOT r = f32[]{:T(128)} add(p, p)"));
+  EXPECT_EQ(cost.padded_bytes, Bytes(0));
+  EXPECT_EQ(cost.busy[index_of(Unit::kScalar)], nanoseconds(1));
+  EXPECT_EQ(cost.busy[index_of(Unit::kVpu)], nanoseconds(0));
+}
+
+TEST(InstructionCost, OtherMemorySpaces) {
+  const InstructionCost cost = root_cost(
+      entry("  p = f32[8,128]{1,0:T(8,128)S(1)} parameter(0)\n  q = f32[8,128]{1,0:T(8,128)} parameter(1)\n"
+            "  ROOT r = f32[8,128]{1,0:T(8,128)S(1)} add(p, q)"));
+  EXPECT_EQ(cost.traffic[0], (Traffic{Bytes(kTile), Bytes(0)}));
+  EXPECT_EQ(cost.traffic[1], (Traffic{Bytes(kTile), Bytes(kTile)}));
+  AssumptionList assumptions;
+  const InstructionCost unknown = root_cost(
+      entry("  p = f32[8,128]{1,0:T(8,128)S(9)} parameter(0)\n  ROOT r = f32[8,128]{1,0:T(8,128)} negate(p)"),
+      {}, &assumptions);
+  EXPECT_EQ(unknown.traffic[kUnknownSpace].read, Bytes(kTile));
+  ASSERT_EQ(assumptions.items().size(), 1u);
+  EXPECT_EQ(assumptions.items()[0].text,
+            "memory space S(9) is not in the device file: its traffic takes no time");
+}
+
+std::string fusion(const std::string& body, const std::string& entry_body, const std::string& before = "") {
+  return before + "f {\n" + body + "\n}\n" + entry(entry_body);
+}
+
+TEST(FusionCost, WhatIsInsideMovesNoBytes) {
+  const InstructionCost cost = root_cost(
+      fusion("  a = f32[8,128]{1,0:T(8,128)} parameter(0)\n  b = f32[8,128]{1,0:T(8,128)} exponential(a)\n"
+             "  c = f32[8,128]{1,0:T(8,128)} add(a, b)\n  ROOT d = f32[8,128]{1,0:T(8,128)} multiply(c, b)",
+             "  p = f32[8,128]{1,0:T(8,128)} parameter(0)\n"
+             "  ROOT r = f32[8,128]{1,0:T(8,128)} fusion(p), kind=kLoop, calls=f"));
+  EXPECT_EQ(cost.traffic[0], (Traffic{Bytes(kTile), Bytes(kTile)}));
+  EXPECT_EQ(cost.busy[index_of(Unit::kVpu)], nanoseconds(3));
+  EXPECT_EQ(cost.busy[index_of(Unit::kEup)], nanoseconds(1));
+  EXPECT_EQ(cost.transcendentals, 1024);
+  EXPECT_EQ(cost.vector_operations, 3 * 1024);
+}
+
+TEST(FusionCost, OnlyTheSlicedPartIsRead) {
+  const InstructionCost cost =
+      root_cost(fusion("  a = f32[64,128]{1,0:T(8,128)} parameter(0)\n"
+                       "  b = f32[8,128]{1,0:T(8,128)} slice(a), slice={[8:16], [0:128]}\n"
+                       "  c = f32[8,128]{1,0:T(8,128)} slice(a), slice={[16:24], [0:128]}\n"
+                       "  ROOT d = f32[8,128]{1,0:T(8,128)} add(b, c)",
+                       "  p = f32[64,128]{1,0:T(8,128)} parameter(0)\n"
+                       "  ROOT r = f32[8,128]{1,0:T(8,128)} fusion(p), kind=kLoop, calls=f"));
+  EXPECT_EQ(cost.traffic[0].read, Bytes(2 * kTile));
+  // Never more than all of it.
+  const InstructionCost whole = root_cost(fusion(
+      "  a = f32[8,128]{1,0:T(8,128)} parameter(0)\n  b = f32[8,128]{1,0:T(8,128)} negate(a)\n"
+      "  c = f32[1,128]{1,0:T(8,128)} slice(a), slice={[0:1], [0:128]}\n"
+      "  ROOT d = (f32[8,128]{1,0:T(8,128)}, f32[1,128]{1,0:T(8,128)}) tuple(b, c)",
+      "  p = f32[8,128]{1,0:T(8,128)} parameter(0)\n"
+      "  ROOT r = (f32[8,128]{1,0:T(8,128)}, f32[1,128]{1,0:T(8,128)}) fusion(p), kind=kLoop, calls=f"));
+  EXPECT_EQ(whole.traffic[0].read, Bytes(kTile));
+  EXPECT_EQ(whole.traffic[0].written, Bytes(2 * kTile));
+}
+
+TEST(FusionCost, UpdatesInPlaceWriteTheUpdate) {
+  const char* body =
+      "  a = f32[64,128]{1,0:T(8,128)} parameter(0)\n  u = f32[8,128]{1,0:T(8,128)} parameter(1)\n"
+      "  i = s32[] parameter(2)\n  z = s32[] constant(0)\n  n = f32[8,128]{1,0:T(8,128)} negate(u)\n"
+      "  b = f32[64,128]{1,0:T(8,128)} bitcast(a)\n"
+      "  ROOT d = f32[64,128]{1,0:T(8,128)} dynamic-update-slice(b, n, i, z)";
+  const char* call =
+      "  p = f32[64,128]{1,0:T(8,128)} parameter(0)\n  q = f32[8,128]{1,0:T(8,128)} parameter(1)\n"
+      "  i = s32[] parameter(2)\n  ROOT r = f32[64,128]{1,0:T(8,128)} fusion(p, q, i), kind=kLoop, calls=f";
+  const InstructionCost cost = root_cost(fusion(body, call));
+  EXPECT_EQ(cost.traffic[0], (Traffic{Bytes(kTile), Bytes(kTile)}));
+  // Of something the fusion computed itself, everything is written.
+  std::string computed = body;
+  computed.replace(computed.find("bitcast(a)"), 10, "negate(a)");
+  EXPECT_EQ(root_cost(fusion(computed, call)).traffic[0], (Traffic{Bytes(9 * kTile), Bytes(8 * kTile)}));
+  // One after the other in the same memory.
+  std::string twice = body;
+  twice.replace(twice.find("ROOT d"), 6, "c");
+  twice += "\n  ROOT d = f32[64,128]{1,0:T(8,128)} dynamic-update-slice(c, u, z, z)";
+  EXPECT_EQ(root_cost(fusion(twice, call)).traffic[0], (Traffic{Bytes(kTile), Bytes(2 * kTile)}));
+}
+
+TEST(FusionCost, NestedFusionsTuplesAndConstants) {
+  const InstructionCost cost =
+      root_cost(fusion("  a = (f32[8,128]{1,0:T(8,128)}, f32[64,128]{1,0:T(8,128)}) parameter(0)\n"
+                       "  b = f32[64,128]{1,0:T(8,128)} get-tuple-element(a), index=1\n"
+                       "  k = f32[1,128]{1,0:T(8,128)} constant({...})\n"
+                       "  x = f32[8,128]{1,0:T(8,128)} fusion(b), kind=kLoop, calls=inner\n"
+                       "  ROOT d = f32[8,128]{1,0:T(8,128)} negate(x)",
+                       "  p = (f32[8,128]{1,0:T(8,128)}, f32[64,128]{1,0:T(8,128)}) parameter(0)\n"
+                       "  ROOT r = f32[8,128]{1,0:T(8,128)} fusion(p), kind=kLoop, calls=f",
+                       "inner {\n  a = f32[64,128]{1,0:T(8,128)} parameter(0)\n"
+                       "  ROOT b = f32[8,128]{1,0:T(8,128)} slice(a), slice={[8:16], [0:128]}\n}\n"));
+  EXPECT_EQ(cost.traffic[0], (Traffic{Bytes(2 * kTile), Bytes(kTile)}));  // a slice and the constant
+}
+
+TEST(FusionCost, TheMatrixUnitWorksWhileTheRestRidesAlong) {
+  const InstructionCost cost = root_cost(fusion(
+      "  a = f32[256,128]{1,0:T(8,128)S(1)} parameter(0)\n  b = f32[128,128]{1,0:T(8,128)S(1)} parameter(1)\n"
+      "  c = f32[256,128]{1,0:T(8,128)} dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+      "  ROOT d = f32[256,128]{1,0:T(8,128)S(1)} tanh(c)",
+      "  p = f32[256,128]{1,0:T(8,128)S(1)} parameter(0)\n  q = f32[128,128]{1,0:T(8,128)S(1)} parameter(1)\n"
+      "  ROOT r = f32[256,128]{1,0:T(8,128)S(1)} fusion(p, q), kind=kOutput, calls=f"));
+  EXPECT_EQ(cost.busy[index_of(Unit::kMxu)], nanoseconds(256 + 128 + 1));  // rows, loading weights, latency
+  EXPECT_EQ(cost.busy[index_of(Unit::kEup)], nanoseconds(32));
+  EXPECT_EQ(cost.flops, Flops(2 * 256 * 128 * 128));
+  EXPECT_EQ(cost.category, CostCategory::kMatmul);
+  EXPECT_EQ(cost.fixed, nanoseconds(1));  // nothing in HBM, no latency
+}
+
+TEST(CustomCallCost, WhatTheUserKnows) {
+  DiagnosticList problems;
+  const CustomCallCosts costs = read_custom_call_costs(
+      test::source_of("mine: {time: 12.5 us}\n\"$other\": {flops: 32768e3, read: 3 KiB}\n"), problems);
+  ASSERT_FALSE(problems.has_errors()) << test::rendered(problems);
+  CostOptions options;
+  options.custom_calls = &costs;
+  const auto call = [](const std::string& target) {
+    return entry(
+        "  p = f32[8,128]{1,0:T(8,128)} parameter(0)\n"
+        "  ROOT r = f32[8,128]{1,0:T(8,128)} custom-call(p), custom_call_target=\"" +
+        target + "\"");
+  };
+  const InstructionCost mine = root_cost(call("mine"), options);
+  EXPECT_EQ(mine.bound_by, Unit::kCustom);
+  EXPECT_EQ(mine.stream, nanoseconds(12'500));
+  EXPECT_EQ(mine.traffic[0], (Traffic{Bytes(kTile), Bytes(kTile)}));
+  const InstructionCost other = root_cost(call("$other"), options);
+  EXPECT_EQ(other.busy[index_of(Unit::kMxu)], nanoseconds(1000));  // 2 · 128 · 128 a nanosecond
+  EXPECT_EQ(other.traffic[0], (Traffic{Bytes(3072), Bytes(kTile)}));
+  AssumptionList assumptions;
+  EXPECT_EQ(root_cost(call("unknown"), options, &assumptions).provenance, Provenance::kDefault);
+  EXPECT_EQ(assumptions.items().size(), 1u);
+}
+
+TEST(CustomCallCost, BrokenFilesAreRefused) {
+  const auto problems_of = [](std::string_view text) {
+    DiagnosticList problems;
+    read_custom_call_costs(std::make_shared<const SourceFile>("costs.yaml", std::string(text)), problems);
+    std::string all;
+    for (const Diagnostic& problem : problems.items())
+      all += render(problem).substr(0, render(problem).find('\n')) + "\n";
+    return all;
+  };
+  EXPECT_EQ(problems_of(""), "");
+  EXPECT_EQ(problems_of("- a\n"),
+            "costs.yaml:1:1: error: expected custom-call targets with their costs, found a list\n");
+  EXPECT_EQ(
+      problems_of("a: 3 us\n"),
+      "costs.yaml:1:4: error: the cost of \"a\" is \"3 us\", expected a time or work, as in {time: 12 us} or "
+      "{flops: 4.2e9, read: 3 MiB}\n");
+  EXPECT_EQ(problems_of("a: {tim: 3 us}\n"),
+            "costs.yaml:1:5: error: unknown key \"tim\" of a custom call's cost\n");
+  EXPECT_EQ(problems_of("a: {time: 3 us, flops: 7}\n"),
+            "costs.yaml:1:1: error: \"a\" has both a time and work, expected one of them\n");
+  EXPECT_EQ(problems_of("a: {flops: many}\n"),
+            "costs.yaml:1:12: error: flops is \"many\", expected a count such as 1000000 or 4.2e9\n");
+}
+
+MatmulWork matmul(int64_t m, int64_t n, int64_t k, ElementType type = ElementType::kBF16) {
+  MatmulWork work;
+  work.m = m, work.n = n, work.k = k;
+  work.lhs = work.rhs = type;
+  return work;
+}
+
+TEST(MatrixUnit, CyclesOfPaddedTiles) {
+  const Device v6e =
+      test::device_or_fail("v6e");  // two MXUs of 256 x 256, 16 rows in 8 cycles, latch 64, latency 192
+  const auto cycles = [&](const MatmulWork& work) {
+    return mxu_cycles(v6e.config, work, *matmul_rate(v6e.config.mxu, work.lhs, work.rhs, work.precision));
+  };
+  const double full = cycles(matmul(4096, 512, 256));
+  EXPECT_EQ(full, 8 * 256 + 64 + 192);  // one tile each
+  EXPECT_EQ(cycles(matmul(4096, 257, 256)), full);
+  EXPECT_EQ(cycles(matmul(4096, 512, 257)), 2 * 8 * 256 + 64 + 192);
+  EXPECT_EQ(cycles(matmul(4081, 512, 256)), full);
+  // Fewer rows than loading a tile takes: the rest of it is not hidden.
+  EXPECT_EQ(cycles(matmul(16, 4 * 512, 256)), 4 * 8 + 64 + 3 * (64 - 8) + 192);
+  // One tile is shared by rows.
+  EXPECT_EQ(cycles(matmul(4096, 256, 256)), 8 * 128 + 64 + 192);
+  // Precision: three and six passes.
+  MatmulWork high = matmul(4096, 512, 256, ElementType::kF32);
+  const double one = cycles(high);
+  high.precision = MatmulPrecision::kHighest;
+  EXPECT_EQ(cycles(high), 6 * one);
+}
+
+TEST(MatrixUnit, MoreUnitsAreNeverSlower) {
+  Device device = test::device_or_fail("v5e");
+  for (const int64_t m : {1, 17, 128, 1000})
+    for (const int64_t n : {1, 300, 1024})
+      for (const int64_t k : {1, 300, 1024}) {
+        double before = std::numeric_limits<double>::infinity();
+        for (int64_t count = 1; count <= 16; ++count) {
+          device.config.mxu.count = count;
+          const MatmulWork work = matmul(m, n, k);
+          const double now = mxu_cycles(device.config, work,
+                                        *matmul_rate(device.config.mxu, work.lhs, work.rhs, work.precision));
+          EXPECT_LE(now, before) << m << " " << n << " " << k << " " << count;
+          before = now;
+        }
+      }
+}
+
+TEST(VectorUnit, RegistersOfArrays) {
+  Module module = test::module_or_fail(
+      "HloModule m\nENTRY e {\n  a = f32[9,129]{1,0:T(8,128)} parameter(0)\n  b = "
+      "bf16[16,128]{1,0:T(8,128)(2,1)} "
+      "parameter(1)\n  c = f32[9,129]{1,0} parameter(2)\n  d = f32[1000]{0:T(1024)} parameter(3)\n  e = "
+      "f32[] "
+      "parameter(4)\n  f = c64[8,128]{1,0:T(8,128)} parameter(5)\n  ROOT t = () tuple()\n}\n");
+  const auto registers = [&](const char* device, int64_t parameter) {
+    const Instruction& instruction =
+        module[module.entry_computation().parameters[static_cast<size_t>(parameter)]];
+    return vector_registers(test::device_or_fail(device).config.vpu, instruction.shape);
+  };
+  EXPECT_EQ(registers("v5e", 0), 4);
+  EXPECT_EQ(registers("v5e", 1), 2);  // no arithmetic in bf16: in 32 bits
+  EXPECT_EQ(registers("v6e", 1), 1);
+  EXPECT_EQ(registers("v5e", 2), 4);
+  EXPECT_EQ(registers("v5e", 3), 1);
+  EXPECT_EQ(registers("v5e", 4), 0);
+  EXPECT_EQ(registers("v5e", 5), 2);
+}
+
+}  // namespace
+}  // namespace hlosim

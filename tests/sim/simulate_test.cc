@@ -1,0 +1,276 @@
+// Closed forms on the unit device: one byte of HBM a nanosecond, one vreg a nanosecond, one nanosecond for
+// every latency, start and overhead.
+#include "sim/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include "support/simulations.h"
+
+namespace hlosim {
+namespace {
+
+constexpr int64_t kTile = 4096;  // bytes of f32[8,128]
+
+struct Run {
+  Module module;
+  Simulation result;
+
+  Picoseconds makespan() const { return result.totals.makespan; }
+  const InstructionRecord& operator[](std::string_view name) const {
+    return test::record_of(result, module, name);
+  }
+};
+
+Run run(std::string text, const SimulateOptions& options = {},
+        const std::vector<DeviceOverride>& overrides = {}) {
+  for (const auto& [word, shape] :
+       {std::pair("TILE", "f32[8,128]{1,0:T(8,128)}"), std::pair("VTIL", "f32[8,128]{1,0:T(8,128)S(1)}")})
+    for (size_t at = 0; (at = text.find(word, at)) != std::string::npos;) text.replace(at, 4, shape);
+  Run run{test::module_or_fail(text), {}};
+  run.result = test::simulate_or_fail(run.module, test::device_or_fail("unit", overrides), options);
+  return run;
+}
+
+Picoseconds nanoseconds(int64_t count) { return Picoseconds(count * 1000); }
+
+/// HBM to HBM: in and out, both latencies, the start.
+constexpr int64_t kNegate = 2 * kTile + 3;
+
+TEST(Simulate, OneAfterTheOther) {
+  const Run two =
+      run("HloModule m, is_scheduled=true\nENTRY e {\n  p = TILE parameter(0)\n  a = TILE negate(p)\n  ROOT "
+          "b = TILE "
+          "negate(a)\n}\n");
+  EXPECT_EQ(two.makespan(), nanoseconds(2 * kNegate));
+  EXPECT_EQ(two["b"].start, nanoseconds(kNegate));
+  EXPECT_EQ(two.result.totals.cycles, Cycles(2 * kNegate));
+  EXPECT_EQ(two.result.totals.bound_by, memory_unit(0));
+  EXPECT_EQ(two.result.totals.lower_bound, nanoseconds(4 * kTile));
+  ASSERT_EQ(two.result.timeline.spans().size(), 2u);
+}
+
+constexpr const char* kPrefetch = R"(HloModule m, is_scheduled=true
+ENTRY e {
+  p = TILE parameter(0)
+  q = VTIL parameter(1)
+  s = (VTIL, TILE, u32[]{:S(2)}) copy-start(p)
+  FILL
+  d = VTIL copy-done(s)
+  ROOT r = VTIL negate(d)
+}
+)";
+
+std::string prefetch(const std::string& between) {
+  std::string text = kPrefetch;
+  return text.replace(text.find("  FILL\n"), 7, between);
+}
+
+TEST(Simulate, ADoneWaitsForTheRestOfItsCopy) {
+  // The start takes a nanosecond, the copy one of latency and 4,096 of bytes.
+  const Run alone = run(prefetch(""));
+  const TransferRecord& copy = alone.result.transfers.at(0);
+  EXPECT_EQ(copy.start, nanoseconds(1));
+  EXPECT_EQ(copy.begin, nanoseconds(2));
+  EXPECT_EQ(copy.end, nanoseconds(2 + kTile));
+  EXPECT_EQ(copy.exposed, nanoseconds(1 + kTile));
+  EXPECT_EQ(copy.hidden, nanoseconds(0));
+  EXPECT_EQ(copy.bytes, Bytes(kTile));
+  EXPECT_EQ(copy.from_space, 0);
+  EXPECT_EQ(copy.to_space, 1);
+  EXPECT_EQ(alone["d"].bound_by, Unit::kWait);
+  EXPECT_EQ(alone["d"].waited_for, 0);
+  // VMEM: 4,096 in and 4,096 out at the same time.
+  EXPECT_EQ(alone.makespan(), nanoseconds(2 + kTile + 1 + kTile));
+  EXPECT_EQ(alone.result.totals.idle, nanoseconds(1 + kTile));
+  // Half hidden by something that needs no HBM; 4,097 of VMEM each.
+  const Run half = run(prefetch("  x = VTIL negate(q)\n"));
+  EXPECT_EQ(half.result.transfers.at(0).exposed, nanoseconds(0));
+  EXPECT_EQ(half.result.transfers.at(0).done, nanoseconds(1 + 1 + kTile));
+  EXPECT_EQ(half.result.transfers.at(0).hidden, nanoseconds(1 + kTile));
+  // By something that wants HBM as well: 8,192 bytes of it and 4,096 of the copy, half each at first.
+  const Run shared = run(prefetch("  x = TILE negate(p)\n"));
+  EXPECT_EQ(shared["x"].time, nanoseconds(3 + 3 * kTile - 2));  // the copy had the latencies for itself
+  EXPECT_EQ(shared.result.transfers.at(0).exposed, nanoseconds(0));
+}
+
+TEST(Simulate, ACrossProgramPrefetchMayBeDoneBefore) {
+  std::string text = prefetch("");
+  text.replace(text.find("copy-start(p)"), 13, "copy-start(p), cross_program_prefetch_index=0");
+  SimulateOptions options;
+  options.cross_program_prefetch_is_done = true;
+  EXPECT_EQ(run(text, options).makespan(), nanoseconds(1 + 1 + kTile));
+  EXPECT_EQ(run(text, options).result.totals.traffic[0].total(), Bytes(0));
+  EXPECT_EQ(run(text).result.totals.traffic[0].total(), Bytes(kTile));
+}
+
+TEST(Simulate, OnlySoManyCopiesAreInFlight) {
+  const std::string text = R"(HloModule m, is_scheduled=true
+ENTRY e {
+  p = TILE parameter(0)
+  s = (VTIL, TILE, u32[]{:S(2)}) copy-start(p)
+  t = (VTIL, TILE, u32[]{:S(2)}) copy-start(p)
+  d = VTIL copy-done(s)
+  f = VTIL copy-done(t)
+  ROOT r = VTIL add(d, f)
+}
+)";
+  const Run one = run(text, {}, {{"dma.outstanding", "1"}}), two = run(text, {}, {{"dma.outstanding", "2"}});
+  EXPECT_EQ(one["t"].exposed, nanoseconds(kTile + 1));
+  EXPECT_EQ(two["t"].exposed, nanoseconds(0));
+  EXPECT_EQ(two.result.transfers.at(1).begin, two.result.transfers.at(0).end);
+  EXPECT_GT(one.makespan(), two.makespan());
+}
+
+std::string loop(const std::string& config) {
+  return R"(HloModule m, is_scheduled=true
+body {
+  s = (s32[], TILE) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = TILE get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = TILE negate(x)
+  ROOT r = (s32[], TILE) tuple(j, y)
+}
+condition {
+  s = (s32[], TILE) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] custom-call(), custom_call_target="limit"
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  p = TILE parameter(0)
+  z = s32[] constant(0)
+  t = (s32[], TILE) tuple(z, p)
+  l = (s32[], TILE) while(t), condition=condition, body=body)" +
+         config + R"(
+  ROOT r = TILE get-tuple-element(l), index=1
+}
+)";
+}
+
+TEST(Simulate, LoopsAreMultiplied) {
+  const Run five = run(loop(R"(, backend_config={"known_trip_count":{"n":"5"}})"));
+  // Body: an addition of scalars (1 + 1) and the negation; condition: the limit (1), the comparison (1 + 1);
+  // the jump (1). The loop itself begins with its own overhead.
+  const int64_t iteration = 2 + kNegate + 3 + 1;
+  EXPECT_EQ(five.makespan(), nanoseconds(1 + 5 * iteration));
+  ASSERT_EQ(five.result.loops.size(), 1u);
+  EXPECT_EQ(five.result.loops[0].trip_count, 5);
+  EXPECT_TRUE(five.result.loops[0].known);
+  EXPECT_EQ(five.result.loops[0].iteration, nanoseconds(iteration));
+  EXPECT_EQ(five["y"].executions, 5);
+  EXPECT_EQ(five["y"].time, nanoseconds(5 * kNegate));
+  EXPECT_EQ(five["y"].start, nanoseconds(1 + 3 + 2));
+  EXPECT_EQ(five["l"].time, five.makespan());
+  EXPECT_EQ(five["l"].self_time, nanoseconds(1 + 5));
+  EXPECT_EQ(five.result.totals.traffic[0].total(), Bytes(5 * 2 * kTile));
+}
+
+TEST(Simulate, LoopsThatDoNotTellRunAsOftenAsAsked) {
+  const Run once = run(loop(""));
+  EXPECT_FALSE(once.result.loops.at(0).known);
+  EXPECT_EQ(once["y"].executions, 1);
+  SimulateOptions options;
+  options.unknown_trip_count = 7;
+  EXPECT_EQ(run(loop(""), options)["y"].executions, 7);
+  bool said = false;
+  for (const Assumption& assumption : once.result.assumptions.items())
+    said |= assumption.text == "a while loop doesn't tell how often it runs: taken as 1";
+  EXPECT_TRUE(said);
+}
+
+TEST(Simulate, TheLongestBranchIsTaken) {
+  const Run branches = run(R"(HloModule m, is_scheduled=true
+left {
+  q = TILE parameter(0)
+  ROOT a = TILE negate(q)
+}
+right {
+  q = TILE parameter(0)
+  b = TILE negate(q)
+  ROOT c = TILE negate(b)
+}
+ENTRY e {
+  p = TILE parameter(0)
+  s = pred[] parameter(1)
+  ROOT r = TILE conditional(s, p, p), true_computation=left, false_computation=right
+}
+)");
+  EXPECT_EQ(branches.makespan(), nanoseconds(1 + 2 * kNegate));
+  EXPECT_EQ(branches["a"].executions, 0);
+  EXPECT_EQ(branches["a"].time, nanoseconds(0));
+  EXPECT_EQ(branches["c"].executions, 1);
+  EXPECT_EQ(branches["c"].start, nanoseconds(1 + kNegate));
+}
+
+TEST(Simulate, CallsFromSeveralPlacesAddUp) {
+  const Run calls = run(R"(HloModule m, is_scheduled=true
+inner {
+  q = TILE parameter(0)
+  ROOT a = TILE negate(q)
+}
+outer {
+  q = TILE parameter(0)
+  x = TILE call(q), to_apply=inner
+  ROOT y = TILE call(x), to_apply=inner
+}
+ENTRY e {
+  p = TILE parameter(0)
+  x = TILE call(p), to_apply=outer
+  ROOT y = TILE call(x), to_apply=outer
+}
+)");
+  EXPECT_EQ(calls.makespan(), nanoseconds(4 * kNegate));
+  EXPECT_EQ(calls["a"].executions, 4);
+  EXPECT_EQ(calls["a"].start, nanoseconds(0));
+  EXPECT_EQ(calls["a"].time, nanoseconds(4 * kNegate));
+  EXPECT_EQ(calls.result.timeline.makespan(), calls.makespan());
+}
+
+std::string gather(const std::string& between) {
+  return R"(HloModule m, is_scheduled=true, replica_count=4
+ENTRY e {
+  p = TILE parameter(0)
+  q = VTIL parameter(1)
+  s = (TILE, f32[32,128]{1,0:T(8,128)}) all-gather-start(p), replica_groups={}, dimensions={0}
+)" + between +
+         R"(
+  ROOT d = f32[32,128]{1,0:T(8,128)} all-gather-done(s)
+}
+)";
+}
+
+TEST(Simulate, CollectivesOverlap) {
+  // 2x2 mesh of links of a byte a nanosecond: the parts of 4 · 4,096 bytes over two lines of 2 in rotation
+  // take 3/4 · 16,384 / 2; launch 1, start 1. 20,480 bytes of HBM take longer.
+  const int64_t local = 5 * kTile;
+  const Run alone = run(gather(""));
+  ASSERT_EQ(alone.result.transfers.size(), 1u);
+  const TransferRecord& transfer = alone.result.transfers[0];
+  EXPECT_EQ(transfer.collective->network, nanoseconds(3 * kTile / 2));
+  EXPECT_EQ(transfer.exposed, nanoseconds(1 + local));
+  EXPECT_EQ(alone.makespan(), nanoseconds(1 + 1 + local));
+  EXPECT_EQ(alone.result.totals.sent, Bytes(3 * kTile));
+  const Run hidden = run(gather("  x = VTIL negate(q)\n"));
+  EXPECT_EQ(hidden.result.transfers[0].exposed, nanoseconds(1 + local - (1 + kTile)));
+  EXPECT_EQ(hidden.makespan(), alone.makespan());
+}
+
+TEST(Simulate, UnscheduledModulesRespectTheirOrder) {
+  const Run text =
+      run("HloModule m\nENTRY e {\n  p = TILE parameter(0)\n  a = TILE negate(p), control-predecessors={b}\n "
+          " b = TILE "
+          "negate(p)\n  ROOT c = TILE add(a, b)\n}\n");
+  EXPECT_FALSE(text.result.schedule.given);
+  EXPECT_LT(text["b"].start, text["a"].start);
+  EXPECT_LT(text["a"].start, text["c"].start);
+}
+
+TEST(Simulate, HugeTripCountsSaturate) {
+  const Run forever = run(loop(R"(, backend_config={"known_trip_count":{"n":"9000000000000000000"}})"));
+  EXPECT_EQ(forever.makespan(), kForever);
+}
+
+}  // namespace
+}  // namespace hlosim
