@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kTile = 4096;  // bytes of f32[8,128]
 
-struct Run {
+struct Outcome {
   Module module;
   Simulation result;
 
@@ -21,14 +21,14 @@ struct Run {
   }
 };
 
-Run run(std::string text, const SimulateOptions& options = {},
+Outcome run(std::string text, const SimulateOptions& options = {},
         const std::vector<DeviceOverride>& overrides = {}) {
   for (const auto& [word, shape] :
        {std::pair("TILE", "f32[8,128]{1,0:T(8,128)}"), std::pair("VTIL", "f32[8,128]{1,0:T(8,128)S(1)}")})
     for (size_t at = 0; (at = text.find(word, at)) != std::string::npos;) text.replace(at, 4, shape);
-  Run run{test::module_or_fail(text), {}};
-  run.result = test::simulate_or_fail(run.module, test::device_or_fail("unit", overrides), options);
-  return run;
+  Outcome outcome{test::module_or_fail(text), {}};
+  outcome.result = test::simulate_or_fail(outcome.module, test::device_or_fail("unit", overrides), options);
+  return outcome;
 }
 
 Picoseconds nanoseconds(int64_t count) { return Picoseconds(count * 1000); }
@@ -37,7 +37,7 @@ Picoseconds nanoseconds(int64_t count) { return Picoseconds(count * 1000); }
 constexpr int64_t kNegate = 2 * kTile + 3;
 
 TEST(Simulate, OneAfterTheOther) {
-  const Run two =
+  const Outcome two =
       run("HloModule m, is_scheduled=true\nENTRY e {\n  p = TILE parameter(0)\n  a = TILE negate(p)\n  ROOT "
           "b = TILE "
           "negate(a)\n}\n");
@@ -67,7 +67,7 @@ std::string prefetch(const std::string& between) {
 
 TEST(Simulate, ADoneWaitsForTheRestOfItsCopy) {
   // The start takes a nanosecond, the copy one of latency and 4,096 of bytes.
-  const Run alone = run(prefetch(""));
+  const Outcome alone = run(prefetch(""));
   const TransferRecord& copy = alone.result.transfers.at(0);
   EXPECT_EQ(copy.start, nanoseconds(1));
   EXPECT_EQ(copy.begin, nanoseconds(2));
@@ -83,12 +83,12 @@ TEST(Simulate, ADoneWaitsForTheRestOfItsCopy) {
   EXPECT_EQ(alone.makespan(), nanoseconds(2 + kTile + 1 + kTile));
   EXPECT_EQ(alone.result.totals.idle, nanoseconds(1 + kTile));
   // Half hidden by something that needs no HBM; 4,097 of VMEM each.
-  const Run half = run(prefetch("  x = VTIL negate(q)\n"));
+  const Outcome half = run(prefetch("  x = VTIL negate(q)\n"));
   EXPECT_EQ(half.result.transfers.at(0).exposed, nanoseconds(0));
   EXPECT_EQ(half.result.transfers.at(0).done, nanoseconds(1 + 1 + kTile));
   EXPECT_EQ(half.result.transfers.at(0).hidden, nanoseconds(1 + kTile));
   // By something that wants HBM as well: 8,192 bytes of it and 4,096 of the copy, half each at first.
-  const Run shared = run(prefetch("  x = TILE negate(p)\n"));
+  const Outcome shared = run(prefetch("  x = TILE negate(p)\n"));
   EXPECT_EQ(shared["x"].time, nanoseconds(3 + 3 * kTile - 2));  // the copy had the latencies for itself
   EXPECT_EQ(shared.result.transfers.at(0).exposed, nanoseconds(0));
 }
@@ -114,7 +114,7 @@ ENTRY e {
   ROOT r = VTIL add(d, f)
 }
 )";
-  const Run one = run(text, {}, {{"dma.outstanding", "1"}}), two = run(text, {}, {{"dma.outstanding", "2"}});
+  const Outcome one = run(text, {}, {{"dma.outstanding", "1"}}), two = run(text, {}, {{"dma.outstanding", "2"}});
   EXPECT_EQ(one["t"].exposed, nanoseconds(kTile + 1));
   EXPECT_EQ(two["t"].exposed, nanoseconds(0));
   EXPECT_EQ(two.result.transfers.at(1).begin, two.result.transfers.at(0).end);
@@ -150,7 +150,7 @@ ENTRY e {
 }
 
 TEST(Simulate, LoopsAreMultiplied) {
-  const Run five = run(loop(R"(, backend_config={"known_trip_count":{"n":"5"}})"));
+  const Outcome five = run(loop(R"(, backend_config={"known_trip_count":{"n":"5"}})"));
   // Body: an addition of scalars (1 + 1) and the negation; condition: the limit (1), the comparison (1 + 1);
   // the jump (1). The loop itself begins with its own overhead.
   const int64_t iteration = 2 + kNegate + 3 + 1;
@@ -168,7 +168,7 @@ TEST(Simulate, LoopsAreMultiplied) {
 }
 
 TEST(Simulate, LoopsThatDoNotTellRunAsOftenAsAsked) {
-  const Run once = run(loop(""));
+  const Outcome once = run(loop(""));
   EXPECT_FALSE(once.result.loops.at(0).known);
   EXPECT_EQ(once["y"].executions, 1);
   SimulateOptions options;
@@ -181,7 +181,7 @@ TEST(Simulate, LoopsThatDoNotTellRunAsOftenAsAsked) {
 }
 
 TEST(Simulate, TheLongestBranchIsTaken) {
-  const Run branches = run(R"(HloModule m, is_scheduled=true
+  const Outcome branches = run(R"(HloModule m, is_scheduled=true
 left {
   q = TILE parameter(0)
   ROOT a = TILE negate(q)
@@ -205,7 +205,7 @@ ENTRY e {
 }
 
 TEST(Simulate, CallsFromSeveralPlacesAddUp) {
-  const Run calls = run(R"(HloModule m, is_scheduled=true
+  const Outcome calls = run(R"(HloModule m, is_scheduled=true
 inner {
   q = TILE parameter(0)
   ROOT a = TILE negate(q)
@@ -245,30 +245,41 @@ TEST(Simulate, CollectivesOverlap) {
   // 2x2 mesh of links of a byte a nanosecond: the parts of 4 · 4,096 bytes over two lines of 2 in rotation
   // take 3/4 · 16,384 / 2; launch 1, start 1. 20,480 bytes of HBM take longer.
   const int64_t local = 5 * kTile;
-  const Run alone = run(gather(""));
+  const Outcome alone = run(gather(""));
   ASSERT_EQ(alone.result.transfers.size(), 1u);
   const TransferRecord& transfer = alone.result.transfers[0];
   EXPECT_EQ(transfer.collective->network, nanoseconds(3 * kTile / 2));
   EXPECT_EQ(transfer.exposed, nanoseconds(1 + local));
   EXPECT_EQ(alone.makespan(), nanoseconds(1 + 1 + local));
   EXPECT_EQ(alone.result.totals.sent, Bytes(3 * kTile));
-  const Run hidden = run(gather("  x = VTIL negate(q)\n"));
+  const Outcome hidden = run(gather("  x = VTIL negate(q)\n"));
   EXPECT_EQ(hidden.result.transfers[0].exposed, nanoseconds(1 + local - (1 + kTile)));
   EXPECT_EQ(hidden.makespan(), alone.makespan());
 }
 
-TEST(Simulate, UnscheduledModulesRespectTheirOrder) {
-  const Run text =
-      run("HloModule m\nENTRY e {\n  p = TILE parameter(0)\n  a = TILE negate(p), control-predecessors={b}\n "
-          " b = TILE "
-          "negate(p)\n  ROOT c = TILE add(a, b)\n}\n");
-  EXPECT_FALSE(text.result.schedule.given);
-  EXPECT_LT(text["b"].start, text["a"].start);
-  EXPECT_LT(text["a"].start, text["c"].start);
+TEST(Simulate, UnscheduledModulesRespectTheirDependencies) {
+  Module module = test::module_or_fail(
+      "HloModule m\nENTRY e {\n  p = f32[8] parameter(0)\n  b = f32[8] negate(p)\n  a = f32[8] negate(p), "
+      "control-predecessors={b}\n  c = f32[8] add(a, b)\n  ROOT d = f32[8] negate(c)\n}\n");
+  const auto names = [&] {
+    std::string all;
+    const Schedule schedule = make_schedule(module, op_table());
+    for (const InstructionId id : schedule.order[module.entry])
+      all += std::string(module[id].name) + " ";
+    return all;
+  };
+  EXPECT_EQ(names(), "p b a c d ");
+  EXPECT_FALSE(make_schedule(module, op_table()).given);
+  // As a program might leave them.
+  std::vector<InstructionId>& order = module.computations[module.entry].instructions;
+  std::reverse(order.begin(), order.end());
+  EXPECT_EQ(names(), "p b a c d ");
+  std::rotate(order.begin(), order.begin() + 2, order.end());  // a b p d c
+  EXPECT_EQ(names(), "p b a c d ");
 }
 
 TEST(Simulate, HugeTripCountsSaturate) {
-  const Run forever = run(loop(R"(, backend_config={"known_trip_count":{"n":"9000000000000000000"}})"));
+  const Outcome forever = run(loop(R"(, backend_config={"known_trip_count":{"n":"9000000000000000000"}})"));
   EXPECT_EQ(forever.makespan(), kForever);
 }
 
