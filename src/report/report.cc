@@ -183,6 +183,8 @@ class ReportMaker {
       row.flops = times(cost.flops.count(), record.executions);
       row.vector_operations = times(cost.vector_operations, record.executions);
       row.transcendentals = times(cost.transcendentals, record.executions);
+    } else if (record.executions > 0) {
+      ++report_.unknown_work;
     }
     for (size_t i = 0; i < row.traffic.size(); ++i)
       row.traffic[i] = {times(cost.traffic[i].read, record.executions), times(cost.traffic[i].written, record.executions)};

@@ -112,6 +112,7 @@ struct Report {
   size_t hbm = 0;                    // index of HBM in Totals::traffic
   BoundTimes bound_time{};           // the makespan by what bounds the instruction that runs; adds up to it
   std::vector<ReportSpace> spaces;
+  int64_t unknown_work = 0;          // instructions whose operations nobody counts: Totals' are lower bounds
   std::vector<ReportInstruction> instructions;  // in order of first execution
   std::vector<ReportTransfer> transfers;        // in order of start
   std::vector<ReportLoop> loops;

@@ -78,7 +78,8 @@ Json work_json(const Report& report) {
   return {{"flops", totals.flops.count()},
           {"flops_utilisation", or_null(report.flops_utilisation())},
           {"vector_operations", totals.vector_operations},
-          {"transcendentals", totals.transcendentals}};
+          {"transcendentals", totals.transcendentals},
+          {"unknown_instructions", report.unknown_work}};
 }
 
 Json traffic_rows(const Report& report, const SpaceTraffic& traffic) {

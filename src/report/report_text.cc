@@ -98,9 +98,9 @@ class TextReport {
   void summary_flops() {
     const std::optional<double> share = report_.flops_utilisation();
     if (share)
-      line("FLOP/s            {}, {} of the peak of {} (bf16); {} FLOP in matrix products",
-           to_text(*report_.peak_flops * *share), percent(*share), to_text(*report_.peak_flops),
-           count_text(report_.totals.flops.count()));
+      line("FLOP/s            {}{}, {} of the peak of {} (bf16); {} FLOP in matrix products",
+           report_.unknown_work > 0 ? "at least " : "", to_text(*report_.peak_flops * *share), percent(*share),
+           to_text(*report_.peak_flops), count_text(report_.totals.flops.count()));
     else
       line("FLOP/s            unknown");
   }
