@@ -127,7 +127,7 @@ void cholesky_work(const OpContext& op, Work& work) {
   const ShapeRef a = op.operand_shape(0);
   const int64_t n = a->dim(a->rank() - 1);
   // n³/3 multiply-adds are a sixth of a product's; half of the blocks lie above the diagonal.
-  work.matmuls.push_back(products(a, n, n, (n + 5) / 6));
+  work.matmuls.push_back(products(a, n, n, n / 6 + (n % 6 != 0)));
   work.vectors.push_back({VectorOp::kTranscendental, a, 1});  // roots and reciprocals along the diagonal
 }
 
@@ -135,7 +135,7 @@ void triangular_solve_work(const OpContext& op, Work& work) {
   const ShapeRef a = op.operand_shape(0), b = op.operand_shape(1);
   const int64_t n = a->dim(a->rank() - 1);
   const int64_t m = b->dim(b->rank() - (op.flag(AttrKey::kLeftSide) ? 1 : 2));
-  work.matmuls.push_back(products(b, m, n, (n + 1) / 2));
+  work.matmuls.push_back(products(b, m, n, n / 2 + n % 2));
   work.vectors.push_back({VectorOp::kDivide, b, 1});
 }
 
