@@ -342,7 +342,6 @@ const OpDef kAllReduceStartOp = {.name = "all-reduce-start",
                                  .arity = at_least(0),
                                  .traits = kAsyncStart | kCollective | kNeedsShape,
                                  .attrs = kAllReduceStartAttrs,
-                                 .check_syntax = check_all_reduce_syntax,
                                  .infer_shape = infer_all_reduce,
                                  .xla_cost = xla_cost_all_reduce,
                                  .work = all_reduce_work};

@@ -293,10 +293,11 @@ ShapeRef with_dimension(OpContext& op, ShapeRef array, int64_t dimension, int64_
 // C4 each of its parameters has the shape of that slice or carry
 // C5 it returns outputs that have room for the scanned dimension, then the carries
 ShapeRef infer_scan(OpContext& op) {
-  const int64_t carries = op.integer(AttrKey::kNumCarries), inputs = op.operand_count() - carries;
-  if (carries < 0 || inputs < 1)
+  const int64_t carries = op.integer(AttrKey::kNumCarries);
+  if (carries < 0 || carries >= op.operand_count())
     return op.error(1, "num_carries={} of {} operands, expected at least one input besides", carries,
                     op.operand_count());
+  const int64_t inputs = op.operand_count() - carries;
   const int64_t dimension = op.ints(AttrKey::kDimensions)[0];
   const ShapeRef first = op.operand_shape(0);
   if (!require_arrays(op, 2, 0, inputs)) return nullptr;

@@ -71,6 +71,20 @@ TEST(CollectiveRules, AllReduce) {
               StartsWith("all-reduce C1: operand 0 has shape (f32[8]), expected an array"));
 }
 
+TEST(CollectiveRules, GlobalIdsNeedAChannel) {
+  // The reader refuses all-reduce, the verifier the others.
+  const auto with = [](std::string_view root, bool parse_only) {
+    return test::findings(
+        entry({"f32[8]"}, std::string(root) + ", replica_groups={{0}}, use_global_device_ids=true"),
+        parse_only);
+  };
+  constexpr std::string_view kReduce = "f32[8] all-reduce(x0), to_apply=add",
+                             kGather = "f32[8] all-gather(x0), dimensions={0}";
+  EXPECT_THAT(with(kReduce, true), HasSubstr("use_global_device_ids=true needs a channel_id"));
+  EXPECT_EQ(with(kGather, true), "");
+  EXPECT_THAT(with(kGather, false), HasSubstr("all-gather: use_global_device_ids=true needs a channel_id"));
+}
+
 TEST(CollectiveRules, AllGather) {
   EXPECT_EQ(errors({"f32[8,3]"}, "f32[8,12] all-gather(x0), dimensions={1}, replica_groups={{0,1,2,3}}"), "");
   EXPECT_EQ(errors({"f32[8]", "f32[2]"},

@@ -25,14 +25,21 @@ std::string shape_of(std::initializer_list<std::string_view> shapes, std::string
   return to_text_without_layout(module.root(module.entry).shape);
 }
 
-Work work(std::initializer_list<std::string_view> shapes, std::string_view root) {
-  Module module = test::module_or_fail(entry(shapes, root));
-  return root_work(module);
+/// The work of the root, with the module that its shapes belong to.
+struct RootWork {
+  Module module;
+  Work work;
+  Work* operator->() { return &work; }
+};
+RootWork work(std::initializer_list<std::string_view> shapes, std::string_view root) {
+  RootWork result{test::module_or_fail(entry(shapes, root)), {}};
+  result.work = root_work(result.module);
+  return result;
 }
 
-std::string sizes(const Work& work) {
+std::string sizes(const RootWork& root) {
   std::string text;
-  for (const MatmulWork& m : work.matmuls)
+  for (const MatmulWork& m : root.work.matmuls)
     text += fmt::format("{}{}x[{},{}]x[{},{}]", text.empty() ? "" : " + ", m.batch, m.m, m.k, m.k, m.n);
   return text;
 }
@@ -95,11 +102,11 @@ TEST(Dot, PackedNibbles) {
 }
 
 TEST(Dot, WorkIsOneProduct) {
-  const Work batched = work({"bf16[5,6,2,7]", "bf16[5,7,3]"},
-                            "f32[5,6,2,3] dot(x0, x1), lhs_batch_dims={0}, rhs_batch_dims={0}, "
-                            "lhs_contracting_dims={3}, rhs_contracting_dims={1}");
+  RootWork batched = work({"bf16[5,6,2,7]", "bf16[5,7,3]"},
+                          "f32[5,6,2,3] dot(x0, x1), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+                          "lhs_contracting_dims={3}, rhs_contracting_dims={1}");
   EXPECT_EQ(sizes(batched), "5x[12,7]x[7,3]");
-  EXPECT_EQ(batched.matmuls[0].lhs, ElementType::kBF16);
+  EXPECT_EQ(batched->matmuls[0].lhs, ElementType::kBF16);
   EXPECT_EQ(sizes(work({"f32[0,3]", "f32[3,4]"},
                        "f32[0,4] dot(x0, x1), lhs_contracting_dims={1}, rhs_contracting_dims={0}")),
             "");
@@ -110,7 +117,7 @@ TEST(Dot, PrecisionComesFromOperandsOrAlgorithm) {
     return work({"f32[2,3]", "f32[3,4]"},
                 "f32[2,4] dot(x0, x1), lhs_contracting_dims={1}, rhs_contracting_dims={0}" +
                     std::string(attribute))
-        .matmuls[0]
+        ->matmuls[0]
         .precision;
   };
   EXPECT_EQ(precision(""), MatmulPrecision::kDefault);
@@ -207,12 +214,12 @@ TEST(ScaledDot, Constraints) {
 }
 
 TEST(ScaledDot, WorkScalesOperandsThatHaveScales) {
-  const Work scaled =
+  RootWork scaled =
       work({"f8e4m3fn[2,64]", "f8e4m3fn[64,4]", "f8e8m0fnu[2,2]", "bf16[]"},
            "f32[2,4] scaled-dot(x0, x1, x2, x3), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
   EXPECT_EQ(sizes(scaled), "1x[2,64]x[64,4]");
-  ASSERT_EQ(scaled.vectors.size(), 1u);
-  EXPECT_EQ(to_text_without_layout(scaled.vectors[0].shape), "f8e4m3fn[2,64]");
+  ASSERT_EQ(scaled->vectors.size(), 1u);
+  EXPECT_EQ(to_text_without_layout(scaled->vectors[0].shape), "f8e4m3fn[2,64]");
 }
 
 // ── convolution ─────────────────────────────────────────────────
