@@ -351,10 +351,16 @@ bool ModuleReader::read_nested_operand(Scope& scope, size_t start) {
   return true;
 }
 
+bool ModuleReader::has_operand_count(const Instruction& instruction) const {
+  const Arity arity = table_[instruction.opcode].arity;
+  const int64_t count = static_cast<int64_t>(instruction.operands.size());
+  return count >= arity.min && (arity.max < 0 || count <= arity.max);
+}
+
 bool ModuleReader::check_operand_count(const Draft& draft) {
+  if (has_operand_count(draft.instruction)) return true;
   const Arity arity = table_[draft.instruction.opcode].arity;
   const int64_t count = static_cast<int64_t>(draft.instruction.operands.size());
-  if (count >= arity.min && (arity.max < 0 || count <= arity.max)) return true;
   return in_.fail_at(draft.instruction.opcode_offset,
                      fmt::format("{} expects {}{} operands, but has {}", to_text(draft.instruction.opcode),
                                  arity.max == arity.min ? "" : arity.max < 0 ? "at least " : fmt::format("{} to ", arity.min),
@@ -526,8 +532,10 @@ bool ModuleReader::finish_instruction(Scope& scope, Draft& draft) {
     for (const Attr& attr : instruction.attrs)
       if (is_common(attr.key) || is_async_sugar_attr(attr.key)) kept.push_back(attr);
     if (kept.size() != instruction.attrs.size()) instruction.attrs = module_.arena().copy(kept);
+    bind_late(draft);
   }
-  if (!instruction.shape && !infer_missing_shape(draft)) return false;
+  const bool derived = table_[instruction.opcode].has(kDerivedShape);
+  if ((!instruction.shape || derived) && !infer_missing_shape(draft)) return false;
   if (const auto check = table_[instruction.opcode].check_syntax) {
     OpContext op(module_, instruction, table_, &diagnostics_);
     check(op);
@@ -578,6 +586,50 @@ bool ModuleReader::check_async(const Draft& draft) {
   return in_.fail_at(own_thread->offset, fmt::format("expects async_execution_thread to be {}, but got {}", quoted, own_thread->text()));
 }
 
+/// The computation that a sugared call calls; null for every other operation.
+const ComputationId* ModuleReader::called_by_sugar(Opcode wrapped, std::span<const Attr> attrs) const {
+  if (wrapped != Opcode::kCall) return nullptr;
+  for (const Attr& attr : attrs)
+    if (attr.key == AttrKey::kToApply) return attr.computations().data();
+  return nullptr;
+}
+
+/// A sugared update or done may bind operands and the output that its start left open: the wrapped
+/// computation grows with them.
+void ModuleReader::bind_late(const Draft& draft) {
+  const Instruction& part = draft.instruction;
+  const Instruction* start = async_start_of(module_.instructions[part.operands[0]]);
+  const Attr* calls = start ? start->find(AttrKey::kCalls) : nullptr;
+  if (!calls || draft.wrapped == Opcode::kCall) return;
+  const ComputationId id = calls->computations()[0];
+  if (!module_[id].is_async_sugar) return;
+  const bool is_done = part.opcode == Opcode::kAsyncDone;
+  if (!is_done && (!part.shape->is_tuple() || part.shape->elements.size() < 2 || !part.shape->elements[0]->is_tuple())) return;
+  const InstructionId root = module_[id].root;
+  std::vector<InstructionId> operands(module_[root].operands.begin(), module_[root].operands.end());
+  const size_t bound = is_done ? 0 : part.shape->elements[0]->elements.size();
+  for (size_t i = operands.size(); i < bound; ++i) {
+    Instruction parameter;
+    parameter.opcode = Opcode::kParameter;
+    parameter.offset = parameter.opcode_offset = part.opcode_offset;
+    parameter.parameter_number = static_cast<int64_t>(i);
+    parameter.name = module_.arena().copy(std::string_view(fmt::format("param_{}", i)));
+    parameter.shape = part.shape->elements[0]->elements[i];
+    parameter.parent = id;
+    operands.push_back(module_.instructions.add(parameter));
+    Computation& computation = module_.computations[id];
+    computation.instructions.insert(computation.instructions.end() - 1, operands.back());
+    computation.parameters.push_back(operands.back());
+  }
+  Instruction& operation = module_.instructions[root];
+  if (operands.size() != operation.operands.size()) operation.operands = module_.arena().copy(operands);
+  const ShapeRef result = is_done ? part.shape : part.shape->elements[1];
+  const bool open = operation.shape->is_tuple() &&
+                    (operation.shape->elements.empty() ||
+                     (result->is_tuple() && result->elements.size() > operation.shape->elements.size()));
+  if (open) operation.shape = result;
+}
+
 /// `<op>-start(...)`: builds the wrapped computation and turns the draft into an async-start.
 bool ModuleReader::wrap_async_start(Draft& draft) {
   Instruction& start = draft.instruction;
@@ -601,23 +653,36 @@ bool ModuleReader::wrap_async_start(Draft& draft) {
   Scope& inner = push_scope();
   inner.id = id;
   std::vector<InstructionId> operands;
-  for (const ShapeRef element : shape->elements[0]->elements) {
+  ShapeRef result = shape->elements[1];
+  std::vector<ShapeRef> parameters(shape->elements[0]->elements.begin(), shape->elements[0]->elements.end());
+  if (const ComputationId* callee = called_by_sugar(draft.wrapped, wrapped_attrs)) {
+    // A call's parts are those of what it calls, however little is bound yet.
+    parameters.clear();
+    for (const InstructionId parameter : module_[*callee].parameters) parameters.push_back(module_[parameter].shape);
+    result = module_.root(*callee).shape;
+  }
+  for (const ShapeRef parameter_shape : parameters) {
     Instruction parameter;
     parameter.opcode = Opcode::kParameter;
     parameter.offset = parameter.opcode_offset = start.opcode_offset;
     parameter.parameter_number = static_cast<int64_t>(operands.size());
     parameter.name = unique_name(inner, fmt::format("param_{}", operands.size()));
-    parameter.shape = element;
+    parameter.shape = parameter_shape;
     operands.push_back(add_instruction(inner, parameter));
   }
   Draft root;
   root.instruction.opcode = draft.wrapped;
   root.instruction.offset = root.instruction.opcode_offset = start.opcode_offset;
   root.instruction.name = unique_name(inner, to_text(draft.wrapped));
-  root.instruction.shape = shape->elements[1];
+  root.instruction.shape = result;
   root.instruction.operands = module_.arena().copy(operands);
   root.instruction.attrs = module_.arena().copy(wrapped_attrs);
-  const bool ok = check_operand_count(root) && finish_instruction(inner, root) && finish_computation(inner, start.opcode_offset);
+  // What is bound later (operands by updates, the output by the done) is for the verifier to look at.
+  const bool bound = has_operand_count(root.instruction) && !(result->is_tuple() && result->elements.empty());
+  bool ok = true;
+  if (bound) ok = finish_instruction(inner, root);
+  else add_instruction(inner, root.instruction);
+  ok = ok && finish_computation(inner, start.opcode_offset);
   pop_scope();
   if (!ok) return false;
   Attr calls = Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation,

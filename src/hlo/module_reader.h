@@ -108,6 +108,7 @@ class ModuleReader final : private NameResolver {
   bool invent_parameter(Scope& scope, std::string_view name, ShapeRef shape);
   bool select_element(Scope& scope, InstructionId& id, std::string_view name, size_t start);
   bool check_operand_count(const Draft& draft);
+  bool has_operand_count(const Instruction& instruction) const;
   bool read_attributes(Scope& scope, Draft& draft);
   bool read_attribute(Draft& draft, uint64_t (&seen)[2]);
   bool read_legacy_attribute(Draft& draft, std::string_view word, uint64_t (&seen)[2], bool& handled);
@@ -120,6 +121,8 @@ class ModuleReader final : private NameResolver {
   bool infer_missing_shape(Draft& draft);
   bool check_async(const Draft& draft);
   bool wrap_async_start(Draft& draft);
+  void bind_late(const Draft& draft);
+  const ComputationId* called_by_sugar(Opcode wrapped, std::span<const Attr> attrs) const;
   InstructionId add_instruction(Scope& scope, const Instruction& instruction);
   std::string_view unique_name(Scope& scope, std::string_view base);
   const Instruction* async_start_of(const Instruction& instruction) const;

@@ -102,6 +102,11 @@ class Verifier {
     layouts(instruction);
     const OpDef& def = table_[instruction.opcode];
     OpContext op(module_, instruction, table_, &diagnostics_);
+    const int64_t count = op.operand_count();
+    if (count < def.arity.min || (def.arity.max >= 0 && count > def.arity.max)) {
+      op.error(0, "expects {} operands, but has {}", def.arity.min, count);
+      return;
+    }
     if (def.infer_shape && instruction.has_declared_shape) {
       const ShapeRef inferred = def.infer_shape(op);
       if (inferred && !(def.has(kExactTypes) ? compatible(inferred, instruction.shape)

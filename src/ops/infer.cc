@@ -89,7 +89,8 @@ bool require_same_thread(OpContext& op, AttrKey key) {
   if (!op.has(key)) return true;
   const Computation& called = op.computation(op.called(key));
   const Computation& caller = op.computation(op.instruction().parent);
-  if (called.execution_thread == caller.execution_thread) return true;
+  // An operation that the reader wrapped for `<op>-start` runs where the start says.
+  if (called.execution_thread == caller.execution_thread || caller.is_async_sugar) return true;
   op.error(0, "{}={} runs on thread \"{}\", its caller on \"{}\"", to_text(key), called.name,
            called.execution_thread, caller.execution_thread);
   return false;

@@ -1,68 +1,171 @@
 #include "ops/module_rules.h"
 
-#include <unordered_map>
+#include <fmt/format.h>
 
-#include "ops/infer.h"
+#include <algorithm>
+#include <map>
+
+#include "ops/async_chains.h"
+#include "ops/buffers_check.h"
+#include "ops/frontend.h"
+#include "ops/user_index.h"
 
 namespace hlosim {
+namespace {
+
+class ModuleRules {
+ public:
+  ModuleRules(const Module& module, const OpTable& table, DiagnosticList& diagnostics)
+      : module_(module), table_(table), diagnostics_(diagnostics) {}
+
+  void run() {
+    bool has_async = false, has_fusions = false, has_buffers = false;
+    for (const Instruction& instruction : module_.instructions) {
+      const OpDef& def = table_[instruction.opcode];
+      has_async |= def.has(kAsyncStart | kAsyncUpdate | kAsyncDone);
+      has_fusions |= def.has(kFusion);
+      has_buffers |= instruction.shape->is_buffer() || (instruction.shape->is_tuple() && holds_buffer(instruction.shape));
+    }
+    constrained_all_reduces();
+    if (!has_async && !has_fusions && !has_buffers) return;
+    const UserIndex users(module_);
+    if (has_async) {
+      async_computations(users);
+      check_async_chains(module_, users, diagnostics_);
+      host_channels();
+    }
+    if (has_fusions) fused_computations(users);
+    if (has_buffers) check_buffers(module_, users, diagnostics_);
+  }
+
+ private:
+  template <class... Args>
+  void error(uint32_t offset, fmt::format_string<Args...> format, Args&&... args) {
+    Diagnostic diagnostic;
+    diagnostic.message = fmt::format(format, std::forward<Args>(args)...);
+    diagnostic.source = module_.source;
+    diagnostic.offset = offset;
+    diagnostics_.add(std::move(diagnostic));
+  }
+
+  static bool holds_buffer(ShapeRef shape) {
+    for (const ShapeRef element : shape->elements)
+      if (element->is_buffer() || (element->is_tuple() && holds_buffer(element))) return true;
+    return false;
+  }
+
+  /// All or none of a module's all-reduces have constrain_layout.
+  void constrained_all_reduces() {
+    const Instruction* first = nullptr;
+    const auto constrained = [](const Instruction& instruction) {
+      const Attr* attr = instruction.find(AttrKey::kConstrainLayout);
+      return attr && attr->flag();
+    };
+    for (const Instruction& instruction : module_.instructions) {
+      if (instruction.opcode != Opcode::kAllReduce && instruction.opcode != Opcode::kAllReduceStart) continue;
+      if (!first) first = &instruction;
+      if (constrained(*first) == constrained(instruction)) continue;
+      error(instruction.opcode_offset,
+            "{}: {} has constrain_layout={}, {} has {}; expected all all-reduces of a module to agree",
+            to_text(instruction.opcode), instruction.name, constrained(instruction), first->name, constrained(*first));
+      return;
+    }
+  }
+
+  /// What an async-start of the main thread wraps is one instruction and its parameters, unless the start
+  /// is marked as a group of collectives or the computation only takes tuples apart.
+  void async_computations(const UserIndex& users) {
+    for (size_t c = 0; c < module_.computations.size(); ++c) {
+      const ComputationId id{static_cast<int32_t>(c)};
+      const Computation& computation = module_[id];
+      if (computation.is_async_sugar || computation.execution_thread != "main") continue;
+      const Instruction* start = nullptr;
+      bool grouped = true, elsewhere = false;
+      for (const InstructionId caller : users.callers(id)) {
+        if (module_[caller].opcode != Opcode::kAsyncStart) continue;
+        const Attr* thread = module_[caller].find(AttrKey::kAsyncExecutionThread);
+        if (thread && thread->text() != "\"main\"") elsewhere = true;
+        grouped = !start && frontend_attribute(module_[caller], "_collectives_group").has_value();
+        start = &module_[caller];
+      }
+      if (!start || grouped || elsewhere) continue;
+      bool single = true, barrier = true;
+      for (const InstructionId i : computation.instructions) {
+        if (i == computation.root || module_[i].opcode == Opcode::kParameter) continue;
+        single = false;
+        barrier &= module_[i].opcode == Opcode::kGetTupleElement;
+      }
+      if (!single && !barrier)
+        error(computation.offset, "asynchronous computation {} is expected to contain only the root and parameter instructions",
+              computation.name);
+    }
+  }
+
+  /// Host transfers of one channel are the same but for their operands.
+  void host_channels() {
+    std::map<int64_t, const Instruction*> first_of;
+    for (const Instruction& transfer : module_.instructions) {
+      if (transfer.opcode != Opcode::kSend && transfer.opcode != Opcode::kRecv) continue;
+      const Attr* host = transfer.find(AttrKey::kIsHostTransfer);
+      const Attr* channel = transfer.find(AttrKey::kChannelId);
+      if (!host || !host->flag() || !channel) continue;
+      const auto [at, is_new] = first_of.emplace(channel->integer(), &transfer);
+      const Instruction& first = *at->second;
+      if (is_new || same_transfer(first, transfer)) continue;
+      error(transfer.opcode_offset, "{}: {} and {} use channel {} and must be identical but for their operands",
+            to_text(transfer.opcode), first.name, transfer.name, channel->integer());
+    }
+  }
+
+  bool same_transfer(const Instruction& a, const Instruction& b) const {
+    if (a.opcode != b.opcode || a.shape != b.shape || a.operands.size() != b.operands.size()) return false;
+    for (size_t i = 0; i < a.operands.size(); ++i)
+      if (module_[a.operands[i]].shape != module_[b.operands[i]].shape) return false;
+    return true;
+  }
+
+  /// Nothing uses the root of a fused computation; everything else is used or has a side effect.
+  void fused_computations(const UserIndex& users) {
+    IdMap<ComputationId, uint8_t> done(module_.computations.size());
+    for (const Instruction& fusion : module_.instructions) {
+      if (!table_[fusion.opcode].has(kFusion)) continue;
+      const ComputationId id = fusion.find(AttrKey::kCalls)->computations()[0];
+      if (id == module_.entry) error(fusion.opcode_offset, "the entry computation {} cannot be fused", module_[id].name);
+      if (done[id]++) continue;
+      for (const InstructionId i : module_[id].instructions) {
+        const Instruction& instruction = module_[i];
+        const bool used = !users.users(i).empty();
+        if (i == module_[id].root && used)
+          error(instruction.opcode_offset, "{}, the root of fused computation {}, may not have users", instruction.name, module_[id].name);
+        if (i != module_[id].root && !used && !has_side_effect(instruction))
+          error(instruction.opcode_offset, "{} is not used in fused computation {}", instruction.name, module_[id].name);
+      }
+    }
+  }
+
+  bool has_side_effect(const Instruction& instruction) const {
+    const auto flag = [&](AttrKey key) {
+      const Attr* attr = instruction.find(key);
+      return attr && attr->flag();
+    };
+    if (instruction.opcode == Opcode::kRng || table_[instruction.opcode].has(kSideEffect)) return true;
+    if (instruction.opcode == Opcode::kCustomCall) return flag(AttrKey::kCustomCallHasSideEffect);
+    const bool collective = table_[instruction.opcode].has(kCollective);
+    if (collective && table_[instruction.opcode].has(kAsyncStart | kAsyncDone)) return true;
+    return collective && (instruction.find(AttrKey::kChannelId) || flag(AttrKey::kConstrainLayout));
+  }
+
+  const Module& module_;
+  const OpTable& table_;
+  DiagnosticList& diagnostics_;
+};
+
+}  // namespace
 
 bool check_module_rules(Module& module, const OpTable& table, DiagnosticList& diagnostics) {
   const size_t before = diagnostics.error_count();
-  check_async_chains(module, table, diagnostics);
-  check_channels(module, table, diagnostics);
-  check_constrained_layouts(module, table, diagnostics);
-  check_buffers(module, table, diagnostics);
+  ModuleRules(module, table, diagnostics).run();
   return diagnostics.error_count() == before;
-}
-
-/// A channel belongs to one opcode, or to sends and receives.
-static void check_channel_opcodes(Module& module, const OpTable& table, DiagnosticList& diagnostics) {
-  std::unordered_map<int64_t, const Instruction*> users;
-  for (const Instruction& instruction : module.instructions) {
-    const Attr* channel = instruction.find(AttrKey::kChannelId);
-    if (!channel) continue;
-    const Instruction& first = *users.try_emplace(channel->integer(), &instruction).first->second;
-    const bool transfers = table[instruction.opcode].has(kHostTransfer);
-    if (first.opcode == instruction.opcode || (transfers && table[first.opcode].has(kHostTransfer))) continue;
-    OpContext op(module, instruction, table, &diagnostics);
-    op.error(0, "channel {} of {} is also that of {} ({})", channel->integer(), instruction.name, first.name,
-             to_text(first.opcode));
-  }
-}
-
-void check_constrained_layouts(Module& module, const OpTable& table, DiagnosticList& diagnostics) {
-  const Instruction* first = nullptr;
-  const auto constrained = [](const Instruction& instruction) {
-    const Attr* attr = instruction.find(AttrKey::kConstrainLayout);
-    return attr && attr->flag();
-  };
-  for (const Instruction& instruction : module.instructions) {
-    if (instruction.opcode != Opcode::kAllReduce && instruction.opcode != Opcode::kAllReduceStart) continue;
-    if (!first) first = &instruction;
-    if (constrained(*first) == constrained(instruction)) continue;
-    OpContext op(module, instruction, table, &diagnostics);
-    op.error(0, "{} has constrain_layout={}, {} has {}; expected all all-reduces of a module to agree",
-             instruction.name, constrained(instruction), first->name, constrained(*first));
-    return;
-  }
-}
-
-/// Sends (receives) to and from the host on one channel are one transfer written down several times.
-void check_channels(Module& module, const OpTable& table, DiagnosticList& diagnostics) {
-  check_channel_opcodes(module, table, diagnostics);
-  std::unordered_map<int64_t, const Instruction*> seen[2];
-  for (const Instruction& instruction : module.instructions) {
-    const bool sends = instruction.opcode == Opcode::kSend;
-    if (!sends && instruction.opcode != Opcode::kRecv) continue;
-    const Attr* channel = instruction.find(AttrKey::kChannelId);
-    const Attr* host = instruction.find(AttrKey::kIsHostTransfer);
-    if (!channel || !host || !host->flag()) continue;
-    const auto [first, is_new] = seen[sends].try_emplace(channel->integer(), &instruction);
-    if (is_new || compatible(first->second->shape, instruction.shape)) continue;
-    OpContext op(module, instruction, table, &diagnostics);
-    op.error(0, "host transfers on channel {} must be the same: {} moves {}, {} moves {}", channel->integer(),
-             first->second->name, text_of(first->second->shape), instruction.name, text_of(instruction.shape));
-  }
 }
 
 }  // namespace hlosim

@@ -44,12 +44,9 @@ XlaCostContext::XlaCostContext(Module& module, const OpTable& table)
       table_(table),
       instructions_(module.instructions.size()),
       computations_(module.computations.size()),
-      first_user_(module.instructions.size()),
-      user_count_(module.instructions.size()),
-      has_control_successor_(module.instructions.size()),
+      users_(module),
       visited_(module.instructions.size()),
       bytes_read_(module.instructions.size()) {
-  index_users();
   IdMap<ComputationId, uint8_t> is_fused(module.computations.size());
   for (const Instruction& instruction : module.instructions)
     if (table[instruction.opcode].has(kFusion))
@@ -58,31 +55,6 @@ XlaCostContext::XlaCostContext(Module& module, const OpTable& table)
     if (is_fused[id]) measure_reads(id);
     visit(id);
   }
-}
-
-void XlaCostContext::index_users() {
-  IdMap<InstructionId, InstructionId> last_user(module_.instructions.size());
-  const auto for_each_use = [&](auto&& f) {
-    std::fill(last_user.begin(), last_user.end(), InstructionId{});
-    for (const Computation& computation : module_.computations)
-      for (const InstructionId user : computation.instructions)
-        for (const InstructionId operand : module_[user].operands)
-          if (last_user[operand] != user) last_user[operand] = user, f(operand, user);
-  };
-  for_each_use([&](InstructionId operand, InstructionId) { ++user_count_[operand]; });
-  uint32_t total = 0;
-  for (size_t i = 0; i < module_.instructions.size(); ++i) {
-    const InstructionId id{static_cast<int32_t>(i)};
-    first_user_[id] = total;
-    total += user_count_[id];
-    user_count_[id] = 0;
-    if (const Attr* control = module_[id].find(AttrKey::kControlPredecessors))
-      for (const InstructionId before : control->instructions()) has_control_successor_[before] = 1;
-  }
-  users_.resize(total);
-  for_each_use([&](InstructionId operand, InstructionId user) {
-    users_[first_user_[operand] + user_count_[operand]++] = user;
-  });
 }
 
 // Unused instructions in text order, each after what it needs; then the root likewise.
@@ -114,7 +86,7 @@ std::vector<InstructionId> XlaCostContext::visit_order(ComputationId id) {
     }
   };
   for (const InstructionId i : computation.instructions)
-    if (user_count_[i] == 0 && !has_control_successor_[i] && i != computation.root) walk(i);
+    if (users_.users(i).empty() && !users_.has_control_successor(i) && i != computation.root) walk(i);
   walk(computation.root);
   return order;
 }
@@ -160,7 +132,7 @@ int64_t XlaCostContext::tuple_bytes_read(InstructionId value, ShapeRef shape) co
   int64_t bytes = 0;
   for (size_t index = 0; index < shape->elements.size(); ++index) {
     InstructionId element = value;
-    for (const InstructionId user : users(value)) {
+    for (const InstructionId user : users_.users(value)) {
       const Instruction& gte = module_[user];
       if (gte.opcode != Opcode::kGetTupleElement) continue;
       if (gte.find(AttrKey::kIndex)->integer() != static_cast<int64_t>(index)) continue;
@@ -176,7 +148,7 @@ int64_t XlaCostContext::bytes_read(InstructionId value) const {
   const int64_t whole = xla_byte_size(module_[value].shape);
   int64_t bytes = 0;
   bool shared_read = false;
-  for (const InstructionId id : users(value)) {
+  for (const InstructionId id : users_.users(value)) {
     const Instruction& user = module_[id];
     switch (user.opcode) {
       case Opcode::kFusion: bytes += bytes_read_by_fusion(value, id); break;
@@ -211,7 +183,7 @@ int64_t XlaCostContext::bytes_read_by_fusion(InstructionId value, InstructionId 
       if (!shared_read) bytes += amount;
       shared_read = true;
     };
-    for (const InstructionId id : users(fusion_id)) {
+    for (const InstructionId id : users_.users(fusion_id)) {
       const Instruction& user = module_[id];
       const bool sliced = !user.operands.empty() && user.operands[0] == fusion_id;
       if (direct && user.opcode == Opcode::kSlice) bytes += xla_byte_size(user.shape);

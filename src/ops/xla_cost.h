@@ -8,11 +8,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "hlo/module.h"
 #include "hlo/op_def.h"
+#include "ops/user_index.h"
 
 namespace hlosim {
 
@@ -47,26 +47,19 @@ class XlaCostContext {
   int64_t fusion_operand_bytes(ComputationId fused, size_t parameter) const;
 
  private:
-  void index_users();
   void visit(ComputationId id);
   std::vector<InstructionId> visit_order(ComputationId id);
-  void add(const Instruction& instruction, InstructionId id, XlaCost& sum);
   void measure_reads(ComputationId fused);
   int64_t bytes_read(InstructionId value) const;
   int64_t bytes_read_by_fusion(InstructionId value, InstructionId fusion_id) const;
   int64_t tuple_bytes_read(InstructionId value, ShapeRef shape) const;
-  std::span<const InstructionId> users(InstructionId id) const {
-    return std::span(users_).subspan(first_user_[id], user_count_[id]);
-  }
 
   Module& module_;
   const OpTable& table_;
   IdMap<InstructionId, XlaCost> instructions_;
   IdMap<ComputationId, XlaCost> computations_;
-  // Users of an instruction, each once, in text order: users_[first_user_[i], + user_count_[i]).
-  std::vector<InstructionId> users_;
-  IdMap<InstructionId, uint32_t> first_user_, user_count_;
-  IdMap<InstructionId, uint8_t> has_control_successor_, visited_;
+  UserIndex users_;
+  IdMap<InstructionId, uint8_t> visited_;
   IdMap<InstructionId, int64_t> bytes_read_;  // of parameters and tuple elements in fused computations
 };
 

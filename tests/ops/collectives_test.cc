@@ -214,19 +214,6 @@ std::string rules_broken_by(const std::string& text) {
   return diagnostics.items().empty() ? "" : diagnostics.items()[0].message;
 }
 
-TEST(CollectiveRules, AChannelBelongsToOneOpcode) {
-  const auto with = [](std::string_view channels) {
-    return rules_broken_by(
-        with_reducers(parameters({"f32[8]"}) +
-                      "  a = f32[8] all-reduce(x0), to_apply=add, replica_groups={}, channel_id=1\n" +
-                      "  b = f32[8] all-reduce(a), to_apply=add, replica_groups={}, channel_id=1\n" +
-                      "  ROOT c = f32[8] all-to-all(b), dimensions={0}, replica_groups={}, channel_id=" +
-                      std::string(channels)));
-  };
-  EXPECT_EQ(with("2"), "");
-  EXPECT_EQ(with("1"), "all-to-all: channel 1 of c is also that of a (all-reduce)");
-}
-
 TEST(CollectiveRules, LayoutsOfAllReducesAreConstrainedAllOrNone) {
   const auto with = [](std::string_view second) {
     return rules_broken_by(with_reducers(

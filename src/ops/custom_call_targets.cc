@@ -1,0 +1,182 @@
+#include "ops/custom_call_targets.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <optional>
+
+#include "ops/infer.h"
+#include "ops/matmul.h"
+
+namespace hlosim {
+namespace {
+
+using WorkRule = void (*)(const OpContext&, Work&);
+
+// ── kinds of work ───────────────────────────────────────────────
+
+/// Annotations and views: the result is the operand.
+void nothing(const OpContext&, Work& work) {
+  work.operand_read.assign(work.operand_read.size(), nullptr);
+  work.result_written = nullptr;
+}
+
+/// Reads the operands and writes the result, nothing else.
+void copies(const OpContext&, Work&) {}
+
+ShapeRef first_array(ShapeRef shape) { return shape->is_tuple() && !shape->elements.empty() ? shape->elements[0] : shape; }
+
+/// A long polynomial per element of the result.
+void function_per_element(const OpContext& op, Work& work) {
+  const ShapeRef shape = first_array(op.shape());
+  if (shape->is_array()) work.vectors.push_back({VectorOp::kExpensive, shape, 1});
+}
+
+/// A sorting network along the last dimension, as for the topk instruction.
+void top_k(const OpContext& op, Work& work) {
+  if (op.operand_count() == 0 || !op.operand_shape(0)->is_array() || op.operand_shape(0)->rank() == 0) return;
+  const ShapeRef operand = op.operand_shape(0);
+  const auto last = static_cast<uint64_t>(std::max<int64_t>(operand->dim(operand->rank() - 1), 1));
+  const double levels = static_cast<double>(std::bit_width(last - 1));
+  const double stages = 2 * (levels * (levels + 1) / 2 + levels + 1);
+  work.vectors.push_back({VectorOp::kCrossLane, operand, stages});
+  work.vectors.push_back({VectorOp::kSimple, operand, 3 * stages});
+}
+
+/// The numbers of `"key":["1","2"]` in a JSON text, quoted or escaped as it may be. Nullopt: no such key.
+std::optional<std::vector<int64_t>> numbers_of(std::string_view config, std::string_view key) {
+  const size_t at = config.find(key);
+  const size_t open = at == std::string_view::npos ? at : config.find('[', at);
+  const size_t close = open == std::string_view::npos ? open : config.find(']', open);
+  if (close == std::string_view::npos) return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (size_t i = open; i < close; ++i) {
+    if (config[i] < '0' || config[i] > '9') continue;
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(config.data() + i, config.data() + close, number);
+    if (error == std::errc()) numbers.push_back(number);
+    i = static_cast<size_t>(end - config.data());
+  }
+  return numbers;
+}
+
+bool within(const std::vector<int64_t>& dimensions, ShapeRef array) {
+  return std::all_of(dimensions.begin(), dimensions.end(), [&](int64_t d) { return d < array->rank(); });
+}
+
+int64_t product(ShapeRef array, const std::vector<int64_t>& dimensions) {
+  int64_t size = 1;
+  for (const int64_t d : dimensions) size = saturating_multiply(size, array->dim(d));
+  return size;
+}
+
+/// cuBLAS products: operands 0 and 1, dimensions by gemm_backend_config's dot_dimension_numbers; a plain
+/// matrix product without.
+void gemm(const OpContext& op, Work& work) {
+  if (op.operand_count() < 2 || !op.operand_shape(0)->is_array() || !op.operand_shape(1)->is_array()) return;
+  const ShapeRef lhs = op.operand_shape(0), rhs = op.operand_shape(1);
+  const std::string_view config = op.text(AttrKey::kBackendConfig);
+  const auto lhs_depth = numbers_of(config, "lhs_contracting_dimensions").value_or(std::vector<int64_t>{lhs->rank() - 1});
+  const auto lhs_batch = numbers_of(config, "lhs_batch_dimensions").value_or(std::vector<int64_t>{});
+  const auto rhs_depth = numbers_of(config, "rhs_contracting_dimensions").value_or(std::vector<int64_t>{rhs->rank() - 2});
+  const auto rhs_batch = numbers_of(config, "rhs_batch_dimensions").value_or(std::vector<int64_t>{});
+  if (lhs->rank() < 2 || rhs->rank() < 2) return;
+  if (!within(lhs_depth, lhs) || !within(lhs_batch, lhs) || !within(rhs_depth, rhs) || !within(rhs_batch, rhs)) return;
+  const int64_t batch = product(lhs, lhs_batch), k = product(lhs, lhs_depth);
+  const int64_t lhs_fixed = saturating_multiply(batch, k);
+  const int64_t rhs_fixed = saturating_multiply(product(rhs, rhs_batch), product(rhs, rhs_depth));
+  if (lhs_fixed <= 0 || rhs_fixed <= 0) return;
+  add_matmul(op, work, batch, lhs->element_count() / lhs_fixed, rhs->element_count() / rhs_fixed, k);
+}
+
+/// cuDNN convolutions with the parts that operands and result play, forward or backward.
+void convolution_of(const OpContext& op, ShapeRef input, ShapeRef kernel, ShapeRef output, Work& work) {
+  const Attr* attr = op.find(AttrKey::kDimLabels);
+  if (!attr || !input->is_array() || !kernel->is_array() || !output->is_array()) return;
+  const ConvolutionDimensions& labels = attr->dim_labels();
+  const auto size = [](ShapeRef shape, int64_t d) { return d >= 0 && d < shape->rank() ? std::max<int64_t>(shape->dim(d), 0) : 1; };
+  const int64_t groups = std::max<int64_t>(1, op.integer(AttrKey::kFeatureGroupCount, 1));
+  int64_t m = size(output, labels.output_batch), k = size(input, labels.input_feature) / groups;
+  for (size_t i = 0; i < labels.output_spatial.size(); ++i) {
+    m = saturating_multiply(m, size(output, labels.output_spatial[i]));
+    k = saturating_multiply(k, size(kernel, labels.kernel_spatial[i]));
+  }
+  add_matmul(op, work, groups, m, size(output, labels.output_feature) / groups, k);
+}
+
+void convolution_forward(const OpContext& op, Work& work) {
+  if (op.operand_count() >= 2) convolution_of(op, op.operand_shape(0), op.operand_shape(1), first_array(op.shape()), work);
+}
+void convolution_backward_input(const OpContext& op, Work& work) {
+  if (op.operand_count() >= 2) convolution_of(op, first_array(op.shape()), op.operand_shape(1), op.operand_shape(0), work);
+}
+void convolution_backward_filter(const OpContext& op, Work& work) {
+  if (op.operand_count() >= 2) convolution_of(op, op.operand_shape(0), first_array(op.shape()), op.operand_shape(1), work);
+}
+
+// ── the table ───────────────────────────────────────────────────
+// Names as XLA and JAX write them; `*` at the end stands for any rest.
+
+struct Target {
+  std::string_view name;
+  WorkRule work;
+};
+
+constexpr Target kTargets[] = {
+    // Annotations of partitioning, placement, layout and inlining.
+    {"Sharding", nothing},
+    {"SPMDFullToShardShape", nothing},
+    {"SPMDShardToFullShape", nothing},
+    {"LocalToGlobalShape", nothing},
+    {"GlobalToLocalShape", nothing},
+    {"xla.sdy.*", nothing},
+    {"annotate_device_placement", nothing},
+    {"LayoutConstraint", nothing},
+    {"ShardBarrierFrom", nothing},
+    {"ShardBarrierTo", nothing},
+    {"__xla_internal_call_marker_*", nothing},
+    {"control_dep", nothing},
+    // Buffers: references, not values.
+    {"AllocateBuffer", nothing},
+    {"CreateBuffer", nothing},
+    {"Pin", nothing},
+    {"Unpin", nothing},
+    // Moves.
+    {"MoveToHost", copies},
+    {"MoveToDevice", copies},
+    {"PadToStatic", copies},
+    {"SliceToDynamic", copies},
+    {"GetRngSeed", copies},
+    // Computations.
+    {"TopK", top_k},
+    {"__cublas$gemm", gemm},
+    {"__cublas$lt$matmul", gemm},
+    {"__cublas$lt$matmul$f8", gemm},
+    {"__cudnn$convForward", convolution_forward},
+    {"__cudnn$convBiasActivationForward", convolution_forward},
+    {"__cudnn$convForwardGraph", convolution_forward},
+    {"__cudnn$convBackwardInput", convolution_backward_input},
+    {"__cudnn$convBackwardFilter", convolution_backward_filter},
+    {"xla_builder.math.*", function_per_element},
+};
+
+bool matches(std::string_view pattern, std::string_view target) {
+  if (pattern.ends_with('*')) return target.starts_with(pattern.substr(0, pattern.size() - 1));
+  return pattern == target;
+}
+
+}  // namespace
+
+std::string_view custom_call_target(const OpContext& op) {
+  const std::string_view quoted = op.text(AttrKey::kCustomCallTarget);
+  return quoted.size() >= 2 ? quoted.substr(1, quoted.size() - 2) : quoted;
+}
+
+void custom_call_work(const OpContext& op, Work& work) {
+  const std::string_view target = custom_call_target(op);
+  for (const Target& known : kTargets)
+    if (matches(known.name, target)) return known.work(op, work);
+  work.unmodelled = target;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,16 @@
+// Custom call targets whose meaning is public, and what they compute.
+#pragma once
+
+#include "hlo/op_def.h"
+#include "ops/work.h"
+
+namespace hlosim {
+
+/// The target without its quotes.
+std::string_view custom_call_target(const OpContext& op);
+
+/// Work of a custom call: by its target where that is known, else the bytes of operands and result
+/// under Work::unmodelled.
+void custom_call_work(const OpContext& op, Work& work);
+
+}  // namespace hlosim
