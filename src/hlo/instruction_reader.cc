@@ -513,13 +513,25 @@ InstructionId ModuleReader::add_instruction(Scope& scope, const Instruction& ins
   return id;
 }
 
-bool ModuleReader::infer_missing_shape(Draft& draft) {
+/// The inferred shape, unless the declared one (with its layouts) agrees.
+bool ModuleReader::derive_shape(Draft& draft) {
   OpContext op(module_, draft.instruction, table_, &diagnostics_);
   const OpDef& def = table_[draft.instruction.opcode];
   HLOSIM_CHECK(def.infer_shape, "{} lacks shape inference", def.name);
   const ShapeRef inferred = def.infer_shape(op);
   if (!inferred) return false;  // reported by the opcode
-  draft.instruction.shape = with_default_layouts(inferred);
+  ShapeRef& shape = draft.instruction.shape;
+  if (shape && compatible(shape, inferred)) return true;
+  if (shape) {
+    Diagnostic warning;
+    warning.severity = Severity::kWarning;
+    warning.message = fmt::format("{}: the declared shape {} is passed over for {}, which the operands give", def.name,
+                                  to_text_without_layout(shape), to_text_without_layout(inferred));
+    warning.source = source_;
+    warning.offset = draft.instruction.opcode_offset;
+    diagnostics_.add(std::move(warning));
+  }
+  shape = with_default_layouts(inferred);
   return true;
 }
 
@@ -534,8 +546,7 @@ bool ModuleReader::finish_instruction(Scope& scope, Draft& draft) {
     if (kept.size() != instruction.attrs.size()) instruction.attrs = module_.arena().copy(kept);
     bind_late(draft);
   }
-  const bool derived = table_[instruction.opcode].has(kDerivedShape);
-  if ((!instruction.shape || derived) && !infer_missing_shape(draft)) return false;
+  if ((!instruction.shape || table_[instruction.opcode].has(kDerivedShape)) && !derive_shape(draft)) return false;
   if (const auto check = table_[instruction.opcode].check_syntax) {
     OpContext op(module_, instruction, table_, &diagnostics_);
     check(op);

@@ -118,7 +118,7 @@ class ModuleReader final : private NameResolver {
   const AttrSpec* find_attribute(const Draft& draft, AttrKey key) const;
   bool check_required(const Draft& draft, const uint64_t (&seen)[2]);
   bool finish_instruction(Scope& scope, Draft& draft);
-  bool infer_missing_shape(Draft& draft);
+  bool derive_shape(Draft& draft);
   bool check_async(const Draft& draft);
   bool wrap_async_start(Draft& draft);
   void bind_late(const Draft& draft);

@@ -46,7 +46,7 @@ enum OpTrait : uint32_t {
   kHostTransfer = 1u << 12,     // infeed, outfeed, send, recv
   kExactTypes = 1u << 13,       // declared element types are the inferred ones: XLA lets every other
                                 // opcode round its result to another float type
-  kDerivedShape = 1u << 14,     // the result shape is the inferred one, whatever the text declares
+  kDerivedShape = 1u << 14,     // where the declared shape is another, the inferred one is meant
 };
 
 class OpContext;

@@ -33,20 +33,16 @@ ShapeRef infer_iota(OpContext& op) {
 }
 
 // C1: a declared tuple has as many elements as there are operands.
-void check_tuple_syntax(OpContext& op) {
-  const ShapeRef shape = op.shape();
-  if (!shape) return;
-  if (!shape->is_tuple())
-    op.error(1, "declared shape is {}, expected a tuple", text_of(shape));
-  else if (static_cast<int64_t>(shape->elements.size()) != op.operand_count())
-    op.error(1, "{} operands, but the declared shape {} has {} elements", op.operand_count(), text_of(shape),
-             shape->elements.size());
-}
 
 ShapeRef infer_tuple(OpContext& op) {
   const auto count = static_cast<size_t>(op.operand_count());
   const ShapeRef declared = op.shape();
-  if (declared && declared->is_tuple() && declared->elements.size() == count) {
+  if (declared && !declared->is_tuple())
+    return op.error(1, "declared shape is {}, expected a tuple", text_of(declared));
+  if (declared && declared->elements.size() != count)
+    return op.error(1, "{} operands, but the declared shape {} has {} elements", count, text_of(declared),
+                    declared->elements.size());
+  if (declared) {
     size_t i = 0;
     while (i < count && compatible(declared->elements[i], op.operand_shape(static_cast<int64_t>(i)))) ++i;
     if (i == count) return declared;
@@ -168,8 +164,7 @@ constexpr OpDef kReplicaIdOp = {
 
 constexpr OpDef kTupleOp = {.name = "tuple",
                             .arity = at_least(0),
-                            .traits = kFree | kExactTypes,
-                            .check_syntax = check_tuple_syntax,
+                            .traits = kFree | kExactTypes | kDerivedShape,
                             .infer_shape = infer_tuple,
                             .xla_cost = xla_cost_tuple};
 constexpr OpDef kGetTupleElementOp = {.name = "get-tuple-element",

@@ -155,6 +155,13 @@ test.hlo:6:21: error: instruction does not exist: aa
 )");
 }
 
+TEST(Reader, ATupleIsWhatItsOperandsAre) {
+  EXPECT_EQ(printed_root("x = (bf16[2], s32[]) tuple(f32[2] a, s32[] b)"), "(f32[2]{0}, s32[]) tuple(%a, %b)");
+  EXPECT_THAT(findings("x = (bf16[2]) tuple(f32[2] a)"),
+              HasSubstr("warning: tuple: the declared shape (bf16[2]) is passed over for (f32[2]), which the operands give"));
+  EXPECT_EQ(printed_root("x = (f32[2]{0:T(8)S(1)}) tuple(f32[2] a)"), "(f32[2]{0:T(8)S(1)}) tuple(%a)");
+}
+
 TEST(Reader, NamesTextsOfOtherKinds) {
   EXPECT_THAT(findings("BufferAssignment:\nallocation 0: size 4"), HasSubstr("this is a buffer-assignment dump, not HLO text"));
   EXPECT_THAT(findings("hlo_module {\n}"), HasSubstr("this is a text proto of an HLO module"));
