@@ -1,6 +1,7 @@
 // The commands of the program, one file each.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <span>
@@ -22,6 +23,9 @@ struct Streams {
   std::ostream& err;
   SourcePtr& standard_input;  // what `in` held, once somebody asked: `-` may be named twice
 };
+
+/// Checks an option's text: a whole number from `low` on. For CLI::Option::check().
+std::function<std::string(const std::string&)> whole_number_from(int64_t low);
 
 struct Command {
   std::string_view name;

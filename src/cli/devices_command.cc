@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <ostream>
@@ -44,7 +46,7 @@ int devices(const Options& options, Streams streams) {
     return kExitInput;
   }
   if (options.names.empty() || options.format == "markdown") return list_devices(options, streams);
-  std::string text;
+  std::vector<std::string> texts;
   bool ok = true;
   for (const std::string& name : options.names) {
     const std::optional<Device> device = read_device(name, options.overrides, streams);
@@ -52,14 +54,12 @@ int devices(const Options& options, Streams streams) {
       ok = false;
       continue;
     }
-    if (options.format == "json") {
-      text += to_json(*device);
-    } else if (options.format == "yaml") {
-      text += (text.empty() ? "" : "---\n") + to_yaml(*device);
-    } else {
-      text += (text.empty() ? "" : "\n") + to_text(*device);
-    }
+    texts.push_back(options.format == "json"   ? to_json(*device)
+                    : options.format == "yaml" ? to_yaml(*device)
+                                               : to_text(*device));
   }
+  const std::string text = options.format == "json" ? json_documents(texts)
+                                                    : fmt::format("{}", fmt::join(texts, options.format == "yaml" ? "---\n" : "\n"));
   if (!write_output(options.output, text, streams)) return kExitInput;
   return ok ? kExitSuccess : kExitInput;
 }

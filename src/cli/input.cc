@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <istream>
 #include <iterator>
 
+#include "base/text.h"
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
 #include "ops/module_rules.h"
@@ -19,6 +21,26 @@ Result<SourcePtr> read_input(const std::string& path, Streams streams) {
     streams.standard_input = std::make_shared<const SourceFile>("<stdin>", std::move(text));
   }
   return streams.standard_input;
+}
+
+std::string json_documents(const std::vector<std::string>& documents) {
+  if (documents.size() == 1) return documents[0];
+  std::string text = "[";
+  for (const std::string& document : documents) {
+    text += text.size() > 1 ? ",\n" : "\n";
+    text += document;
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+  }
+  return text + "\n]\n";
+}
+
+std::function<std::string(const std::string&)> whole_number_from(int64_t low) {
+  return [low](const std::string& text) {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= low) return std::string();
+    return fmt::format("'{}' is not a whole number from {} on", shown(text), low);
+  };
 }
 
 bool write_output(const std::string& path, std::string_view text, Streams streams) {

@@ -22,6 +22,9 @@ struct ModuleInput {
 /// Reads the modules of `path`, verifies them unless `parse_only`, prints all findings.
 ModuleInput read_module_input(const std::string& path, bool parse_only, Streams streams);
 
+/// One JSON document of several: itself when it is alone, else an array.
+std::string json_documents(const std::vector<std::string>& documents);
+
 /// Writes a result to `path` as a whole or not at all; `-` is the streams' standard output. Says what is wrong.
 bool write_output(const std::string& path, std::string_view text, Streams streams);
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
@@ -38,7 +40,7 @@ int layout(const Options& options, Streams streams) {
     }
     query.index = *index;
   }
-  std::string text;
+  std::vector<std::string> texts;
   bool ok = true;
   ShapePool pool;
   for (const std::string& shape : options.shapes) {
@@ -48,13 +50,9 @@ int layout(const Options& options, Streams streams) {
       ok = false;
       continue;
     }
-    if (options.format == "json") {
-      text += to_json(*description);
-    } else {
-      if (!text.empty()) text += '\n';
-      text += to_text(*description);
-    }
+    texts.push_back(options.format == "json" ? to_json(*description) : to_text(*description));
   }
+  const std::string text = options.format == "json" ? json_documents(texts) : fmt::format("{}", fmt::join(texts, "\n"));
   if (!write_output(options.output, text, streams)) return kExitInput;
   return ok ? kExitSuccess : kExitInput;
 }

@@ -146,9 +146,9 @@ std::string printed(const std::vector<Report>& reports, const Options& options) 
   std::string text;
   if (options.format == "csv") return to_csv(reports);
   if (options.format == "json") {
-    if (reports.size() == 1) return to_json(reports[0], HLOSIM_VERSION);
-    for (const Report& report : reports) text += (text.empty() ? "[\n" : ",\n") + to_json(report, HLOSIM_VERSION);
-    return text + "]\n";
+    std::vector<std::string> documents;
+    for (const Report& report : reports) documents.push_back(to_json(report, HLOSIM_VERSION));
+    return json_documents(documents);
   }
   for (const Report& report : reports) {
     if (!text.empty()) text += "\n\n";
@@ -212,17 +212,17 @@ std::function<int()> declare_report(CLI::App& app, Streams streams) {
   app.add_option("--set", options->overrides, "path=value: another value for a key of the device; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--topology", options->topology, "Slice of chips, as in 2x2x1");
-  app.add_option("--devices", options->devices, "Number of devices of the slice")->check(CLI::PositiveNumber);
+  app.add_option("--devices", options->devices, "Number of devices of the slice")->check(whole_number_from(1));
   app.add_option("--format", options->format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
   app.add_option("-o,--output", options->output, "Output file; - is standard output")->capture_default_str();
   app.add_option("--top", options->top, "Rows of the longest lists in the text; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number_from(0))
       ->capture_default_str();
   app.add_option("--module", options->module, "Only modules with this number (from 0) or a name that matches this regular expression");
   app.add_option("--while-trip-count", options->while_trip_count, "Iterations of while loops that don't tell theirs")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number_from(0))
       ->capture_default_str();
   app.add_option("--custom-call-costs", options->custom_call_costs, "YAML file with costs of custom calls by target");
   app.add_option("--fail-on", options->fail_on, "Exit with 1 when the module doesn't fit into the device's memory")

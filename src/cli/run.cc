@@ -54,9 +54,16 @@ std::string with_dashes(const std::string& arg) {
   return result;
 }
 
+// What no option or file name accounts for.
+std::vector<std::string> unexpected(const CLI::App& app) {
+  std::vector<std::string> rest = app.remaining();
+  rest.erase(std::remove(rest.begin(), rest.end(), "--"), rest.end());
+  return rest;
+}
+
 // The first thing on the line that no option or file name accounts for.
 int report_unexpected(const Command& command, const CLI::App& app, Streams streams) {
-  const std::vector<std::string> rest = app.remaining();
+  const std::vector<std::string> rest = unexpected(app);
   const auto flag = std::find_if(rest.begin(), rest.end(), [](const std::string& a) { return a.size() > 1 && a[0] == '-'; });
   if (flag == rest.end()) {
     streams.err << fmt::format("hlosim: error: unexpected argument '{}'\n", shown(rest.front()));
@@ -89,11 +96,11 @@ int run_command(const Command& command, std::span<const std::string> args, Strea
     app.exit(request, streams.out, streams.err);
     return kExitSuccess;
   } catch (const CLI::Error& error) {
-    if (!app.remaining().empty()) return report_unexpected(command, app, streams);
+    if (!unexpected(app).empty()) return report_unexpected(command, app, streams);
     streams.err << "hlosim: error: " << error.what() << "\n  hint: `hlosim help " << command.name << "` lists the options\n";
     return kExitInput;
   }
-  if (!app.remaining().empty()) return report_unexpected(command, app, streams);
+  if (!unexpected(app).empty()) return report_unexpected(command, app, streams);
   return action();
 }
 

@@ -148,6 +148,18 @@ class ReportMaker {
     const std::vector<InstructionId>& steps = estimate_.occupancy.steps;
     if (static_cast<size_t>(use.peak_step) < steps.size())
       row.peak_instruction = name_of(steps[static_cast<size_t>(use.peak_step)]);
+    std::vector<const LiveBuffer*> live;
+    for (const LiveBuffer& buffer : estimate_.occupancy.buffers)
+      if (buffer.space == use.number && buffer.first <= use.peak_step && use.peak_step <= buffer.last)
+        live.push_back(&buffer);
+    const auto shown = live.begin() + static_cast<std::ptrdiff_t>(std::min(live.size(), kLargestBuffers));
+    std::partial_sort(live.begin(), shown, live.end(), [](const LiveBuffer* a, const LiveBuffer* b) {
+      return a->size != b->size ? a->size > b->size : a < b;
+    });
+    for (auto buffer = live.begin(); buffer != shown; ++buffer) {
+      const ShapeRef shape = subshape(module_[(*buffer)->instruction].shape, (*buffer)->index);
+      row.largest.push_back({name_of((*buffer)->instruction), shape ? to_text(shape) : std::string(), (*buffer)->size});
+    }
   }
 
   void make_instructions() {

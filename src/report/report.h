@@ -28,6 +28,13 @@ inline constexpr int kReportSchemaVersion = 1;
 /// By index_of(Unit), overhead and waiting included.
 using BoundTimes = std::array<Picoseconds, static_cast<size_t>(Unit::kNone) + 1>;
 
+/// An array that lives in a memory space at its peak.
+struct ReportBuffer {
+  std::string_view name;
+  std::string shape;
+  Bytes size{};
+};
+
 /// One memory space of the device, or an S(n) that it doesn't know.
 struct ReportSpace {
   int64_t number = 0;                // n of S(n); the smallest where there are several
@@ -39,6 +46,7 @@ struct ReportSpace {
   int32_t peak_step = 0;             // of the flattened schedule
   std::string_view peak_instruction{};
   std::optional<Bytes> reserved{};   // scratch of single instructions, not in `peak`
+  std::vector<ReportBuffer> largest{};  // at the peak, at most kLargestBuffers
   bool overflows() const { return is_used && capacity && peak > *capacity; }
 };
 
@@ -133,6 +141,7 @@ struct Report {
 };
 
 inline constexpr size_t kMaxPaddingRows = 1000;
+inline constexpr size_t kLargestBuffers = 5;
 
 /// The report's names are views into `module`, which has to outlive it.
 Report make_report(const Module& module, const OpTable& table, const Device& device, const Estimate& estimate);

@@ -106,6 +106,9 @@ Json traffic_json(const Report& report) {
 }
 
 Json space_json(const ReportSpace& space) {
+  Json largest = Json::array();
+  for (const ReportBuffer& buffer : space.largest)
+    largest.push_back({{"name", std::string(buffer.name)}, {"shape", buffer.shape}, {"bytes", buffer.size.count()}});
   return {{"number", space.number >= 0 ? Json(space.number) : Json(nullptr)},
           {"name", space.name},
           {"capacity_bytes", or_null(space.capacity)},
@@ -115,7 +118,8 @@ Json space_json(const ReportSpace& space) {
           {"scratch_bytes", or_null(space.reserved)},
           {"fits", space.capacity ? Json(!space.overflows()) : Json(nullptr)},
           {"read_bytes", space.read.count()},
-          {"written_bytes", space.written.count()}};
+          {"written_bytes", space.written.count()},
+          {"largest", std::move(largest)}};
 }
 
 Json memory_json(const Report& report) {

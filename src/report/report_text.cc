@@ -60,8 +60,8 @@ class TextReport {
   }
   void section(std::string_view title) { line("\n{}", title); }
   size_t shown(size_t count) const { return options_.top == 0 ? count : std::min(count, options_.top); }
-  void rest(size_t count, std::string_view what) {
-    if (count > shown(count)) line("  and {} more {} (--top=0 shows all)", count - shown(count), what);
+  void rest(size_t count) {
+    if (count > shown(count)) line("  and {} more (--top=0 shows all)", grouped(static_cast<int64_t>(count - shown(count))));
   }
   Picoseconds makespan() const { return report_.totals.makespan; }
 
@@ -111,6 +111,8 @@ class TextReport {
       line("  {} needed at step {}{}, {} there", exact(space->peak), space->peak_step,
            space->peak_instruction.empty() ? "" : fmt::format(" ({})", shortened(space->peak_instruction, kNameWidth)),
            exact(*space->capacity));
+      for (const ReportBuffer& buffer : space->largest)
+        line("  {:>10}  {} {}", oom_size(buffer.size), shortened(buffer.name, kNameWidth), shortened(buffer.shape, 60));
     }
     if (report_.unused_keys.keys.empty() && report_.unused_keys.unchecked == 0) return;
     section("Device keys without effect on this module");
@@ -199,7 +201,7 @@ class TextReport {
                  count_text(row.flops), to_text(row.padded_bytes), row.padded_bytes.count() > 0 ? percent(std::max(waste, 0.0)) : "-"});
     }
     out_ += table.text("  ");
-    rest(rows.size(), "instructions");
+    rest(rows.size());
   }
 
   std::vector<const ReportTransfer*> transfers_of(bool (*wanted)(TransferKind)) const {
@@ -229,7 +231,7 @@ class TextReport {
                  row.cross_program ? "cross-program" : row.done_name.empty() ? "no done" : ""});
     }
     out_ += table.text("  ");
-    rest(rows.size(), "copies");
+    rest(rows.size());
   }
 
   void collectives() {
@@ -255,7 +257,7 @@ class TextReport {
     for (size_t i = 0; i < shown(rows.size()); ++i)
       if (rows[i]->collective && !rows[i]->collective->algorithm.empty())
         line("  {}: {}", shortened(rows[i]->start_name, kNameWidth), rows[i]->collective->algorithm);
-    rest(rows.size(), "collectives");
+    rest(rows.size());
   }
 
   void other_transfers() {
@@ -270,7 +272,7 @@ class TextReport {
                  to_text(row.duration), to_text(row.hidden), to_text(row.exposed)});
     }
     out_ += table.text("  ");
-    rest(rows.size(), "transfers");
+    rest(rows.size());
   }
 
   void loops() {
@@ -283,7 +285,7 @@ class TextReport {
                  to_text(loop.iteration), loop.known ? "" : "unknown, taken as this: --while-trip-count=N"});
     }
     out_ += table.text("  ");
-    rest(report_.loops.size(), "loops");
+    rest(report_.loops.size());
   }
 
   void padding() {
@@ -295,7 +297,7 @@ class TextReport {
     const size_t count = std::min<size_t>(shown(report_.padding.size()), options_.top == 0 ? report_.padding.size() : 5);
     for (size_t i = 0; i < count; ++i) padding_entry(i + 1, report_.padding[i]);
     const auto more = static_cast<size_t>(report_.padded_arrays) - count;
-    if (more > 0) line("  and {} more arrays{}", more, options_.top == 0 ? "" : " (--top=0 shows more)");
+    if (more > 0) line("  and {} more{}", grouped(static_cast<int64_t>(more)), options_.top == 0 ? "" : " (--top=0 shows more)");
   }
 
   void padding_entry(size_t number, const ReportPadding& row) {

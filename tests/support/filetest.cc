@@ -197,6 +197,18 @@ Result<Outcome> run_command(const std::string& command, const std::string& file_
   return outcome;
 }
 
+// Links those neighbours of `path` into the current folder that `text` names (with or without extension), and those
+// that they name.
+void link_neighbours(const fs::path& path, const std::string& text) {
+  for (const fs::directory_entry& neighbour : fs::directory_iterator(path.parent_path())) {
+    const fs::path name = neighbour.path().filename();
+    if (neighbour.path() == path || text.find(name.stem().string()) == std::string::npos) continue;
+    if (fs::exists(fs::symlink_status(name))) continue;
+    fs::create_symlink(neighbour.path(), name);
+    if (neighbour.is_regular_file()) link_neighbours(neighbour.path(), read_all(neighbour.path()));
+  }
+}
+
 class FileTestCase : public testing::Test {
  public:
   explicit FileTestCase(fs::path path) : path_(std::move(path)) {}
@@ -230,9 +242,7 @@ class FileTestCase : public testing::Test {
   void run_all(const FileTest& test, std::vector<Outcome>& outcomes) const {
     const ScratchFolder scratch;
     const std::string file_name = path_.filename().string();
-    for (const fs::directory_entry& neighbour : fs::directory_iterator(path_.parent_path())) {
-      if (neighbour.path() != path_) fs::create_symlink(neighbour.path(), neighbour.path().filename());
-    }
+    link_neighbours(path_, read_all(path_));
     write_all(file_name, test.input);
     for (const std::string& command : test.commands) {
       Result<Outcome> outcome = run_command(command, file_name);

@@ -18,7 +18,7 @@
 // is that run's exit code.
 //
 // A run sees a scratch folder that holds the file without its closing expectations (so that the text ends where
-// the input ends) and links to the file's neighbours; it is the current folder, and file names in messages are as the
+// the input ends) and links to the neighbours it names; it is the current folder, and file names in messages are as the
 // RUN line gives them. HLOSIM_UPDATE=1 in the environment rewrites the expectations instead of comparing:
 // read the difference before you keep it.
 #pragma once
