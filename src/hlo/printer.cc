@@ -134,7 +134,7 @@ class Printer {
   void attributes(const Instruction& instruction, const Instruction* wrapped) {
     if (wrapped && table_[instruction.opcode].has(kAsyncStart))
       for (const Attr& attr : wrapped->attrs)
-        if (!instruction.find(attr.key)) attribute(attr);
+        if (attr.key == AttrKey::kCalls || !instruction.find(attr.key)) attribute(attr);  // its own, not the start's
     for (const Attr& attr : instruction.attrs) {
       if (wrapped && attr.key == AttrKey::kCalls) continue;
       if (!options_.metadata && attr.key == AttrKey::kMetadata) continue;

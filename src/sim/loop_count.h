@@ -8,7 +8,8 @@
 
 namespace hlosim {
 
-/// The compiler's "known_trip_count":{"n":"5"} in backend_config; nullopt when there is none.
+/// The compiler's "known_trip_count":{"n":"5"} in backend_config, else what the loop itself tells
+/// (ops/trip_count.h); nullopt when neither does.
 std::optional<int64_t> loop_count(const OpContext& loop);
 
 }  // namespace hlosim
