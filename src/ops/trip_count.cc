@@ -123,8 +123,10 @@ class Tracer {
   std::deque<Frame> frames_;  // stable addresses
 };
 
+__extension__ typedef __int128 Wide;  // differences of any two int64
+
 /// while (start; start `direction` bound; start += step). Empty: endless, or past what int64 counts.
-std::optional<int64_t> count_steps(__int128 start, __int128 step, __int128 bound, std::string_view direction) {
+std::optional<int64_t> count_steps(Wide start, Wide step, Wide bound, std::string_view direction) {
   if (direction == "GT" || direction == "GE") {
     start = -start;
     step = -step;
@@ -132,7 +134,7 @@ std::optional<int64_t> count_steps(__int128 start, __int128 step, __int128 bound
     direction = direction == "GT" ? "LT" : "LE";
   }
   if (direction == "LE") ++bound;
-  __int128 count = 0;
+  Wide count = 0;
   if (direction == "LT" || direction == "LE") {
     if (start >= bound) return 0;
     if (step <= 0) return std::nullopt;

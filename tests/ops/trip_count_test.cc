@@ -60,7 +60,9 @@ TEST(TripCount, DerivedCountsAreThoseOfRunning) {
         const std::string compare = std::string("compare(i, n), direction=") + direction;
         const TripCount count = count_of(counting(start, adds ? "add(i, c)" : "subtract(i, c)", compare));
         EXPECT_EQ(count.known(), turns < 1000) << start << direction << adds;
-        if (count.known()) EXPECT_EQ(count.count, turns) << start << direction << adds;
+        if (count.known()) {
+          EXPECT_EQ(count.count, turns) << start << direction << adds;
+        }
       }
 }
 
