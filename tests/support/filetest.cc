@@ -197,15 +197,15 @@ Result<Outcome> run_command(const std::string& command, const std::string& file_
   return outcome;
 }
 
-// Links those neighbours of `path` into the current folder that `text` names (with or without extension), and those
-// that they name.
+// Links those neighbours of the test `path` into the current folder that `text` names (with or without extension),
+// and those that they name.
 void link_neighbours(const fs::path& path, const std::string& text) {
   for (const fs::directory_entry& neighbour : fs::directory_iterator(path.parent_path())) {
     const fs::path name = neighbour.path().filename();
     if (neighbour.path() == path || text.find(name.stem().string()) == std::string::npos) continue;
     if (fs::exists(fs::symlink_status(name))) continue;
     fs::create_symlink(neighbour.path(), name);
-    if (neighbour.is_regular_file()) link_neighbours(neighbour.path(), read_all(neighbour.path()));
+    if (neighbour.is_regular_file()) link_neighbours(path, read_all(neighbour.path()));
   }
 }
 
