@@ -170,6 +170,10 @@ class ReportMaker {
       report_.bound_time[index_of(record.bound_by)] += record.self_time - record.exposed;
       report_.bound_time[index_of(Unit::kWait)] += record.exposed;
     }
+    // What is left is waiting at the end, for transfers that no done in the entry computation waits for.
+    Picoseconds rest = simulation.totals.makespan;
+    for (const Picoseconds part : report_.bound_time) rest -= part;
+    if (rest.count() > 0) report_.bound_time[index_of(Unit::kWait)] += rest;
   }
 
   ReportInstruction instruction_row(const InstructionRecord& record) {
