@@ -6,6 +6,7 @@
 #include <set>
 
 #include "layout/sizes.h"
+#include "model/instruction_cost.h"
 #include "model/torus.h"
 #include "ops/collective_groups.h"
 #include "ops/infer.h"
@@ -191,10 +192,10 @@ void add_payload(CollectiveCost& cost, std::span<const ShapeRef> payload) {
     for_each_leaf(shape, [&](ShapeRef leaf) {
       if (!leaf->is_array()) return;
       if (leaf->rank() == 0) {
-        cost.scalar_payload += dense_bytes(leaf);
+        add_bytes(cost.scalar_payload, dense_bytes(leaf));
       } else {
-        cost.payload += array_size(leaf);
-        cost.logical_payload += dense_bytes(leaf);
+        add_bytes(cost.payload, array_size(leaf));
+        add_bytes(cost.logical_payload, dense_bytes(leaf));
       }
     });
 }

@@ -76,8 +76,8 @@ PartAccess part_of(ShapeRef part, ShapeRef whole) {
 
 void merge(PartAccess& into, const PartAccess& more) {
   into.whole |= more.whole;
-  into.padded += more.padded;
-  into.logical += more.logical;
+  add_bytes(into.padded, more.padded);
+  add_bytes(into.logical, more.logical);
 }
 
 int64_t leaves_before(ShapeRef tuple, int64_t element) {
@@ -129,8 +129,8 @@ class BodyWalk {
       visit_fusion(id, instruction, summary);
     } else if (instruction.literal) {
       if (instruction.shape->is_array() && instruction.shape->rank() > 0) {
-        summary.constants.read += array_size(instruction.shape);
-        summary.logical_constants += dense_bytes(instruction.shape);
+        add_bytes(summary.constants.read, array_size(instruction.shape));
+        add_bytes(summary.logical_constants, dense_bytes(instruction.shape));
       }
     } else if (def.has(kFree)) {
       look_through(instruction, origin);
@@ -162,8 +162,8 @@ class BodyWalk {
   void visit_fusion(InstructionId id, const Instruction& instruction, FusionSummary& summary) {
     const FusionSummary& inner = done_[called_of(instruction)];
     summary.compute += inner.compute;
-    summary.constants += inner.constants;
-    summary.logical_constants += inner.logical_constants;
+    add_bytes(summary.constants.read, inner.constants.read);
+    add_bytes(summary.logical_constants, inner.logical_constants);
     for (size_t i = 0; i < instruction.operands.size() && i < inner.parameters.size(); ++i) {
       const Origin& origin = origins_[instruction.operands[i]];
       if (origin.parameter < 0) continue;

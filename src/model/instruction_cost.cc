@@ -130,17 +130,15 @@ class CostModel {
 
   enum class Direction : uint8_t { kRead, kWrite };
 
-  static void add(Bytes& into, Bytes bytes) { into = Bytes(saturating_add(into.count(), bytes.count())); }
-
   void access(InstructionCost& cost, Direction direction, int64_t space, Bytes padded, Bytes logical) {
     const size_t at = memory_.space_of(space);
     if (at == kUnknownSpace)
       assumptions_.add(
           fmt::format("memory space S({}) is not in the device file: its traffic takes no time", space));
     Traffic& traffic = cost.traffic[at];
-    add(direction == Direction::kRead ? traffic.read : traffic.written, padded);
-    add(cost.padded_bytes, padded);
-    add(cost.logical_bytes, logical);
+    add_bytes(direction == Direction::kRead ? traffic.read : traffic.written, padded);
+    add_bytes(cost.padded_bytes, padded);
+    add_bytes(cost.logical_bytes, logical);
   }
 
   /// All arrays of `part`, in the spaces of `where`: the same shape, or the array that it is a part of.
@@ -258,7 +256,7 @@ class CostModel {
     if (given->written) hbm.written = *given->written;
     if (given->read || given->written) {
       Bytes all{};
-      for (const Traffic& traffic : cost.traffic) all += traffic.total();
+      for (const Traffic& traffic : cost.traffic) add_bytes(all, traffic.total());
       cost.padded_bytes = all;
       cost.logical_bytes = all;
     }

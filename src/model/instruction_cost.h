@@ -51,7 +51,14 @@ constexpr size_t index_of(Unit unit) { return static_cast<size_t>(unit); }
 /// "MXU", "VPU", "HBM", …, "overhead", "wait", "none". Memory units by the name of their space, upper case.
 std::string unit_name(const DeviceConfig& device, Unit unit);
 
-/// Bytes read from and written to one memory space: array sizes, padding included.
+/// Where sums of bytes stop growing, so that adding two of them never overflows.
+inline constexpr Bytes kMostBytes{int64_t{1} << 61};
+/// into + more, kMostBytes at most. Requires: 0 <= into <= kMostBytes, more >= 0.
+constexpr void add_bytes(Bytes& into, Bytes more) {
+  into = more > kMostBytes - into ? kMostBytes : into + more;
+}
+
+/// Bytes read from and written to one memory space: array sizes, padding included; at most kMostBytes each.
 /// Scalars (rank 0) live with the scalar unit and are no traffic.
 struct Traffic {
   Bytes read{};

@@ -8,6 +8,7 @@
 #include "ops/infer.h"
 #include "sim/loop_count.h"
 #include "sim/overlap.h"
+#include "sim/transfer_plan.h"
 
 namespace hlosim {
 namespace {
@@ -18,7 +19,7 @@ constexpr size_t kHostUnit = index_of(Unit::kHost);
 void add_times(Picoseconds& into, Picoseconds time, int64_t count) { into = later(into, times(time, count)); }
 
 void add_bytes(Bytes& into, Bytes bytes, int64_t count) {
-  into = Bytes(saturating_add(into.count(), saturating_multiply(bytes.count(), count)));
+  add_bytes(into, Bytes(saturating_multiply(bytes.count(), count)));
 }
 
 class Runner {
@@ -54,7 +55,7 @@ class Runner {
     if (def.has(kAsyncDone)) {
       finish(id, record);
     } else if (def.has(kAsyncStart)) {
-      outcome = start(id, instruction, def, record);
+      outcome = start(id, record);
     } else if (def.has(kCallsInline)) {
       call(id, instruction, record);
     } else if (def.has(kCollective)) {
@@ -155,13 +156,8 @@ class Runner {
 
   // ── collectives ──
 
-  Result<CollectiveCost> network(InstructionId id) {
-    OpContext op(c_.module, c_.module[id], c_.table, nullptr);
-    return cost_collective(op, c_.device, c_.slice, c_.grid, sinks_.assumptions);
-  }
-
   Result<void> collective(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
-    auto cost = network(id);
+    auto cost = network_cost(c_, id, sinks_);
     if (!cost) return tl::unexpected(std::move(cost.error()));
     InstructionCost& own = record.cost;
     own.busy[kIciUnit] = cost->network;
@@ -172,7 +168,11 @@ class Runner {
     drain(Lane::kIci, record);
     const Picoseconds begin = overlap_.now();
     compute(record, own.stream, hbm_work(own), 1);
-    TransferRecord transfer = new_transfer(id, TransferKind::kCollective, Lane::kIci);
+    TransferRecord transfer;
+    transfer.start_instruction = id;
+    transfer.kind = TransferKind::kCollective;
+    transfer.lane = Lane::kIci;
+    transfer.executions = 1;
     transfer.done_instruction = id;
     transfer.start = record.start;
     transfer.begin = begin;
@@ -180,61 +180,26 @@ class Runner {
     transfer.duration = transfer.end - transfer.start;
     transfer.exposed = transfer.duration;
     transfer.bytes = cost->payload;
-    describe_spaces(transfer, instruction);
-    add_sent(*cost, 1);
+    describe_spaces(transfer, c_.module, instruction);
+    add_sent(cost->sent, cost->scalar_sent);
     transfer.collective = std::move(*cost);
     run_.transfers.push_back(std::move(transfer));
     return {};
   }
 
-  void add_sent(const CollectiveCost& cost, int64_t count) {
-    add_bytes(run_.totals.sent, cost.sent, count);
-    add_bytes(run_.totals.scalar_sent, cost.scalar_sent, count);
+  void add_sent(Bytes sent, Bytes scalar_sent) {
+    add_bytes(run_.totals.sent, sent, 1);
+    add_bytes(run_.totals.scalar_sent, scalar_sent, 1);
   }
 
   // ── asynchronous work ──
 
-  TransferRecord new_transfer(InstructionId id, TransferKind kind, Lane lane) const {
-    TransferRecord transfer;
-    transfer.start_instruction = id;
-    transfer.kind = kind;
-    transfer.executions = 1;
-    transfer.lane = lane;
-    transfer.start = overlap_.now();
-    return transfer;
-  }
-
-  static int64_t space_number(ShapeRef shape) {
-    int64_t number = kDefaultMemorySpace;
-    bool first = true;
-    for_each_leaf(shape, [&](ShapeRef leaf) {
-      if (leaf->is_array() && first) number = leaf->memory_space(), first = false;
-    });
-    return number;
-  }
-
-  void describe_spaces(TransferRecord& transfer, const Instruction& instruction) const {
-    if (!instruction.operands.empty())
-      transfer.from_space = space_number(c_.module[instruction.operands[0]].shape);
-    transfer.to_space = space_number(instruction.shape);
-  }
-
-  Result<void> start(InstructionId id, const Instruction& instruction, const OpDef& def,
-                     InstructionRecord& record) {
-    if (def.has(kCollective)) return start_collective(id, instruction, record);
-    if (def.has(kCopyStart)) {
-      start_copy(id, instruction, record);
-    } else if (def.has(kHostTransfer)) {
-      start_host(id, instruction, record);
-    } else {
-      start_computation(id, instruction, record);
-    }
-    return {};
-  }
-
-  /// Issues: the start's own time, then the transfer goes its way.
-  size_t issue(TransferRecord transfer, InstructionRecord& record, Picoseconds latency, Picoseconds stream,
-               double demand) {
+  /// The start's own time, then the transfer goes its way.
+  Result<void> start(InstructionId id, InstructionRecord& record) {
+    auto plan = plan_transfer(c_, id, done_, sinks_);
+    if (!plan) return tl::unexpected(std::move(plan.error()));
+    record.cost = plan->cost;
+    TransferRecord& transfer = plan->record;
     if (transfer.lane == Lane::kDmaIn || transfer.lane == Lane::kDmaOut) {
       const auto limit =
           static_cast<size_t>(std::max<int64_t>(1, c_.device.dma.outstanding * c_.device.cores));
@@ -244,135 +209,20 @@ class Runner {
     overlap_.pass(record.cost.fixed);
     overlap_.run(record.cost.stream, Picoseconds(0));
     transfer.start = overlap_.now();
-    const size_t ticket = overlap_.start(transfer.lane, latency, stream, demand);
+    const size_t ticket = overlap_.start(transfer.lane, plan->latency, plan->stream, share(*plan));
     transfer_of_ticket_.push_back(run_.transfers.size());
+    started_.emplace_back(id, ticket);
+    for (size_t i = 0; i < kUnitCount; ++i) add_times(run_.totals.busy[i], plan->busy[i], 1);
+    add_work(record.cost, 1);
+    add_sent(plan->sent, plan->scalar_sent);
     run_.transfers.push_back(std::move(transfer));
-    started_.emplace_back(record.id, ticket);
-    busy_beside(Unit::kScalar, record.cost.busy[index_of(Unit::kScalar)]);
-    add_counts(record.cost, 1);
-    return ticket;
-  }
-
-  double share(Picoseconds work, Picoseconds stream) const {
-    return stream.count() > 0
-               ? std::min(1.0, static_cast<double>(work.count()) / static_cast<double>(stream.count()))
-               : 0;
-  }
-
-  void start_copy(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
-    const ShapeRef source = c_.module[instruction.operands[0]].shape, target = instruction.shape->elements[0];
-    const size_t from = c_.memory.space_of(source->memory_space()),
-                 to = c_.memory.space_of(target->memory_space());
-    const bool host = c_.memory.on_host(from) || c_.memory.on_host(to);
-    const Lane lane = host                                                ? Lane::kHost
-                      : c_.memory.on_chip(from) && !c_.memory.on_chip(to) ? Lane::kDmaOut
-                                                                          : Lane::kDmaIn;
-    TransferRecord transfer = new_transfer(id, TransferKind::kCopy, lane);
-    transfer.from_space = source->memory_space();
-    transfer.to_space = target->memory_space();
-    transfer.cross_program = instruction.find(AttrKey::kCrossProgramPrefetchIndex) != nullptr;
-    if (transfer.cross_program && c_.options.cross_program_prefetch_is_done) {
-      record.cost.traffic = {};
-      record.cost.logical_bytes = record.cost.padded_bytes = Bytes(0);
-      sinks_.assumptions.add("cross-program prefetches were done by the run before", id);
-      issue(transfer, record, {}, {}, 0);
-      return;
-    }
-    Picoseconds stream{}, latency{};
-    for (size_t i = 0; i < c_.device.memory.size(); ++i) {
-      transfer.bytes =
-          std::max({transfer.bytes, record.cost.traffic[i].read, record.cost.traffic[i].written});
-      stream = std::max(stream, c_.memory.busy(i, record.cost.traffic[i]));
-    }
-    const Traffic& hbm = record.cost.traffic[c_.memory.hbm()];
-    const Picoseconds work = c_.memory.busy(c_.memory.hbm(), hbm);
-    if (hbm.read.count() > 0) latency += c_.device.dma.read_latency;
-    if (hbm.written.count() > 0) latency += c_.device.dma.write_latency;
-    if (host) latency += c_.device.host.pcie.latency;
-    busy_beside(work);
-    if (host) busy_beside(Unit::kHost, stream);
-    issue(std::move(transfer), record, latency, stream, share(work, stream));
-  }
-
-  void busy_beside(Picoseconds hbm) { busy_beside(c_.memory.unit_of(c_.memory.hbm()), hbm); }
-  void busy_beside(Unit unit, Picoseconds time) {
-    Picoseconds& busy = run_.totals.busy[index_of(unit)];
-    busy = later(busy, time);
-  }
-
-  Result<void> start_collective(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
-    auto cost = network(id);
-    if (!cost) return tl::unexpected(std::move(cost.error()));
-    TransferRecord transfer = new_transfer(id, TransferKind::kCollective, Lane::kIci);
-    describe_spaces(transfer, instruction);
-    transfer.bytes = cost->payload;
-    const Picoseconds work = c_.memory.busy(c_.memory.hbm(), record.cost.traffic[c_.memory.hbm()]);
-    const Picoseconds stream = std::max(cost->network, work);
-    const Picoseconds launch = cost->launch;
-    add_sent(*cost, 1);
-    busy_beside(Unit::kIci, cost->network);
-    busy_beside(work);
-    transfer.collective = std::move(*cost);
-    issue(std::move(transfer), record, launch, stream, share(work, stream));
     return {};
   }
 
-  /// send and recv: to the host over PCIe, to another device over one link.
-  void start_host(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
-    const Attr* flag = instruction.find(AttrKey::kIsHostTransfer);
-    const bool host = flag && flag->flag();
-    TransferRecord transfer = new_transfer(id, host ? TransferKind::kHost : TransferKind::kCollective,
-                                           host ? Lane::kHost : Lane::kIci);
-    for (const Traffic& traffic : record.cost.traffic) transfer.bytes += traffic.total();
-    const Picoseconds work = c_.memory.busy(c_.memory.hbm(), record.cost.traffic[c_.memory.hbm()]);
-    const Picoseconds wire =
-        duration(transfer.bytes, host ? c_.device.host.pcie.bandwidth : c_.device.ici.bandwidth);
-    const Picoseconds latency =
-        host ? c_.device.host.pcie.latency : c_.device.ici.launch + c_.device.ici.hop_latency;
-    if (!host) sinks_.assumptions.add("send and recv between devices go over one hop of one link", id);
-    busy_beside(host ? Unit::kHost : Unit::kIci, wire);
-    busy_beside(work);
-    const Picoseconds stream = std::max(wire, work);
-    issue(std::move(transfer), record, latency, stream, share(work, stream));
-  }
-
-  /// What async-start calls runs on its own: as a collective, a copy or a computation beside the TensorCore.
-  void start_computation(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
-    const ComputationId callee = instruction.find(AttrKey::kCalls)->computations()[0];
-    const ComputationRun& called = done_[callee];
-    const Totals& totals = called.totals;
-    const bool links =
-        totals.busy[kIciUnit].count() > 0 || (called.transfers.size() == 1 && called.transfers[0].collective);
-    const Picoseconds moving = totals.by_category[static_cast<size_t>(CostCategory::kData)];
-    const bool copies =
-        !links && totals.flops.count() == 0 && totals.vector_operations == 0 && moving.count() > 0;
-    const bool host = totals.busy[kHostUnit].count() > 0;
-    const Lane lane = links ? Lane::kIci : host ? Lane::kHost : copies ? Lane::kDmaIn : Lane::kAsync;
-    TransferRecord transfer = new_transfer(id,
-                                           links    ? TransferKind::kCollective
-                                           : host   ? TransferKind::kHost
-                                           : copies ? TransferKind::kCopy
-                                                    : TransferKind::kComputation,
-                                           lane);
-    describe_spaces(transfer, instruction);
-    if (instruction.shape->is_tuple() && instruction.shape->elements.size() > 1)
-      transfer.to_space = space_number(instruction.shape->elements[1]);
-    if (called.transfers.size() == 1) transfer.collective = called.transfers[0].collective;
-    transfer.bytes = transfer.collective ? transfer.collective->payload : totals.padded_bytes;
-    if (copies) transfer.bytes = Bytes(totals.padded_bytes.count() / 2);  // read here, written there
-    busy_beside(Unit::kIci, totals.busy[kIciUnit]);
-    busy_beside(Unit::kHost, totals.busy[kHostUnit]);
-    busy_beside(called.hbm_work);
-    add_bytes(run_.totals.sent, totals.sent, 1);
-    add_bytes(run_.totals.scalar_sent, totals.scalar_sent, 1);
-    InstructionCost& own = record.cost;
-    own.flops = totals.flops;
-    own.vector_operations = totals.vector_operations;
-    own.transcendentals = totals.transcendentals;
-    own.traffic = totals.traffic;
-    own.logical_bytes = totals.logical_bytes, own.padded_bytes = totals.padded_bytes;
-    sinks_.calls.push_back({id, callee, 1, {}, true});
-    issue(std::move(transfer), record, {}, totals.makespan, share(called.hbm_work, totals.makespan));
+  static double share(const TransferPlan& plan) {
+    if (plan.stream.count() == 0) return 0;
+    return std::min(1.0,
+                    static_cast<double>(plan.hbm_work.count()) / static_cast<double>(plan.stream.count()));
   }
 
   void finish(InstructionId id, InstructionRecord& record) {

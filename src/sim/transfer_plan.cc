@@ -1,0 +1,177 @@
+#include "sim/transfer_plan.h"
+
+#include <algorithm>
+
+#include "model/memory_system.h"
+
+namespace hlosim {
+namespace {
+
+/// S(n) of the first array inside.
+int64_t space_number(ShapeRef shape) {
+  int64_t number = kDefaultMemorySpace;
+  bool first = true;
+  for_each_leaf(shape, [&](ShapeRef leaf) {
+    if (leaf->is_array() && first) number = leaf->memory_space(), first = false;
+  });
+  return number;
+}
+
+class Planner {
+ public:
+  Planner(const RunContext& context, InstructionId start, const IdMap<ComputationId, ComputationRun>& done,
+          RunSinks& sinks)
+      : c_(context), id_(start), instruction_(context.module[start]), done_(done), sinks_(sinks) {
+    plan_.cost = context.costs[start];
+    plan_.record.start_instruction = start;
+    plan_.record.executions = 1;
+  }
+
+  Result<TransferPlan> plan() {
+    const OpDef& def = c_.table[instruction_.opcode];
+    if (def.has(kCollective)) return collective();
+    if (def.has(kCopyStart)) return copy();
+    if (def.has(kHostTransfer)) return host_transfer();
+    return computation();
+  }
+
+ private:
+  /// HBM's part of the traffic, and the stream at least as long.
+  void add_hbm() {
+    plan_.hbm_work = c_.memory.busy(c_.memory.hbm(), hbm());
+    plan_.busy[index_of(c_.memory.unit_of(c_.memory.hbm()))] = plan_.hbm_work;
+    plan_.stream = std::max(plan_.stream, plan_.hbm_work);
+  }
+  const Traffic& hbm() const { return plan_.cost.traffic[c_.memory.hbm()]; }
+
+  TransferPlan copy() {
+    const ShapeRef source = c_.module[instruction_.operands[0]].shape,
+                   target = instruction_.shape->elements[0];
+    const size_t from = c_.memory.space_of(source->memory_space());
+    const size_t to = c_.memory.space_of(target->memory_space());
+    const bool host = c_.memory.on_host(from) || c_.memory.on_host(to);
+    const bool out = c_.memory.on_chip(from) && !c_.memory.on_chip(to);
+    TransferRecord& record = plan_.record;
+    record.kind = TransferKind::kCopy;
+    record.lane = host ? Lane::kHost : out ? Lane::kDmaOut : Lane::kDmaIn;
+    record.from_space = source->memory_space();
+    record.to_space = target->memory_space();
+    record.cross_program = instruction_.find(AttrKey::kCrossProgramPrefetchIndex) != nullptr;
+    if (record.cross_program && c_.options.cross_program_prefetch_is_done) {
+      plan_.cost.traffic = {};
+      plan_.cost.logical_bytes = plan_.cost.padded_bytes = Bytes(0);
+      sinks_.assumptions.add("cross-program prefetches were done by the run before", id_);
+      return std::move(plan_);
+    }
+    for (size_t i = 0; i < c_.device.memory.size(); ++i) {
+      const Traffic& traffic = plan_.cost.traffic[i];
+      record.bytes = std::max({record.bytes, traffic.read, traffic.written});
+      plan_.stream = std::max(plan_.stream, c_.memory.busy(i, traffic));
+    }
+    if (hbm().read.count() > 0) plan_.latency += c_.device.dma.read_latency;
+    if (hbm().written.count() > 0) plan_.latency += c_.device.dma.write_latency;
+    if (host) plan_.latency += c_.device.host.pcie.latency;
+    if (host) plan_.busy[index_of(Unit::kHost)] = plan_.stream;
+    add_hbm();
+    return std::move(plan_);
+  }
+
+  Result<TransferPlan> collective() {
+    auto cost = network_cost(c_, id_, sinks_);
+    if (!cost) return tl::unexpected(std::move(cost.error()));
+    plan_.record.kind = TransferKind::kCollective;
+    plan_.record.lane = Lane::kIci;
+    plan_.record.bytes = cost->payload;
+    describe_spaces(plan_.record, c_.module, instruction_);
+    plan_.latency = cost->launch;
+    plan_.stream = cost->network;
+    plan_.busy[index_of(Unit::kIci)] = cost->network;
+    plan_.sent = cost->sent, plan_.scalar_sent = cost->scalar_sent;
+    plan_.record.collective = std::move(*cost);
+    add_hbm();
+    return std::move(plan_);
+  }
+
+  /// send and recv: to the host over PCIe, to another device over one link.
+  TransferPlan host_transfer() {
+    const Attr* flag = instruction_.find(AttrKey::kIsHostTransfer);
+    const bool host = flag && flag->flag();
+    TransferRecord& record = plan_.record;
+    record.kind = host ? TransferKind::kHost : TransferKind::kCollective;
+    record.lane = host ? Lane::kHost : Lane::kIci;
+    record.bytes = plan_.cost.padded_bytes;
+    plan_.stream = duration(record.bytes, host ? c_.device.host.pcie.bandwidth : c_.device.ici.bandwidth);
+    plan_.latency = host ? c_.device.host.pcie.latency : c_.device.ici.launch + c_.device.ici.hop_latency;
+    if (!host) sinks_.assumptions.add("send and recv between devices go over one hop of one link", id_);
+    plan_.busy[index_of(host ? Unit::kHost : Unit::kIci)] = plan_.stream;
+    add_hbm();
+    return std::move(plan_);
+  }
+
+  /// What async-start calls runs on its own: as a collective, a copy or a computation beside the TensorCore.
+  TransferPlan computation() {
+    const ComputationId callee = instruction_.find(AttrKey::kCalls)->computations()[0];
+    const ComputationRun& called = done_[callee];
+    const Totals& totals = called.totals;
+    TransferRecord& record = plan_.record;
+    if (called.transfers.size() == 1) record.collective = called.transfers[0].collective;
+    const Picoseconds moving = totals.by_category[static_cast<size_t>(CostCategory::kData)];
+    const bool computes = totals.flops.count() > 0 || totals.vector_operations > 0;
+    if (totals.busy[index_of(Unit::kIci)].count() > 0 || record.collective) {
+      record.kind = TransferKind::kCollective, record.lane = Lane::kIci;
+    } else if (totals.busy[index_of(Unit::kHost)].count() > 0) {
+      record.kind = TransferKind::kHost, record.lane = Lane::kHost;
+    } else if (!computes && moving.count() > 0) {
+      record.kind = TransferKind::kCopy, record.lane = Lane::kDmaIn;
+    } else {
+      record.kind = TransferKind::kComputation, record.lane = Lane::kAsync;
+    }
+    describe_spaces(record, c_.module, instruction_);
+    if (instruction_.shape->is_tuple() && instruction_.shape->elements.size() > 1)
+      record.to_space = space_number(instruction_.shape->elements[1]);
+    record.bytes = record.collective ? record.collective->payload
+                   : record.kind == TransferKind::kCopy
+                       ? Bytes(totals.padded_bytes.count() / 2)  // read, written
+                       : totals.padded_bytes;
+    for (const Unit unit : {Unit::kIci, Unit::kHost})
+      plan_.busy[index_of(unit)] = totals.busy[index_of(unit)];
+    plan_.stream = totals.makespan;
+    plan_.hbm_work = called.hbm_work;
+    plan_.busy[index_of(c_.memory.unit_of(c_.memory.hbm()))] = called.hbm_work;
+    plan_.sent = totals.sent, plan_.scalar_sent = totals.scalar_sent;
+    plan_.cost.flops = totals.flops;
+    plan_.cost.vector_operations = totals.vector_operations;
+    plan_.cost.transcendentals = totals.transcendentals;
+    plan_.cost.traffic = totals.traffic;
+    plan_.cost.logical_bytes = totals.logical_bytes, plan_.cost.padded_bytes = totals.padded_bytes;
+    sinks_.calls.push_back({id_, callee, 1, {}, true});
+    return std::move(plan_);
+  }
+
+  const RunContext& c_;
+  const InstructionId id_;
+  const Instruction& instruction_;
+  const IdMap<ComputationId, ComputationRun>& done_;
+  RunSinks& sinks_;
+  TransferPlan plan_;
+};
+
+}  // namespace
+
+void describe_spaces(TransferRecord& transfer, const Module& module, const Instruction& instruction) {
+  if (!instruction.operands.empty())
+    transfer.from_space = space_number(module[instruction.operands[0]].shape);
+  transfer.to_space = space_number(instruction.shape);
+}
+
+Result<CollectiveCost> network_cost(const RunContext& context, InstructionId id, RunSinks& sinks) {
+  const OpContext op(context.module, context.module[id], context.table, nullptr);
+  return cost_collective(op, context.device, context.slice, context.grid, sinks.assumptions);
+}
+
+Result<TransferPlan> plan_transfer(const RunContext& context, InstructionId start,
+                                   const IdMap<ComputationId, ComputationRun>& done, RunSinks& sinks) {
+  return Planner(context, start, done, sinks).plan();
+}
+
+}  // namespace hlosim
