@@ -6,7 +6,7 @@
 
 #include "model/memory_system.h"
 #include "ops/infer.h"
-#include "sim/loop_count.h"
+#include "ops/trip_count.h"
 #include "sim/overlap.h"
 #include "sim/transfer_plan.h"
 
@@ -294,10 +294,11 @@ class Runner {
   void loop(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
     const ComputationId body = instruction.find(AttrKey::kBody)->computations()[0];
     const ComputationId condition = instruction.find(AttrKey::kCondition)->computations()[0];
-    const std::optional<int64_t> known = loop_count(OpContext(c_.module, instruction, c_.table, nullptr));
-    LoopRecord record_of_loop{id, known.value_or(c_.options.unknown_trip_count), known.has_value(), {}};
+    const TripCount told = trip_count(c_.module, instruction);
+    LoopRecord record_of_loop{
+        id, told.known() ? told.count : c_.options.unknown_trip_count, told.known(), {}};
     const int64_t count = record_of_loop.trip_count;
-    if (!known)
+    if (!told.known())
       sinks_.assumptions.add(fmt::format("a while loop doesn't tell how often it runs: taken as {}", count),
                              id);
     Totals once;

@@ -180,6 +180,13 @@ TEST(Simulate, LoopsThatDoNotTellRunAsOftenAsAsked) {
   EXPECT_TRUE(said);
 }
 
+TEST(Simulate, LoopsThatCountTellHowOftenTheyRun) {
+  std::string text = loop("");
+  const std::string limit = "custom-call(), custom_call_target=\"limit\"";
+  text.replace(text.find(limit), limit.size(), "constant(6)");
+  EXPECT_EQ(run(text)["y"].executions, 6);
+}
+
 TEST(Simulate, TheLongestBranchIsTaken) {
   const Outcome branches = run(R"(HloModule m, is_scheduled=true
 left {
