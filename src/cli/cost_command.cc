@@ -42,7 +42,9 @@ int cost(const Options& options, Streams streams) {
 std::function<int()> declare_cost(CLI::App& app, Streams streams) {
   const auto options = std::make_shared<Options>();
   app.add_option("FILE", options->files, "HLO text files; - is standard input")->required();
-  app.add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  app.add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
   app.add_option("-o,--output", options->output, "Output file; - is standard output")->capture_default_str();
   return [options, streams] { return cost(*options, streams); };
 }

@@ -22,7 +22,8 @@ ShapeRef infer_declared(OpContext& op) { return op.shape(); }
 void check_async_syntax(OpContext& op) {
   const ShapeRef shape = op.shape();
   if (!shape->is_tuple() || shape->elements.size() < 2 || !shape->elements[0]->is_tuple())
-    op.error(1, "expects the shape to be in the form of ((operand shapes...), output shape, ...), but it is {}",
+    op.error(1,
+             "expects the shape to be in the form of ((operand shapes...), output shape, ...), but it is {}",
              text_of(shape));
 }
 
@@ -31,17 +32,6 @@ std::string tuple_text(const OpContext& op, ComputationId called) {
   for (int64_t i = 0; i < parameter_count(op, called); ++i)
     text += (i ? ", " : "") + text_of(parameter_shape(op, called, i));
   return text + ")";
-}
-
-/// A tuple is the beginning of another when each of its elements is that of the other, or begins it.
-bool begins(ShapeRef part, ShapeRef whole) {
-  if (compatible(part, whole)) return true;
-  if (!part->is_tuple()) return false;
-  if (part->elements.empty()) return true;  // nothing bound yet
-  if (!whole->is_tuple() || part->elements.size() > whole->elements.size()) return false;
-  for (size_t i = 0; i < part->elements.size(); ++i)
-    if (!compatible(part->elements[i], whole->elements[i])) return false;
-  return true;
 }
 
 bool begins_parameters(const OpContext& op, ShapeRef part, ComputationId called) {
@@ -59,8 +49,8 @@ bool check_wrapped(OpContext& op, ComputationId called) {
     return false;
   }
   if (!begins(shape->elements[1], result_of(op, called))) {
-    op.error(2, "element {{1}} of the shape, {}, does not begin the result of {}, {}", text_of(shape->elements[1]),
-             op.computation(called).name, text_of(result_of(op, called)));
+    op.error(2, "element {{1}} of the shape, {}, does not begin the result of {}, {}",
+             text_of(shape->elements[1]), op.computation(called).name, text_of(result_of(op, called)));
     return false;
   }
   return true;
@@ -80,12 +70,15 @@ void check_start_aliases(OpContext& op, ComputationId called) {
   if (!attr) return;
   for (const Alias& alias : attr->aliases()) {
     const bool known = alias.parameter >= 0 && alias.parameter < parameter_count(op, called);
-    const ShapeRef operand = known ? subshape(parameter_shape(op, called, alias.parameter), alias.parameter_index) : nullptr;
+    const ShapeRef operand =
+        known ? subshape(parameter_shape(op, called, alias.parameter), alias.parameter_index) : nullptr;
     const ShapeRef output = async_subshape(op, called, alias.output_index);
     if (!operand || !output)
-      op.error(5, "output_to_operand_aliasing names {} that does not exist", operand ? "an output" : "an operand");
+      op.error(5, "output_to_operand_aliasing names {} that does not exist",
+               operand ? "an output" : "an operand");
     else if (!compatible(without_buffer(operand), without_buffer(output)))
-      op.error(5, "output_to_operand_aliasing joins {} and {}, expected the same shape", text_of(output), text_of(operand));
+      op.error(5, "output_to_operand_aliasing joins {} and {}, expected the same shape", text_of(output),
+               text_of(operand));
   }
 }
 
@@ -95,15 +88,19 @@ void check_update_aliases(OpContext& op) {
   for (const Alias& alias : attr->aliases()) {
     if (alias.parameter != 0 || alias.parameter_index.empty() || alias.parameter_index[0] != 2 ||
         alias.output_index.empty() || alias.output_index[0] != 2) {
-      op.error(5, "output_to_operand_aliasing of an update can only join contexts, {{2}}, of operand 0 and result");
+      op.error(
+          5,
+          "output_to_operand_aliasing of an update can only join contexts, {{2}}, of operand 0 and result");
       return;
     }
     const ShapeRef operand = subshape(op.operand_shape(0), alias.parameter_index);
     const ShapeRef output = subshape(op.shape(), alias.output_index);
     if (!operand || !output)
-      op.error(5, "output_to_operand_aliasing names {} that does not exist", operand ? "an output" : "an operand");
+      op.error(5, "output_to_operand_aliasing names {} that does not exist",
+               operand ? "an output" : "an operand");
     else if (!compatible(without_buffer(operand), without_buffer(output)))
-      op.error(5, "output_to_operand_aliasing joins {} and {}, expected the same shape", text_of(output), text_of(operand));
+      op.error(5, "output_to_operand_aliasing joins {} and {}, expected the same shape", text_of(output),
+               text_of(operand));
   }
 }
 
@@ -112,14 +109,15 @@ void check_async_start(OpContext& op) {
   if (!check_wrapped(op, called)) return;
   const auto operands = op.shape()->elements[0]->elements;
   if (static_cast<int64_t>(operands.size()) != op.operand_count()) {
-    op.error(3, "expects {} operands by element {{0}} of its shape, but has {}", operands.size(), op.operand_count());
+    op.error(3, "expects {} operands by element {{0}} of its shape, but has {}", operands.size(),
+             op.operand_count());
     return;
   }
   for (int64_t i = 0; i < op.operand_count(); ++i) {
     const ShapeRef expected = operands[static_cast<size_t>(i)];
     if (compatible(expected, op.operand_shape(i))) continue;
-    op.error(3, "operand {} is {}, but element {{0,{}}} of the shape is {}", i, text_of(op.operand_shape(i)), i,
-             text_of(expected));
+    op.error(3, "operand {} is {}, but element {{0,{}}} of the shape is {}", i, text_of(op.operand_shape(i)),
+             i, text_of(expected));
     return;
   }
   check_start_aliases(op, called);
@@ -137,8 +135,8 @@ void check_async_done(OpContext& op) {
   if (!op.has(AttrKey::kCalls)) return;
   const ComputationId called = op.called(AttrKey::kCalls);
   if (!compatible(op.shape(), result_of(op, called)))
-    op.error(4, "the result {} does not match that of {}, {}", text_of(op.shape()), op.computation(called).name,
-             text_of(result_of(op, called)));
+    op.error(4, "the result {} does not match that of {}, {}", text_of(op.shape()),
+             op.computation(called).name, text_of(result_of(op, called)));
 }
 
 // The wrapped computation does the work.
@@ -152,7 +150,8 @@ void async_work(const OpContext&, Work& work) {
 // copy-done C1: the operand is a tuple of three, as copy-start makes them.
 // copy-done C2: its first two elements have the same shape; the result is the first.
 ShapeRef infer_copy_start(OpContext& op) {
-  const ShapeRef elements[] = {op.operand_shape(0), op.operand_shape(0), op.shapes().scalar(ElementType::kU32)};
+  const ShapeRef elements[] = {op.operand_shape(0), op.operand_shape(0),
+                               op.shapes().scalar(ElementType::kU32)};
   return op.shapes().tuple(elements);
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "layout/shape.h"
+#include "ops/called_checks.h"
 
 namespace hlosim {
 namespace {
@@ -21,8 +22,10 @@ bool begins_or_updates(Opcode opcode) {
     case Opcode::kCollectivePermuteStart:
     case Opcode::kCopyStart:
     case Opcode::kSend:
-    case Opcode::kRecv: return true;
-    default: return false;
+    case Opcode::kRecv:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -31,8 +34,8 @@ bool is_annotation(const Instruction& instruction) {
   std::string_view target = instruction.find(AttrKey::kCustomCallTarget)->text();
   target = target.size() >= 2 ? target.substr(1, target.size() - 2) : target;
   if (target.starts_with("xla.sdy.")) target.remove_prefix(8);
-  for (const std::string_view known : {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape",
-                                       "GlobalToLocalShape", "FuncResultSharding"})
+  for (const std::string_view known : {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
+                                       "LocalToGlobalShape", "GlobalToLocalShape", "FuncResultSharding"})
     if (target == known) return true;
   return false;
 }
@@ -74,18 +77,25 @@ class BackwardSearch {
         index.push_back(value.find(AttrKey::kIndex)->integer());
         push(value.operands[0], std::move(index));
         break;
-      case Opcode::kTuple: expand_tuple(value, std::move(index)); break;
+      case Opcode::kTuple:
+        expand_tuple(value, std::move(index));
+        break;
       case Opcode::kOptimizationBarrier:
-      case Opcode::kCopy: push(value.operands[0], std::move(index)); break;
+      case Opcode::kCopy:
+        push(value.operands[0], std::move(index));
+        break;
       case Opcode::kCustomCall:
         if (is_annotation(value) && !value.operands.empty()) push(value.operands[0], std::move(index));
         break;
-      case Opcode::kParameter: expand_parameter(value, index); break;
+      case Opcode::kParameter:
+        expand_parameter(value, index);
+        break;
       case Opcode::kWhile:
         push(module_[value.find(AttrKey::kBody)->computations()[0]].root, index);
         push(value.operands[0], std::move(index));
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -131,7 +141,8 @@ bool alike(const Module& module, ComputationId a, ComputationId b) {
   std::unordered_map<int32_t, size_t> left_at, right_at;
   for (size_t i = 0; i < left.size(); ++i) {
     const Instruction &x = module[left[i]], &y = module[right[i]];
-    if (x.opcode != y.opcode || x.operands.size() != y.operands.size() || !compatible(x.shape, y.shape)) return false;
+    if (x.opcode != y.opcode || x.operands.size() != y.operands.size() || !compatible(x.shape, y.shape))
+      return false;
     for (size_t k = 0; k < x.operands.size(); ++k)
       if (left_at[x.operands[k].index] != right_at[y.operands[k].index]) return false;
     left_at[left[i].index] = right_at[right[i].index] = i;
@@ -160,7 +171,8 @@ class ChainChecker {
   template <class... Args>
   void error(const Instruction& at, fmt::format_string<Args...> format, Args&&... args) {
     Diagnostic diagnostic;
-    diagnostic.message = fmt::format("{}: {}", to_text(at.opcode), fmt::format(format, std::forward<Args>(args)...));
+    diagnostic.message =
+        fmt::format("{}: {}", to_text(at.opcode), fmt::format(format, std::forward<Args>(args)...));
     diagnostic.source = module_.source;
     diagnostic.offset = at.opcode_offset;
     diagnostics_.add(std::move(diagnostic));
@@ -174,9 +186,12 @@ class ChainChecker {
       if (operand.opcode != Opcode::kAsyncStart && operand.opcode != Opcode::kAsyncUpdate) continue;
       if (user.opcode == Opcode::kAsyncUpdate || user.opcode == Opcode::kAsyncDone) {
         if (i != 0)
-          error(user, "{} is operand {}, but may only be operand 0 of async-update or async-done", operand.name, i);
+          error(user, "{} is operand {}, but may only be operand 0 of async-update or async-done",
+                operand.name, i);
       } else if (!passes_async_value(user)) {
-        error(user, "{} is used as an operand, but may only be used by async-update, async-done, control flow or tuples",
+        error(user,
+              "{} is used as an operand, but may only be used by async-update, async-done, control flow or "
+              "tuples",
               operand.name);
       }
     }
@@ -186,23 +201,36 @@ class ChainChecker {
   void transfer(InstructionId id) {
     const Instruction& instruction = module_[id];
     switch (instruction.opcode) {
-      case Opcode::kAllReduceStart: return single_user(id, Opcode::kAllReduceDone);
-      case Opcode::kAllReduceDone: return single_operand(id, Opcode::kAllReduceStart);
-      case Opcode::kAllGatherStart: return single_user(id, Opcode::kAllGatherDone);
-      case Opcode::kAllGatherDone: return single_operand(id, Opcode::kAllGatherStart);
-      case Opcode::kCopyStart: return single_user(id, Opcode::kCopyDone);
-      case Opcode::kCopyDone: return single_operand(id, Opcode::kCopyStart);
-      case Opcode::kCollectivePermuteStart: return single_user(id, Opcode::kCollectivePermuteDone);
-      case Opcode::kCollectivePermuteDone: return single_operand(id, Opcode::kCollectivePermuteStart);
+      case Opcode::kAllReduceStart:
+        return single_user(id, Opcode::kAllReduceDone);
+      case Opcode::kAllReduceDone:
+        return single_operand(id, Opcode::kAllReduceStart);
+      case Opcode::kAllGatherStart:
+        return single_user(id, Opcode::kAllGatherDone);
+      case Opcode::kAllGatherDone:
+        return single_operand(id, Opcode::kAllGatherStart);
+      case Opcode::kCopyStart:
+        return single_user(id, Opcode::kCopyDone);
+      case Opcode::kCopyDone:
+        return single_operand(id, Opcode::kCopyStart);
+      case Opcode::kCollectivePermuteStart:
+        return single_user(id, Opcode::kCollectivePermuteDone);
+      case Opcode::kCollectivePermuteDone:
+        return single_operand(id, Opcode::kCollectivePermuteStart);
       case Opcode::kSend:
       case Opcode::kRecv: {
-        const bool wrapped = id == module_[instruction.parent].root && is_async_computation(instruction.parent);
-        if (!wrapped) single_user(id, instruction.opcode == Opcode::kSend ? Opcode::kSendDone : Opcode::kRecvDone);
+        const bool wrapped =
+            id == module_[instruction.parent].root && is_async_computation(instruction.parent);
+        if (!wrapped)
+          single_user(id, instruction.opcode == Opcode::kSend ? Opcode::kSendDone : Opcode::kRecvDone);
         return;
       }
-      case Opcode::kSendDone: return single_operand(id, Opcode::kSend);
-      case Opcode::kRecvDone: return single_operand(id, Opcode::kRecv);
-      default: return;
+      case Opcode::kSendDone:
+        return single_operand(id, Opcode::kSend);
+      case Opcode::kRecvDone:
+        return single_operand(id, Opcode::kRecv);
+      default:
+        return;
     }
   }
 
@@ -229,8 +257,10 @@ class ChainChecker {
       return;
     }
     if (only->opcode != done && !passes_values_on(*only))
-      error(start, "the user of {} is {}, expected {} or a tuple", start.name, to_text(only->opcode), to_text(done));
-    if (only->opcode == done && (start.opcode == Opcode::kSend || start.opcode == Opcode::kRecv)) same_channel(start, *only);
+      error(start, "the user of {} is {}, expected {} or a tuple", start.name, to_text(only->opcode),
+            to_text(done));
+    if (only->opcode == done && (start.opcode == Opcode::kSend || start.opcode == Opcode::kRecv))
+      same_channel(start, *only);
   }
 
   void same_channel(const Instruction& start, const Instruction& done) {
@@ -260,8 +290,8 @@ class ChainChecker {
   }
 
   static bool passes_values_on(const Instruction& user) {
-    return user.opcode == Opcode::kTuple || user.opcode == Opcode::kGetTupleElement || user.opcode == Opcode::kCopy ||
-           user.opcode == Opcode::kOptimizationBarrier || is_annotation(user);
+    return user.opcode == Opcode::kTuple || user.opcode == Opcode::kGetTupleElement ||
+           user.opcode == Opcode::kCopy || user.opcode == Opcode::kOptimizationBarrier || is_annotation(user);
   }
 
   /// Operands of an update or done: the chain before it, of the same computation, and newly bound values.
@@ -282,29 +312,23 @@ class ChainChecker {
             other ? module_[*other].name : "nothing");
       return;
     }
-    if (part.opcode == Opcode::kAsyncUpdate) update_operands(part, *own);
-    else done_operands(part, *before, *own);
-  }
-
-  static bool begins(ShapeRef part, ShapeRef whole) {
-    if (compatible(part, whole)) return true;
-    if (!part->is_tuple()) return false;
-    if (part->elements.empty()) return true;
-    if (!whole->is_tuple() || part->elements.size() > whole->elements.size()) return false;
-    for (size_t i = 0; i < part->elements.size(); ++i)
-      if (!compatible(part->elements[i], whole->elements[i])) return false;
-    return true;
+    if (part.opcode == Opcode::kAsyncUpdate)
+      update_operands(part, *own);
+    else
+      done_operands(part, *before, *own);
   }
 
   /// Element {0} begins the parameters, element {1} the result.
   bool begins_wrapped(const Instruction& update, ComputationId wrapped) {
     const ShapeRef operands = update.shape->elements[0], output = update.shape->elements[1];
     const auto& parameters = module_[wrapped].parameters;
-    bool right = operands->elements.size() <= parameters.size() && begins(output, module_.root(wrapped).shape);
+    bool right =
+        operands->elements.size() <= parameters.size() && begins(output, module_.root(wrapped).shape);
     for (size_t i = 0; right && i < operands->elements.size(); ++i)
       right = compatible(operands->elements[i], module_[parameters[i]].shape);
     if (!right)
-      error(update, "operands {} and output {} of the shape do not begin the parameters and the result of {}, {}",
+      error(update,
+            "operands {} and output {} of the shape do not begin the parameters and the result of {}, {}",
             to_text_without_layout(operands), to_text_without_layout(output), module_[wrapped].name,
             to_text_without_layout(module_.root(wrapped).shape));
     return right;
@@ -328,8 +352,8 @@ class ChainChecker {
     for (size_t i = 1; i < update.operands.size(); ++i) {
       const ShapeRef expected = all[bound.size() + i - 1], actual = module_[update.operands[i]].shape;
       if (compatible(expected, actual)) continue;
-      error(update, "operand {} is {}, but element {{0,{}}} of the shape is {}", i, to_text_without_layout(actual),
-            bound.size() + i - 1, to_text_without_layout(expected));
+      error(update, "operand {} is {}, but element {{0,{}}} of the shape is {}", i,
+            to_text_without_layout(actual), bound.size() + i - 1, to_text_without_layout(expected));
       return;
     }
   }
@@ -337,17 +361,20 @@ class ChainChecker {
   void done_operands(const Instruction& done, const Instruction& before, ComputationId wrapped) {
     const ShapeRef result = module_.root(wrapped).shape;
     if (!compatible(done.shape, result)) {
-      error(done, "the result {} does not match that of {}, {}", to_text_without_layout(done.shape), module_[wrapped].name,
-            to_text_without_layout(result));
+      error(done, "the result {} does not match that of {}, {}", to_text_without_layout(done.shape),
+            module_[wrapped].name, to_text_without_layout(result));
       return;
     }
-    if (!before.shape->is_tuple() || before.shape->elements.empty() || !before.shape->elements[0]->is_tuple()) return;
+    if (!before.shape->is_tuple() || before.shape->elements.empty() || !before.shape->elements[0]->is_tuple())
+      return;
     const auto bound = before.shape->elements[0]->elements;
     const auto& parameters = module_[wrapped].parameters;
     bool complete = bound.size() == parameters.size();
-    for (size_t i = 0; complete && i < bound.size(); ++i) complete = compatible(bound[i], module_[parameters[i]].shape);
+    for (size_t i = 0; complete && i < bound.size(); ++i)
+      complete = compatible(bound[i], module_[parameters[i]].shape);
     if (!complete)
-      error(done, "{} of {} operands of {} are bound, expected all", bound.size(), parameters.size(), module_[wrapped].name);
+      error(done, "{} of {} operands of {} are bound, expected all", bound.size(), parameters.size(),
+            module_[wrapped].name);
   }
 
   /// Every done goes back to a start, every start on to exactly one done, every update lies between.
@@ -371,9 +398,11 @@ class ChainChecker {
       if (!producer) {
         error(done, "{} does not trace back to an async-start", done.name);
       } else if (producer->opcode != Opcode::kAsyncStart) {
-        error(done, "{} traces back to {} {}, expected an async-start", done.name, to_text(producer->opcode), producer->name);
+        error(done, "{} traces back to {} {}, expected an async-start", done.name, to_text(producer->opcode),
+              producer->name);
       } else if (const auto [at, is_new] = done_of.emplace(producer, &done); !is_new) {
-        error(done, "{} is matched by several async-done instructions: {} and {}", producer->name, at->second->name, done.name);
+        error(done, "{} is matched by several async-done instructions: {} and {}", producer->name,
+              at->second->name, done.name);
       }
     }
     for (const InstructionId id : parts_) {
@@ -396,15 +425,16 @@ class ChainChecker {
       if (id == module_[parent].root)
         for (const InstructionId caller : users_.callers(parent)) {
           const Opcode opcode = module_[caller].opcode;
-          if (opcode == Opcode::kWhile && module_[caller].find(AttrKey::kBody)->computations()[0] == parent) return true;
+          if (opcode == Opcode::kWhile && module_[caller].find(AttrKey::kBody)->computations()[0] == parent)
+            return true;
           if (opcode == Opcode::kCall || opcode == Opcode::kConditional) pending.push_back(caller);
         }
       for (const InstructionId user : users_.users(id)) {
         const Opcode opcode = module_[user].opcode;
         if (opcode == Opcode::kWhile) return true;
-        if (opcode == Opcode::kAsyncUpdate || opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement ||
-            opcode == Opcode::kOptimizationBarrier || opcode == Opcode::kDomain || opcode == Opcode::kCall ||
-            opcode == Opcode::kConditional)
+        if (opcode == Opcode::kAsyncUpdate || opcode == Opcode::kTuple ||
+            opcode == Opcode::kGetTupleElement || opcode == Opcode::kOptimizationBarrier ||
+            opcode == Opcode::kDomain || opcode == Opcode::kCall || opcode == Opcode::kConditional)
           pending.push_back(user);
       }
     }
@@ -446,8 +476,10 @@ bool passes_async_value(const Instruction& user) {
     case Opcode::kConditional:
     case Opcode::kOptimizationBarrier:
     case Opcode::kDomain:
-    case Opcode::kCopy: return true;
-    default: return is_annotation(user);
+    case Opcode::kCopy:
+      return true;
+    default:
+      return is_annotation(user);
   }
 }
 

@@ -36,7 +36,9 @@ bool has_buffer(ShapeRef shape) {
   return found;
 }
 
-std::string index_text(std::span<const int64_t> index) { return fmt::format("{{{}}}", fmt::join(index, ",")); }
+std::string index_text(std::span<const int64_t> index) {
+  return fmt::format("{{{}}}", fmt::join(index, ","));
+}
 
 class BufferChecker {
  public:
@@ -60,7 +62,8 @@ class BufferChecker {
   template <class... Args>
   void error(const Instruction& at, fmt::format_string<Args...> format, Args&&... args) {
     Diagnostic diagnostic;
-    diagnostic.message = fmt::format("{}: {}", to_text(at.opcode), fmt::format(format, std::forward<Args>(args)...));
+    diagnostic.message =
+        fmt::format("{}: {}", to_text(at.opcode), fmt::format(format, std::forward<Args>(args)...));
     diagnostic.source = module_.source;
     diagnostic.offset = at.opcode_offset;
     diagnostics_.add(std::move(diagnostic));
@@ -69,7 +72,8 @@ class BufferChecker {
   bool is_async(ComputationId id) const {
     for (const InstructionId caller : users_.callers(id)) {
       const Opcode opcode = module_[caller].opcode;
-      if (opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate || opcode == Opcode::kAsyncDone) return true;
+      if (opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate || opcode == Opcode::kAsyncDone)
+        return true;
     }
     return false;
   }
@@ -81,17 +85,22 @@ class BufferChecker {
       case Opcode::kAsyncUpdate:
       case Opcode::kAsyncDone:
       case Opcode::kGetTupleElement:
-      case Opcode::kTuple: return;
+      case Opcode::kTuple:
+        return;
       case Opcode::kCall:
         if (!frontend_attribute(instruction, "_xla_stream_annotation")) no_buffers(instruction);
         return;
-      case Opcode::kCustomCall: return custom_call(id);
-      case Opcode::kWhile: return unique_writers(id);
+      case Opcode::kCustomCall:
+        return custom_call(id);
+      case Opcode::kWhile:
+        return unique_writers(id);
       case Opcode::kParameter:
         if (computation == module_.entry) no_buffers(instruction);
         return unique_writers(id);
-      case Opcode::kDynamicUpdateSlice: return dynamic_update_slice(id);
-      default: return no_buffers(instruction);
+      case Opcode::kDynamicUpdateSlice:
+        return dynamic_update_slice(id);
+      default:
+        return no_buffers(instruction);
     }
   }
 
@@ -106,7 +115,8 @@ class BufferChecker {
     if (!module_[update.operands[0]].shape->is_buffer()) return no_buffers(update);
     unique_writers(id);
     for (size_t i = 1; i < update.operands.size(); ++i)
-      if (has_buffer(module_[update.operands[i]].shape)) error(update, "operand {} is a buffer, expected an array", i);
+      if (has_buffer(module_[update.operands[i]].shape))
+        error(update, "operand {} is a buffer, expected an array", i);
     if (!update.shape->is_buffer()) error(update, "the result must be a buffer as operand 0 is one");
   }
 
@@ -129,17 +139,23 @@ class BufferChecker {
     const Instruction& call = module_[id];
     const ShapeRef operand = call.operands.size() == 1 ? module_[call.operands[0]].shape : nullptr;
     if (!operand || !operand->is_array()) return error(call, "Pin takes one array that is no buffer");
-    if (!call.shape->is_buffer()) return error(call, "the result of Pin is {}, expected a buffer", to_text_without_layout(call.shape));
+    if (!call.shape->is_buffer())
+      return error(call, "the result of Pin is {}, expected a buffer", to_text_without_layout(call.shape));
     if (!compatible(operand, call.shape->elements[0]))
-      return error(call, "the result of Pin is {}, expected a buffer of {}", to_text_without_layout(call.shape), to_text_without_layout(operand));
-    if (alias_count(call) != 1) return error(call, "Pin must have one entry of output_to_operand_aliasing, but has {}", alias_count(call));
+      return error(call, "the result of Pin is {}, expected a buffer of {}",
+                   to_text_without_layout(call.shape), to_text_without_layout(operand));
+    if (alias_count(call) != 1)
+      return error(call, "Pin must have one entry of output_to_operand_aliasing, but has {}",
+                   alias_count(call));
     unique_writer(id, {});
   }
 
   void create(InstructionId id) {
     const Instruction& call = module_[id];
-    if (!call.operands.empty()) return error(call, "a buffer is created without operands, but there are {}", call.operands.size());
-    if (!call.shape->is_buffer()) return error(call, "the result is {}, expected a buffer", to_text_without_layout(call.shape));
+    if (!call.operands.empty())
+      return error(call, "a buffer is created without operands, but there are {}", call.operands.size());
+    if (!call.shape->is_buffer())
+      return error(call, "the result is {}, expected a buffer", to_text_without_layout(call.shape));
     unique_writer(id, {});
   }
 
@@ -147,10 +163,14 @@ class BufferChecker {
     const Instruction& call = module_[id];
     const ShapeRef operand = call.operands.size() == 1 ? module_[call.operands[0]].shape : nullptr;
     if (!operand || !operand->is_buffer()) return error(call, "Unpin takes one buffer");
-    if (!call.shape->is_array()) return error(call, "the result of Unpin is {}, expected an array that is no buffer", to_text_without_layout(call.shape));
+    if (!call.shape->is_array())
+      return error(call, "the result of Unpin is {}, expected an array that is no buffer",
+                   to_text_without_layout(call.shape));
     if (!compatible(operand->elements[0], call.shape))
-      return error(call, "the result of Unpin is {}, expected the array of {}", to_text_without_layout(call.shape), to_text_without_layout(operand));
-    if (alias_count(call) != 1) error(call, "Unpin must have one entry of output_to_operand_aliasing, but has {}", alias_count(call));
+      return error(call, "the result of Unpin is {}, expected the array of {}",
+                   to_text_without_layout(call.shape), to_text_without_layout(operand));
+    if (alias_count(call) != 1)
+      error(call, "Unpin must have one entry of output_to_operand_aliasing, but has {}", alias_count(call));
   }
 
   /// Every buffer among operands and results stands in one alias pair.
@@ -168,15 +188,20 @@ class BufferChecker {
         const int count = operand_uses[{static_cast<int64_t>(i), index}];
         if (count == 1 || !right) return;
         right = false;
-        if (count == 0) error(call, "the buffer at {} of operand {} is not used in the results", index_text(index), i);
-        else error(call, "the buffer at {} of operand {} is used in the results {} times", index_text(index), i, count);
+        if (count == 0)
+          error(call, "the buffer at {} of operand {} is not used in the results", index_text(index), i);
+        else
+          error(call, "the buffer at {} of operand {} is used in the results {} times", index_text(index), i,
+                count);
       });
     for_each_buffer(call.shape, [&](const Index& index) {
       const int count = result_uses[index];
       if (count == 1 || !right) return;
       right = false;
-      if (count == 0) error(call, "the buffer at {} of the result is none of the operands", index_text(index));
-      else error(call, "the buffer at {} of the result is {} operands at once", index_text(index), count);
+      if (count == 0)
+        error(call, "the buffer at {} of the result is none of the operands", index_text(index));
+      else
+        error(call, "the buffer at {} of the result is {} operands at once", index_text(index), count);
     });
     return right;
   }
@@ -188,8 +213,8 @@ class BufferChecker {
   void unique_writer(InstructionId id, const Index& index) {
     const size_t writers = count_writers(id, index);
     if (writers > 1)
-      error(module_[id], "the buffer at {} of {} has {} writers (or unpins), expected at most one", index_text(index),
-            module_[id].name, writers);
+      error(module_[id], "the buffer at {} of {} has {} writers (or unpins), expected at most one",
+            index_text(index), module_[id].name, writers);
   }
 
   /// Users that may write part `index` of `from`, seen through tuples. What takes a whole loop's state, an
@@ -213,7 +238,8 @@ class BufferChecker {
             writers += called_by_loop(user.parent);
             continue;
           }
-          Index nested = {std::find(user.operands.begin(), user.operands.end(), value) - user.operands.begin()};
+          Index nested = {std::find(user.operands.begin(), user.operands.end(), value) -
+                          user.operands.begin()};
           nested.insert(nested.end(), part.begin(), part.end());
           pending.emplace_back(id, std::move(nested));
         }
@@ -224,7 +250,8 @@ class BufferChecker {
 
   static bool writes(Opcode opcode) {
     return opcode == Opcode::kFusion || opcode == Opcode::kCall || opcode == Opcode::kCustomCall ||
-           opcode == Opcode::kWhile || opcode == Opcode::kConditional || opcode == Opcode::kDynamicUpdateSlice;
+           opcode == Opcode::kWhile || opcode == Opcode::kConditional ||
+           opcode == Opcode::kDynamicUpdateSlice;
   }
 
   bool called_by_loop(ComputationId id) const {

@@ -6,7 +6,8 @@
 
 namespace hlosim {
 
-bool require_parameters(OpContext& op, int constraint, ComputationId called, int64_t first_operand, int64_t count) {
+bool require_parameters(OpContext& op, int constraint, ComputationId called, int64_t first_operand,
+                        int64_t count) {
   if (parameter_count(op, called) != count) {
     op.error(constraint, "computation {} takes {} parameters, expected {}", op.computation(called).name,
              parameter_count(op, called), count);
@@ -15,8 +16,8 @@ bool require_parameters(OpContext& op, int constraint, ComputationId called, int
   for (int64_t i = 0; i < count; ++i) {
     const ShapeRef operand = op.operand_shape(first_operand + i), parameter = parameter_shape(op, called, i);
     if (compatible(operand, parameter)) continue;
-    op.error(constraint, "shape of operand {}, {}, does not match that of parameter {} of {}, {}", first_operand + i,
-             text_of(operand), i, op.computation(called).name, text_of(parameter));
+    op.error(constraint, "shape of operand {}, {}, does not match that of parameter {} of {}, {}",
+             first_operand + i, text_of(operand), i, op.computation(called).name, text_of(parameter));
     return false;
   }
   return true;
@@ -35,7 +36,8 @@ bool require_aliases(OpContext& op, int constraint, bool ignore_buffer) {
     ShapeRef output = subshape(op.shape(), alias.output_index);
     if (!operand || !output) {
       op.error(constraint, "output_to_operand_aliasing names {}{}, which does not exist",
-               operand ? "output " : "index ", list_text(operand ? alias.output_index : alias.parameter_index));
+               operand ? "output " : "index ",
+               list_text(operand ? alias.output_index : alias.parameter_index));
       return false;
     }
     if (ignore_buffer) operand = without_buffer(operand), output = without_buffer(output);
@@ -44,6 +46,16 @@ bool require_aliases(OpContext& op, int constraint, bool ignore_buffer) {
              text_of(output), text_of(operand));
     return false;
   }
+  return true;
+}
+
+bool begins(ShapeRef part, ShapeRef whole) {
+  if (compatible(part, whole)) return true;
+  if (!part->is_tuple()) return false;
+  if (part->elements.empty()) return true;
+  if (!whole->is_tuple() || part->elements.size() > whole->elements.size()) return false;
+  for (size_t i = 0; i < part->elements.size(); ++i)
+    if (!compatible(part->elements[i], whole->elements[i])) return false;
   return true;
 }
 

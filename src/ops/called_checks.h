@@ -6,19 +6,24 @@
 namespace hlosim {
 
 /// Does `called` take exactly `count` parameters, of the shapes of operands first_operand, …? Reports.
-bool require_parameters(OpContext& op, int constraint, ComputationId called, int64_t first_operand, int64_t count);
+bool require_parameters(OpContext& op, int constraint, ComputationId called, int64_t first_operand,
+                        int64_t count);
 
 /// Each entry of output_to_operand_aliasing names an operand, an index in it and an index in the result,
 /// and both have the same shape, layouts and dynamic sizes aside; a buffer and its array count as the same
 /// if `ignore_buffer`.
 bool require_aliases(OpContext& op, int constraint, bool ignore_buffer);
 
+/// Does `part`, what an async operation has bound of a tuple so far, begin `whole`? Each of its elements is
+/// that of `whole`; nothing bound, `()`, begins anything.
+bool begins(ShapeRef part, ShapeRef whole);
+
 /// The shape without `b(...)`.
 inline ShapeRef without_buffer(ShapeRef shape) { return shape->is_buffer() ? shape->elements[0] : shape; }
 
 /// Is the sharding of `related` (a root or parameter of a called computation) that of the instruction, as
-/// far as the texts tell? Forms with several spellings (iota, meshes, subgroups) are taken to agree, and so is
-/// an absent one.
+/// far as the texts tell? Forms with several spellings (iota, meshes, subgroups) are taken to agree, and so
+/// is an absent one.
 bool require_sharding_of_caller(OpContext& op, int constraint, InstructionId related);
 
 }  // namespace hlosim

@@ -105,9 +105,11 @@ void check_conditional_syntax(OpContext& op) {
   }
   int64_t branches = 0;
   for_each_called(op.instruction(), [&](ComputationId) { ++branches; });
-  if (branches == 0) op.error(1, "expects at least one branch");
+  if (branches == 0)
+    op.error(1, "expects at least one branch");
   else if (op.operand_count() != branches + 1)
-    op.error(2, "expects {} operands for {} branches, but has {}", branches + 1, branches, op.operand_count());
+    op.error(2, "expects {} operands for {} branches, but has {}", branches + 1, branches,
+             op.operand_count());
 }
 
 /// Branch 0 first: true_computation, whatever the order of the text.
@@ -125,7 +127,8 @@ ShapeRef infer_conditional(OpContext& op) {
   if (const Attr* branches = op.find(AttrKey::kBranchComputations))
     return branches->computations().empty() ? op.error(1, "expects at least one branch")
                                             : result_of(op, branches->computations()[0]);
-  if (!op.has(AttrKey::kTrueComputation)) return op.error(1, "attribute true_computation is expected but not seen");
+  if (!op.has(AttrKey::kTrueComputation))
+    return op.error(1, "attribute true_computation is expected but not seen");
   return result_of(op, op.called(AttrKey::kTrueComputation));
 }
 
@@ -141,7 +144,8 @@ void check_conditional(OpContext& op) {
     }
     if (op.computation(branch).execution_thread != op.computation(op.instruction().parent).execution_thread) {
       op.error(4, "branch {} runs on thread \"{}\", its caller on \"{}\"", op.computation(branch).name,
-               op.computation(branch).execution_thread, op.computation(op.instruction().parent).execution_thread);
+               op.computation(branch).execution_thread,
+               op.computation(op.instruction().parent).execution_thread);
       return;
     }
     require_sharding_of_caller(op, 5, op.computation(branch).root);
@@ -159,8 +163,8 @@ ShapeRef infer_fusion(OpContext& op) { return result_of(op, op.called(AttrKey::k
 void check_fusion(OpContext& op) {
   const ComputationId fused = op.called(AttrKey::kCalls);
   if (parameter_count(op, fused) > op.operand_count()) {
-    op.error(2, "the fused computation {} takes {} parameters, but there are {} operands", op.computation(fused).name,
-             parameter_count(op, fused), op.operand_count());
+    op.error(2, "the fused computation {} takes {} parameters, but there are {} operands",
+             op.computation(fused).name, parameter_count(op, fused), op.operand_count());
     return;
   }
   if (!require_parameters(op, 2, fused, 0, parameter_count(op, fused))) return;

@@ -23,7 +23,8 @@ void check_syntax(OpContext& op) {
   const Attr* constraints = op.find(AttrKey::kOperandLayoutConstraints);
   if (!constraints) return;
   if (static_cast<int64_t>(constraints->shapes().size()) != op.operand_count()) {
-    op.error(1, "expected {} operand layout constraints, {} given", op.operand_count(), constraints->shapes().size());
+    op.error(1, "expected {} operand layout constraints, {} given", op.operand_count(),
+             constraints->shapes().size());
     return;
   }
   for (int64_t i = 0; i < op.operand_count(); ++i) {
@@ -40,16 +41,20 @@ ShapeRef infer(OpContext& op) { return op.shape(); }
 void check(OpContext& op) {
   const std::string_view target = custom_call_target(op);
   const bool pins = target == "Pin" || target == "Unpin";
-  if (!frontend_attribute(op.instruction(), "xla_skip_custom_call_alias_shape_check") && !require_aliases(op, 2, pins))
+  if (!frontend_attribute(op.instruction(), "xla_skip_custom_call_alias_shape_check") &&
+      !require_aliases(op, 2, pins))
     return;
   const bool wrapped = op.computation(op.instruction().parent).is_async_sugar;  // runs where its start says
   for_each_called(op.instruction(), [&](ComputationId called) {
-    if (!wrapped && op.computation(called).execution_thread != op.computation(op.instruction().parent).execution_thread)
+    if (!wrapped &&
+        op.computation(called).execution_thread != op.computation(op.instruction().parent).execution_thread)
       op.error(3, "{} runs on thread \"{}\", its caller on \"{}\"", op.computation(called).name,
-               op.computation(called).execution_thread, op.computation(op.instruction().parent).execution_thread);
+               op.computation(called).execution_thread,
+               op.computation(op.instruction().parent).execution_thread);
   });
   if (target != "GetRngSeed") return;
-  if (op.operand_count() != 0) op.error(4, "GetRngSeed takes no operands, but has {}", op.operand_count());
+  if (op.operand_count() != 0)
+    op.error(4, "GetRngSeed takes no operands, but has {}", op.operand_count());
   else if (!op.shape()->is_scalar() || op.shape()->element_type != ElementType::kU64)
     op.error(4, "GetRngSeed gives a u64[], but the shape is {}", text_of(op.shape()));
 }

@@ -24,7 +24,9 @@ void nothing(const OpContext&, Work& work) {
 /// Reads the operands and writes the result, nothing else.
 void copies(const OpContext&, Work&) {}
 
-ShapeRef first_array(ShapeRef shape) { return shape->is_tuple() && !shape->elements.empty() ? shape->elements[0] : shape; }
+ShapeRef first_array(ShapeRef shape) {
+  return shape->is_tuple() && !shape->elements.empty() ? shape->elements[0] : shape;
+}
 
 /// A long polynomial per element of the result.
 void function_per_element(const OpContext& op, Work& work) {
@@ -76,12 +78,16 @@ void gemm(const OpContext& op, Work& work) {
   if (op.operand_count() < 2 || !op.operand_shape(0)->is_array() || !op.operand_shape(1)->is_array()) return;
   const ShapeRef lhs = op.operand_shape(0), rhs = op.operand_shape(1);
   const std::string_view config = op.text(AttrKey::kBackendConfig);
-  const auto lhs_depth = numbers_of(config, "lhs_contracting_dimensions").value_or(std::vector<int64_t>{lhs->rank() - 1});
+  const auto lhs_depth =
+      numbers_of(config, "lhs_contracting_dimensions").value_or(std::vector<int64_t>{lhs->rank() - 1});
   const auto lhs_batch = numbers_of(config, "lhs_batch_dimensions").value_or(std::vector<int64_t>{});
-  const auto rhs_depth = numbers_of(config, "rhs_contracting_dimensions").value_or(std::vector<int64_t>{rhs->rank() - 2});
+  const auto rhs_depth =
+      numbers_of(config, "rhs_contracting_dimensions").value_or(std::vector<int64_t>{rhs->rank() - 2});
   const auto rhs_batch = numbers_of(config, "rhs_batch_dimensions").value_or(std::vector<int64_t>{});
   if (lhs->rank() < 2 || rhs->rank() < 2) return;
-  if (!within(lhs_depth, lhs) || !within(lhs_batch, lhs) || !within(rhs_depth, rhs) || !within(rhs_batch, rhs)) return;
+  if (!within(lhs_depth, lhs) || !within(lhs_batch, lhs) || !within(rhs_depth, rhs) ||
+      !within(rhs_batch, rhs))
+    return;
   const int64_t batch = product(lhs, lhs_batch), k = product(lhs, lhs_depth);
   const int64_t lhs_fixed = saturating_multiply(batch, k);
   const int64_t rhs_fixed = saturating_multiply(product(rhs, rhs_batch), product(rhs, rhs_depth));
@@ -94,7 +100,9 @@ void convolution_of(const OpContext& op, ShapeRef input, ShapeRef kernel, ShapeR
   const Attr* attr = op.find(AttrKey::kDimLabels);
   if (!attr || !input->is_array() || !kernel->is_array() || !output->is_array()) return;
   const ConvolutionDimensions& labels = attr->dim_labels();
-  const auto size = [](ShapeRef shape, int64_t d) { return d >= 0 && d < shape->rank() ? std::max<int64_t>(shape->dim(d), 0) : 1; };
+  const auto size = [](ShapeRef shape, int64_t d) {
+    return d >= 0 && d < shape->rank() ? std::max<int64_t>(shape->dim(d), 0) : 1;
+  };
   const int64_t groups = std::max<int64_t>(1, op.integer(AttrKey::kFeatureGroupCount, 1));
   int64_t m = size(output, labels.output_batch), k = size(input, labels.input_feature) / groups;
   for (size_t i = 0; i < labels.output_spatial.size(); ++i) {
@@ -105,13 +113,16 @@ void convolution_of(const OpContext& op, ShapeRef input, ShapeRef kernel, ShapeR
 }
 
 void convolution_forward(const OpContext& op, Work& work) {
-  if (op.operand_count() >= 2) convolution_of(op, op.operand_shape(0), op.operand_shape(1), first_array(op.shape()), work);
+  if (op.operand_count() >= 2)
+    convolution_of(op, op.operand_shape(0), op.operand_shape(1), first_array(op.shape()), work);
 }
 void convolution_backward_input(const OpContext& op, Work& work) {
-  if (op.operand_count() >= 2) convolution_of(op, first_array(op.shape()), op.operand_shape(1), op.operand_shape(0), work);
+  if (op.operand_count() >= 2)
+    convolution_of(op, first_array(op.shape()), op.operand_shape(1), op.operand_shape(0), work);
 }
 void convolution_backward_filter(const OpContext& op, Work& work) {
-  if (op.operand_count() >= 2) convolution_of(op, op.operand_shape(0), first_array(op.shape()), op.operand_shape(1), work);
+  if (op.operand_count() >= 2)
+    convolution_of(op, op.operand_shape(0), first_array(op.shape()), op.operand_shape(1), work);
 }
 
 // ── the table ───────────────────────────────────────────────────

@@ -12,8 +12,10 @@ size_t skip_value(std::string_view text, size_t at) {
   for (; at < text.size(); ++at) {
     const char c = text[at];
     if (quote) {
-      if (c == '\\') ++at;
-      else if (c == quote) quote = 0;
+      if (c == '\\')
+        ++at;
+      else if (c == quote)
+        quote = 0;
     } else if (c == '"' || c == '\'') {
       quote = c;
     } else if (c == '{') {

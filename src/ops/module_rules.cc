@@ -8,6 +8,7 @@
 #include "ops/async_chains.h"
 #include "ops/buffers_check.h"
 #include "ops/frontend.h"
+#include "ops/original_value.h"
 #include "ops/user_index.h"
 
 namespace hlosim {
@@ -24,7 +25,9 @@ class ModuleRules {
       const OpDef& def = table_[instruction.opcode];
       has_async |= def.has(kAsyncStart | kAsyncUpdate | kAsyncDone);
       has_fusions |= def.has(kFusion);
-      has_buffers |= instruction.shape->is_buffer() || (instruction.shape->is_tuple() && holds_buffer(instruction.shape));
+      original_value(instruction);
+      has_buffers |= instruction.shape->is_buffer() ||
+                     (instruction.shape->is_tuple() && holds_buffer(instruction.shape));
     }
     constrained_all_reduces();
     if (!has_async && !has_fusions && !has_buffers) return;
@@ -48,6 +51,14 @@ class ModuleRules {
     diagnostics_.add(std::move(diagnostic));
   }
 
+  /// origin names one value per leaf of the shape.
+  void original_value(const Instruction& instruction) {
+    for (const Attr& attr : instruction.attrs)
+      if (attr.key == AttrKey::kOrigin && !original_value_fits(attr.text(), instruction.shape))
+        error(attr.offset, "{}: origin of {} is not nested as the shape {}", to_text(instruction.opcode),
+              instruction.name, to_text_without_layout(instruction.shape));
+  }
+
   static bool holds_buffer(ShapeRef shape) {
     for (const ShapeRef element : shape->elements)
       if (element->is_buffer() || (element->is_tuple() && holds_buffer(element))) return true;
@@ -67,7 +78,8 @@ class ModuleRules {
       if (constrained(*first) == constrained(instruction)) continue;
       error(instruction.opcode_offset,
             "{}: {} has constrain_layout={}, {} has {}; expected all all-reduces of a module to agree",
-            to_text(instruction.opcode), instruction.name, constrained(instruction), first->name, constrained(*first));
+            to_text(instruction.opcode), instruction.name, constrained(instruction), first->name,
+            constrained(*first));
       return;
     }
   }
@@ -96,7 +108,8 @@ class ModuleRules {
         barrier &= module_[i].opcode == Opcode::kGetTupleElement;
       }
       if (!single && !barrier)
-        error(computation.offset, "asynchronous computation {} is expected to contain only the root and parameter instructions",
+        error(computation.offset,
+              "asynchronous computation {} is expected to contain only the root and parameter instructions",
               computation.name);
     }
   }
@@ -112,7 +125,8 @@ class ModuleRules {
       const auto [at, is_new] = first_of.emplace(channel->integer(), &transfer);
       const Instruction& first = *at->second;
       if (is_new || same_transfer(first, transfer)) continue;
-      error(transfer.opcode_offset, "{}: {} and {} use channel {} and must be identical but for their operands",
+      error(transfer.opcode_offset,
+            "{}: {} and {} use channel {} and must be identical but for their operands",
             to_text(transfer.opcode), first.name, transfer.name, channel->integer());
     }
   }
@@ -130,15 +144,18 @@ class ModuleRules {
     for (const Instruction& fusion : module_.instructions) {
       if (!table_[fusion.opcode].has(kFusion)) continue;
       const ComputationId id = fusion.find(AttrKey::kCalls)->computations()[0];
-      if (id == module_.entry) error(fusion.opcode_offset, "the entry computation {} cannot be fused", module_[id].name);
+      if (id == module_.entry)
+        error(fusion.opcode_offset, "the entry computation {} cannot be fused", module_[id].name);
       if (done[id]++) continue;
       for (const InstructionId i : module_[id].instructions) {
         const Instruction& instruction = module_[i];
         const bool used = !users.users(i).empty();
         if (i == module_[id].root && used)
-          error(instruction.opcode_offset, "{}, the root of fused computation {}, may not have users", instruction.name, module_[id].name);
+          error(instruction.opcode_offset, "{}, the root of fused computation {}, may not have users",
+                instruction.name, module_[id].name);
         if (i != module_[id].root && !used && !has_side_effect(instruction))
-          error(instruction.opcode_offset, "{} is not used in fused computation {}", instruction.name, module_[id].name);
+          error(instruction.opcode_offset, "{} is not used in fused computation {}", instruction.name,
+                module_[id].name);
       }
     }
   }

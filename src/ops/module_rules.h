@@ -7,8 +7,8 @@
 
 namespace hlosim {
 
-/// Adds every broken rule; true when there is none. Requires: verify() found nothing wrong. O(instructions) unless the module has
-/// asynchronous operations or buffers.
+/// Adds every broken rule; true when there is none. Requires: verify() found nothing wrong. O(instructions)
+/// unless the module has asynchronous operations or buffers.
 bool check_module_rules(Module& module, const OpTable& table, DiagnosticList& diagnostics);
 
 }  // namespace hlosim

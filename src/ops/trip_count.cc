@@ -76,12 +76,18 @@ class Tracer {
         case Opcode::kCopy:
         case Opcode::kOptimizationBarrier:
         case Opcode::kDomain:
-        case Opcode::kAddDependency: id = at.operands[0]; continue;
+        case Opcode::kAddDependency:
+          id = at.operands[0];
+          continue;
         case Opcode::kBitcast:
         case Opcode::kReshape:
         case Opcode::kConvert:
-          if (!index.empty() || !is_integer_scalar(at.shape) || module_[at.operands[0]].shape->element_count() != 1) return {};
-          if (!module_[at.operands[0]].shape->is_array() || !is_integer(module_[at.operands[0]].shape->element_type)) return {};
+          if (!index.empty() || !is_integer_scalar(at.shape) ||
+              module_[at.operands[0]].shape->element_count() != 1)
+            return {};
+          if (!module_[at.operands[0]].shape->is_array() ||
+              !is_integer(module_[at.operands[0]].shape->element_type))
+            return {};
           id = at.operands[0];
           continue;
         case Opcode::kFusion:
@@ -98,8 +104,10 @@ class Tracer {
           frame = frame->outer;
           continue;
         }
-        case Opcode::kConstant: return constant(at, index);
-        default: return index.empty() ? Origin{Origin::Kind::kOperation, 0, -1, &at, frame} : Origin{};
+        case Opcode::kConstant:
+          return constant(at, index);
+        default:
+          return index.empty() ? Origin{Origin::Kind::kOperation, 0, -1, &at, frame} : Origin{};
       }
     }
     return {};
@@ -113,8 +121,11 @@ class Tracer {
   static Origin constant(const Instruction& instruction, const std::vector<int64_t>& index) {
     const Literal* literal = instruction.literal;
     for (size_t i = index.size(); literal && i-- > 0;)
-      literal = index[i] >= 0 && static_cast<size_t>(index[i]) < literal->elements.size() ? literal->elements[static_cast<size_t>(index[i])] : nullptr;
-    if (!literal || literal->elided || !literal->shape->is_array() || literal->shape->element_count() != 1) return {};
+      literal = index[i] >= 0 && static_cast<size_t>(index[i]) < literal->elements.size()
+                    ? literal->elements[static_cast<size_t>(index[i])]
+                    : nullptr;
+    if (!literal || literal->elided || !literal->shape->is_array() || literal->shape->element_count() != 1)
+      return {};
     if (!is_integer(literal->shape->element_type) && !is_pred(literal->shape->element_type)) return {};
     return {Origin::Kind::kConstant, integer_at(*literal, 0), -1, nullptr, nullptr};
   }
@@ -163,12 +174,18 @@ std::string_view mirrored(std::string_view direction) {
 class LoopAnalysis {
  public:
   LoopAnalysis(const Module& module, const Instruction& loop)
-      : module_(module), loop_(loop), tracer_(module), body_(called(AttrKey::kBody)), condition_(called(AttrKey::kCondition)) {}
+      : module_(module),
+        loop_(loop),
+        tracer_(module),
+        body_(called(AttrKey::kBody)),
+        condition_(called(AttrKey::kCondition)) {}
 
   std::optional<int64_t> count() {
     const Origin root = tracer_.trace(module_[condition_].root);
-    if (root.kind == Origin::Kind::kConstant) return root.value == 0 ? std::optional<int64_t>(0) : std::nullopt;
-    if (root.kind != Origin::Kind::kOperation || root.operation->opcode != Opcode::kCompare) return std::nullopt;
+    if (root.kind == Origin::Kind::kConstant)
+      return root.value == 0 ? std::optional<int64_t>(0) : std::nullopt;
+    if (root.kind != Origin::Kind::kOperation || root.operation->opcode != Opcode::kCompare)
+      return std::nullopt;
     const Origin left = tracer_.trace(root.operation->operands[0], root.frame);
     const Origin right = tracer_.trace(root.operation->operands[1], root.frame);
     const std::string_view direction = root.operation->find(AttrKey::kDirection)->text();
@@ -209,7 +226,9 @@ class LoopAnalysis {
     if (opcode != Opcode::kAdd && opcode != Opcode::kSubtract) return std::nullopt;
     const Origin left = tracer_.trace(next.operation->operands[0], next.frame);
     const Origin right = tracer_.trace(next.operation->operands[1], next.frame);
-    const auto is_variable = [&](const Origin& o) { return o.kind == Origin::Kind::kState && o.element == element; };
+    const auto is_variable = [&](const Origin& o) {
+      return o.kind == Origin::Kind::kState && o.element == element;
+    };
     if (is_variable(left))
       if (const auto step = invariant(right)) return opcode == Opcode::kAdd ? *step : -*step;
     if (opcode == Opcode::kAdd && is_variable(right)) return invariant(left);

@@ -9,11 +9,16 @@ namespace hlosim {
 int64_t xla_byte_size(ShapeRef shape) {
   constexpr int64_t kPointerBytes = 8;
   switch (shape->kind) {
-    case ShapeKind::kTuple: return kPointerBytes * static_cast<int64_t>(shape->elements.size());
-    case ShapeKind::kOpaque: return kPointerBytes;
-    case ShapeKind::kToken: return 0;
-    case ShapeKind::kBuffer: return xla_byte_size(shape->elements[0]);
-    case ShapeKind::kArray: break;
+    case ShapeKind::kTuple:
+      return kPointerBytes * static_cast<int64_t>(shape->elements.size());
+    case ShapeKind::kOpaque:
+      return kPointerBytes;
+    case ShapeKind::kToken:
+      return 0;
+    case ShapeKind::kBuffer:
+      return xla_byte_size(shape->elements[0]);
+    case ShapeKind::kArray:
+      break;
   }
   const uint64_t elements = static_cast<uint64_t>(shape->element_count());
   if (shape->layout && shape->layout->element_bits != 0)
@@ -151,16 +156,27 @@ int64_t XlaCostContext::bytes_read(InstructionId value) const {
   for (const InstructionId id : users_.users(value)) {
     const Instruction& user = module_[id];
     switch (user.opcode) {
-      case Opcode::kFusion: bytes += bytes_read_by_fusion(value, id); break;
-      case Opcode::kSlice: bytes += xla_byte_size(user.shape); break;
-      case Opcode::kBroadcast:
-      case Opcode::kReshape: bytes += whole; break;
-      case Opcode::kDynamicSlice:
-        if (user.operands[0] == value) bytes += xla_byte_size(user.shape);
-        else shared_read = true;
+      case Opcode::kFusion:
+        bytes += bytes_read_by_fusion(value, id);
         break;
-      case Opcode::kDynamicUpdateSlice: shared_read |= user.operands[0] != value; break;
-      default: shared_read = true;
+      case Opcode::kSlice:
+        bytes += xla_byte_size(user.shape);
+        break;
+      case Opcode::kBroadcast:
+      case Opcode::kReshape:
+        bytes += whole;
+        break;
+      case Opcode::kDynamicSlice:
+        if (user.operands[0] == value)
+          bytes += xla_byte_size(user.shape);
+        else
+          shared_read = true;
+        break;
+      case Opcode::kDynamicUpdateSlice:
+        shared_read |= user.operands[0] != value;
+        break;
+      default:
+        shared_read = true;
     }
   }
   return shared_read ? bytes + whole : bytes;
@@ -186,12 +202,18 @@ int64_t XlaCostContext::bytes_read_by_fusion(InstructionId value, InstructionId 
     for (const InstructionId id : users_.users(fusion_id)) {
       const Instruction& user = module_[id];
       const bool sliced = !user.operands.empty() && user.operands[0] == fusion_id;
-      if (direct && user.opcode == Opcode::kSlice) bytes += xla_byte_size(user.shape);
-      else if (direct && user.opcode == Opcode::kDynamicSlice && sliced) bytes += xla_byte_size(user.shape);
-      else if (direct && user.opcode == Opcode::kDynamicSlice) read_once(result_bytes);
-      else if (direct && user.opcode == Opcode::kDynamicUpdateSlice && sliced) continue;
-      else if (direct && user.opcode == Opcode::kDynamicUpdateSlice) read_once(result_bytes);
-      else read_once(bytes_read_[parameter]);
+      if (direct && user.opcode == Opcode::kSlice)
+        bytes += xla_byte_size(user.shape);
+      else if (direct && user.opcode == Opcode::kDynamicSlice && sliced)
+        bytes += xla_byte_size(user.shape);
+      else if (direct && user.opcode == Opcode::kDynamicSlice)
+        read_once(result_bytes);
+      else if (direct && user.opcode == Opcode::kDynamicUpdateSlice && sliced)
+        continue;
+      else if (direct && user.opcode == Opcode::kDynamicUpdateSlice)
+        read_once(result_bytes);
+      else
+        read_once(bytes_read_[parameter]);
     }
   }
   return bytes;

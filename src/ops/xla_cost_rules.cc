@@ -44,7 +44,9 @@ void apply(const XlaCost& computation, int64_t count, XlaCost& cost) {
 }
 
 int64_t ceil_log2(int64_t value) { return value <= 1 ? 0 : std::bit_width(static_cast<uint64_t>(value) - 1); }
-int64_t floor_log2(int64_t value) { return static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(value))) - 1; }
+int64_t floor_log2(int64_t value) {
+  return static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(value))) - 1;
+}
 
 }  // namespace
 
@@ -163,10 +165,12 @@ int64_t valid_positions(const WindowDimension& window, int64_t kernel, int64_t o
   int64_t count = 0;
   if (kernel <= output) {
     for (int64_t k = 0; k < kernel; ++k)
-      count += count_multiples(output, window.stride, k * window.window_dilation - window.padding_low, high, dilation);
+      count += count_multiples(output, window.stride, k * window.window_dilation - window.padding_low, high,
+                               dilation);
   } else {
     for (int64_t o = 0; o < output; ++o)
-      count += count_multiples(kernel, window.window_dilation, o * window.stride - window.padding_low, high, dilation);
+      count += count_multiples(kernel, window.window_dilation, o * window.stride - window.padding_low, high,
+                               dilation);
   }
   return count;
 }
@@ -182,7 +186,8 @@ void xla_cost_dot(const OpContext& op, const XlaCostContext&, XlaCost& cost) {
 void xla_cost_ragged_dot(const OpContext& op, const XlaCostContext&, XlaCost& cost) {
   const size_t groups = op.ints(AttrKey::kRhsGroupDims).size();
   std::vector<int64_t> sizes(op.shape()->dimensions.begin(), op.shape()->dimensions.end());
-  for (size_t i = 0; i < groups && i < sizes.size(); ++i) sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(i));
+  for (size_t i = 0; i < groups && i < sizes.size(); ++i)
+    sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(i));
   int64_t elements = 1;
   for (const int64_t size : sizes) elements = times(elements, size);
   dot_flops(op, elements, cost);
@@ -252,7 +257,8 @@ int64_t whole_dimension_window(const OpContext& op) {
   if (std::count_if(window.begin(), window.end(), padded) != 1) return -1;
   if (std::count_if(window.begin(), window.end(), wide) != 1) return -1;
   const auto at = std::find_if(window.begin(), window.end(), wide);
-  if (at->padding_low == 0 || at->padding_low != at->padding_high || at->size != 2 * at->padding_low + 1) return -1;
+  if (at->padding_low == 0 || at->padding_low != at->padding_high || at->size != 2 * at->padding_low + 1)
+    return -1;
   const int64_t dimension = at - window.begin();
   return at->padding_low == op.shape()->dim(dimension) - 1 ? dimension : -1;
 }
@@ -325,7 +331,8 @@ void xla_cost_conditional(const OpContext& op, const XlaCostContext& context, Xl
   bool first = true;
   for_each_called(op.instruction(), [&](ComputationId called) {
     const XlaCost& branch = context.of(called);
-    if (first) take_sums(branch, cost);
+    if (first)
+      take_sums(branch, cost);
     else {
       raise(cost.flops, branch.flops);
       raise(cost.transcendentals, branch.transcendentals);
@@ -336,7 +343,8 @@ void xla_cost_conditional(const OpContext& op, const XlaCostContext& context, Xl
 }
 
 void xla_cost_custom_call(const OpContext& op, const XlaCostContext&, XlaCost& cost) {
-  if (op.text(AttrKey::kCustomCallTarget).starts_with("\"__xla_internal_call_marker_")) return no_traffic(cost);
+  if (op.text(AttrKey::kCustomCallTarget).starts_with("\"__xla_internal_call_marker_"))
+    return no_traffic(cost);
   cost.flops = cost.bytes_accessed = cost.output_bytes = -1;
   std::fill(cost.operand_bytes.begin(), cost.operand_bytes.end(), -1.0f);
 }
@@ -395,7 +403,8 @@ void xla_cost_fusion(const OpContext& op, const XlaCostContext& context, XlaCost
   add_fusion_results(op, op.module().root(id), cost);
   for (const InstructionId i : fused.instructions) {
     const Instruction& inner = op.module()[i];
-    if (inner.opcode == Opcode::kConstant && elements_of(inner.shape) > 1) cost.bytes_accessed += size_of(inner.shape);
+    if (inner.opcode == Opcode::kConstant && elements_of(inner.shape) > 1)
+      cost.bytes_accessed += size_of(inner.shape);
   }
   for (size_t i = 0; i < fused.parameters.size() && i < cost.operand_bytes.size(); ++i) {
     cost.operand_bytes[i] = to_float(context.fusion_operand_bytes(id, i));

@@ -14,7 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 CostRow row_of(std::string_view name, std::string_view opcode, const XlaCost& cost) {
-  return {std::string(name), std::string(opcode), double{cost.flops}, double{cost.transcendentals}, double{cost.bytes_accessed}};
+  return {std::string(name), std::string(opcode), double{cost.flops}, double{cost.transcendentals},
+          double{cost.bytes_accessed}};
 }
 
 bool is_whole(double value) { return std::floor(value) == value && std::abs(value) < 0x1p63; }
@@ -68,16 +69,17 @@ std::string to_text(const CostReport& report) {
     name = std::max(name, row.name.size());
     opcode = std::max(opcode, row.opcode.size());
   }
-  text += fmt::format("\n{:<{}}  {:<{}}  {:>20}  {:>20}  {:>20}\n", "instruction", name, "opcode", opcode, "flops",
-                      "transcendentals", "bytes accessed");
+  text += fmt::format("\n{:<{}}  {:<{}}  {:>20}  {:>20}  {:>20}\n", "instruction", name, "opcode", opcode,
+                      "flops", "transcendentals", "bytes accessed");
   for (const CostRow& row : report.instructions)
-    text += fmt::format("{:<{}}  {:<{}}  {:>20}  {:>20}  {:>20}\n", row.name, name, row.opcode, opcode, text_of(row.flops),
-                        text_of(row.transcendentals), text_of(row.bytes_accessed));
+    text += fmt::format("{:<{}}  {:<{}}  {:>20}  {:>20}  {:>20}\n", row.name, name, row.opcode, opcode,
+                        text_of(row.flops), text_of(row.transcendentals), text_of(row.bytes_accessed));
   return text;
 }
 
 std::string to_json(std::span<const CostReport> reports) {
-  if (reports.size() == 1) return json_of(reports[0]).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (reports.size() == 1)
+    return json_of(reports[0]).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   Json all = Json::array();
   for (const CostReport& report : reports) all.push_back(json_of(report));
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

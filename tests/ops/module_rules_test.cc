@@ -26,13 +26,18 @@ std::string chain(const std::string& body, const std::string& wrapped = "ROOT r 
 constexpr char kStart[] = "s = ((f32[4], f32[4]), f32[4], u32[]) async-start(x, x), calls=wrapped\n";
 
 TEST(AsyncChains, StartUpdateDone) {
-  EXPECT_EQ(chain(std::string(kStart) + "u = ((f32[4], f32[4]), f32[4], u32[]) async-update(s)\nROOT d = f32[4] async-done(u)"), "");
-  EXPECT_EQ(chain("s = ((), (), u32[]) async-start(), calls=wrapped\n"
-                  "u = ((f32[4], f32[4]), f32[4], u32[]) async-update(s, x, x)\nROOT d = f32[4] async-done(u)"), "");
+  EXPECT_EQ(chain(std::string(kStart) +
+                  "u = ((f32[4], f32[4]), f32[4], u32[]) async-update(s)\nROOT d = f32[4] async-done(u)"),
+            "");
+  EXPECT_EQ(
+      chain("s = ((), (), u32[]) async-start(), calls=wrapped\n"
+            "u = ((f32[4], f32[4]), f32[4], u32[]) async-update(s, x, x)\nROOT d = f32[4] async-done(u)"),
+      "");
 }
 
 TEST(AsyncChains, OneDone) {
-  EXPECT_EQ(chain(std::string(kStart) + "ROOT n = f32[4] negate(x)"), "async-start: s has no matching async-done");
+  EXPECT_EQ(chain(std::string(kStart) + "ROOT n = f32[4] negate(x)"),
+            "async-start: s has no matching async-done");
   EXPECT_EQ(chain(std::string(kStart) + "d = f32[4] async-done(s)\nROOT e = f32[4] async-done(s)"),
             "async-done: s is matched by several async-done instructions: d and e");
   EXPECT_EQ(chain("t = ((f32[4]), f32[4]) parameter(1)\nROOT d = f32[4] async-done(t)"),
@@ -40,12 +45,15 @@ TEST(AsyncChains, OneDone) {
 }
 
 TEST(AsyncChains, ShapesAndOperands) {
-  EXPECT_THAT(chain("s = ((f32[4], f32[5]), f32[4]) async-start(x, x), calls=wrapped\nROOT d = f32[4] async-done(s)"),
-              HasSubstr("async-start C2: element {0} of the shape"));
-  EXPECT_THAT(chain("s = ((f32[4], f32[4]), f32[5]) async-start(x, x), calls=wrapped\nROOT d = f32[4] async-done(s)"),
-              HasSubstr("async-start C2: element {1} of the shape"));
-  EXPECT_THAT(chain("s = ((f32[4], f32[4]), f32[4]) async-start(x), calls=wrapped\nROOT d = f32[4] async-done(s)"),
-              HasSubstr("async-start C3: expects 2 operands"));
+  EXPECT_THAT(
+      chain("s = ((f32[4], f32[5]), f32[4]) async-start(x, x), calls=wrapped\nROOT d = f32[4] async-done(s)"),
+      HasSubstr("async-start C2: element {0} of the shape"));
+  EXPECT_THAT(
+      chain("s = ((f32[4], f32[4]), f32[5]) async-start(x, x), calls=wrapped\nROOT d = f32[4] async-done(s)"),
+      HasSubstr("async-start C2: element {1} of the shape"));
+  EXPECT_THAT(
+      chain("s = ((f32[4], f32[4]), f32[4]) async-start(x), calls=wrapped\nROOT d = f32[4] async-done(s)"),
+      HasSubstr("async-start C3: expects 2 operands"));
   EXPECT_THAT(chain("s = f32[4] async-start(x), calls=wrapped\nROOT d = f32[4] async-done(s)"),
               HasSubstr("async-start C1: expects the shape to be in the form of"));
   EXPECT_EQ(chain(std::string(kStart) + "ROOT d = f32[5] async-done(s)"),
@@ -58,14 +66,17 @@ TEST(AsyncChains, ShapesAndOperands) {
 }
 
 TEST(AsyncChains, UsedInTheChainAlone) {
-  EXPECT_THAT(chain(std::string(kStart) + "d = f32[4] async-done(s)\n"
-                    "ROOT c = f32[4] custom-call(d, s), custom_call_target=\"f\""),
-              HasSubstr("custom-call: s is used as an operand, but may only be used by async-update, async-done"));
+  EXPECT_THAT(
+      chain(std::string(kStart) + "d = f32[4] async-done(s)\n"
+                                  "ROOT c = f32[4] custom-call(d, s), custom_call_target=\"f\""),
+      HasSubstr("custom-call: s is used as an operand, but may only be used by async-update, async-done"));
 }
 
 TEST(AsyncChains, WrappedComputationIsOneInstruction) {
-  EXPECT_THAT(chain(std::string(kStart) + "ROOT d = f32[4] async-done(s)", "c = f32[4] negate(a)  ROOT r = f32[4] add(c, b)"),
-              HasSubstr("asynchronous computation wrapped is expected to contain only the root and parameter"));
+  EXPECT_THAT(
+      chain(std::string(kStart) + "ROOT d = f32[4] async-done(s)",
+            "c = f32[4] negate(a)  ROOT r = f32[4] add(c, b)"),
+      HasSubstr("asynchronous computation wrapped is expected to contain only the root and parameter"));
 }
 
 TEST(AsyncChains, TransfersHaveOneUser) {
@@ -77,6 +88,21 @@ TEST(AsyncChains, TransfersHaveOneUser) {
             "copy-done: expected instruction to have shape equal to f32[4], actual shape is f32[5]");
 }
 
+TEST(OriginalValue, IsNestedAsTheShape) {
+  const auto origin = [](const std::string& shape, const std::string& value) {
+    return first_fault("HloModule m\nENTRY main { ROOT x = " + shape + " parameter(0), origin=" + value +
+                       " }");
+  };
+  EXPECT_EQ(origin("f32[2]", "{{\"a\"}}"), "");
+  EXPECT_EQ(origin("(f32[2], (f32[]))", "{({}, ({\"v\" {1,0}}))}"), "");
+  EXPECT_EQ(origin("(f32[2], f32[])", "{[synthetic_call]}"), "");
+  EXPECT_EQ(origin("(f32[2], f32[])", "{{\"a\"}}"),
+            "parameter: origin of x is not nested as the shape (f32[2], f32[])");
+  EXPECT_EQ(origin("(f32[2], f32[])", "{({\"a\"})}"),
+            "parameter: origin of x is not nested as the shape (f32[2], f32[])");
+  EXPECT_EQ(origin("f32[2]", "{({\"a\"})}"), "parameter: origin of x is not nested as the shape f32[2]");
+}
+
 std::string buffers(const std::string& body) {
   return first_fault("HloModule m\nENTRY main { x = s32[2] parameter(0)\n" + body + "\n}\n");
 }
@@ -86,7 +112,8 @@ const std::string kPin = "b = b(s32[2]) custom-call(x), custom_call_target=\"Pin
 
 TEST(Buffers, PinWriteUnpin) {
   EXPECT_EQ(buffers(kPin + "c = b(s32[2]) custom-call(b), custom_call_target=\"f\"" + kAlias +
-                    "ROOT y = s32[2] custom-call(c), custom_call_target=\"Unpin\"" + kAlias), "");
+                    "ROOT y = s32[2] custom-call(c), custom_call_target=\"Unpin\"" + kAlias),
+            "");
 }
 
 TEST(Buffers, OneWriter) {

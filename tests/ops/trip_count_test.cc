@@ -11,7 +11,8 @@ namespace {
 
 TripCount count_of(std::string text) {
   DiagnosticList diagnostics;
-  const auto modules = read_modules(std::make_shared<SourceFile>("test", std::move(text)), op_table(), diagnostics);
+  const auto modules =
+      read_modules(std::make_shared<SourceFile>("test", std::move(text)), op_table(), diagnostics);
   for (const Diagnostic& d : diagnostics.items()) ADD_FAILURE() << render(d);
   if (modules.empty()) return {};
   for (const Instruction& instruction : modules[0].instructions)
@@ -21,27 +22,32 @@ TripCount count_of(std::string text) {
 }
 
 /// A counting loop over (s32[] i, f32[2] x).
-std::string counting(int start, const std::string& update, const std::string& condition, const std::string& more = "") {
+std::string counting(int start, const std::string& update, const std::string& condition,
+                     const std::string& more = "") {
   return R"(HloModule m
 body {
   p = (s32[], f32[2]) parameter(0)
   i = s32[] get-tuple-element(p), index=0
   x = f32[2] get-tuple-element(p), index=1
   c = s32[] constant(3)
-  next = s32[] )" + update + R"(
+  next = s32[] )" +
+         update + R"(
   ROOT t = (s32[], f32[2]) tuple(next, x)
 }
 condition {
   p = (s32[], f32[2]) parameter(0)
   i = s32[] get-tuple-element(p), index=0
   n = s32[] constant(10)
-  ROOT c = pred[] )" + condition + R"(
+  ROOT c = pred[] )" +
+         condition + R"(
 }
 ENTRY main {
   x = f32[2] parameter(0)
-  s = s32[] constant()" + std::to_string(start) + R"()
+  s = s32[] constant()" +
+         std::to_string(start) + R"()
   t = (s32[], f32[2]) tuple(s, x)
-  ROOT w = (s32[], f32[2]) while(t), condition=condition, body=body)" + more + "\n}\n";
+  ROOT w = (s32[], f32[2]) while(t), condition=condition, body=body)" +
+         more + "\n}\n";
 }
 
 // Every start and direction, against running the loop.
@@ -49,9 +55,10 @@ TEST(TripCount, DerivedCountsAreThoseOfRunning) {
   const struct {
     const char* direction;
     bool (*holds)(int, int);
-  } kDirections[] = {{"LT", [](int a, int b) { return a < b; }}, {"LE", [](int a, int b) { return a <= b; }},
-                     {"GT", [](int a, int b) { return a > b; }}, {"GE", [](int a, int b) { return a >= b; }},
-                     {"NE", [](int a, int b) { return a != b; }}, {"EQ", [](int a, int b) { return a == b; }}};
+  } kDirections[] = {
+      {"LT", [](int a, int b) { return a < b; }},  {"LE", [](int a, int b) { return a <= b; }},
+      {"GT", [](int a, int b) { return a > b; }},  {"GE", [](int a, int b) { return a >= b; }},
+      {"NE", [](int a, int b) { return a != b; }}, {"EQ", [](int a, int b) { return a == b; }}};
   for (const auto& [direction, holds] : kDirections)
     for (const bool adds : {true, false})
       for (int start = -5; start <= 25; ++start) {
@@ -68,7 +75,8 @@ TEST(TripCount, DerivedCountsAreThoseOfRunning) {
 
 TEST(TripCount, EitherSideOfTheComparison) {
   EXPECT_EQ(count_of(counting(1, "add(c, i)", "compare(n, i), direction=GT")).count, 3);
-  EXPECT_EQ(count_of(counting(1, "add(c, i)", "compare(n, i), direction=GT")).source, TripCount::Source::kDerived);
+  EXPECT_EQ(count_of(counting(1, "add(c, i)", "compare(n, i), direction=GT")).source,
+            TripCount::Source::kDerived);
 }
 
 TEST(TripCount, TheStatedCountGoesFirst) {
@@ -77,7 +85,9 @@ TEST(TripCount, TheStatedCountGoesFirst) {
   EXPECT_EQ(stated.source, TripCount::Source::kStated);
   EXPECT_EQ(stated.count, 7);
   EXPECT_EQ(count_of(counting(0, "add(i, c)", "compare(i, n), direction=LT",
-                              R"(, backend_config="{\"known_trip_count\":{\"n\":\"8\"}}")")).count, 8);
+                              R"(, backend_config="{\"known_trip_count\":{\"n\":\"8\"}}")"))
+                .count,
+            8);
 }
 
 TEST(TripCount, UnknownWhereNothingIsConstant) {

@@ -16,7 +16,8 @@ namespace {
 
 std::vector<Module> read(std::string name, std::string text) {
   DiagnosticList diagnostics;
-  auto modules = read_modules(std::make_shared<SourceFile>(std::move(name), std::move(text)), op_table(), diagnostics);
+  auto modules =
+      read_modules(std::make_shared<SourceFile>(std::move(name), std::move(text)), op_table(), diagnostics);
   for (const Diagnostic& d : diagnostics.items()) ADD_FAILURE() << render(d);
   return modules;
 }
@@ -63,7 +64,8 @@ TEST(XlaCost, AgreesWithXlaOnTheCorpus) {
     ASSERT_TRUE(std::getline(fields, path, '\t') && fields >> flops >> transcendentals >> bytes) << line;
     ++files;
     DiagnosticList diagnostics;
-    auto modules = read_modules(std::make_shared<SourceFile>(path, file_text(folder + path)), op_table(), diagnostics);
+    auto modules =
+        read_modules(std::make_shared<SourceFile>(path, file_text(folder + path)), op_table(), diagnostics);
     if (modules.empty()) {
       ADD_FAILURE() << path << ": not read";
       continue;
