@@ -66,8 +66,9 @@ class Runner {
     if (!outcome) return outcome;
     record.time = overlap_.now() - record.start;
     record.self_time = record.time - std::min(record.time, called_time_);
-    called_time_ = Picoseconds(0);
     account(record);
+    called_time_ = Picoseconds(0);
+    called_ = false;
     if (c_.options.keep_timeline && record.time.count() > 0 && record.exposed != record.time)
       run_.spans.push_back({id, Lane::kTensorCore, record.start, overlap_.now(), false});
     else if (c_.options.keep_timeline && record.time.count() > 0)
@@ -124,11 +125,17 @@ class Runner {
     const Picoseconds active = record.self_time - std::min(record.self_time, record.exposed);
     totals.by_category[static_cast<size_t>(record.cost.category)] += active;
     totals.by_provenance[static_cast<size_t>(record.cost.provenance)] += active;
-    record.bound_by = record.exposed > active ? Unit::kWait : record.cost.bound_by;
+    // What takes longer than it would alone had to share HBM.
+    const Picoseconds alone = record.cost.time();
+    const bool shared = !called_ && active > alone && record.cost.stream.count() > 0;
+    const Unit hbm = c_.memory.unit_of(c_.memory.hbm());
+    if (shared) totals.by_bound[index_of(hbm)] += active - alone;
+    const Picoseconds own = shared ? alone : active;
     if (index_of(record.cost.bound_by) < kUnitCount)
-      totals.by_bound[index_of(record.cost.bound_by)] += active;
+      totals.by_bound[index_of(record.cost.bound_by)] += own;
     else
-      totals.overhead += active;
+      totals.overhead += own;
+    record.bound_by = record.exposed > active ? Unit::kWait : shared ? hbm : record.cost.bound_by;
   }
 
   /// Counts of an instruction that ran `count` times.
@@ -289,6 +296,7 @@ class Runner {
     add_totals(run_.totals, done_[longest].totals, 1);
     composite(record, done_[longest].totals.makespan, done_[longest].hbm_work, done_[longest].totals);
     called_time_ = done_[longest].totals.makespan;
+    called_ = true;
   }
 
   void loop(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
@@ -315,6 +323,7 @@ class Runner {
     composite(record, times(record_of_loop.iteration, count),
               times(later(done_[condition].hbm_work, done_[body].hbm_work), count), once);
     called_time_ = times(called, count);
+    called_ = true;
   }
 
   /// Runs what was called as one piece.
@@ -332,6 +341,7 @@ class Runner {
   std::vector<size_t> transfer_of_ticket_;
   std::vector<std::pair<InstructionId, size_t>> started_;  // and not yet waited for
   Picoseconds called_time_{};  // of computations that the instruction at hand called
+  bool called_ = false;
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Outcome {
 };
 
 Outcome run(std::string text, const SimulateOptions& options = {},
-        const std::vector<DeviceOverride>& overrides = {}) {
+            const std::vector<DeviceOverride>& overrides = {}) {
   for (const auto& [word, shape] :
        {std::pair("TILE", "f32[8,128]{1,0:T(8,128)}"), std::pair("VTIL", "f32[8,128]{1,0:T(8,128)S(1)}")})
     for (size_t at = 0; (at = text.find(word, at)) != std::string::npos;) text.replace(at, 4, shape);
@@ -91,6 +91,17 @@ TEST(Simulate, ADoneWaitsForTheRestOfItsCopy) {
   const Outcome shared = run(prefetch("  x = TILE negate(p)\n"));
   EXPECT_EQ(shared["x"].time, nanoseconds(3 + 3 * kTile - 2));  // the copy had the latencies for itself
   EXPECT_EQ(shared.result.transfers.at(0).exposed, nanoseconds(0));
+  EXPECT_EQ(shared["x"].bound_by, memory_unit(0));
+}
+
+TEST(Simulate, WhatSharesHbmForLongerIsBoundByIt) {
+  // 9,000 or 20,000 ns of ALU for 8,192 bytes of HBM, and 4,096 of the copy.
+  std::string text = prefetch("  x = TILE negate(p)\n");
+  const Outcome alone = run(text, {}, {{"vpu.ops.simple.alu", "20000"}});
+  EXPECT_EQ(alone["x"].bound_by, Unit::kVpu);
+  const Outcome together = run(text, {}, {{"vpu.ops.simple.alu", "9000"}});
+  EXPECT_EQ(together["x"].cost.bound_by, Unit::kVpu);
+  EXPECT_EQ(together["x"].bound_by, memory_unit(0));
 }
 
 TEST(Simulate, ACrossProgramPrefetchMayBeDoneBefore) {
@@ -114,7 +125,8 @@ ENTRY e {
   ROOT r = VTIL add(d, f)
 }
 )";
-  const Outcome one = run(text, {}, {{"dma.outstanding", "1"}}), two = run(text, {}, {{"dma.outstanding", "2"}});
+  const Outcome one = run(text, {}, {{"dma.outstanding", "1"}}),
+                two = run(text, {}, {{"dma.outstanding", "2"}});
   EXPECT_EQ(one["t"].exposed, nanoseconds(kTile + 1));
   EXPECT_EQ(two["t"].exposed, nanoseconds(0));
   EXPECT_EQ(two.result.transfers.at(1).begin, two.result.transfers.at(0).end);
@@ -271,8 +283,7 @@ TEST(Simulate, UnscheduledModulesRespectTheirDependencies) {
   const auto names = [&] {
     std::string all;
     const Schedule schedule = make_schedule(module, op_table());
-    for (const InstructionId id : schedule.order[module.entry])
-      all += std::string(module[id].name) + " ";
+    for (const InstructionId id : schedule.order[module.entry]) all += std::string(module[id].name) + " ";
     return all;
   };
   EXPECT_EQ(names(), "p b a c d ");
