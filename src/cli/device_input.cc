@@ -4,7 +4,8 @@
 
 namespace hlosim {
 
-std::optional<Device> read_device(const std::string& name, std::span<const std::string> overrides, Streams streams) {
+std::optional<Device> read_device(const std::string& name, std::span<const std::string> overrides,
+                                  Streams streams) {
   std::vector<DeviceOverride> parsed;
   for (const std::string& text : overrides) {
     Result<DeviceOverride> one = parse_override(text);

@@ -11,6 +11,7 @@
 namespace hlosim {
 
 /// The device `name` (a path, a name in $HLOSIM_CONFIG_PATH, a built-in one) with overrides "path=value".
-std::optional<Device> read_device(const std::string& name, std::span<const std::string> overrides, Streams streams);
+std::optional<Device> read_device(const std::string& name, std::span<const std::string> overrides,
+                                  Streams streams);
 
 }  // namespace hlosim

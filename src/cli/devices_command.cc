@@ -58,8 +58,10 @@ int devices(const Options& options, Streams streams) {
                     : options.format == "yaml" ? to_yaml(*device)
                                                : to_text(*device));
   }
-  const std::string text = options.format == "json" ? json_documents(texts)
-                                                    : fmt::format("{}", fmt::join(texts, options.format == "yaml" ? "---\n" : "\n"));
+  const std::string text =
+      options.format == "json"
+          ? json_documents(texts)
+          : fmt::format("{}", fmt::join(texts, options.format == "yaml" ? "---\n" : "\n"));
   if (!write_output(options.output, text, streams)) return kExitInput;
   return ok ? kExitSuccess : kExitInput;
 }
@@ -69,7 +71,8 @@ int devices(const Options& options, Streams streams) {
 std::function<int()> declare_devices(CLI::App& app, Streams streams) {
   const auto options = std::make_shared<Options>();
   app.add_option("NAME", options->names, "Device files or built-in devices; none: list the built-in ones");
-  app.add_option("--set", options->overrides, "path=value: another value for a key of the device; may be repeated")
+  app.add_option("--set", options->overrides,
+                 "path=value: another value for a key of the device; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--format", options->format, "text, yaml, json, or markdown: the keys of device files")
       ->check(CLI::IsMember({"text", "yaml", "json", "markdown"}))

@@ -25,7 +25,8 @@ ModuleInput read_module_input(const std::string& path, bool parse_only, Streams 
 /// One JSON document of several: itself when it is alone, else an array.
 std::string json_documents(const std::vector<std::string>& documents);
 
-/// Writes a result to `path` as a whole or not at all; `-` is the streams' standard output. Says what is wrong.
+/// Writes a result to `path` as a whole or not at all; `-` is the streams' standard output. Says what is
+/// wrong.
 bool write_output(const std::string& path, std::string_view text, Streams streams);
 
 }  // namespace hlosim

@@ -52,7 +52,8 @@ int layout(const Options& options, Streams streams) {
     }
     texts.push_back(options.format == "json" ? to_json(*description) : to_text(*description));
   }
-  const std::string text = options.format == "json" ? json_documents(texts) : fmt::format("{}", fmt::join(texts, "\n"));
+  const std::string text =
+      options.format == "json" ? json_documents(texts) : fmt::format("{}", fmt::join(texts, "\n"));
   if (!write_output(options.output, text, streams)) return kExitInput;
   return ok ? kExitSuccess : kExitInput;
 }
@@ -61,10 +62,14 @@ int layout(const Options& options, Streams streams) {
 
 std::function<int()> declare_layout(CLI::App& app, Streams streams) {
   const auto options = std::make_shared<Options>();
-  app.add_option("SHAPE", options->shapes, "Array shapes with their layouts: 'bf16[256,256]{1,0:T(8,128)(2,1)}'")->required();
+  app.add_option("SHAPE", options->shapes,
+                 "Array shapes with their layouts: 'bf16[256,256]{1,0:T(8,128)(2,1)}'")
+      ->required();
   app.add_option("--index", options->index, "Where is this element? Indices by dimension: 9,130");
   app.add_option("--offset", options->offset, "Which element is in this slot? In elements");
-  app.add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  app.add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
   app.add_option("-o,--output", options->output, "Output file; - is standard output")->capture_default_str();
   return [options, streams] { return layout(*options, streams); };
 }

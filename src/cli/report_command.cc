@@ -54,7 +54,8 @@ class ModuleChoice {
     try {
       choice.regex_ = std::regex(text);
     } catch (const std::regex_error& problem) {
-      return failure(fmt::format("--module: '{}' is neither a number nor a regular expression: {}", shown(text), problem.what()));
+      return failure(fmt::format("--module: '{}' is neither a number nor a regular expression: {}",
+                                 shown(text), problem.what()));
     }
     return choice;
   }
@@ -133,7 +134,8 @@ std::optional<Report> report_module(Module& module, const Setting& setting, Stre
   const Result<Estimate> estimate = estimator.run(setting.device, simulate);
   if (!estimate) {
     Diagnostic diagnostic = estimate.error();
-    if (!diagnostic.source) diagnostic.message = fmt::format("module {}: {}", module.name, diagnostic.message);
+    if (!diagnostic.source)
+      diagnostic.message = fmt::format("module {}: {}", module.name, diagnostic.message);
     streams.err << render(diagnostic);
     return std::nullopt;
   }
@@ -160,8 +162,8 @@ std::string printed(const std::vector<Report>& reports, const Options& options) 
 /// CSV has no place for it.
 void warn_of_unused_keys(const Report& report, Streams streams) {
   for (const UnusedKey& key : report.unused_keys.keys)
-    streams.err << fmt::format("hlosim: warning: {}{} = {} had no effect on {}\n", key.from_set ? "--set " : "", key.path,
-                               key.text, report.module_name);
+    streams.err << fmt::format("hlosim: warning: {}{} = {} had no effect on {}\n",
+                               key.from_set ? "--set " : "", key.path, key.text, report.module_name);
 }
 
 int no_module_error(const Options& options, const std::vector<std::string>& names, Streams streams) {
@@ -170,9 +172,10 @@ int no_module_error(const Options& options, const std::vector<std::string>& name
   for (size_t i = 0; i < std::min(names.size(), kShown); ++i)
     known += fmt::format("{}{} {}", i > 0 ? ", " : "", i, names[i]);
   if (names.size() > kShown) known += fmt::format(", and {} more", names.size() - kShown);
-  streams.err << render(failure(fmt::format("--module: no module is called or numbered '{}'", shown(options.module)),
-                                names.empty() ? "" : fmt::format("there are: {}", known))
-                            .value());
+  streams.err << render(
+      failure(fmt::format("--module: no module is called or numbered '{}'", shown(options.module)),
+              names.empty() ? "" : fmt::format("there are: {}", known))
+          .value());
   return kExitInput;
 }
 
@@ -199,7 +202,8 @@ int report(const Options& options, Streams streams) {
   if (options.format == "csv")
     for (const Report& one : reports) warn_of_unused_keys(one, streams);
   if (!write_output(options.output, printed(reports, options), streams) || !ok) return kExitInput;
-  const bool oom = std::any_of(reports.begin(), reports.end(), [](const Report& r) { return !r.overflows().empty(); });
+  const bool oom =
+      std::any_of(reports.begin(), reports.end(), [](const Report& r) { return !r.overflows().empty(); });
   return oom && options.fail_on == "oom" ? kExitFailedCheck : kExitSuccess;
 }
 
@@ -208,11 +212,14 @@ int report(const Options& options, Streams streams) {
 std::function<int()> declare_report(CLI::App& app, Streams streams) {
   const auto options = std::make_shared<Options>();
   app.add_option("FILE", options->files, "HLO text files; - is standard input")->required();
-  app.add_option("--device", options->device, "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
-  app.add_option("--set", options->overrides, "path=value: another value for a key of the device; may be repeated")
+  app.add_option("--device", options->device,
+                 "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
+  app.add_option("--set", options->overrides,
+                 "path=value: another value for a key of the device; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--topology", options->topology, "Slice of chips, as in 2x2x1");
-  app.add_option("--devices", options->devices, "Number of devices of the slice")->check(whole_number_from(1));
+  app.add_option("--devices", options->devices, "Number of devices of the slice")
+      ->check(whole_number_from(1));
   app.add_option("--format", options->format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
@@ -220,12 +227,16 @@ std::function<int()> declare_report(CLI::App& app, Streams streams) {
   app.add_option("--top", options->top, "Rows of the longest lists in the text; 0: all")
       ->check(whole_number_from(0))
       ->capture_default_str();
-  app.add_option("--module", options->module, "Only modules with this number (from 0) or a name that matches this regular expression");
-  app.add_option("--while-trip-count", options->while_trip_count, "Iterations of while loops that don't tell theirs")
+  app.add_option("--module", options->module,
+                 "Only modules with this number (from 0) or a name that matches this regular expression");
+  app.add_option("--while-trip-count", options->while_trip_count,
+                 "Iterations of while loops that don't tell theirs")
       ->check(whole_number_from(0))
       ->capture_default_str();
-  app.add_option("--custom-call-costs", options->custom_call_costs, "YAML file with costs of custom calls by target");
-  app.add_option("--fail-on", options->fail_on, "Exit with 1 when the module doesn't fit into the device's memory")
+  app.add_option("--custom-call-costs", options->custom_call_costs,
+                 "YAML file with costs of custom calls by target");
+  app.add_option("--fail-on", options->fail_on,
+                 "Exit with 1 when the module doesn't fit into the device's memory")
       ->check(CLI::IsMember({"oom"}));
   return [options, streams] { return report(*options, streams); };
 }

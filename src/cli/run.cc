@@ -26,8 +26,8 @@ constexpr Command kCommands[] = {
 };
 
 const Command* find_command(std::string_view name) {
-  const auto* found =
-      std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Command& c) { return c.name == name; });
+  const auto* found = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                   [&](const Command& c) { return c.name == name; });
   return found == std::end(kCommands) ? nullptr : found;
 }
 
@@ -42,8 +42,9 @@ std::string overview() {
       "Usage: hlosim --device=v4.yaml [OPTIONS] FILE...\n"
       "       hlosim COMMAND [OPTIONS] FILE...\n\nCommands:\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<9} {}\n", command.name, command.summary);
-  text += "\nWithout a command: report. `hlosim help COMMAND` tells a command's options. `-` is standard input.\n"
-          "Exit codes: 0 done, 1 the answer is no (a limit exceeded), 2 wrong input or command line.\n";
+  text +=
+      "\nWithout a command: report. `hlosim help COMMAND` tells a command's options. `-` is standard input.\n"
+      "Exit codes: 0 done, 1 the answer is no (a limit exceeded), 2 wrong input or command line.\n";
   return text;
 }
 
@@ -51,7 +52,8 @@ std::string overview() {
 std::string with_dashes(const std::string& arg) {
   if (arg.size() < 3 || arg.compare(0, 2, "--") != 0) return arg;
   std::string result = arg;
-  std::replace(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(std::min(arg.find('='), arg.size())), '_', '-');
+  std::replace(result.begin(),
+               result.begin() + static_cast<std::ptrdiff_t>(std::min(arg.find('='), arg.size())), '_', '-');
   return result;
 }
 
@@ -65,7 +67,8 @@ std::vector<std::string> unexpected(const CLI::App& app) {
 // The first thing on the line that no option or file name accounts for.
 int report_unexpected(const Command& command, const CLI::App& app, Streams streams) {
   const std::vector<std::string> rest = unexpected(app);
-  const auto flag = std::find_if(rest.begin(), rest.end(), [](const std::string& a) { return a.size() > 1 && a[0] == '-'; });
+  const auto flag = std::find_if(rest.begin(), rest.end(),
+                                 [](const std::string& a) { return a.size() > 1 && a[0] == '-'; });
   if (flag == rest.end()) {
     streams.err << fmt::format("hlosim: error: unexpected argument '{}'\n", shown(rest.front()));
     return kExitInput;
@@ -76,7 +79,9 @@ int report_unexpected(const Command& command, const CLI::App& app, Streams strea
   for (const CLI::Option* option : app.get_options())
     for (const std::string& long_name : option->get_lnames()) names.push_back("--" + long_name);
   const std::string hint = did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
-  streams.err << "  hint: " << (hint.empty() ? fmt::format("`hlosim help {}` lists the options", command.name) : hint) << "\n";
+  streams.err << "  hint: "
+              << (hint.empty() ? fmt::format("`hlosim help {}` lists the options", command.name) : hint)
+              << "\n";
   return kExitInput;
 }
 
@@ -98,7 +103,8 @@ int run_command(const Command& command, std::span<const std::string> args, Strea
     return kExitSuccess;
   } catch (const CLI::Error& error) {
     if (!unexpected(app).empty()) return report_unexpected(command, app, streams);
-    streams.err << "hlosim: error: " << error.what() << "\n  hint: `hlosim help " << command.name << "` lists the options\n";
+    streams.err << "hlosim: error: " << error.what() << "\n  hint: `hlosim help " << command.name
+                << "` lists the options\n";
     return kExitInput;
   }
   if (!unexpected(app).empty()) return report_unexpected(command, app, streams);

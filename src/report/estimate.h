@@ -50,7 +50,7 @@ struct UnusedKey {
 
 struct UnusedKeys {
   std::vector<UnusedKey> keys;
-  size_t unchecked = 0;   // changes left out: the module is too large to run once more for each
+  size_t unchecked = 0;  // changes left out: the module is too large to run once more for each
 };
 
 /// Runs the module once for each of `device.changes`, without that change, and compares with `estimate`.

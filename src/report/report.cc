@@ -75,7 +75,9 @@ class ReportMaker {
   }
 
  private:
-  std::string_view name_of(InstructionId id) const { return id.valid() ? module_[id].name : std::string_view(); }
+  std::string_view name_of(InstructionId id) const {
+    return id.valid() ? module_[id].name : std::string_view();
+  }
 
   void about_device() {
     const DeviceConfig& config = device_.config;
@@ -129,7 +131,8 @@ class ReportMaker {
         fill_occupancy(row, use);
         first = false;
       }
-      if (row.is_used || row.read.count() > 0 || row.written.count() > 0) report_.spaces.push_back(std::move(row));
+      if (row.is_used || row.read.count() > 0 || row.written.count() > 0)
+        report_.spaces.push_back(std::move(row));
     }
     for (const SpaceOccupancy& use : estimate_.occupancy.spaces) {
       if (use.space) continue;
@@ -158,7 +161,8 @@ class ReportMaker {
     });
     for (auto buffer = live.begin(); buffer != shown; ++buffer) {
       const ShapeRef shape = subshape(module_[(*buffer)->instruction].shape, (*buffer)->index);
-      row.largest.push_back({name_of((*buffer)->instruction), shape ? to_text(shape) : std::string(), (*buffer)->size});
+      row.largest.push_back(
+          {name_of((*buffer)->instruction), shape ? to_text(shape) : std::string(), (*buffer)->size});
     }
   }
 
@@ -191,7 +195,8 @@ class ReportMaker {
     row.self_time = record.self_time;
     row.exposed = record.exposed;
     if (record.waited_for >= 0)
-      row.waited_for = name_of(estimate_.simulation.transfers[static_cast<size_t>(record.waited_for)].start_instruction);
+      row.waited_for =
+          name_of(estimate_.simulation.transfers[static_cast<size_t>(record.waited_for)].start_instruction);
     row.bound_by = record.bound_by;
     row.category = cost.category;
     row.provenance = cost.provenance;
@@ -203,7 +208,8 @@ class ReportMaker {
       ++report_.unknown_work;
     }
     for (size_t i = 0; i < row.traffic.size(); ++i)
-      row.traffic[i] = {times(cost.traffic[i].read, record.executions), times(cost.traffic[i].written, record.executions)};
+      row.traffic[i] = {times(cost.traffic[i].read, record.executions),
+                        times(cost.traffic[i].written, record.executions)};
     row.logical_bytes = times(cost.logical_bytes, record.executions);
     row.padded_bytes = times(cost.padded_bytes, record.executions);
     return row;
@@ -236,8 +242,8 @@ class ReportMaker {
 
   void make_loops() {
     for (const LoopRecord& loop : estimate_.simulation.loops)
-      report_.loops.push_back({module_[loop.id].name, lines_.of(module_[loop.id].offset), loop.trip_count, loop.known,
-                               loop.iteration});
+      report_.loops.push_back({module_[loop.id].name, lines_.of(module_[loop.id].offset), loop.trip_count,
+                               loop.known, loop.iteration});
   }
 
   // Every array that needs memory of its own; those that share it count once.
@@ -294,7 +300,8 @@ class ReportMaker {
 
 }  // namespace
 
-Report make_report(const Module& module, const OpTable& table, const Device& device, const Estimate& estimate) {
+Report make_report(const Module& module, const OpTable& table, const Device& device,
+                   const Estimate& estimate) {
   return ReportMaker(module, table, device, estimate).make();
 }
 
@@ -302,7 +309,8 @@ std::string module_fingerprint(const Module& module, const OpTable& table) {
   PrintOptions options;
   options.metadata = false;
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : to_text(module, table, options)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  for (const char c : to_text(module, table, options))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return fmt::format("{:016x}", hash);
 }
 
@@ -324,8 +332,8 @@ std::optional<double> Report::flops_utilisation() const {
 
 std::optional<double> Report::hbm_utilisation() const {
   if (!peak_hbm_bandwidth || totals.makespan.count() <= 0) return std::nullopt;
-  return static_cast<double>(hbm_traffic().total().count()) * 1e12 / static_cast<double>(totals.makespan.count()) /
-         peak_hbm_bandwidth->count();
+  return static_cast<double>(hbm_traffic().total().count()) * 1e12 /
+         static_cast<double>(totals.makespan.count()) / peak_hbm_bandwidth->count();
 }
 
 const std::string& Report::unit_name(Unit unit) const { return unit_names[index_of(unit)]; }
@@ -341,8 +349,9 @@ std::string oom_size(Bytes bytes) {
 
 std::string overflow_message(const ReportSpace& space) {
   HLOSIM_CHECK(space.overflows());
-  return fmt::format("Ran out of memory in memory space {0}. Used {1} of {2} {0}. Exceeded {0} capacity by {3}.",
-                     space.name, oom_size(space.peak), oom_size(*space.capacity), oom_size(space.peak - *space.capacity));
+  return fmt::format(
+      "Ran out of memory in memory space {0}. Used {1} of {2} {0}. Exceeded {0} capacity by {3}.", space.name,
+      oom_size(space.peak), oom_size(*space.capacity), oom_size(space.peak - *space.capacity));
 }
 
 }  // namespace hlosim

@@ -37,26 +37,26 @@ struct ReportBuffer {
 
 /// One memory space of the device, or an S(n) that it doesn't know.
 struct ReportSpace {
-  int64_t number = 0;                // n of S(n); the smallest where there are several
-  std::string name;                  // "vmem"; "S(9)" when unknown to the device
-  Bytes read{}, written{};           // by one run of the module
-  bool is_used = false;              // something lives there: the rest means something
-  std::optional<Bytes> capacity{};   // of the device; unknown when the device file doesn't tell
+  int64_t number = 0;               // n of S(n); the smallest where there are several
+  std::string name;                 // "vmem"; "S(9)" when unknown to the device
+  Bytes read{}, written{};          // by one run of the module
+  bool is_used = false;             // something lives there: the rest means something
+  std::optional<Bytes> capacity{};  // of the device; unknown when the device file doesn't tell
   Bytes peak{};
-  int32_t peak_step = 0;             // of the flattened schedule
+  int32_t peak_step = 0;  // of the flattened schedule
   std::string_view peak_instruction{};
-  std::optional<Bytes> reserved{};   // scratch of single instructions, not in `peak`
+  std::optional<Bytes> reserved{};      // scratch of single instructions, not in `peak`
   std::vector<ReportBuffer> largest{};  // at the peak, at most kLargestBuffers
   bool overflows() const { return is_used && capacity && peak > *capacity; }
 };
 
 struct ReportInstruction {
   std::string_view name, opcode, computation;
-  std::string_view op_name;          // from the metadata; may be empty
-  int64_t line = 0;                  // in the module's text; 0: it has none
+  std::string_view op_name;  // from the metadata; may be empty
+  int64_t line = 0;          // in the module's text; 0: it has none
   int64_t executions = 0;
   Picoseconds start{}, time{}, self_time{}, exposed{};
-  std::string_view waited_for;       // start instruction of what `exposed` waited for
+  std::string_view waited_for;  // start instruction of what `exposed` waited for
   Unit bound_by = Unit::kNone;
   CostCategory category = CostCategory::kControl;
   Provenance provenance = Provenance::kPublished;
@@ -67,12 +67,12 @@ struct ReportInstruction {
 
 struct ReportTransfer {
   TransferKind kind = TransferKind::kCopy;
-  std::string_view start_name, done_name;   // the same when it is synchronous; done empty: nothing waits
+  std::string_view start_name, done_name;  // the same when it is synchronous; done empty: nothing waits
   int64_t line = 0;
   int64_t executions = 0;
   Picoseconds start{}, end{}, duration{}, hidden{}, exposed{};  // of the first execution
   Bytes bytes{};
-  std::string from_space, to_space;         // copies
+  std::string from_space, to_space;  // copies
   bool cross_program = false;
   std::optional<CollectiveCost> collective;
 };
@@ -89,7 +89,7 @@ struct ReportLoop {
 struct ReportPadding {
   std::string_view name, opcode, op_name;
   std::string shape;
-  std::string_view allocation;       // "parameter", "output", "constant", "HLO temp"
+  std::string_view allocation;  // "parameter", "output", "constant", "HLO temp"
   std::string space;
   Padding padding;
 };
@@ -97,36 +97,36 @@ struct ReportPadding {
 struct ReportAssumption {
   std::string text;
   int64_t count = 0;
-  std::string_view example;          // an instruction; may be empty
+  std::string_view example;  // an instruction; may be empty
 };
 
 struct Report {
   // The device.
   std::string device_name, device_file, device_fingerprint;
   Hertz clock{};
-  std::string slice;                 // "2x2x1 (no wrap-around)"
+  std::string slice;  // "2x2x1 (no wrap-around)"
   int64_t slice_devices = 1;
-  std::optional<FlopsPerSecond> peak_flops;          // bf16 products
+  std::optional<FlopsPerSecond> peak_flops;  // bf16 products
   std::optional<BytesPerSecond> peak_hbm_bandwidth;
-  std::vector<std::string> unit_names;               // by index_of(Unit)
-  std::vector<std::string> traffic_names;            // by index in a SpaceTraffic: "hbm", …, "unknown"
+  std::vector<std::string> unit_names;     // by index_of(Unit)
+  std::vector<std::string> traffic_names;  // by index in a SpaceTraffic: "hbm", …, "unknown"
   // The module.
   std::string module_name, module_file, module_fingerprint;
   int64_t instruction_count = 0, computation_count = 0;
   int64_t replicas = 1, partitions = 1;
-  bool scheduled = false;            // by the module itself
+  bool scheduled = false;  // by the module itself
   // The run.
   Totals totals;
-  size_t hbm = 0;                    // index of HBM in Totals::traffic
-  BoundTimes bound_time{};           // the makespan by what bounds the instruction that runs; adds up to it
+  size_t hbm = 0;           // index of HBM in Totals::traffic
+  BoundTimes bound_time{};  // the makespan by what bounds the instruction that runs; adds up to it
   std::vector<ReportSpace> spaces;
-  int64_t unknown_work = 0;          // instructions whose operations nobody counts: Totals' are lower bounds
+  int64_t unknown_work = 0;  // instructions whose operations nobody counts: Totals' are lower bounds
   std::vector<ReportInstruction> instructions;  // in order of first execution
   std::vector<ReportTransfer> transfers;        // in order of start
   std::vector<ReportLoop> loops;
-  Padding padding_total;             // over all arrays that need memory
-  int64_t padded_arrays = 0;         // of them, with padding
-  std::vector<ReportPadding> padding;           // the dearest first, at most kMaxPaddingRows
+  Padding padding_total;               // over all arrays that need memory
+  int64_t padded_arrays = 0;           // of them, with padding
+  std::vector<ReportPadding> padding;  // the dearest first, at most kMaxPaddingRows
   std::vector<ReportAssumption> assumptions;
   UnusedKeys unused_keys;
 
@@ -144,7 +144,8 @@ inline constexpr size_t kMaxPaddingRows = 1000;
 inline constexpr size_t kLargestBuffers = 5;
 
 /// The report's names are views into `module`, which has to outlive it.
-Report make_report(const Module& module, const OpTable& table, const Device& device, const Estimate& estimate);
+Report make_report(const Module& module, const OpTable& table, const Device& device,
+                   const Estimate& estimate);
 
 /// 16 hex digits over the module's canonical text without metadata: blanks, comments and the spelling of
 /// the dialect don't matter.

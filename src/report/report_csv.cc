@@ -23,28 +23,32 @@ void append_field(std::string& out, std::string_view text) {
 
 std::string header(const Report& report) {
   std::string out =
-      "module,instruction,opcode,computation,line,executions,start_ps,time_ps,self_time_ps,exposed_ps,bound_by,category,"
+      "module,instruction,opcode,computation,line,executions,start_ps,time_ps,self_time_ps,exposed_ps,bound_"
+      "by,category,"
       "provenance,flops,vector_operations,transcendentals,logical_bytes,padded_bytes";
   for (const std::string& space : report.traffic_names)
     if (!space.empty()) fmt::format_to(std::back_inserter(out), ",{0}_read_bytes,{0}_written_bytes", space);
   return out + "\r\n";
 }
 
-std::string number(const std::optional<int64_t>& value) { return value ? fmt::format("{}", *value) : std::string(); }
+std::string number(const std::optional<int64_t>& value) {
+  return value ? fmt::format("{}", *value) : std::string();
+}
 
 void append_row(std::string& out, const Report& report, const ReportInstruction& row) {
-  for (const std::string_view text : {std::string_view(report.module_name), row.name, row.opcode, row.computation}) {
+  for (const std::string_view text :
+       {std::string_view(report.module_name), row.name, row.opcode, row.computation}) {
     append_field(out, text);
     out += ',';
   }
   const auto to = std::back_inserter(out);
   if (row.line > 0) fmt::format_to(to, "{}", row.line);
-  fmt::format_to(to, ",{},{},{},{},{},", row.executions, row.start.count(), row.time.count(), row.self_time.count(),
-                 row.exposed.count());
+  fmt::format_to(to, ",{},{},{},{},{},", row.executions, row.start.count(), row.time.count(),
+                 row.self_time.count(), row.exposed.count());
   append_field(out, report.unit_name(row.bound_by));
-  fmt::format_to(to, ",{},{},{},{},{},{},{}", to_text(row.category), to_text(row.provenance), number(row.flops),
-                 number(row.vector_operations), number(row.transcendentals), row.logical_bytes.count(),
-                 row.padded_bytes.count());
+  fmt::format_to(to, ",{},{},{},{},{},{},{}", to_text(row.category), to_text(row.provenance),
+                 number(row.flops), number(row.vector_operations), number(row.transcendentals),
+                 row.logical_bytes.count(), row.padded_bytes.count());
   for (size_t i = 0; i < row.traffic.size(); ++i)
     if (!report.traffic_names[i].empty())
       fmt::format_to(to, ",{},{}", row.traffic[i].read.count(), row.traffic[i].written.count());

@@ -108,7 +108,8 @@ Json traffic_json(const Report& report) {
 Json space_json(const ReportSpace& space) {
   Json largest = Json::array();
   for (const ReportBuffer& buffer : space.largest)
-    largest.push_back({{"name", std::string(buffer.name)}, {"shape", buffer.shape}, {"bytes", buffer.size.count()}});
+    largest.push_back(
+        {{"name", std::string(buffer.name)}, {"shape", buffer.shape}, {"bytes", buffer.size.count()}});
   return {{"number", space.number >= 0 ? Json(space.number) : Json(nullptr)},
           {"name", space.name},
           {"capacity_bytes", or_null(space.capacity)},
@@ -158,14 +159,10 @@ Json instruction_json(const Report& report, const ReportInstruction& row) {
 }
 
 Json transfer_json(const ReportTransfer& row) {
-  Json json = {{"start", std::string(row.start_name)},
-               {"done", text_or_null(row.done_name)},
-               {"line", line_or_null(row.line)},
-               {"executions", row.executions},
-               {"start_ps", row.start.count()},
-               {"end_ps", row.end.count()},
-               {"duration_ps", row.duration.count()},
-               {"hidden_ps", row.hidden.count()},
+  Json json = {{"start", std::string(row.start_name)}, {"done", text_or_null(row.done_name)},
+               {"line", line_or_null(row.line)},       {"executions", row.executions},
+               {"start_ps", row.start.count()},        {"end_ps", row.end.count()},
+               {"duration_ps", row.duration.count()},  {"hidden_ps", row.hidden.count()},
                {"exposed_ps", row.exposed.count()}};
   return json;
 }
@@ -280,7 +277,9 @@ class Document {
     out_ += out_.size() > 1 ? ",\n  \"" : "\n  \"";
     (out_ += key) += "\": ";
   }
-  static std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+  static std::string dumped(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
   std::string out_ = "{";
 };
 
@@ -297,14 +296,20 @@ std::string to_json(const Report& report, std::string_view tool_version) {
   document.member("work", work_json(report));
   document.member("traffic", traffic_json(report));
   document.member("memory", memory_json(report));
-  document.array("instructions", report.instructions, [&](const auto& row) { return instruction_json(report, row); });
+  document.array("instructions", report.instructions,
+                 [&](const auto& row) { return instruction_json(report, row); });
   const auto of_kind = [&](std::string_view key, auto wanted, Json (*to_json)(const ReportTransfer&)) {
-    document.array(key, report.transfers, [&](const auto& row) { return wanted(row.kind) ? to_json(row) : Json(nullptr); });
+    document.array(key, report.transfers,
+                   [&](const auto& row) { return wanted(row.kind) ? to_json(row) : Json(nullptr); });
   };
-  of_kind("copies", [](TransferKind kind) { return kind == TransferKind::kCopy; }, copy_json);
-  of_kind("collectives", [](TransferKind kind) { return kind == TransferKind::kCollective; }, collective_json);
-  of_kind("other_transfers", [](TransferKind kind) { return kind != TransferKind::kCopy && kind != TransferKind::kCollective; },
-          other_transfer_json);
+  of_kind(
+      "copies", [](TransferKind kind) { return kind == TransferKind::kCopy; }, copy_json);
+  of_kind(
+      "collectives", [](TransferKind kind) { return kind == TransferKind::kCollective; }, collective_json);
+  of_kind(
+      "other_transfers",
+      [](TransferKind kind) { return kind != TransferKind::kCopy && kind != TransferKind::kCollective; },
+      other_transfer_json);
   document.array("loops", report.loops, loop_json);
   document.member("padding_total", padding_total_json(report));
   document.array("padding", report.padding, padding_json);

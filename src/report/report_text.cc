@@ -61,7 +61,8 @@ class TextReport {
   void section(std::string_view title) { line("\n{}", title); }
   size_t shown(size_t count) const { return options_.top == 0 ? count : std::min(count, options_.top); }
   void rest(size_t count) {
-    if (count > shown(count)) line("  and {} more (--top=0 shows all)", grouped(static_cast<int64_t>(count - shown(count))));
+    if (count > shown(count))
+      line("  and {} more (--top=0 shows all)", grouped(static_cast<int64_t>(count - shown(count))));
   }
   Picoseconds makespan() const { return report_.totals.makespan; }
 
@@ -78,8 +79,8 @@ class TextReport {
       line("bound by          nothing: the module takes no time");
     summary_flops();
     const Traffic& hbm = report_.hbm_traffic();
-    line("HBM traffic       {} ({}): {} read, {} written", to_text(hbm.total()), exact(hbm.total()), exact(hbm.read),
-         exact(hbm.written));
+    line("HBM traffic       {} ({}): {} read, {} written", to_text(hbm.total()), exact(hbm.total()),
+         exact(hbm.read), exact(hbm.written));
     const std::optional<double> share = report_.hbm_utilisation();
     if (share)
       line("HBM bandwidth     {}, {} of {}", to_text(*report_.peak_hbm_bandwidth * *share), percent(*share),
@@ -89,18 +90,18 @@ class TextReport {
     line("lower bound       {}  (the busiest unit alone)", to_text(totals.lower_bound));
     line("module            {} {}, {}{}", grouped(report_.instruction_count),
          report_.instruction_count == 1 ? "instruction" : "instructions",
-         report_.scheduled ? "scheduled" : "not scheduled: in the order of the text",
-         report_.module_file.empty() ? "" : fmt::format(", from {}", shortened(report_.module_file, 50)));
-    line("device            {}; slice {}, {} x {} (replicas x partitions)", shortened(report_.device_file, 40),
-         report_.slice, report_.replicas, report_.partitions);
+         report_.scheduled ? "scheduled" : "not scheduled",
+         report_.module_file.empty() ? "" : fmt::format(", from {}", shortened(report_.module_file, 60)));
+    line("device            {}; slice {}, {} x {} (replicas x partitions)",
+         shortened(report_.device_file, 40), report_.slice, report_.replicas, report_.partitions);
   }
 
   void summary_flops() {
     const std::optional<double> share = report_.flops_utilisation();
     if (share)
       line("FLOP/s            {}{}, {} of the peak of {} (bf16); {} FLOP in matrix products",
-           report_.unknown_work > 0 ? "at least " : "", to_text(*report_.peak_flops * *share), percent(*share),
-           to_text(*report_.peak_flops), count_text(report_.totals.flops.count()));
+           report_.unknown_work > 0 ? "at least " : "", to_text(*report_.peak_flops * *share),
+           percent(*share), to_text(*report_.peak_flops), count_text(report_.totals.flops.count()));
     else
       line("FLOP/s            unknown");
   }
@@ -109,10 +110,13 @@ class TextReport {
     for (const ReportSpace* space : report_.overflows()) {
       line("\n{}", overflow_message(*space));
       line("  {} needed at step {}{}, {} there", exact(space->peak), space->peak_step,
-           space->peak_instruction.empty() ? "" : fmt::format(" ({})", shortened(space->peak_instruction, kNameWidth)),
+           space->peak_instruction.empty()
+               ? ""
+               : fmt::format(" ({})", shortened(space->peak_instruction, kNameWidth)),
            exact(*space->capacity));
       for (const ReportBuffer& buffer : space->largest)
-        line("  {:>10}  {} {}", oom_size(buffer.size), shortened(buffer.name, kNameWidth), shortened(buffer.shape, 60));
+        line("  {:>10}  {} {}", oom_size(buffer.size), shortened(buffer.name, kNameWidth),
+             shortened(buffer.shape, 60));
     }
     if (report_.unused_keys.keys.empty() && report_.unused_keys.unchecked == 0) return;
     section("Device keys without effect on this module");
@@ -120,7 +124,8 @@ class TextReport {
       line("  {}{} = {}{}", key.from_set ? "--set " : "", key.path, key.text,
            key.previous ? fmt::format(": the same result as with {}", *key.previous) : "");
     if (report_.unused_keys.unchecked > 0)
-      line("  {} more keys were not tried: the module is too large to run once for each", report_.unused_keys.unchecked);
+      line("  {} more keys were not tried: the module is too large to run once for each",
+           report_.unused_keys.unchecked);
   }
 
   void memory() {
@@ -134,13 +139,15 @@ class TextReport {
                  {"scratch"},
                  {"peak at", Align::kLeft, kNameWidth}});
     for (const ReportSpace& space : report_.spaces) {
-      const std::string name =
-          space.number < 0 || space.name == fmt::format("S({})", space.number) ? space.name
-                                                                              : fmt::format("{} S({})", space.name, space.number);
-      table.add({name, to_text(space.read), to_text(space.written), space.is_used ? to_text(space.peak) : "nothing",
-                 optional_bytes(space.capacity),
-                 space.is_used && space.capacity && space.capacity->count() > 0 ? percent(space.peak / *space.capacity)
-                                                                               : space.is_used ? "unknown" : "-",
+      const std::string name = space.number < 0 || space.name == fmt::format("S({})", space.number)
+                                   ? space.name
+                                   : fmt::format("{} S({})", space.name, space.number);
+      table.add({name, to_text(space.read), to_text(space.written),
+                 space.is_used ? to_text(space.peak) : "nothing", optional_bytes(space.capacity),
+                 space.is_used && space.capacity && space.capacity->count() > 0
+                     ? percent(space.peak / *space.capacity)
+                 : space.is_used ? "unknown"
+                                 : "-",
                  space.reserved ? to_text(*space.reserved) : "-",
                  space.is_used ? fmt::format("step {} ({})", space.peak_step, space.peak_instruction) : "-"});
     }
@@ -167,8 +174,9 @@ class TextReport {
       const Picoseconds busy = i < kUnitCount ? report_.totals.busy[i] : Picoseconds(0);
       const Picoseconds bounds = report_.bound_time[i];
       if (busy.count() == 0 && bounds.count() == 0) continue;
-      table.add({report_.unit_names[i], i < kUnitCount ? to_text(busy) : "-", i < kUnitCount ? share_of(busy, makespan()) : "-",
-                 to_text(bounds), share_of(bounds, makespan())});
+      table.add({report_.unit_names[i], i < kUnitCount ? to_text(busy) : "-",
+                 i < kUnitCount ? share_of(busy, makespan()) : "-", to_text(bounds),
+                 share_of(bounds, makespan())});
     }
     out_ += table.empty() ? "  none: no unit is ever busy\n" : table.text("  ");
   }
@@ -180,9 +188,9 @@ class TextReport {
       if (row.self_time.count() > 0) rows.push_back(&row);
     if (rows.empty()) return line("  none: no instruction takes time");
     const size_t count = shown(rows.size());
-    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(), [](auto* a, auto* b) {
-      return a->self_time != b->self_time ? a->self_time > b->self_time : a < b;
-    });
+    std::partial_sort(
+        rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(),
+        [](auto* a, auto* b) { return a->self_time != b->self_time ? a->self_time > b->self_time : a < b; });
     Table table({{"instruction", Align::kLeft, kNameWidth},
                  {"line"},
                  {"runs"},
@@ -195,10 +203,12 @@ class TextReport {
     for (size_t i = 0; i < count; ++i) {
       const ReportInstruction& row = *rows[i];
       const double waste = row.padded_bytes.count() > 0 ? 1 - row.logical_bytes / row.padded_bytes : 0;
-      table.add({std::string(row.name), row.line > 0 ? fmt::format("{}", row.line) : "-", grouped(row.executions),
-                 to_text(row.self_time), share_of(row.self_time, makespan()),
-                 row.exposed * 2 > row.self_time ? report_.unit_name(Unit::kWait) : report_.unit_name(row.bound_by),
-                 count_text(row.flops), to_text(row.padded_bytes), row.padded_bytes.count() > 0 ? percent(std::max(waste, 0.0)) : "-"});
+      table.add(
+          {std::string(row.name), row.line > 0 ? fmt::format("{}", row.line) : "-", grouped(row.executions),
+           to_text(row.self_time), share_of(row.self_time, makespan()),
+           row.exposed * 2 > row.self_time ? report_.unit_name(Unit::kWait) : report_.unit_name(row.bound_by),
+           count_text(row.flops), to_text(row.padded_bytes),
+           row.padded_bytes.count() > 0 ? percent(std::max(waste, 0.0)) : "-"});
     }
     out_ += table.text("  ");
     rest(rows.size());
@@ -222,13 +232,22 @@ class TextReport {
     if (rows.empty()) return line("  none: the module has no copy-start");
     line("  waiting for copies: {} ({})", to_text(report_.totals.exposed_copies),
          share_of(report_.totals.exposed_copies, makespan()));
-    Table table({{"start", Align::kLeft, kNameWidth}, {"runs"}, {"from", Align::kLeft}, {"to", Align::kLeft}, {"bytes"},
-                 {"takes"}, {"hidden"}, {"exposed"}, {"", Align::kLeft}});
+    Table table({{"start", Align::kLeft, kNameWidth},
+                 {"runs"},
+                 {"from", Align::kLeft},
+                 {"to", Align::kLeft},
+                 {"bytes"},
+                 {"takes"},
+                 {"hidden"},
+                 {"exposed"},
+                 {"", Align::kLeft}});
     for (size_t i = 0; i < shown(rows.size()); ++i) {
       const ReportTransfer& row = *rows[i];
       table.add({pair_name(row), grouped(row.executions), row.from_space, row.to_space, to_text(row.bytes),
                  to_text(row.duration), to_text(row.hidden), to_text(row.exposed),
-                 row.cross_program ? "cross-program" : row.done_name.empty() ? "no done" : ""});
+                 row.cross_program       ? "cross-program"
+                 : row.done_name.empty() ? "no done"
+                                         : ""});
     }
     out_ += table.text("  ");
     rest(rows.size());
@@ -238,20 +257,28 @@ class TextReport {
     section("Collectives");
     const auto rows = transfers_of([](TransferKind kind) { return kind == TransferKind::kCollective; });
     if (rows.empty()) return line("  none: the module has no collectives");
-    const Picoseconds synchronous = report_.totals.by_category[static_cast<size_t>(CostCategory::kCollective)];
-    line("  synchronous ones, their starts and dones: {} ({}); waiting for asynchronous ones: {} ({})", to_text(synchronous),
-         share_of(synchronous, makespan()), to_text(report_.totals.exposed_collectives),
+    const Picoseconds synchronous =
+        report_.totals.by_category[static_cast<size_t>(CostCategory::kCollective)];
+    line("  synchronous ones, their starts and dones: {} ({}); waiting for asynchronous ones: {} ({})",
+         to_text(synchronous), share_of(synchronous, makespan()), to_text(report_.totals.exposed_collectives),
          share_of(report_.totals.exposed_collectives, makespan()));
-    line("  sent by one device: {} ({}) in arrays, {} in scalars", to_text(report_.totals.sent), exact(report_.totals.sent),
-         exact(report_.totals.scalar_sent));
-    Table table({{"instruction", Align::kLeft, kNameWidth}, {"runs"}, {"groups"}, {"payload"}, {"sent"}, {"takes"},
-                 {"hidden"}, {"exposed"}});
+    line("  sent by one device: {} ({}) in arrays, {} in scalars", to_text(report_.totals.sent),
+         exact(report_.totals.sent), exact(report_.totals.scalar_sent));
+    Table table({{"instruction", Align::kLeft, kNameWidth},
+                 {"runs"},
+                 {"groups"},
+                 {"payload"},
+                 {"sent"},
+                 {"takes"},
+                 {"hidden"},
+                 {"exposed"}});
     for (size_t i = 0; i < shown(rows.size()); ++i) {
       const ReportTransfer& row = *rows[i];
       const auto& cost = row.collective;
       table.add({pair_name(row), grouped(row.executions),
-                 cost ? fmt::format("{} of {}", cost->group_count, cost->group_size) : "unknown", to_text(row.bytes),
-                 cost ? to_text(cost->sent) : "unknown", to_text(row.duration), to_text(row.hidden), to_text(row.exposed)});
+                 cost ? fmt::format("{} of {}", cost->group_count, cost->group_size) : "unknown",
+                 to_text(row.bytes), cost ? to_text(cost->sent) : "unknown", to_text(row.duration),
+                 to_text(row.hidden), to_text(row.exposed)});
     }
     out_ += table.text("  ");
     for (size_t i = 0; i < shown(rows.size()); ++i)
@@ -265,7 +292,13 @@ class TextReport {
         [](TransferKind kind) { return kind != TransferKind::kCollective && kind != TransferKind::kCopy; });
     if (rows.empty()) return;
     section("Host transfers and asynchronous computations");
-    Table table({{"start", Align::kLeft, kNameWidth}, {"kind", Align::kLeft}, {"runs"}, {"bytes"}, {"takes"}, {"hidden"}, {"exposed"}});
+    Table table({{"start", Align::kLeft, kNameWidth},
+                 {"kind", Align::kLeft},
+                 {"runs"},
+                 {"bytes"},
+                 {"takes"},
+                 {"hidden"},
+                 {"exposed"}});
     for (size_t i = 0; i < shown(rows.size()); ++i) {
       const ReportTransfer& row = *rows[i];
       table.add({pair_name(row), std::string(to_text(row.kind)), grouped(row.executions), to_text(row.bytes),
@@ -278,11 +311,16 @@ class TextReport {
   void loops() {
     if (report_.loops.empty()) return;
     section("Loops");
-    Table table({{"loop", Align::kLeft, kNameWidth}, {"line"}, {"iterations"}, {"one iteration"}, {"", Align::kLeft}});
+    Table table({{"loop", Align::kLeft, kNameWidth},
+                 {"line"},
+                 {"iterations"},
+                 {"one iteration"},
+                 {"", Align::kLeft}});
     for (size_t i = 0; i < shown(report_.loops.size()); ++i) {
       const ReportLoop& loop = report_.loops[i];
-      table.add({std::string(loop.name), loop.line > 0 ? fmt::format("{}", loop.line) : "-", grouped(loop.trip_count),
-                 to_text(loop.iteration), loop.known ? "" : "unknown, taken as this: --while-trip-count=N"});
+      table.add({std::string(loop.name), loop.line > 0 ? fmt::format("{}", loop.line) : "-",
+                 grouped(loop.trip_count), to_text(loop.iteration),
+                 loop.known ? "" : "unknown, taken as this: --while-trip-count=N"});
     }
     out_ += table.text("  ");
     rest(report_.loops.size());
@@ -293,22 +331,28 @@ class TextReport {
     const Padding& total = report_.padding_total;
     if (report_.padded_arrays == 0) return line("  none: no array takes more memory than its elements");
     line("  {} arrays are padded. All arrays: {} unpadded, {} padded, {} of padding ({:.1f}x expansion)",
-         grouped(report_.padded_arrays), to_text(total.unpadded), to_text(total.padded), to_text(total.extra), total.expansion);
-    const size_t count = std::min<size_t>(shown(report_.padding.size()), options_.top == 0 ? report_.padding.size() : 5);
+         grouped(report_.padded_arrays), to_text(total.unpadded), to_text(total.padded), to_text(total.extra),
+         total.expansion);
+    const size_t count =
+        std::min<size_t>(shown(report_.padding.size()), options_.top == 0 ? report_.padding.size() : 5);
     for (size_t i = 0; i < count; ++i) padding_entry(i + 1, report_.padding[i]);
     const auto more = static_cast<size_t>(report_.padded_arrays) - count;
-    if (more > 0) line("  and {} more{}", grouped(static_cast<int64_t>(more)), options_.top == 0 ? "" : " (--top=0 shows more)");
+    if (more > 0)
+      line("  and {} more{}", grouped(static_cast<int64_t>(more)),
+           options_.top == 0 ? "" : " (--top=0 shows more)");
   }
 
   void padding_entry(size_t number, const ReportPadding& row) {
     const auto& padding = row.padding;
     line("  {}. Size: {}", number, oom_size(padding.padded));
-    line("     Operator: {}", row.op_name.empty() ? std::string("unknown, the text has no metadata for it")
-                                                   : fmt::format("op_name=\"{}\"", shortened(row.op_name, 90)));
-    line("     Shape: {}", row.shape);
+    line("     Operator: {}", row.op_name.empty()
+                                  ? std::string("unknown, the text has no metadata for it")
+                                  : fmt::format("op_name=\"{}\"", shortened(row.op_name, 90)));
+    line("     Shape: {}", shortened(row.shape, 100));
     line("     Unpadded size: {}", oom_size(padding.unpadded));
-    line("     Extra memory due to padding: {} ({:.1f}x expansion)", oom_size(padding.extra), padding.expansion);
-    line("     XLA label: {} = {}", row.name, row.opcode);
+    line("     Extra memory due to padding: {} ({:.1f}x expansion)", oom_size(padding.extra),
+         padding.expansion);
+    line("     XLA label: {} = {}", shortened(row.name, 70), row.opcode);
     line("     Allocation type: {} in {}", row.allocation, row.space);
   }
 
@@ -320,7 +364,8 @@ class TextReport {
       if (!item.example.empty()) where = fmt::format(" ({})", shortened(item.example, kNameWidth));
       if (item.count > 1)
         where = item.example.empty() ? fmt::format(" ({} times)", grouped(item.count))
-                                     : fmt::format(" ({} times, first: {})", grouped(item.count), shortened(item.example, kNameWidth));
+                                     : fmt::format(" ({} times, first: {})", grouped(item.count),
+                                                   shortened(item.example, kNameWidth));
       line("  - {}{}", item.text, where);
     }
   }

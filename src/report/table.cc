@@ -51,7 +51,8 @@ std::string Table::text(std::string_view indent) const {
     out += '\n';
   };
   line([&](size_t i) -> const std::string& { return columns_[i].title; });
-  for (const std::vector<std::string>& row : rows_) line([&](size_t i) -> const std::string& { return row[i]; });
+  for (const std::vector<std::string>& row : rows_)
+    line([&](size_t i) -> const std::string& { return row[i]; });
   return out;
 }
 

@@ -29,7 +29,8 @@ struct Estimated {
 };
 
 inline Estimated estimated(std::string_view text, const std::string& device_name,
-                           const std::vector<DeviceOverride>& overrides = {}, const SimulateOptions& options = {}) {
+                           const std::vector<DeviceOverride>& overrides = {},
+                           const SimulateOptions& options = {}) {
   Estimated result;
   result.module = std::make_unique<Module>(module_or_fail(text));
   result.device = device_or_fail(device_name, overrides);

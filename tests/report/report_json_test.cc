@@ -37,20 +37,26 @@ class Schema {
   }
 
   void check(const Json& schema, const Json& value, const std::string& path) {
-    static const std::set<std::string> kKnown = {"$schema", "title", "description", "type", "properties", "required",
-                                                 "items", "enum", "const", "minimum"};
-    for (const auto& [key, ignored] : schema.items()) EXPECT_TRUE(kKnown.count(key)) << "this test doesn't know " << key;
+    static const std::set<std::string> kKnown = {"$schema",  "title", "description", "type",  "properties",
+                                                 "required", "items", "enum",        "const", "minimum"};
+    for (const auto& [key, ignored] : schema.items())
+      EXPECT_TRUE(kKnown.count(key)) << "this test doesn't know " << key;
     if (schema.contains("const") && schema["const"] != value) complain(path, "not " + schema["const"].dump());
-    if (schema.contains("enum") && std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
+    if (schema.contains("enum") &&
+        std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
       complain(path, value.dump() + " is not in the list");
     if (schema.contains("type")) {
       const Json types = schema["type"].is_array() ? schema["type"] : Json::array({schema["type"]});
-      const bool fits = std::any_of(types.begin(), types.end(), [&](const Json& type) { return has_type(type, value); });
-      if (!fits) return complain(path, "is a " + std::string(value.type_name()) + ", expected " + types.dump());
+      const bool fits =
+          std::any_of(types.begin(), types.end(), [&](const Json& type) { return has_type(type, value); });
+      if (!fits)
+        return complain(path, "is a " + std::string(value.type_name()) + ", expected " + types.dump());
     }
-    if (schema.contains("minimum") && value.is_number() && value < schema["minimum"]) complain(path, "is too small");
+    if (schema.contains("minimum") && value.is_number() && value < schema["minimum"])
+      complain(path, "is too small");
     if (schema.contains("items"))
-      for (size_t i = 0; i < value.size(); ++i) check(schema["items"], value[i], path + "[" + std::to_string(i) + "]");
+      for (size_t i = 0; i < value.size(); ++i)
+        check(schema["items"], value[i], path + "[" + std::to_string(i) + "]");
     if (schema.contains("properties")) check_members(schema, value, path);
   }
 
@@ -80,8 +86,10 @@ Json json_of(const Report& report) { return Json::parse(to_json(report, "1.2.3")
 TEST(ReportJson, FollowsTheSchema) {
   Schema schema(schema_file());
   for (const std::string& device : builtin_devices())
-    for (const std::string_view text : {test::kManyThings, std::string_view("HloModule m\nENTRY e { ROOT t = () tuple() }"),
-                                        std::string_view("HloModule m\nENTRY e { a = f32[4]{0:S(9)} parameter(0) ROOT b = f32[4] negate(a) }")}) {
+    for (const std::string_view text :
+         {test::kManyThings, std::string_view("HloModule m\nENTRY e { ROOT t = () tuple() }"),
+          std::string_view(
+              "HloModule m\nENTRY e { a = f32[4]{0:S(9)} parameter(0) ROOT b = f32[4] negate(a) }")}) {
       const Estimated e = estimated(text, device, {{"host.chips", "3"}});
       EXPECT_THAT(schema.findings(json_of(e.report)), testing::IsEmpty()) << device;
     }

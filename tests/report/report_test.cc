@@ -79,20 +79,24 @@ TEST(Report, PaddingIsBilledPerArray) {
 
 TEST(Report, OverflowIsTheFirstFinding) {
   // 256 x 128 floats are in VMEM while `start` runs: 128 KiB.
-  const Estimated fits = estimated(test::kManyThings, "unit", {{"memory.vmem.capacity", "128 KiB"}, {"vmem.scoped_limit", "1 KiB"}});
+  const Estimated fits = estimated(test::kManyThings, "unit",
+                                   {{"memory.vmem.capacity", "128 KiB"}, {"vmem.scoped_limit", "1 KiB"}});
   EXPECT_TRUE(fits.report.overflows().empty());
   EXPECT_THAT(to_text(fits.report, {}), Not(HasSubstr("Ran out of memory")));
-  const Estimated e = estimated(test::kManyThings, "unit", {{"memory.vmem.capacity", "127 KiB"}, {"vmem.scoped_limit", "1 KiB"}});
+  const Estimated e = estimated(test::kManyThings, "unit",
+                                {{"memory.vmem.capacity", "127 KiB"}, {"vmem.scoped_limit", "1 KiB"}});
   ASSERT_EQ(e.report.overflows().size(), 1u);
   EXPECT_EQ(overflow_message(*e.report.overflows()[0]),
-            "Ran out of memory in memory space vmem. Used 128.00K of 127.00K vmem. Exceeded vmem capacity by 1.00K.");
+            "Ran out of memory in memory space vmem. Used 128.00K of 127.00K vmem. Exceeded vmem capacity by "
+            "1.00K.");
   const std::string text = to_text(e.report, {});
   EXPECT_LT(text.find("Ran out of memory"), text.find("Memory spaces\n"));
 }
 
 TEST(Report, LinesStayNarrow) {
   std::string text(test::kManyThings);
-  for (size_t at = text.find("nobody_knows"); at != std::string::npos; at = text.find("nobody_knows", at + 300))
+  for (size_t at = text.find("nobody_knows"); at != std::string::npos;
+       at = text.find("nobody_knows", at + 300))
     text.replace(at, 12, std::string(300, 'k'));
   const Estimated e = estimated(text, "v4");
   const std::string printed = to_text(e.report, {.top = 0});
@@ -111,11 +115,13 @@ TEST(Report, IsTheSameEachTime) {
 }
 
 TEST(ModuleFingerprint, SeesTheProgramNotItsSpelling) {
-  const Module plain = test::module_or_fail("HloModule m\nENTRY e { a = f32[4] parameter(0) ROOT b = f32[4] negate(a) }");
+  const Module plain =
+      test::module_or_fail("HloModule m\nENTRY e { a = f32[4] parameter(0) ROOT b = f32[4] negate(a) }");
   const Module spelt = test::module_or_fail(
       "// a comment\nHloModule m\n\nENTRY %e {\n  %a = f32[4] parameter(0)\n"
       "  ROOT %b = f32[4] negate(f32[4] %a), metadata={op_name=\"x\"}\n}");
-  const Module other = test::module_or_fail("HloModule m\nENTRY e { a = f32[4] parameter(0) ROOT b = f32[4] abs(a) }");
+  const Module other =
+      test::module_or_fail("HloModule m\nENTRY e { a = f32[4] parameter(0) ROOT b = f32[4] abs(a) }");
   EXPECT_EQ(module_fingerprint(plain, op_table()), module_fingerprint(spelt, op_table()));
   EXPECT_NE(module_fingerprint(plain, op_table()), module_fingerprint(other, op_table()));
 }
@@ -135,7 +141,8 @@ ENTRY e {
 })";
 
 TEST(KeysWithoutEffect, AreThoseThatNothingDependsOn) {
-  EXPECT_THAT(unused(estimated(kVectorOnly, "v5e", {{"ici.bandwidth", "1 GB/s"}, {"memory.hbm.bandwidth", "100 GB/s"}})),
+  EXPECT_THAT(unused(estimated(kVectorOnly, "v5e",
+                               {{"ici.bandwidth", "1 GB/s"}, {"memory.hbm.bandwidth", "100 GB/s"}})),
               testing::ElementsAre("ici.bandwidth"));
 }
 
@@ -155,9 +162,11 @@ TEST(KeysWithoutEffect, ForgetNamesAndKnowTheValueBefore) {
 
 TEST(KeysWithoutEffect, LayoutsAreTriedAnew) {
   // No tiles in the text: the device's tiling decides the traffic.
-  const std::string_view text = "HloModule m\nENTRY e { a = f32[3,512]{1,0} parameter(0) ROOT b = f32[3,512]{1,0} negate(a) }";
+  const std::string_view text =
+      "HloModule m\nENTRY e { a = f32[3,512]{1,0} parameter(0) ROOT b = f32[3,512]{1,0} negate(a) }";
   EXPECT_THAT(unused(estimated(text, "v5e", {{"tiling.compact_second_minor", "off"}})), testing::IsEmpty());
-  EXPECT_THAT(unused(estimated(kVectorOnly, "v5e", {{"tiling.compact_second_minor", "off"}})), testing::SizeIs(1));
+  EXPECT_THAT(unused(estimated(kVectorOnly, "v5e", {{"tiling.compact_second_minor", "off"}})),
+              testing::SizeIs(1));
 }
 
 }  // namespace
