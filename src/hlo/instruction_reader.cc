@@ -1,4 +1,4 @@
-// ModuleReader: instructions, their operands and attributes.
+// ModuleReader: instructions and their operands.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,24 +28,6 @@ bool may_be_reserved(std::string_view word) {
     case 'f': case 's': case 'u': case 'b': case 'c': return word.size() <= 13 && is_reserved(word);
     default: return is_reserved(word);
   }
-}
-
-constexpr AttrSpec kAsyncSugarAttrs[] = {{AttrKey::kAsyncExecutionThread, AttrSyntax::kString},
-                                         {AttrKey::kOutputToOperandAliasing, AttrSyntax::kAliases}};
-
-/// Attributes that an async start shares with the operation it wraps.
-bool shared_with_wrapped(AttrKey key) {
-  return key == AttrKey::kMetadata || key == AttrKey::kOrigin || key == AttrKey::kFrontendAttributes ||
-         key == AttrKey::kBackendConfig || key == AttrKey::kStatistics;
-}
-
-bool is_async_sugar_attr(AttrKey key) {
-  return key == AttrKey::kAsyncExecutionThread || key == AttrKey::kOutputToOperandAliasing;
-}
-
-bool is_common(AttrKey key) {
-  const auto common = common_attrs();
-  return std::any_of(common.begin(), common.end(), [&](const AttrSpec& spec) { return spec.key == key; });
 }
 
 }  // namespace
@@ -367,131 +349,6 @@ bool ModuleReader::check_operand_count(const Draft& draft) {
                                  arity.max < 0 ? arity.min : arity.max, count));
 }
 
-// ── Attributes ────────────────────────────────────────────────────────────────────────────────
-
-const AttrSpec* ModuleReader::find_attribute(const Draft& draft, AttrKey key) const {
-  if (!draft.sugared) return attr_index_.find(draft.instruction.opcode, key);
-  for (const AttrSpec& spec : kAsyncSugarAttrs)
-    if (spec.key == key) return &spec;
-  return attr_index_.find(draft.wrapped, key);
-}
-
-bool ModuleReader::read_attribute(Draft& draft, uint64_t (&seen)[2]) {
-  static_assert(kAttrKeyCount <= 128);
-  in_.skip();
-  const size_t start = in_.offset();
-  const std::string_view word = in_.word();
-  if (word.empty() || in_.raw() != '=')
-    return in_.fail_at(start, fmt::format("expects an attribute name followed by '=', but sees '{}'",
-                                          shown(word.empty() ? std::string_view(in_.text().substr(start, 1)) : word)));
-  in_.seek(in_.offset() + 1);
-  AttrKey key{};
-  const AttrSpec* spec = parse_attr_key(word, key) ? find_attribute(draft, key) : nullptr;
-  bool handled = false;
-  if (!spec && !read_legacy_attribute(draft, word, seen, handled)) return false;
-  if (handled) return true;
-  if (!spec) {
-    std::vector<std::string_view> known;
-    for (int k = 0; k < kAttrKeyCount; ++k)
-      if (find_attribute(draft, static_cast<AttrKey>(k))) known.push_back(kAttrNames[k]);
-    return in_.fail_at(start, fmt::format("unexpected attribute \"{}\" of {}", shown(word), to_text(draft.instruction.opcode)),
-                       did_you_mean(word, known));
-  }
-  if (!mark_seen(key, start, seen)) return false;
-  Attr attr;
-  if (!values_.read(key, spec->syntax, attr)) return false;
-  attr_stack_.push_back(attr);
-  return true;
-}
-
-bool ModuleReader::mark_seen(AttrKey key, size_t start, uint64_t (&seen)[2]) {
-  uint64_t& word = seen[static_cast<size_t>(key) / 64];
-  const uint64_t bit = uint64_t{1} << (static_cast<size_t>(key) % 64);
-  if (word & bit) return in_.fail_at(start, fmt::format("attribute {} already exists", to_text(key)));
-  word |= bit;
-  return true;
-}
-
-/// The value of an attribute in the spelling of old texts; `handled` when `word` was one.
-bool ModuleReader::read_legacy_attribute(Draft& draft, std::string_view word, uint64_t (&seen)[2], bool& handled) {
-  const LegacyAttr* legacy = find_legacy_attr(word);
-  if (!legacy) return true;
-  const size_t start = in_.offset();
-  Attr attr;
-  switch (legacy->fate) {
-    case LegacyAttr::Fate::kDropped: {
-      handled = true;
-      std::string_view ignored;
-      return in_.peek() == '"' ? in_.string(ignored) : in_.number(ignored);
-    }
-    case LegacyAttr::Fate::kGroupIds:
-      if (!find_attribute(draft, legacy->key)) return true;
-      if (!mark_seen(legacy->key, start, seen) || !read_group_ids(attr)) return false;
-      break;
-    case LegacyAttr::Fate::kRenamed: {
-      const AttrSpec* spec = find_attribute(draft, legacy->key);
-      if (!spec) return true;
-      if (!mark_seen(legacy->key, start, seen) || !values_.read(legacy->key, spec->syntax, attr)) return false;
-      break;
-    }
-  }
-  handled = true;
-  attr_stack_.push_back(attr);
-  return true;
-}
-
-/// replica_group_ids={0,0,1,1}: the group that each replica belongs to.
-bool ModuleReader::read_group_ids(Attr& attr) {
-  std::vector<int64_t> ids;
-  in_.skip();
-  const size_t start = in_.offset();
-  if (!in_.ints(ids)) return false;
-  std::vector<std::vector<int64_t>> members;
-  for (size_t replica = 0; replica < ids.size(); ++replica) {
-    if (ids[replica] < 0 || ids[replica] >= static_cast<int64_t>(ids.size()))
-      return in_.fail_at(start, fmt::format("group {} of replica {} is out of range", ids[replica], replica));
-    if (ids[replica] >= static_cast<int64_t>(members.size())) members.resize(static_cast<size_t>(ids[replica]) + 1);
-    members[static_cast<size_t>(ids[replica])].push_back(static_cast<int64_t>(replica));
-  }
-  Arena& arena = module_.arena();
-  std::vector<std::span<const int64_t>> lists;
-  for (const auto& group : members) lists.push_back(arena.copy(group));
-  ReplicaGroups groups;
-  groups.groups = arena.copy(lists);
-  attr = Attr::make_struct(AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups,
-                           static_cast<const ReplicaGroups*>(arena.make<ReplicaGroups>(groups)));
-  return true;
-}
-
-bool ModuleReader::check_required(const Draft& draft, const uint64_t (&seen)[2]) {
-  // A sugared update or done may leave out (or, in old texts, repeat) what its start says.
-  if (draft.sugared && draft.instruction.opcode != Opcode::kAsyncStart) return true;
-  const OpDef& def = table_[draft.sugared ? draft.wrapped : draft.instruction.opcode];
-  for (const AttrSpec& spec : def.attrs) {
-    const size_t key = static_cast<size_t>(spec.key);
-    if (spec.required && !(seen[key / 64] >> (key % 64) & 1))
-      return in_.fail_at(draft.instruction.opcode_offset,
-                         fmt::format("attribute {} of {} is expected but not seen", to_text(spec.key), def.name));
-  }
-  return true;
-}
-
-bool ModuleReader::read_attributes(Scope&, Draft& draft) {
-  uint64_t seen[2] = {};
-  draft.first_attr = attr_stack_.size();
-  if (!draft.direction.empty()) {
-    mark_seen(AttrKey::kDirection, in_.offset(), seen);
-    attr_stack_.push_back(Attr::make_text(AttrKey::kDirection, AttrSyntax::kWord, draft.direction));
-  }
-  while (in_.eat(','))
-    if (!read_attribute(draft, seen)) return false;
-  if (!check_required(draft, seen)) return false;
-  const std::span<const Attr> attrs(attr_stack_.data() + draft.first_attr, attr_stack_.size() - draft.first_attr);
-  draft.instruction.attrs = module_.arena().copy(attrs);
-  attr_stack_.resize(draft.first_attr);
-  return true;
-}
-
 // ── Finishing ─────────────────────────────────────────────────────────────────────────────────
 
 std::string_view ModuleReader::unique_name(Scope& scope, std::string_view base) {
@@ -542,7 +399,7 @@ bool ModuleReader::finish_instruction(Scope& scope, Draft& draft) {
   if (draft.sugared && instruction.opcode != Opcode::kAsyncStart) {
     std::vector<Attr> kept;
     for (const Attr& attr : instruction.attrs)
-      if (is_common(attr.key) || is_async_sugar_attr(attr.key)) kept.push_back(attr);
+      if (is_common_attr(attr.key) || is_async_sugar_attr(attr.key)) kept.push_back(attr);
     if (kept.size() != instruction.attrs.size()) instruction.attrs = module_.arena().copy(kept);
     bind_late(draft);
   }
@@ -559,148 +416,6 @@ bool ModuleReader::finish_instruction(Scope& scope, Draft& draft) {
     return in_.fail_at(replication->offset, fmt::format("parameter has {} leaf buffers, but parameter_replication has {} elements",
                                                         leaf_count(instruction.shape), replication->ints().size()));
   add_instruction(scope, instruction);
-  return true;
-}
-
-const Instruction* ModuleReader::async_start_of(const Instruction& instruction) const {
-  const Instruction* at = &instruction;
-  for (int64_t steps = 0; at->opcode == Opcode::kAsyncUpdate && !at->operands.empty() && steps < 1'000'000; ++steps)
-    at = &module_.instructions[at->operands[0]];
-  return at->opcode == Opcode::kAsyncStart ? at : nullptr;
-}
-
-/// What an update or done says of the wrapped operation must agree with its start.
-bool ModuleReader::check_async(const Draft& draft) {
-  const Instruction& instruction = draft.instruction;
-  if (instruction.opcode != Opcode::kAsyncUpdate && instruction.opcode != Opcode::kAsyncDone) return true;
-  if (instruction.operands.empty())
-    return in_.fail_at(instruction.opcode_offset, "no operand found for async-update or async-done");
-  const Instruction& operand = module_.instructions[instruction.operands[0]];
-  if (operand.opcode == Opcode::kAsyncDone)
-    return in_.fail_at(instruction.opcode_offset, "async-update and async-done cannot have an async-done as operand");
-  const Instruction* start = async_start_of(operand);
-  const Attr* calls = start ? start->find(AttrKey::kCalls) : nullptr;
-  if (!calls) return true;
-  const ComputationId wrapped = calls->computations()[0];
-  const Opcode opcode = module_.root(wrapped).opcode;
-  if (draft.sugared && draft.wrapped != opcode)
-    return in_.fail_at(instruction.opcode_offset, fmt::format("expects the async wrapped opcode to be {}, but got {}",
-                                                              to_text(opcode), to_text(draft.wrapped)));
-  if (const Attr* own = instruction.find(AttrKey::kCalls); own && own->computations()[0] != wrapped)
-    return in_.fail_at(own->offset, fmt::format("expects the async wrapped computation to be {}, but got {}", module_[wrapped].name,
-                                                module_[own->computations()[0]].name));
-  const Attr* own_thread = instruction.find(AttrKey::kAsyncExecutionThread);
-  if (!own_thread) return true;
-  const Attr* thread = start->find(AttrKey::kAsyncExecutionThread);
-  const std::string quoted = thread ? std::string(thread->text()) : fmt::format("\"{}\"", module_[wrapped].execution_thread);
-  if (own_thread->text() == quoted) return true;
-  return in_.fail_at(own_thread->offset, fmt::format("expects async_execution_thread to be {}, but got {}", quoted, own_thread->text()));
-}
-
-/// The computation that a sugared call calls; null for every other operation.
-const ComputationId* ModuleReader::called_by_sugar(Opcode wrapped, std::span<const Attr> attrs) const {
-  if (wrapped != Opcode::kCall) return nullptr;
-  for (const Attr& attr : attrs)
-    if (attr.key == AttrKey::kToApply) return attr.computations().data();
-  return nullptr;
-}
-
-/// A sugared update or done may bind operands and the output that its start left open: the wrapped
-/// computation grows with them.
-void ModuleReader::bind_late(const Draft& draft) {
-  const Instruction& part = draft.instruction;
-  const Instruction* start = async_start_of(module_.instructions[part.operands[0]]);
-  const Attr* calls = start ? start->find(AttrKey::kCalls) : nullptr;
-  if (!calls || draft.wrapped == Opcode::kCall) return;
-  const ComputationId id = calls->computations()[0];
-  if (!module_[id].is_async_sugar) return;
-  const bool is_done = part.opcode == Opcode::kAsyncDone;
-  if (!is_done && (!part.shape->is_tuple() || part.shape->elements.size() < 2 || !part.shape->elements[0]->is_tuple())) return;
-  const InstructionId root = module_[id].root;
-  std::vector<InstructionId> operands(module_[root].operands.begin(), module_[root].operands.end());
-  const size_t bound = is_done ? 0 : part.shape->elements[0]->elements.size();
-  for (size_t i = operands.size(); i < bound; ++i) {
-    Instruction parameter;
-    parameter.opcode = Opcode::kParameter;
-    parameter.offset = parameter.opcode_offset = part.opcode_offset;
-    parameter.parameter_number = static_cast<int64_t>(i);
-    parameter.name = module_.arena().copy(std::string_view(fmt::format("param_{}", i)));
-    parameter.shape = part.shape->elements[0]->elements[i];
-    parameter.parent = id;
-    operands.push_back(module_.instructions.add(parameter));
-    Computation& computation = module_.computations[id];
-    computation.instructions.insert(computation.instructions.end() - 1, operands.back());
-    computation.parameters.push_back(operands.back());
-  }
-  Instruction& operation = module_.instructions[root];
-  if (operands.size() != operation.operands.size()) operation.operands = module_.arena().copy(operands);
-  const ShapeRef result = is_done ? part.shape : part.shape->elements[1];
-  const bool open = operation.shape->is_tuple() &&
-                    (operation.shape->elements.empty() ||
-                     (result->is_tuple() && result->elements.size() > operation.shape->elements.size()));
-  if (open) operation.shape = result;
-}
-
-/// `<op>-start(...)`: builds the wrapped computation and turns the draft into an async-start.
-bool ModuleReader::wrap_async_start(Draft& draft) {
-  Instruction& start = draft.instruction;
-  const ShapeRef shape = start.shape;
-  if (!shape->is_tuple() || shape->elements.size() < 2 || !shape->elements[0]->is_tuple())
-    return in_.fail_at(start.opcode_offset,
-                       fmt::format("async-start expects the shape to be in the form of ((operand shapes...), output shape, ...), but it is {}", to_text(shape)));
-  Computation computation;
-  computation.name = unique_computation_name("async_computation");
-  computation.offset = start.offset;
-  computation.is_async_sugar = true;
-  std::vector<Attr> own, wrapped_attrs;
-  for (const Attr& attr : start.attrs) {
-    if (is_common(attr.key) || is_async_sugar_attr(attr.key)) own.push_back(attr);
-    if (!is_common(attr.key) ? !is_async_sugar_attr(attr.key) : shared_with_wrapped(attr.key)) wrapped_attrs.push_back(attr);
-  }
-  if (const Attr* thread = start.find(AttrKey::kAsyncExecutionThread))
-    computation.execution_thread = thread->text().substr(1, thread->text().size() - 2);
-  const ComputationId id = module_.computations.add(std::move(computation));
-  computation_names_.add(module_[id].name, id.index);
-  Scope& inner = push_scope();
-  inner.id = id;
-  std::vector<InstructionId> operands;
-  ShapeRef result = shape->elements[1];
-  std::vector<ShapeRef> parameters(shape->elements[0]->elements.begin(), shape->elements[0]->elements.end());
-  if (const ComputationId* callee = called_by_sugar(draft.wrapped, wrapped_attrs)) {
-    // A call's parts are those of what it calls, however little is bound yet.
-    parameters.clear();
-    for (const InstructionId parameter : module_[*callee].parameters) parameters.push_back(module_[parameter].shape);
-    result = module_.root(*callee).shape;
-  }
-  for (const ShapeRef parameter_shape : parameters) {
-    Instruction parameter;
-    parameter.opcode = Opcode::kParameter;
-    parameter.offset = parameter.opcode_offset = start.opcode_offset;
-    parameter.parameter_number = static_cast<int64_t>(operands.size());
-    parameter.name = unique_name(inner, fmt::format("param_{}", operands.size()));
-    parameter.shape = parameter_shape;
-    operands.push_back(add_instruction(inner, parameter));
-  }
-  Draft root;
-  root.instruction.opcode = draft.wrapped;
-  root.instruction.offset = root.instruction.opcode_offset = start.opcode_offset;
-  root.instruction.name = unique_name(inner, to_text(draft.wrapped));
-  root.instruction.shape = result;
-  root.instruction.operands = module_.arena().copy(operands);
-  root.instruction.attrs = module_.arena().copy(wrapped_attrs);
-  // What is bound later (operands by updates, the output by the done) is for the verifier to look at.
-  const bool bound = has_operand_count(root.instruction) && !(result->is_tuple() && result->elements.empty());
-  bool ok = true;
-  if (bound) ok = finish_instruction(inner, root);
-  else add_instruction(inner, root.instruction);
-  ok = ok && finish_computation(inner, start.opcode_offset);
-  pop_scope();
-  if (!ok) return false;
-  Attr calls = Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation,
-                               std::span<const ComputationId>(module_.arena().copy(std::span<const ComputationId>(&id, 1))));
-  calls.offset = start.opcode_offset;
-  own.push_back(calls);
-  start.attrs = module_.arena().copy(own);
   return true;
 }
 

@@ -35,6 +35,9 @@ class AttrIndex {
 
 /// Attributes that every instruction takes.
 std::span<const AttrSpec> common_attrs();
+bool is_common_attr(AttrKey key);
+/// Attributes that `<op>-start` takes besides those of its operation.
+bool is_async_sugar_attr(AttrKey key);
 
 class ModuleReader final : private NameResolver {
  public:
@@ -95,7 +98,7 @@ class ModuleReader final : private NameResolver {
   void report();
   std::string_view unique_computation_name(std::string_view base);
 
-  // instruction_reader.cc
+  // instruction_reader.cc, instruction_attributes.cc, async_sugar.cc
   bool read_name(std::string_view& name, const char* what);
   bool read_instruction(Scope& scope);
   bool read_right_side(Scope& scope, Draft& draft, bool with_attributes);

@@ -1,0 +1,163 @@
+// ModuleReader: `<op>-start`, `<op>-update` and `<op>-done` as async pairs around a computation of one
+// operation.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "hlo/module_reader.h"
+
+namespace hlosim {
+namespace {
+
+/// Attributes that an async start shares with the operation it wraps.
+bool shared_with_wrapped(AttrKey key) {
+  return key == AttrKey::kMetadata || key == AttrKey::kOrigin || key == AttrKey::kFrontendAttributes ||
+         key == AttrKey::kBackendConfig || key == AttrKey::kStatistics;
+}
+
+}  // namespace
+
+const Instruction* ModuleReader::async_start_of(const Instruction& instruction) const {
+  const Instruction* at = &instruction;
+  for (int64_t steps = 0; at->opcode == Opcode::kAsyncUpdate && !at->operands.empty() && steps < 1'000'000; ++steps)
+    at = &module_.instructions[at->operands[0]];
+  return at->opcode == Opcode::kAsyncStart ? at : nullptr;
+}
+
+/// What an update or done says of the wrapped operation must agree with its start.
+bool ModuleReader::check_async(const Draft& draft) {
+  const Instruction& instruction = draft.instruction;
+  if (instruction.opcode != Opcode::kAsyncUpdate && instruction.opcode != Opcode::kAsyncDone) return true;
+  if (instruction.operands.empty())
+    return in_.fail_at(instruction.opcode_offset, "no operand found for async-update or async-done");
+  const Instruction& operand = module_.instructions[instruction.operands[0]];
+  if (operand.opcode == Opcode::kAsyncDone)
+    return in_.fail_at(instruction.opcode_offset, "async-update and async-done cannot have an async-done as operand");
+  const Instruction* start = async_start_of(operand);
+  const Attr* calls = start ? start->find(AttrKey::kCalls) : nullptr;
+  if (!calls) return true;
+  const ComputationId wrapped = calls->computations()[0];
+  const Opcode opcode = module_.root(wrapped).opcode;
+  if (draft.sugared && draft.wrapped != opcode)
+    return in_.fail_at(instruction.opcode_offset, fmt::format("expects the async wrapped opcode to be {}, but got {}",
+                                                              to_text(opcode), to_text(draft.wrapped)));
+  if (const Attr* own = instruction.find(AttrKey::kCalls); own && own->computations()[0] != wrapped)
+    return in_.fail_at(own->offset, fmt::format("expects the async wrapped computation to be {}, but got {}", module_[wrapped].name,
+                                                module_[own->computations()[0]].name));
+  const Attr* own_thread = instruction.find(AttrKey::kAsyncExecutionThread);
+  if (!own_thread) return true;
+  const Attr* thread = start->find(AttrKey::kAsyncExecutionThread);
+  const std::string quoted = thread ? std::string(thread->text()) : fmt::format("\"{}\"", module_[wrapped].execution_thread);
+  if (own_thread->text() == quoted) return true;
+  return in_.fail_at(own_thread->offset, fmt::format("expects async_execution_thread to be {}, but got {}", quoted, own_thread->text()));
+}
+
+/// The computation that a sugared call calls; null for every other operation.
+const ComputationId* ModuleReader::called_by_sugar(Opcode wrapped, std::span<const Attr> attrs) const {
+  if (wrapped != Opcode::kCall) return nullptr;
+  for (const Attr& attr : attrs)
+    if (attr.key == AttrKey::kToApply) return attr.computations().data();
+  return nullptr;
+}
+
+/// A sugared update or done may bind operands and the output that its start left open: the wrapped
+/// computation grows with them.
+void ModuleReader::bind_late(const Draft& draft) {
+  const Instruction& part = draft.instruction;
+  const Instruction* start = async_start_of(module_.instructions[part.operands[0]]);
+  const Attr* calls = start ? start->find(AttrKey::kCalls) : nullptr;
+  if (!calls || draft.wrapped == Opcode::kCall) return;
+  const ComputationId id = calls->computations()[0];
+  if (!module_[id].is_async_sugar) return;
+  const bool is_done = part.opcode == Opcode::kAsyncDone;
+  if (!is_done && (!part.shape->is_tuple() || part.shape->elements.size() < 2 || !part.shape->elements[0]->is_tuple())) return;
+  const InstructionId root = module_[id].root;
+  std::vector<InstructionId> operands(module_[root].operands.begin(), module_[root].operands.end());
+  const size_t bound = is_done ? 0 : part.shape->elements[0]->elements.size();
+  for (size_t i = operands.size(); i < bound; ++i) {
+    Instruction parameter;
+    parameter.opcode = Opcode::kParameter;
+    parameter.offset = parameter.opcode_offset = part.opcode_offset;
+    parameter.parameter_number = static_cast<int64_t>(i);
+    parameter.name = module_.arena().copy(std::string_view(fmt::format("param_{}", i)));
+    parameter.shape = part.shape->elements[0]->elements[i];
+    parameter.parent = id;
+    operands.push_back(module_.instructions.add(parameter));
+    Computation& computation = module_.computations[id];
+    computation.instructions.insert(computation.instructions.end() - 1, operands.back());
+    computation.parameters.push_back(operands.back());
+  }
+  Instruction& operation = module_.instructions[root];
+  if (operands.size() != operation.operands.size()) operation.operands = module_.arena().copy(operands);
+  const ShapeRef result = is_done ? part.shape : part.shape->elements[1];
+  const bool open = operation.shape->is_tuple() &&
+                    (operation.shape->elements.empty() ||
+                     (result->is_tuple() && result->elements.size() > operation.shape->elements.size()));
+  if (open) operation.shape = result;
+}
+
+/// `<op>-start(...)`: builds the wrapped computation and turns the draft into an async-start.
+bool ModuleReader::wrap_async_start(Draft& draft) {
+  Instruction& start = draft.instruction;
+  const ShapeRef shape = start.shape;
+  if (!shape->is_tuple() || shape->elements.size() < 2 || !shape->elements[0]->is_tuple())
+    return in_.fail_at(start.opcode_offset,
+                       fmt::format("async-start expects the shape to be in the form of ((operand shapes...), output shape, ...), but it is {}", to_text(shape)));
+  Computation computation;
+  computation.name = unique_computation_name("async_computation");
+  computation.offset = start.offset;
+  computation.is_async_sugar = true;
+  std::vector<Attr> own, wrapped_attrs;
+  for (const Attr& attr : start.attrs) {
+    if (is_common_attr(attr.key) || is_async_sugar_attr(attr.key)) own.push_back(attr);
+    if (!is_common_attr(attr.key) ? !is_async_sugar_attr(attr.key) : shared_with_wrapped(attr.key)) wrapped_attrs.push_back(attr);
+  }
+  if (const Attr* thread = start.find(AttrKey::kAsyncExecutionThread))
+    computation.execution_thread = thread->text().substr(1, thread->text().size() - 2);
+  const ComputationId id = module_.computations.add(std::move(computation));
+  computation_names_.add(module_[id].name, id.index);
+  Scope& inner = push_scope();
+  inner.id = id;
+  std::vector<InstructionId> operands;
+  ShapeRef result = shape->elements[1];
+  std::vector<ShapeRef> parameters(shape->elements[0]->elements.begin(), shape->elements[0]->elements.end());
+  if (const ComputationId* callee = called_by_sugar(draft.wrapped, wrapped_attrs)) {
+    // A call's parts are those of what it calls, however little is bound yet.
+    parameters.clear();
+    for (const InstructionId parameter : module_[*callee].parameters) parameters.push_back(module_[parameter].shape);
+    result = module_.root(*callee).shape;
+  }
+  for (const ShapeRef parameter_shape : parameters) {
+    Instruction parameter;
+    parameter.opcode = Opcode::kParameter;
+    parameter.offset = parameter.opcode_offset = start.opcode_offset;
+    parameter.parameter_number = static_cast<int64_t>(operands.size());
+    parameter.name = unique_name(inner, fmt::format("param_{}", operands.size()));
+    parameter.shape = parameter_shape;
+    operands.push_back(add_instruction(inner, parameter));
+  }
+  Draft root;
+  root.instruction.opcode = draft.wrapped;
+  root.instruction.offset = root.instruction.opcode_offset = start.opcode_offset;
+  root.instruction.name = unique_name(inner, to_text(draft.wrapped));
+  root.instruction.shape = result;
+  root.instruction.operands = module_.arena().copy(operands);
+  root.instruction.attrs = module_.arena().copy(wrapped_attrs);
+  // What is bound later (operands by updates, the output by the done) is for the verifier to look at.
+  const bool bound = has_operand_count(root.instruction) && !(result->is_tuple() && result->elements.empty());
+  bool ok = true;
+  if (bound) ok = finish_instruction(inner, root);
+  else add_instruction(inner, root.instruction);
+  ok = ok && finish_computation(inner, start.opcode_offset);
+  pop_scope();
+  if (!ok) return false;
+  Attr calls = Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation,
+                               std::span<const ComputationId>(module_.arena().copy(std::span<const ComputationId>(&id, 1))));
+  calls.offset = start.opcode_offset;
+  own.push_back(calls);
+  start.attrs = module_.arena().copy(own);
+  return true;
+}
+
+}  // namespace hlosim
