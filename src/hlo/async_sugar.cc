@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "hlo/graph.h"
 #include "hlo/module_reader.h"
 
 namespace hlosim {
@@ -18,13 +18,6 @@ bool shared_with_wrapped(AttrKey key) {
 
 }  // namespace
 
-const Instruction* ModuleReader::async_start_of(const Instruction& instruction) const {
-  const Instruction* at = &instruction;
-  for (int64_t steps = 0; at->opcode == Opcode::kAsyncUpdate && !at->operands.empty() && steps < 1'000'000; ++steps)
-    at = &module_.instructions[at->operands[0]];
-  return at->opcode == Opcode::kAsyncStart ? at : nullptr;
-}
-
 /// What an update or done says of the wrapped operation must agree with its start.
 bool ModuleReader::check_async(const Draft& draft) {
   const Instruction& instruction = draft.instruction;
@@ -34,7 +27,7 @@ bool ModuleReader::check_async(const Draft& draft) {
   const Instruction& operand = module_.instructions[instruction.operands[0]];
   if (operand.opcode == Opcode::kAsyncDone)
     return in_.fail_at(instruction.opcode_offset, "async-update and async-done cannot have an async-done as operand");
-  const Instruction* start = async_start_of(operand);
+  const Instruction* start = async_start_of(module_, operand);
   const Attr* calls = start ? start->find(AttrKey::kCalls) : nullptr;
   if (!calls) return true;
   const ComputationId wrapped = calls->computations()[0];
@@ -65,7 +58,7 @@ const ComputationId* ModuleReader::called_by_sugar(Opcode wrapped, std::span<con
 /// computation grows with them.
 void ModuleReader::bind_late(const Draft& draft) {
   const Instruction& part = draft.instruction;
-  const Instruction* start = async_start_of(module_.instructions[part.operands[0]]);
+  const Instruction* start = async_start_of(module_, module_.instructions[part.operands[0]]);
   const Attr* calls = start ? start->find(AttrKey::kCalls) : nullptr;
   if (!calls || draft.wrapped == Opcode::kCall) return;
   const ComputationId id = calls->computations()[0];

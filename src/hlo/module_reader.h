@@ -128,7 +128,6 @@ class ModuleReader final : private NameResolver {
   const ComputationId* called_by_sugar(Opcode wrapped, std::span<const Attr> attrs) const;
   InstructionId add_instruction(Scope& scope, const Instruction& instruction);
   std::string_view unique_name(Scope& scope, std::string_view base);
-  const Instruction* async_start_of(const Instruction& instruction) const;
 
   // NameResolver
   bool read_computation(ComputationId& id) override;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "layout/shape.h"
+#include "hlo/finding.h"
 #include "ops/called_checks.h"
 
 namespace hlosim {
@@ -170,12 +171,7 @@ class ChainChecker {
  private:
   template <class... Args>
   void error(const Instruction& at, fmt::format_string<Args...> format, Args&&... args) {
-    Diagnostic diagnostic;
-    diagnostic.message =
-        fmt::format("{}: {}", to_text(at.opcode), fmt::format(format, std::forward<Args>(args)...));
-    diagnostic.source = module_.source;
-    diagnostic.offset = at.opcode_offset;
-    diagnostics_.add(std::move(diagnostic));
+    diagnostics_.add(error_at(module_, at, fmt::format(format, std::forward<Args>(args)...)));
   }
 
   /// Starts and updates are operand 0 of updates and dones, or go through what passes them on.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "hlo/finding.h"
 #include "layout/shape.h"
 #include "ops/frontend.h"
 
@@ -61,12 +62,7 @@ class BufferChecker {
  private:
   template <class... Args>
   void error(const Instruction& at, fmt::format_string<Args...> format, Args&&... args) {
-    Diagnostic diagnostic;
-    diagnostic.message =
-        fmt::format("{}: {}", to_text(at.opcode), fmt::format(format, std::forward<Args>(args)...));
-    diagnostic.source = module_.source;
-    diagnostic.offset = at.opcode_offset;
-    diagnostics_.add(std::move(diagnostic));
+    diagnostics_.add(error_at(module_, at, fmt::format(format, std::forward<Args>(args)...)));
   }
 
   bool is_async(ComputationId id) const {
