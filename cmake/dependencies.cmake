@@ -1,9 +1,9 @@
 # Every package comes from Debian 12 (scripts/setup installs them); nothing is downloaded.
 
 # What a program that links hlosim needs too: the exported package looks for the same list.
-set(HLOSIM_DEPENDENCIES fmt tl-expected yaml-cpp)
+set(HLOSIM_DEPENDENCIES fmt tl-expected yaml-cpp TBB)
 # Headers that our .cc files alone include.
-set(HLOSIM_BUILD_DEPENDENCIES Boost nlohmann_json CLI11)
+set(HLOSIM_BUILD_DEPENDENCIES Boost Eigen3 nlohmann_json CLI11)
 
 foreach(package IN LISTS HLOSIM_DEPENDENCIES HLOSIM_BUILD_DEPENDENCIES)
   find_package(${package} REQUIRED)

@@ -1,0 +1,56 @@
+#include "kernels/parallel.h"
+
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/check.h"
+
+namespace hlosim {
+namespace {
+
+// oneTBB's limit is an object that lives as long as the limit holds.
+struct Threads {
+  int count = tbb::this_task_arena::max_concurrency();
+  std::unique_ptr<tbb::global_control> control;
+};
+
+Threads& threads() {
+  static Threads instance;
+  return instance;
+}
+
+}  // namespace
+
+int thread_count() { return threads().count; }
+
+void set_thread_count(int count) {
+  HLOSIM_CHECK(count >= 0, "{} threads", count);
+  Threads& state = threads();
+  state.control.reset();
+  state.count = count > 0 ? count : tbb::info::default_concurrency();
+  state.control = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                        static_cast<size_t>(state.count));
+}
+
+namespace internal {
+
+void parallel_ranges(int64_t count, int64_t grain, RangeFunction function, void* context) {
+  HLOSIM_CHECK(grain > 0, "grain {}", grain);
+  if (thread_count() == 1) return function(context, 0, count);
+  // A few more pieces than threads, equal but for the last: a neighbour that takes a processor
+  // away delays one piece, not half of the work.
+  const int64_t grains = (count + grain - 1) / grain;
+  const int64_t pieces = std::min<int64_t>(grains, int64_t{thread_count()} * 4);
+  const int64_t step = (grains + pieces - 1) / pieces * grain;
+  tbb::parallel_for(
+      int64_t{0}, (count + step - 1) / step,
+      [&](int64_t piece) { function(context, piece * step, std::min(count, (piece + 1) * step)); },
+      tbb::simple_partitioner());
+}
+
+}  // namespace internal
+}  // namespace hlosim
