@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,7 +50,11 @@ enum OpTrait : uint32_t {
   kDerivedShape = 1u << 14,     // where the declared shape is another, the inferred one is meant
 };
 
+class EvaluateContext;  // ops/evaluate.h: making what runs an instruction
+class Invocation;       // ops/evaluate.h: running it once
 class OpContext;
+struct ElementKernel;   // kernels/element.h
+struct StridedView;     // array/strided_view.h
 struct Work;     // ops/work.h: what the units of a device have to do
 struct XlaCost;  // ops/xla_cost.h: XLA's HloCostAnalysis counters
 class XlaCostContext;
@@ -70,6 +75,21 @@ struct OpDef {
   void (*xla_cost)(const OpContext&, const XlaCostContext&, XlaCost&) = nullptr;
   /// Device-free work; null: nothing but reading the operands and writing the result.
   void (*work)(const OpContext&, Work&) = nullptr;
+
+  /// How the value of the result comes about. One of these four, tried in this order; an opcode with none
+  /// has no meaning on one device.
+  ///
+  /// For opcodes that only hand values on: for each leaf of the result the leaf of the operands that it is,
+  /// counted through all operands, or -1 where it is nobody's value (tokens, contexts).
+  void (*forward)(const OpContext&, std::vector<int64_t>& leaves) = nullptr;
+  /// For elementwise opcodes: the kernel from operand elements to result elements. Null where these types are
+  /// not supported.
+  ElementKernel (*element)(const OpContext&) = nullptr;
+  /// For opcodes whose result is operand 0's elements at other indices: the result, seen in the memory in
+  /// which `operand` is seen. False where strides can't say it; then `evaluate` has to.
+  bool (*view)(const OpContext&, const StridedView& operand, StridedView& result) = nullptr;
+  /// What runs the instruction, made once for many runs; reports what isn't supported and returns null.
+  std::function<void(Invocation&)> (*evaluate)(EvaluateContext&) = nullptr;
 
   bool has(uint32_t trait) const { return (traits & trait) != 0; }
 };

@@ -1,0 +1,184 @@
+// Running instructions: what an opcode's `evaluate` is given when a program is made, and what the function
+// that it returns is given each time the instruction runs.
+//
+// Values of any shape are handed on as their leaves in order, each an Array; tuples have no values of
+// their own. Operand leaves are counted through all operands.
+//
+//   Evaluation evaluate_reverse(EvaluateContext& op) {
+//     const std::vector<int64_t> dimensions = …op.ints(AttrKey::kDimensions)…;   // once
+//     return [dimensions](Invocation& call) {                                    // each time
+//       const Array& in = call.operand(0);
+//       Array& out = call.make_result();
+//       …
+//     };
+//   }
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array/array.h"
+#include "base/check.h"
+#include "hlo/op_def.h"
+#include "ops/device_state.h"
+
+namespace hlosim {
+
+class ElementProgram;  // ops/element_program.h
+
+/// One run of one instruction.
+class Invocation {
+ public:
+  Invocation(DeviceState& device, const Module& module, const Instruction& instruction, std::span<Array> frame,
+             std::span<const uint32_t> operands, std::span<const uint32_t> results, const bool* last_uses)
+      : device_(device), module_(module), instruction_(instruction), frame_(frame), operands_(operands),
+        results_(results), last_uses_(last_uses) {}
+
+  DeviceState& device() const { return device_; }
+  const Instruction& instruction() const { return instruction_; }
+  size_t operand_count() const { return operands_.size(); }
+  size_t result_count() const { return results_.size(); }
+
+  /// Operand leaf `i`.
+  const Array& operand(size_t i) const { return frame_[operands_[i]]; }
+  template <class T>
+  const T* in(size_t i) const {
+    return operand(i).as<T>();
+  }
+  /// Operand leaf `i` to keep: moved out when nothing else needs it, so that it may be overwritten if
+  /// its buffer is unique(). Each leaf once, after the last look at operand(i).
+  Array take(size_t i) {
+    Array& array = frame_[operands_[i]];
+    return last_uses_[i] ? std::move(array) : array;
+  }
+
+  /// Result leaf `i`, to be assigned to. Its shape has been set.
+  Array& result(size_t i = 0) { return frame_[results_[i]]; }
+  /// Result leaf `i` with uninitialised elements.
+  Array& make_result(size_t i = 0) {
+    Array& array = result(i);
+    array.data = device_.pool().allocate(data_bytes(array.shape));
+    return array;
+  }
+  template <class T>
+  T* out(size_t i = 0) {
+    return make_result(i).template as<T>();
+  }
+  /// As make_result(i), in the bytes of operand leaf `operand` when nobody needs them any more and they are
+  /// enough; operand(operand) then still shows the old elements until they are overwritten.
+  Array& make_result_in(size_t operand, size_t i = 0) {
+    const Array& source = frame_[operands_[operand]];
+    Array& array = result(i);
+    if (last_uses_[operand] && source.data.unique() && source.data.capacity() >= data_bytes(array.shape) &&
+        data_bytes(source.shape) == data_bytes(array.shape))
+      array.data = source.data;
+    else
+      array.data = device_.pool().allocate(data_bytes(array.shape));
+    return array;
+  }
+  /// Leaf `i` of the result is `array`, whatever layout its shape names.
+  void set_result(Array array, size_t i = 0) {
+    Array& target = result(i);
+    target.data = std::move(array.data);
+    target.sizes = std::move(array.sizes);
+  }
+
+  /// Ends the run with an error at this instruction.
+  void fail(std::string message) { device_.fail(module_, instruction_, std::move(message)); }
+
+ private:
+  DeviceState& device_;
+  const Module& module_;
+  const Instruction& instruction_;
+  std::span<Array> frame_;
+  std::span<const uint32_t> operands_, results_;
+  const bool* last_uses_;
+};
+
+using Evaluation = std::function<void(Invocation&)>;
+
+/// A computation ready to be run.
+class Callable {
+ public:
+  virtual ~Callable() = default;
+  /// `arguments`: one per leaf of the parameters in order; moved from, so that what nobody else holds may be
+  /// overwritten. `results`: one per leaf of the root, assigned. When the device fails, results are left empty.
+  virtual void call(DeviceState& device, std::span<Array> arguments, std::span<Array> results) const = 0;
+  virtual size_t argument_count() const = 0;
+  virtual size_t result_count() const = 0;
+};
+
+/// What a custom call is given.
+struct CustomCallArguments {
+  const OpContext& op;                    // attributes, shapes
+  std::span<const Array> operands;        // leaves
+  std::span<Array> results;               // leaves, shapes set, uninitialised elements allocated
+  DeviceState& device;
+};
+
+/// Functions that run custom calls, by target name. They return what is wrong, or nothing.
+class CustomCallHandlers {
+ public:
+  using Handler = std::function<Result<void>(const CustomCallArguments&)>;
+  void add(std::string target, Handler handler);
+  const Handler* find(std::string_view target) const;
+
+ private:
+  std::vector<std::pair<std::string, Handler>> handlers_;
+};
+
+/// What the maker of a program provides to the opcodes.
+class ProgramServices {
+ public:
+  virtual ~ProgramServices() = default;
+  /// The computation as something to call; made on first request, shared by all who ask.
+  virtual std::shared_ptr<const Callable> callable(ComputationId computation) = 0;
+  /// The computation as arithmetic on elements; null where it does more than that.
+  virtual std::shared_ptr<const ElementProgram> element_program(ComputationId computation) = 0;
+  virtual const CustomCallHandlers& custom_calls() const = 0;
+  /// The slow, general way is to be taken wherever there is a fast one.
+  virtual bool reference_only() const = 0;
+};
+
+/// An instruction for which something that runs it is to be made.
+class EvaluateContext : public OpContext {
+ public:
+  EvaluateContext(Module& module, const Instruction& instruction, const OpTable& table, DiagnosticList* sink,
+                  ProgramServices& services)
+      : OpContext(module, instruction, table, sink), services_(services) {}
+
+  /// Index of the first leaf of operand `i`, counted through all operands.
+  size_t first_leaf(int64_t i) const;
+  /// Leaves of all operands.
+  size_t operand_leaves() const { return first_leaf(operand_count()); }
+
+  std::shared_ptr<const Callable> callable(ComputationId computation) const {
+    return services_.callable(computation);
+  }
+  std::shared_ptr<const ElementProgram> element_program(ComputationId computation) const {
+    return services_.element_program(computation);
+  }
+  const CustomCallHandlers& custom_calls() const { return services_.custom_calls(); }
+  bool reference_only() const { return services_.reference_only(); }
+
+  /// Reports that these element types are not supported and returns null: `return op.unsupported();`
+  std::nullptr_t unsupported();
+  std::nullptr_t unsupported(std::string_view what);
+
+ private:
+  ProgramServices& services_;
+};
+
+/// The computation that a call or fusion stands for: its result is that of the computation applied to the
+/// operands. Nullopt for all other instructions.
+std::optional<ComputationId> opened_computation(const OpContext& op);
+
+/// The evaluation of `op` by its opcode's `element`, `view` or `evaluate`, whichever there is; null after a
+/// report. `forward` is the business of whoever makes the program.
+Evaluation make_evaluation(EvaluateContext& op);
+
+}  // namespace hlosim
