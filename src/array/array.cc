@@ -3,11 +3,12 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/saturating.h"
 
 namespace hlosim {
 
 int64_t data_bytes(ShapeRef shape) {
-  return shape->is_array() ? shape->element_count() * byte_width(shape->element_type) : 0;
+  return shape->is_array() ? saturating_product(shape->element_count(), byte_width(shape->element_type)) : 0;
 }
 
 Array make_array(MemoryPool& pool, ShapeRef shape) {

@@ -35,7 +35,7 @@ struct Array {
   int64_t size(int64_t i) const { return sizes ? (*sizes)[static_cast<size_t>(i)] : shape->dim(i); }
 };
 
-/// Bytes of an array's data, 0 for tokens.
+/// Bytes of an array's data, saturating; 0 for tokens.
 int64_t data_bytes(ShapeRef shape);
 
 /// An array of `shape` with uninitialised elements.

@@ -32,7 +32,7 @@ int small_class(int64_t bytes) {
   return bytes <= kAlignment ? 0 : std::bit_width(static_cast<uint64_t>(bytes - 1)) - 6;
 }
 
-// Addresses cost nothing until they are touched, so the range is as large as the machine's memory.
+// Addresses cost nothing until they are touched, so the range is twice the machine's memory: room for gaps.
 int64_t physical_bytes() {
   return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<int64_t>(sysconf(_SC_PAGE_SIZE));
 }
@@ -96,7 +96,7 @@ Block* MemoryPool::State::take_small(int64_t bytes) {
 }
 
 void MemoryPool::State::reserve_range() {
-  range_bytes = round_up(physical_bytes(), kHugePage);
+  range_bytes = round_up(2 * physical_bytes(), kHugePage);
   mapping_bytes = range_bytes + kHugePage;
   mapping = mmap(nullptr, static_cast<size_t>(mapping_bytes), PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,0 +1,108 @@
+#include "exec/program.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "base/saturating.h"
+#include "exec/plan.h"
+#include "ops/element_program.h"
+
+namespace hlosim {
+
+// Makes the plans of a module's computations as they are asked for.
+class Program::Maker final : public ProgramServices {
+ public:
+  Maker(Module& module, const OpTable& table, MemoryPool& pool, const ProgramOptions& options,
+        DiagnosticList& sink)
+      : module_(module), table_(table), pool_(pool), options_(options), sink_(sink) {}
+
+  std::shared_ptr<const Plan> plan(ComputationId id) {
+    const auto found = plans_.find(id);
+    if (found != plans_.end()) {
+      note_callee(*found->second);
+      return found->second;
+    }
+    ComputationGraph graph = make_graph(module_, table_, id, pool_, options_.graph, sink_);
+    const std::vector<int64_t> callee_bytes = make_evaluations(graph);
+    auto made = std::make_shared<const Plan>(module_, std::move(graph), callee_bytes);
+    plans_.emplace(id, made);
+    constant_bytes_ = saturating_sum(constant_bytes_, made->constant_bytes());
+    note_callee(*made);
+    return made;
+  }
+
+  std::shared_ptr<const Callable> callable(ComputationId id) override { return plan(id); }
+
+  std::shared_ptr<const ElementProgram> element_program(ComputationId id) override {
+    if (options_.reference_only) return nullptr;
+    const auto found = element_programs_.find(id);
+    if (found != element_programs_.end()) return found->second;
+    return element_programs_.emplace(id, hlosim::element_program(module_, table_, id)).first->second;
+  }
+
+  const CustomCallHandlers& custom_calls() const override {
+    return options_.custom_calls ? *options_.custom_calls : no_handlers_;
+  }
+  bool reference_only() const override { return options_.reference_only; }
+  int64_t constant_bytes() const { return constant_bytes_; }
+
+ private:
+  // Bytes that the computations called by each node need beside their arguments.
+  std::vector<int64_t> make_evaluations(ComputationGraph& graph) {
+    std::vector<int64_t> callee_bytes;
+    for (GraphNode& node : graph.nodes) {
+      const int64_t outer = std::exchange(callee_bytes_, 0);
+      if (!node.evaluation) node.evaluation = evaluation(*node.instruction);
+      callee_bytes.push_back(std::exchange(callee_bytes_, outer));
+    }
+    return callee_bytes;
+  }
+
+  Evaluation evaluation(const Instruction& instruction) {
+    EvaluateContext op(module_, instruction, table_, &sink_, *this);
+    return make_evaluation(op);
+  }
+
+  void note_callee(const Plan& callee) {
+    callee_bytes_ = std::max(callee_bytes_, callee.peak_bytes() - callee.argument_bytes());
+  }
+
+  Module& module_;
+  const OpTable& table_;
+  MemoryPool& pool_;
+  const ProgramOptions& options_;
+  DiagnosticList& sink_;
+  CustomCallHandlers no_handlers_;
+  std::unordered_map<ComputationId, std::shared_ptr<const Plan>> plans_;
+  std::unordered_map<ComputationId, std::shared_ptr<const ElementProgram>> element_programs_;
+  int64_t callee_bytes_ = 0;   // of the node at work
+  int64_t constant_bytes_ = 0;
+};
+
+std::unique_ptr<const Program> Program::make(Module& module, const OpTable& table, MemoryPool& pool,
+                                             const ProgramOptions& options, DiagnosticList& sink) {
+  Maker maker(module, table, pool, options, sink);
+  const std::shared_ptr<const Plan> entry = maker.plan(module.entry);
+  if (sink.has_errors()) return nullptr;
+  std::unique_ptr<Program> program(new Program);
+  program->entry_ = entry;
+  program->peak_bytes_ = saturating_sum(entry->peak_bytes(), maker.constant_bytes());
+  for (const InstructionId parameter : module.entry_computation().parameters)
+    for_each_leaf(module[parameter].shape, [&](ShapeRef leaf) { program->parameters_.push_back(leaf); });
+  for_each_leaf(module.root(module.entry).shape, [&](ShapeRef leaf) { program->results_.push_back(leaf); });
+  return program;
+}
+
+Program::~Program() = default;
+
+Result<std::vector<Array>> Program::run(DeviceState& device, std::vector<Array> inputs) const {
+  HLOSIM_CHECK(inputs.size() == parameters_.size(), "{} inputs, expected {}", inputs.size(), parameters_.size());
+  std::vector<Array> outputs(results_.size());
+  entry_->call(device, inputs, outputs);
+  if (device.failed()) return tl::unexpected<Diagnostic>(*device.failure());
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].shape = results_[i];
+  return outputs;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,54 @@
+// A module made ready to run, and running it.
+//
+//   Program::make(module) → Program ─run(device, inputs)→ outputs
+//
+// A Program is a value that doesn't change: any number of devices may run it, each with a DeviceState of
+// its own. Arrays are freed at their last use.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/graph.h"
+#include "hlo/module.h"
+#include "ops/evaluate.h"
+
+namespace hlosim {
+
+struct ProgramOptions {
+  GraphOptions graph;
+  const CustomCallHandlers* custom_calls = nullptr;  // asked before the built-in targets
+  /// Everything the slow, general way: one instruction at a time, no recognised special cases. For tests.
+  bool reference_only = false;
+};
+
+class Program {
+ public:
+  /// Null after errors in `sink`: what isn't supported, each with its place. `pool` holds the constants; it and
+  /// `module` outlive the program.
+  static std::unique_ptr<const Program> make(Module& module, const OpTable& table, MemoryPool& pool,
+                                             const ProgramOptions& options, DiagnosticList& sink);
+  ~Program();
+
+  /// Shapes of the leaves of the entry's parameters and of its root.
+  std::span<const ShapeRef> parameters() const { return parameters_; }
+  std::span<const ShapeRef> results() const { return results_; }
+  /// Bytes of arrays alive at once, at most: parameters, constants, and what each step leaves, without what a
+  /// kernel needs for itself.
+  int64_t peak_bytes() const { return peak_bytes_; }
+
+  /// Values of the root's leaves. `inputs`: one per leaf of the parameters, of its element type and
+  /// dimensions; what the caller doesn't hold may be overwritten. Errors: what an instruction met while
+  /// running.
+  Result<std::vector<Array>> run(DeviceState& device, std::vector<Array> inputs) const;
+
+ private:
+  Program() = default;
+  class Maker;
+  std::shared_ptr<const Callable> entry_;
+  int64_t peak_bytes_ = 0;
+  std::vector<ShapeRef> parameters_, results_;
+};
+
+}  // namespace hlosim
