@@ -18,7 +18,10 @@ ElementKernel element_kernel(IsaLevel level, ElementOp op, ElementType operand, 
                              uint64_t immediate) {
   if (result != usual_result(op, operand)) return {};
   switch (operand) {
-    case ElementType::kF32: return {HLOSIM_PICK_KERNELS(level, kF32Elements)[op], immediate};
+    case ElementType::kF32: {
+      const ElementFn fn = HLOSIM_PICK_KERNELS(level, kF32Elements)[op];
+      return {fn != nullptr ? fn : HLOSIM_PICK_KERNELS(level, kF32Functions)[op], immediate};
+    }
     case ElementType::kF64: return {HLOSIM_PICK_KERNELS(level, kF64Elements)[op], immediate};
     default: return {};
   }

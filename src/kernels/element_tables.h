@@ -16,6 +16,7 @@ struct ElementTable {
 };
 
 HLOSIM_KERNEL_TABLE(ElementTable, kF32Elements)
+HLOSIM_KERNEL_TABLE(ElementTable, kF32Functions)
 HLOSIM_KERNEL_TABLE(ElementTable, kF64Elements)
 
 }  // namespace hlosim
