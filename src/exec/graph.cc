@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "base/saturating.h"
 #include "hlo/op_def.h"
+#include "ops/value_flow.h"
 
 namespace hlosim {
 
@@ -88,8 +90,8 @@ class GraphMaker {
       values[id] = forwarded(op, operands);
       return;
     }
-    if (const auto opened = opened_computation(op)) {
-      values[id] = open(*opened, operands);
+    if (const auto call = opened_call(op); call && may_open(*call)) {
+      values[id] = open(call->computation, selected(operands, call->arguments));
       return;
     }
     GraphNode node;
@@ -104,14 +106,38 @@ class GraphMaker {
   Values forwarded(const OpContext& op, const Values& operands) {
     std::vector<int64_t> leaves;
     op.def().forward(op, leaves);
+    Values opened;
+    if (std::any_of(leaves.begin(), leaves.end(), [](int64_t leaf) { return opened_index(leaf) >= 0; })) {
+      const std::optional<OpenedCall> call = opened_call(op);
+      HLOSIM_CHECK(call, "{} opens nothing", op.instruction().name);
+      opened = open(call->computation, selected(operands, call->arguments));
+    }
     Values result;
     size_t i = 0;
     for_each_leaf(op.shape(), [&](ShapeRef leaf) {
       HLOSIM_CHECK(i < leaves.size(), "{} of {} leaves of {}", i, leaves.size(), op.instruction().name);
       const int64_t from = leaves[i++];
-      result.push_back(from >= 0 ? operands[static_cast<size_t>(from)] : add_value(leaf));
+      if (from >= 0)
+        result.push_back(operands[static_cast<size_t>(from)]);
+      else if (opened_index(from) >= 0)
+        result.push_back(opened[static_cast<size_t>(opened_index(from))]);
+      else
+        result.push_back(add_value(leaf));
     });
     return result;
+  }
+
+  static Values selected(const Values& operands, const std::vector<int64_t>& leaves) {
+    Values chosen;
+    for (const int64_t leaf : leaves) chosen.push_back(operands[static_cast<size_t>(leaf)]);
+    return chosen;
+  }
+
+  // A computation that calls another twice, which calls a third twice, … would grow without end.
+  bool may_open(const OpenedCall& call) {
+    constexpr size_t kOpenedLimit = 200000;
+    opened_ += module_[call.computation].instructions.size();
+    return opened_ < kOpenedLimit;
   }
 
   Values constant(const Instruction& instruction) {
@@ -200,6 +226,7 @@ class GraphMaker {
   const GraphOptions& options_;
   DiagnosticList& sink_;
   IdMap<ComputationId, Effect> effects_;
+  size_t opened_ = 0;  // instructions of computations opened so far
   ComputationGraph graph_;
 };
 

@@ -76,11 +76,11 @@ struct OpDef {
   /// Device-free work; null: nothing but reading the operands and writing the result.
   void (*work)(const OpContext&, Work&) = nullptr;
 
-  /// How the value of the result comes about. One of these four, tried in this order; an opcode with none
-  /// has no meaning on one device.
+  /// How the value of the result comes about: one of these four, tried in this order. Parameters, constants and
+  /// calls need none; another opcode with none has no meaning on a device by itself.
   ///
   /// For opcodes that only hand values on: for each leaf of the result the leaf of the operands that it is,
-  /// counted through all operands, or -1 where it is nobody's value (tokens, contexts).
+  /// counted through all operands; ops/value_flow.h has what else a leaf may be.
   void (*forward)(const OpContext&, std::vector<int64_t>& leaves) = nullptr;
   /// For elementwise opcodes: the kernel from operand elements to result elements. Null where these types are
   /// not supported.

@@ -3,6 +3,7 @@
 #include "hlo/op_def.h"
 #include "ops/called_checks.h"
 #include "ops/op_table.h"
+#include "ops/value_flow.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
 
@@ -196,7 +197,8 @@ const OpDef kAsyncDoneOp = {.name = "async-done",
                             .traits = kAsyncDone | kFree | kNeedsShape,
                             .attrs = kAsyncDoneAttrs,
                             .infer_shape = infer_declared,
-                            .check = check_async_done};
+                            .check = check_async_done,
+                            .forward = forward_async_done};
 const OpDef kAsyncStartOp = {.name = "async-start",
                              .arity = at_least(0),
                              .traits = kAsyncStart | kNeedsShape,
@@ -205,23 +207,27 @@ const OpDef kAsyncStartOp = {.name = "async-start",
                              .infer_shape = infer_declared,
                              .check = check_async_start,
                              .xla_cost = xla_cost_call,
-                             .work = async_work};
+                             .work = async_work,
+                             .forward = forward_async_start};
 const OpDef kAsyncUpdateOp = {.name = "async-update",
                               .arity = at_least(1),
                               .traits = kAsyncUpdate | kFree | kNeedsShape,
                               .attrs = kAsyncUpdateAttrs,
                               .check_syntax = check_async_syntax,
                               .infer_shape = infer_declared,
-                              .check = check_async_update};
+                              .check = check_async_update,
+                              .forward = forward_async_update};
 const OpDef kCopyDoneOp = {.name = "copy-done",
                            .arity = exactly(1),
                            .traits = kAsyncDone | kFree | kNeedsShape | kExactTypes,
-                           .infer_shape = infer_copy_done};
+                           .infer_shape = infer_copy_done,
+                           .forward = forward_in_order};
 const OpDef kCopyStartOp = {.name = "copy-start",
                             .arity = exactly(1),
                             .traits = kAsyncStart | kNeedsShape | kCopyStart | kExactTypes,
                             .attrs = kCopyStartAttrs,
                             .infer_shape = infer_copy_start,
-                            .work = copy_start_work};
+                            .work = copy_start_work,
+                            .forward = forward_copy_start};
 
 }  // namespace hlosim

@@ -3,8 +3,10 @@
 
 #include "hlo/op_def.h"
 #include "ops/called_checks.h"
+#include "ops/control_flow_evaluation.h"
 #include "ops/frontend.h"
 #include "ops/op_table.h"
+#include "ops/value_flow.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
 
@@ -123,6 +125,12 @@ void for_each_branch(const OpContext& op, F&& f) {
   }
 }
 
+Evaluation evaluate_branches(EvaluateContext& op) {
+  std::vector<ComputationId> branches;
+  for_each_branch(op, [&](ComputationId branch) { branches.push_back(branch); });
+  return evaluate_conditional(op, std::move(branches));
+}
+
 ShapeRef infer_conditional(OpContext& op) {
   if (const Attr* branches = op.find(AttrKey::kBranchComputations))
     return branches->computations().empty() ? op.error(1, "expects at least one branch")
@@ -209,12 +217,14 @@ const OpDef kAddDependencyOp = {.name = "add-dependency",
                                 .traits = kFree | kDerivedShape,
                                 .infer_shape = infer_add_dependency,
                                 .check = check_add_dependency,
-                                .xla_cost = xla_cost_nothing};
+                                .xla_cost = xla_cost_nothing,
+                                .forward = forward_in_order};
 const OpDef kAfterAllOp = {.name = "after-all",
                            .arity = at_least(0),
                            .traits = kFree | kDerivedShape,
                            .infer_shape = infer_after_all,
-                           .xla_cost = xla_cost_nothing};
+                           .xla_cost = xla_cost_nothing,
+                           .forward = forward_nothing};
 const OpDef kCallOp = {.name = "call",
                        .arity = at_least(0),
                        .traits = kCallsInline | kExactTypes,
@@ -222,7 +232,8 @@ const OpDef kCallOp = {.name = "call",
                        .infer_shape = infer_call,
                        .check = check_call,
                        .xla_cost = xla_cost_call,
-                       .work = no_traffic};
+                       .work = no_traffic,
+                       .evaluate = evaluate_call};
 const OpDef kConditionalOp = {.name = "conditional",
                               .arity = at_least(1),
                               .traits = kCallsInline | kExactTypes,
@@ -231,24 +242,28 @@ const OpDef kConditionalOp = {.name = "conditional",
                               .infer_shape = infer_conditional,
                               .check = check_conditional,
                               .xla_cost = xla_cost_conditional,
-                              .work = no_traffic};
+                              .work = no_traffic,
+                              .evaluate = evaluate_branches};
 const OpDef kDomainOp = {.name = "domain",
                          .arity = exactly(1),
                          .traits = kFree,
                          .attrs = kDomainAttrs,
                          .infer_shape = infer_domain,
-                         .xla_cost = xla_cost_nothing};
+                         .xla_cost = xla_cost_nothing,
+                         .forward = forward_in_order};
 const OpDef kFusionOp = {.name = "fusion",
                          .arity = at_least(0),
                          .traits = kFusion | kNeedsShape | kExactTypes,
                          .attrs = kFusionAttrs,
                          .infer_shape = infer_fusion,
                          .check = check_fusion,
-                         .xla_cost = xla_cost_fusion};
+                         .xla_cost = xla_cost_fusion,
+                         .evaluate = evaluate_call};
 const OpDef kOptimizationBarrierOp = {.name = "opt-barrier",
                                       .arity = exactly(1),
                                       .traits = kFree | kExactTypes,
-                                      .infer_shape = infer_opt_barrier};
+                                      .infer_shape = infer_opt_barrier,
+                                      .forward = forward_in_order};
 const OpDef kWhileOp = {.name = "while",
                         .arity = exactly(1),
                         .traits = kCallsInline | kExactTypes,
@@ -256,6 +271,7 @@ const OpDef kWhileOp = {.name = "while",
                         .infer_shape = infer_while,
                         .check = check_while,
                         .xla_cost = xla_cost_while,
-                        .work = no_traffic};
+                        .work = no_traffic,
+                        .evaluate = evaluate_while};
 
 }  // namespace hlosim

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "ops/evaluate.h"
+#include "ops/value_flow.h"
 
 namespace hlosim {
 namespace {
@@ -246,7 +246,7 @@ class Opener {
       }
       return true;
     }
-    if (const auto opened = opened_computation(op)) return open(*opened, operands, values[id]);
+    if (const auto opened = opened_call(op)) return open(opened->computation, operands, values[id]);
     if (!instruction.shape->is_scalar()) return false;
     for (const InstructionId operand : instruction.operands)
       if (!module_[operand].shape->is_scalar()) return false;

@@ -50,13 +50,6 @@ std::nullptr_t EvaluateContext::unsupported(std::string_view what) {
   return error(0, "cannot be run: {}", what);
 }
 
-std::optional<ComputationId> opened_computation(const OpContext& op) {
-  if (!op.def().has(kFusion) && !op.def().has(kCallsInline)) return std::nullopt;
-  if (op.has(AttrKey::kCalls)) return op.called(AttrKey::kCalls);
-  if (op.has(AttrKey::kToApply)) return op.called(AttrKey::kToApply);
-  return std::nullopt;
-}
-
 namespace {
 
 // ── elementwise ─────────────────────────────────────────────────

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -172,10 +171,6 @@ class EvaluateContext : public OpContext {
  private:
   ProgramServices& services_;
 };
-
-/// The computation that a call or fusion stands for: its result is that of the computation applied to the
-/// operands. Nullopt for all other instructions.
-std::optional<ComputationId> opened_computation(const OpContext& op);
 
 /// The evaluation of `op` by its opcode's `element`, `view` or `evaluate`, whichever there is; null after a
 /// report. `forward` is the business of whoever makes the program.

@@ -4,6 +4,7 @@
 
 #include "hlo/op_def.h"
 #include "ops/op_table.h"
+#include "ops/value_flow.h"
 #include "ops/require.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
@@ -166,13 +167,15 @@ constexpr OpDef kTupleOp = {.name = "tuple",
                             .arity = at_least(0),
                             .traits = kFree | kExactTypes | kDerivedShape,
                             .infer_shape = infer_tuple,
-                            .xla_cost = xla_cost_tuple};
+                            .xla_cost = xla_cost_tuple,
+                            .forward = forward_in_order};
 constexpr OpDef kGetTupleElementOp = {.name = "get-tuple-element",
                                       .arity = exactly(1),
                                       .traits = kFree | kExactTypes,
                                       .attrs = kGetTupleElementAttrs,
                                       .infer_shape = infer_get_tuple_element,
-                                      .xla_cost = xla_cost_nothing};
+                                      .xla_cost = xla_cost_nothing,
+                                      .forward = forward_tuple_element};
 
 constexpr OpDef kRngOp = {.name = "rng",
                           .arity = at_least(0),
