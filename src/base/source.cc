@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <limits>
-#include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/staged_files.h"
 
 namespace hlosim {
 
@@ -123,63 +123,15 @@ Result<SourcePtr> read_source(const std::string& path) {
   return std::make_shared<const SourceFile>(standard_input ? "<stdin>" : path, std::move(text));
 }
 
-namespace {
-
-/// Why not all of `text` could be written; empty if it could.
-std::string write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(fd, text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return std::strerror(errno);
-    text.remove_prefix(static_cast<size_t>(put));
-  }
-  return {};
-}
-
-/// Devices and pipes, such as /dev/null, are written to as they stand: renaming would replace them.
-bool is_special_file(const std::string& path) {
-  struct stat info{};
-  return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
-/// The file that `path` leads to, so that a symbolic link stays one.
-std::string behind_links(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
-  return real ? std::string(real.get()) : path;
-}
-
-}  // namespace
-
 Result<void> write_file(const std::string& path, std::string_view text) {
-  const auto cannot = [&](const std::string& error) {
-    return failure(fmt::format("cannot write '{}': {}", path, error));
-  };
   if (path == "-") {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
       return failure(fmt::format("cannot write standard output: {}", std::strerror(errno)));
     return {};
   }
-  if (is_special_file(path)) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return cannot(std::strerror(errno));
-    std::string error = write_all(fd, text);
-    if (::close(fd) != 0 && error.empty()) error = std::strerror(errno);
-    if (!error.empty()) return cannot(error);
-    return {};
-  }
-  const std::string target = behind_links(path);
-  std::string temporary = target + ".XXXXXX";
-  const int fd = ::mkstemp(temporary.data());
-  if (fd < 0) return cannot(std::strerror(errno));
-  std::string error = write_all(fd, text);
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(fd, 0666 & ~mask);
-  if (::close(fd) != 0 && error.empty()) error = std::strerror(errno);
-  if (error.empty() && ::rename(temporary.c_str(), target.c_str()) != 0) error = std::strerror(errno);
-  if (error.empty()) return {};
-  ::unlink(temporary.c_str());
-  return cannot(error);
+  StagedFiles staged;
+  const Result<void> added = staged.add(path, {&text, 1});
+  return added ? staged.commit() : added;
 }
 
 }  // namespace hlosim

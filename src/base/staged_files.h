@@ -1,0 +1,36 @@
+// Files that appear together or not at all.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source.h"
+
+namespace hlosim {
+
+/// Each file is written to a temporary in the folder where it will be; commit() gives them their names.
+/// Whoever goes without commit() leaves nothing behind.
+class StagedFiles {
+ public:
+  StagedFiles() = default;
+  StagedFiles(const StagedFiles&) = delete;
+  StagedFiles& operator=(const StagedFiles&) = delete;
+  ~StagedFiles();
+
+  /// Writes `parts`, one after another, for `path`. A symbolic link stays one; devices and pipes, which can't
+  /// be renamed, are written to at once.
+  Result<void> add(const std::string& path, std::span<const std::string_view> parts);
+
+  /// Renames all that was added. Error: the first that failed; those before it stay in place.
+  Result<void> commit();
+
+ private:
+  struct File {
+    std::string temporary, target, path;
+  };
+  std::vector<File> files_;
+};
+
+}  // namespace hlosim
