@@ -35,7 +35,7 @@ class Program::Maker final : public ProgramServices {
   std::shared_ptr<const Callable> callable(ComputationId id) override { return plan(id); }
 
   std::shared_ptr<const ElementProgram> element_program(ComputationId id) override {
-    if (options_.reference_only) return nullptr;
+    if (options_.reference_only || shows_values(id)) return nullptr;
     const auto found = element_programs_.find(id);
     if (found != element_programs_.end()) return found->second;
     return element_programs_.emplace(id, hlosim::element_program(module_, table_, id)).first->second;
@@ -62,6 +62,17 @@ class Program::Maker final : public ProgramServices {
   Evaluation evaluation(const Instruction& instruction) {
     EvaluateContext op(module_, instruction, table_, &sink_, *this);
     return make_evaluation(op);
+  }
+
+  // Somebody wants to see a value of the computation or of one it calls.
+  bool shows_values(ComputationId id) const {
+    if (!options_.graph.traced) return false;
+    const auto& instructions = module_[id].instructions;
+    return std::any_of(instructions.begin(), instructions.end(), [&](InstructionId i) {
+      bool shows = options_.graph.traced(module_[i]);
+      for_each_called(module_[i], [&](ComputationId called) { shows = shows || shows_values(called); });
+      return shows;
+    });
   }
 
   void note_callee(const Plan& callee) {

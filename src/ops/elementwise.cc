@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "hlo/op_def.h"
+#include "kernels/element.h"
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
@@ -256,6 +257,54 @@ void abs_work(const OpContext& op, Work& work) {
     add_vector_work(op, work, VectorOp::kTranscendental, 0.5);
 }
 
+// ── kernels ─────────────────────────────────────────────────────
+
+/// Operands of one type, the result of whatever type `kOp` makes of it.
+template <ElementOp kOp>
+ElementKernel element(const OpContext& op) {
+  const ElementType type = op.operand_shape(0)->element_type;
+  for (int64_t i = 1; i < op.operand_count(); ++i)
+    if (op.operand_shape(i)->element_type != type) return {};
+  return element_kernel(kOp, type, op.shape()->element_type);
+}
+
+ElementKernel reduce_precision_element(const OpContext& op) {
+  return element_kernel(
+      ElementOp::kReducePrecision, op.operand_shape(0)->element_type, op.shape()->element_type,
+      reduce_precision_immediate(op.integer(AttrKey::kExponentBits), op.integer(AttrKey::kMantissaBits)));
+}
+
+ElementKernel compare_element(const OpContext& op) {
+  struct Direction {
+    std::string_view word;
+    ElementOp partial, total;
+  };
+  using enum ElementOp;
+  constexpr Direction kDirections[] = {
+      {"EQ", kEqual, kTotalEqual},     {"NE", kNotEqual, kTotalNotEqual},
+      {"LT", kLess, kTotalLess},       {"LE", kLessEqual, kTotalLessEqual},
+      {"GT", kGreater, kTotalGreater}, {"GE", kGreaterEqual, kTotalGreaterEqual},
+  };
+  const ElementType type = op.operand_shape(0)->element_type;
+  if (op.operand_shape(1)->element_type != type) return {};
+  const bool total = op.text(AttrKey::kType) == "TOTALORDER";
+  for (const Direction& direction : kDirections)
+    if (direction.word == op.text(AttrKey::kDirection))
+      return element_kernel(total ? direction.total : direction.partial, type, op.shape()->element_type);
+  return {};
+}
+
+ElementKernel stochastic_convert_element(const OpContext& op) {
+  return element_kernel(ElementOp::kStochasticConvert, op.operand_shape(0)->element_type,
+                        op.shape()->element_type);
+}
+
+ElementKernel select_element(const OpContext& op) {
+  const ElementType type = op.operand_shape(1)->element_type;
+  if (op.operand_shape(2)->element_type != type) return {};
+  return element_kernel(ElementOp::kSelect, type, op.shape()->element_type);
+}
+
 constexpr AttrSpec kAccuracyAttrs[] = {{AttrKey::kResultAccuracy, AttrSyntax::kAccuracy}};
 constexpr AttrSpec kCompareAttrs[] = {
     {AttrKey::kDirection, AttrSyntax::kWord, true},
@@ -273,32 +322,38 @@ constexpr auto expensive = vector_work<VectorOp::kExpensive>;
 using InferFunction = ShapeRef (*)(OpContext&);
 using WorkFunction = void (*)(const OpContext&, Work&);
 
+template <ElementOp kOp>
 constexpr OpDef unary(std::string_view name, InferFunction infer, WorkFunction work) {
   return {.name = name,
           .arity = exactly(1),
           .traits = kElementwise,
           .infer_shape = infer,
           .xla_cost = xla_cost_flop_per_element,
-          .work = work};
+          .work = work,
+          .element = element<kOp>};
 }
+template <ElementOp kOp>
 constexpr OpDef binary(std::string_view name, InferFunction infer, WorkFunction work) {
   return {.name = name,
           .arity = exactly(2),
           .traits = kElementwise,
           .infer_shape = infer,
           .xla_cost = xla_cost_flop_per_element,
-          .work = work};
+          .work = work,
+          .element = element<kOp>};
 }
 /// Functions of floats and complex numbers that may ask for a result accuracy.
+template <ElementOp kOp>
 constexpr OpDef function(std::string_view name, WorkFunction work) {
-  OpDef row = unary(name, infer_unary<kFloatsOrComplex>, work);
+  OpDef row = unary<kOp>(name, infer_unary<kFloatsOrComplex>, work);
   row.attrs = kAccuracyAttrs;
   row.xla_cost = xla_cost_transcendental_per_element;
   return row;
 }
 /// Functions of two numbers.
+template <ElementOp kOp>
 constexpr OpDef function_of_two(std::string_view name, WorkFunction work) {
-  OpDef row = binary(name, infer_binary<kNumbers>, work);
+  OpDef row = binary<kOp>(name, infer_binary<kNumbers>, work);
   row.xla_cost = xla_cost_transcendental_per_element;
   return row;
 }
@@ -308,76 +363,86 @@ constexpr OpDef function_of_two(std::string_view name, WorkFunction work) {
 // Operations per element follow the usual expansions on a vector unit; a guess where a function is long.
 
 // ── one operand ─────────────────────────────────────────────────
-constexpr OpDef kAbsOp = unary("abs", infer_component<kSignedNumbers>, abs_work);
-constexpr OpDef kCeilOp = unary("ceil", infer_unary<kFloats>, simple);
-constexpr OpDef kClzOp = unary("count-leading-zeros", infer_unary<kIntegers>, simple);
-constexpr OpDef kFloorOp = unary("floor", infer_unary<kFloats>, simple);
-constexpr OpDef kImagOp = unary("imag", infer_component<kFloatsOrComplex>, simple);
-constexpr OpDef kIsFiniteOp = unary("is-finite", infer_is_finite, simple);
-constexpr OpDef kNegateOp = unary("negate", infer_unary<kNumbers>, simple);
-constexpr OpDef kNotOp = unary("not", infer_unary<kBits>, simple);
-constexpr OpDef kPopulationCountOp = unary("popcnt", infer_unary<kIntegers>, simple);
-constexpr OpDef kRealOp = unary("real", infer_component<kFloatsOrComplex>, simple);
-constexpr OpDef kRoundNearestAfzOp =
-    unary("round-nearest-afz", infer_unary<kFloats>, vector_work<VectorOp::kSimple, 3>);
-constexpr OpDef kRoundNearestEvenOp = unary("round-nearest-even", infer_unary<kFloats>, simple);
-constexpr OpDef kSignOp = unary("sign", infer_unary<kSignedNumbers>, vector_work<VectorOp::kSimple, 2>);
+constexpr OpDef kAbsOp = unary<ElementOp::kAbs>("abs", infer_component<kSignedNumbers>, abs_work);
+constexpr OpDef kCeilOp = unary<ElementOp::kCeil>("ceil", infer_unary<kFloats>, simple);
+constexpr OpDef kClzOp =
+    unary<ElementOp::kCountLeadingZeros>("count-leading-zeros", infer_unary<kIntegers>, simple);
+constexpr OpDef kFloorOp = unary<ElementOp::kFloor>("floor", infer_unary<kFloats>, simple);
+constexpr OpDef kImagOp = unary<ElementOp::kImag>("imag", infer_component<kFloatsOrComplex>, simple);
+constexpr OpDef kIsFiniteOp = unary<ElementOp::kIsFinite>("is-finite", infer_is_finite, simple);
+constexpr OpDef kNegateOp = unary<ElementOp::kNegate>("negate", infer_unary<kNumbers>, simple);
+constexpr OpDef kNotOp = unary<ElementOp::kNot>("not", infer_unary<kBits>, simple);
+constexpr OpDef kPopulationCountOp =
+    unary<ElementOp::kPopulationCount>("popcnt", infer_unary<kIntegers>, simple);
+constexpr OpDef kRealOp = unary<ElementOp::kReal>("real", infer_component<kFloatsOrComplex>, simple);
+constexpr OpDef kRoundNearestAfzOp = unary<ElementOp::kRoundAwayFromZero>(
+    "round-nearest-afz", infer_unary<kFloats>, vector_work<VectorOp::kSimple, 3>);
+constexpr OpDef kRoundNearestEvenOp =
+    unary<ElementOp::kRoundToEven>("round-nearest-even", infer_unary<kFloats>, simple);
+constexpr OpDef kSignOp =
+    unary<ElementOp::kSign>("sign", infer_unary<kSignedNumbers>, vector_work<VectorOp::kSimple, 2>);
 
 // Hyperbolic sine and cosine take two exponentials; the inverse hyperbolic functions a logarithm
 // and a root; the inverse circular ones are polynomials with case distinctions.
-constexpr OpDef kAcosOp = function("acos", expensive);
-constexpr OpDef kAcoshOp = function("acosh", vector_work<VectorOp::kTranscendental, 2>);
-constexpr OpDef kAsinOp = function("asin", expensive);
-constexpr OpDef kAsinhOp = function("asinh", vector_work<VectorOp::kTranscendental, 2>);
-constexpr OpDef kAtanhOp = function("atanh", vector_work<VectorOp::kTranscendental, 2>);
-constexpr OpDef kCbrtOp = function("cbrt", expensive);
-constexpr OpDef kCosOp = function("cosine", expensive);
-constexpr OpDef kCoshOp = function("cosh", vector_work<VectorOp::kTranscendental, 2>);
-constexpr OpDef kErfOp = function("erf", expensive);
-constexpr OpDef kExpOp = function("exponential", transcendental);
-constexpr OpDef kExpm1Op = function("exponential-minus-one", transcendental);
-constexpr OpDef kLogOp = function("log", transcendental);
-constexpr OpDef kLog1pOp = function("log-plus-one", transcendental);
-constexpr OpDef kLogisticOp = function("logistic", transcendental);
-constexpr OpDef kRsqrtOp = function("rsqrt", transcendental);
-constexpr OpDef kSinOp = function("sine", expensive);
-constexpr OpDef kSinhOp = function("sinh", vector_work<VectorOp::kTranscendental, 2>);
-constexpr OpDef kSqrtOp = function("sqrt", transcendental);
-constexpr OpDef kTanOp = function("tan", expensive);
-constexpr OpDef kTanhOp = function("tanh", transcendental);
+constexpr OpDef kAcosOp = function<ElementOp::kAcos>("acos", expensive);
+constexpr OpDef kAcoshOp = function<ElementOp::kAcosh>("acosh", vector_work<VectorOp::kTranscendental, 2>);
+constexpr OpDef kAsinOp = function<ElementOp::kAsin>("asin", expensive);
+constexpr OpDef kAsinhOp = function<ElementOp::kAsinh>("asinh", vector_work<VectorOp::kTranscendental, 2>);
+constexpr OpDef kAtanhOp = function<ElementOp::kAtanh>("atanh", vector_work<VectorOp::kTranscendental, 2>);
+constexpr OpDef kCbrtOp = function<ElementOp::kCbrt>("cbrt", expensive);
+constexpr OpDef kCosOp = function<ElementOp::kCos>("cosine", expensive);
+constexpr OpDef kCoshOp = function<ElementOp::kCosh>("cosh", vector_work<VectorOp::kTranscendental, 2>);
+constexpr OpDef kErfOp = function<ElementOp::kErf>("erf", expensive);
+constexpr OpDef kExpOp = function<ElementOp::kExp>("exponential", transcendental);
+constexpr OpDef kExpm1Op = function<ElementOp::kExpMinusOne>("exponential-minus-one", transcendental);
+constexpr OpDef kLogOp = function<ElementOp::kLog>("log", transcendental);
+constexpr OpDef kLog1pOp = function<ElementOp::kLogPlusOne>("log-plus-one", transcendental);
+constexpr OpDef kLogisticOp = function<ElementOp::kLogistic>("logistic", transcendental);
+constexpr OpDef kRsqrtOp = function<ElementOp::kRsqrt>("rsqrt", transcendental);
+constexpr OpDef kSinOp = function<ElementOp::kSin>("sine", expensive);
+constexpr OpDef kSinhOp = function<ElementOp::kSinh>("sinh", vector_work<VectorOp::kTranscendental, 2>);
+constexpr OpDef kSqrtOp = function<ElementOp::kSqrt>("sqrt", transcendental);
+constexpr OpDef kTanOp = function<ElementOp::kTan>("tan", expensive);
+constexpr OpDef kTanhOp = function<ElementOp::kTanh>("tanh", transcendental);
 
 constexpr OpDef kConvertOp = {.name = "convert",
                               .arity = exactly(1),
                               .traits = kElementwise | kNeedsShape,
                               .infer_shape = infer_convert,
                               .xla_cost = xla_cost_flop_per_element,
-                              .work = simple};
+                              .work = simple,
+                              .element = element<ElementOp::kConvert>};
 constexpr OpDef kReducePrecisionOp = {.name = "reduce-precision",
                                       .arity = exactly(1),
                                       .traits = kElementwise | kNeedsShape,
                                       .attrs = kReducePrecisionAttrs,
                                       .infer_shape = infer_reduce_precision,
                                       .xla_cost = xla_cost_flop_per_element,
-                                      .work = vector_work<VectorOp::kSimple, 6>};
+                                      .work = vector_work<VectorOp::kSimple, 6>,
+                                      .element = reduce_precision_element};
 
 // ── two operands ────────────────────────────────────────────────
-constexpr OpDef kAddOp = binary("add", infer_binary<kAnyType>, simple);
-constexpr OpDef kAndOp = binary("and", infer_binary<kBits>, simple);
-constexpr OpDef kAtan2Op = function_of_two("atan2", expensive);
-constexpr OpDef kComplexOp = binary("complex", infer_complex, simple);
-constexpr OpDef kDivideOp = binary("divide", infer_binary<kNumbers>, divide_work);
-constexpr OpDef kMaximumOp = binary("maximum", infer_binary<kAnyType>, simple);
-constexpr OpDef kMinimumOp = binary("minimum", infer_binary<kAnyType>, simple);
-constexpr OpDef kMulhiOp = binary("mulhi", infer_binary<kIntegers>, vector_work<VectorOp::kSimple, 4>);
-constexpr OpDef kMultiplyOp = binary("multiply", infer_binary<kAnyType>, multiply_work);
-constexpr OpDef kOrOp = binary("or", infer_binary<kBits>, simple);
-constexpr OpDef kPowerOp = function_of_two("power", expensive);
-constexpr OpDef kRemainderOp = binary("remainder", infer_binary<kNumbers>, divide_work);
-constexpr OpDef kShiftLeftOp = binary("shift-left", infer_binary<kNumbers>, simple);
-constexpr OpDef kShiftRightArithmeticOp = binary("shift-right-arithmetic", infer_binary<kNumbers>, simple);
-constexpr OpDef kShiftRightLogicalOp = binary("shift-right-logical", infer_binary<kNumbers>, simple);
-constexpr OpDef kSubtractOp = binary("subtract", infer_binary<kNumbers>, simple);
-constexpr OpDef kXorOp = binary("xor", infer_binary<kBits>, simple);
+constexpr OpDef kAddOp = binary<ElementOp::kAdd>("add", infer_binary<kAnyType>, simple);
+constexpr OpDef kAndOp = binary<ElementOp::kAnd>("and", infer_binary<kBits>, simple);
+constexpr OpDef kAtan2Op = function_of_two<ElementOp::kAtan2>("atan2", expensive);
+constexpr OpDef kComplexOp = binary<ElementOp::kComplex>("complex", infer_complex, simple);
+constexpr OpDef kDivideOp = binary<ElementOp::kDivide>("divide", infer_binary<kNumbers>, divide_work);
+constexpr OpDef kMaximumOp = binary<ElementOp::kMaximum>("maximum", infer_binary<kAnyType>, simple);
+constexpr OpDef kMinimumOp = binary<ElementOp::kMinimum>("minimum", infer_binary<kAnyType>, simple);
+constexpr OpDef kMulhiOp =
+    binary<ElementOp::kMulhi>("mulhi", infer_binary<kIntegers>, vector_work<VectorOp::kSimple, 4>);
+constexpr OpDef kMultiplyOp = binary<ElementOp::kMultiply>("multiply", infer_binary<kAnyType>, multiply_work);
+constexpr OpDef kOrOp = binary<ElementOp::kOr>("or", infer_binary<kBits>, simple);
+constexpr OpDef kPowerOp = function_of_two<ElementOp::kPower>("power", expensive);
+constexpr OpDef kRemainderOp =
+    binary<ElementOp::kRemainder>("remainder", infer_binary<kNumbers>, divide_work);
+constexpr OpDef kShiftLeftOp = binary<ElementOp::kShiftLeft>("shift-left", infer_binary<kNumbers>, simple);
+constexpr OpDef kShiftRightArithmeticOp =
+    binary<ElementOp::kShiftRightArithmetic>("shift-right-arithmetic", infer_binary<kNumbers>, simple);
+constexpr OpDef kShiftRightLogicalOp =
+    binary<ElementOp::kShiftRightLogical>("shift-right-logical", infer_binary<kNumbers>, simple);
+constexpr OpDef kSubtractOp = binary<ElementOp::kSubtract>("subtract", infer_binary<kNumbers>, simple);
+constexpr OpDef kXorOp = binary<ElementOp::kXor>("xor", infer_binary<kBits>, simple);
 
 constexpr OpDef kCompareOp = {.name = "compare",
                               .arity = exactly(2),
@@ -386,13 +451,15 @@ constexpr OpDef kCompareOp = {.name = "compare",
                               .infer_shape = infer_compare,
                               .check = check_compare,
                               .xla_cost = xla_cost_flop_per_element,
-                              .work = simple};
+                              .work = simple,
+                              .element = compare_element};
 constexpr OpDef kStochasticConvertOp = {.name = "stochastic-convert",
                                         .arity = exactly(2),
                                         .traits = kElementwise | kNeedsShape,
                                         .infer_shape = infer_stochastic_convert,
                                         .xla_cost = xla_cost_flop_per_element,
-                                        .work = vector_work<VectorOp::kSimple, 6>};
+                                        .work = vector_work<VectorOp::kSimple, 6>,
+                                        .element = stochastic_convert_element};
 
 // ── three operands ──────────────────────────────────────────────
 constexpr OpDef kClampOp = {.name = "clamp",
@@ -400,12 +467,14 @@ constexpr OpDef kClampOp = {.name = "clamp",
                             .traits = kElementwise,
                             .infer_shape = infer_clamp,
                             .xla_cost = xla_cost_flop_per_element,
-                            .work = vector_work<VectorOp::kSimple, 2>};
+                            .work = vector_work<VectorOp::kSimple, 2>,
+                            .element = element<ElementOp::kClamp>};
 constexpr OpDef kSelectOp = {.name = "select",
                              .arity = exactly(3),
                              .traits = kElementwise,
                              .infer_shape = infer_select,
                              .xla_cost = xla_cost_flop_per_element,
-                             .work = simple};
+                             .work = simple,
+                             .element = select_element};
 
 }  // namespace hlosim
