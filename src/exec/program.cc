@@ -59,9 +59,20 @@ class Program::Maker final : public ProgramServices {
     return callee_bytes;
   }
 
+  // What cannot be run is an error now where it is sure to be reached, else when it is reached.
   Evaluation evaluation(const Instruction& instruction) {
-    EvaluateContext op(module_, instruction, table_, &sink_, *this);
-    return make_evaluation(op);
+    DiagnosticList found;
+    EvaluateContext op(module_, instruction, table_, &found, *this);
+    ++depth_;
+    Evaluation made = make_evaluation(op);
+    --depth_;
+    if (!found.has_errors()) return made;
+    Diagnostic error = found.items().front();
+    if (depth_ == 0) {
+      sink_.add(std::move(error));
+      return nullptr;
+    }
+    return [error](Invocation& call) { call.device().fail(error); };
   }
 
   // Somebody wants to see a value of the computation or of one it calls.
@@ -87,6 +98,7 @@ class Program::Maker final : public ProgramServices {
   CustomCallHandlers no_handlers_;
   std::unordered_map<ComputationId, std::shared_ptr<const Plan>> plans_;
   std::unordered_map<ComputationId, std::shared_ptr<const ElementProgram>> element_programs_;
+  int depth_ = 0;              // of computations called by the entry
   int64_t callee_bytes_ = 0;   // of the node at work
   int64_t constant_bytes_ = 0;
 };

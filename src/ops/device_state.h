@@ -37,6 +37,7 @@ class DeviceState {
 
   /// Ends the run with an error at `instruction`; the first one counts. Values made after it are never seen.
   void fail(const Module& module, const Instruction& instruction, std::string message);
+  void fail(Diagnostic error);
   bool failed() const { return failure_.has_value(); }
   const std::optional<Diagnostic>& failure() const { return failure_; }
 

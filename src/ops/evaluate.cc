@@ -10,12 +10,15 @@
 namespace hlosim {
 
 void DeviceState::fail(const Module& module, const Instruction& instruction, std::string message) {
-  if (failure_) return;
   Diagnostic diagnostic;
   diagnostic.message = fmt::format("{}: {}", to_text(instruction.opcode), message);
   diagnostic.source = module.source;
   diagnostic.offset = instruction.opcode_offset;
-  failure_ = std::move(diagnostic);
+  fail(std::move(diagnostic));
+}
+
+void DeviceState::fail(Diagnostic error) {
+  if (!failure_) failure_ = std::move(error);
 }
 
 void CustomCallHandlers::add(std::string target, Handler handler) {
