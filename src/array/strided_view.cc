@@ -1,9 +1,7 @@
 #include "array/strided_view.h"
 
-#include <cstring>
-
 #include "array/array.h"
-#include "base/check.h"
+#include "kernels/strided_copy.h"
 
 namespace hlosim {
 
@@ -64,55 +62,9 @@ std::optional<StridedView> reshaped(const StridedView& view, std::span<const int
   return result;
 }
 
-namespace {
-
-template <class T>
-void copy_row(const T* source, int64_t stride, T* destination, int64_t count) {
-  if (stride == 1) {
-    std::memcpy(destination, source, static_cast<size_t>(count) * sizeof(T));
-  } else {
-    for (int64_t i = 0; i < count; ++i) destination[i] = source[i * stride];
-  }
-}
-
-struct Wide {
-  uint64_t words[2];
-};
-
-template <class T>
-void copy_dimension(const StridedView& view, size_t dimension, const T* source, T*& destination) {
-  if (view.dimensions.empty()) {
-    *destination++ = *source;
-    return;
-  }
-  const int64_t size = view.dimensions[dimension], stride = view.strides[dimension];
-  if (dimension + 1 == view.dimensions.size()) {
-    copy_row(source, stride, destination, size);
-    destination += size;
-    return;
-  }
-  for (int64_t i = 0; i < size; ++i) copy_dimension(view, dimension + 1, source + i * stride, destination);
-}
-
-template <class T>
-void copy_as(const StridedView& view, const std::byte* source, std::byte* destination) {
-  T* out = reinterpret_cast<T*>(destination);
-  copy_dimension(view, 0, reinterpret_cast<const T*>(source) + view.offset, out);
-}
-
-}  // namespace
-
 void copy_strided(const StridedView& view, int64_t width, const std::byte* source, std::byte* destination) {
-  if (view.count() == 0) return;
-  const StridedView simple = collapsed(view);
-  switch (width) {
-    case 1: return copy_as<uint8_t>(simple, source, destination);
-    case 2: return copy_as<uint16_t>(simple, source, destination);
-    case 4: return copy_as<uint32_t>(simple, source, destination);
-    case 8: return copy_as<uint64_t>(simple, source, destination);
-    case 16: return copy_as<Wide>(simple, source, destination);
-  }
-  HLOSIM_CHECK(false, "elements of {} bytes", width);
+  StridedCopy(view.dimensions, view.strides, dense_strides(view.dimensions), width)
+      .run(source + view.offset * width, destination);
 }
 
 }  // namespace hlosim

@@ -4,6 +4,7 @@
 
 #include "hlo/op_def.h"
 #include "layout/bitcast.h"
+#include "ops/data_movement_evaluation.h"
 #include "ops/op_table.h"
 #include "ops/reducer.h"
 #include "ops/require.h"
@@ -369,55 +370,70 @@ constexpr OpDef kBitcastOp = {.name = "bitcast",
                               .arity = exactly(1),
                               .traits = kFree | kNeedsShape | kExactTypes,
                               .infer_shape = infer_bitcast,
-                              .xla_cost = xla_cost_nothing};
+                              .xla_cost = xla_cost_nothing,
+                              .view = view_bitcast,
+                              .evaluate = evaluate_bitcast};
 constexpr OpDef kBitcastConvertOp = {.name = "bitcast-convert",
                                      .arity = exactly(1),
                                      .traits = kNeedsShape,
                                      .infer_shape = infer_bitcast_convert,
                                      .xla_cost = xla_cost_flop_per_element,
-                                     .work = bitcast_convert_work};
+                                     .work = bitcast_convert_work,
+                                     .evaluate = evaluate_bitcast_convert};
 constexpr OpDef kBroadcastOp = {.name = "broadcast",
                                 .arity = exactly(1),
                                 .attrs = kBroadcastAttrs,
                                 .check_syntax = check_broadcast_syntax,
                                 .infer_shape = infer_broadcast,
-                                .work = broadcast_work};
+                                .work = broadcast_work,
+                                .view = view_broadcast};
 constexpr OpDef kConcatenateOp = {.name = "concatenate",
                                   .arity = at_least(0),
                                   .attrs = kConcatenateAttrs,
                                   .infer_shape = infer_concatenate,
-                                  .work = concatenate_work};
+                                  .work = concatenate_work,
+                                  .evaluate = evaluate_concatenate};
 constexpr OpDef kCopyOp = {.name = "copy",
                            .arity = exactly(1),
                            .traits = kElementwise | kNoAsyncSugar,
                            .infer_shape = infer_copy,
-                           .work = copy_work};
-constexpr OpDef kPadOp = {
-    .name = "pad", .arity = exactly(2), .attrs = kPadAttrs, .infer_shape = infer_pad, .work = pad_work};
+                           .work = copy_work,
+                           .view = view_copy,
+                           .evaluate = evaluate_copy};
+constexpr OpDef kPadOp = {.name = "pad",
+                          .arity = exactly(2),
+                          .attrs = kPadAttrs,
+                          .infer_shape = infer_pad,
+                          .work = pad_work,
+                          .evaluate = evaluate_pad};
 constexpr OpDef kReshapeOp = {.name = "reshape",
                               .arity = exactly(1),
                               .traits = kNeedsShape,
                               .attrs = kReshapeAttrs,
                               .check_syntax = check_reshape_syntax,
                               .infer_shape = infer_reshape,
-                              .work = reshape_work};
+                              .work = reshape_work,
+                              .view = view_reshape};
 constexpr OpDef kReverseOp = {.name = "reverse",
                               .arity = exactly(1),
                               .attrs = kReverseAttrs,
                               .infer_shape = infer_reverse,
-                              .work = reverse_work};
+                              .work = reverse_work,
+                              .view = view_reverse};
 constexpr OpDef kSliceOp = {.name = "slice",
                             .arity = exactly(1),
                             .traits = kNeedsShape,
                             .attrs = kSliceAttrs,
                             .infer_shape = infer_slice,
                             .xla_cost = xla_cost_slice,
-                            .work = slice_work};
+                            .work = slice_work,
+                            .view = view_slice};
 constexpr OpDef kTransposeOp = {.name = "transpose",
                                 .arity = exactly(1),
                                 .attrs = kTransposeAttrs,
                                 .infer_shape = infer_transpose,
                                 .xla_cost = xla_cost_transpose,
-                                .work = transpose_work};
+                                .work = transpose_work,
+                                .view = view_transpose};
 
 }  // namespace hlosim

@@ -6,6 +6,7 @@
 #include "array/strided_view.h"
 #include "kernels/element.h"
 #include "kernels/parallel.h"
+#include "kernels/strided_copy.h"
 
 namespace hlosim {
 
@@ -125,17 +126,40 @@ Evaluation elementwise_evaluation(EvaluateContext& op) {
 
 // ── views ───────────────────────────────────────────────────────
 
-Evaluation view_evaluation(const StridedView& view, ShapeRef shape) {
-  const int64_t width = byte_width(shape->element_type);
+/// For each result dimension the operand dimension whose runtime size it has: the one that it walks from end to
+/// end. -1: none, it has its bound.
+std::vector<int64_t> walked_dimensions(const StridedView& view, ShapeRef operand) {
+  const std::vector<int64_t> strides = dense_strides(operand->dimensions);
+  std::vector<int64_t> walked(view.dimensions.size(), -1);
+  for (size_t i = 0; i < walked.size(); ++i)
+    for (size_t d = 0; d < strides.size(); ++d)
+      if (view.dimensions[i] > 1 && view.strides[i] == strides[d] && view.dimensions[i] == operand->dimensions[d])
+        walked[i] = static_cast<int64_t>(d);
+  return walked;
+}
+
+Evaluation view_evaluation(const StridedView& view, const OpContext& op) {
+  const int64_t width = byte_width(op.shape()->element_type);
   // All of the operand in its own order: the same bytes under another shape.
-  if (view.is_dense() && view.offset == 0)
-    return [](Invocation& call) {
+  const bool same_bytes = view.is_dense() && view.offset == 0;
+  const StridedCopy copy(view.dimensions, view.strides, dense_strides(view.dimensions), width);
+  return [dimensions = view.dimensions, walked = walked_dimensions(view, op.operand_shape(0)), same_bytes, copy,
+          offset = view.offset * width](Invocation& call) {
+    std::shared_ptr<const std::vector<int64_t>> sizes;
+    if (call.operand(0).sizes) {
+      std::vector<int64_t> runtime = dimensions;
+      for (size_t i = 0; i < runtime.size(); ++i)
+        if (walked[i] >= 0) runtime[i] = call.operand(0).size(walked[i]);
+      if (runtime != dimensions) sizes = std::make_shared<const std::vector<int64_t>>(std::move(runtime));
+    }
+    if (same_bytes) {
       Array array = call.take(0);
-      array.sizes = nullptr;
-      call.set_result(std::move(array));
-    };
-  return [view, width](Invocation& call) {
-    copy_strided(view, width, call.operand(0).bytes(), call.make_result().bytes());
+      array.sizes = std::move(sizes);
+      return call.set_result(std::move(array));
+    }
+    Array& result = call.make_result();
+    result.sizes = std::move(sizes);
+    copy.run(call.operand(0).bytes() + offset, result.bytes());
   };
 }
 
@@ -146,7 +170,7 @@ Evaluation make_evaluation(EvaluateContext& op) {
   if (def.element) return elementwise_evaluation(op);
   if (def.view && op.operand_shape(0)->is_array()) {
     StridedView view;
-    if (def.view(op, dense_view(op.operand_shape(0)->dimensions), view)) return view_evaluation(view, op.shape());
+    if (def.view(op, dense_view(op.operand_shape(0)->dimensions), view)) return view_evaluation(view, op);
   }
   if (def.evaluate) return def.evaluate(op);
   return op.unsupported("it has no meaning on a device by itself");

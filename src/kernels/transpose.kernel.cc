@@ -1,0 +1,133 @@
+#include "kernels/transpose.h"
+
+#include <immintrin.h>
+
+namespace hlosim::HLOSIM_ISA {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+template <int... I>
+struct Indices {};
+template <int N, int... I>
+struct MakeIndices : MakeIndices<N - 1, N - 1, I...> {};
+template <int... I>
+struct MakeIndices<0, I...> {
+  using Type = Indices<I...>;
+};
+
+// a0 b0 a1 b1 … of the lower or upper halves of two vectors of N lanes.
+template <int N, class Vector, int... I>
+inline Vector interleave_low(Vector a, Vector b, Indices<I...>) {
+  return __builtin_shufflevector(a, b, (I / 2 + I % 2 * N)...);
+}
+template <int N, class Vector, int... I>
+inline Vector interleave_high(Vector a, Vector b, Indices<I...>) {
+  return __builtin_shufflevector(a, b, (N / 2 + I / 2 + I % 2 * N)...);
+}
+
+template <class T, int N>
+struct Square {
+  typedef T Vector __attribute__((vector_size(N * sizeof(T))));
+  static constexpr int kLanes = N;
+
+  // Interleaving row i with row i + N/2 rotates the digits of (row, lane) by one; after as many times as a
+  // lane number has digits, rows are lanes.
+  static void run(const std::byte* source, int64_t source_stride, std::byte* destination,
+                  int64_t destination_stride, bool stream) {
+    using All = typename MakeIndices<N>::Type;
+    Vector rows[N], next[N];
+#pragma GCC unroll 16
+    for (int i = 0; i < N; ++i) __builtin_memcpy(&rows[i], source + i * source_stride, sizeof(Vector));
+#pragma GCC unroll 4
+    for (int width = 1; width < N; width *= 2) {
+#pragma GCC unroll 16
+      for (int i = 0; i < N / 2; ++i) {
+        next[2 * i] = interleave_low<N>(rows[i], rows[i + N / 2], All());
+        next[2 * i + 1] = interleave_high<N>(rows[i], rows[i + N / 2], All());
+      }
+#pragma GCC unroll 16
+      for (int i = 0; i < N; ++i) rows[i] = next[i];
+    }
+#if defined(__AVX512F__)
+    if (sizeof(Vector) == 64 && stream) {
+#pragma GCC unroll 16
+      for (int i = 0; i < N; ++i) {
+        __m512i bits;
+        __builtin_memcpy(&bits, &rows[i], sizeof(Vector) < 64 ? sizeof(Vector) : 64);
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(destination + i * destination_stride), bits);
+      }
+      return;
+    }
+#endif
+#pragma GCC unroll 16
+    for (int i = 0; i < N; ++i)
+      __builtin_memcpy(destination + i * destination_stride, &rows[i], sizeof(Vector));
+    (void)stream;
+  }
+};
+
+struct Wide {
+  uint64_t words[2];
+};
+
+template <class T>
+void transpose_by_element(const std::byte* source, int64_t source_stride, std::byte* destination,
+                          int64_t destination_stride, int64_t rows, int64_t columns) {
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c)
+      __builtin_memcpy(destination + r * destination_stride + c * static_cast<int64_t>(sizeof(T)),
+                       source + c * source_stride + r * static_cast<int64_t>(sizeof(T)), sizeof(T));
+}
+
+template <class T, class S>
+void transpose(const std::byte* source, int64_t source_stride, std::byte* destination,
+               int64_t destination_stride, int64_t rows, int64_t columns, bool stream) {
+  constexpr int64_t kSide = S::kLanes, kWidth = sizeof(T);
+  const int64_t whole_rows = rows / kSide * kSide, whole_columns = columns / kSide * kSide;
+  for (int64_t r = 0; r < whole_rows; r += kSide)
+    for (int64_t c = 0; c < whole_columns; c += kSide)
+      S::run(source + c * source_stride + r * kWidth, source_stride,
+             destination + r * destination_stride + c * kWidth, destination_stride, stream);
+  if (whole_columns < columns)
+    transpose_by_element<T>(source + whole_columns * source_stride, source_stride,
+                            destination + whole_columns * kWidth, destination_stride, whole_rows,
+                            columns - whole_columns);
+  if (whole_rows < rows)
+    transpose_by_element<T>(source + whole_rows * kWidth, source_stride,
+                            destination + whole_rows * destination_stride, destination_stride,
+                            rows - whole_rows, columns);
+#if defined(__AVX512F__)
+  if (stream) _mm_sfence();
+#endif
+}
+
+template <class T>
+void transpose_plainly(const std::byte* source, int64_t source_stride, std::byte* destination,
+                       int64_t destination_stride, int64_t rows, int64_t columns, bool) {
+  transpose_by_element<T>(source, source_stride, destination, destination_stride, rows, columns);
+}
+
+template <class T>
+void reverse(const std::byte* source, std::byte* destination, int64_t count) {
+  constexpr int64_t kWidth = sizeof(T);
+  for (int64_t i = 0; i < count; ++i)
+    __builtin_memcpy(destination + i * kWidth, source - i * kWidth, sizeof(T));
+}
+
+}  // namespace
+
+const TransposeKernels kTranspose = {
+    .transpose = {transpose<uint8_t, Square<uint8_t, 16>>, transpose<uint16_t, Square<uint16_t, 8>>,
+                  transpose<uint32_t, Square<uint32_t, kVectorBytes / 4>>,
+                  transpose<uint64_t, Square<uint64_t, kVectorBytes / 8>>, transpose_plainly<Wide>},
+    .reverse = {reverse<uint8_t>, reverse<uint16_t>, reverse<uint32_t>, reverse<uint64_t>, reverse<Wide>},
+};
+
+}  // namespace hlosim::HLOSIM_ISA

@@ -1,0 +1,26 @@
+// Running the operations that rearrange elements by amounts that the text fixes.
+#pragma once
+
+#include "array/strided_view.h"
+#include "ops/evaluate.h"
+
+namespace hlosim {
+
+// Where the result's elements lie among the operand's. False where they change type or strides can't say it.
+bool view_copy(const OpContext& op, const StridedView& operand, StridedView& result);
+bool view_bitcast(const OpContext& op, const StridedView& operand, StridedView& result);
+bool view_broadcast(const OpContext& op, const StridedView& operand, StridedView& result);
+bool view_reshape(const OpContext& op, const StridedView& operand, StridedView& result);
+bool view_reverse(const OpContext& op, const StridedView& operand, StridedView& result);
+bool view_slice(const OpContext& op, const StridedView& operand, StridedView& result);
+bool view_transpose(const OpContext& op, const StridedView& operand, StridedView& result);
+
+/// A copy of a tuple: its leaves.
+Evaluation evaluate_copy(EvaluateContext& op);
+/// A bitcast that reads other bytes than the element's own, through the places of both layouts.
+Evaluation evaluate_bitcast(EvaluateContext& op);
+Evaluation evaluate_bitcast_convert(EvaluateContext& op);
+Evaluation evaluate_concatenate(EvaluateContext& op);
+Evaluation evaluate_pad(EvaluateContext& op);
+
+}  // namespace hlosim
