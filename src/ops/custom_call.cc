@@ -87,6 +87,7 @@ const OpDef kCustomCallOp = {.name = "custom-call",
                              .infer_shape = infer,
                              .check = check,
                              .xla_cost = xla_cost_custom_call,
-                             .work = custom_call_work};
+                             .work = custom_call_work,
+                             .evaluate = evaluate_custom_call};
 
 }  // namespace hlosim

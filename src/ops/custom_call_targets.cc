@@ -5,8 +5,10 @@
 #include <charconv>
 #include <optional>
 
+#include "ops/custom_call_evaluations.h"
 #include "ops/infer.h"
 #include "ops/matmul.h"
+#include "ops/refusal.h"
 
 namespace hlosim {
 namespace {
@@ -130,36 +132,37 @@ void convolution_backward_filter(const OpContext& op, Work& work) {
 
 struct Target {
   std::string_view name;
-  WorkRule work;
+  WorkRule work;                                       // null: not modelled
+  Evaluation (*evaluate)(EvaluateContext&) = nullptr;  // null: what it computes isn't public, or isn't done here
 };
 
 constexpr Target kTargets[] = {
     // Annotations of partitioning, placement, layout and inlining.
-    {"Sharding", nothing},
-    {"SPMDFullToShardShape", nothing},
-    {"SPMDShardToFullShape", nothing},
-    {"LocalToGlobalShape", nothing},
-    {"GlobalToLocalShape", nothing},
-    {"xla.sdy.*", nothing},
-    {"annotate_device_placement", nothing},
-    {"LayoutConstraint", nothing},
-    {"ShardBarrierFrom", nothing},
-    {"ShardBarrierTo", nothing},
-    {"__xla_internal_call_marker_*", nothing},
-    {"control_dep", nothing},
+    {"Sharding", nothing, evaluate_identity_call},
+    {"SPMDFullToShardShape", nothing, evaluate_identity_call},
+    {"SPMDShardToFullShape", nothing, evaluate_identity_call},
+    {"LocalToGlobalShape", nothing, evaluate_identity_call},
+    {"GlobalToLocalShape", nothing, evaluate_identity_call},
+    {"xla.sdy.*", nothing, evaluate_identity_call},
+    {"annotate_device_placement", nothing, evaluate_identity_call},
+    {"LayoutConstraint", nothing, evaluate_identity_call},
+    {"ShardBarrierFrom", nothing, evaluate_identity_call},
+    {"ShardBarrierTo", nothing, evaluate_identity_call},
+    {"__xla_internal_call_marker_*", nothing, evaluate_identity_call},
+    {"control_dep", nothing, evaluate_identity_call},
     // Buffers: references, not values.
-    {"AllocateBuffer", nothing},
+    {"AllocateBuffer", nothing, evaluate_allocate_buffer},
     {"CreateBuffer", nothing},
-    {"Pin", nothing},
-    {"Unpin", nothing},
+    {"Pin", nothing, evaluate_identity_call},
+    {"Unpin", nothing, evaluate_identity_call},
     // Moves.
-    {"MoveToHost", copies},
-    {"MoveToDevice", copies},
-    {"PadToStatic", copies},
-    {"SliceToDynamic", copies},
-    {"GetRngSeed", copies},
+    {"MoveToHost", copies, evaluate_identity_call},
+    {"MoveToDevice", copies, evaluate_identity_call},
+    {"PadToStatic", copies, evaluate_pad_to_static},
+    {"SliceToDynamic", copies, evaluate_slice_to_dynamic},
+    {"GetRngSeed", copies, evaluate_rng_seed},
     // Computations.
-    {"TopK", top_k},
+    {"TopK", top_k, evaluate_top_k_call},
     {"__cublas$gemm", gemm},
     {"__cublas$lt$matmul", gemm},
     {"__cublas$lt$matmul$f8", gemm},
@@ -168,12 +171,34 @@ constexpr Target kTargets[] = {
     {"__cudnn$convForwardGraph", convolution_forward},
     {"__cudnn$convBackwardInput", convolution_backward_input},
     {"__cudnn$convBackwardFilter", convolution_backward_filter},
-    {"xla_builder.math.*", function_per_element},
+    {"xla_builder.math.*", function_per_element, evaluate_builder_math},
+    {"xla_builder.*", nullptr, evaluate_called_computation},
+    {"HostExecute", nullptr, evaluate_called_computation},
+    {"PinToDevice", nullptr, evaluate_identity_call},
+    {"SetBound", nullptr, evaluate_identity_call},
 };
 
 bool matches(std::string_view pattern, std::string_view target) {
   if (pattern.ends_with('*')) return target.starts_with(pattern.substr(0, pattern.size() - 1));
   return pattern == target;
+}
+
+const Target* find_target(std::string_view target) {
+  for (const Target& known : kTargets)
+    if (matches(known.name, target)) return &known;
+  return nullptr;
+}
+
+/// What the caller of the library says the target does.
+Evaluation handled_call(const EvaluateContext& op, const CustomCallHandlers::Handler& handler) {
+  return [context = OpContext(op.module(), op.instruction(), op.table(), nullptr), handler](Invocation& call) {
+    std::vector<Array> operands, results;
+    for (size_t i = 0; i < call.operand_count(); ++i) operands.push_back(call.operand(i));
+    for (size_t i = 0; i < call.result_count(); ++i) results.push_back(call.make_result(i));
+    const auto done = handler({context, operands, results, call.device()});
+    if (!done) return call.fail(done.error().message);
+    for (size_t i = 0; i < results.size(); ++i) call.set_result(std::move(results[i]), i);
+  };
 }
 
 }  // namespace
@@ -185,9 +210,17 @@ std::string_view custom_call_target(const OpContext& op) {
 
 void custom_call_work(const OpContext& op, Work& work) {
   const std::string_view target = custom_call_target(op);
-  for (const Target& known : kTargets)
-    if (matches(known.name, target)) return known.work(op, work);
+  if (const Target* known = find_target(target); known && known->work) return known->work(op, work);
   work.unmodelled = target;
+}
+
+Evaluation evaluate_custom_call(EvaluateContext& op) {
+  const std::string_view target = custom_call_target(op);
+  if (const auto* handler = op.custom_calls().find(target)) return handled_call(op, *handler);
+  const Target* known = find_target(target);
+  if (known && known->evaluate) return known->evaluate(op);
+  return refusal(op, fmt::format("what target \"{}\" computes is not known here; a program that uses the library says "
+                                 "it with CustomCallHandlers::add(\"{}\", handler)", target, target));
 }
 
 }  // namespace hlosim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hlo/op_def.h"
+#include "ops/evaluate.h"
 #include "ops/work.h"
 
 namespace hlosim {
@@ -12,5 +13,8 @@ std::string_view custom_call_target(const OpContext& op);
 /// Work of a custom call: by its target where that is known, else the bytes of operands and result
 /// under Work::unmodelled.
 void custom_call_work(const OpContext& op, Work& work);
+
+/// What the caller has registered for the target, else what the target is known to do.
+Evaluation evaluate_custom_call(EvaluateContext& op);
 
 }  // namespace hlosim

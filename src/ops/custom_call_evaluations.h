@@ -1,0 +1,35 @@
+// What the known custom call targets compute. custom_call_targets.cc says which target is which.
+#pragma once
+
+#include "ops/evaluate.h"
+
+namespace hlosim {
+
+/// The result's leaves are the operands'. Refused where shapes differ: a shard of what several devices hold.
+Evaluation evaluate_identity_call(EvaluateContext& op);
+/// The called computation is what the call does; refused without one.
+Evaluation evaluate_called_computation(EvaluateContext& op);
+/// Zeros. XLA leaves the elements unspecified; zeros make runs repeatable.
+Evaluation evaluate_allocate_buffer(EvaluateContext& op);
+/// (values, s32 indices): the first k of each row by the comparator over (value, value[, index, index]), by
+/// descending total order without one; the lower index first among equals.
+Evaluation evaluate_top_k_call(EvaluateContext& op);
+/// (data of the bounds' size, s32 runtime size of each dimension).
+Evaluation evaluate_pad_to_static(EvaluateContext& op);
+/// (data, s32 runtime size of each dimension) → data of these sizes.
+Evaluation evaluate_slice_to_dynamic(EvaluateContext& op);
+/// The low word of the device's random state.
+Evaluation evaluate_rng_seed(EvaluateContext& op);
+/// xla_builder.math.*: the called computation, else the function of that name.
+Evaluation evaluate_builder_math(EvaluateContext& op);
+
+// ── shared by them ──────────────────────────────────────────────
+
+std::vector<ShapeRef> leaves_of(ShapeRef shape);
+std::vector<ShapeRef> operand_leaves_of(const OpContext& op);
+/// Same kind, element type and dimensions; a buffer is as good as its array.
+bool holds_the_same(ShapeRef a, ShapeRef b);
+/// The first of to_apply and called_computations; null: none.
+const ComputationId* called_computation(const OpContext& op);
+
+}  // namespace hlosim
