@@ -22,11 +22,10 @@ constexpr MathFunction kMathFunctions[] = {
     {"Sinh", ElementOp::kSinh},   {"Tan", ElementOp::kTan},
 };
 
-Buffer filled_with_one(MemoryPool& pool, ElementType type, int64_t count) {
+Buffer filled_with_one(MemoryPool& pool, ElementKernel convert, ElementType type, int64_t count) {
   const float one = 1;
   const void* in[] = {&one};
-  std::byte element[16];
-  const ElementKernel convert = element_kernel(ElementOp::kConvert, ElementType::kF32, type);
+  alignas(16) std::byte element[16];
   convert.fn(element, in, convert.immediate, 1);
   const auto width = static_cast<size_t>(byte_width(type));
   Buffer ones = pool.allocate(count * byte_width(type));
@@ -64,13 +63,14 @@ Evaluation evaluate_builder_math(EvaluateContext& op) {
       };
       type == ElementType::kF32 ? step(result.as<float>()) : step(result.as<double>());
     };
-  if (name == "Atan" && op.operand_count() == 1 && (is_float(type) || is_complex(type)))
-    if (const ElementKernel atan2 = element_kernel(ElementOp::kAtan2, type, type))
-      return [atan2, type, count](Invocation& call) {
-        const Buffer ones = filled_with_one(call.device().pool(), type, count);
-        const void* in[] = {call.operand(0).bytes(), ones.data()};
-        atan2.fn(call.make_result().bytes(), in, atan2.immediate, count);
-      };
+  const ElementKernel atan2 = element_kernel(ElementOp::kAtan2, type, type);
+  const ElementKernel convert = element_kernel(ElementOp::kConvert, ElementType::kF32, type);
+  if (name == "Atan" && op.operand_count() == 1 && atan2 && convert)
+    return [atan2, convert, type, count](Invocation& call) {
+      const Buffer ones = filled_with_one(call.device().pool(), convert, type, count);
+      const void* in[] = {call.operand(0).bytes(), ones.data()};
+      atan2.fn(call.make_result().bytes(), in, atan2.immediate, count);
+    };
   return refusal(op, fmt::format("{} of {} calls no computation that says what it is", target, text_of(shape)));
 }
 
