@@ -1,0 +1,287 @@
+// Products that read their operands where they lie: small ones, where packing costs more than it gains, and
+// those with few rows, which take as long as reading rhs takes.
+#include "kernels/float_bits.h"
+#include "kernels/isa_partial.h"
+#include "kernels/isa_vector.h"
+#include "kernels/matmul_kernels.h"
+
+namespace hlosim::HLOSIM_ISA {
+namespace {
+
+// ── Small ───────────────────────────────────────────────────────
+
+#if defined(__AVX512F__)
+constexpr int kSmallRows = 6, kSmallVectors = 4;
+#else
+constexpr int kSmallRows = 4, kSmallVectors = 2;
+#endif
+
+using SmallTile = void (*)(const MatmulDirect&, int64_t row, int64_t column, Lanes lanes);
+
+// `lanes` are those of the last vector.
+template <int kRows, int kVectors>
+void small_tile(const MatmulDirect& product, int64_t row, int64_t column, Lanes lanes) {
+  FloatVector sums[kRows][kVectors];
+  const float* a[kRows];
+  HLOSIM_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    a[i] = product.lhs + (row + i) * product.lhs_row_stride;
+    HLOSIM_UNROLL
+    for (int j = 0; j < kVectors; ++j) sums[i][j] = FloatVector{};
+  }
+  const float* b = static_cast<const float*>(product.rhs) + column;
+  int64_t offset = 0;
+  for (int64_t k = 0; k < product.k; ++k) {
+    FloatVector columns[kVectors];
+    HLOSIM_UNROLL
+    for (int j = 0; j + 1 < kVectors; ++j) columns[j] = load<FloatVector>(b + j * kFloatLanes);
+    columns[kVectors - 1] = load_first(b + (kVectors - 1) * kFloatLanes, lanes);
+    HLOSIM_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      const FloatVector value = splat(a[i][offset]);
+      HLOSIM_UNROLL
+      for (int j = 0; j < kVectors; ++j) sums[i][j] = multiply_add(value, columns[j], sums[i][j]);
+    }
+    b += product.rhs_stride;
+    offset += product.lhs_k_stride;
+  }
+  HLOSIM_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    float* to = product.result + (row + i) * product.result_stride + column;
+    HLOSIM_UNROLL
+    for (int j = 0; j + 1 < kVectors; ++j) store(to + j * kFloatLanes, sums[i][j]);
+    store_first(to + (kVectors - 1) * kFloatLanes, sums[i][kVectors - 1], lanes);
+  }
+}
+
+struct SmallTiles {
+  SmallTile at[kSmallVectors][kSmallRows];
+};
+
+template <int kRows, int kVectors>
+constexpr void fill(SmallTiles& tiles) {
+  tiles.at[kVectors - 1][kRows - 1] = small_tile<kRows, kVectors>;
+  if constexpr (kRows > 1)
+    fill<kRows - 1, kVectors>(tiles);
+  else if constexpr (kVectors > 1)
+    fill<kSmallRows, kVectors - 1>(tiles);
+}
+
+constexpr SmallTiles small_tiles() {
+  SmallTiles tiles = {};
+  fill<kSmallRows, kSmallVectors>(tiles);
+  return tiles;
+}
+constexpr SmallTiles kSmallTiles = small_tiles();
+
+void small(const MatmulDirect& product) {
+  constexpr int64_t kColumns = kSmallVectors * kFloatLanes;
+  for (int64_t column = 0; column < product.n; column += kColumns) {
+    const int64_t columns = product.n - column < kColumns ? product.n - column : kColumns;
+    const int64_t vectors = (columns + kFloatLanes - 1) / kFloatLanes;
+    const Lanes lanes(columns - (vectors - 1) * kFloatLanes);
+    for (int64_t row = 0; row < product.m; row += kSmallRows) {
+      const int64_t rows = product.m - row < kSmallRows ? product.m - row : kSmallRows;
+      kSmallTiles.at[vectors - 1][rows - 1](product, row, column, lanes);
+    }
+  }
+}
+
+// ── Sources of rhs ──────────────────────────────────────────────
+
+struct F32 {
+  using Element = float;
+  static float one(float value) { return value; }
+  static FloatVector vector(const float* from) { return load<FloatVector>(from); }
+};
+
+struct Bf16 {
+  using Element = uint16_t;
+  static float one(uint16_t value) { return f32_of_bf16(value); }
+  static FloatVector vector(const uint16_t* from) {
+#if defined(__AVX512F__)
+    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#elif defined(__AVX2__)
+    const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+#else
+    const __m128i wide = _mm_cvtepu16_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
+#endif
+    return (FloatVector)((Uint32Vector)wide << 16);
+  }
+};
+
+struct F16 {
+  using Element = uint16_t;
+  static float one(uint16_t value) { return f32_of_f16(value); }
+  static FloatVector vector(const uint16_t* from) {
+#if defined(__AVX512F__)
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#elif defined(__AVX2__)
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+#else
+    return FloatVector{one(from[0]), one(from[1]), one(from[2]), one(from[3])};
+#endif
+  }
+};
+
+template <class Source>
+FloatVector first_of(const typename Source::Element* from, int64_t count) {
+  float buffer[kFloatLanes] = {};
+  for (int64_t i = 0; i < count; ++i) buffer[i] = Source::one(from[i]);
+  return load<FloatVector>(buffer);
+}
+
+// ── Streaming rows of rhs ───────────────────────────────────────
+
+constexpr int kStreamRows = 8, kStreamSteps = 8;
+
+// Adds kSteps terms to kRows rows of the result, or begins them.
+template <class Source, int kRows, int kSteps>
+void stream_steps(const float* lhs, int64_t lhs_stride, const typename Source::Element* rhs,
+                  int64_t rhs_stride, float* result, int64_t result_stride, int64_t n, bool first) {
+  for (int64_t column = 0; column < n; column += kFloatLanes) {
+    const int64_t count = n - column;
+    const bool whole = count >= kFloatLanes;
+    const Lanes lanes(whole ? kFloatLanes : count);
+    FloatVector sums[kRows];
+    HLOSIM_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      float* at = result + i * result_stride + column;
+      sums[i] = first ? FloatVector{} : whole ? load<FloatVector>(at) : load_first(at, lanes);
+    }
+    HLOSIM_UNROLL
+    for (int step = 0; step < kSteps; ++step) {
+      const auto* from = rhs + step * rhs_stride + column;
+      const FloatVector values = whole ? Source::vector(from) : first_of<Source>(from, count);
+      HLOSIM_UNROLL
+      for (int i = 0; i < kRows; ++i)
+        sums[i] = multiply_add(splat(lhs[step * lhs_stride + i]), values, sums[i]);
+    }
+    HLOSIM_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      float* at = result + i * result_stride + column;
+      if (whole)
+        store(at, sums[i]);
+      else
+        store_first(at, sums[i], lanes);
+    }
+  }
+}
+
+template <class Source, int kSteps, int kRows = kStreamRows>
+void stream_rows(int64_t rows, const float* lhs, int64_t lhs_stride, const typename Source::Element* rhs,
+                 int64_t rhs_stride, float* result, int64_t result_stride, int64_t n, bool first) {
+  if (rows == kRows)
+    return stream_steps<Source, kRows, kSteps>(lhs, lhs_stride, rhs, rhs_stride, result, result_stride, n,
+                                               first);
+  if constexpr (kRows > 1)
+    stream_rows<Source, kSteps, kRows - 1>(rows, lhs, lhs_stride, rhs, rhs_stride, result, result_stride, n,
+                                           first);
+}
+
+template <class Source>
+void stream(const MatmulDirect& product) {
+  const auto* rhs = static_cast<const typename Source::Element*>(product.rhs);
+  for (int64_t k = 0; k < product.k;) {
+    const bool block = product.k - k >= kStreamSteps;
+    for (int64_t row = 0; row < product.m; row += kStreamRows) {
+      const int64_t rows = product.m - row < kStreamRows ? product.m - row : kStreamRows;
+      const float* lhs = product.lhs + k * product.m + row;
+      float* result = product.result + row * product.result_stride;
+      const auto* from = rhs + k * product.rhs_stride;
+      if (block)
+        stream_rows<Source, kStreamSteps>(rows, lhs, product.m, from, product.rhs_stride, result,
+                                          product.result_stride, product.n, k == 0);
+      else
+        stream_rows<Source, 1>(rows, lhs, product.m, from, product.rhs_stride, result, product.result_stride,
+                               product.n, k == 0);
+    }
+    k += block ? kStreamSteps : 1;
+  }
+}
+
+// ── Scalar products with columns of rhs ─────────────────────────
+
+constexpr int kDotRows = 4, kDotColumns = 4;
+
+float sum_of(FloatVector vector) {
+  float lanes[kFloatLanes];
+  store(lanes, vector);
+  for (int half = kFloatLanes / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  return lanes[0];
+}
+
+template <class Source, int kRows, int kColumns>
+void dots_tile(const MatmulDirect& product, int64_t row, int64_t column) {
+  const auto* b = static_cast<const typename Source::Element*>(product.rhs) + column * product.rhs_stride;
+  const float* a = product.lhs + row * product.lhs_row_stride;
+  FloatVector sums[kRows][kColumns];
+  HLOSIM_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    HLOSIM_UNROLL
+    for (int j = 0; j < kColumns; ++j) sums[i][j] = FloatVector{};
+  }
+  const auto add = [&](auto rows_of, auto columns_of) {
+    FloatVector columns[kColumns];
+    HLOSIM_UNROLL
+    for (int j = 0; j < kColumns; ++j) columns[j] = columns_of(b + j * product.rhs_stride);
+    HLOSIM_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      const FloatVector values = rows_of(a + i * product.lhs_row_stride);
+      HLOSIM_UNROLL
+      for (int j = 0; j < kColumns; ++j) sums[i][j] = multiply_add(values, columns[j], sums[i][j]);
+    }
+  };
+  int64_t k = 0;
+  for (; k + kFloatLanes <= product.k; k += kFloatLanes)
+    add([k](const float* from) { return load<FloatVector>(from + k); },
+        [k](const auto* from) { return Source::vector(from + k); });
+  const int64_t rest = product.k - k;
+  if (rest > 0)
+    add([=](const float* from) { return first_of<F32>(from + k, rest); },
+        [=](const auto* from) { return first_of<Source>(from + k, rest); });
+  HLOSIM_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    HLOSIM_UNROLL
+    for (int j = 0; j < kColumns; ++j)
+      product.result[(row + i) * product.result_stride + column + j] = sum_of(sums[i][j]);
+  }
+}
+
+template <class Source, int kColumns>
+void dots_rows(const MatmulDirect& product, int64_t column) {
+  int64_t row = 0;
+  for (; row + kDotRows <= product.m; row += kDotRows)
+    dots_tile<Source, kDotRows, kColumns>(product, row, column);
+  switch (product.m - row) {
+    case 3:
+      return dots_tile<Source, 3, kColumns>(product, row, column);
+    case 2:
+      return dots_tile<Source, 2, kColumns>(product, row, column);
+    case 1:
+      return dots_tile<Source, 1, kColumns>(product, row, column);
+    default:
+      return;
+  }
+}
+
+template <class Source>
+void dots(const MatmulDirect& product) {
+  int64_t column = 0;
+  for (; column + kDotColumns <= product.n; column += kDotColumns)
+    dots_rows<Source, kDotColumns>(product, column);
+  for (; column < product.n; ++column) dots_rows<Source, 1>(product, column);
+}
+
+}  // namespace
+
+const MatmulDirectKernels kMatmulDirect = {.small = small,
+                                           .stream_f32 = stream<F32>,
+                                           .stream_bf16 = stream<Bf16>,
+                                           .stream_f16 = stream<F16>,
+                                           .dots_f32 = dots<F32>,
+                                           .dots_bf16 = dots<Bf16>,
+                                           .dots_f16 = dots<F16>};
+
+}  // namespace hlosim::HLOSIM_ISA
