@@ -118,6 +118,8 @@ std::string word_of(const NpyType& type) {
 }
 
 bool sizes_fit(std::span<const int64_t> sizes, ShapeRef expected) {
+  // numpy.ascontiguousarray() and others make a vector of a scalar.
+  if (expected->is_scalar() && sizes.size() == 1 && sizes[0] == 1) return true;
   if (static_cast<int64_t>(sizes.size()) != expected->rank()) return false;
   for (int64_t i = 0; i < expected->rank(); ++i) {
     const int64_t size = sizes[static_cast<size_t>(i)];
@@ -176,7 +178,8 @@ Result<Array> read_array(ByteReader& reader, ShapeRef expected, MemoryPool& pool
   const Result<int64_t> bytes = bytes_of_data(reader, *header, type);
   if (!bytes) return tl::unexpected(bytes.error());
   Array array = make_array(pool, expected);
-  if (!std::equal(header->shape.begin(), header->shape.end(), expected->dimensions.begin()))
+  if (!expected->is_scalar() &&
+      !std::equal(header->shape.begin(), header->shape.end(), expected->dimensions.begin()))
     array.sizes = std::make_shared<const std::vector<int64_t>>(header->shape);
   const bool in_place = !array.sizes && (!header->fortran_order || header->shape.size() < 2);
   const Buffer dense = in_place ? array.data : pool.allocate(*bytes);

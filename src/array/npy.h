@@ -15,8 +15,9 @@
 namespace hlosim {
 
 /// The array in `path`, which must have the type and dimensions of `expected` (an array shape; where that is
-/// dynamic, at most its bounds). Nothing is allocated before the header agrees. Errors name the file, what
-/// was expected and what came; or what in the file isn't understood.
+/// dynamic, at most its bounds; one of shape (1,) may stand for a scalar). Nothing is allocated before the
+/// header agrees. Errors name the file, what was expected and what came; or what in the file isn't
+/// understood.
 Result<Array> read_npy(const std::string& path, ShapeRef expected, MemoryPool& pool);
 
 /// An opened .npz file.

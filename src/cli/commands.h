@@ -36,6 +36,7 @@ struct Command {
 
 std::function<int()> declare_report(CLI::App& app, Streams streams);
 std::function<int()> declare_check(CLI::App& app, Streams streams);
+std::function<int()> declare_run(CLI::App& app, Streams streams);
 std::function<int()> declare_cost(CLI::App& app, Streams streams);
 std::function<int()> declare_print(CLI::App& app, Streams streams);
 std::function<int()> declare_ops(CLI::App& app, Streams streams);

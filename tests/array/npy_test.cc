@@ -105,6 +105,15 @@ TEST_F(Npy, ReadsScalarsAndEmptyArrays) {
               IsEmpty());
 }
 
+TEST_F(Npy, AVectorOfOneMayStandForAScalar) {
+  const Result<Array> array =
+      read(npy(dictionary("<i4", "(1,)"), bytes_of<int32_t>({5})), shape(ElementType::kS32, {}));
+  EXPECT_THAT(elements<int32_t>(array), ElementsAre(5));
+  EXPECT_FALSE(array->sizes);
+  EXPECT_FALSE(read(npy(dictionary("<i4", "(1, 1)"), bytes_of<int32_t>({5})), shape(ElementType::kS32, {})));
+  EXPECT_FALSE(read(npy(dictionary("<i4", "()"), bytes_of<int32_t>({5})), shape(ElementType::kS32, {1})));
+}
+
 TEST_F(Npy, TurnsFortranOrderAround) {
   const std::string data = bytes_of<int16_t>({0, 10, 1, 11, 2, 12});  // a[i][j] = 10 i + j
   EXPECT_THAT(
