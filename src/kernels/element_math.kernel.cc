@@ -1,7 +1,7 @@
 // Functions of f32. Everything is free of branches, so that the compiler makes vector code of it, and rounds every
 // product and sum, so that all levels give the same bits.
 //
-// exp, log, tanh and logistic compute in f32 (errors up to about 1.5 units in the last place). The others compute in
+// exp, log, tanh, logistic and erf compute in f32 (errors up to about 2 units in the last place). The others compute in
 // f64 with errors below 2^-33, so their results are the correctly rounded ones but for near ties.
 //
 // The coefficients are minimax fits; the error that stands beside each is the one before rounding.
@@ -38,6 +38,10 @@ T polynomial(T x, const T (&c)[kCount]) {
 
 /// 1.5 · 2^23: adding it rounds to an integer, which then stands in the low bits.
 constexpr float kRound = 0x1.8p23f;
+/// The first part of ln 2 has 15 bits: its products with integers up to 2^9 are exact.
+constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 1.42860682031e-6f;
+/// (e^r - 1 - r) / r² on ±ln2/2: 2^-28.
+constexpr float kExpRest[] = {0.4999999343f, 0.1666652035f, 0.04166839191f, 0.00836875001f, 0.001381448585f};
 
 struct Exp {
   static float of(float x) {
@@ -46,11 +50,8 @@ struct Exp {
     const float rounded = t * 0x1.715476p0f + kRound;
     const float k = rounded - kRound;
     const int32_t exponent = static_cast<int32_t>(bits_of(rounded)) - static_cast<int32_t>(bits_of(kRound));
-    // The first part of ln 2 has 15 bits: its product with k is exact.
-    const float r = (t - k * 0x1.62e4p-1f) - k * 1.42860682031e-6f;
-    // (e^r - 1 - r) / r² on ±ln2/2: 2^-28.
-    constexpr float kC[] = {0.4999999343f, 0.1666652035f, 0.04166839191f, 0.00836875001f, 0.001381448585f};
-    const float p = 1.0f + (r + r * r * polynomial(r, kC));
+    const float r = (t - k * kLn2High) - k * kLn2Low;
+    const float p = 1.0f + (r + r * r * polynomial(r, kExpRest));
     // 2^k in two factors: the second product may leave the range or round into the subnormals.
     const int32_t half = exponent >> 1;
     const float result = p * as_float(static_cast<uint32_t>(half + 127) << 23) *
@@ -67,14 +68,34 @@ struct Logistic {
   }
 };
 
+/// exp(t) for |t| up to 87.
+[[gnu::always_inline]] inline float exp_within(float t) {
+  const float rounded = t * 0x1.715476p0f + kRound;
+  const float k = rounded - kRound;
+  const float r = (t - k * kLn2High) - k * kLn2Low;
+  return (1.0f + (r + r * r * polynomial(r, kExpRest))) * as_float((bits_of(rounded) + 127u) << 23);
+}
+
 struct Tanh {
   static float of(float x) {
     const float a = magnitude(x), z = a * a;
     // (tanh x - x) / x³ up to 0.63: relative to tanh 2^-27.7.
     constexpr float kC[] = {-0.3333328018f, 0.133313827f, -0.05373393204f, 0.02061792665f, -0.005679107558f};
     const float small = a + a * (z * polynomial(z, kC));
-    const float large = 1.0f - 2.0f / (Exp::of(a + a) + 1.0f);
+    const float large = 1.0f - 2.0f / (exp_within(a < 10.0f ? a + a : 20.0f) + 1.0f);
     return x != x ? x : with_sign(a < 0.625f ? small : large, x);
+  }
+};
+
+struct Erf {
+  static float of(float x) {
+    const float a = magnitude(x);
+    constexpr float kSmall[] = {1.128379166f, -0.3761262713f, 0.1128360014f, -0.02685444318f, 0.005189532608f, -0.0008020816932f, 7.889038186e-5f};
+    const float small = a * polynomial(a * a, kSmall);  // up to 1: 2^-29.7
+    // -log(1 - erf) from 1 to 4: erf 2^-35.4.
+    constexpr float kLarge[] = {-0.0001894432344f, 1.129584656f, 0.633208255f, 0.1084304138f, -0.02521533418f, 0.004207048817f, -0.0004418117524f, 2.172497361e-5f};
+    const float large = 1.0f - exp_within(-polynomial(a < 4.0f ? a : 4.0f, kLarge));
+    return x != x ? x : with_sign(a < 1.0f ? small : large, x);
   }
 };
 
@@ -93,7 +114,7 @@ struct Log {
     constexpr float kC[] = {0.3333331677f, -0.25000811f,   0.2000228136f, -0.1662453069f,
                             0.1418129877f, -0.1312908671f, 0.1288100963f, -0.07857929003f};
     const float rest = f * (square * polynomial(f, kC)) - 0.5f * square;
-    const float sum = k * 0x1.62e4p-1f + (f + (rest + k * 1.42860682031e-6f));
+    const float sum = k * kLn2High + (f + (rest + k * kLn2Low));
     const float positive = x < kInf ? sum : x;  // infinity and NaN stay
     const float at_most_zero = x == 0.0f ? -kInf : kNan;
     return x <= 0.0f ? at_most_zero : positive;
@@ -104,7 +125,7 @@ struct Log {
 
 constexpr double kRoundD = 0x1.8p52;
 constexpr double kPi = 0x1.921fb54442d18p1, kHalfPi = kPi / 2;
-constexpr double kLn2High = 0x1.62e42fee00000p-1, kLn2Low = 1.9082149292705878161e-10;
+constexpr double kLn2HighD = 0x1.62e42fee00000p-1, kLn2LowD = 1.9082149292705878161e-10;
 
 struct Reduced {
   double r;           // what is left, at most ln2/2 in magnitude
@@ -114,7 +135,7 @@ struct Reduced {
 Reduced reduce_exponent(double t) {
   const double rounded = t * 0x1.71547652b82fep0 + kRoundD;
   const double k = rounded - kRoundD;
-  return {(t - k * kLn2High) - k * kLn2Low, as_double((bits_of(rounded) + 1023) << 52)};
+  return {(t - k * kLn2HighD) - k * kLn2LowD, as_double((bits_of(rounded) + 1023) << 52)};
 }
 /// e^r - 1 - r.
 double exp_rest(double r) {
@@ -149,7 +170,7 @@ double within_exp_range(double t) {
   // (2 atanh s - 2 s) / s³: times s², 2^-43.9.
   constexpr double kC[] = {0.666666666758090091, 0.399999956195522523, 0.285721093691930539, 0.22176180824748471,
                            0.195842544765086702};
-  const double sum = k * kLn2High + (2.0 * s + (s * z * polynomial(z, kC) + k * kLn2Low));
+  const double sum = k * kLn2HighD + (2.0 * s + (s * z * polynomial(z, kC) + k * kLn2LowD));
   const double positive = x < kInfD ? sum : x;
   const double at_most_zero = x == 0.0 ? -kInfD : static_cast<double>(kNan);
   return x <= 0.0 ? at_most_zero : positive;
@@ -218,23 +239,6 @@ struct Cbrt {
   static float of(float x) {
     const float result = with_sign(static_cast<float>(exp_d(log_d(magnitude(x)) * (1.0 / 3.0))), x);
     return x - x == 0.0f ? result : x;
-  }
-};
-
-struct Erf {
-  static float of(float x) {
-    const double a = magnitude(x), z = a * a;
-    constexpr double kSmall[] = {1.12837916709549457,     -0.376126389028206589,    0.112837916588694278,
-                                 -0.0268661690834848441,  0.00522396736249362068,   -0.00085479386130088734,
-                                 0.000120463439602696065, -0.0000147958486882859351, 1.53107295616796463e-6,
-                                 -1.04787863850087599e-7};
-    const double small = a * polynomial(z, kSmall);  // up to 1: 2^-45
-    constexpr double kLarge[] = {-0.000202109280841865357, 1.12964957571936644,   0.633065216736399964,
-                                 0.108607255244655725,     -0.0253494347405986944, 0.00427088437144968134,
-                                 -0.000460431818951697073, 0.000024766578297697277, -2.12967184642138278e-7};
-    const double t = a < 4.0 ? a : 4.0;
-    const double large = 1.0 - exp_d(-polynomial(t, kLarge));  // -log(1 - erf) from 1 to 4; erf: 2^-35
-    return x != x ? x : with_sign(static_cast<float>(a < 1.0 ? small : large), x);
   }
 };
 
@@ -368,70 +372,115 @@ struct Remainder {
 
 // ── loops ───────────────────────────────────────────────────────
 
+// Whole groups of elements, of which the last is filled up, so that one vector loop serves any n.
 constexpr int kLanes = 16;
 
 template <class F>
-void lanes1(float* r, const float* a) {
-  for (int i = 0; i < kLanes; ++i) r[i] = F::of(a[i]);
+void lanes(float* o, const float* a) {
+  HLOSIM_INDEPENDENT
+  for (int i = 0; i < kLanes; ++i) o[i] = F::of(a[i]);
 }
 template <class F>
-void lanes2(float* r, const float* a, const float* b) {
-  for (int i = 0; i < kLanes; ++i) r[i] = F::of(a[i], b[i]);
+void lanes(float* o, const float* a, const float* b) {
+  HLOSIM_INDEPENDENT
+  for (int i = 0; i < kLanes; ++i) o[i] = F::of(a[i], b[i]);
 }
 
-/// Groups of kLanes elements by way of `group(result, operands)`, the last one filled up with ones.
-template <int kOperands, class Group>
-void by_groups(void* out, const void* const in[], int64_t n, Group group) {
-  alignas(64) float r[kLanes], x[kOperands][kLanes];
-  auto* o = static_cast<char*>(out);
-  for (int64_t i = 0; i < n; i += kLanes) {
-    const int64_t count = n - i < kLanes ? n - i : kLanes;
-    for (int j = 0; j < kOperands; ++j) {
-      const char* from = static_cast<const char*>(in[j]) + i * 4;
-      if (count == kLanes) {
-        __builtin_memcpy(x[j], from, sizeof x[j]);
-      } else {
-        for (int l = 0; l < kLanes; ++l) x[j][l] = 1.0f;
-        __builtin_memcpy(x[j], from, static_cast<size_t>(count) * 4);
-      }
-    }
-    group(r, x);
-    if (count == kLanes)
-      __builtin_memcpy(o + i * 4, r, sizeof r);
-    else
-      __builtin_memcpy(o + i * 4, r, static_cast<size_t>(count) * 4);
+/// The first `count` elements at `from`, and ones.
+struct Filled {
+  alignas(64) float lane[kLanes];
+
+  Filled(const float* from, int64_t count) {
+    for (float& l : lane) l = 1.0f;
+    __builtin_memcpy(lane, from, static_cast<size_t>(count) * sizeof(float));
   }
-}
+};
 
 template <class F>
 void function1(void* out, const void* const in[], uint64_t, int64_t n) {
-  by_groups<1>(out, in, n, [](float* r, const float(*x)[kLanes]) { lanes1<F>(r, x[0]); });
+  auto* const o = static_cast<float*>(out);
+  const auto* const a = static_cast<const float*>(in[0]);
+  if (n == 1) {
+    o[0] = F::of(a[0]);
+    return;
+  }
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) lanes<F>(o + i, a + i);
+  if (i == n) return;
+  Filled x(a + i, n - i);
+  lanes<F>(x.lane, x.lane);
+  __builtin_memcpy(o + i, x.lane, static_cast<size_t>(n - i) * sizeof(float));
 }
 template <class F>
 void function2(void* out, const void* const in[], uint64_t, int64_t n) {
-  by_groups<2>(out, in, n, [](float* r, const float(*x)[kLanes]) { lanes2<F>(r, x[0], x[1]); });
+  auto* const o = static_cast<float*>(out);
+  const auto* const a = static_cast<const float*>(in[0]);
+  const auto* const b = static_cast<const float*>(in[1]);
+  if (n == 1) {
+    o[0] = F::of(a[0], b[0]);
+    return;
+  }
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) lanes<F>(o + i, a + i, b + i);
+  if (i == n) return;
+  Filled x(a + i, n - i), y(b + i, n - i);
+  lanes<F>(x.lane, x.lane, y.lane);
+  __builtin_memcpy(o + i, x.lane, static_cast<size_t>(n - i) * sizeof(float));
 }
+
+template <class F, class... Operand>
+bool any_rare(const Operand*... x) {
+  int any = 0;
+  for (int i = 0; i < kLanes; ++i) any |= F::rare(x[i]...) ? 1 : 0;
+  return any != 0;
+}
+/// A group with rare operands, or the last one.
+template <class F, class... Operand>
+[[gnu::noinline]] void mixed_lanes(float* o, int64_t count, const Operand*... x) {
+  const auto slowly = [&](const auto&... filled) {
+    Filled r(o, 0);
+    lanes<F>(r.lane, filled.lane...);
+    for (int i = 0; i < count; ++i)
+      if (F::rare(filled.lane[i]...)) r.lane[i] = F::exact(filled.lane[i]...);
+    __builtin_memcpy(o, r.lane, static_cast<size_t>(count) * sizeof(float));
+  };
+  slowly(Filled(x, count)...);
+}
+
 template <class F>
 void rare1(void* out, const void* const in[], uint64_t, int64_t n) {
-  by_groups<1>(out, in, n, [](float* r, const float(*x)[kLanes]) {
-    lanes1<F>(r, x[0]);
-    int any = 0;
-    for (int i = 0; i < kLanes; ++i) any |= F::rare(x[0][i]) ? 1 : 0;
-    if (any == 0) return;
-    for (int i = 0; i < kLanes; ++i)
-      if (F::rare(x[0][i])) r[i] = F::exact(x[0][i]);
-  });
+  auto* const o = static_cast<float*>(out);
+  const auto* const a = static_cast<const float*>(in[0]);
+  if (n == 1) {
+    o[0] = F::rare(a[0]) ? F::exact(a[0]) : F::of(a[0]);
+    return;
+  }
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    if (any_rare<F>(a + i))
+      mixed_lanes<F>(o + i, kLanes, a + i);
+    else
+      lanes<F>(o + i, a + i);
+  }
+  if (i < n) mixed_lanes<F>(o + i, n - i, a + i);
 }
 template <class F>
 void rare2(void* out, const void* const in[], uint64_t, int64_t n) {
-  by_groups<2>(out, in, n, [](float* r, const float(*x)[kLanes]) {
-    lanes2<F>(r, x[0], x[1]);
-    int any = 0;
-    for (int i = 0; i < kLanes; ++i) any |= F::rare(x[0][i], x[1][i]) ? 1 : 0;
-    if (any == 0) return;
-    for (int i = 0; i < kLanes; ++i)
-      if (F::rare(x[0][i], x[1][i])) r[i] = F::exact(x[0][i], x[1][i]);
-  });
+  auto* const o = static_cast<float*>(out);
+  const auto* const a = static_cast<const float*>(in[0]);
+  const auto* const b = static_cast<const float*>(in[1]);
+  if (n == 1) {
+    o[0] = F::rare(a[0], b[0]) ? F::exact(a[0], b[0]) : F::of(a[0], b[0]);
+    return;
+  }
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    if (any_rare<F>(a + i, b + i))
+      mixed_lanes<F>(o + i, kLanes, a + i, b + i);
+    else
+      lanes<F>(o + i, a + i, b + i);
+  }
+  if (i < n) mixed_lanes<F>(o + i, n - i, a + i, b + i);
 }
 
 constexpr ElementTable table() {
