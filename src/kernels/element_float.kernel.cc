@@ -1,4 +1,5 @@
 // f32 and f64: what the processor has an instruction for, and what is done on the bits.
+#include "kernels/element_functors.h"
 #include "kernels/element_loops.h"
 
 namespace hlosim::HLOSIM_ISA {
@@ -123,116 +124,35 @@ struct Rsqrt {
 };
 
 /// Rounds to fewer exponent and mantissa bits: first the mantissa, to nearest even, then exponents too large become
-/// infinity and those too small zero. With no mantissa bits NaN becomes infinity too.
-template <class T>
+/// infinity and those too small zero. With no mantissa bits NaN becomes infinity too. The bits are a sign, kExponent
+/// and kMantissa bits; subnormals are rounded at the same place as other numbers.
+template <class Unsigned, int kExponent, int kMantissa>
 void reduce_precision(void* out, const void* const in[], uint64_t immediate, int64_t n) {
-  using Unsigned = typename Bits<T>::Unsigned;
-  constexpr int kMantissa = Bits<T>::kMantissa, kExponent = Bits<T>::kExponent;
   const int exponent_bits = static_cast<int>(immediate & 255), mantissa_bits = static_cast<int>(immediate >> 8);
   const bool cut = mantissa_bits < kMantissa, narrow = exponent_bits < kExponent;
   const int dropped = cut ? kMantissa - mantissa_bits : 0;
-  const Unsigned last = Unsigned{1} << dropped, half = cut ? (last >> 1) - 1 : 0, odd = cut ? 1 : 0;
-  const Unsigned bias = (Unsigned{1} << (kExponent - 1)) - 1;
-  const Unsigned small_bias = narrow ? (Unsigned{1} << (exponent_bits - 1)) - 1 : 0;
-  const Unsigned kInf = bits_of(static_cast<T>(__builtin_inf()));
-  const Unsigned above = narrow ? ((bias + small_bias + 1) << kMantissa) : kInf;
-  const Unsigned below = narrow ? ((bias - small_bias + 1) << kMantissa) : 0;
+  using Wide = decltype(Unsigned{} + 0u);
+  const Wide last = Wide{1} << dropped, half = cut ? (last >> 1) - 1 : 0, odd = cut ? 1 : 0;
+  const Wide bias = (Wide{1} << (kExponent - 1)) - 1;
+  const Wide small_bias = narrow ? (Wide{1} << (exponent_bits - 1)) - 1 : 0;
+  constexpr Wide kInfinity = ((Wide{1} << kExponent) - 1) << kMantissa, kSign = Wide{1} << (kExponent + kMantissa);
+  const Wide above = narrow ? (bias + small_bias + 1) << kMantissa : kInfinity;
+  const Wide below = narrow ? (bias - small_bias + 1) << kMantissa : 0;
+  const bool keeps_nan = mantissa_bits > 0;
   auto* const o = static_cast<Stored<Unsigned>*>(out);
   const auto* const a = operand<Unsigned>(in[0]);
   HLOSIM_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
-    const Unsigned bits = a[i], sign = bits & kSignBit<T>, magnitude = bits ^ sign;
-    Unsigned rounded = (magnitude + half + ((magnitude >> dropped) & odd)) & ~(last - 1);
-    rounded = rounded >= above ? kInf : rounded < below ? 0 : rounded;
-    const Unsigned nan = mantissa_bits > 0 ? magnitude : kInf;
-    o[i] = sign | (magnitude > kInf ? nan : rounded);
+    const Wide bits = a[i], sign = bits & kSign, magnitude = bits ^ sign;
+    Wide rounded = (magnitude + half + (magnitude >> dropped & odd)) & ~(last - 1);
+    rounded = rounded >= above ? kInfinity : rounded < below ? 0 : rounded;
+    const Wide nan = keeps_nan ? magnitude : kInfinity;
+    o[i] = static_cast<Unsigned>(sign | (magnitude > kInfinity ? nan : rounded));
   }
 }
 
-// ── two and three operands ──────────────────────────────────────
+// ── two operands ────────────────────────────────────────────────
 
-struct Add {
-  template <class T>
-  static T of(T x, T y) {
-    return x + y;
-  }
-};
-struct Subtract {
-  template <class T>
-  static T of(T x, T y) {
-    return x - y;
-  }
-};
-struct Multiply {
-  template <class T>
-  static T of(T x, T y) {
-    return x * y;
-  }
-};
-struct Divide {
-  template <class T>
-  static T of(T x, T y) {
-    return x / y;
-  }
-};
-// A comparison with NaN is false, so a NaN on the right is taken by the second choice.
-struct Maximum {
-  template <class T>
-  static T of(T x, T y) {
-    const T larger = x >= y ? x : y;
-    return x != x ? x : larger;
-  }
-};
-struct Minimum {
-  template <class T>
-  static T of(T x, T y) {
-    const T smaller = x <= y ? x : y;
-    return x != x ? x : smaller;
-  }
-};
-struct Clamp {
-  template <class T>
-  static T of(T low, T x, T high) {
-    return Minimum::of(Maximum::of(low, x), high);
-  }
-};
-
-struct Equal {
-  template <class T>
-  static bool of(T x, T y) {
-    return x == y;
-  }
-};
-struct NotEqual {
-  template <class T>
-  static bool of(T x, T y) {
-    return x != y;
-  }
-};
-struct Less {
-  template <class T>
-  static bool of(T x, T y) {
-    return x < y;
-  }
-};
-struct LessEqual {
-  template <class T>
-  static bool of(T x, T y) {
-    return x <= y;
-  }
-};
-struct Greater {
-  template <class T>
-  static bool of(T x, T y) {
-    return x > y;
-  }
-};
-struct GreaterEqual {
-  template <class T>
-  static bool of(T x, T y) {
-    return x >= y;
-  }
-};
 template <class Compare>
 struct Total {
   template <class T>
@@ -256,7 +176,7 @@ constexpr ElementTable table() {
   t[ElementOp::kImag] = unary<Zero, T>;
   t[ElementOp::kSqrt] = unary<Sqrt, T>;
   t[ElementOp::kRsqrt] = unary<Rsqrt, T>;
-  t[ElementOp::kReducePrecision] = reduce_precision<T>;
+  t[ElementOp::kReducePrecision] = reduce_precision<typename Bits<T>::Unsigned, Bits<T>::kExponent, Bits<T>::kMantissa>;
   t[ElementOp::kAdd] = binary<Add, T>;
   t[ElementOp::kSubtract] = binary<Subtract, T>;
   t[ElementOp::kMultiply] = binary<Multiply, T>;
@@ -283,5 +203,12 @@ constexpr ElementTable table() {
 
 constexpr ElementTable kF32Elements = table<float>();
 constexpr ElementTable kF64Elements = table<double>();
+constexpr ReducePrecisionTable kReducePrecision = {
+    .f16 = reduce_precision<uint16_t, 5, 10>,
+    .bf16 = reduce_precision<uint16_t, 8, 7>,
+    .f8e5m2 = reduce_precision<uint8_t, 5, 2>,
+    .f8e4m3 = reduce_precision<uint8_t, 4, 3>,
+    .f8e3m4 = reduce_precision<uint8_t, 3, 4>,
+};
 
 }  // namespace hlosim::HLOSIM_ISA
