@@ -166,15 +166,15 @@ ENTRY e {
 }
 
 constexpr std::string_view kBranch = R"(HloModule m
-known { ROOT a = f32[] parameter(0) }
-unknown {
+plain { ROOT a = f32[] parameter(0) }
+magic {
   a = f32[] parameter(0)
   ROOT r = f32[] custom-call(a), custom_call_target="conjure"
 }
 ENTRY e {
   p = pred[] constant(PREDICATE)
   x = f32[] constant(3)
-  ROOT r = f32[] conditional(p, x, x), true_computation=known, false_computation=unknown
+  ROOT r = f32[] conditional(p, x, x), true_computation=plain, false_computation=magic
 })";
 
 TEST(CustomCallExecution, AnUnknownTargetIsNoProblemWhereNobodyGoes) {
