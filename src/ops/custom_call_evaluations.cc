@@ -5,7 +5,6 @@
 
 #include "ops/called_checks.h"
 #include "ops/custom_call_targets.h"
-#include "ops/refusal.h"
 #include "ops/require.h"
 
 namespace hlosim {
@@ -39,7 +38,7 @@ namespace {
 Evaluation refuse_shapes(EvaluateContext& op, std::string_view why) {
   std::string operands;
   for (int64_t i = 0; i < op.operand_count(); ++i) operands += (i ? ", " : "") + text_of(op.operand_shape(i));
-  return refusal(op, fmt::format("{} of ({}) gives {}: {}", custom_call_target(op), operands, text_of(op.shape()),
+  return op.unsupported(fmt::format("{} of ({}) gives {}: {}", custom_call_target(op), operands, text_of(op.shape()),
                                  why));
 }
 
@@ -59,7 +58,7 @@ Evaluation evaluate_identity_call(EvaluateContext& op) {
 
 Evaluation evaluate_called_computation(EvaluateContext& op) {
   const ComputationId* called = called_computation(op);
-  if (!called) return refusal(op, fmt::format("{} calls no computation that says what it is", custom_call_target(op)));
+  if (!called) return op.unsupported(fmt::format("{} calls no computation that says what it is", custom_call_target(op)));
   std::vector<ShapeRef> parameters;
   for (int64_t i = 0; i < parameter_count(op, *called); ++i)
     for_each_leaf(parameter_shape(op, *called, i), [&](ShapeRef leaf) { parameters.push_back(leaf); });

@@ -6,7 +6,6 @@
 #include "ops/custom_call_evaluations.h"
 #include "ops/custom_call_targets.h"
 #include "ops/infer.h"
-#include "ops/refusal.h"
 
 namespace hlosim {
 
@@ -71,7 +70,7 @@ Evaluation evaluate_builder_math(EvaluateContext& op) {
       const void* in[] = {call.operand(0).bytes(), ones.data()};
       atan2.fn(call.make_result().bytes(), in, atan2.immediate, count);
     };
-  return refusal(op, fmt::format("{} of {} calls no computation that says what it is", target, text_of(shape)));
+  return op.unsupported(fmt::format("{} of {} calls no computation that says what it is", target, text_of(shape)));
 }
 
 }  // namespace hlosim

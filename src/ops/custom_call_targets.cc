@@ -8,7 +8,6 @@
 #include "ops/custom_call_evaluations.h"
 #include "ops/infer.h"
 #include "ops/matmul.h"
-#include "ops/refusal.h"
 
 namespace hlosim {
 namespace {
@@ -219,7 +218,7 @@ Evaluation evaluate_custom_call(EvaluateContext& op) {
   if (const auto* handler = op.custom_calls().find(target)) return handled_call(op, *handler);
   const Target* known = find_target(target);
   if (known && known->evaluate) return known->evaluate(op);
-  return refusal(op, fmt::format("what target \"{}\" computes is not known here; a program that uses the library says "
+  return op.unsupported(fmt::format("what target \"{}\" computes is not known here; a program that uses the library says "
                                  "it with CustomCallHandlers::add(\"{}\", handler)", target, target));
 }
 

@@ -168,11 +168,11 @@ Evaluation evaluate_fft(EvaluateContext& op) {
   job->batch = out->element_count() / (job->rows * job->out_row());
   if (job->inverse()) job->scale = 1 / (static_cast<double>(job->rows) * static_cast<double>(job->last()));
   return [job = std::shared_ptr<const FftJob>(job)](Invocation& call) {
-    const std::byte* in = call.operand(0).bytes();
-    std::byte* out = call.make_result().bytes();
+    const std::byte* from = call.operand(0).bytes();
+    std::byte* to = call.make_result().bytes();
     parallel_for(job->batch, std::max<int64_t>(1, kLineGrain / (job->rows * job->last())),
                  [&](int64_t begin, int64_t end) {
-                   for (int64_t entry = begin; entry < end; ++entry) run_entry(*job, in, out, entry);
+                   for (int64_t entry = begin; entry < end; ++entry) run_entry(*job, from, to, entry);
                  });
   };
 }
