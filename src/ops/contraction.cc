@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "hlo/op_def.h"
+#include "ops/dot_evaluation.h"
 #include "ops/matmul.h"
 #include "ops/op_table.h"
 #include "ops/require.h"
@@ -290,7 +291,8 @@ const OpDef kDotOp = {.name = "dot",
                       .infer_shape = infer_dot,
                       .check = check_packed_nibble,
                       .xla_cost = xla_cost_dot,
-                      .work = dot_work};
+                      .work = dot_work,
+                      .evaluate = evaluate_dot};
 
 constexpr AttrSpec kRaggedDotAttrs[] = {
     {AttrKey::kLhsContractingDims, AttrSyntax::kInts}, {AttrKey::kRhsContractingDims, AttrSyntax::kInts},
@@ -303,7 +305,8 @@ const OpDef kRaggedDotOp = {.name = "ragged-dot",
                             .attrs = kRaggedDotAttrs,
                             .infer_shape = infer_ragged_dot,
                             .xla_cost = xla_cost_ragged_dot,
-                            .work = ragged_dot_work};
+                            .work = ragged_dot_work,
+                            .evaluate = evaluate_ragged_dot};
 
 constexpr AttrSpec kScaledDotAttrs[] = {
     {AttrKey::kLhsContractingDims, AttrSyntax::kInts}, {AttrKey::kRhsContractingDims, AttrSyntax::kInts},
@@ -315,6 +318,7 @@ const OpDef kScaledDotOp = {.name = "scaled-dot",
                             .attrs = kScaledDotAttrs,
                             .infer_shape = infer_scaled_dot,
                             .xla_cost = xla_cost_dot,
-                            .work = scaled_dot_work};
+                            .work = scaled_dot_work,
+                            .evaluate = evaluate_scaled_dot};
 
 }  // namespace hlosim
