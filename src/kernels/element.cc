@@ -1,6 +1,8 @@
 #include "kernels/element.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 #include "kernels/element_parts.h"
@@ -100,6 +102,28 @@ ElementKernel float_kernel(IsaLevel level, ElementOp op, ElementType type, uint6
   return {fn != nullptr ? fn : f64_function(op), immediate};
 }
 
+// ── mixed precision ─────────────────────────────────────────────
+// Immediate: from the low byte on the operation, the types of three operands, the one computed in, the result's.
+
+void mixed(void* out, const void* const in[], uint64_t immediate, int64_t n) {
+  const auto type = [&](int i) { return static_cast<ElementType>(immediate >> 8 * (i + 1) & 255); };
+  const auto op = static_cast<ElementOp>(immediate & 255);
+  const ElementType computed = type(3), result = type(4);
+  const ElementKernel kernel = element_kernel(op, computed, result);
+  constexpr int64_t kChunk = 256;
+  alignas(64) std::byte chunk[3][kChunk * sizeof(double)];
+  const void* const chunks[] = {chunk[0], chunk[1], chunk[2]};
+  for (int64_t begin = 0; begin < n; begin += kChunk) {
+    const int64_t count = std::min(n - begin, kChunk);
+    for (int i = 0; i < operand_count(op); ++i) {
+      const void* const source[] = {static_cast<const std::byte*>(in[i]) + begin * byte_width(type(i))};
+      const ElementKernel load = element_kernel(ElementOp::kConvert, type(i), is_pred(type(i)) ? type(i) : computed);
+      load.fn(chunk[i], source, load.immediate, count);
+    }
+    kernel.fn(static_cast<std::byte*>(out) + begin * byte_width(result), chunks, kernel.immediate, count);
+  }
+}
+
 }  // namespace
 
 ElementKernel element_kernel(IsaLevel level, ElementOp op, ElementType operand, ElementType result,
@@ -126,6 +150,15 @@ ElementKernel element_kernel(IsaLevel level, ElementOp op, ElementType operand, 
 ElementKernel element_kernel(ElementOp op, ElementType operand, ElementType result, uint64_t immediate) {
   static const IsaLevel level = isa_level().value_or(supported_isa_level());
   return element_kernel(level, op, operand, result, immediate);
+}
+
+ElementKernel mixed_element_kernel(ElementOp op, std::span<const ElementType> operands, ElementType computed,
+                                   ElementType result) {
+  if (is_complex(computed) || !element_kernel(op, computed, result)) return {};
+  uint64_t immediate = static_cast<uint64_t>(op);
+  for (size_t i = 0; i < operands.size(); ++i) immediate |= static_cast<uint64_t>(operands[i]) << 8 * (i + 1);
+  immediate |= static_cast<uint64_t>(computed) << 32 | static_cast<uint64_t>(result) << 40;
+  return {mixed, immediate};
 }
 
 }  // namespace hlosim

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "base/cpu.h"
 #include "layout/element_type.h"
@@ -127,5 +128,10 @@ ElementKernel element_kernel(ElementOp op, ElementType operand, ElementType resu
 /// The same of a given level, which the machine must support.
 ElementKernel element_kernel(IsaLevel level, ElementOp op, ElementType operand, ElementType result,
                              uint64_t immediate = 0);
+
+/// The same for operands of several float types (HLO's mixed precision): those of another type than `computed` are
+/// converted to it first. `operands`: operand_count(op) types; of kSelect the first is pred.
+ElementKernel mixed_element_kernel(ElementOp op, std::span<const ElementType> operands, ElementType computed,
+                                   ElementType result);
 
 }  // namespace hlosim

@@ -1,5 +1,7 @@
 // Operations that compute element i of the result from element i of each operand.
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "hlo/op_def.h"
 #include "kernels/element.h"
@@ -259,13 +261,26 @@ void abs_work(const OpContext& op, Work& work) {
 
 // ── kernels ─────────────────────────────────────────────────────
 
-/// Operands of one type, the result of whatever type `kOp` makes of it.
+/// The kernel of `kernel_op` for op's operands and result. `first` is the first operand of values: before it there
+/// may be a predicate. Floats of several types are computed with in the widest.
+ElementKernel kernel_of(const OpContext& op, ElementOp kernel_op, size_t first = 0) {
+  std::array<ElementType, 3> types{};
+  const auto count = static_cast<size_t>(op.operand_count());
+  for (size_t i = 0; i < count; ++i) types[i] = op.operand_shape(static_cast<int64_t>(i))->element_type;
+  ElementType computed = types[first];
+  bool mixed = false;
+  for (size_t i = first + 1; i < count; ++i) {
+    mixed |= types[i] != types[first];
+    computed = higher_precision(computed, types[i]);
+  }
+  const ElementType result = op.shape()->element_type;
+  return mixed ? mixed_element_kernel(kernel_op, std::span(types).first(count), computed, result)
+               : element_kernel(kernel_op, computed, result);
+}
+
 template <ElementOp kOp>
 ElementKernel element(const OpContext& op) {
-  const ElementType type = op.operand_shape(0)->element_type;
-  for (int64_t i = 1; i < op.operand_count(); ++i)
-    if (op.operand_shape(i)->element_type != type) return {};
-  return element_kernel(kOp, type, op.shape()->element_type);
+  return kernel_of(op, kOp);
 }
 
 ElementKernel reduce_precision_element(const OpContext& op) {
@@ -285,12 +300,10 @@ ElementKernel compare_element(const OpContext& op) {
       {"LT", kLess, kTotalLess},       {"LE", kLessEqual, kTotalLessEqual},
       {"GT", kGreater, kTotalGreater}, {"GE", kGreaterEqual, kTotalGreaterEqual},
   };
-  const ElementType type = op.operand_shape(0)->element_type;
-  if (op.operand_shape(1)->element_type != type) return {};
   const bool total = op.text(AttrKey::kType) == "TOTALORDER";
   for (const Direction& direction : kDirections)
     if (direction.word == op.text(AttrKey::kDirection))
-      return element_kernel(total ? direction.total : direction.partial, type, op.shape()->element_type);
+      return kernel_of(op, total ? direction.total : direction.partial);
   return {};
 }
 
@@ -299,11 +312,7 @@ ElementKernel stochastic_convert_element(const OpContext& op) {
                         op.shape()->element_type);
 }
 
-ElementKernel select_element(const OpContext& op) {
-  const ElementType type = op.operand_shape(1)->element_type;
-  if (op.operand_shape(2)->element_type != type) return {};
-  return element_kernel(ElementOp::kSelect, type, op.shape()->element_type);
-}
+ElementKernel select_element(const OpContext& op) { return kernel_of(op, ElementOp::kSelect, 1); }
 
 constexpr AttrSpec kAccuracyAttrs[] = {{AttrKey::kResultAccuracy, AttrSyntax::kAccuracy}};
 constexpr AttrSpec kCompareAttrs[] = {
