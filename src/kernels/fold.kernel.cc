@@ -1,0 +1,312 @@
+#include "kernels/fold.h"
+
+namespace hlosim::HLOSIM_ISA {
+namespace {
+
+// ── elements and accumulators ───────────────────────────────────
+
+struct BFloat16 {
+  uint16_t bits;
+};
+
+inline float to_float(BFloat16 value) {
+  const uint32_t bits = static_cast<uint32_t>(value.bits) << 16;
+  float result;
+  __builtin_memcpy(&result, &bits, sizeof result);
+  return result;
+}
+
+inline BFloat16 to_bfloat16(float value) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  if (value != value) return {static_cast<uint16_t>(bits >> 16 | 0x40)};
+  return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
+}
+
+template <class A, class T>
+inline A widened(T value) {
+  return static_cast<A>(value);
+}
+template <>
+inline float widened<float, BFloat16>(BFloat16 value) {
+  return to_float(value);
+}
+template <>
+inline double widened<double, BFloat16>(BFloat16 value) {
+  return to_float(value);
+}
+
+template <class T, class A>
+inline T narrowed(A value) {
+  return static_cast<T>(value);
+}
+template <>
+inline BFloat16 narrowed<BFloat16, float>(float value) {
+  return to_bfloat16(value);
+}
+template <>
+inline BFloat16 narrowed<BFloat16, double>(double value) {
+  return to_bfloat16(static_cast<float>(value));
+}
+
+// ── operations ──────────────────────────────────────────────────
+
+template <class T>
+struct IsFloat {
+  static constexpr bool value = false;
+};
+template <>
+struct IsFloat<float> {
+  static constexpr bool value = true;
+};
+template <>
+struct IsFloat<double> {
+  static constexpr bool value = true;
+};
+
+template <class T>
+struct Unsigned {
+  using Type = T;
+};
+template <>
+struct Unsigned<int8_t> {
+  using Type = uint8_t;
+};
+template <>
+struct Unsigned<int16_t> {
+  using Type = uint16_t;
+};
+template <>
+struct Unsigned<int32_t> {
+  using Type = uint32_t;
+};
+template <>
+struct Unsigned<int64_t> {
+  using Type = uint64_t;
+};
+
+// Smallest and largest value; infinities of floats.
+template <class T>
+constexpr T lowest() {
+  if constexpr (IsFloat<T>::value)
+    return static_cast<T>(-__builtin_inf());
+  else if constexpr (static_cast<T>(-1) > static_cast<T>(0))
+    return 0;
+  else
+    return static_cast<T>(static_cast<typename Unsigned<T>::Type>(1) << (8 * sizeof(T) - 1));
+}
+template <class T>
+constexpr T highest() {
+  if constexpr (IsFloat<T>::value)
+    return static_cast<T>(__builtin_inf());
+  else
+    return static_cast<T>(~lowest<T>());
+}
+
+struct Add {
+  template <class T>
+  static constexpr T identity() {
+    if constexpr (IsFloat<T>::value)
+      return static_cast<T>(-0.0);
+    else
+      return 0;
+  }
+  template <class T>
+  static T apply(T a, T b) {
+    if constexpr (IsFloat<T>::value)
+      return a + b;
+    else
+      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  }
+};
+struct Multiply {
+  template <class T>
+  static constexpr T identity() {
+    return 1;
+  }
+  template <class T>
+  static T apply(T a, T b) {
+    if constexpr (IsFloat<T>::value)
+      return a * b;
+    else
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  }
+};
+// NaN wins and stays.
+struct Maximum {
+  template <class T>
+  static constexpr T identity() {
+    return lowest<T>();
+  }
+  template <class T>
+  static T apply(T a, T b) {
+    return b > a || b != b ? b : a;
+  }
+};
+struct Minimum {
+  template <class T>
+  static constexpr T identity() {
+    return highest<T>();
+  }
+  template <class T>
+  static T apply(T a, T b) {
+    return b < a || b != b ? b : a;
+  }
+};
+struct And {
+  template <class T>
+  static constexpr T identity() {
+    return static_cast<T>(~T{0});
+  }
+  template <class T>
+  static T apply(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct Or {
+  template <class T>
+  static constexpr T identity() {
+    return 0;
+  }
+  template <class T>
+  static T apply(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct Xor {
+  template <class T>
+  static constexpr T identity() {
+    return 0;
+  }
+  template <class T>
+  static T apply(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+
+// Sums and products of small floats are kept in double, their extrema in float.
+template <class T, class Op>
+struct Accumulator {
+  using Type = T;
+};
+template <>
+struct Accumulator<float, Add> {
+  using Type = double;
+};
+template <>
+struct Accumulator<float, Multiply> {
+  using Type = double;
+};
+template <>
+struct Accumulator<BFloat16, Add> {
+  using Type = double;
+};
+template <>
+struct Accumulator<BFloat16, Multiply> {
+  using Type = double;
+};
+template <>
+struct Accumulator<BFloat16, Maximum> {
+  using Type = float;
+};
+template <>
+struct Accumulator<BFloat16, Minimum> {
+  using Type = float;
+};
+
+// ── kernels ─────────────────────────────────────────────────────
+
+template <class T, class Op>
+struct Fold {
+  using A = typename Accumulator<T, Op>::Type;
+  // Independent accumulators of a row, 256 bytes of them on every level.
+  static constexpr int64_t kLanes = 256 / static_cast<int64_t>(sizeof(A));
+
+  static void row(const void* in, int64_t n, void* accumulator) {
+    const T* values = static_cast<const T*>(in);
+    A total;
+    __builtin_memcpy(&total, accumulator, sizeof(A));
+    int64_t i = 0;
+    if (n >= kLanes) {
+      A lanes[kLanes];
+      for (int64_t j = 0; j < kLanes; ++j) lanes[j] = widened<A>(values[j]);
+      for (i = kLanes; i + kLanes <= n; i += kLanes)
+#pragma GCC ivdep
+        for (int64_t j = 0; j < kLanes; ++j) lanes[j] = Op::apply(lanes[j], widened<A>(values[i + j]));
+      for (int64_t width = kLanes / 2; width > 0; width /= 2)
+        for (int64_t j = 0; j < width; ++j) lanes[j] = Op::apply(lanes[j], lanes[j + width]);
+      total = Op::apply(total, lanes[0]);
+    }
+    for (; i < n; ++i) total = Op::apply(total, widened<A>(values[i]));
+    __builtin_memcpy(accumulator, &total, sizeof(A));
+  }
+
+  static void columns(const void* in, int64_t stride, int64_t rows, int64_t n, void* accumulators) {
+    A* __restrict totals = static_cast<A*>(accumulators);
+    const char* row = static_cast<const char*>(in);
+    int64_t r = 0;
+    // Four rows at once, in order: the accumulators are read and written once for them.
+    for (; r + 4 <= rows; r += 4, row += 4 * stride) {
+      const T* __restrict a = reinterpret_cast<const T*>(row);
+      const T* __restrict b = reinterpret_cast<const T*>(row + stride);
+      const T* __restrict c = reinterpret_cast<const T*>(row + 2 * stride);
+      const T* __restrict d = reinterpret_cast<const T*>(row + 3 * stride);
+      for (int64_t j = 0; j < n; ++j) {
+        A total = Op::apply(totals[j], widened<A>(a[j]));
+        total = Op::apply(total, widened<A>(b[j]));
+        total = Op::apply(total, widened<A>(c[j]));
+        totals[j] = Op::apply(total, widened<A>(d[j]));
+      }
+    }
+    for (; r < rows; ++r, row += stride) {
+      const T* __restrict a = reinterpret_cast<const T*>(row);
+      for (int64_t j = 0; j < n; ++j) totals[j] = Op::apply(totals[j], widened<A>(a[j]));
+    }
+  }
+
+  static void combine(const void* others, int64_t n, void* accumulators) {
+    A* __restrict totals = static_cast<A*>(accumulators);
+    const A* __restrict more = static_cast<const A*>(others);
+    for (int64_t j = 0; j < n; ++j) totals[j] = Op::apply(totals[j], more[j]);
+  }
+
+  static void clear(void* accumulators, int64_t n) {
+    A* totals = static_cast<A*>(accumulators);
+    for (int64_t j = 0; j < n; ++j) totals[j] = Op::template identity<A>();
+  }
+
+  static void widen(const void* in, int64_t n, void* accumulators) {
+    const T* values = static_cast<const T*>(in);
+    A* totals = static_cast<A*>(accumulators);
+    for (int64_t j = 0; j < n; ++j) totals[j] = widened<A>(values[j]);
+  }
+
+  static void finish(const void* accumulators, int64_t n, void* out) {
+    const A* totals = static_cast<const A*>(accumulators);
+    T* values = static_cast<T*>(out);
+    for (int64_t j = 0; j < n; ++j) values[j] = narrowed<T>(totals[j]);
+  }
+
+  static constexpr FoldKernel kKernel = {sizeof(T), sizeof(A), row, columns, combine, clear, widen, finish};
+};
+
+}  // namespace
+
+#define HLOSIM_FLOAT_FOLDS(T)                                                                                \
+  {                                                                                                          \
+    Fold<T, Add>::kKernel, Fold<T, Multiply>::kKernel, Fold<T, Maximum>::kKernel, Fold<T, Minimum>::kKernel, \
+        {}, {}, {}                                                                                           \
+  }
+#define HLOSIM_INTEGER_FOLDS(T)                                                                              \
+  {                                                                                                          \
+    Fold<T, Add>::kKernel, Fold<T, Multiply>::kKernel, Fold<T, Maximum>::kKernel, Fold<T, Minimum>::kKernel, \
+        Fold<T, And>::kKernel, Fold<T, Or>::kKernel, Fold<T, Xor>::kKernel                                   \
+  }
+
+const FoldKernels kFolds = {
+    {HLOSIM_FLOAT_FOLDS(float), HLOSIM_FLOAT_FOLDS(double), HLOSIM_FLOAT_FOLDS(BFloat16),
+     HLOSIM_INTEGER_FOLDS(int8_t), HLOSIM_INTEGER_FOLDS(uint8_t), HLOSIM_INTEGER_FOLDS(int16_t),
+     HLOSIM_INTEGER_FOLDS(uint16_t), HLOSIM_INTEGER_FOLDS(int32_t), HLOSIM_INTEGER_FOLDS(uint32_t),
+     HLOSIM_INTEGER_FOLDS(int64_t), HLOSIM_INTEGER_FOLDS(uint64_t)}};
+
+}  // namespace hlosim::HLOSIM_ISA
