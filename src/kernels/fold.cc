@@ -115,7 +115,7 @@ struct Shape {
 };
 
 Shape shape_of(std::span<const int64_t> dimensions, std::span<const int64_t> strides,
-               std::span<const bool> is_reduced) {
+               std::span<const uint8_t> is_reduced) {
   Shape shape;
   bool last_reduced = false;
   for (size_t i = 0; i < dimensions.size(); ++i) {
@@ -301,7 +301,7 @@ void fold_columns(const FoldKernel& kernel, const Shape& shape, const std::byte*
 }  // namespace
 
 void fold(const FoldKernel& kernel, std::span<const int64_t> dimensions, std::span<const int64_t> strides,
-          std::span<const bool> is_reduced, const std::byte* in, const std::byte* init, std::byte* out) {
+          std::span<const uint8_t> is_reduced, const std::byte* in, const std::byte* init, std::byte* out) {
   HLOSIM_CHECK(kernel && dimensions.size() == strides.size() && dimensions.size() == is_reduced.size(),
                "{} dimensions", dimensions.size());
   int64_t outputs = 1, folded = 1;

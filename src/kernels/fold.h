@@ -42,7 +42,7 @@ FoldKernel fold_kernel(FoldOp op, ElementType type);
 /// entry per dimension; the result is dense in the order of the kept dimensions. On several threads when it
 /// is worth it.
 void fold(const FoldKernel& kernel, std::span<const int64_t> dimensions, std::span<const int64_t> strides,
-          std::span<const bool> is_reduced, const std::byte* in, const std::byte* init, std::byte* out);
+          std::span<const uint8_t> is_reduced, const std::byte* in, const std::byte* init, std::byte* out);
 
 /// Element types that the level's tables hold, in their order.
 enum class FoldType : uint8_t { kF32, kF64, kBF16, kS8, kU8, kS16, kU16, kS32, kU32, kS64, kU64 };

@@ -386,7 +386,8 @@ constexpr OpDef kBroadcastOp = {.name = "broadcast",
                                 .check_syntax = check_broadcast_syntax,
                                 .infer_shape = infer_broadcast,
                                 .work = broadcast_work,
-                                .view = view_broadcast};
+                                .view = view_broadcast,
+                                .evaluate = evaluate_converted};
 constexpr OpDef kConcatenateOp = {.name = "concatenate",
                                   .arity = at_least(0),
                                   .attrs = kConcatenateAttrs,
@@ -413,13 +414,15 @@ constexpr OpDef kReshapeOp = {.name = "reshape",
                               .check_syntax = check_reshape_syntax,
                               .infer_shape = infer_reshape,
                               .work = reshape_work,
-                              .view = view_reshape};
+                              .view = view_reshape,
+                              .evaluate = evaluate_converted};
 constexpr OpDef kReverseOp = {.name = "reverse",
                               .arity = exactly(1),
                               .attrs = kReverseAttrs,
                               .infer_shape = infer_reverse,
                               .work = reverse_work,
-                              .view = view_reverse};
+                              .view = view_reverse,
+                              .evaluate = evaluate_converted};
 constexpr OpDef kSliceOp = {.name = "slice",
                             .arity = exactly(1),
                             .traits = kNeedsShape,
@@ -427,13 +430,15 @@ constexpr OpDef kSliceOp = {.name = "slice",
                             .infer_shape = infer_slice,
                             .xla_cost = xla_cost_slice,
                             .work = slice_work,
-                            .view = view_slice};
+                            .view = view_slice,
+                            .evaluate = evaluate_converted};
 constexpr OpDef kTransposeOp = {.name = "transpose",
                                 .arity = exactly(1),
                                 .attrs = kTransposeAttrs,
                                 .infer_shape = infer_transpose,
                                 .xla_cost = xla_cost_transpose,
                                 .work = transpose_work,
-                                .view = view_transpose};
+                                .view = view_transpose,
+                                .evaluate = evaluate_converted};
 
 }  // namespace hlosim

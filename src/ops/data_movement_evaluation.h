@@ -15,12 +15,15 @@ bool view_reverse(const OpContext& op, const StridedView& operand, StridedView& 
 bool view_slice(const OpContext& op, const StridedView& operand, StridedView& result);
 bool view_transpose(const OpContext& op, const StridedView& operand, StridedView& result);
 
-/// A copy of a tuple: its leaves.
+/// A copy of a tuple: its leaves. A copy to another type of float: converted.
 Evaluation evaluate_copy(EvaluateContext& op);
+/// As the view says, with the elements converted to another type of float.
+Evaluation evaluate_converted(EvaluateContext& op);
 /// A bitcast that reads other bytes than the element's own, through the places of both layouts.
 Evaluation evaluate_bitcast(EvaluateContext& op);
 Evaluation evaluate_bitcast_convert(EvaluateContext& op);
 Evaluation evaluate_concatenate(EvaluateContext& op);
+Evaluation evaluate_iota(EvaluateContext& op);
 Evaluation evaluate_pad(EvaluateContext& op);
 
 }  // namespace hlosim

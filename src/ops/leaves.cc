@@ -3,9 +3,10 @@
 #include <vector>
 
 #include "hlo/op_def.h"
+#include "ops/data_movement_evaluation.h"
 #include "ops/op_table.h"
-#include "ops/value_flow.h"
 #include "ops/require.h"
+#include "ops/value_flow.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
 
@@ -157,7 +158,8 @@ constexpr OpDef kIotaOp = {.name = "iota",
                            .traits = kNeedsShape,
                            .attrs = kIotaAttrs,
                            .infer_shape = infer_iota,
-                           .work = iota_work};
+                           .work = iota_work,
+                           .evaluate = evaluate_iota};
 constexpr OpDef kPartitionIdOp = {
     .name = "partition-id", .arity = exactly(0), .traits = kFree, .infer_shape = infer_device_number};
 constexpr OpDef kReplicaIdOp = {

@@ -6,6 +6,7 @@
 #include "hlo/op_def.h"
 #include "ops/op_table.h"
 #include "ops/reducer.h"
+#include "ops/reduction_evaluation.h"
 #include "ops/require.h"
 #include "ops/window.h"
 #include "ops/work.h"
@@ -365,7 +366,8 @@ const OpDef kMapOp = {.name = "map",
                       .infer_shape = infer_map,
                       .check = check_thread,
                       .xla_cost = xla_cost_map,
-                      .work = map_work};
+                      .work = map_work,
+                      .evaluate = evaluate_map};
 
 constexpr AttrSpec kReduceAttrs[] = {
     {AttrKey::kToApply, AttrSyntax::kComputation, true},
@@ -378,7 +380,8 @@ const OpDef kReduceOp = {.name = "reduce",
                          .infer_shape = infer_reduce,
                          .check = check_thread,
                          .xla_cost = xla_cost_reduce,
-                         .work = reduce_work};
+                         .work = reduce_work,
+                         .evaluate = evaluate_reduce};
 
 constexpr AttrSpec kReduceWindowAttrs[] = {
     {AttrKey::kWindow, AttrSyntax::kWindow},
@@ -405,7 +408,8 @@ const OpDef kScanOp = {.name = "scan",
                        .infer_shape = infer_scan,
                        .check = check_thread,
                        .xla_cost = xla_cost_scan,
-                       .work = scan_work};
+                       .work = scan_work,
+                       .evaluate = evaluate_scan};
 
 constexpr AttrSpec kSelectAndScatterAttrs[] = {
     {AttrKey::kSelect, AttrSyntax::kComputation, true},

@@ -19,7 +19,7 @@ List row_major(const List& dimensions) {
   return strides;
 }
 
-int64_t count_of(const List& dimensions, const std::vector<char>& reduced, int which) {
+int64_t count_of(const List& dimensions, const std::vector<uint8_t>& reduced, int which) {
   int64_t count = 1;
   for (size_t i = 0; i < dimensions.size(); ++i)
     if (which < 0 || reduced[i] == which) count *= dimensions[i];
@@ -27,21 +27,18 @@ int64_t count_of(const List& dimensions, const std::vector<char>& reduced, int w
 }
 
 template <class T>
-std::vector<T> folded(FoldOp op, ElementType type, const List& dimensions, const std::vector<char>& reduced,
-                      const std::vector<T>& in, T init) {
-  bool flags[8] = {};
-  for (size_t i = 0; i < reduced.size(); ++i) flags[i] = reduced[i] != 0;
+std::vector<T> folded(FoldOp op, ElementType type, const List& dimensions,
+                      const std::vector<uint8_t>& reduced, const std::vector<T>& in, T init) {
   std::vector<T> out(static_cast<size_t>(count_of(dimensions, reduced, 0)));
   const FoldKernel kernel = fold_kernel(op, type);
-  fold(kernel, dimensions, row_major(dimensions), std::span<const bool>(flags, reduced.size()),
-       reinterpret_cast<const std::byte*>(in.data()), reinterpret_cast<const std::byte*>(&init),
-       reinterpret_cast<std::byte*>(out.data()));
+  fold(kernel, dimensions, row_major(dimensions), reduced, reinterpret_cast<const std::byte*>(in.data()),
+       reinterpret_cast<const std::byte*>(&init), reinterpret_cast<std::byte*>(out.data()));
   return out;
 }
 
 // One loop over the elements.
 template <class A, class T, class F>
-std::vector<A> slowly(const List& dimensions, const std::vector<char>& reduced, const std::vector<T>& in,
+std::vector<A> slowly(const List& dimensions, const std::vector<uint8_t>& reduced, const std::vector<T>& in,
                       A init, F&& f) {
   std::vector<A> out(static_cast<size_t>(count_of(dimensions, reduced, 0)), init);
   for (int64_t k = 0; k < count_of(dimensions, reduced, -1); ++k) {
@@ -61,7 +58,7 @@ std::vector<A> slowly(const List& dimensions, const std::vector<char>& reduced, 
 
 struct Extent {
   List dimensions;
-  std::vector<char> reduced;
+  std::vector<uint8_t> reduced;
 };
 
 std::vector<Extent> extents() {
