@@ -101,6 +101,8 @@ bool Run::prepare() {
     return complain("--compare and --expect exclude each other");
   if ((options_.abs_error || options_.rel_error) && options_.compare.empty() && options_.expect.empty())
     return complain("--abs-error and --rel-error need --compare or --expect");
+  if (options_.output == "-")
+    return complain("-o: '-' is no folder", "--print writes the outputs to standard output");
   max_memory_ = default_max_memory();
   max_memory_source_ = "80 % of this machine's memory";
   if (!options_.max_memory.empty()) {
@@ -150,8 +152,7 @@ std::optional<Loaded> Run::load(const std::string& file, bool traced) {
   loaded.module = std::make_unique<Module>(std::move(input.modules[0]));
   if (const int64_t elided = elided_constants(*loaded.module); elided > 0 && options_.elided == "xla")
     streams_.err << fmt::format(
-        "hlosim: warning: '{}' leaves out the values of {} constants, {{...}}; "
-        "they are made up (--elided=xla)\n",
+        "hlosim: warning: '{}' leaves out values, {{...}}, which are made up (--elided=xla); constants: {}\n",
         file, elided);
   DiagnosticList problems;
   loaded.program =
@@ -168,11 +169,11 @@ std::optional<Loaded> Run::load(const std::string& file, bool traced) {
 bool Run::fits(const Loaded& loaded, const std::string& file, int64_t held) {
   const int64_t peak = loaded.program->peak_bytes();
   if (peak <= max_memory_ - held) return true;
+  const std::string exact = peak >= 1024 ? fmt::format(" ({} bytes)", grouped(peak)) : "";
   const std::string beside = held > 0 ? fmt::format(" beside {} of other results", to_text(Bytes(held))) : "";
-  return complain(
-      fmt::format("running '{}' needs {} ({} bytes){}, more than the {} of {}", file, to_text(Bytes(peak)),
-                  grouped(peak), beside, to_text(Bytes(max_memory_)), max_memory_source_),
-      "--max-memory=BYTES sets another limit");
+  return complain(fmt::format("running '{}' needs {}{}{}, more than the {} of {}", file, to_text(Bytes(peak)),
+                              exact, beside, to_text(Bytes(max_memory_)), max_memory_source_),
+                  "--max-memory=BYTES sets another limit");
 }
 
 std::optional<std::vector<Array>> Run::execute(const Loaded& loaded, const std::string& file,
@@ -226,8 +227,9 @@ bool Run::parameters_agree(const Loaded& loaded, const Loaded& other) {
                                   to_text_without_layout(ours[i].shape), options_.file,
                                   to_text_without_layout(theirs[i].shape), options_.compare));
   if (ours.size() != theirs.size())
-    return complain(fmt::format("--compare: '{}' takes {} arrays, '{}' takes {}", options_.file, ours.size(),
-                                options_.compare, theirs.size()));
+    return complain(
+        fmt::format("--compare: the numbers of parameter arrays differ: {1} of '{0}', {3} of '{2}'",
+                    options_.file, ours.size(), options_.compare, theirs.size()));
   return true;
 }
 
@@ -239,8 +241,8 @@ std::optional<std::vector<Array>> Run::run_other(const Loaded& loaded, std::vect
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i].shape = other->program->parameters()[i];
   const std::span<const ShapeRef> ours = loaded.program->results(), theirs = other->program->results();
   if (ours.size() != theirs.size()) {
-    complain(fmt::format("--compare: '{}' has {} outputs, '{}' has {}", options_.file, ours.size(),
-                         options_.compare, theirs.size()));
+    complain(fmt::format("--compare: the numbers of outputs differ: {1} of '{0}', {3} of '{2}'",
+                         options_.file, ours.size(), options_.compare, theirs.size()));
     return std::nullopt;
   }
   for (size_t i = 0; i < ours.size(); ++i) {

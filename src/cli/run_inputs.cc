@@ -112,12 +112,12 @@ Result<std::vector<Array>> read_files(const InputOptions& options, std::span<con
     if (!*array)
       return failure(fmt::format("{}: {} is expected, and there is no more --input", leaf.name,
                                  to_text_without_layout(leaf.shape)),
-                     fmt::format("the module takes {} arrays, {} given", wanted, read));
+                     fmt::format("arrays that the module takes: {}, given: {}", wanted, read));
     ++read;
     arrays.back() = std::move(**array);
   }
   if (const auto left = list.left())
-    return failure(fmt::format("'{}' is for no parameter: the module takes {} arrays", *left, wanted));
+    return failure(fmt::format("'{}' is for no parameter; arrays that the module takes: {}", *left, wanted));
   return arrays;
 }
 
@@ -139,7 +139,7 @@ Result<std::vector<Array>> read_folder(const std::string& folder, std::span<cons
     arrays.back() = std::move(*array);
   }
   if (!files->empty() && files->rbegin()->first >= static_cast<int64_t>(leaves.size()))
-    return failure(fmt::format("'{}' is for no parameter: the module takes {} arrays",
+    return failure(fmt::format("'{}' is for no parameter; arrays that the module takes: {}",
                                files->rbegin()->second.path, leaves.size()));
   return arrays;
 }
