@@ -5,6 +5,7 @@
 #include "hlo/op_def.h"
 #include "ops/data_movement_evaluation.h"
 #include "ops/op_table.h"
+#include "ops/random_evaluation.h"
 #include "ops/require.h"
 #include "ops/value_flow.h"
 #include "ops/work.h"
@@ -161,9 +162,11 @@ constexpr OpDef kIotaOp = {.name = "iota",
                            .work = iota_work,
                            .evaluate = evaluate_iota};
 constexpr OpDef kPartitionIdOp = {
-    .name = "partition-id", .arity = exactly(0), .traits = kFree, .infer_shape = infer_device_number};
+    .name = "partition-id", .arity = exactly(0), .traits = kFree, .infer_shape = infer_device_number,
+    .evaluate = evaluate_partition_id};
 constexpr OpDef kReplicaIdOp = {
-    .name = "replica-id", .arity = exactly(0), .traits = kFree, .infer_shape = infer_device_number};
+    .name = "replica-id", .arity = exactly(0), .traits = kFree, .infer_shape = infer_device_number,
+    .evaluate = evaluate_replica_id};
 
 constexpr OpDef kTupleOp = {.name = "tuple",
                             .arity = at_least(0),
@@ -185,18 +188,21 @@ constexpr OpDef kRngOp = {.name = "rng",
                           .attrs = kRngAttrs,
                           .infer_shape = infer_rng,
                           .xla_cost = xla_cost_rng,
-                          .work = rng_work};
+                          .work = rng_work,
+                          .evaluate = evaluate_rng};
 constexpr OpDef kRngBitGeneratorOp = {.name = "rng-bit-generator",
                                       .arity = exactly(1),
                                       .traits = kNeedsShape,
                                       .attrs = kRngBitGeneratorAttrs,
                                       .infer_shape = infer_rng_bit_generator,
                                       .xla_cost = xla_cost_rng,
-                                      .work = rng_bit_generator_work};
+                                      .work = rng_bit_generator_work,
+                                      .evaluate = evaluate_rng_bit_generator};
 constexpr OpDef kRngGetAndUpdateStateOp = {.name = "rng-get-and-update-state",
                                            .arity = exactly(0),
                                            .traits = kSideEffect | kNeedsShape,
                                            .attrs = kRngStateAttrs,
-                                           .infer_shape = infer_rng_state};
+                                           .infer_shape = infer_rng_state,
+                                           .evaluate = evaluate_rng_state};
 
 }  // namespace hlosim

@@ -22,7 +22,7 @@ TEST(RandomBits, Philox) {
 TEST(RandomBits, Threefry) {
   EXPECT_EQ(threefry2x32(0, 0), 0x99ba4efe6b200159);
   EXPECT_EQ(threefry2x32(kOnes, kOnes), 0xbb002be71cb996fc);
-  EXPECT_EQ(threefry2x32(0x0370734413198a2e, 0x85a308d3243f6a88), 0xd2daaf9bc4923a9c);
+  EXPECT_EQ(threefry2x32(0x0370734413198a2e, 0x85a308d3243f6a88), 0x483df7a0c4923a9c);
 }
 
 TEST(RandomBits, CountersCarry) {
