@@ -27,6 +27,9 @@ class ElementProgram {
   std::span<const ElementType> inputs() const { return inputs_; }
   std::span<const ElementType> outputs() const { return outputs_; }
   size_t step_count() const { return steps_.size(); }
+  /// Blocks that a runner holds for itself, and bytes of an element of each.
+  size_t register_count() const { return registers_ - inputs_.size(); }
+  int64_t widest() const { return widest_; }
 
   /// The only operation of a program `out = op(in0, in1)` or `op(in1, in0)`, for whoever knows a faster way
   /// to fold with it.

@@ -1,0 +1,28 @@
+// Running a cluster of elementwise operations.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "exec/cluster_load.h"
+#include "ops/element_program.h"
+#include "ops/evaluate.h"
+
+namespace hlosim {
+
+/// What a pass over `count` elements computes.
+struct ElementPass {
+  struct Input {
+    size_t operand;  // leaf of the node
+    LoadPlan load;
+  };
+  std::shared_ptr<const ElementProgram> program;
+  std::vector<Input> inputs;        // of the program
+  std::vector<int64_t> widths;      // bytes of an element of each output
+  std::vector<int64_t> reused;      // the operand whose bytes an output may take, or -1
+  int64_t count = 0;
+};
+
+Evaluation pass_evaluation(ElementPass pass);
+
+}  // namespace hlosim

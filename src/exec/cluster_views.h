@@ -1,0 +1,42 @@
+// Where the elements of a value lie when nothing is copied for broadcasts, slices, reshapes and the like.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "array/strided_view.h"
+#include "exec/graph.h"
+
+namespace hlosim {
+
+/// Elements of `base` in the order of another value's.
+struct Seen {
+  ValueId base = 0;
+  std::optional<StridedView> view;  // nullopt: all elements of `base` in its own order, maybe under other dimensions
+};
+
+/// For each value of a graph how it is seen in the memory of the first value behind it that isn't itself only
+/// a view of another.
+class ValueViews {
+ public:
+  ValueViews(const ComputationGraph& graph, Module& module, const OpTable& table);
+
+  /// As composed as possible.
+  const Seen& operator[](ValueId value) const { return values_[value]; }
+  /// As a pass reads it block by block: the value itself where single strided loads would be too slow, as those
+  /// down the columns of a large array.
+  Seen load(ValueId value) const;
+  /// The value is the result of an opcode that only looks at its operand's elements.
+  bool is_view(ValueId value) const { return values_[value].base != value; }
+
+ private:
+  void see(const GraphNode& node, Module& module, const OpTable& table);
+
+  const ComputationGraph& graph_;
+  std::vector<Seen> values_;
+};
+
+/// The value takes part: an array of static shape with elements.
+bool is_plain_array(ShapeRef shape);
+
+}  // namespace hlosim
