@@ -4,10 +4,11 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "base/saturating.h"
 #include "exec/cluster_groups.h"
 #include "exec/cluster_pass.h"
+#include "exec/lifetimes.h"
 #include "hlo/op_def.h"
+#include "kernels/strided_copy.h"
 
 namespace hlosim {
 namespace {
@@ -30,6 +31,7 @@ class PassMaker {
     pass_.count = space_;
     pass_.program = builder_.finish();
     choose_reused();
+    node_.reused = pass_.reused;
     node_.instruction = graph_.nodes[group.back()].instruction;
     node_.results = outputs;
     node_.keep = true;
@@ -130,15 +132,15 @@ GraphNode copied_view(const GraphNode& node, const Seen& seen, ShapeRef shape) {
   if (seen.base == node.operands[0]) return copy;
   copy.operands = {seen.base};
   if (!seen.view) {
-    copy.evaluation = [](Invocation& call) {
-      Array array = call.take(0);
-      array.sizes = nullptr;
-      call.set_result(std::move(array));
-    };
+    copy.evaluation = [](Invocation& call) { call.set_result(call.take(0)); };
     return copy;
   }
-  copy.evaluation = [view = *seen.view, width = byte_width(shape->element_type)](Invocation& call) {
-    copy_strided(view, width, call.operand(0).bytes(), call.make_result().bytes());
+  const int64_t width = byte_width(shape->element_type);
+  const StridedView& view = *seen.view;
+  copy.reused.clear();
+  copy.evaluation = [strided = StridedCopy(view.dimensions, view.strides, dense_strides(view.dimensions), width),
+                     offset = view.offset * width](Invocation& call) {
+    strided.run(call.operand(0).bytes() + offset, call.make_result().bytes());
   };
   return copy;
 }
@@ -249,54 +251,6 @@ class Rewriter {
   std::vector<NodeIndex> origins_;
 };
 
-// ── bytes alive ─────────────────────────────────────────────────
-
-struct Peak {
-  int64_t bytes = 0;
-  size_t node = 0;
-};
-
-class Lifetimes {
- public:
-  Lifetimes(const ComputationGraph& graph, const std::vector<GraphNode>& nodes)
-      : graph_(graph), nodes_(nodes), first_(graph.values.size(), 0), last_(graph.values.size(), 0) {
-    for (size_t n = 0; n < nodes.size(); ++n) {
-      for (const ValueId value : nodes[n].results) first_[value] = last_[value] = n;
-      for (const ValueId value : nodes[n].operands) last_[value] = n;
-    }
-    for (const ValueId value : graph.results) last_[value] = nodes.size();
-  }
-
-  Peak peak() const {
-    Peak peak;
-    std::vector<int64_t> dying(nodes_.size() + 1, 0);
-    int64_t live = 0;
-    const auto add = [&](ValueId value) {
-      live = saturating_sum(live, bytes(value));
-      dying[last_[value]] = saturating_sum(dying[last_[value]], bytes(value));
-    };
-    for (const ValueId value : graph_.parameters) add(value);
-    for (size_t n = 0; n < nodes_.size(); ++n) {
-      for (const ValueId value : nodes_[n].results) add(value);
-      if (live > peak.bytes) peak = {live, n};
-      live -= dying[n];
-    }
-    return peak;
-  }
-
-  /// The value is alive at node `n`, and somebody reads it there or later.
-  bool spans(ValueId value, size_t n) const { return first_[value] <= n && last_[value] >= n; }
-
- private:
-  int64_t bytes(ValueId value) const {
-    return graph_.values[value].constant.data ? 0 : data_bytes(graph_.values[value].shape);
-  }
-
-  const ComputationGraph& graph_;
-  const std::vector<GraphNode>& nodes_;
-  std::vector<size_t> first_, last_;
-};
-
 }  // namespace
 
 void make_clusters(ComputationGraph& graph, Module& module, const OpTable& table) {
@@ -309,7 +263,7 @@ void make_clusters(ComputationGraph& graph, Module& module, const OpTable& table
     std::vector<NodeIndex> origins;
     std::vector<GraphNode> nodes = Rewriter(graph, views, groups, module, table, separate).make(origins);
     const Lifetimes lifetimes(graph, nodes);
-    const Peak peak = lifetimes.peak();
+    const PeakBytes peak = lifetimes.peak();
     if (peak.bytes <= most) {
       graph.nodes = std::move(nodes);
       return;

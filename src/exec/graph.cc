@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "array/strided_view.h"
 #include "base/saturating.h"
 #include "hlo/op_def.h"
 #include "ops/value_flow.h"
@@ -99,8 +100,30 @@ class GraphMaker {
     node.operands = std::move(operands);
     for_each_leaf(instruction.shape, [&](ShapeRef leaf) { node.results.push_back(add_value(leaf)); });
     node.keep = has_effect(instruction);
+    find_reused(op, node);
     values[id] = node.results;
     graph_.nodes.push_back(std::move(node));
+  }
+
+  // As make_evaluation() has it: elementwise results take the place of an operand, reshapes that of theirs.
+  void find_reused(const OpContext& op, GraphNode& node) const {
+    if (node.results.size() != 1 || !op.shape()->is_array()) return;
+    const bool moves_nothing = op.def().view && node.operands.size() == 1 && is_same_memory(op);
+    if (!op.def().element && !moves_nothing) return;
+    int64_t reused = -1;
+    for (size_t i = node.operands.size(); i-- > 0;) {
+      const ShapeRef operand = graph_.values[node.operands[i]].shape;
+      if (data_bytes(operand) == data_bytes(op.shape()) && operand->element_count() == op.shape()->element_count())
+        reused = static_cast<int64_t>(i);
+    }
+    node.reused = {reused};
+  }
+
+  static bool is_same_memory(const OpContext& op) {
+    StridedView view;
+    const ShapeRef operand = op.operand_shape(0);
+    return operand->is_array() && op.def().view(op, dense_view(operand->dimensions), view) && view.is_dense() &&
+           view.offset == 0;
   }
 
   Values forwarded(const OpContext& op, const Values& operands) {

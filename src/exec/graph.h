@@ -22,6 +22,8 @@ struct GraphNode {
   std::vector<ValueId> operands, results;  // leaves
   Evaluation evaluation;                   // null until it is made
   bool keep = false;                       // runs even when nobody needs its results
+  /// For each result the operand whose bytes it takes when nobody else needs them, or -1. Empty: none does.
+  std::vector<int64_t> reused;
 };
 
 struct ComputationGraph {

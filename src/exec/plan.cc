@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/saturating.h"
+#include "exec/lifetimes.h"
 
 namespace hlosim {
 
@@ -77,18 +78,7 @@ void Plan::measure(const ComputationGraph& graph, std::span<const int64_t> calle
     if (value.constant.data) constant_bytes_ = saturating_sum(constant_bytes_, data_bytes(value.shape));
   for (const ValueId parameter : parameters_)
     argument_bytes_ = saturating_sum(argument_bytes_, bytes(parameter));
-  int64_t live = argument_bytes_;
-  peak_bytes_ = live;
-  for (size_t n = 0; n < steps_.size(); ++n) {
-    const Step& step = steps_[n];
-    for (uint32_t i = 0; i < step.result_count; ++i)
-      live = saturating_sum(live, bytes(indices_[step.results + i]));
-    peak_bytes_ = std::max(peak_bytes_, saturating_sum(live, callee_bytes[n]));
-    for (uint32_t i = 0; i < step.dying_count; ++i) {
-      const auto first = indices_.begin() + step.dying;
-      if (std::find(first, first + i, indices_[step.dying + i]) == first + i) live -= bytes(indices_[step.dying + i]);
-    }
-  }
+  peak_bytes_ = Lifetimes(graph, graph.nodes).peak(callee_bytes).bytes;
 }
 
 std::unique_ptr<Plan::Frame> Plan::take_frame() const {

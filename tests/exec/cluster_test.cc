@@ -1,0 +1,244 @@
+#include "exec/cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "exec/random_module.h"
+#include "kernels/parallel.h"
+#include "ops/op_table.h"
+#include "support/execution.h"
+
+namespace hlosim {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Opcodes that the nodes of the entry stand for, "pass" for a cluster.
+std::vector<std::string> nodes_of(std::string_view text) {
+  Module module = test::module_or_fail(text);
+  MemoryPool pool;
+  DiagnosticList sink;
+  ComputationGraph graph = make_graph(module, op_table(), module.entry, pool, {}, sink);
+  make_clusters(graph, module, op_table());
+  std::vector<std::string> nodes;
+  for (const GraphNode& node : graph.nodes)
+    nodes.push_back(node.evaluation ? fmt::format("pass({})->{}", node.operands.size(), node.results.size())
+                                    : std::string(to_text(node.instruction->opcode)));
+  return nodes;
+}
+
+TEST(Clusters, TakeOperationsThroughReshapes) {
+  EXPECT_THAT(nodes_of(R"(HloModule m
+ENTRY e {
+  a = f32[6,4] parameter(0)
+  b = f32[24] parameter(1)
+  n = f32[6,4] negate(a)
+  r = f32[24] reshape(n)
+  s = f32[24] add(r, b)
+  q = f32[4,6] bitcast(s)
+  ROOT t = f32[4,6] tanh(q)
+})"),
+              ElementsAre("pass(2)->1"));
+}
+
+TEST(Clusters, ReadThroughViews) {
+  EXPECT_THAT(nodes_of(R"(HloModule m
+ENTRY e {
+  a = f32[6,4] parameter(0)
+  row = f32[4] parameter(1)
+  t = f32[4,6] transpose(a), dimensions={1,0}
+  b = f32[4,6] broadcast(row), dimensions={0}
+  ROOT s = f32[4,6] add(t, b)
+})"),
+              ElementsAre("pass(2)->1"));
+}
+
+TEST(Clusters, DoNotWalkDownTheColumnsOfLargeArrays) {
+  EXPECT_THAT(nodes_of(R"(HloModule m
+ENTRY e {
+  a = f32[1024,1024] parameter(0)
+  t = f32[1024,1024] transpose(a), dimensions={1,0}
+  ROOT s = f32[1024,1024] negate(t)
+})"),
+              ElementsAre("transpose", "negate"));
+}
+
+TEST(Clusters, WriteWhatIsNeededOutside) {
+  EXPECT_THAT(nodes_of(R"(HloModule m
+ENTRY e {
+  a = f32[8] parameter(0)
+  n = f32[8] negate(a)
+  x = f32[8] abs(n)
+  y = f32[8] sqrt(x)
+  ROOT t = (f32[8], f32[8]) tuple(n, y)
+})"),
+              ElementsAre("pass(1)->2"));
+}
+
+// sub → reduce → broadcast → div(sub): the second use of sub waits for the reduce.
+TEST(Clusters, DoNotWaitForThemselves) {
+  EXPECT_THAT(nodes_of(R"(HloModule m
+ENTRY e {
+  a = f32[8] parameter(0)
+  b = f32[8] parameter(1)
+  s = f32[8] subtract(a, b)
+  u = f32[8] abs(s)
+  r = f32[8] sort(u), dimensions={0}, to_apply={
+    x = f32[] parameter(0)
+    y = f32[] parameter(1)
+    ROOT c = pred[] compare(x, y), direction=LT
+  }
+  d = f32[8] divide(s, r)
+  ROOT n = f32[8] negate(d)
+})"),
+              ElementsAre("pass(2)->2", "sort", "pass(2)->1"));
+}
+
+TEST(Clusters, ComputeLateWhatIsNeededLate) {
+  EXPECT_THAT(nodes_of(R"(HloModule m
+ENTRY e {
+  a = f32[8] parameter(0)
+  b = f32[8] parameter(1)
+  late = f32[8] abs(b)
+  u = f32[8] negate(a)
+  r = f32[8] sort(u), dimensions={0}, to_apply={
+    x = f32[] parameter(0)
+    y = f32[] parameter(1)
+    ROOT c = pred[] compare(x, y), direction=LT
+  }
+  ROOT d = f32[8] divide(late, r)
+})"),
+              ElementsAre("negate", "sort", "pass(2)->1"));
+}
+
+TEST(Clusters, JoinScalars) {
+  EXPECT_THAT(nodes_of(R"(HloModule m
+ENTRY e {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  x = f32[] negate(a)
+  y = f32[] negate(b)
+  ROOT t = (f32[], f32[]) tuple(x, y)
+})"),
+              ElementsAre("pass(2)->2"));
+}
+
+// Alone, the addition frees two arrays for one long before the sort; joined with the negation, which
+// waits for the sort, it would keep both.
+TEST(Clusters, DoNotKeepMoreAlive) {
+  const std::string_view text = R"(HloModule m
+ENTRY e {
+  a = f32[100] parameter(0)
+  b = f32[100] parameter(1)
+  c = f32[100] parameter(2)
+  s = f32[100] add(a, b)
+  r = f32[100] sort(c), dimensions={0}, to_apply={
+    x = f32[] parameter(0)
+    y = f32[] parameter(1)
+    ROOT l = pred[] compare(x, y), direction=LT
+  }
+  ROOT n = f32[100] multiply(s, r)
+})";
+  EXPECT_THAT(nodes_of(text), ElementsAre("add", "sort", "multiply"));
+}
+
+TEST(Clusters, LeaveDynamicShapesAlone) {
+  EXPECT_THAT(nodes_of(R"(HloModule m
+ENTRY e {
+  a = f32[<=8] parameter(0)
+  x = f32[<=8] negate(a)
+  ROOT y = f32[<=8] abs(x)
+})"),
+              ElementsAre("negate", "abs"));
+}
+
+TEST(Clusters, TakeConstantsAsNumbers) {
+  EXPECT_THAT(nodes_of(R"(HloModule m
+ENTRY e {
+  a = f32[8] parameter(0)
+  two = f32[] constant(2)
+  twos = f32[8] broadcast(two), dimensions={}
+  ROOT m = f32[8] multiply(a, twos)
+})"),
+              ElementsAre("pass(1)->1"));
+}
+
+// ── the same bits ───────────────────────────────────────────────
+
+// Runs `text` on values made from `seed` and returns the bytes of all results.
+std::vector<std::string> bytes_of(std::string_view text, bool cluster, uint32_t seed, std::string& problems) {
+  ProgramOptions options;
+  options.cluster = cluster;
+  test::Execution execution(text, options);
+  std::vector<Array> inputs;
+  std::mt19937 random(seed);
+  if (!execution.program()) {
+    problems = execution.problems();
+    return {};
+  }
+  for (const ShapeRef shape : execution.program()->parameters()) {
+    std::vector<float> values(static_cast<size_t>(shape->element_count()));
+    for (float& value : values) value = static_cast<float>(static_cast<int32_t>(random())) * 0x1p-29f;
+    inputs.push_back(execution.array(shape, values));
+  }
+  std::vector<std::string> results;
+  for (const Array& array : execution.arrays(std::move(inputs)))
+    results.emplace_back(reinterpret_cast<const char*>(array.bytes()), static_cast<size_t>(data_bytes(array.shape)));
+  problems = execution.problems();
+  return results;
+}
+
+int64_t peak_of(std::string_view text, bool cluster) {
+  ProgramOptions options;
+  options.cluster = cluster;
+  return test::Execution(text, options).program()->peak_bytes();
+}
+
+TEST(Clusters, ChangeNoBitAndNoPeak) {
+  for (uint32_t seed = 0; seed < 1500; ++seed) {
+    const std::string text = test::RandomModule(seed).make();
+    std::string problems;
+    const std::vector<std::string> expected = bytes_of(text, false, seed, problems);
+    ASSERT_EQ(problems, "") << "seed " << seed << "\n" << text;
+    const std::vector<std::string> got = bytes_of(text, true, seed, problems);
+    ASSERT_EQ(problems, "") << "seed " << seed << "\n" << text;
+    ASSERT_TRUE(got == expected) << "seed " << seed << "\n" << text;
+    ASSERT_LE(peak_of(text, true), peak_of(text, false)) << "seed " << seed << "\n" << text;
+  }
+}
+
+TEST(Clusters, ChangeNoBitOfLargeArrays) {
+  constexpr std::string_view kText = R"(HloModule m
+ENTRY e {
+  a = f32[700,500] parameter(0)
+  b = f32[500] parameter(1)
+  c = f32[700] parameter(2)
+  s = f32[] parameter(3)
+  rb = f32[700,500] broadcast(b), dimensions={1}
+  cb = f32[700,500] broadcast(c), dimensions={0}
+  sb = f32[700,500] broadcast(s), dimensions={}
+  x = f32[700,500] multiply(a, rb)
+  y = f32[700,500] add(x, cb)
+  z = f32[700,500] tanh(y)
+  w = f32[700,500] subtract(z, sb)
+  back = f32[700,500] reverse(w), dimensions={1}
+  sum = f32[700,500] add(back, a)
+  ROOT t = (f32[700,500], f32[700,500], f32[700,500]) tuple(w, sum, y)
+})";
+  std::string problems;
+  set_thread_count(1);
+  const std::vector<std::string> expected = bytes_of(kText, false, 1, problems);
+  ASSERT_EQ(problems, "");
+  for (const int threads : {1, 2, 5}) {
+    set_thread_count(threads);
+    EXPECT_TRUE(bytes_of(kText, true, 1, problems) == expected) << threads;
+  }
+  set_thread_count(0);
+}
+
+}  // namespace
+}  // namespace hlosim
