@@ -153,7 +153,8 @@ Evaluation evaluate_fft(EvaluateContext& op) {
   const auto narrow_or_wide = [](ElementType type, bool complex) {
     return complex ? is_complex(type) : type == ElementType::kF32 || type == ElementType::kF64;
   };
-  if (!narrow_or_wide(job->in_type, !from_real) || !narrow_or_wide(job->out_type, !to_real)) return op.unsupported();
+  if (!narrow_or_wide(job->in_type, !from_real) || !narrow_or_wide(job->out_type, !to_real) || !in->is_static())
+    return op.unsupported();
   const Dimensions lengths = op.ints(AttrKey::kFftLength);
   job->lengths.assign(lengths.begin(), lengths.end());
   const int64_t first = in->rank() - static_cast<int64_t>(lengths.size());

@@ -33,7 +33,8 @@ int64_t batch_size(ShapeRef matrices) {
 Evaluation evaluate_cholesky(EvaluateContext& op) {
   const ShapeRef shape = op.operand_shape(0);
   const ElementType type = shape->element_type, inner = computed_in(type);
-  if (inner == ElementType::kInvalid || op.shape()->element_type != type) return op.unsupported();
+  if (inner == ElementType::kInvalid || op.shape()->element_type != type || !shape->is_static())
+    return op.unsupported();
   const bool lower = op.flag(AttrKey::kLower);
   const int64_t n = shape->dim(shape->rank() - 1), batch = batch_size(shape);
   return [=](Invocation& call) {
@@ -51,7 +52,9 @@ Evaluation evaluate_cholesky(EvaluateContext& op) {
 Evaluation evaluate_triangular_solve(EvaluateContext& op) {
   const ShapeRef a_shape = op.operand_shape(0), b_shape = op.operand_shape(1);
   const ElementType type = b_shape->element_type, inner = computed_in(type);
-  if (inner == ElementType::kInvalid || op.shape()->element_type != type) return op.unsupported();
+  if (inner == ElementType::kInvalid || op.shape()->element_type != type || !a_shape->is_static() ||
+      !b_shape->is_static())
+    return op.unsupported();
   const std::string_view transpose = op.text(AttrKey::kTransposeA);
   TriangularSystem system;
   system.type = inner;

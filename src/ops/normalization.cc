@@ -1,5 +1,6 @@
 // Batch normalization over all dimensions but the feature dimension.
 #include "hlo/op_def.h"
+#include "ops/batch_norm_evaluation.h"
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
@@ -85,7 +86,8 @@ const OpDef kBatchNormGradOp = {.name = "batch-norm-grad",
                                 .arity = exactly(5),
                                 .attrs = kBatchNormGradAttrs,
                                 .infer_shape = infer_grad,
-                                .work = grad_work};
+                                .work = grad_work,
+                                .evaluate = evaluate_batch_norm_grad};
 
 constexpr AttrSpec kBatchNormInferenceAttrs[] = {
     {AttrKey::kEpsilon, AttrSyntax::kNumber, true},
@@ -95,7 +97,8 @@ const OpDef kBatchNormInferenceOp = {.name = "batch-norm-inference",
                                      .arity = exactly(5),
                                      .attrs = kBatchNormInferenceAttrs,
                                      .infer_shape = infer_inference,
-                                     .work = inference_work};
+                                     .work = inference_work,
+                                     .evaluate = evaluate_batch_norm_inference};
 
 constexpr AttrSpec kBatchNormTrainingAttrs[] = {
     {AttrKey::kEpsilon, AttrSyntax::kNumber, true},
@@ -105,6 +108,7 @@ const OpDef kBatchNormTrainingOp = {.name = "batch-norm-training",
                                     .arity = exactly(3),
                                     .attrs = kBatchNormTrainingAttrs,
                                     .infer_shape = infer_training,
-                                    .work = training_work};
+                                    .work = training_work,
+                                    .evaluate = evaluate_batch_norm_training};
 
 }  // namespace hlosim
