@@ -36,7 +36,7 @@ int index_bits(ElementType type) {
 /// Element values by the leading bits of a random number, for types of at most 16 bits.
 std::vector<uint16_t> random_values(ElementType type) {
   const bool powers = type == ElementType::kF8E8M0FNU;
-  const int precision = powers ? 2 : float_format(type).mantissa_bits + 1;
+  const int precision = powers ? 2 : float_limits(type).mantissa_bits + 1;
   std::vector<uint16_t> values(size_t{1} << precision);
   for (size_t k = 0; k < values.size(); ++k) {
     const double value = powers ? std::ldexp(1.0, -static_cast<int>(k))
@@ -49,8 +49,8 @@ std::vector<uint16_t> random_values(ElementType type) {
 /// The values that iota goes through again and again.
 std::vector<uint16_t> iota_values(ElementType type) {
   const bool powers = type == ElementType::kF8E8M0FNU;
-  const FloatFormat format = float_format(type);
-  const int bits = powers ? 3 : std::min(format.mantissa_bits, format.largest_exponent) + 1;
+  const FloatLimits limits = float_limits(type);
+  const int bits = powers ? 3 : std::min(limits.mantissa_bits, limits.largest_exponent) + 1;
   std::vector<uint16_t> values(size_t{1} << bits);
   for (size_t k = 0; k < values.size(); ++k)
     values[k] = static_cast<uint16_t>(

@@ -147,7 +147,7 @@ Tolerance default_tolerance(ElementType type) {
       bound = 2e-2;
       break;
     default:
-      bound = std::min(1.0, std::ldexp(1.0, 1 - float_format(type).mantissa_bits));
+      bound = std::min(1.0, std::ldexp(1.0, 1 - float_limits(type).mantissa_bits));
   }
   return {bound, bound};
 }

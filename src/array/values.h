@@ -2,21 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "array/array.h"
 
 namespace hlosim {
 
-/// How a float type of at most 16 bits stores numbers: sign × 2^(exponent - bias) × 1.mantissa.
-struct FloatFormat {
-  int exponent_bits = 0;
-  int mantissa_bits = 0;  // stored ones
-  int bias = 0;
-  int largest_exponent = 0;  // of the largest finite value
+/// How finely and how far a float type counts.
+struct FloatLimits {
+  int mantissa_bits = 0;     // stored ones
+  int largest_exponent = 0;  // of the largest finite value: 127 in f32
 };
-FloatFormat float_format(ElementType type);
+FloatLimits float_limits(ElementType type);
 
 /// Numbers in elements `begin` … `begin + count - 1`, for types other than integers and pred. Of a complex
 /// element two: real and imaginary part.

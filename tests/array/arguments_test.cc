@@ -83,7 +83,7 @@ TEST_F(Arguments, RandomValuesKeepWithinTheirRange) {
       EXPECT_LT(*high, 1);
       EXPECT_GE(*high, 0.5);
       if (is_float(type) && bit_width(type) < 16) {
-        EXPECT_EQ(distinct, size_t{2} << float_format(type).mantissa_bits);
+        EXPECT_EQ(distinct, size_t{2} << float_limits(type).mantissa_bits);
       }
     }
   }

@@ -37,7 +37,7 @@ TEST(Values, EveryFiniteValueOfASmallTypeHasItsBitsAndItsPlace) {
       ASSERT_EQ(values[i].first - values[i - 1].first, zeros ? 0 : 1);
       ASSERT_TRUE(zeros || values[i - 1].second < values[i].second);
     }
-    EXPECT_EQ(std::ilogb(values.back().second), float_format(type).largest_exponent);
+    EXPECT_EQ(std::ilogb(values.back().second), float_limits(type).largest_exponent);
   }
 }
 
