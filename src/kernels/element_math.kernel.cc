@@ -179,7 +179,7 @@ double within_exp_range(double t) {
 [[gnu::always_inline]] inline double log1p_d(double x) {
   const double w = 1.0 + x;
   const double lost = x - (w - 1.0);
-  return w < kInfD ? log_d(w) + lost / w : w;
+  return w < kInfD && w != 0.0 ? log_d(w) + lost / w : w == 0.0 ? -kInfD : w;
 }
 
 /// asin(√z) / √z for z in [0, 1/4].
@@ -270,7 +270,7 @@ struct Atan2 {
     const double ay = magnitude(y), ax = magnitude(x);
     const double low = ay < ax ? ay : ax, high = ay < ax ? ax : ay;
     // The angle to the nearer axis, turned by -π/4 when it is more than π/8.
-    const bool turned = low > 0.41421356237309503 * high;
+    const bool turned = low == kInfD || low > 0.41421356237309503 * high;
     const double quotient = (turned ? low - high : low) / (turned ? low + high : high);
     const double slope = high == 0.0 ? 0.0 : low == kInfD ? 0.0 : quotient;
     constexpr double kC[] = {-0.333333333316944703, 0.199999996852317549,  -0.142856935764282542, 0.111104495115264585,
