@@ -56,6 +56,15 @@ Element float_from_exact(ElementType to, const Element& x, ElementType from) {
 
 }  // namespace
 
+int64_t total_order_key(ElementType type, const Element& x) {
+  const bool single_nan = type == ElementType::kF8E4M3FNUZ || type == ElementType::kF8E5M2FNUZ ||
+                          type == ElementType::kF8E4M3B11FNUZ;
+  if (single_nan && std::isnan(real_of(type, x))) return std::numeric_limits<int64_t>::max();
+  const uint64_t sign = type == ElementType::kF8E8M0FNU ? 0 : uint64_t{1} << (bit_width(type) - 1);
+  const auto magnitude = static_cast<int64_t>(x.bits & ~sign);
+  return (x.bits & sign) != 0 ? -1 - magnitude : magnitude;
+}
+
 Element convert_element(ElementType from, ElementType to, const Element& x) {
   if (from == to) return x;
   if (x.unknown()) return kUnknown;
@@ -82,12 +91,6 @@ namespace {
 
 int order(double a, double b) { return a < b ? -1 : a > b ? 1 : 0; }
 
-/// Sign-magnitude bits of a double as an integer that sorts: -NaN < -inf < -0 < +0 < inf < NaN.
-int64_t total_key(double value) {
-  const auto bits = static_cast<int64_t>(std::bit_cast<uint64_t>(value));
-  return bits < 0 ? std::numeric_limits<int64_t>::min() - bits - 1 : bits;
-}
-
 bool holds(std::string_view direction, int sign) {
   if (direction == "EQ") return sign == 0;
   if (direction == "NE") return sign != 0;
@@ -97,8 +100,8 @@ bool holds(std::string_view direction, int sign) {
   return sign >= 0;
 }
 
-Element compare_floats(std::string_view direction, bool total, double a, double b, const Element& x,
-                       const Element& y) {
+Element compare_floats(std::string_view direction, ElementType type, bool total, double a, double b,
+                       const Element& x, const Element& y) {
   const double gap = x.error + y.error;
   const bool any_nan = std::isnan(a) || std::isnan(b);
   if (gap > 0 && (total || !any_nan)) {
@@ -107,7 +110,7 @@ Element compare_floats(std::string_view direction, bool total, double a, double 
   }
   bool result = false;
   if (total) {
-    const int64_t ka = total_key(a), kb = total_key(b);
+    const int64_t ka = total_order_key(type, x), kb = total_order_key(type, y);
     result = holds(direction, ka < kb ? -1 : ka > kb ? 1 : 0);
   } else {
     result = any_nan ? direction == "NE" : holds(direction, order(a, b));
@@ -127,7 +130,7 @@ Element compare(const Instruction& instruction, std::span<const ElementType> typ
   if (is_float(type)) {
     const Attr* written = instruction.find(AttrKey::kType);
     const bool total = written && written->text() == "TOTALORDER";
-    return compare_floats(direction, total, real_of(type, a), real_of(types[1], b), a, b);
+    return compare_floats(direction, type, total, real_of(type, a), real_of(types[1], b), a, b);
   }
   const bool is_signed = is_signed_integer(type);
   const int sign = a.bits == b.bits                                                ? 0

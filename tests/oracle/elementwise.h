@@ -16,6 +16,9 @@ std::optional<Element> elementwise(const Instruction& instruction, ElementType t
 
 Element convert_element(ElementType from, ElementType to, const Element& x);
 
+/// A float's sign and magnitude bits as a number that sorts: -NaN < -inf < … < -0 < +0 < … < inf < NaN.
+int64_t total_order_key(ElementType type, const Element& x);
+
 /// One opcode of two operands of the type `type`: what reductions apply.
 std::optional<Element> binary_element(Opcode opcode, ElementType type, const Element& a, const Element& b);
 

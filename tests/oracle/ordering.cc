@@ -1,6 +1,5 @@
 // Sort and top-k.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "oracle/elementwise.h"
@@ -122,16 +121,12 @@ ValuePtr evaluate_sort(Operation& op) {
 
 namespace {
 
-/// Sign-magnitude bits of a float as an integer that sorts by TOTALORDER; other types by value.
-int64_t total_key(ElementType type, const Element& element) {
-  if (!is_float(type)) return integer_of(element);
-  const auto bits = std::bit_cast<int64_t>(real_of(type, element));
-  return bits < 0 ? std::numeric_limits<int64_t>::min() - bits - 1 : bits;
-}
-
 bool comes_first(ElementType type, const Element& a, const Element& b, bool largest) {
   if (is_unsigned_integer(type)) return largest ? a.bits > b.bits : a.bits < b.bits;
-  const int64_t ka = total_key(type, a), kb = total_key(type, b);
+  const auto key = [&](const Element& x) {
+    return is_float(type) ? total_order_key(type, x) : integer_of(x);
+  };
+  const int64_t ka = key(a), kb = key(b);
   return largest ? ka > kb : ka < kb;
 }
 

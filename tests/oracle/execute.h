@@ -1,0 +1,28 @@
+// Running the executor on the evaluator's values.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hlo/module.h"
+#include "oracle/evaluator.h"
+#include "oracle/value.h"
+
+namespace hlosim::test {
+
+/// Leaves of the executor's result; or why there are none.
+struct Outputs {
+  std::vector<ValuePtr> leaves;
+  std::string error;
+};
+
+/// `reference_only`: the executor's slow, general way.
+Outputs execute(Module& module, std::span<const ValuePtr> inputs, bool reference_only = false);
+
+/// The arrays of a value in order.
+void append_leaves(const ValuePtr& value, std::vector<ValuePtr>& leaves);
+
+bool same_bits(const Outputs& a, const Outputs& b);
+
+}  // namespace hlosim::test
