@@ -87,9 +87,8 @@ class Run {
   StagedFiles files_;
 };
 
-int64_t default_max_memory() {
-  return static_cast<int64_t>(0.8 * static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
-                              static_cast<double>(::sysconf(_SC_PAGESIZE)));
+double machine_memory() {
+  return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
 /// What the options say, before anything is read.
@@ -103,13 +102,15 @@ bool Run::prepare() {
     return complain("--abs-error and --rel-error need --compare or --expect");
   if (options_.output == "-")
     return complain("-o: '-' is no folder", "--print writes the outputs to standard output");
-  max_memory_ = default_max_memory();
+  max_memory_ = static_cast<int64_t>(0.8 * machine_memory());
   max_memory_source_ = "80 % of this machine's memory";
   if (!options_.max_memory.empty()) {
     const bool digits = options_.max_memory.find_first_not_of("0123456789") == std::string::npos;
     const Result<Bytes> bytes = TextForm<Bytes>::read(options_.max_memory + (digits ? "B" : ""));
     if (!bytes) return complain(fmt::format("--max-memory: {}", bytes.error().message), bytes.error().hint);
     max_memory_ = bytes->count();
+    if (static_cast<double>(max_memory_) > machine_memory())
+      return complain(fmt::format("--max-memory: {} is more than this machine has", to_text(*bytes)));
     max_memory_source_ = "--max-memory";
   }
   if (!options_.trace.empty()) {
@@ -171,7 +172,7 @@ bool Run::fits(const Loaded& loaded, const std::string& file, int64_t held) {
   if (peak <= max_memory_ - held) return true;
   const std::string exact = peak >= 1024 ? fmt::format(" ({} bytes)", grouped(peak)) : "";
   const std::string beside = held > 0 ? fmt::format(" beside {} of other results", to_text(Bytes(held))) : "";
-  return complain(fmt::format("running '{}' needs {}{}{}, more than the {} of {}", file, to_text(Bytes(peak)),
+  return complain(fmt::format("running '{}' needs {}{}{}; the limit is {} ({})", file, to_text(Bytes(peak)),
                               exact, beside, to_text(Bytes(max_memory_)), max_memory_source_),
                   "--max-memory=BYTES sets another limit");
 }
