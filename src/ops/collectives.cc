@@ -6,9 +6,11 @@
 #include "hlo/op_def.h"
 #include "hlo/replica_groups.h"
 #include "ops/collective_checks.h"
+#include "ops/collective_evaluation.h"
 #include "ops/collective_groups.h"
 #include "ops/op_table.h"
 #include "ops/require.h"
+#include "ops/value_flow.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
 
@@ -294,12 +296,14 @@ const OpDef kAllGatherOp = {.name = "all-gather",
                             .traits = kCollective | kNeedsShape | kNoAsyncSugar,
                             .attrs = kAllGatherAttrs,
                             .infer_shape = infer_all_gather,
-                            .work = all_gather_work};
+                            .work = all_gather_work,
+                            .evaluate = evaluate_alone};
 
 const OpDef kAllGatherDoneOp = {.name = "all-gather-done",
                                 .arity = exactly(1),
                                 .traits = kAsyncDone | kCollective | kFree | kNeedsShape,
-                                .infer_shape = infer_second_element};
+                                .infer_shape = infer_second_element,
+                                .forward = forward_second_element};
 
 constexpr AttrSpec kAllGatherStartAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
@@ -311,7 +315,8 @@ const OpDef kAllGatherStartOp = {.name = "all-gather-start",
                                  .traits = kAsyncStart | kCollective | kNeedsShape,
                                  .attrs = kAllGatherStartAttrs,
                                  .infer_shape = infer_all_gather_start,
-                                 .work = all_gather_start_work};
+                                 .work = all_gather_start_work,
+                                 .evaluate = evaluate_all_gather_start};
 
 constexpr AttrSpec kAllReduceAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
@@ -326,12 +331,14 @@ const OpDef kAllReduceOp = {.name = "all-reduce",
                             .infer_shape = infer_all_reduce,
                             .check = check_channel,
                             .xla_cost = xla_cost_all_reduce,
-                            .work = all_reduce_work};
+                            .work = all_reduce_work,
+                            .evaluate = evaluate_alone};
 
 const OpDef kAllReduceDoneOp = {.name = "all-reduce-done",
                                 .arity = exactly(1),
                                 .traits = kAsyncDone | kCollective | kFree | kNeedsShape,
-                                .infer_shape = infer_all_reduce_done};
+                                .infer_shape = infer_all_reduce_done,
+                                .forward = forward_in_order};
 
 constexpr AttrSpec kAllReduceStartAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
@@ -344,7 +351,8 @@ const OpDef kAllReduceStartOp = {.name = "all-reduce-start",
                                  .attrs = kAllReduceStartAttrs,
                                  .infer_shape = infer_all_reduce,
                                  .xla_cost = xla_cost_all_reduce,
-                                 .work = all_reduce_work};
+                                 .work = all_reduce_work,
+                                 .evaluate = evaluate_alone};
 
 constexpr AttrSpec kAllToAllAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
@@ -357,7 +365,8 @@ const OpDef kAllToAllOp = {.name = "all-to-all",
                            .traits = kCollective | kNeedsShape,
                            .attrs = kAllToAllAttrs,
                            .infer_shape = infer_all_to_all,
-                           .work = all_to_all_work};
+                           .work = all_to_all_work,
+                           .evaluate = evaluate_alone};
 
 constexpr AttrSpec kCollectiveBroadcastAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
@@ -369,7 +378,8 @@ const OpDef kCollectiveBroadcastOp = {.name = "collective-broadcast",
                                       .traits = kCollective | kNeedsShape,
                                       .attrs = kCollectiveBroadcastAttrs,
                                       .infer_shape = infer_broadcast,
-                                      .work = broadcast_work};
+                                      .work = broadcast_work,
+                                      .evaluate = evaluate_alone};
 
 constexpr AttrSpec kCollectivePermuteAttrs[] = {
     {AttrKey::kSourceTargetPairs, AttrSyntax::kPairs, true},
@@ -383,12 +393,14 @@ const OpDef kCollectivePermuteOp = {.name = "collective-permute",
                                     .check_syntax = check_permute_syntax,
                                     .infer_shape = infer_permute,
                                     .check = check_permute,
-                                    .work = permute_work};
+                                    .work = permute_work,
+                                    .evaluate = evaluate_permute};
 
 const OpDef kCollectivePermuteDoneOp = {.name = "collective-permute-done",
                                         .arity = exactly(1),
                                         .traits = kAsyncDone | kCollective | kFree | kNeedsShape,
-                                        .infer_shape = infer_second_element};
+                                        .infer_shape = infer_second_element,
+                                        .forward = forward_second_element};
 
 constexpr AttrSpec kCollectivePermuteStartAttrs[] = {
     {AttrKey::kSourceTargetPairs, AttrSyntax::kPairs, true},
@@ -402,7 +414,8 @@ const OpDef kCollectivePermuteStartOp = {.name = "collective-permute-start",
                                          .check_syntax = check_permute_syntax,
                                          .infer_shape = infer_permute_start,
                                          .check = check_permute,
-                                         .work = permute_start_work};
+                                         .work = permute_start_work,
+                                         .evaluate = evaluate_permute_start};
 
 constexpr AttrSpec kRaggedAllToAllAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
@@ -414,7 +427,8 @@ const OpDef kRaggedAllToAllOp = {.name = "ragged-all-to-all",
                                  .traits = kCollective | kNeedsShape,
                                  .attrs = kRaggedAllToAllAttrs,
                                  .infer_shape = infer_ragged_all_to_all,
-                                 .work = ragged_all_to_all_work};
+                                 .work = ragged_all_to_all_work,
+                                 .evaluate = evaluate_ragged_all_to_all};
 
 constexpr AttrSpec kReduceScatterAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
@@ -427,6 +441,7 @@ const OpDef kReduceScatterOp = {.name = "reduce-scatter",
                                 .traits = kCollective | kNeedsShape,
                                 .attrs = kReduceScatterAttrs,
                                 .infer_shape = infer_reduce_scatter,
-                                .work = reduce_scatter_work};
+                                .work = reduce_scatter_work,
+                                .evaluate = evaluate_alone};
 
 }  // namespace hlosim

@@ -8,19 +8,6 @@
 #include "ops/require.h"
 
 namespace hlosim {
-std::vector<ShapeRef> leaves_of(ShapeRef shape) {
-  std::vector<ShapeRef> leaves;
-  for_each_leaf(shape, [&](ShapeRef leaf) { leaves.push_back(leaf); });
-  return leaves;
-}
-
-std::vector<ShapeRef> operand_leaves_of(const OpContext& op) {
-  std::vector<ShapeRef> leaves;
-  for (int64_t i = 0; i < op.operand_count(); ++i)
-    for_each_leaf(op.operand_shape(i), [&](ShapeRef leaf) { leaves.push_back(leaf); });
-  return leaves;
-}
-
 bool holds_the_same(ShapeRef a, ShapeRef b) {
   a = without_buffer(a), b = without_buffer(b);
   if (!a->is_array() || !b->is_array()) return a->kind == b->kind;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/evaluate.h"
+#include "ops/leaf_shapes.h"
 
 namespace hlosim {
 
@@ -25,8 +26,6 @@ Evaluation evaluate_builder_math(EvaluateContext& op);
 
 // ── shared by them ──────────────────────────────────────────────
 
-std::vector<ShapeRef> leaves_of(ShapeRef shape);
-std::vector<ShapeRef> operand_leaves_of(const OpContext& op);
 /// Same kind, element type and dimensions; a buffer is as good as its array.
 bool holds_the_same(ShapeRef a, ShapeRef b);
 /// The first of to_apply and called_computations; null: none.

@@ -1,0 +1,26 @@
+// Collectives run by a device that is alone in its group. Where a group has more members the module needs more
+// devices than the one that runs it, which is an error that says how many.
+#pragma once
+
+#include <vector>
+
+#include "ops/evaluate.h"
+
+namespace hlosim {
+
+/// Nothing comes in and nothing goes out: each result is its operand. all-reduce, all-gather, reduce-scatter,
+/// all-to-all, collective-broadcast and all-reduce-start.
+Evaluation evaluate_alone(EvaluateContext& op);
+/// (operands, results) of the same.
+Evaluation evaluate_all_gather_start(EvaluateContext& op);
+/// The operand for a pair {0,0}, zeros when nobody sends. In place: the slices of the input in the output.
+Evaluation evaluate_permute(EvaluateContext& op);
+/// (operands, results, zeros for whatever context is declared).
+Evaluation evaluate_permute_start(EvaluateContext& op);
+/// The rows that the device sends to itself.
+Evaluation evaluate_ragged_all_to_all(EvaluateContext& op);
+
+/// Done of a start that holds (operands, results, …).
+void forward_second_element(const OpContext& op, std::vector<int64_t>& leaves);
+
+}  // namespace hlosim
