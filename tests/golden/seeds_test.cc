@@ -1,0 +1,136 @@
+// The documents that hlosim was born from run, and a training step agrees with itself in double precision.
+// Skipped where HLOSIM_SHARED_DIR isn't.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "array/arguments.h"
+#include "array/compare.h"
+#include "array/values.h"
+#include "exec/program.h"
+#include "support/modules.h"
+
+namespace hlosim {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// A module and its outputs for random arguments.
+class Ran {
+ public:
+  explicit Ran(const std::string& text) : module_(test::module_or_fail(text)) {
+    DiagnosticList problems;
+    program_ = Program::make(module_, op_table(), pool_, {}, problems);
+    if (!program_) ADD_FAILURE() << render(problems.items().at(0));
+  }
+
+  bool ready() const { return program_ != nullptr; }
+  std::span<const ShapeRef> parameters() const { return program_->parameters(); }
+  MemoryPool& pool() { return pool_; }
+
+  std::vector<Array> random_arguments() {
+    std::vector<Array> arguments;
+    for (const ShapeRef leaf : parameters())
+      arguments.push_back(random_array(leaf, 1, arguments.size(), pool_));
+    return arguments;
+  }
+
+  std::vector<Array> run(std::vector<Array> arguments) {
+    DeviceState device(pool_);
+    Result<std::vector<Array>> outputs = program_->run(device, std::move(arguments));
+    if (!outputs) {
+      ADD_FAILURE() << render(outputs.error());
+      return {};
+    }
+    return *std::move(outputs);
+  }
+
+ private:
+  MemoryPool pool_;
+  Module module_;
+  std::unique_ptr<const Program> program_;
+};
+
+// The elements of a float or integer array as doubles.
+std::vector<double> doubles(const Array& array) {
+  std::vector<double> values(static_cast<size_t>(array.count()));
+  if (is_float(array.type())) {
+    decode_floats(array.type(), array.bytes(), 0, array.count(), values.data());
+  } else {
+    for (int64_t i = 0; i < array.count(); ++i) values[static_cast<size_t>(i)] = static_cast<double>(integer_at(array, i));
+  }
+  return values;
+}
+
+class Seeds : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(folder())) GTEST_SKIP() << "no " << folder();
+  }
+  static fs::path folder() { return fs::path(HLOSIM_SHARED_DIR) / "seeds"; }
+  static fs::path training_step() {
+    return fs::path(HLOSIM_SHARED_DIR) / "data" / "mnist_train_step.reconstructed.hlo";
+  }
+};
+
+TEST_F(Seeds, RunOnRandomArguments) {
+  int modules = 0;
+  for (const auto& entry : fs::directory_iterator(folder())) {
+    const std::string text = text_of(entry.path());
+    if (entry.path().extension() != ".txt" || text.rfind("BufferAssignment", 0) == 0) continue;
+    SCOPED_TRACE(entry.path().filename());
+    ++modules;
+    Ran ran(text);
+    if (!ran.ready()) continue;
+    for (const Array& output : ran.run(ran.random_arguments()))
+      for (const double value : doubles(output)) ASSERT_TRUE(std::isfinite(value));
+  }
+  EXPECT_EQ(modules, 4);
+}
+
+// The same module with f64 in place of f32 runs through other kernels, on the same arguments.
+void expect_agreement_with_f64(const fs::path& file) {
+  const std::string text = text_of(file);
+  Ran single(text), twice(std::regex_replace(text, std::regex(R"(\bf32\b)"), "f64"));
+  if (!single.ready() || !twice.ready()) return;
+  const std::vector<Array> arguments = single.random_arguments();
+  std::vector<Array> wide;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    wide.push_back(make_array(twice.pool(), twice.parameters()[i]));
+    if (wide[i].type() == arguments[i].type()) {
+      std::copy_n(arguments[i].bytes(), data_bytes(arguments[i].shape), wide[i].bytes());
+      continue;
+    }
+    const std::vector<double> values = doubles(arguments[i]);
+    std::copy(values.begin(), values.end(), wide[i].as<double>());
+  }
+  const std::vector<Array> outputs = single.run(arguments), expected = twice.run(wide);
+  ASSERT_EQ(outputs.size(), expected.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::vector<double> a = doubles(outputs[i]), b = doubles(expected[i]);
+    ASSERT_EQ(a.size(), b.size());
+    double largest = 1;
+    for (const double value : b) largest = std::max(largest, std::abs(value));
+    for (size_t k = 0; k < a.size(); ++k) ASSERT_NEAR(a[k], b[k], 1e-4 * largest) << "output " << i << " at " << k;
+  }
+}
+
+TEST_F(Seeds, GpuUpdateStepAgreesWithF64) { expect_agreement_with_f64(folder() / "002_31f0e50696cb742c.txt"); }
+
+TEST_F(Seeds, GpuTrainingStepAgreesWithF64) { expect_agreement_with_f64(training_step()); }
+
+}  // namespace
+}  // namespace hlosim
