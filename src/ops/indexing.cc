@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hlo/op_def.h"
+#include "ops/indexing_evaluation.h"
 #include "ops/op_table.h"
 #include "ops/reducer.h"
 #include "ops/require.h"
@@ -327,7 +328,8 @@ constexpr OpDef kGatherOp = {.name = "gather",
                              .attrs = kGatherAttrs,
                              .infer_shape = infer_gather,
                              .xla_cost = xla_cost_gather,
-                             .work = gather_work};
+                             .work = gather_work,
+                             .evaluate = evaluate_gather};
 constexpr OpDef kScatterOp = {.name = "scatter",
                               .arity = at_least(1),
                               .attrs = kScatterAttrs,
@@ -335,6 +337,7 @@ constexpr OpDef kScatterOp = {.name = "scatter",
                               .infer_shape = infer_scatter,
                               .check = check_scatter,
                               .xla_cost = xla_cost_scatter,
-                              .work = scatter_work};
+                              .work = scatter_work,
+                              .evaluate = evaluate_scatter};
 
 }  // namespace hlosim

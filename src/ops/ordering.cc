@@ -4,6 +4,7 @@
 
 #include "hlo/op_def.h"
 #include "ops/op_table.h"
+#include "ops/ordering_evaluation.h"
 #include "ops/reducer.h"
 #include "ops/require.h"
 #include "ops/work.h"
@@ -126,8 +127,13 @@ constexpr OpDef kSortOp = {.name = "sort",
                            .infer_shape = infer_sort,
                            .check = check_sort,
                            .xla_cost = xla_cost_sort,
-                           .work = sort_work};
-constexpr OpDef kTopKOp = {
-    .name = "topk", .arity = exactly(1), .attrs = kTopKAttrs, .infer_shape = infer_topk, .work = topk_work};
+                           .work = sort_work,
+                           .evaluate = evaluate_sort};
+constexpr OpDef kTopKOp = {.name = "topk",
+                           .arity = exactly(1),
+                           .attrs = kTopKAttrs,
+                           .infer_shape = infer_topk,
+                           .work = topk_work,
+                           .evaluate = evaluate_topk};
 
 }  // namespace hlosim
