@@ -118,17 +118,19 @@ RaggedDot::RaggedDot(const EvaluateContext& op)
   rhs_copy_ = transposition(rhs_, joined({groups, roles.rhs_batch, roles.rhs_contracting, columns}));
 }
 
-/// The groups' parts of the ragged dimension. `prefix`: index of the dimensions before it, where each has
-/// sizes of its own.
+/// The groups' parts of the ragged dimension: an element belongs to the first group whose end, the sum of the
+/// sizes so far, lies behind it. `prefix`: index of the dimensions before it, where each has sizes of its own.
 std::vector<Range> RaggedDot::ranges(const Array& groups, int64_t prefix) const {
   const int64_t count = groups.shape->dim(groups.shape->rank() - 1);
   const int64_t first = groups.shape->rank() == 1 ? 0 : prefix * count;
   std::vector<Range> list;
   int64_t at = 0;
+  uint64_t sum = 0;  // negative sizes move the ends back; sums of nonsense wrap
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t size = std::clamp<int64_t>(integer_at(groups, first + i), 0, ragged_ - at);
-    list.push_back({at, at + size});
-    at += size;
+    sum += static_cast<uint64_t>(integer_at(groups, first + i));
+    const int64_t end = std::clamp<int64_t>(static_cast<int64_t>(sum), at, ragged_);
+    list.push_back({at, end});
+    at = end;
   }
   return list;
 }
