@@ -80,7 +80,7 @@ uint64_t nan_bits(ElementType type, bool negative, uint64_t payload) {
       return sign | exponent_mask(f) | (payload ? payload : uint64_t{1} << (f.mantissa_bits - 1));
     case Special::kFn: return sign | exponent_mask(f) | mantissa_mask(f);
     case Special::kFnuz: return sign_bit(f);
-    case Special::kNone: return sign | largest(f);
+    case Special::kNone: return negative ? 0 : sign_bit(f);  // as ml_dtypes, whose NaN is -0
   }
   return 0;
 }
@@ -93,12 +93,14 @@ uint64_t encode_float(ElementType type, double value, bool& overflow) {
   const double magnitude = std::fabs(value);
   if (!f.has_sign) {  // powers of two only, no zero
     if (negative || magnitude == 0 || std::isinf(value)) {
-      overflow |= !std::isinf(value) && negative;
-      return magnitude == 0 ? 0 : nan_bits(type, false, 0);
+      overflow |= negative && std::isfinite(value) && magnitude != 0;
+      return nan_bits(type, false, 0);
     }
-    const int exponent = static_cast<int>(std::nearbyint(std::log2(magnitude))) + f.bias;
-    overflow |= exponent > 254;
-    return static_cast<uint64_t>(std::min(254, std::max(0, exponent)));
+    int exponent = 0;
+    const double half = std::frexp(magnitude, &exponent);  // in [1/2, 1)
+    const int code = std::max(0, exponent - (half < 0.75 ? 1 : 0) + f.bias);
+    overflow |= code > 254;
+    return code > 254 ? nan_bits(type, false, 0) : static_cast<uint64_t>(code);
   }
   const uint64_t sign = negative ? sign_bit(f) : 0;
   if (std::isinf(value)) {

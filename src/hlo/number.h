@@ -8,9 +8,10 @@
 
 namespace hlosim {
 
-/// Bits of `value` rounded to nearest even in `type`, a float type of at most 64 bits. NaN and
-/// infinity become the type's own; where there is no infinity they become NaN, and where there is no
-/// NaN either, the largest value. `overflow` is set when a finite value has no finite image.
+/// Bits of `value` rounded to nearest even in `type`, a float type of at most 64 bits. NaN and infinity become
+/// the type's own. Where there is no infinity it becomes NaN. Where there is no NaN either, infinity becomes the
+/// largest value, NaN a zero of the opposite sign. Where there is no zero it becomes NaN. `overflow` is set when a
+/// finite value but zero has no finite image.
 uint64_t encode_float(ElementType type, double value, bool& overflow);
 
 /// The value of `bits` in `type`, a float type.
