@@ -25,15 +25,24 @@ constexpr ElementFn kCopies[] = {copy<1>, copy<2>, copy<4>, copy<8>, copy<16>};
 
 const ElementTable& integer_table(IsaLevel level, ElementType type) {
   switch (type) {
-    case ElementType::kS8: return HLOSIM_PICK_KERNELS(level, kS8Elements);
-    case ElementType::kS16: return HLOSIM_PICK_KERNELS(level, kS16Elements);
-    case ElementType::kS32: return HLOSIM_PICK_KERNELS(level, kS32Elements);
-    case ElementType::kS64: return HLOSIM_PICK_KERNELS(level, kS64Elements);
-    case ElementType::kU8: return HLOSIM_PICK_KERNELS(level, kU8Elements);
-    case ElementType::kU16: return HLOSIM_PICK_KERNELS(level, kU16Elements);
-    case ElementType::kU32: return HLOSIM_PICK_KERNELS(level, kU32Elements);
-    case ElementType::kU64: return HLOSIM_PICK_KERNELS(level, kU64Elements);
-    default: return HLOSIM_PICK_KERNELS(level, kPredElements);
+    case ElementType::kS8:
+      return HLOSIM_PICK_KERNELS(level, kS8Elements);
+    case ElementType::kS16:
+      return HLOSIM_PICK_KERNELS(level, kS16Elements);
+    case ElementType::kS32:
+      return HLOSIM_PICK_KERNELS(level, kS32Elements);
+    case ElementType::kS64:
+      return HLOSIM_PICK_KERNELS(level, kS64Elements);
+    case ElementType::kU8:
+      return HLOSIM_PICK_KERNELS(level, kU8Elements);
+    case ElementType::kU16:
+      return HLOSIM_PICK_KERNELS(level, kU16Elements);
+    case ElementType::kU32:
+      return HLOSIM_PICK_KERNELS(level, kU32Elements);
+    case ElementType::kU64:
+      return HLOSIM_PICK_KERNELS(level, kU64Elements);
+    default:
+      return HLOSIM_PICK_KERNELS(level, kPredElements);
   }
 }
 
@@ -73,12 +82,18 @@ ElementKernel conversion(IsaLevel level, ElementType from, ElementType to) {
 ElementFn small_reduce_precision(IsaLevel level, ElementType type) {
   const ReducePrecisionTable& table = HLOSIM_PICK_KERNELS(level, kReducePrecision);
   switch (type) {
-    case ElementType::kF16: return table.f16;
-    case ElementType::kBF16: return table.bf16;
-    case ElementType::kF8E5M2: return table.f8e5m2;
-    case ElementType::kF8E4M3: return table.f8e4m3;
-    case ElementType::kF8E3M4: return table.f8e3m4;
-    default: return nullptr;
+    case ElementType::kF16:
+      return table.f16;
+    case ElementType::kBF16:
+      return table.bf16;
+    case ElementType::kF8E5M2:
+      return table.f8e5m2;
+    case ElementType::kF8E4M3:
+      return table.f8e4m3;
+    case ElementType::kF8E3M4:
+      return table.f8e3m4;
+    default:
+      return nullptr;
   }
 }
 
@@ -103,7 +118,8 @@ ElementKernel float_kernel(IsaLevel level, ElementOp op, ElementType type, uint6
 }
 
 // ── mixed precision ─────────────────────────────────────────────
-// Immediate: from the low byte on the operation, the types of three operands, the one computed in, the result's.
+// Immediate: from the low byte on the operation, the types of three operands, the one computed in, the
+// result's.
 
 void mixed(void* out, const void* const in[], uint64_t immediate, int64_t n) {
   const auto type = [&](int i) { return static_cast<ElementType>(immediate >> 8 * (i + 1) & 255); };
@@ -117,7 +133,8 @@ void mixed(void* out, const void* const in[], uint64_t immediate, int64_t n) {
     const int64_t count = std::min(n - begin, kChunk);
     for (int i = 0; i < operand_count(op); ++i) {
       const void* const source[] = {static_cast<const std::byte*>(in[i]) + begin * byte_width(type(i))};
-      const ElementKernel load = element_kernel(ElementOp::kConvert, type(i), is_pred(type(i)) ? type(i) : computed);
+      const ElementKernel load =
+          element_kernel(ElementOp::kConvert, type(i), is_pred(type(i)) ? type(i) : computed);
       load.fn(chunk[i], source, load.immediate, count);
     }
     kernel.fn(static_cast<std::byte*>(out) + begin * byte_width(result), chunks, kernel.immediate, count);
@@ -135,9 +152,12 @@ ElementKernel element_kernel(IsaLevel level, ElementOp op, ElementType operand, 
     case ElementOp::kSelect:
       if (operand != result) return {};
       return {HLOSIM_PICK_KERNELS(level, kSelect).fn[width_index(operand)]};
-    case ElementOp::kConvert: return conversion(level, operand, result);
-    case ElementOp::kStochasticConvert: return stochastic_convert_kernel(level, operand, result);
-    default: break;
+    case ElementOp::kConvert:
+      return conversion(level, operand, result);
+    case ElementOp::kStochasticConvert:
+      return stochastic_convert_kernel(level, operand, result);
+    default:
+      break;
   }
   if (is_complex(operand) || op == ElementOp::kComplex) return {complex_kernel(op, operand, result)};
   const bool to_pred = op == ElementOp::kIsFinite || is_comparison(op);

@@ -4,12 +4,13 @@
 //   const void* operands[] = {a, b};
 //   add.fn(out, operands, add.immediate, n);
 //
-// Arrays are dense, one element per byte_width(type) bytes: sub-byte integers sign- or zero-extended in a byte,
-// 4- and 6-bit floats in the low bits of a byte, pred 0 or 1, complex numbers as (re, im).
+// Arrays are dense, one element per byte_width(type) bytes: sub-byte integers sign- or zero-extended in a
+// byte, 4- and 6-bit floats in the low bits of a byte, pred 0 or 1, complex numbers as (re, im).
 //
 // How numbers behave: integers wrap; 16-bit and smaller floats compute in f32 and round once to nearest even;
-// f32 and f64 round after every operation. NaN payloads aren't kept by arithmetic. Results are the same on every
-// instruction set level, for any n and any way to cut an array into pieces.
+// f32 and f64 round after every operation. Results are the same on every instruction set level, for any
+// n and any way to cut an array into pieces, but for the sign and payload of NaN, which arithmetic doesn't
+// keep.
 #pragma once
 
 #include <cstdint>
@@ -90,7 +91,8 @@ enum class ElementOp : uint8_t {
   kTotalLessEqual,
   kTotalGreater,
   kTotalGreaterEqual,
-  kStochasticConvert,  ///< (value, random bits as unsigned integer of the value's width) [float → signed integer]
+  kStochasticConvert,  ///< (value, random bits as unsigned integer of the value's width) [float → signed
+                       ///< integer]
 
   // Three operands.
   kSelect,  ///< (predicate, on true, on false); `operand` is the type of the values
@@ -103,8 +105,8 @@ constexpr int operand_count(ElementOp op) {
   return op < ElementOp::kAdd ? 1 : op < ElementOp::kSelect ? 2 : 3;
 }
 
-/// Computes `n` result elements from `n` elements of each operand. `out` may be the pointer of an operand whose
-/// elements are at least as wide as the result's; no other overlap. Requires: n ≥ 0.
+/// Computes `n` result elements from `n` elements of each operand. `out` may be the pointer of an operand
+/// whose elements are at least as wide as the result's; no other overlap. Requires: n ≥ 0.
 using ElementFn = void (*)(void* out, const void* const in[], uint64_t immediate, int64_t n);
 
 struct ElementKernel {
@@ -121,16 +123,16 @@ constexpr uint64_t reduce_precision_immediate(int64_t exponent_bits, int64_t man
 }
 
 /// The kernel for operands of type `operand` and results of type `result`, at the level isa_level() (the
-/// processor's own when the environment asks for the impossible). Without fn when `op` isn't defined for the types.
-/// `immediate` is that of kReducePrecision.
+/// processor's own when the environment asks for the impossible). Without fn when `op` isn't defined for the
+/// types. `immediate` is that of kReducePrecision.
 ElementKernel element_kernel(ElementOp op, ElementType operand, ElementType result, uint64_t immediate = 0);
 
 /// The same of a given level, which the machine must support.
 ElementKernel element_kernel(IsaLevel level, ElementOp op, ElementType operand, ElementType result,
                              uint64_t immediate = 0);
 
-/// The same for operands of several float types (HLO's mixed precision): those of another type than `computed` are
-/// converted to it first. `operands`: operand_count(op) types; of kSelect the first is pred.
+/// The same for operands of several float types (HLO's mixed precision): those of another type than
+/// `computed` are converted to it first. `operands`: operand_count(op) types; of kSelect the first is pred.
 ElementKernel mixed_element_kernel(ElementOp op, std::span<const ElementType> operands, ElementType computed,
                                    ElementType result);
 

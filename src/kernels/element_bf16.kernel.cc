@@ -1,4 +1,5 @@
-// What bf16 is used for most, in one loop each: the detour by way of arrays of f32 takes two to three times as long.
+// What bf16 is used for most, in one loop each: the detour by way of arrays of f32 takes two to three times
+// as long.
 #include "kernels/element_functors.h"
 #include "kernels/element_loops.h"
 #include "kernels/float_formats.h"

@@ -1,5 +1,5 @@
-// Complex numbers. Sums and products are those of the parts' type, everything else is computed in f64: c64 has no
-// overflow inside functions then.
+// Complex numbers. Sums and products are those of the parts' type, everything else is computed in f64: c64
+// has no overflow inside functions then.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -142,50 +142,85 @@ void compose(void* out, const void* const in[], uint64_t, int64_t n) {
 template <class T>
 ElementFn same_type(ElementOp op) {
   switch (op) {
-    case ElementOp::kNegate: return function<T, negate>;
-    case ElementOp::kSign: return function<T, sign>;
-    case ElementOp::kExp: return function<T, std::exp>;
-    case ElementOp::kExpMinusOne: return function<T, exp_minus_one>;
-    case ElementOp::kLog: return function<T, std::log>;
-    case ElementOp::kLogPlusOne: return function<T, log_plus_one>;
-    case ElementOp::kLogistic: return function<T, logistic>;
-    case ElementOp::kSqrt: return function<T, std::sqrt>;
-    case ElementOp::kRsqrt: return function<T, rsqrt>;
-    case ElementOp::kCbrt: return function<T, cbrt>;
-    case ElementOp::kSin: return function<T, std::sin>;
-    case ElementOp::kCos: return function<T, std::cos>;
-    case ElementOp::kTan: return function<T, std::tan>;
-    case ElementOp::kAsin: return function<T, std::asin>;
-    case ElementOp::kAcos: return function<T, std::acos>;
-    case ElementOp::kSinh: return function<T, std::sinh>;
-    case ElementOp::kCosh: return function<T, std::cosh>;
-    case ElementOp::kTanh: return function<T, std::tanh>;
-    case ElementOp::kAsinh: return function<T, std::asinh>;
-    case ElementOp::kAcosh: return function<T, std::acosh>;
-    case ElementOp::kAtanh: return function<T, std::atanh>;
-    case ElementOp::kAdd: return by_parts<T, sum>;
-    case ElementOp::kSubtract: return by_parts<T, difference>;
-    case ElementOp::kMultiply: return multiply<T>;
-    case ElementOp::kDivide: return function<T, divide>;
-    case ElementOp::kPower: return function<T, power>;
-    case ElementOp::kAtan2: return function<T, atan2>;
-    default: return nullptr;
+    case ElementOp::kNegate:
+      return function<T, negate>;
+    case ElementOp::kSign:
+      return function<T, sign>;
+    case ElementOp::kExp:
+      return function<T, std::exp>;
+    case ElementOp::kExpMinusOne:
+      return function<T, exp_minus_one>;
+    case ElementOp::kLog:
+      return function<T, std::log>;
+    case ElementOp::kLogPlusOne:
+      return function<T, log_plus_one>;
+    case ElementOp::kLogistic:
+      return function<T, logistic>;
+    case ElementOp::kSqrt:
+      return function<T, std::sqrt>;
+    case ElementOp::kRsqrt:
+      return function<T, rsqrt>;
+    case ElementOp::kCbrt:
+      return function<T, cbrt>;
+    case ElementOp::kSin:
+      return function<T, std::sin>;
+    case ElementOp::kCos:
+      return function<T, std::cos>;
+    case ElementOp::kTan:
+      return function<T, std::tan>;
+    case ElementOp::kAsin:
+      return function<T, std::asin>;
+    case ElementOp::kAcos:
+      return function<T, std::acos>;
+    case ElementOp::kSinh:
+      return function<T, std::sinh>;
+    case ElementOp::kCosh:
+      return function<T, std::cosh>;
+    case ElementOp::kTanh:
+      return function<T, std::tanh>;
+    case ElementOp::kAsinh:
+      return function<T, std::asinh>;
+    case ElementOp::kAcosh:
+      return function<T, std::acosh>;
+    case ElementOp::kAtanh:
+      return function<T, std::atanh>;
+    case ElementOp::kAdd:
+      return by_parts<T, sum>;
+    case ElementOp::kSubtract:
+      return by_parts<T, difference>;
+    case ElementOp::kMultiply:
+      return multiply<T>;
+    case ElementOp::kDivide:
+      return function<T, divide>;
+    case ElementOp::kPower:
+      return function<T, power>;
+    case ElementOp::kAtan2:
+      return function<T, atan2>;
+    default:
+      return nullptr;
   }
 }
 
 template <class T>
-ElementFn kernel_of(ElementOp op, ElementType operand, ElementType result, ElementType whole, ElementType part_type) {
+ElementFn kernel_of(ElementOp op, ElementType operand, ElementType result, ElementType whole,
+                    ElementType part_type) {
   if (op == ElementOp::kComplex) return operand == part_type && result == whole ? compose<T> : nullptr;
   if (operand != whole) return nullptr;
   if (result == whole) return same_type<T>(op);
   if (result == ElementType::kPred)
-    return op == ElementOp::kEqual ? compare<T, true> : op == ElementOp::kNotEqual ? compare<T, false> : nullptr;
+    return op == ElementOp::kEqual      ? compare<T, true>
+           : op == ElementOp::kNotEqual ? compare<T, false>
+                                        : nullptr;
   if (result != part_type) return nullptr;
   switch (op) {
-    case ElementOp::kAbs: return magnitude<T>;
-    case ElementOp::kReal: return part<T, 0>;
-    case ElementOp::kImag: return part<T, 1>;
-    default: return nullptr;
+    case ElementOp::kAbs:
+      return magnitude<T>;
+    case ElementOp::kReal:
+      return part<T, 0>;
+    case ElementOp::kImag:
+      return part<T, 1>;
+    default:
+      return nullptr;
   }
 }
 
@@ -219,8 +254,9 @@ void convert(void* out, const void* const in[], uint64_t immediate, int64_t n) {
       kernel.fn(chunk, source, kernel.immediate, count);
       static const double kZeros[kChunk] = {};
       const void* const parts[] = {chunk, kZeros};
-      (to == ElementType::kC64 ? compose<float> : compose<double>)(static_cast<char*>(out) + 2 * begin * to_bytes,
-                                                                   parts, 0, count);
+      (to == ElementType::kC64
+           ? compose<float>
+           : compose<double>)(static_cast<char*>(out) + 2 * begin * to_bytes, parts, 0, count);
     }
   }
 }

@@ -72,8 +72,8 @@ void encode_all(void* out, const void* const in[], uint64_t, int64_t n) {
   for (int64_t i = 0; i < n; ++i) o[i] = static_cast<Code>(encode<F>(a[i]));
 }
 
-/// The f32 on the side of zero, with its last bit set if anything is lost: it lies on the same side of all values
-/// of a small format, and of the middles between them, as x.
+/// The f32 on the side of zero, with its last bit set if anything is lost: it lies on the same side of all
+/// values of a small format, and of the middles between them, as x.
 void round_to_odd(float* out, const Stored<double>* in, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const double x = in[i];
@@ -164,24 +164,25 @@ constexpr ConversionTable from_f64() {
 }
 
 constexpr ResizeTable resize() {
-  return {.extend_sign = {{nullptr, unary<Cast<int16_t>, int8_t, int16_t>, unary<Cast<int32_t>, int8_t, int32_t>,
-                           unary<Cast<int64_t>, int8_t, int64_t>},
-                          {unary<Cast<int8_t>, int16_t, int8_t>, nullptr, unary<Cast<int32_t>, int16_t, int32_t>,
-                           unary<Cast<int64_t>, int16_t, int64_t>},
-                          {unary<Cast<int8_t>, int32_t, int8_t>, unary<Cast<int16_t>, int32_t, int16_t>, nullptr,
-                           unary<Cast<int64_t>, int32_t, int64_t>},
-                          {unary<Cast<int8_t>, int64_t, int8_t>, unary<Cast<int16_t>, int64_t, int16_t>,
-                           unary<Cast<int32_t>, int64_t, int32_t>, nullptr}},
-          .extend_zero = {{nullptr, unary<Cast<uint16_t>, uint8_t, uint16_t>, unary<Cast<uint32_t>, uint8_t, uint32_t>,
-                           unary<Cast<uint64_t>, uint8_t, uint64_t>},
-                          {unary<Cast<uint8_t>, uint16_t, uint8_t>, nullptr,
-                           unary<Cast<uint32_t>, uint16_t, uint32_t>, unary<Cast<uint64_t>, uint16_t, uint64_t>},
-                          {unary<Cast<uint8_t>, uint32_t, uint8_t>, unary<Cast<uint16_t>, uint32_t, uint16_t>, nullptr,
-                           unary<Cast<uint64_t>, uint32_t, uint64_t>},
-                          {unary<Cast<uint8_t>, uint64_t, uint8_t>, unary<Cast<uint16_t>, uint64_t, uint16_t>,
-                           unary<Cast<uint32_t>, uint64_t, uint32_t>, nullptr}},
-          .to_pred = {unary<NotZero, uint8_t, uint8_t>, unary<NotZero, uint16_t, uint8_t>,
-                      unary<NotZero, uint32_t, uint8_t>, unary<NotZero, uint64_t, uint8_t>}};
+  return {
+      .extend_sign = {{nullptr, unary<Cast<int16_t>, int8_t, int16_t>, unary<Cast<int32_t>, int8_t, int32_t>,
+                       unary<Cast<int64_t>, int8_t, int64_t>},
+                      {unary<Cast<int8_t>, int16_t, int8_t>, nullptr, unary<Cast<int32_t>, int16_t, int32_t>,
+                       unary<Cast<int64_t>, int16_t, int64_t>},
+                      {unary<Cast<int8_t>, int32_t, int8_t>, unary<Cast<int16_t>, int32_t, int16_t>, nullptr,
+                       unary<Cast<int64_t>, int32_t, int64_t>},
+                      {unary<Cast<int8_t>, int64_t, int8_t>, unary<Cast<int16_t>, int64_t, int16_t>,
+                       unary<Cast<int32_t>, int64_t, int32_t>, nullptr}},
+      .extend_zero = {{nullptr, unary<Cast<uint16_t>, uint8_t, uint16_t>,
+                       unary<Cast<uint32_t>, uint8_t, uint32_t>, unary<Cast<uint64_t>, uint8_t, uint64_t>},
+                      {unary<Cast<uint8_t>, uint16_t, uint8_t>, nullptr,
+                       unary<Cast<uint32_t>, uint16_t, uint32_t>, unary<Cast<uint64_t>, uint16_t, uint64_t>},
+                      {unary<Cast<uint8_t>, uint32_t, uint8_t>, unary<Cast<uint16_t>, uint32_t, uint16_t>,
+                       nullptr, unary<Cast<uint64_t>, uint32_t, uint64_t>},
+                      {unary<Cast<uint8_t>, uint64_t, uint8_t>, unary<Cast<uint16_t>, uint64_t, uint16_t>,
+                       unary<Cast<uint32_t>, uint64_t, uint32_t>, nullptr}},
+      .to_pred = {unary<NotZero, uint8_t, uint8_t>, unary<NotZero, uint16_t, uint8_t>,
+                  unary<NotZero, uint32_t, uint8_t>, unary<NotZero, uint64_t, uint8_t>}};
 }
 
 // ── by way of f32 ───────────────────────────────────────────────
@@ -204,14 +205,18 @@ int64_t bytes_of(ElementType type) {
     case ElementType::kS16:
     case ElementType::kU16:
     case ElementType::kF16:
-    case ElementType::kBF16: return 2;
+    case ElementType::kBF16:
+      return 2;
     case ElementType::kS32:
     case ElementType::kU32:
-    case ElementType::kF32: return 4;
+    case ElementType::kF32:
+      return 4;
     case ElementType::kS64:
     case ElementType::kU64:
-    case ElementType::kF64: return 8;
-    default: return 1;
+    case ElementType::kF64:
+      return 8;
+    default:
+      return 1;
   }
 }
 
@@ -249,7 +254,8 @@ void via_f32(void* out, const void* const in[], uint64_t immediate, int64_t n) {
   const ElementFn compute = kF32Elements[op] != nullptr ? kF32Elements[op] : kF32Functions[op];
   const int64_t bytes = bytes_of(type);
   const int operands = operand_count(op);
-  const bool to_pred = op == ElementOp::kIsFinite || (op >= ElementOp::kEqual && op <= ElementOp::kTotalGreaterEqual);
+  const bool to_pred =
+      op == ElementOp::kIsFinite || (op >= ElementOp::kEqual && op <= ElementOp::kTotalGreaterEqual);
   alignas(64) float chunk[3][kChunk];
   const void* const chunks[] = {chunk[0], chunk[1], chunk[2]};
   for (int64_t i = 0; i < n; i += kChunk) {
@@ -258,7 +264,8 @@ void via_f32(void* out, const void* const in[], uint64_t immediate, int64_t n) {
       const void* const source[] = {static_cast<const char*>(in[j]) + i * bytes};
       load(chunk[j], source, 0, count);
     }
-    compute(to_pred ? static_cast<void*>(static_cast<char*>(out) + i) : chunk[0], chunks, immediate >> 16, count);
+    compute(to_pred ? static_cast<void*>(static_cast<char*>(out) + i) : chunk[0], chunks, immediate >> 16,
+            count);
     if (!to_pred) store(static_cast<char*>(out) + i * bytes, chunks, 0, count);
   }
 }

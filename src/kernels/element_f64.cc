@@ -29,28 +29,50 @@ void function(void* out, const void* const in[], uint64_t, int64_t n) {
 
 ElementFn f64_function(ElementOp op) {
   switch (op) {
-    case ElementOp::kExp: return function<std::exp>;
-    case ElementOp::kExpMinusOne: return function<std::expm1>;
-    case ElementOp::kLog: return function<std::log>;
-    case ElementOp::kLogPlusOne: return function<std::log1p>;
-    case ElementOp::kLogistic: return function<logistic>;
-    case ElementOp::kErf: return function<std::erf>;
-    case ElementOp::kCbrt: return function<std::cbrt>;
-    case ElementOp::kSin: return function<std::sin>;
-    case ElementOp::kCos: return function<std::cos>;
-    case ElementOp::kTan: return function<std::tan>;
-    case ElementOp::kAsin: return function<std::asin>;
-    case ElementOp::kAcos: return function<std::acos>;
-    case ElementOp::kSinh: return function<std::sinh>;
-    case ElementOp::kCosh: return function<std::cosh>;
-    case ElementOp::kTanh: return function<std::tanh>;
-    case ElementOp::kAsinh: return function<std::asinh>;
-    case ElementOp::kAcosh: return function<std::acosh>;
-    case ElementOp::kAtanh: return function<std::atanh>;
-    case ElementOp::kPower: return function<std::pow>;
-    case ElementOp::kAtan2: return function<std::atan2>;
-    case ElementOp::kRemainder: return function<std::fmod>;
-    default: return nullptr;
+    case ElementOp::kExp:
+      return function<std::exp>;
+    case ElementOp::kExpMinusOne:
+      return function<std::expm1>;
+    case ElementOp::kLog:
+      return function<std::log>;
+    case ElementOp::kLogPlusOne:
+      return function<std::log1p>;
+    case ElementOp::kLogistic:
+      return function<logistic>;
+    case ElementOp::kErf:
+      return function<std::erf>;
+    case ElementOp::kCbrt:
+      return function<std::cbrt>;
+    case ElementOp::kSin:
+      return function<std::sin>;
+    case ElementOp::kCos:
+      return function<std::cos>;
+    case ElementOp::kTan:
+      return function<std::tan>;
+    case ElementOp::kAsin:
+      return function<std::asin>;
+    case ElementOp::kAcos:
+      return function<std::acos>;
+    case ElementOp::kSinh:
+      return function<std::sinh>;
+    case ElementOp::kCosh:
+      return function<std::cosh>;
+    case ElementOp::kTanh:
+      return function<std::tanh>;
+    case ElementOp::kAsinh:
+      return function<std::asinh>;
+    case ElementOp::kAcosh:
+      return function<std::acosh>;
+    case ElementOp::kAtanh:
+      return function<std::atanh>;
+    case ElementOp::kPower:
+      return function<std::pow>;
+    case ElementOp::kAtan2:
+      return function<std::atan2>;
+    case ElementOp::kRemainder:
+      return function<std::fmod>;
+    default:
+      return nullptr;
   }
 }
 

@@ -123,19 +123,21 @@ struct Rsqrt {
   }
 };
 
-/// Rounds to fewer exponent and mantissa bits: first the mantissa, to nearest even, then exponents too large become
-/// infinity and those too small zero. With no mantissa bits NaN becomes infinity too. The bits are a sign, kExponent
-/// and kMantissa bits; subnormals are rounded at the same place as other numbers.
+/// Rounds to fewer exponent and mantissa bits: first the mantissa, to nearest even, then exponents too large
+/// become infinity and those too small zero. With no mantissa bits NaN becomes infinity too. The bits are a
+/// sign, kExponent and kMantissa bits; subnormals are rounded at the same place as other numbers.
 template <class Unsigned, int kExponent, int kMantissa>
 void reduce_precision(void* out, const void* const in[], uint64_t immediate, int64_t n) {
-  const int exponent_bits = static_cast<int>(immediate & 255), mantissa_bits = static_cast<int>(immediate >> 8);
+  const int exponent_bits = static_cast<int>(immediate & 255),
+            mantissa_bits = static_cast<int>(immediate >> 8);
   const bool cut = mantissa_bits < kMantissa, narrow = exponent_bits < kExponent;
   const int dropped = cut ? kMantissa - mantissa_bits : 0;
   using Wide = decltype(Unsigned{} + 0u);
   const Wide last = Wide{1} << dropped, half = cut ? (last >> 1) - 1 : 0, odd = cut ? 1 : 0;
   const Wide bias = (Wide{1} << (kExponent - 1)) - 1;
   const Wide small_bias = narrow ? (Wide{1} << (exponent_bits - 1)) - 1 : 0;
-  constexpr Wide kInfinity = ((Wide{1} << kExponent) - 1) << kMantissa, kSign = Wide{1} << (kExponent + kMantissa);
+  constexpr Wide kInfinity = ((Wide{1} << kExponent) - 1) << kMantissa,
+                 kSign = Wide{1} << (kExponent + kMantissa);
   const Wide above = narrow ? (bias + small_bias + 1) << kMantissa : kInfinity;
   const Wide below = narrow ? (bias - small_bias + 1) << kMantissa : 0;
   const bool keeps_nan = mantissa_bits > 0;
@@ -176,7 +178,8 @@ constexpr ElementTable table() {
   t[ElementOp::kImag] = unary<Zero, T>;
   t[ElementOp::kSqrt] = unary<Sqrt, T>;
   t[ElementOp::kRsqrt] = unary<Rsqrt, T>;
-  t[ElementOp::kReducePrecision] = reduce_precision<typename Bits<T>::Unsigned, Bits<T>::kExponent, Bits<T>::kMantissa>;
+  t[ElementOp::kReducePrecision] =
+      reduce_precision<typename Bits<T>::Unsigned, Bits<T>::kExponent, Bits<T>::kMantissa>;
   t[ElementOp::kAdd] = binary<Add, T>;
   t[ElementOp::kSubtract] = binary<Subtract, T>;
   t[ElementOp::kMultiply] = binary<Multiply, T>;

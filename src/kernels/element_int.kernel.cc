@@ -8,8 +8,8 @@ namespace {
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 Uint128;
 
-/// The unsigned type of T's width, the types that hold any product of two T, and the type in which sums and products
-/// of T wrap without harm.
+/// The unsigned type of T's width, the types that hold any product of two T, and the type in which sums and
+/// products of T wrap without harm.
 template <class T>
 struct Width;
 template <>
@@ -145,7 +145,8 @@ struct DivideInt {
       return static_cast<T>(x / y);
     } else {
       // The quotient of f64 is wrong by less than the distance of x/y to the next integer, 1/|y|.
-      const double quotient = __builtin_trunc(static_cast<double>(x) / static_cast<double>(y == T{0} ? T{1} : y));
+      const double quotient =
+          __builtin_trunc(static_cast<double>(x) / static_cast<double>(y == T{0} ? T{1} : y));
       // Added to this the integer stands in the low bits.
       const T low = static_cast<T>(__builtin_bit_cast(uint64_t, quotient + 0x1.8p52));
       return y == T{0} ? static_cast<T>(-1) : low;

@@ -5,7 +5,8 @@
 
 #include "kernels/element_tables.h"
 
-// The iterations of the next loop don't depend on each other, though a result may take the place of its operand.
+// The iterations of the next loop don't depend on each other, though a result may take the place of its
+// operand.
 #if defined(__clang__)
 #define HLOSIM_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else

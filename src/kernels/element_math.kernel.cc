@@ -1,8 +1,8 @@
-// Functions of f32. Everything is free of branches, so that the compiler makes vector code of it, and rounds every
-// product and sum, so that all levels give the same bits.
+// Functions of f32. Everything is free of branches, so that the compiler makes vector code of it, and rounds
+// every product and sum, so that all levels give the same bits.
 //
-// exp, log, tanh, logistic and erf compute in f32 (errors up to about 2 units in the last place). The others compute in
-// f64 with errors below 2^-33, so their results are the correctly rounded ones but for near ties.
+// exp, log, tanh, logistic and erf compute in f32 (errors up to about 2 units in the last place). The others
+// compute in f64 with errors below 2^-33, so their results are the correctly rounded ones but for near ties.
 //
 // The coefficients are minimax fits; the error that stands beside each is the one before rounding.
 #include <cmath>
@@ -90,10 +90,12 @@ struct Tanh {
 struct Erf {
   static float of(float x) {
     const float a = magnitude(x);
-    constexpr float kSmall[] = {1.128379166f, -0.3761262713f, 0.1128360014f, -0.02685444318f, 0.005189532608f, -0.0008020816932f, 7.889038186e-5f};
+    constexpr float kSmall[] = {1.128379166f,    -0.3761262713f,    0.1128360014f,  -0.02685444318f,
+                                0.005189532608f, -0.0008020816932f, 7.889038186e-5f};
     const float small = a * polynomial(a * a, kSmall);  // up to 1: 2^-29.7
     // -log(1 - erf) from 1 to 4: erf 2^-35.4.
-    constexpr float kLarge[] = {-0.0001894432344f, 1.129584656f, 0.633208255f, 0.1084304138f, -0.02521533418f, 0.004207048817f, -0.0004418117524f, 2.172497361e-5f};
+    constexpr float kLarge[] = {-0.0001894432344f, 1.129584656f,    0.633208255f,      0.1084304138f,
+                                -0.02521533418f,   0.004207048817f, -0.0004418117524f, 2.172497361e-5f};
     const float large = 1.0f - exp_within(-polynomial(a < 4.0f ? a : 4.0f, kLarge));
     return x != x ? x : with_sign(a < 1.0f ? small : large, x);
   }
@@ -128,7 +130,7 @@ constexpr double kPi = 0x1.921fb54442d18p1, kHalfPi = kPi / 2;
 constexpr double kLn2HighD = 0x1.62e42fee00000p-1, kLn2LowD = 1.9082149292705878161e-10;
 
 struct Reduced {
-  double r;           // what is left, at most ln2/2 in magnitude
+  double r;  // what is left, at most ln2/2 in magnitude
   double power_of_two;
 };
 /// t = k ln2 + r, for |t| up to 700.
@@ -140,8 +142,8 @@ Reduced reduce_exponent(double t) {
 /// e^r - 1 - r.
 double exp_rest(double r) {
   // Over r², relative to e^r: 2^-45.
-  constexpr double kC[] = {0.499999999996626019,  0.166666666672666477,    0.0416666669632636713,
-                           0.00833333309487266129, 0.00138888109765787369, 0.000198415389467495151,
+  constexpr double kC[] = {0.499999999996626019,     0.166666666672666477,   0.0416666669632636713,
+                           0.00833333309487266129,   0.00138888109765787369, 0.000198415389467495151,
                            0.0000248808918061095845, 2.74932759127527785e-6};
   return r * r * polynomial(r, kC);
 }
@@ -168,8 +170,8 @@ double within_exp_range(double t) {
   const double k = as_double(biased | 0x4330000000000000u) - (0x1p52 + 1024.0);
   const double s = (m - 1.0) / (m + 1.0), z = s * s;
   // (2 atanh s - 2 s) / s³: times s², 2^-43.9.
-  constexpr double kC[] = {0.666666666758090091, 0.399999956195522523, 0.285721093691930539, 0.22176180824748471,
-                           0.195842544765086702};
+  constexpr double kC[] = {0.666666666758090091, 0.399999956195522523, 0.285721093691930539,
+                           0.22176180824748471, 0.195842544765086702};
   const double sum = k * kLn2HighD + (2.0 * s + (s * z * polynomial(z, kC) + k * kLn2LowD));
   const double positive = x < kInfD ? sum : x;
   const double at_most_zero = x == 0.0 ? -kInfD : static_cast<double>(kNan);
@@ -179,13 +181,15 @@ double within_exp_range(double t) {
 [[gnu::always_inline]] inline double log1p_d(double x) {
   const double w = 1.0 + x;
   const double lost = x - (w - 1.0);
-  return w < kInfD && w != 0.0 ? log_d(w) + lost / w : w == 0.0 ? -kInfD : w;
+  const double correction = lost == 0.0 ? 0.0 : lost / w;  // w may be 0 when nothing is lost
+  return w < kInfD ? log_d(w) + correction : w;
 }
 
 /// asin(√z) / √z for z in [0, 1/4].
 double asin_quotient(double z) {
-  constexpr double kC[] = {0.166666666265755109,  0.0750000505824672536, 0.0446406817085205987,  0.0304269483285842523,
-                           0.0218620087135636199, 0.0206641831383030793, 0.00193477862089582465, 0.0329564310046071635};
+  constexpr double kC[] = {0.166666666265755109,   0.0750000505824672536, 0.0446406817085205987,
+                           0.0304269483285842523,  0.0218620087135636199, 0.0206641831383030793,
+                           0.00193477862089582465, 0.0329564310046071635};
   return 1.0 + z * polynomial(z, kC);  // 2^-39.9
 }
 
@@ -270,11 +274,12 @@ struct Atan2 {
     const double ay = magnitude(y), ax = magnitude(x);
     const double low = ay < ax ? ay : ax, high = ay < ax ? ax : ay;
     // The angle to the nearer axis, turned by -π/4 when it is more than π/8.
-    const bool turned = low == kInfD || low > 0.41421356237309503 * high;
+    const bool turned = low > 0.41421356237309503 * high || low == kInfD;
     const double quotient = (turned ? low - high : low) / (turned ? low + high : high);
     const double slope = high == 0.0 ? 0.0 : low == kInfD ? 0.0 : quotient;
-    constexpr double kC[] = {-0.333333333316944703, 0.199999996852317549,  -0.142856935764282542, 0.111104495115264585,
-                             -0.0907913151085359401, 0.0756849663179187987, -0.0589089814502054035, 0.0308923031143333503};
+    constexpr double kC[] = {-0.333333333316944703,  0.199999996852317549,   -0.142856935764282542,
+                             0.111104495115264585,   -0.0907913151085359401, 0.0756849663179187987,
+                             -0.0589089814502054035, 0.0308923031143333503};
     const double z = slope * slope;
     const double near = slope + slope * (z * polynomial(z, kC)) + (turned ? kPi / 4 : 0.0);  // 2^-45
     const double quadrant = ay > ax ? kHalfPi - near : near;
@@ -364,7 +369,7 @@ struct Remainder {
   static float of(float x, float y) {
     const double a = magnitude(x), b = magnitude(y);
     double r = a - __builtin_trunc(a / b) * b;
-    r = r < 0.0 ? r + b : r;   // the quotient was rounded up to an integer
+    r = r < 0.0 ? r + b : r;  // the quotient was rounded up to an integer
     const float result = static_cast<float>(b == kInfD && a < kInfD ? a : r);
     return x != x ? x : with_sign(result, x);
   }

@@ -1,5 +1,5 @@
-// Integers of 1, 2 and 4 bits. They lie in bytes, extended; bytes are computed with and the result is cut to the
-// width again. Shifts and counts of bits see the operands without the extension.
+// Integers of 1, 2 and 4 bits. They lie in bytes, extended; bytes are computed with and the result is cut to
+// the width again. Shifts and counts of bits see the operands without the extension.
 #include <algorithm>
 #include <cstring>
 
@@ -69,7 +69,8 @@ void to_narrow(void* out, const void* const in[], uint64_t immediate, int64_t n)
   to_byte.fn(out, in, to_byte.immediate, n);
   auto* const result = static_cast<int8_t*>(out);
   if (!is_float(from)) return cut_all(result, n, bits, has_sign);
-  const int least = has_sign ? -(1 << (bits - 1)) : 0, most = has_sign ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+  const int least = has_sign ? -(1 << (bits - 1)) : 0,
+            most = has_sign ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
   for (int64_t i = 0; i < n; ++i) {
     const int value = has_sign ? int{result[i]} : int{static_cast<uint8_t>(result[i])};
     result[i] = static_cast<int8_t>(std::clamp(value, least, most));

@@ -27,7 +27,8 @@ struct Packed {
 
   template <class A, class B>
   static uint64_t pack(A first, B second, IsaLevel level) {
-    return static_cast<uint64_t>(first) | static_cast<uint64_t>(second) << 8 | static_cast<uint64_t>(level) << 16;
+    return static_cast<uint64_t>(first) | static_cast<uint64_t>(second) << 8 |
+           static_cast<uint64_t>(level) << 16;
   }
   explicit Packed(uint64_t immediate)
       : first(static_cast<uint8_t>(immediate)),

@@ -43,7 +43,8 @@ void stochastic_convert(void* out, const void* const in[], uint64_t immediate, i
       uint64_t random = 0;
       std::memcpy(&random, static_cast<const char*>(in[1]) + (begin + i) * width, static_cast<size_t>(width));
       const int64_t result = rounded(values[i], random, bit_width(from), bit_width(to));
-      std::memcpy(static_cast<char*>(out) + (begin + i) * result_width, &result, static_cast<size_t>(result_width));
+      std::memcpy(static_cast<char*>(out) + (begin + i) * result_width, &result,
+                  static_cast<size_t>(result_width));
     }
   }
 }

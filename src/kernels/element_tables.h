@@ -1,5 +1,5 @@
-// The tables of elementwise kernels that each instruction set level brings (element*.kernel.cc), by element type.
-// Only element*.cc and the kernels themselves look at them.
+// The tables of elementwise kernels that each instruction set level brings (element*.kernel.cc), by element
+// type. Only element*.cc and the kernels themselves look at them.
 #pragma once
 
 #include "base/cpu.h"
@@ -18,7 +18,8 @@ struct ElementTable {
 HLOSIM_KERNEL_TABLE(ElementTable, kF32Elements)
 HLOSIM_KERNEL_TABLE(ElementTable, kF32Functions)  // those of kF32Elements are not among them
 HLOSIM_KERNEL_TABLE(ElementTable, kF64Elements)
-HLOSIM_KERNEL_TABLE(ElementTable, kBf16Elements)  // what pays to have without the detour by way of arrays of f32
+HLOSIM_KERNEL_TABLE(ElementTable,
+                    kBf16Elements)  // what pays to have without the detour by way of arrays of f32
 HLOSIM_KERNEL_TABLE(ElementTable, kS8Elements)
 HLOSIM_KERNEL_TABLE(ElementTable, kS16Elements)
 HLOSIM_KERNEL_TABLE(ElementTable, kS32Elements)
@@ -41,8 +42,8 @@ struct ReducePrecisionTable {
 };
 HLOSIM_KERNEL_TABLE(ReducePrecisionTable, kReducePrecision)
 
-/// Conversions between one type and all others; null where there is none. Between an integer of less than 8 bits and
-/// a float it is the conversion of s8 or u8.
+/// Conversions between one type and all others; null where there is none. Between an integer of less than 8
+/// bits and a float it is the conversion of s8 or u8.
 struct ConversionTable {
   ElementFn fn[kElementTypeCount] = {};
 
@@ -54,8 +55,8 @@ HLOSIM_KERNEL_TABLE(ConversionTable, kFromF32)  // pred, integers (saturating), 
 HLOSIM_KERNEL_TABLE(ConversionTable, kToF64)
 HLOSIM_KERNEL_TABLE(ConversionTable, kFromF64)  // not to floats of at most 8 bits
 
-/// Integers by their bits: fn[i][j] from a type of 2^i bytes to one of 2^j, signed extending the sign. Results that
-/// tell whether the bits are zero are pred.
+/// Integers by their bits: fn[i][j] from a type of 2^i bytes to one of 2^j, signed extending the sign.
+/// Results that tell whether the bits are zero are pred.
 struct ResizeTable {
   ElementFn extend_sign[4][4];
   ElementFn extend_zero[4][4];
