@@ -182,6 +182,7 @@ struct ReducePlan {
   Reduction reduction;  // by the bounds
   AppliedComputation applied;
   FoldKernel fold;  // where the computation is recognised
+  bool widened = false;  // the fold runs in f32, which the accumulators are, on converted inputs
   std::vector<ElementType> accumulators, inputs, inits, results;
   int64_t block = ElementProgram::kBlock;
   std::vector<ShapeRef> shapes;  // of the results
@@ -234,7 +235,13 @@ void run_reduce(const ReducePlan& plan, Invocation& call) {
     own.push_back(direct ? Buffer() : pool.allocate(outputs * byte_width(plan.accumulators[k])));
     out.push_back(direct ? result.bytes() : own.back().data());
   }
-  if (plan.fold) {
+  if (plan.widened) {
+    const int64_t elements = call.operand(0).count();
+    const Buffer wide = pool.allocate(elements * byte_width(ElementType::kF32));
+    convert_elements(plan.inputs[0], ElementType::kF32, in[0], wide.data(), elements);
+    fold(plan.fold, reduction.dimensions, reduction.strides, reduction.is_reduced, wide.data(), inits[0],
+         out[0]);
+  } else if (plan.fold) {
     fold(plan.fold, reduction.dimensions, reduction.strides, reduction.is_reduced, in[0], inits[0], out[0]);
   } else {
     GeneralReduce(plan.applied, plan.count, plan.block).run(call.device(), reduction, in, inits, out);
@@ -290,6 +297,13 @@ Evaluation evaluate_reduce(EvaluateContext& op) {
     plan->block = 1;
   } else if (const auto recognised = recognised_fold(plan->applied)) {
     plan->fold = fold_kernel(*recognised, plan->inputs[0]);
+    // Sums of half precision round once, as those of the other floats that programs sum up.
+    const bool sums = *recognised == FoldOp::kAdd || *recognised == FoldOp::kMultiply;
+    if (sums && plan->inputs[0] == ElementType::kF16) {
+      plan->widened = true;
+      plan->accumulators[0] = ElementType::kF32;
+      plan->fold = fold_kernel(*recognised, ElementType::kF32);
+    }
   }
   return [plan](Invocation& call) { run_reduce(*plan, call); };
 }

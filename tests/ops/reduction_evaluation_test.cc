@@ -111,6 +111,13 @@ TEST(Reduce, MixedPrecision) {
             "1024");
 }
 
+TEST(Reduce, HalfPrecisionSumsRoundOnce) {
+  EXPECT_EQ(test::run_text("HloModule m\n" + std::string(kComputations) +
+                           "ENTRY e {\n c = f16[3] constant({2048,1,1})\n z = f16[] constant(0)\n"
+                           " ROOT r = f16[] reduce(c, z), dimensions={0}, to_apply=add_f16\n}"),
+            "2050");
+}
+
 TEST(Reduce, OnlyWithinRuntimeSizes) {
   EXPECT_EQ(reduced("c = s32[2,3] constant({{1,2,3},{4,5,6}})\nz = s32[] constant(0)\ns = s32[] constant(2)\n"
                     "d = s32[2,<=3] set-dimension-size(c, s), dimensions={1}\n"
