@@ -73,14 +73,20 @@ bool Accumulator::add(std::span<const Element> values, std::span<const ElementTy
   return true;
 }
 
+double Accumulator::step_roundoff() const {
+  const ElementType type = types_[0];
+  // XLA's evaluator sums floats of 16 bits and more in wider ones.
+  const bool each = evaluator_.rounds_each_step || bit_width(type) < 16;
+  return unit_roundoff(each ? type : compute_type(type));
+}
+
 Element Accumulator::sum() const {
   const ElementType type = types_[0], wide = compute_type(type);
   const double largest = wide == ElementType::kF64 ? std::numeric_limits<double>::max()
                                                    : static_cast<double>(std::numeric_limits<float>::max());
   if (std::isfinite(total_) && magnitudes_ > largest / 2) return kUnknown;
   const auto value = static_cast<double>(total_);
-  const double rounding =
-      count_ > 1 ? static_cast<double>(count_ + 2) * unit_roundoff(wide) * magnitudes_ : 0;
+  const double rounding = count_ > 1 ? static_cast<double>(count_ + 2) * step_roundoff() * magnitudes_ : 0;
   Element result = float_element(type, value, errors_ + rounding);
   if (value == 0) result.error = std::max(result.error, kTiny);
   return result;
@@ -91,9 +97,12 @@ Element Accumulator::product() const {
   const auto value = static_cast<double>(total_);
   if (std::isnan(value)) return float_element(type, value, magnitudes_ > 0 ? kInfinity : 0.0);
   if (magnitudes_ > 0 && (growth_ > 0 || decay_ < 0)) return kUnknown;
-  const double limit = wide == ElementType::kF64 ? 1000 : 120;
+  const bool narrow = type == ElementType::kF16 || bit_width(type) < 16;
+  const double limit = wide == ElementType::kF64                          ? 1000
+                       : narrow && step_roundoff() == unit_roundoff(type) ? 5
+                                                                          : 120;
   if (growth_ > limit || decay_ < -limit) return kUnknown;
-  const double relative = errors_ + (count_ > 1 ? static_cast<double>(count_) * 2 * unit_roundoff(wide) : 0);
+  const double relative = errors_ + (count_ > 1 ? static_cast<double>(count_) * 2 * step_roundoff() : 0);
   if (!(relative < 0.5)) return kUnknown;
   return float_element(type, value, 2 * relative * std::fabs(value));
 }

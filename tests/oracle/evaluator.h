@@ -77,6 +77,8 @@ class Evaluator {
     if (error_.empty()) error_ = std::move(why);
     return nullptr;
   }
+  /// Sums and products may be rounded to their type after each step, not only at the end.
+  bool rounds_each_step = false;
   /// Instructions evaluated so far; runs end with an error beyond a limit.
   int64_t steps = 0;
 
@@ -108,6 +110,8 @@ class Accumulator {
  private:
   void add_to_sum(const Element& value);
   void multiply(const Element& value);
+  /// Half a unit in the last place of what the steps are rounded to.
+  double step_roundoff() const;
   Element sum() const;
   Element product() const;
 

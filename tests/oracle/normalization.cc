@@ -1,4 +1,5 @@
 // Batch normalization, written as its formulas, in double with a bound for any order and rounding.
+#include <algorithm>
 #include <cmath>
 
 #include "oracle/elementwise.h"
@@ -57,6 +58,11 @@ double accuracy(const Operation& op, size_t count) {
   return 64 * (static_cast<double>(count) + 8) * unit_roundoff(compute_type(op.operand(0).type())) + 1e-5;
 }
 
+/// A result; the sign of zero is free.
+Element bounded(ElementType type, double value, double error) {
+  return float_element(type, value, std::max(error, kTiny));
+}
+
 double epsilon_of(const Operation& op) { return op.instruction.find(AttrKey::kEpsilon)->number(); }
 
 /// Variance + epsilon so small that rounding decides it.
@@ -85,14 +91,14 @@ ValuePtr evaluate_batch_norm_training(Operation& op) {
       largest = std::max(largest, std::fabs(v));
     }
     const double m = sum / n, v = squares / n - m * m, unit = accuracy(op, feature.places.size());
-    mean->data[static_cast<size_t>(f)] = float_element(mean->type(), m, unit * largest);
-    variance->data[static_cast<size_t>(f)] = float_element(variance->type(), v, 2 * unit * largest * largest);
+    mean->data[static_cast<size_t>(f)] = bounded(mean->type(), m, unit * largest);
+    variance->data[static_cast<size_t>(f)] = bounded(variance->type(), v, 2 * unit * largest * largest);
     if (ill_conditioned(v, epsilon, squares / n)) continue;
     const double scale = feature.at(op.operand(1)) / std::sqrt(v + epsilon),
                  offset = feature.at(op.operand(2));
     for (const size_t place : feature.places)
-      y->data[place] = float_element(y->type(), (feature.value(x, place) - m) * scale + offset,
-                                     200 * unit * (std::fabs(scale) * largest + std::fabs(offset)));
+      y->data[place] = bounded(y->type(), (feature.value(x, place) - m) * scale + offset,
+                               200 * unit * (std::fabs(scale) * largest + std::fabs(offset)));
   }
   return result;
 }
@@ -109,9 +115,9 @@ ValuePtr evaluate_batch_norm_inference(Operation& op) {
     const double scale = feature.at(op.operand(1)) / std::sqrt(variance), offset = feature.at(op.operand(2));
     for (const size_t place : feature.places) {
       const double v = feature.value(x, place);
-      result->data[place] = float_element(
-          result->type(), v * scale + (offset - mean * scale),
-          accuracy(op, 1) * (std::fabs(v * scale) + std::fabs(offset) + std::fabs(mean * scale)));
+      result->data[place] =
+          bounded(result->type(), v * scale + (offset - mean * scale),
+                  accuracy(op, 1) * (std::fabs(v * scale) + std::fabs(offset) + std::fabs(mean * scale)));
     }
   }
   return result;
@@ -140,15 +146,15 @@ ValuePtr evaluate_batch_norm_grad(Operation& op) {
     }
     const double inverse = 1 / std::sqrt(variance), unit = accuracy(op, feature.places.size());
     const auto i = static_cast<size_t>(f);
-    doffset->data[i] = float_element(doffset->type(), sum, unit * sizes);
-    dscale->data[i] = float_element(dscale->type(), products * inverse, 4 * unit * sizes * largest * inverse);
+    doffset->data[i] = bounded(doffset->type(), sum, unit * sizes);
+    dscale->data[i] = bounded(dscale->type(), products * inverse, 4 * unit * sizes * largest * inverse);
     const double factor = feature.at(op.operand(1)) * inverse / n;
     for (const size_t place : feature.places) {
       const double centered = feature.value(x, place) - mean;
       const double value = factor * (n * feature.value(dy, place) - sum - centered * products / variance);
       const double size =
           n * std::fabs(feature.value(dy, place)) + sizes + largest * largest * sizes / variance;
-      dx->data[place] = float_element(dx->type(), value, 8 * unit * std::fabs(factor) * size);
+      dx->data[place] = bounded(dx->type(), value, 8 * unit * std::fabs(factor) * size);
     }
   }
   return result;

@@ -72,7 +72,8 @@ class Line {
       for (size_t j = i + 1; j < length_ && j - i < reach; ++j) {
         if (less(order[j], order[i])) return false;
         const bool equal = !less(order[i], order[j]);
-        if (equal && j > i + 1 && less(order[i], order[j - 1])) return false;
+        if (equal && j > i + 1 && (less(order[i], order[j - 1]) || less(order[i + 1], order[j])))
+          return false;
       }
     }
     return true;
