@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "array/array.h"
 #include "base/source.h"
@@ -34,6 +36,9 @@ class DeviceState {
   int64_t partition_id = 0;
   HostTransfers* host = nullptr;                // null: no infeed, outfeed, send or recv
   std::array<uint64_t, 2> rng_state = {0, 0};   // of rng and rng-get-and-update-state: low, high word
+
+  /// What the device has sent to itself and not received yet, by channel.
+  std::map<int64_t, std::vector<std::vector<Array>>> under_way;
 
   /// Ends the run with an error at `instruction`; the first one counts. Values made after it are never seen.
   void fail(const Module& module, const Instruction& instruction, std::string message);

@@ -1,8 +1,10 @@
 // Traffic with the host and with other programs. The shapes follow from the operands (from the first
 // element of the declared tuple for what is received): XLA's reader builds them so whatever the text says.
 #include "hlo/op_def.h"
+#include "ops/host_transfer_evaluation.h"
 #include "ops/infer.h"
 #include "ops/op_table.h"
+#include "ops/value_flow.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
 
@@ -117,7 +119,8 @@ const OpDef kInfeedOp = {.name = "infeed",
                          .infer_shape = infer_infeed,
                          .check = check_infeed,
                          .xla_cost = xla_cost_infeed,
-                         .work = infeed_work};
+                         .work = infeed_work,
+                         .evaluate = evaluate_infeed};
 const OpDef kOutfeedOp = {.name = "outfeed",
                           .arity = exactly(2),
                           .traits = kTransfer,
@@ -125,30 +128,35 @@ const OpDef kOutfeedOp = {.name = "outfeed",
                           .infer_shape = infer_outfeed,
                           .check = check_outfeed,
                           .xla_cost = xla_cost_outfeed,
-                          .work = outfeed_work};
+                          .work = outfeed_work,
+                          .evaluate = evaluate_outfeed};
 const OpDef kRecvOp = {.name = "recv",
                        .arity = exactly(1),
                        .traits = kTransfer | kAsyncStart | kNoAsyncSugar,
                        .attrs = kChannelAttrs,
                        .infer_shape = infer_recv,
-                       .work = recv_work};
+                       .work = recv_work,
+                       .evaluate = evaluate_recv};
 const OpDef kRecvDoneOp = {.name = "recv-done",
                            .arity = exactly(1),
                            .traits = kTransfer | kAsyncDone | kFree,
                            .attrs = kChannelAttrs,
                            .check_syntax = check_done_syntax,
-                           .infer_shape = infer_recv_done};
+                           .infer_shape = infer_recv_done,
+                           .evaluate = evaluate_recv_done};
 const OpDef kSendOp = {.name = "send",
                        .arity = exactly(2),
                        .traits = kTransfer | kAsyncStart | kNoAsyncSugar,
                        .attrs = kChannelAttrs,
                        .infer_shape = infer_send,
-                       .work = send_work};
+                       .work = send_work,
+                       .evaluate = evaluate_send};
 const OpDef kSendDoneOp = {.name = "send-done",
                            .arity = exactly(1),
                            .traits = kTransfer | kAsyncDone | kFree,
                            .attrs = kChannelAttrs,
                            .check_syntax = check_done_syntax,
-                           .infer_shape = infer_send_done};
+                           .infer_shape = infer_send_done,
+                           .forward = forward_nothing};
 
 }  // namespace hlosim

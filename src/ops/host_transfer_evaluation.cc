@@ -1,0 +1,165 @@
+#include "ops/host_transfer_evaluation.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "ops/collective_groups.h"
+#include "ops/frontend.h"
+#include "ops/leaf_shapes.h"
+
+namespace hlosim {
+namespace {
+
+constexpr std::string_view kNoHost = "the device has no host to transfer values with";
+
+size_t array_leaves(ShapeRef shape) { return leaves_of(shape).size(); }
+
+/// Zeros in result leaf `i`, nothing in a token.
+void clear_result(Invocation& call, size_t i) {
+  Array& result = call.result(i);
+  if (!result.shape->is_array()) return;
+  call.make_result(i);
+  if (const int64_t bytes = data_bytes(result.shape); bytes > 0)
+    std::memset(result.bytes(), 0, static_cast<size_t>(bytes));
+}
+
+/// Result leaves 0 … count - 1 from `next(shape)`.
+template <class Next>
+void take_from_host(Invocation& call, size_t count, Next&& next) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!call.result(i).shape->is_array()) continue;
+    Result<Array> array = next(call.result(i).shape);
+    if (!array) return call.fail(array.error().message);
+    call.set_result(std::move(*array), i);
+  }
+}
+
+/// Operand leaves 0 … count - 1 to `give(array)`.
+template <class Give>
+void give_to_host(Invocation& call, size_t count, Give&& give) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!call.operand(i).shape->is_array()) continue;
+    if (const Result<void> given = give(call.operand(i)); !given) return call.fail(given.error().message);
+  }
+}
+
+std::vector<int64_t> numbers_in(std::string_view text) {
+  std::vector<int64_t> numbers;
+  for (const char* at = text.data(); at != text.data() + text.size();) {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(at, text.data() + text.size(), number);
+    if (error == std::errc()) numbers.push_back(number);
+    at = error == std::errc() ? end : at + 1;
+  }
+  return numbers;
+}
+
+enum class Route : uint8_t { kHost, kSelf, kNobody, kRefused };
+
+/// Where a send or recv leads to or comes from. kRefused: after a report.
+Route route_of(EvaluateContext& op) {
+  if (op.flag(AttrKey::kIsHostTransfer)) return Route::kHost;
+  const int64_t declared = declared_grid(op.module()).devices();
+  if (const auto pairs = frontend_attribute(op.instruction(), "_xla_send_recv_source_target_pairs")) {
+    const std::vector<int64_t> ids = numbers_in(*pairs);
+    if (ids.empty()) return Route::kNobody;
+    const int64_t largest = *std::max_element(ids.begin(), ids.end());
+    if (largest == 0) return Route::kSelf;
+    op.unsupported(fmt::format("the module needs {} devices, but is run on one", std::max(largest + 1, declared)));
+    return Route::kRefused;
+  }
+  const int64_t channel = op.integer(AttrKey::kChannelId);
+  const Opcode other = op.instruction().opcode == Opcode::kSend ? Opcode::kRecv : Opcode::kSend;
+  for (const Instruction& instruction : op.module().instructions) {
+    const Attr* attr = instruction.find(AttrKey::kChannelId);
+    if (instruction.opcode == other && attr && attr->integer() == channel) return Route::kSelf;
+  }
+  op.unsupported(fmt::format("the module has no {} on channel {}, which leads to another device or program",
+                             to_text(other), channel));
+  return Route::kRefused;
+}
+
+/// The channel of a done: its own or its start's.
+std::optional<int64_t> done_channel(const OpContext& op) {
+  if (op.has(AttrKey::kChannelId)) return op.integer(AttrKey::kChannelId);
+  const Attr* attr = op.operand(0).find(AttrKey::kChannelId);
+  return attr ? std::optional(attr->integer()) : std::nullopt;
+}
+
+}  // namespace
+
+Evaluation evaluate_infeed(EvaluateContext& op) {
+  return [count = array_leaves(op.shape()->elements[0])](Invocation& call) {
+    HostTransfers* host = call.device().host;
+    if (!host) return call.fail(std::string(kNoHost));
+    take_from_host(call, count, [&](ShapeRef shape) { return host->infeed(shape, call.device().pool()); });
+  };
+}
+
+Evaluation evaluate_outfeed(EvaluateContext& op) {
+  return [count = array_leaves(op.operand_shape(0))](Invocation& call) {
+    HostTransfers* host = call.device().host;
+    if (!host) return call.fail(std::string(kNoHost));
+    give_to_host(call, count, [&](const Array& array) { return host->outfeed(array); });
+  };
+}
+
+Evaluation evaluate_send(EvaluateContext& op) {
+  const Route route = route_of(op);
+  if (route == Route::kRefused) return nullptr;
+  return [count = array_leaves(op.operand_shape(0)), channel = op.integer(AttrKey::kChannelId), route](Invocation& call) {
+    HostTransfers* host = call.device().host;
+    if (route == Route::kHost && !host) return call.fail(std::string(kNoHost));
+    if (route == Route::kHost) give_to_host(call, count, [&](const Array& array) { return host->send(channel, array); });
+    std::vector<Array> sent;
+    for (size_t i = 0; i < count; ++i) sent.push_back(call.operand(i));
+    for (size_t i = 0; i < count; ++i) call.set_result(sent[i], i);
+    if (route == Route::kSelf) call.device().under_way[channel].push_back(std::move(sent));
+    clear_result(call, count);
+  };
+}
+
+Evaluation evaluate_recv(EvaluateContext& op) {
+  const Route route = route_of(op);
+  if (route == Route::kRefused) return nullptr;
+  return [count = array_leaves(op.shape()->elements[0]), channel = op.integer(AttrKey::kChannelId),
+          route](Invocation& call) {
+    HostTransfers* host = call.device().host;
+    clear_result(call, count);
+    if (route == Route::kNobody)
+      for (size_t i = 0; i < count; ++i) clear_result(call, i);
+    if (route != Route::kHost) return;
+    if (!host) return call.fail(std::string(kNoHost));
+    take_from_host(call, count,
+                   [&](ShapeRef shape) { return host->receive(channel, shape, call.device().pool()); });
+  };
+}
+
+// What has come already is in the start's leaves; what the device sends to itself comes now.
+Evaluation evaluate_recv_done(EvaluateContext& op) {
+  return [count = array_leaves(op.shape()->elements[0]), channel = done_channel(op)](Invocation& call) {
+    const bool is_there = count == 0 || call.operand(0).data;
+    if (is_there) {
+      for (size_t i = 0; i < count; ++i) call.set_result(call.take(i), i);
+      return;
+    }
+    if (!channel) return call.fail("neither this nor its operand says on which channel");
+    auto& waiting = call.device().under_way[*channel];
+    if (waiting.empty()) return call.fail(fmt::format("nothing has been sent on channel {} so far", *channel));
+    std::vector<Array> arrays = std::move(waiting.front());
+    waiting.erase(waiting.begin());
+    for (size_t i = 0; i < count; ++i) {
+      const bool same = i < arrays.size() && arrays[i].shape->element_type == call.result(i).shape->element_type &&
+                        std::equal(arrays[i].shape->dimensions.begin(), arrays[i].shape->dimensions.end(),
+                                   call.result(i).shape->dimensions.begin(), call.result(i).shape->dimensions.end());
+      if (!same)
+        return call.fail(fmt::format("what was sent on channel {} has another shape than {}", *channel,
+                                     to_text_without_layout(call.result(i).shape)));
+      call.set_result(std::move(arrays[i]), i);
+    }
+  };
+}
+
+}  // namespace hlosim
