@@ -259,6 +259,13 @@ void StridedCopy::run_piece(const std::byte* source, std::byte* destination, int
   }
 }
 
+void copy_spaced(int64_t width, const std::byte* source, int64_t source_step, std::byte* destination,
+                 int64_t destination_step, int64_t count) {
+  with_width(width, [&]<class T>(T) {
+    copy_strided_row<T>(source, source_step * width, destination, destination_step * width, count);
+  });
+}
+
 void fill_elements(std::byte* destination, const std::byte* value, int64_t width, int64_t count) {
   with_width(width, [&]<class T>(T) {
     parallel_for(count, kThreadBytes / width, [&](int64_t begin, int64_t end) {

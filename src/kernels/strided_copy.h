@@ -50,6 +50,11 @@ class StridedCopy {
   int64_t grain_ = 1;  // units that are worth a thread
 };
 
+/// Element i of `count`, `width` bytes each, from source + i·source_step to destination + i·destination_step;
+/// steps in elements.
+void copy_spaced(int64_t width, const std::byte* source, int64_t source_step, std::byte* destination,
+                 int64_t destination_step, int64_t count);
+
 /// Writes the element `value` of `width` bytes `count` times, on several threads when it is worth it.
 void fill_elements(std::byte* destination, const std::byte* value, int64_t width, int64_t count);
 

@@ -9,6 +9,7 @@
 #include "ops/reduction_evaluation.h"
 #include "ops/require.h"
 #include "ops/window.h"
+#include "ops/window_evaluation.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
 
@@ -394,7 +395,8 @@ const OpDef kReduceWindowOp = {.name = "reduce-window",
                                .infer_shape = infer_reduce_window,
                                .check = check_thread,
                                .xla_cost = xla_cost_reduce_window,
-                               .work = reduce_window_work};
+                               .work = reduce_window_work,
+                               .evaluate = evaluate_reduce_window};
 
 constexpr AttrSpec kScanAttrs[] = {
     {AttrKey::kToApply, AttrSyntax::kComputation, true}, {AttrKey::kDimensions, AttrSyntax::kInts1, true},
@@ -421,6 +423,7 @@ const OpDef kSelectAndScatterOp = {.name = "select-and-scatter",
                                    .attrs = kSelectAndScatterAttrs,
                                    .infer_shape = infer_select_and_scatter,
                                    .xla_cost = xla_cost_select_and_scatter,
-                                   .work = select_and_scatter_work};
+                                   .work = select_and_scatter_work,
+                                   .evaluate = evaluate_select_and_scatter};
 
 }  // namespace hlosim

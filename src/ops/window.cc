@@ -152,4 +152,18 @@ WindowReach window_reach(int64_t base, const WindowDimension& window) {
   return reach;
 }
 
+TapPlaces tap_places(int64_t base, const WindowDimension& window, int64_t tap) {
+  if (base == 0 || window_places(base, window) == 0) return {};
+  const Places places = TapSolver(base, window).solve(tap);
+  if (places.count == 0) return {};
+  const auto element = [&](Int128 place) {
+    return static_cast<int64_t>(
+        (place * window.stride + Int128{tap} * window.window_dilation - window.padding_low) /
+        window.base_dilation);
+  };
+  const int64_t first = element(places.first);
+  const int64_t next = places.count > 1 ? element(Int128{places.first} + places.step) : first;
+  return {places.first, places.step, places.count, first, next - first};
+}
+
 }  // namespace hlosim

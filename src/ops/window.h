@@ -17,6 +17,16 @@ bool require_window(OpContext& op, int constraint, std::span<const WindowDimensi
 /// when the window does not fit. `?` stays `?`. Requires: require_window().
 int64_t window_places(int64_t base, const WindowDimension& window);
 
+/// Where one window position lies on elements along a dimension: at places first, first + step, …, the
+/// elements element, element + element_step, ….
+struct TapPlaces {
+  int64_t first = 0, step = 1, count = 0;
+  int64_t element = 0, element_step = 0;
+};
+
+/// Requires: require_window(), 0 <= tap < window.size, base >= 0.
+TapPlaces tap_places(int64_t base, const WindowDimension& window, int64_t tap);
+
 /// How a window meets the elements of one dimension; padding and dilation holes are no elements.
 struct WindowReach {
   int64_t places = 0;  // that see at least one element
