@@ -1,0 +1,117 @@
+#include "kernels/convolution_kernels.h"
+#include "kernels/isa_partial.h"
+#include "kernels/isa_vector.h"
+
+namespace hlosim::HLOSIM_ISA {
+namespace {
+
+constexpr int kRows = ConvolutionKernels::kRows;
+#if defined(__AVX512F__)
+constexpr int kVectors = 4;  // 24 sums, 4 of the panel and 1 of the input: 29 of 32 registers
+#else
+constexpr int kVectors = 2;  // 12 sums, 2 of the panel and 1 of the input: 15 of 16 registers
+#endif
+
+template <int kTileRows, int kTileVectors>
+void tile(int64_t taps, int64_t channels, const float* const* rows, const float* panel, float* result,
+          int64_t result_stride, int64_t columns, bool accumulate) {
+  constexpr int kColumns = kTileVectors * kFloatLanes;
+  constexpr int kPrefetchSteps = 6;
+  FloatVector sums[kTileRows][kTileVectors];
+  HLOSIM_UNROLL
+  for (int i = 0; i < kTileRows; ++i) {
+    HLOSIM_UNROLL
+    for (int j = 0; j < kTileVectors; ++j) sums[i][j] = FloatVector{};
+  }
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    const float* row[kTileRows];
+    HLOSIM_UNROLL
+    for (int i = 0; i < kTileRows; ++i) row[i] = rows[i];
+    rows += kTileRows;
+    for (int64_t c = 0; c < channels; ++c) {
+      FloatVector weights[kTileVectors];
+      HLOSIM_UNROLL
+      for (int j = 0; j < kTileVectors; ++j) {
+        weights[j] = load<FloatVector>(panel + j * kFloatLanes);
+        __builtin_prefetch(panel + kPrefetchSteps * kColumns + j * kFloatLanes);
+      }
+      HLOSIM_UNROLL
+      for (int i = 0; i < kTileRows; ++i) {
+        const FloatVector value = splat(row[i][c]);
+        HLOSIM_UNROLL
+        for (int j = 0; j < kTileVectors; ++j) sums[i][j] = multiply_add(value, weights[j], sums[i][j]);
+      }
+      panel += kColumns;
+    }
+  }
+  if (columns == kColumns) {
+    HLOSIM_UNROLL
+    for (int i = 0; i < kTileRows; ++i) {
+      HLOSIM_UNROLL
+      for (int j = 0; j < kTileVectors; ++j) {
+        float* at = result + i * result_stride + j * kFloatLanes;
+        store(at, accumulate ? load<FloatVector>(at) + sums[i][j] : sums[i][j]);
+      }
+    }
+    return;
+  }
+  float buffer[kColumns];
+  HLOSIM_UNROLL
+  for (int i = 0; i < kTileRows; ++i) {
+    HLOSIM_UNROLL
+    for (int j = 0; j < kTileVectors; ++j) store(buffer + j * kFloatLanes, sums[i][j]);
+    float* at = result + i * result_stride;
+    for (int64_t j = 0; j < columns; ++j) at[j] = accumulate ? at[j] + buffer[j] : buffer[j];
+  }
+}
+
+template <int kTileRows, int kTileVectors>
+constexpr void fill(ConvolutionKernels& kernels) {
+  kernels.tiles[kTileVectors - 1][kTileRows - 1] = tile<kTileRows, kTileVectors>;
+  if constexpr (kTileRows > 1)
+    fill<kTileRows - 1, kTileVectors>(kernels);
+  else if constexpr (kTileVectors > 1)
+    fill<kRows, kTileVectors - 1>(kernels);
+}
+
+void depthwise(int64_t taps, const float* const* rows, const float* weights, float* result,
+               int64_t channels) {
+  int64_t c = 0;
+  for (; c + 2 * kFloatLanes <= channels; c += 2 * kFloatLanes) {
+    FloatVector first = {}, second = {};
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const float* row = rows[tap] + c;
+      const float* weight = weights + tap * channels + c;
+      first = multiply_add(load<FloatVector>(row), load<FloatVector>(weight), first);
+      second =
+          multiply_add(load<FloatVector>(row + kFloatLanes), load<FloatVector>(weight + kFloatLanes), second);
+    }
+    store(result + c, first);
+    store(result + c + kFloatLanes, second);
+  }
+  for (; c < channels; c += kFloatLanes) {
+    const Lanes lanes(channels - c < kFloatLanes ? channels - c : kFloatLanes);
+    FloatVector sum = {};
+    for (int64_t tap = 0; tap < taps; ++tap)
+      sum = multiply_add(load_first(rows[tap] + c, lanes), load_first(weights + tap * channels + c, lanes),
+                         sum);
+    store_first(result + c, sum, lanes);
+  }
+}
+
+constexpr ConvolutionKernels kernels() {
+  ConvolutionKernels all;
+  all.vectors = kVectors;
+  all.lanes = kFloatLanes;
+  fill<kRows, kVectors>(all);
+  all.depthwise = depthwise;
+  return all;
+}
+
+constexpr ConvolutionKernels kTable = kernels();
+
+}  // namespace
+
+const ConvolutionKernels kConvolution = kTable;
+
+}  // namespace hlosim::HLOSIM_ISA
