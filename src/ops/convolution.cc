@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "hlo/op_def.h"
+#include "ops/convolution_evaluation.h"
 #include "ops/matmul.h"
 #include "ops/op_table.h"
 #include "ops/require.h"
@@ -209,6 +210,7 @@ const OpDef kConvolutionOp = {.name = "convolution",
                               .infer_shape = infer_convolution,
                               .check = check_convolution,
                               .xla_cost = xla_cost_convolution,
-                              .work = convolution_work};
+                              .work = convolution_work,
+                              .evaluate = evaluate_convolution};
 
 }  // namespace hlosim

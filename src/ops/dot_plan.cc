@@ -14,26 +14,6 @@ namespace {
 
 // ── Types ───────────────────────────────────────────────────────
 
-/// Every value, or for integers every value modulo 2^width, comes through.
-bool is_lossless(ElementType from, ElementType to) {
-  using enum ElementType;
-  if (from == to) return true;
-  if (is_integer(to)) return is_integer(from) || is_pred(from);
-  if (!is_float(from)) return false;
-  switch (to) {
-    case kF64:
-      return true;
-    case kF32:
-      return from != kF64;
-    case kBF16:
-      return bit_width(from) <= 8;
-    case kF16:
-      return bit_width(from) <= 8 && from != kF8E8M0FNU;
-    default:
-      return false;
-  }
-}
-
 /// What sums of results of a type are computed in, at the most general.
 ElementType sum_type(ElementType result) {
   if (is_complex(result) || result == ElementType::kF64) return result;
@@ -48,8 +28,8 @@ struct TypePlan {
 
 TypePlan type_plan(ElementType lhs, ElementType rhs, ElementType result, bool reference_only) {
   const ElementType widest = sum_type(result);
-  if (!is_lossless(lhs, result)) lhs = result;
-  if (!is_lossless(rhs, result)) rhs = result;
+  if (!converts_losslessly(lhs, result)) lhs = result;
+  if (!converts_losslessly(rhs, result)) rhs = result;
   if (reference_only) return {{lhs, widest}, {rhs, widest}, widest};
   if (matmul_supports(lhs, rhs, result)) return {{lhs}, {rhs}, result};
   if (matmul_supports(result, result, result)) return {{result}, {result}, result};
@@ -187,6 +167,25 @@ void reference_matmul(const Matmul& product) {
 }
 
 }  // namespace
+
+bool converts_losslessly(ElementType from, ElementType to) {
+  using enum ElementType;
+  if (from == to) return true;
+  if (is_integer(to)) return is_integer(from) || is_pred(from);
+  if (!is_float(from)) return false;
+  switch (to) {
+    case kF64:
+      return true;
+    case kF32:
+      return from != kF64;
+    case kBF16:
+      return bit_width(from) <= 8;
+    case kF16:
+      return bit_width(from) <= 8 && from != kF8E8M0FNU;
+    default:
+      return false;
+  }
+}
 
 ConvertElements::ConvertElements(ElementType source, ElementType target) : from(source), to(target) {
   if (from != to) kernel = element_kernel(ElementOp::kConvert, source, target);

@@ -16,6 +16,9 @@
 
 namespace hlosim {
 
+/// Every value, or for integers every value modulo 2^width, comes through.
+bool converts_losslessly(ElementType from, ElementType to);
+
 /// Dimensions of the two operands by the part they play; the others are free.
 struct DotRoles {
   std::vector<int64_t> lhs_batch, rhs_batch;              // in pairs
