@@ -68,25 +68,32 @@ struct Divide {
     return x / y;
   }
 };
-// A comparison with NaN is false, so a NaN on the right is taken by the second choice. Integers have no NaN.
+// The processor has one instruction for `y > x ? y : x`, which gives x where the comparison is false: when x
+// or y is NaN, and of zeros of both signs the left one. Integers have no NaN.
 struct Maximum {
   template <class T>
   static T of(T x, T y) {
-    const T larger = x >= y ? x : y;
-    return x != x ? x : larger;
+    const T larger = y > x ? y : x;
+    return y != y ? y : larger;
   }
 };
 struct Minimum {
   template <class T>
   static T of(T x, T y) {
-    const T smaller = x <= y ? x : y;
-    return x != x ? x : smaller;
+    const T smaller = y < x ? y : x;
+    return y != y ? y : smaller;
   }
 };
+/// NaN of `low`, else of `x`, else of `high`; min(max(x, low), high) otherwise.
 struct Clamp {
   template <class T>
   static T of(T low, T x, T high) {
-    return Minimum::of(Maximum::of(low, x), high);
+    const T raised = x > low ? x : low;
+    const T within = raised < high ? raised : high;
+    const T x_or_high = x != x ? x : high;
+    const T nan = low != low ? low : x_or_high;
+    const bool any_nan = (low != low) | (x != x) | (high != high);
+    return any_nan ? nan : within;
   }
 };
 

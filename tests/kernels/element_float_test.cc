@@ -19,6 +19,7 @@ constexpr float kLeast = std::numeric_limits<float>::denorm_min();
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double rsqrt(double x) { return 1 / std::sqrt(x); }
+double cube_root(double x) { return static_cast<double>(std::cbrt(static_cast<long double>(x))); }
 double square_root(double x) { return std::sqrt(x); }
 
 struct Function {
@@ -32,7 +33,7 @@ const Function kFunctions[] = {
     {ElementOp::kLog, std::log, 1},          {ElementOp::kLogPlusOne, std::log1p, 0.51},
     {ElementOp::kLogistic, logistic, 2.5},   {ElementOp::kErf, std::erf, 2.5},
     {ElementOp::kSqrt, square_root, 0.5},    {ElementOp::kRsqrt, rsqrt, 1.5},
-    {ElementOp::kCbrt, std::cbrt, 0.51},     {ElementOp::kSin, std::sin, 0.51},
+    {ElementOp::kCbrt, cube_root, 0.51},     {ElementOp::kSin, std::sin, 0.51},
     {ElementOp::kCos, std::cos, 0.51},       {ElementOp::kTan, std::tan, 0.51},
     {ElementOp::kAsin, std::asin, 0.51},     {ElementOp::kAcos, std::acos, 0.51},
     {ElementOp::kSinh, std::sinh, 0.51},     {ElementOp::kCosh, std::cosh, 0.51},
