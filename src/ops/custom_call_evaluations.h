@@ -24,6 +24,10 @@ Evaluation evaluate_rng_seed(EvaluateContext& op);
 /// xla_builder.math.*: the called computation, else the function of that name.
 Evaluation evaluate_builder_math(EvaluateContext& op);
 
+/// alpha · lhs · rhs + beta · operand 2 by gemm_backend_config, then bias, relu or gelu as its epilogue says;
+/// other epilogues are refused by name. Results behind the first are workspace: zeros.
+Evaluation evaluate_gemm_call(EvaluateContext& op);
+
 // ── shared by them ──────────────────────────────────────────────
 
 /// Same kind, element type and dimensions; a buffer is as good as its array.

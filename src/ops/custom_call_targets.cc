@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <optional>
 
 #include "ops/custom_call_evaluations.h"
+#include "ops/gemm_config.h"
 #include "ops/infer.h"
 #include "ops/matmul.h"
 
@@ -46,23 +46,6 @@ void top_k(const OpContext& op, Work& work) {
   work.vectors.push_back({VectorOp::kSimple, operand, 3 * stages});
 }
 
-/// The numbers of `"key":["1","2"]` in a JSON text, quoted or escaped as it may be. Nullopt: no such key.
-std::optional<std::vector<int64_t>> numbers_of(std::string_view config, std::string_view key) {
-  const size_t at = config.find(key);
-  const size_t open = at == std::string_view::npos ? at : config.find('[', at);
-  const size_t close = open == std::string_view::npos ? open : config.find(']', open);
-  if (close == std::string_view::npos) return std::nullopt;
-  std::vector<int64_t> numbers;
-  for (size_t i = open; i < close; ++i) {
-    if (config[i] < '0' || config[i] > '9') continue;
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(config.data() + i, config.data() + close, number);
-    if (error == std::errc()) numbers.push_back(number);
-    i = static_cast<size_t>(end - config.data());
-  }
-  return numbers;
-}
-
 bool within(const std::vector<int64_t>& dimensions, ShapeRef array) {
   return std::all_of(dimensions.begin(), dimensions.end(), [&](int64_t d) { return d < array->rank(); });
 }
@@ -80,11 +63,11 @@ void gemm(const OpContext& op, Work& work) {
   const ShapeRef lhs = op.operand_shape(0), rhs = op.operand_shape(1);
   const std::string_view config = op.text(AttrKey::kBackendConfig);
   const auto lhs_depth =
-      numbers_of(config, "lhs_contracting_dimensions").value_or(std::vector<int64_t>{lhs->rank() - 1});
-  const auto lhs_batch = numbers_of(config, "lhs_batch_dimensions").value_or(std::vector<int64_t>{});
+      config_numbers(config, "lhs_contracting_dimensions").value_or(std::vector<int64_t>{lhs->rank() - 1});
+  const auto lhs_batch = config_numbers(config, "lhs_batch_dimensions").value_or(std::vector<int64_t>{});
   const auto rhs_depth =
-      numbers_of(config, "rhs_contracting_dimensions").value_or(std::vector<int64_t>{rhs->rank() - 2});
-  const auto rhs_batch = numbers_of(config, "rhs_batch_dimensions").value_or(std::vector<int64_t>{});
+      config_numbers(config, "rhs_contracting_dimensions").value_or(std::vector<int64_t>{rhs->rank() - 2});
+  const auto rhs_batch = config_numbers(config, "rhs_batch_dimensions").value_or(std::vector<int64_t>{});
   if (lhs->rank() < 2 || rhs->rank() < 2) return;
   if (!within(lhs_depth, lhs) || !within(lhs_batch, lhs) || !within(rhs_depth, rhs) ||
       !within(rhs_batch, rhs))
@@ -162,8 +145,8 @@ constexpr Target kTargets[] = {
     {"GetRngSeed", copies, evaluate_rng_seed},
     // Computations.
     {"TopK", top_k, evaluate_top_k_call},
-    {"__cublas$gemm", gemm},
-    {"__cublas$lt$matmul", gemm},
+    {"__cublas$gemm", gemm, evaluate_gemm_call},
+    {"__cublas$lt$matmul", gemm, evaluate_gemm_call},
     {"__cublas$lt$matmul$f8", gemm},
     {"__cudnn$convForward", convolution_forward},
     {"__cudnn$convBiasActivationForward", convolution_forward},
