@@ -309,6 +309,19 @@ void select(void* out, const void* const in[], uint64_t, int64_t n) {
   }
 }
 
+/// Of 16 bytes, which may lie at any multiple of 8.
+void select_pairs(void* out, const void* const in[], uint64_t, int64_t n) {
+  auto* const o = static_cast<Stored<uint64_t>*>(out);
+  const auto* const predicate = operand<uint8_t>(in[0]);
+  const auto* const on_true = operand<uint64_t>(in[1]);
+  const auto* const on_false = operand<uint64_t>(in[2]);
+  for (int64_t i = 0; i < n; ++i) {
+    const auto* const chosen = predicate[i] != 0 ? on_true : on_false;
+    o[2 * i] = chosen[2 * i];
+    o[2 * i + 1] = chosen[2 * i + 1];
+  }
+}
+
 }  // namespace
 
 constexpr ElementTable kS8Elements = table<int8_t>();
@@ -322,6 +335,6 @@ constexpr ElementTable kU64Elements = table<uint64_t>();
 constexpr ElementTable kPredElements = pred_table();
 
 constexpr SelectTable kSelect = {
-    {select<uint8_t>, select<uint16_t>, select<uint32_t>, select<uint64_t>, select<Uint128>}};
+    {select<uint8_t>, select<uint16_t>, select<uint32_t>, select<uint64_t>, select_pairs}};
 
 }  // namespace hlosim::HLOSIM_ISA

@@ -102,7 +102,8 @@ uint32_t encode(float x) {
   }
   const bool nan = magnitude > 0x7f800000u;
   if constexpr (F.beyond == Beyond::kIeee) {
-    code = code > kInfinityCode<F> ? kInfinityCode<F> : code;
+    // With the exponents of f32 nothing but NaN comes out above infinity.
+    if constexpr (F.bias != 127) code = code > kInfinityCode<F> ? kInfinityCode<F> : code;
     code = nan ? kInfinityCode<F> | 1u << (F.mantissa_bits - 1) : code;
     return sign | code;
   } else if constexpr (F.beyond == Beyond::kNan) {

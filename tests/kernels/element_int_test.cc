@@ -59,13 +59,13 @@ std::vector<Wide> sample(const Integer& t) {
     for (Wide x = t.least(); x <= t.most(); ++x) values.push_back(x);
     return values;
   }
-  for (int i = 0; i < t.bits(); ++i)
+  for (int i = 0; i < t.bits(); i += i < t.bits() - 2 ? 3 : 1)
     for (int d = -1; d <= 1; ++d) {
       values.push_back(t.cut((Wide{1} << i) + d));
       values.push_back(t.cut(-(Wide{1} << i) + d));
     }
   std::mt19937_64 random(static_cast<uint64_t>(t.type));
-  for (int i = 0; i < 60; ++i) values.push_back(t.cut(static_cast<Wide>(random() >> random() % 60)));
+  for (int i = 0; i < 40; ++i) values.push_back(t.cut(static_cast<Wide>(random() >> random() % 60)));
   return values;
 }
 
