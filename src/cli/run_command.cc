@@ -22,6 +22,7 @@
 #include "cli/run_results.h"
 #include "exec/program.h"
 #include "kernels/parallel.h"
+#include "ops/collective_groups.h"
 #include "ops/op_table.h"
 
 namespace hlosim {
@@ -35,6 +36,7 @@ struct Options {
   std::string output, compare, expect, trace;
   std::optional<double> abs_error, rel_error;
   std::string elided = "xla";
+  std::string peers = "twins";
   std::string max_memory;
   int64_t threads = 0;
   bool print = false;
@@ -127,6 +129,7 @@ bool Run::prepare() {
 ProgramOptions Run::program_options(const Module& module, bool traced) {
   ProgramOptions options;
   options.graph.max_constant_bytes = max_memory_;
+  options.twins = options_.peers == "twins";
   options.graph.elided = elided_values(options_.elided, module, options_.inputs.seed);
   if (!traced || !trace_) return options;
   options.graph.traced = [this](const Instruction& instruction) {
@@ -151,6 +154,11 @@ std::optional<Loaded> Run::load(const std::string& file, bool traced) {
   }
   Loaded loaded;
   loaded.module = std::make_unique<Module>(std::move(input.modules[0]));
+  if (const auto grid = device_grid(*loaded.module, op_table()); options_.peers == "twins" && grid && grid->devices() > 1)
+    streams_.err << fmt::format(
+        "hlosim: warning: '{}' is for {} devices; it runs on one, and collectives go as if all held the same "
+        "values (--peers=twins)\n",
+        file, grid->devices());
   if (const int64_t elided = elided_constants(*loaded.module); elided > 0 && options_.elided == "xla")
     streams_.err << fmt::format(
         "hlosim: warning: '{}' leaves out values, {{...}}, which are made up (--elided=xla); constants: {}\n",
@@ -382,6 +390,10 @@ std::function<int()> declare_run(CLI::App& app, Streams streams) {
          "--elided", options->elided,
          "Values of constants written as {...}: xla (as its reader makes them up), zeros, random or error")
       ->check(CLI::IsMember({"xla", "zeros", "random", "error"}))
+      ->capture_default_str();
+  app.add_option("--peers", options->peers,
+                 "Devices that a module is for beside the one that runs: twins (hold the same values) or error")
+      ->check(CLI::IsMember({"twins", "error"}))
       ->capture_default_str();
   app.add_option("--threads", options->threads, "Number of threads; 0: one per processor")
       ->check(whole_number_from(0))

@@ -47,6 +47,7 @@ class Program::Maker final : public ProgramServices {
     return options_.custom_calls ? *options_.custom_calls : no_handlers_;
   }
   bool reference_only() const override { return options_.reference_only; }
+  bool has_twins() const override { return options_.twins; }
   int64_t constant_bytes() const { return constant_bytes_; }
 
  private:

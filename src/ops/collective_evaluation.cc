@@ -7,6 +7,7 @@
 #include "hlo/replica_groups.h"
 #include "kernels/strided_copy.h"
 #include "ops/collective_groups.h"
+#include "ops/collective_twins.h"
 #include "ops/convert_array.h"
 #include "ops/infer.h"
 #include "ops/leaf_shapes.h"
@@ -91,7 +92,8 @@ Evaluation refuse_shapes(EvaluateContext& op) {
 }  // namespace
 
 Evaluation evaluate_alone(EvaluateContext& op) {
-  if (const auto devices = devices_of_groups(op)) return refuse(op, *devices);
+  if (const auto devices = devices_of_groups(op))
+    return op.has_twins() ? evaluate_among_twins(op) : refuse(op, *devices);
   // A dynamic root of a broadcast is an operand, but no value.
   const int64_t values = op.flag(AttrKey::kHasDynamicRoot) ? op.operand_count() - 1 : op.operand_count();
   std::vector<HandedOn> handed;
@@ -100,7 +102,8 @@ Evaluation evaluate_alone(EvaluateContext& op) {
 }
 
 Evaluation evaluate_all_gather_start(EvaluateContext& op) {
-  if (const auto devices = devices_of_groups(op)) return refuse(op, *devices);
+  if (const auto devices = devices_of_groups(op))
+    return op.has_twins() ? evaluate_among_twins(op) : refuse(op, *devices);
   std::vector<HandedOn> handed;
   const size_t operands = op.operand_leaves();
   if (!hand_on(op, 0, op.operand_count(), handed) || !hand_on(op, operands, op.operand_count(), handed))
@@ -202,7 +205,8 @@ Evaluation permute_in_place(EvaluateContext& op, bool is_start) {
 }  // namespace
 
 Evaluation evaluate_permute(EvaluateContext& op) {
-  if (const auto devices = devices_of_pairs(op)) return refuse(op, *devices);
+  if (const auto devices = devices_of_pairs(op))
+    return op.has_twins() && !op.has(AttrKey::kSliceSizes) ? permute_among_twins(op, 0) : refuse(op, *devices);
   if (op.has(AttrKey::kSliceSizes)) return permute_in_place(op, false);
   std::vector<HandedOn> handed;
   if (!hand_on(op, 0, op.operand_count(), handed)) return refuse_shapes(op);
@@ -211,7 +215,9 @@ Evaluation evaluate_permute(EvaluateContext& op) {
 }
 
 Evaluation evaluate_permute_start(EvaluateContext& op) {
-  if (const auto devices = devices_of_pairs(op)) return refuse(op, *devices);
+  if (const auto devices = devices_of_pairs(op))
+    return op.has_twins() && !op.has(AttrKey::kSliceSizes) ? permute_among_twins(op, op.operand_leaves())
+                                                           : refuse(op, *devices);
   if (op.has(AttrKey::kSliceSizes)) return permute_in_place(op, true);
   std::vector<HandedOn> handed;
   if (!hand_on(op, 0, op.operand_count(), handed)) return refuse_shapes(op);

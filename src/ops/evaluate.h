@@ -141,6 +141,9 @@ class ProgramServices {
   virtual const CustomCallHandlers& custom_calls() const = 0;
   /// The slow, general way is to be taken wherever there is a fast one.
   virtual bool reference_only() const = 0;
+  /// Members of collectives that don't run are taken to hold what the one that runs holds; else they are
+  /// errors.
+  virtual bool has_twins() const = 0;
 };
 
 /// An instruction for which something that runs it is to be made.
@@ -163,6 +166,7 @@ class EvaluateContext : public OpContext {
   }
   const CustomCallHandlers& custom_calls() const { return services_.custom_calls(); }
   bool reference_only() const { return services_.reference_only(); }
+  bool has_twins() const { return services_.has_twins(); }
 
   /// Reports that these element types are not supported and returns null: `return op.unsupported();`
   std::nullptr_t unsupported();

@@ -80,6 +80,7 @@ std::string failure_of(const std::filesystem::path& folder, const Closeness& clo
   Module& module = input.modules[0];
   MemoryPool pool;
   ProgramOptions options;
+  options.twins = true;
   options.graph.elided = elided_values("xla", module, 0);
   DiagnosticList problems;
   const auto program = Program::make(module, op_table(), pool, options, problems);

@@ -33,7 +33,9 @@ class Ran {
  public:
   explicit Ran(const std::string& text) : module_(test::module_or_fail(text)) {
     DiagnosticList problems;
-    program_ = Program::make(module_, op_table(), pool_, {}, problems);
+    ProgramOptions options;
+    options.twins = true;
+    program_ = Program::make(module_, op_table(), pool_, options, problems);
     if (!program_) ADD_FAILURE() << render(problems.items().at(0));
   }
 
