@@ -70,7 +70,7 @@ void generate_dot(ModuleWriter& w, Body& body) {
   ElementType type = w.random_type();
   if (!multiplies(type)) type = ElementType::kF32;
   const bool bigger = w.random.chance(0.15);
-  const int64_t most = bigger ? 40 : 7;
+  const int64_t most = !bigger ? 7 : w.random.chance(0.2) ? 120 : 40;
   const Index batch = sizes(w.random, w.random.chance(0.3) ? w.random.between(1, 2) : 0, 3);
   const Index contracting = sizes(w.random, static_cast<int64_t>(w.random.weighted({1, 6, 2})), most);
   const Side lhs =
@@ -82,7 +82,7 @@ void generate_dot(ModuleWriter& w, Body& body) {
   ArrayType result{product_type(w.random, type), batch};
   for (const Side* side : {&lhs, &rhs})
     for (const int64_t size : free_sizes(*side)) result.dims.push_back(size);
-  if (result.count() > 4000) return;
+  if (result.count() > (most == 120 ? 15000 : 4000)) return;
   const Ref a = w.obtain(body, {type, lhs.dims}), b = w.obtain(body, {type, rhs.dims});
   w.emit(body, result, "dot", {a, b}, dot_attributes(lhs, rhs));
 }
@@ -109,13 +109,29 @@ void generate_ragged_dot(ModuleWriter& w, Body& body) {
          "lhs_contracting_dims={1}, rhs_contracting_dims={0}, lhs_ragged_dims={1}");
 }
 
+void generate_scaled_dot(ModuleWriter& w, Body& body) {
+  const int64_t m = w.random.between(1, 8), n = w.random.between(1, 8), blocks = w.random.between(1, 3);
+  const int64_t k = blocks * w.random.between(1, 8);
+  const ElementType type = w.random.one_of({ElementType::kF8E4M3FN, ElementType::kF8E5M2, ElementType::kBF16});
+  const ElementType scale_type = w.random.one_of({ElementType::kF32, ElementType::kBF16, ElementType::kF8E4M3FN});
+  const ElementType result = w.random.one_of({ElementType::kF32, ElementType::kBF16});
+  const Ref lhs = w.obtain(body, {type, {m, k}}), rhs = w.obtain(body, {type, {n, k}});
+  const bool scaled_lhs = w.random.chance(0.7), scaled_rhs = !scaled_lhs || w.random.chance(0.6);
+  const Ref one = w.constant(body, scale_type, "1");
+  const Ref lhs_scale = scaled_lhs ? w.obtain(body, {scale_type, {m, blocks}}) : one;
+  const Ref rhs_scale = scaled_rhs ? w.obtain(body, {scale_type, {w.random.chance(0.5) ? n : 1, blocks}}) : one;
+  w.emit(body, {result, {m, n}}, "scaled-dot", {lhs, rhs, lhs_scale, rhs_scale},
+         "lhs_contracting_dims={1}, rhs_contracting_dims={1}");
+}
+
 void generate_convolution(ModuleWriter& w, Body& body) {
   const int64_t spatial = w.random.between(0, 2);
   ElementType type = w.random.one_of(
       {ElementType::kF32, ElementType::kF32, ElementType::kBF16, ElementType::kS32, ElementType::kS8});
   const bool grouped = w.random.chance(0.3), batch_grouped = !grouped && w.random.chance(0.2);
   const int64_t groups = w.random.between(1, 3);
-  const int64_t features = w.random.between(1, 4),
+  const bool larger = w.random.chance(0.1);
+  const int64_t features = w.random.between(1, larger ? 20 : 4),
                 outputs = w.random.between(1, 4) * (grouped || batch_grouped ? groups : 1);
   const int64_t batch = w.random.between(1, 3);
   // Letters of each array in a random order, spatial dimensions as digits.
@@ -129,7 +145,7 @@ void generate_convolution(ModuleWriter& w, Body& body) {
   std::string size, stride, pad, base, inner, reversal;
   Index in_sizes, kernel_sizes, out_sizes;
   for (int64_t d = 0; d < spatial; ++d) {
-    const int64_t n = w.random.between(1, 9), k = w.random.between(1, 4), s = w.random.between(1, 2);
+    const int64_t n = w.random.between(1, larger ? 24 : 9), k = w.random.between(1, 4), s = w.random.between(1, 2);
     const int64_t b = w.random.chance(0.2) ? 2 : 1, e = w.random.chance(0.2) ? 2 : 1;
     const int64_t low = w.random.between(-1, 2), high = w.random.between(-1, 2);
     if ((n - 1) * b + 1 + low + high < 0) return;

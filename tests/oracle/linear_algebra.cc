@@ -177,7 +177,8 @@ void transform(Field& field, size_t dimension, double sign, double unit) {
       magnitudes += std::abs(x.value);
       errors += x.error;
     }
-    field.data[place] = {sum, 2 * errors + unit * magnitudes};
+    const bool finite = std::isfinite(magnitudes);
+    field.data[place] = {finite ? sum : 0, finite ? 2 * errors + unit * magnitudes + kTiny : kInfinity};
   }
 }
 

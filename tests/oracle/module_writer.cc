@@ -73,6 +73,7 @@ std::vector<Ref> Body::unused() const {
 ModuleWriter::ModuleWriter(uint64_t seed, bool decorated)
     : random(seed), decoration_(seed + 0x5555), decorated_(decorated) {
   large = random.chance(0.12);
+  huge = large && random.chance(0.15);
   if (decoration_.chance(0.4)) decorated_ = false;
 }
 
@@ -248,12 +249,12 @@ Index ModuleWriter::random_dims(int64_t least_rank, int64_t most_rank, int64_t m
   const int64_t rank =
       std::clamp<int64_t>(static_cast<int64_t>(random.weighted({2, 4, 6, 4, 2})), least_rank, most_rank);
   int64_t count = 1;
-  const int64_t limit = large ? 5 * most : most;
+  const int64_t limit = huge ? 20 * most : large ? 5 * most : most;
   const int64_t wide = random.between(0, std::max<int64_t>(rank - 1, 0));
   for (int64_t d = 0; d < rank; ++d) {
     int64_t size = random.between(1, 9);
     if (d == wide && (large || random.chance(0.2)))
-      size = random.chance(0.5) ? random.between(10, 300)
+      size = huge && random.chance(0.4) ? random.between(1000, 9000) : random.chance(0.5) ? random.between(10, 300)
                                 : random.one_of({16, 17, 31, 32, 33, 64, 65, 127, 128, 129, 255, 256, 257});
     if (random.chance(0.03)) size = 0;
     if (random.chance(0.1)) size = 1;

@@ -120,6 +120,7 @@ class ModuleWriter {
   /// Dimensions of at most `most` elements.
   Index random_dims(int64_t least_rank = 0, int64_t most_rank = 4, int64_t most = 4000);
   bool large = false;  // this module has larger arrays
+  bool huge = false;   // so large that several threads share them
 
  private:
   RandomSource decoration_;
@@ -145,6 +146,7 @@ void generate_sort(ModuleWriter& w, Body& body);
 void generate_topk(ModuleWriter& w, Body& body);
 void generate_dot(ModuleWriter& w, Body& body);
 void generate_ragged_dot(ModuleWriter& w, Body& body);
+void generate_scaled_dot(ModuleWriter& w, Body& body);
 void generate_convolution(ModuleWriter& w, Body& body);
 void generate_linear_algebra(ModuleWriter& w, Body& body);
 void generate_random_bits(ModuleWriter& w, Body& body);

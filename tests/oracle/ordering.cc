@@ -66,23 +66,26 @@ class Line {
   bool is_weak_order(const std::vector<size_t>& order) {
     constexpr size_t kMostCompared = 48;
     const size_t reach = length_ > kMostCompared ? 4 : length_;
-    if (length_ > kMostCompared && any_nan()) return false;
+    if (length_ > kMostCompared && any_nan(0, length_)) return false;
     for (size_t i = 0; i < length_; ++i) {
       if (less(order[i], order[i])) return false;
       for (size_t j = i + 1; j < length_ && j - i < reach; ++j) {
         if (less(order[j], order[i])) return false;
         const bool equal = !less(order[i], order[j]);
-        if (equal && j > i + 1 && (less(order[i], order[j - 1]) || less(order[i + 1], order[j])))
-          return false;
+        if (!equal) continue;
+        if (j > i + 1 && (less(order[i], order[j - 1]) || less(order[i + 1], order[j]))) return false;
+        // Equal, but only because a NaN compares with nothing.
+        if (any_nan(order[i], order[i] + 1) != any_nan(order[j], order[j] + 1)) return false;
       }
     }
     return true;
   }
 
-  bool any_nan() const {
+  /// Is there a NaN among elements begin … end - 1 of any operand?
+  bool any_nan(size_t begin, size_t end) const {
     for (const ValuePtr& operand : op_.operands)
-      for (const Index& place : places_)
-        if (is_float(operand->type()) && std::isnan(real_of(operand->type(), operand->at(place))))
+      for (size_t i = begin; i < end; ++i)
+        if (is_float(operand->type()) && std::isnan(real_of(operand->type(), operand->at(places_[i]))))
           return true;
     return false;
   }
