@@ -8,8 +8,11 @@
 namespace hlosim::test {
 
 Accumulator::Accumulator(Evaluator& evaluator, ComputationId computation, std::span<const Element> inits,
-                         std::span<const ElementType> init_types)
-    : evaluator_(evaluator), computation_(computation), opcode_(evaluator.single_operation(computation)) {
+                         std::span<const ElementType> init_types, bool rounds_each_step)
+    : evaluator_(evaluator),
+      computation_(computation),
+      opcode_(evaluator.single_operation(computation)),
+      rounds_each_step_(rounds_each_step || evaluator.rounds_each_step) {
   for (size_t i = 0; i < inits.size(); ++i) {
     types_.push_back(evaluator.parameter_type(computation, i));
     values_.push_back(convert_element(init_types[i], types_[i], inits[i]));
@@ -75,8 +78,8 @@ bool Accumulator::add(std::span<const Element> values, std::span<const ElementTy
 
 double Accumulator::step_roundoff() const {
   const ElementType type = types_[0];
-  // XLA's evaluator sums floats of 16 bits and more in wider ones.
-  const bool each = evaluator_.rounds_each_step || bit_width(type) < 16;
+  // XLA's evaluator reduces floats of 16 bits and more in wider ones.
+  const bool each = rounds_each_step_ || bit_width(type) < 16;
   return unit_roundoff(each ? type : compute_type(type));
 }
 

@@ -39,6 +39,12 @@ class Sum {
     }
   }
 
+  /// A factor that meets padding: 0 times infinity or NaN is NaN for those who multiply.
+  void add_padding(ElementType type, const Element& factor) {
+    const bool has_infinity = is_float(type) || is_complex(type);
+    if (has_infinity && (factor.unknown() || !std::isfinite(std::abs(complex_of(type, factor)))))
+      unknown_ = true;
+  }
   /// Integers wrap, or stop at the ends of their range.
   Element result(bool saturate = false) const {
     if (unknown_) return kUnknown;
@@ -49,7 +55,7 @@ class Sum {
       return complex_element(type_, Complex(complex_), 2 * rounding);
     }
     if (is_float(type_)) {
-      if (std::isfinite(total_) && magnitudes_ > largest() / 4) return kUnknown;
+      if (!std::isnan(total_) && magnitudes_ > largest() / 4) return kUnknown;
       const bool finite = std::isfinite(static_cast<double>(total_));
       Element result = float_element(type_, static_cast<double>(total_), finite ? rounding : errors_);
       // Products below the smallest normal number may be flushed.
@@ -257,18 +263,22 @@ ValuePtr evaluate_convolution(Operation& op) {
     in_kernel[static_cast<size_t>(labels.kernel_output_feature)] = output;
     Sum sum(result->type());
     for_each_index(window_sizes, [&](const Index& tap) {
+      bool padding = false;
       for (size_t d = 0; d < spatial; ++d) {
         const auto at = element_under_window(input.dim(labels.input_spatial[d]), window[d],
                                              index[static_cast<size_t>(labels.output_spatial[d])], tap[d]);
-        if (!at) return;
-        in_input[static_cast<size_t>(labels.input_spatial[d])] = *at;
+        padding = padding || !at;
+        in_input[static_cast<size_t>(labels.input_spatial[d])] = at.value_or(0);
         in_kernel[static_cast<size_t>(labels.kernel_spatial[d])] =
             window[d].reversal ? window_sizes[d] - 1 - tap[d] : tap[d];
       }
       for (int64_t f = 0; f < features; ++f) {
         in_input[static_cast<size_t>(labels.input_feature)] = feature_group * features + f;
         in_kernel[static_cast<size_t>(labels.kernel_input_feature)] = f;
-        sum.add(input.type(), input.at(in_input), kernel.type(), kernel.at(in_kernel));
+        if (padding)
+          sum.add_padding(kernel.type(), kernel.at(in_kernel));
+        else
+          sum.add(input.type(), input.at(in_input), kernel.type(), kernel.at(in_kernel));
       }
     });
     result->at(index) = sum.result(true);

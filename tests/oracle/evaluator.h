@@ -101,7 +101,7 @@ ValuePtr retyped(const ValuePtr& value, ShapeRef shape);
 class Accumulator {
  public:
   Accumulator(Evaluator& evaluator, ComputationId computation, std::span<const Element> inits,
-              std::span<const ElementType> init_types);
+              std::span<const ElementType> init_types, bool rounds_each_step = false);
   /// Folds one element of each input in; false after an error.
   bool add(std::span<const Element> values, std::span<const ElementType> types);
   /// In the types asked for.
@@ -118,6 +118,7 @@ class Accumulator {
   Evaluator& evaluator_;
   ComputationId computation_;
   std::optional<Opcode> opcode_;
+  bool rounds_each_step_;
   std::vector<ElementType> types_;
   std::vector<Element> values_;
   int64_t count_ = 0;

@@ -112,14 +112,17 @@ void generate_ragged_dot(ModuleWriter& w, Body& body) {
 void generate_scaled_dot(ModuleWriter& w, Body& body) {
   const int64_t m = w.random.between(1, 8), n = w.random.between(1, 8), blocks = w.random.between(1, 3);
   const int64_t k = blocks * w.random.between(1, 8);
-  const ElementType type = w.random.one_of({ElementType::kF8E4M3FN, ElementType::kF8E5M2, ElementType::kBF16});
-  const ElementType scale_type = w.random.one_of({ElementType::kF32, ElementType::kBF16, ElementType::kF8E4M3FN});
+  const ElementType type =
+      w.random.one_of({ElementType::kF8E4M3FN, ElementType::kF8E5M2, ElementType::kBF16});
+  const ElementType scale_type =
+      w.random.one_of({ElementType::kF32, ElementType::kBF16, ElementType::kF8E4M3FN});
   const ElementType result = w.random.one_of({ElementType::kF32, ElementType::kBF16});
   const Ref lhs = w.obtain(body, {type, {m, k}}), rhs = w.obtain(body, {type, {n, k}});
   const bool scaled_lhs = w.random.chance(0.7), scaled_rhs = !scaled_lhs || w.random.chance(0.6);
   const Ref one = w.constant(body, scale_type, "1");
   const Ref lhs_scale = scaled_lhs ? w.obtain(body, {scale_type, {m, blocks}}) : one;
-  const Ref rhs_scale = scaled_rhs ? w.obtain(body, {scale_type, {w.random.chance(0.5) ? n : 1, blocks}}) : one;
+  const Ref rhs_scale =
+      scaled_rhs ? w.obtain(body, {scale_type, {w.random.chance(0.5) ? n : 1, blocks}}) : one;
   w.emit(body, {result, {m, n}}, "scaled-dot", {lhs, rhs, lhs_scale, rhs_scale},
          "lhs_contracting_dims={1}, rhs_contracting_dims={1}");
 }
@@ -145,7 +148,8 @@ void generate_convolution(ModuleWriter& w, Body& body) {
   std::string size, stride, pad, base, inner, reversal;
   Index in_sizes, kernel_sizes, out_sizes;
   for (int64_t d = 0; d < spatial; ++d) {
-    const int64_t n = w.random.between(1, larger ? 24 : 9), k = w.random.between(1, 4), s = w.random.between(1, 2);
+    const int64_t n = w.random.between(1, larger ? 24 : 9), k = w.random.between(1, 4),
+                  s = w.random.between(1, 2);
     const int64_t b = w.random.chance(0.2) ? 2 : 1, e = w.random.chance(0.2) ? 2 : 1;
     const int64_t low = w.random.between(-1, 2), high = w.random.between(-1, 2);
     if ((n - 1) * b + 1 + low + high < 0) return;

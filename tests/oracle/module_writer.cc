@@ -254,8 +254,9 @@ Index ModuleWriter::random_dims(int64_t least_rank, int64_t most_rank, int64_t m
   for (int64_t d = 0; d < rank; ++d) {
     int64_t size = random.between(1, 9);
     if (d == wide && (large || random.chance(0.2)))
-      size = huge && random.chance(0.4) ? random.between(1000, 9000) : random.chance(0.5) ? random.between(10, 300)
-                                : random.one_of({16, 17, 31, 32, 33, 64, 65, 127, 128, 129, 255, 256, 257});
+      size = huge && random.chance(0.4) ? random.between(1000, 9000)
+             : random.chance(0.5)       ? random.between(10, 300)
+                                  : random.one_of({16, 17, 31, 32, 33, 64, 65, 127, 128, 129, 255, 256, 257});
     if (random.chance(0.03)) size = 0;
     if (random.chance(0.1)) size = 1;
     if (size > 0 && count * size > limit) size = 1 + size % 3;

@@ -102,7 +102,7 @@ ValuePtr evaluate_reduce_window(Operation& op) {
   for (const WindowDimension& dimension : window) window_sizes.push_back(dimension.size);
   bool good = true;
   for_each_index(results.arrays[0]->shape->dimensions, [&](const Index& index) {
-    Accumulator accumulator(op.evaluator, op.called(), inputs.inits, inputs.init_types);
+    Accumulator accumulator(op.evaluator, op.called(), inputs.inits, inputs.init_types, true);
     for_each_index(window_sizes, [&](const Index& tap) {
       Index source;
       for (size_t d = 0; d < tap.size(); ++d)
@@ -124,8 +124,8 @@ ValuePtr evaluate_select_and_scatter(Operation& op) {
   const ElementType init_type = init.type(), source_type = source.type();
   std::vector<Accumulator> accumulators;
   for (size_t i = 0; i < operand.data.size(); ++i)
-    accumulators.emplace_back(op.evaluator, op.called(AttrKey::kScatter), init.data,
-                              std::span(&init_type, 1));
+    accumulators.emplace_back(op.evaluator, op.called(AttrKey::kScatter), init.data, std::span(&init_type, 1),
+                              true);
   auto result = zero_value(op.shape());
   bool good = true, known = true;
   for_each_index(source.shape->dimensions, [&](const Index& index) {

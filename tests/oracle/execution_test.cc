@@ -1,0 +1,121 @@
+// Random modules: the executor against the slow evaluator.
+//
+// HLOSIM_RANDOM_SEEDS=from:to runs other seeds than the usual ones.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "kernels/parallel.h"
+#include "oracle/evaluator.h"
+#include "oracle/execute.h"
+#include "oracle/random_module.h"
+#include "support/modules.h"
+
+namespace hlosim::test {
+namespace {
+
+struct Difference {
+  size_t leaf = 0;
+  std::string text;
+};
+
+/// The first leaf that `actual` answers wrongly.
+std::optional<Difference> difference(const ValuePtr& expected, const Outputs& actual) {
+  std::vector<ValuePtr> leaves;
+  append_leaves(expected, leaves);
+  if (leaves.size() != actual.leaves.size())
+    return Difference{0, fmt::format("{} outputs, expected {}", actual.leaves.size(), leaves.size())};
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    const Value &want = *leaves[k], &got = *actual.leaves[k];
+    size_t wrong = 0;
+    std::string first;
+    for (size_t i = 0; i < want.data.size(); ++i)
+      if (!agrees(want.type(), want.data[i], got.data[i]) && wrong++ == 0)
+        first = fmt::format("output {} {}, element {}: {}, expected {}", k, to_text(want.shape), i,
+                            text_of(want.type(), got.data[i]), text_of(want.type(), want.data[i]));
+    if (wrong > 0) return Difference{k, fmt::format("{} ({} of {} differ)", first, wrong, want.data.size())};
+  }
+  return std::nullopt;
+}
+
+std::string inputs_text(std::span<const ValuePtr> inputs) {
+  std::string text;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    text += fmt::format("input {} {}:", k, to_text(inputs[k]->shape));
+    for (size_t i = 0; i < inputs[k]->data.size() && i < 64; ++i)
+      text += " " + text_of(inputs[k]->type(), inputs[k]->data[i]);
+    text += "\n";
+  }
+  return text;
+}
+
+class RandomExecution : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (const char* seeds = std::getenv("HLOSIM_RANDOM_SEEDS")) {
+      char* end = nullptr;
+      from_ = std::strtoull(seeds, &end, 10);
+      to_ = *end == ':' ? std::strtoull(end + 1, nullptr, 10) : from_ + 1;
+    }
+  }
+  static void TearDownTestSuite() {
+    set_thread_count(0);
+    from_ = 0;
+    to_ = 2000;
+  }
+  static inline uint64_t from_ = 0, to_ = 2000;
+
+  /// The smallest text that shows the difference: what one leaf of the result needs.
+  void report(uint64_t seed, const Difference& found, std::string_view how) {
+    std::string text = random_module(seed, true, found.leaf);
+    Module small = module_or_fail(text);
+    const std::vector<ValuePtr> inputs = random_inputs(small, seed);
+    Evaluator evaluator(small);
+    evaluator.rounds_each_step = how == "reference";
+    const ValuePtr expected = evaluator.run(inputs);
+    const auto again =
+        expected ? difference(expected, execute(small, inputs, how == "reference")) : std::nullopt;
+    if (!again) text = random_module(seed);
+    ADD_FAILURE() << "seed " << seed << " (" << how << "): " << found.text << "\n"
+                  << (again ? again->text : "the whole module is needed") << "\n"
+                  << text << inputs_text(inputs);
+  }
+};
+
+TEST_F(RandomExecution, AgreesWithTheEvaluator) {
+  size_t undecided = 0;
+  for (uint64_t seed = from_; seed < to_; ++seed) {
+    Module module = module_or_fail(random_module(seed));
+    const std::vector<ValuePtr> inputs = random_inputs(module, seed);
+    Evaluator evaluator(module);
+    const ValuePtr expected = evaluator.run(inputs);
+    if (!expected) {
+      ++undecided;
+      continue;
+    }
+    set_thread_count(1);
+    const Outputs one = execute(module, inputs);
+    if (!one.error.empty()) {
+      ADD_FAILURE() << "seed " << seed << ": " << one.error;
+      continue;
+    }
+    if (const auto found = difference(expected, one)) report(seed, *found, "one thread");
+    if (seed % 4 == 1) {
+      evaluator.rounds_each_step = true;
+      if (const auto found = difference(evaluator.run(inputs), execute(module, inputs, true)))
+        report(seed, *found, "reference");
+    }
+    if (seed % 4 == 2) {
+      set_thread_count(3);
+      EXPECT_TRUE(same_bits(one, execute(module, inputs))) << "seed " << seed << " with three threads";
+    }
+    if (seed % 4 == 3) {
+      Module plain = module_or_fail(random_module(seed, false));
+      EXPECT_TRUE(same_bits(one, execute(plain, inputs))) << "seed " << seed << " without layouts";
+    }
+  }
+  EXPECT_LE(undecided, (to_ - from_) / 50 + 2);
+}
+
+}  // namespace
+}  // namespace hlosim::test
