@@ -12,7 +12,7 @@ namespace hlosim {
 namespace {
 
 constexpr int64_t kPiece = 64 << 10;  // elements that one call folds: 10 µs and more
-constexpr int64_t kColumns = 2048;    // accumulators at work: at most 16 KiB
+constexpr int64_t kColumns = 4096;  // accumulators at work: at most 32 KiB
 constexpr int64_t kManyUnits = 16;    // so many are enough for any number of threads
 
 int fold_type(ElementType type) {
@@ -162,6 +162,7 @@ void fold_rows(const FoldKernel& kernel, const Shape& shape, const std::byte* in
       first_row = piece * together;
       last_row = std::min(rows, first_row + together);
     }
+    if (outer.empty()) return kernel.row(from + begin * kernel.width, end - begin, total);
     Walk walk(outer, first_row);
     for (int64_t r = first_row; r < last_row; ++r, walk.next())
       kernel.row(from + (walk.offset() + begin) * kernel.width, end - begin, total);

@@ -64,6 +64,20 @@ struct IsFloat<double> {
   static constexpr bool value = true;
 };
 
+// In which integers wrap as they do in T, without being promoted to signed ones.
+template <class T>
+struct Wrapping {
+  using Type = uint32_t;
+};
+template <>
+struct Wrapping<int64_t> {
+  using Type = uint64_t;
+};
+template <>
+struct Wrapping<uint64_t> {
+  using Type = uint64_t;
+};
+
 template <class T>
 struct Unsigned {
   using Type = T;
@@ -116,7 +130,8 @@ struct Add {
     if constexpr (IsFloat<T>::value)
       return a + b;
     else
-      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+      return static_cast<T>(static_cast<typename Wrapping<T>::Type>(a) +
+                            static_cast<typename Wrapping<T>::Type>(b));
   }
 };
 struct Multiply {
@@ -129,7 +144,8 @@ struct Multiply {
     if constexpr (IsFloat<T>::value)
       return a * b;
     else
-      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+      return static_cast<T>(static_cast<typename Wrapping<T>::Type>(a) *
+                            static_cast<typename Wrapping<T>::Type>(b));
   }
 };
 // NaN wins and stays.
@@ -214,30 +230,55 @@ struct Accumulator<BFloat16, Minimum> {
   using Type = float;
 };
 
+// What the lanes of a row are kept in: for a few hundred elements a lane of a 16-bit float, float will do.
+template <class T, class Op>
+struct Lane {
+  using Type = typename Accumulator<T, Op>::Type;
+};
+template <>
+struct Lane<BFloat16, Add> {
+  using Type = float;
+};
+
 // ── kernels ─────────────────────────────────────────────────────
 
 template <class T, class Op>
 struct Fold {
   using A = typename Accumulator<T, Op>::Type;
-  // Independent accumulators of a row, 256 bytes of them on every level.
-  static constexpr int64_t kLanes = 256 / static_cast<int64_t>(sizeof(A));
+  using L = typename Lane<T, Op>::Type;
+  // Independent accumulators of a row, 256 bytes of them on every level; a few for its end.
+  static constexpr int64_t kLanes = 256 / static_cast<int64_t>(sizeof(L)), kFewLanes = 8;
+  static constexpr int64_t kMostSteps = 256;
+
+  // Folds n >= width elements, a multiple of width, in lanes.
+  template <int64_t width>
+  static L in_lanes(const T* values, int64_t n) {
+    L lanes[width];
+    for (int64_t j = 0; j < width; ++j) lanes[j] = widened<L>(values[j]);
+    for (int64_t i = width; i < n; i += width)
+      for (int64_t j = 0; j < width; ++j) lanes[j] = Op::apply(lanes[j], widened<L>(values[i + j]));
+    for (int64_t half = width / 2; half > 0; half /= 2)
+      for (int64_t j = 0; j < half; ++j) lanes[j] = Op::apply(lanes[j], lanes[j + half]);
+    return lanes[0];
+  }
 
   static void row(const void* in, int64_t n, void* accumulator) {
     const T* values = static_cast<const T*>(in);
     A total;
     __builtin_memcpy(&total, accumulator, sizeof(A));
-    int64_t i = 0;
-    if (n >= kLanes) {
-      A lanes[kLanes];
-      for (int64_t j = 0; j < kLanes; ++j) lanes[j] = widened<A>(values[j]);
-      for (i = kLanes; i + kLanes <= n; i += kLanes)
-#pragma GCC ivdep
-        for (int64_t j = 0; j < kLanes; ++j) lanes[j] = Op::apply(lanes[j], widened<A>(values[i + j]));
-      for (int64_t width = kLanes / 2; width > 0; width /= 2)
-        for (int64_t j = 0; j < width; ++j) lanes[j] = Op::apply(lanes[j], lanes[j + width]);
-      total = Op::apply(total, lanes[0]);
+    while (n >= kLanes) {
+      const int64_t steps = n / kLanes < kMostSteps ? n / kLanes : kMostSteps;
+      total = Op::apply(total, static_cast<A>(in_lanes<kLanes>(values, steps * kLanes)));
+      values += steps * kLanes;
+      n -= steps * kLanes;
     }
-    for (; i < n; ++i) total = Op::apply(total, widened<A>(values[i]));
+    if (n >= kFewLanes) {
+      const int64_t whole = n / kFewLanes * kFewLanes;
+      total = Op::apply(total, static_cast<A>(in_lanes<kFewLanes>(values, whole)));
+      values += whole;
+      n -= whole;
+    }
+    for (int64_t i = 0; i < n; ++i) total = Op::apply(total, widened<A>(values[i]));
     __builtin_memcpy(accumulator, &total, sizeof(A));
   }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kUnitBytes = 64 << 10;     // of one piece: well inside L2
 constexpr int64_t kThreadBytes = 256 << 10;  // about 20 µs
-constexpr int64_t kTile = 64;                // elements: source and destination of a tile stay in L1
+constexpr int64_t kTileBytes = 1024;         // of a row of the source in a tile: a few lines that are fetched together
 constexpr int64_t kStreamBytes = 16 << 20;   // larger results leave the caches before anyone reads them
 
 struct Wide {
@@ -158,8 +158,8 @@ void StridedCopy::choose_kind(std::vector<Loop>& loops) {
 void StridedCopy::choose_pieces() {
   for (const Loop& loop : outer_) outer_count_ *= loop.size;
   if (kind_ == Kind::kTranspose) {
-    rows_ = std::min(row_.size, kTile);
-    columns_ = std::min(column_.size, kTile);
+    rows_ = std::min(row_.size, kTileBytes / width_);
+    columns_ = std::min(column_.size, kTileBytes / width_);
   } else {
     columns_ = std::min(column_.size, std::max<int64_t>(1, kUnitBytes / width_));
     rows_ = std::min(row_.size, std::max<int64_t>(1, kUnitBytes / (columns_ * width_)));

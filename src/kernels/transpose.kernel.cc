@@ -86,26 +86,74 @@ void transpose_by_element(const std::byte* source, int64_t source_stride, std::b
                        source + c * source_stride + r * static_cast<int64_t>(sizeof(T)), sizeof(T));
 }
 
+constexpr int64_t kLine = 64;  // bytes of a cache line
+
+void store_line(const std::byte* line, std::byte* destination, bool stream) {
+#if defined(__AVX512F__)
+  __m512i bits;
+  __builtin_memcpy(&bits, line, sizeof bits);
+  if (stream)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(destination), bits);
+  else
+    __builtin_memcpy(destination, &bits, sizeof bits);
+#else
+  for (int64_t i = 0; i < kLine; i += 16) {
+    __m128i bits;
+    __builtin_memcpy(&bits, line + i, sizeof bits);
+    if (stream)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(destination + i), bits);
+    else
+      __builtin_memcpy(destination + i, &bits, sizeof bits);
+  }
+#endif
+}
+
+// A block as high as a cache line is wide, by way of a copy: rows of power-of-two strides share a few places
+// in the cache, so that a line has to be used up when it is there.
+template <class S, int64_t side, int64_t width>
+void transpose_lines(const std::byte* source, int64_t source_stride, std::byte* destination,
+                     int64_t destination_stride, bool stream) {
+  alignas(kLine) std::byte in[side * kLine], out[side * kLine];
+  for (int64_t c = 0; c < side; ++c) __builtin_memcpy(in + c * kLine, source + c * source_stride, kLine);
+  for (int64_t r = 0; r < side; r += S::kLanes)
+    for (int64_t c = 0; c < side; c += S::kLanes)
+      S::run(in + c * kLine + r * width, kLine, out + r * kLine + c * width, kLine, false);
+  for (int64_t r = 0; r < side; ++r)
+    store_line(out + r * kLine, destination + r * destination_stride, stream);
+}
+
 template <class T, class S>
 void transpose(const std::byte* source, int64_t source_stride, std::byte* destination,
                int64_t destination_stride, int64_t rows, int64_t columns, bool stream) {
-  constexpr int64_t kSide = S::kLanes, kWidth = sizeof(T);
+  constexpr int64_t kWidth = sizeof(T), kSide = kLine / kWidth;
   const int64_t whole_rows = rows / kSide * kSide, whole_columns = columns / kSide * kSide;
   for (int64_t r = 0; r < whole_rows; r += kSide)
-    for (int64_t c = 0; c < whole_columns; c += kSide)
-      S::run(source + c * source_stride + r * kWidth, source_stride,
-             destination + r * destination_stride + c * kWidth, destination_stride, stream);
-  if (whole_columns < columns)
-    transpose_by_element<T>(source + whole_columns * source_stride, source_stride,
-                            destination + whole_columns * kWidth, destination_stride, whole_rows,
-                            columns - whole_columns);
-  if (whole_rows < rows)
-    transpose_by_element<T>(source + whole_rows * kWidth, source_stride,
-                            destination + whole_rows * destination_stride, destination_stride,
-                            rows - whole_rows, columns);
-#if defined(__AVX512F__)
+    for (int64_t c = 0; c < whole_columns; c += kSide) {
+      const std::byte* const from = source + c * source_stride + r * kWidth;
+      std::byte* const to = destination + r * destination_stride + c * kWidth;
+      if constexpr (S::kLanes == kSide)
+        S::run(from, source_stride, to, destination_stride, stream);
+      else
+        transpose_lines<S, kSide, kWidth>(from, source_stride, to, destination_stride, stream);
+    }
+  // Around the whole blocks: what fits a register's square, then single elements.
+  const auto rest = [&](int64_t first_row, int64_t last_row, int64_t first_column, int64_t last_column) {
+    const int64_t square_rows = first_row + (last_row - first_row) / S::kLanes * S::kLanes;
+    const int64_t square_columns = first_column + (last_column - first_column) / S::kLanes * S::kLanes;
+    for (int64_t r = first_row; r < square_rows; r += S::kLanes)
+      for (int64_t c = first_column; c < square_columns; c += S::kLanes)
+        S::run(source + c * source_stride + r * kWidth, source_stride,
+               destination + r * destination_stride + c * kWidth, destination_stride, false);
+    transpose_by_element<T>(source + square_columns * source_stride + first_row * kWidth, source_stride,
+                            destination + first_row * destination_stride + square_columns * kWidth,
+                            destination_stride, square_rows - first_row, last_column - square_columns);
+    transpose_by_element<T>(source + first_column * source_stride + square_rows * kWidth, source_stride,
+                            destination + square_rows * destination_stride + first_column * kWidth,
+                            destination_stride, last_row - square_rows, last_column - first_column);
+  };
+  rest(0, whole_rows, whole_columns, columns);
+  rest(whole_rows, rows, 0, columns);
   if (stream) _mm_sfence();
-#endif
 }
 
 template <class T>
