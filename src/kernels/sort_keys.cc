@@ -36,12 +36,20 @@ void make_entries_of(const KeyOrder& order, const std::byte* elements, int64_t n
   const bool is_signed = is_signed_integer(order.type);
   // f8e8m0fnu holds powers of two and has no sign.
   const bool floats = is_float(order.type) && order.type != ElementType::kF8E8M0FNU;
+  // Without -0 its bits are the one NaN, which comes last.
+  const bool without_minus_zero = order.type == ElementType::kF8E4M3FNUZ ||
+                                  order.type == ElementType::kF8E5M2FNUZ ||
+                                  order.type == ElementType::kF8E4M3B11FNUZ;
   const Bits flip = order.descending ? mask : Bits{0};
   for (int64_t i = 0; i < n; ++i) {
     Bits value;
     std::memcpy(&value, elements + i * static_cast<int64_t>(sizeof(Bits)), sizeof(Bits));
     value &= mask;
-    if (floats) {
+    if (without_minus_zero) {
+      value = static_cast<Bits>(value == sign         ? mask
+                                : (value & sign) != 0 ? ~value & mask
+                                                      : (value | sign) - 1);
+    } else if (floats) {
       if (!order.total && value == sign) value = 0;
       value = static_cast<Bits>((value & sign) != 0 ? ~value & mask : value | sign);
     } else if (is_signed) {
