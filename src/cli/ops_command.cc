@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "ops/evaluate.h"
 #include "ops/op_table.h"
 
 namespace hlosim {
@@ -29,15 +30,16 @@ std::string attrs_text(const OpDef& def) {
 int list_ops(const std::string& format, Streams streams) {
   const OpTable& table = op_table();
   if (format == "markdown") {
-    streams.out << "| opcode | operands | attributes (! required) | shape inference | work model |\n|---|---|---|---|---|\n";
+    streams.out << "| opcode | operands | attributes (! required) | shape inference | work model | runs |\n|---|---|---|---|---|---|\n";
   } else {
-    streams.out << "opcode,operands,attributes,shape_inference,work_model\n";
+    streams.out << "opcode,operands,attributes,shape_inference,work_model,runs\n";
   }
-  const char* row = format == "markdown" ? "| {} | {} | {} | {} | {} |\n" : "{},{},{},{},{}\n";
+  const char* row = format == "markdown" ? "| {} | {} | {} | {} | {} | {} |\n" : "{},{},{},{},{},{}\n";
   for (const OpDef* def : table.rows)
     streams.out << fmt::format(fmt::runtime(row), def->name, arity_text(def->arity), attrs_text(*def),
                                def->has(kNeedsShape) ? "declared shape checked" : "yes",
-                               def->has(kFree) ? "free" : def->work ? "yes" : "bytes only");
+                               def->has(kFree) ? "free" : def->work ? "yes" : "bytes only",
+                               can_be_run(*def) ? "yes" : "no");
   return kExitSuccess;
 }
 

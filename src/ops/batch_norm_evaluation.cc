@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/saturating.h"
 #include "kernels/parallel.h"
 #include "ops/convert_array.h"
 #include "ops/infer.h"
@@ -200,9 +201,9 @@ Evaluation batch_norm(EvaluateContext& op, Run in_float, Run in_double) {
   Normalization norm;
   const ShapeRef x = op.operand_shape(0);
   const int64_t feature = op.integer(AttrKey::kFeatureIndex);
-  for (int64_t i = 0; i < feature; ++i) norm.shape.outer *= x->dim(i);
+  for (int64_t i = 0; i < feature; ++i) norm.shape.outer = saturating_product(norm.shape.outer, x->dim(i));
   norm.shape.features = x->dim(feature);
-  for (int64_t i = feature + 1; i < x->rank(); ++i) norm.shape.inner *= x->dim(i);
+  for (int64_t i = feature + 1; i < x->rank(); ++i) norm.shape.inner = saturating_product(norm.shape.inner, x->dim(i));
   // XLA keeps epsilon as a float.
   norm.epsilon = static_cast<double>(static_cast<float>(op.find(AttrKey::kEpsilon)->number()));
   norm.inner_type = x->element_type == ElementType::kF64 ? ElementType::kF64 : ElementType::kF32;

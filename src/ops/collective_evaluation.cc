@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/saturating.h"
 #include "hlo/replica_groups.h"
 #include "kernels/strided_copy.h"
 #include "ops/collective_groups.h"
@@ -238,7 +239,7 @@ Evaluation evaluate_ragged_all_to_all(EvaluateContext& op) {
   for (int64_t i = 2; i < 6; ++i) fits = fits && is_integer(op.operand_shape(i)->element_type);
   if (!fits) return op.unsupported();
   int64_t row = byte_width(input->element_type);
-  for (int64_t d = 1; d < input->rank(); ++d) row *= input->dim(d);
+  for (int64_t d = 1; d < input->rank(); ++d) row = saturating_product(row, input->dim(d));
   return [row, rows_in = input->dim(0), rows_out = output->dim(0)](Invocation& call) {
     const Array source = call.operand(0);
     Array result = call.take(1);

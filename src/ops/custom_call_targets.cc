@@ -178,7 +178,7 @@ Evaluation handled_call(const EvaluateContext& op, const CustomCallHandlers::Han
     for (size_t i = 0; i < call.operand_count(); ++i) operands.push_back(call.operand(i));
     for (size_t i = 0; i < call.result_count(); ++i) results.push_back(call.make_result(i));
     const auto done = handler({context, operands, results, call.device()});
-    if (!done) return call.fail(done.error().message);
+    if (!done) return call.fail(done.error());
     for (size_t i = 0; i < results.size(); ++i) call.set_result(std::move(results[i]), i);
   };
 }

@@ -22,6 +22,14 @@ void DeviceState::fail(Diagnostic error) {
   if (!failure_) failure_ = std::move(error);
 }
 
+void Invocation::fail(const Diagnostic& error) {
+  Diagnostic placed = error;
+  placed.message = fmt::format("{}: {}", to_text(instruction_.opcode), error.message);
+  placed.source = module_.source;
+  placed.offset = instruction_.opcode_offset;
+  device_.fail(std::move(placed));
+}
+
 void CustomCallHandlers::add(std::string target, Handler handler) {
   for (auto& [name, known] : handlers_)
     if (name == target) {
@@ -174,6 +182,11 @@ Evaluation make_evaluation(EvaluateContext& op) {
   }
   if (def.evaluate) return def.evaluate(op);
   return op.unsupported("it has no meaning on a device by itself");
+}
+
+bool can_be_run(const OpDef& def) {
+  const bool is_value = def.has(kFree) && def.arity.max == 0;
+  return is_value || def.forward || def.element || def.view || def.evaluate;
 }
 
 }  // namespace hlosim

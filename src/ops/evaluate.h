@@ -88,6 +88,8 @@ class Invocation {
 
   /// Ends the run with an error at this instruction.
   void fail(std::string message) { device_.fail(module_, instruction_, std::move(message)); }
+  /// With the hint of an error that has no place of its own.
+  void fail(const Diagnostic& error);
 
  private:
   DeviceState& device_;
@@ -179,5 +181,8 @@ class EvaluateContext : public OpContext {
 /// The evaluation of `op` by its opcode's `element`, `view` or `evaluate`, whichever there is; null after a
 /// report. `forward` is the business of whoever makes the program.
 Evaluation make_evaluation(EvaluateContext& op);
+
+/// There is a way to run the opcode, if not on all types. Parameters and constants are values already.
+bool can_be_run(const OpDef& def);
 
 }  // namespace hlosim

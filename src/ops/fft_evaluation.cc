@@ -1,7 +1,8 @@
 // Transforms along the last one, two or three dimensions, in double.
 #include <algorithm>
-#include <numeric>
+#include <mutex>
 
+#include "base/saturating.h"
 #include "kernels/fft.h"
 #include "kernels/parallel.h"
 #include "ops/linear_algebra_evaluation.h"
@@ -17,7 +18,8 @@ enum class FftKind : uint8_t { kForward, kInverse, kFromReal, kToReal };
 struct FftJob {
   FftKind kind{};
   std::vector<int64_t> lengths;
-  std::vector<FftPlan> plans;  // one per entry of `lengths`
+  std::vector<FftPlan> plans;  // one per entry of `lengths`; made when first needed, they may be large
+  std::once_flag made;
   int64_t kept = 0;            // elements of the last dimension on the complex side
   int64_t rows = 1;            // product of the other lengths
   int64_t batch = 0;
@@ -27,6 +29,11 @@ struct FftJob {
   int64_t last() const { return lengths.back(); }
   int64_t in_row() const { return kind == FftKind::kToReal ? kept : last(); }
   int64_t out_row() const { return kind == FftKind::kFromReal ? kept : last(); }
+  void make_plans() {
+    std::call_once(made, [this] {
+      for (const int64_t length : lengths) plans.emplace_back(length);
+    });
+  }
   bool inverse() const { return kind == FftKind::kInverse || kind == FftKind::kToReal; }
 };
 
@@ -164,11 +171,11 @@ Evaluation evaluate_fft(EvaluateContext& op) {
       return op.unsupported(fmt::format("fft_length={} of {}", list_text(lengths), text_of(in)));
   if (in->element_count() == 0 || out->element_count() == 0) return [](Invocation& call) { call.make_result(); };
   job->kept = job->last() / 2 + 1;
-  for (const int64_t length : lengths) job->plans.emplace_back(length);
-  for (size_t i = 0; i + 1 < lengths.size(); ++i) job->rows *= lengths[i];
-  job->batch = out->element_count() / (job->rows * job->out_row());
+  for (size_t i = 0; i + 1 < lengths.size(); ++i) job->rows = saturating_product(job->rows, lengths[i]);
+  job->batch = out->element_count() / saturating_product(job->rows, job->out_row());
   if (job->inverse()) job->scale = 1 / (static_cast<double>(job->rows) * static_cast<double>(job->last()));
-  return [job = std::shared_ptr<const FftJob>(job)](Invocation& call) {
+  return [job](Invocation& call) {
+    job->make_plans();
     const std::byte* from = call.operand(0).bytes();
     std::byte* to = call.make_result().bytes();
     parallel_for(job->batch, std::max<int64_t>(1, kLineGrain / (job->rows * job->last())),

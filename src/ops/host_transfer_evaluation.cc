@@ -31,7 +31,7 @@ void take_from_host(Invocation& call, size_t count, Next&& next) {
   for (size_t i = 0; i < count; ++i) {
     if (!call.result(i).shape->is_array()) continue;
     Result<Array> array = next(call.result(i).shape);
-    if (!array) return call.fail(array.error().message);
+    if (!array) return call.fail(array.error());
     call.set_result(std::move(*array), i);
   }
 }
@@ -41,7 +41,7 @@ template <class Give>
 void give_to_host(Invocation& call, size_t count, Give&& give) {
   for (size_t i = 0; i < count; ++i) {
     if (!call.operand(i).shape->is_array()) continue;
-    if (const Result<void> given = give(call.operand(i)); !given) return call.fail(given.error().message);
+    if (const Result<void> given = give(call.operand(i)); !given) return call.fail(given.error());
   }
 }
 

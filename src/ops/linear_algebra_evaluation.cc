@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/saturating.h"
 #include "kernels/parallel.h"
 #include "kernels/triangular.h"
 #include "ops/convert_array.h"
@@ -19,12 +20,12 @@ ElementType computed_in(ElementType type) {
              : ElementType::kInvalid;
 }
 
-/// Matrices of n rows at a time, so that a thread has something to do: n³/3 operations each.
-int64_t matrix_grain(int64_t n) { return std::max<int64_t>(1, 65536 / std::max<int64_t>(1, n * n * n / 8)); }
+/// Matrices at a time, so that a thread has something to do: some n³ operations each.
+int64_t matrix_grain(int64_t n) { return n > 64 ? 1 : 1 + 65536 / (1 + n * n * n / 8); }
 
 int64_t batch_size(ShapeRef matrices) {
   int64_t batch = 1;
-  for (int64_t i = 0; i < matrices->rank() - 2; ++i) batch *= matrices->dim(i);
+  for (int64_t i = 0; i < matrices->rank() - 2; ++i) batch = saturating_product(batch, matrices->dim(i));
   return batch;
 }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numbers>
 
-#include "kernels/element.h"
+#include "base/saturating.h"
 #include "kernels/parallel.h"
 #include "kernels/random_bits.h"
 #include "ops/convert_array.h"
@@ -53,8 +53,8 @@ SplitShape split_shape(std::span<const int64_t> dimensions) {
   auto split = std::find_if(dimensions.begin(), dimensions.end(), [](int64_t size) { return size % 2 == 0; });
   if (split == dimensions.end()) split = std::max_element(dimensions.begin(), dimensions.end());
   shape.split = *split;
-  for (auto d = dimensions.begin(); d != split; ++d) shape.outer *= *d;
-  for (auto d = split + 1; d != dimensions.end(); ++d) shape.inner *= *d;
+  for (auto d = dimensions.begin(); d != split; ++d) shape.outer = saturating_product(shape.outer, *d);
+  for (auto d = split + 1; d != dimensions.end(); ++d) shape.inner = saturating_product(shape.inner, *d);
   return shape;
 }
 
@@ -101,7 +101,6 @@ Evaluation threefry_evaluation(ShapeRef bits, bool gives_state) {
 
 Evaluation philox_evaluation(ShapeRef state_shape, ShapeRef bits, bool gives_state) {
   const int64_t width = byte_width(bits->element_type), count = bits->element_count();
-  const int64_t blocks = ((width == 8 ? 2 * count : count) + 3) / 4;
   const bool has_high_word = state_shape->dim(0) == 3;
   return [=](Invocation& call) {
     const uint64_t* old = call.in<uint64_t>(0);
@@ -110,7 +109,8 @@ Evaluation philox_evaluation(ShapeRef state_shape, ShapeRef bits, bool gives_sta
     const std::array<uint64_t, 2> counter = {old[1], has_high_word ? old[2] : key};
     philox_bits(key, counter, count, width, call.make_result(gives_state ? 1 : 0).bytes());
     if (!gives_state) return;
-    const auto next = advanced(counter, static_cast<uint64_t>(blocks));
+    const int64_t words = width == 8 ? 2 * count : count;
+    const auto next = advanced(counter, static_cast<uint64_t>((words + 3) / 4));
     uint64_t* state = call.out<uint64_t>(0);
     state[0] = key;
     state[1] = next[0];
