@@ -16,13 +16,15 @@ void eigen_matmul(int64_t m, int64_t n, int64_t k, const float* a, const float* 
   }
   // Strips of the longer side.
   if (n >= m) {
-    parallel_for(n, std::max<int64_t>(32, (n / thread_count() + 31) / 32 * 32), [&](int64_t begin, int64_t end) {
-      result.middleCols(begin, end - begin).noalias() = lhs * rhs.middleCols(begin, end - begin);
-    });
+    parallel_for(n, std::max<int64_t>(32, (n / thread_count() + 31) / 32 * 32),
+                 [&](int64_t begin, int64_t end) {
+                   result.middleCols(begin, end - begin).noalias() = lhs * rhs.middleCols(begin, end - begin);
+                 });
   } else {
-    parallel_for(m, std::max<int64_t>(32, (m / thread_count() + 31) / 32 * 32), [&](int64_t begin, int64_t end) {
-      result.middleRows(begin, end - begin).noalias() = lhs.middleRows(begin, end - begin) * rhs;
-    });
+    parallel_for(m, std::max<int64_t>(32, (m / thread_count() + 31) / 32 * 32),
+                 [&](int64_t begin, int64_t end) {
+                   result.middleRows(begin, end - begin).noalias() = lhs.middleRows(begin, end - begin) * rhs;
+                 });
   }
 }
 

@@ -5,7 +5,8 @@
 //   runs.add("oneDNN", [&] { … });
 //   runs.report();
 //
-// Other load on the machine comes and goes; in turns it meets all of them alike. What the hypervisor took away
+// Other load on the machine comes and goes; in turns it meets all of them alike. What the hypervisor took
+// away
 // ("steal") is printed with the result: above 5 % it should not be trusted.
 #pragma once
 
@@ -43,10 +44,12 @@ class Interleaved {
   /// `work`: operations or bytes of one run, for the rate that is printed.
   Interleaved(std::string title, double work) : title_(std::move(title)), work_(work) {}
 
-  void add(std::string name, std::function<void()> run) { entries_.push_back({std::move(name), std::move(run), {}}); }
+  void add(std::string name, std::function<void()> run) {
+    entries_.push_back({std::move(name), std::move(run), {}});
+  }
 
-  /// The best time of each, in seconds, over `rounds` rounds (and at least `seconds`); the first entry is compared
-  /// with the others.
+  /// The best time of each, in seconds, over `rounds` rounds (and at least `seconds`); the first entry is
+  /// compared with the others.
   std::vector<double> report(int rounds = 9, double seconds = 0.3) {
     for (Entry& entry : entries_) entry.run();  // caches, code, memory
     const ProcessorTimes before = ProcessorTimes::now();

@@ -28,7 +28,8 @@ using enum ElementType;
 
 struct Data {
   explicit Data(int64_t elements) : values(static_cast<size_t>(elements)) {
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 2654435761u >> 16) & 255) / 128 - 1;
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>((i * 2654435761u >> 16) & 255) / 128 - 1;
   }
   std::vector<float> values;
   float* data() { return values.data(); }
@@ -90,7 +91,8 @@ void s8(int64_t m, int64_t n, int64_t k) {
 #ifdef HLOSIM_BENCH_DNNL
   const int32_t zero = 0;
   runs.add("oneDNN", [&] {
-    dnnl_gemm_s8s8s32('N', 'N', 'F', m, n, k, 1, values.data(), k, 0, values.data(), n, 0, 0, c.data(), n, &zero);
+    dnnl_gemm_s8s8s32('N', 'N', 'F', m, n, k, 1, values.data(), k, 0, values.data(), n, 0, 0, c.data(), n,
+                      &zero);
   });
 #endif
   runs.report();
@@ -98,9 +100,8 @@ void s8(int64_t m, int64_t n, int64_t k) {
 
 /// As fast as the memory can be read.
 void read_all(const float* data, int64_t count) {
-  parallel_for(count, (count / thread_count() + 63) / 64 * 64, [&](int64_t begin, int64_t end) {
-    read_native(data + begin, end - begin);
-  });
+  parallel_for(count, (count / thread_count() + 63) / 64 * 64,
+               [&](int64_t begin, int64_t end) { read_native(data + begin, end - begin); });
 }
 
 void skinny(int64_t m, int64_t n, int64_t k) {
@@ -134,7 +135,12 @@ void small(int64_t size) {
   Interleaved runs(title + " x 200", 2.0 * static_cast<double>(size * size * size) * kCalls);
   runs.add("ours", [&] {
     for (int i = 0; i < kCalls; ++i)
-      matmul({size, size, size, {a.data(), kF32, size, 1}, {b.data(), kF32, size, 1}, {c.data(), kF32, size, 1}});
+      matmul({size,
+              size,
+              size,
+              {a.data(), kF32, size, 1},
+              {b.data(), kF32, size, 1},
+              {c.data(), kF32, size, 1}});
   });
 #ifdef HLOSIM_BENCH_DNNL
   runs.add("oneDNN", [&] {
@@ -157,7 +163,9 @@ void levels(int64_t size) {
     if (level <= supported_isa_level()) all.push_back(matmul_level(level, false));
   for (const MatmulLevel& level : all)
     runs.add("x86-64-v" + std::to_string(all.size() + 1 - (static_cast<size_t>(&level - all.data()))), [&] {
-      matmul({size, size, size, {a.data(), kF32, size, 1}, {b.data(), kF32, size, 1}, {c.data(), kF32, size, 1}}, level);
+      matmul(
+          {size, size, size, {a.data(), kF32, size, 1}, {b.data(), kF32, size, 1}, {c.data(), kF32, size, 1}},
+          level);
     });
   runs.report();
 }

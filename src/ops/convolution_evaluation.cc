@@ -6,7 +6,7 @@
 
 #include "kernels/convolution.h"
 #include "ops/dot_plan.h"
-#include "ops/sparsity.h"
+#include "ops/sparse_operand.h"
 #include "ops/window.h"
 
 namespace hlosim {
@@ -169,22 +169,26 @@ int64_t at(const Sizes& list, int64_t i) { return list[static_cast<size_t>(i)]; 
 
 Sizes bounds_of(ShapeRef shape) { return {shape->dimensions.begin(), shape->dimensions.end()}; }
 
-Sizes runtime_sizes(const Array& array) { return array.sizes ? *array.sizes : bounds_of(array.shape); }
-
 class ConvolutionPlan {
  public:
-  explicit ConvolutionPlan(const EvaluateContext& op)
+  /// Operands that are stored sparsely, or null.
+  ConvolutionPlan(const EvaluateContext& op, std::optional<SparseOperand> sparse_input,
+                  std::optional<SparseOperand> sparse_kernel)
       : labels_(op.find(AttrKey::kDimLabels)->dim_labels()),
         window_(op.window().begin(), op.window().end()),
         feature_groups_(op.integer(AttrKey::kFeatureGroupCount, 1)),
         batch_groups_(op.integer(AttrKey::kBatchGroupCount, 1)),
-        input_strides_(dense_strides(op.operand_shape(0)->dimensions)),
-        kernel_strides_(dense_strides(op.operand_shape(1)->dimensions)),
+        sparse_input_(std::move(sparse_input)),
+        sparse_kernel_(std::move(sparse_kernel)),
+        input_bounds_(sparse_input_ ? sparse_input_->dimensions() : bounds_of(op.operand_shape(0))),
+        kernel_bounds_(sparse_kernel_ ? sparse_kernel_->dimensions() : bounds_of(op.operand_shape(1))),
+        input_strides_(dense_strides(input_bounds_)),
+        kernel_strides_(dense_strides(kernel_bounds_)),
         output_strides_(dense_strides(op.shape()->dimensions)),
         reference_only_(op.reference_only()) {
     const ElementType input = op.operand_shape(0)->element_type, kernel = op.operand_shape(1)->element_type;
     const ElementType result = op.shape()->element_type;
-    int64_t terms = at(bounds_of(op.operand_shape(1)), labels_.kernel_input);
+    int64_t terms = at(kernel_bounds_, labels_.kernel_input);
     for (const WindowDimension& dimension : window_) terms *= dimension.size;
     const Types types = types_of(input, kernel, result, terms, reference_only_);
     input_type_ = types.input.back();
@@ -206,7 +210,8 @@ class ConvolutionPlan {
     MemoryPool& pool = call.device().pool();
     const Array &input = call.operand(0), &kernel = call.operand(1);
     Array& result = call.make_result();
-    const Sizes input_sizes = runtime_sizes(input), kernel_sizes = runtime_sizes(kernel);
+    const Sizes input_sizes = input.sizes ? *input.sizes : input_bounds_;
+    const Sizes kernel_sizes = kernel.sizes ? *kernel.sizes : kernel_bounds_;
     std::vector<ConvolutionSpatial> spatial;
     Convolution convolution = description(input_sizes, kernel_sizes, spatial);
     if (input.sizes || kernel.sizes) {
@@ -218,8 +223,10 @@ class ConvolutionPlan {
       result.sizes = std::make_shared<const Sizes>(std::move(sizes));
     }
     Buffer input_kept, kernel_kept, sums;
-    convolution.input = converted(input, input_conversions_, pool, input_kept);
-    convolution.kernel = converted(kernel, kernel_conversions_, pool, kernel_kept);
+    if (!prepare(call, 0, sparse_input_, input_bounds_, input_conversions_, input_kept, convolution.input) ||
+        !prepare(call, 1, sparse_kernel_, kernel_bounds_, kernel_conversions_, kernel_kept,
+                 convolution.kernel))
+      return call.fail("an index of the sparsity's metadata is outside of its block");
     convolution.result = result.bytes();
     const int64_t count = result.count();
     if (saturates_ || to_result_) {
@@ -250,16 +257,28 @@ class ConvolutionPlan {
     return true;
   }
 
-  static const std::byte* converted(const Array& array, const std::vector<ConvertElements>& conversions,
-                                    MemoryPool& pool, Buffer& kept) {
+  /// The elements of an operand at their full size and converted; false when its metadata is wrong.
+  static bool prepare(Invocation& call, size_t operand, const std::optional<SparseOperand>& sparse,
+                      const Sizes& bounds, const std::vector<ConvertElements>& conversions, Buffer& kept,
+                      const void*& elements) {
+    MemoryPool& pool = call.device().pool();
+    const Array& array = call.operand(operand);
     const std::byte* data = array.bytes();
+    if (sparse) {
+      kept = sparse->expand(array, call.operand(sparse->metadata_operand()), pool);
+      data = kept.data();
+      if (!kept) return false;
+    }
+    int64_t count = 1;
+    for (const int64_t size : bounds) count *= size;
     for (const ConvertElements& conversion : conversions) {
-      Buffer next = pool.allocate(array.count() * byte_width(conversion.to));
-      conversion.run(data, next.data(), array.count());
+      Buffer next = pool.allocate(count * byte_width(conversion.to));
+      conversion.run(data, next.data(), count);
       kept = std::move(next);
       data = kept.data();
     }
-    return data;
+    elements = data;
+    return true;
   }
 
   Convolution description(const Sizes& input, const Sizes& kernel,
@@ -306,6 +325,8 @@ class ConvolutionPlan {
   Labels labels_;
   std::vector<WindowDimension> window_;
   int64_t feature_groups_, batch_groups_;
+  std::optional<SparseOperand> sparse_input_, sparse_kernel_;
+  Sizes input_bounds_, kernel_bounds_;
   Sizes input_strides_, kernel_strides_, output_strides_;
   ElementType input_type_, kernel_type_, sum_type_;
   std::vector<ConvertElements> input_conversions_, kernel_conversions_;
@@ -316,8 +337,18 @@ class ConvolutionPlan {
 }  // namespace
 
 Evaluation evaluate_convolution(EvaluateContext& op) {
-  if (op.has(AttrKey::kSparsityConfig)) return op.unsupported("sparsity_config");
-  ConvolutionPlan plan(op);
+  std::optional<SparseOperand> sparse[2];
+  if (op.has(AttrKey::kSparsityConfig)) {
+    const auto config = parse_sparsity(op.text(AttrKey::kSparsityConfig));
+    for (size_t i = 0; config && i < 2; ++i) {
+      const OperandSparsity& sparsity = (*config)[i];
+      if (!sparsity.present) continue;
+      sparse[i] = SparseOperand::make(sparsity, op.operand_shape(static_cast<int64_t>(i)),
+                                      op.operand_shape(sparsity.metadata_operand));
+      if (!sparse[i]) return op.unsupported("sparsity with a stride, or with packed metadata");
+    }
+  }
+  ConvolutionPlan plan(op, std::move(sparse[0]), std::move(sparse[1]));
   if (!plan.supported()) return op.unsupported();
   return [plan = std::move(plan)](Invocation& call) { plan.run(call); };
 }

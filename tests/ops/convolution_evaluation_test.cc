@@ -85,12 +85,26 @@ TEST(ConvolutionRuns, SmallFloatsSumInF32AndComplexNumbersMultiply) {
             "5+5i");
 }
 
-TEST(ConvolutionRuns, SparsityIsRefused) {
-  EXPECT_THAT(
-      run_body("x = f32[1,4] constant({{1,2,3,4}})\nk = f32[4,1] constant({{1},{1},{1},{1}})\n"
-               "m = u16[1,1] constant({{0}})\nROOT r = f32[1,1] convolution(x, k, m), dim_labels=bf_io->bf, "
-               "sparsity_config={lhs={sparsity=1x1 dimension=1 stride=1 idx=2}}"),
-      testing::HasSubstr("sparsity_config"));
+TEST(ConvolutionRuns, NothingToSumIsZero) {
+  EXPECT_EQ(run_body("x = f32[1,0] constant({{}})\nk = f32[0,2] constant({})\nROOT r = f32[1,2] convolution(x, k), "
+                     "dim_labels=bf_io->bf"),
+            "0 0");
+}
+
+TEST(ConvolutionRuns, SparseOperandsAtTheirFullSize) {
+  const auto run = [](std::string_view indices, std::string_view config) {
+    return run_body(
+        fmt::format("x = f32[1,8] constant({{{{1,2,3,4,5,6,7,8}}}})\n"
+                    "k = f32[4,1] constant({{{{1}},{{10}},{{100}},{{1000}}}})\nm = s32[4,1] constant({})\n"
+                    "ROOT r = f32[1,1] convolution(x, k, m), dim_labels=bf_io->bf, "
+                    "sparsity_config={{rhs={{{}}}}}",
+                    indices, config));
+  };
+  EXPECT_EQ(run("{{0},{3},{1},{2}}", "sparsity=2x4 dimension=0 stride=1 idx=2"), "7641");
+  EXPECT_THAT(run("{{0},{4},{1},{2}}", "sparsity=2x4 dimension=0 stride=1 idx=2"),
+              testing::HasSubstr("metadata"));
+  EXPECT_THAT(run("{{0},{3},{1},{2}}", "sparsity=2x4 dimension=0 stride=2 idx=2"),
+              testing::HasSubstr("stride"));
 }
 
 }  // namespace
