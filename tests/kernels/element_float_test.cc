@@ -37,7 +37,7 @@ const Function kFunctions[] = {
     {ElementOp::kCos, std::cos, 0.51},       {ElementOp::kTan, std::tan, 0.51},
     {ElementOp::kAsin, std::asin, 0.51},     {ElementOp::kAcos, std::acos, 0.51},
     {ElementOp::kSinh, std::sinh, 0.51},     {ElementOp::kCosh, std::cosh, 0.51},
-    {ElementOp::kTanh, std::tanh, 1.5},      {ElementOp::kAsinh, std::asinh, 0.51},
+    {ElementOp::kTanh, std::tanh, 2.7},      {ElementOp::kAsinh, std::asinh, 0.51},
     {ElementOp::kAcosh, std::acosh, 0.51},   {ElementOp::kAtanh, std::atanh, 0.51},
     {ElementOp::kCeil, std::ceil, 0},        {ElementOp::kFloor, std::floor, 0},
     {ElementOp::kRoundToEven, std::rint, 0}, {ElementOp::kRoundAwayFromZero, std::round, 0},
