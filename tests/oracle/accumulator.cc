@@ -45,6 +45,7 @@ void Accumulator::multiply(const Element& value) {
 
 bool Accumulator::add(std::span<const Element> values, std::span<const ElementType> types) {
   ++count_;
+  if (types[0] != types_[0]) rounds_each_step_ = true;
   if (!opcode_) {
     std::vector<Element> arguments = values_;
     std::vector<ElementType> argument_types = types_;

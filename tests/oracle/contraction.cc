@@ -21,6 +21,7 @@ class Sum {
            double factor_error) {
     ++count_;
     if (a.unknown() || b.unknown()) unknown_ = true;
+    if (is_wider(type_a) || is_wider(type_b)) note_narrowed(type_a, a, type_b, b);
     if (is_complex(type_)) {
       const Complex x = complex_of(type_a, a), y = complex_of(type_b, b);
       complex_ += std::complex<long double>(x) * std::complex<long double>(y);
@@ -67,6 +68,17 @@ class Sum {
   }
 
  private:
+  bool is_wider(ElementType type) const {
+    return is_float(type) && is_float(type_) && type != type_ && bit_width(type) >= bit_width(type_);
+  }
+  /// Operands wider than the result may be rounded to its type before they are multiplied.
+  void note_narrowed(ElementType type_a, const Element& a, ElementType type_b, const Element& b) {
+    const double x = real_of(type_a, a), y = real_of(type_b, b);
+    const double u = real_of(type_, float_element(type_, x)), v = real_of(type_, float_element(type_, y));
+    if (std::isinf(u) != std::isinf(x) || std::isinf(v) != std::isinf(y)) unknown_ = true;
+    if (std::isfinite(x * y))
+      errors_ += 1.01 * std::fabs(x * y - u * v) + 4 * unit_roundoff(type_) * std::fabs(x * y);
+  }
   void note(double magnitude, double moved) {
     if (std::isfinite(magnitude)) magnitudes_ += magnitude;
     if (!std::isnan(moved)) errors_ += moved;
@@ -226,15 +238,20 @@ ValuePtr evaluate_scaled_dot(Operation& op) {
   for_each_index(result->shape->dimensions, [&](const Index& index) {
     roles.place(index, in_lhs, in_rhs);
     Sum sum(result->type());
+    bool overflow = false;  // of an intermediate product, whatever the other factors
     for_each_index(roles.contracting_sizes, [&](const Index& inner) {
       roles.contract(inner, in_lhs, in_rhs);
       const Element s = scale_at(op.operand(2), roles.lhs, in_lhs),
                     t = scale_at(op.operand(3), roles.rhs, in_rhs);
       const double factor = real_of(ElementType::kF64, s) * real_of(ElementType::kF64, t);
+      const double largest = std::max(std::fabs(real_of(roles.lhs.type(), roles.lhs.at(in_lhs))),
+                                      std::fabs(real_of(roles.rhs.type(), roles.rhs.at(in_rhs))));
+      overflow =
+          overflow || !(largest * std::max(std::fabs(factor), 1.0) < 1e30) || !(std::fabs(factor) < 1e30);
       sum.add(roles.lhs.type(), roles.lhs.at(in_lhs), roles.rhs.type(), roles.rhs.at(in_rhs), factor,
               s.error + t.error > 0 ? kInfinity : 0);
     });
-    result->at(index) = sum.result();
+    result->at(index) = overflow ? kUnknown : sum.result();
   });
   return result;
 }

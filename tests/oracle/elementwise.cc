@@ -239,7 +239,9 @@ std::optional<Element> elementwise(const Instruction& instruction, ElementType t
   if (operands.size() != 2) return std::nullopt;
   if (!is_float(type)) return binary_element(opcode, type, operands[0], operands[1]);
   // Mixed floats compute in the wider type.
-  const ElementType common = bit_width(types[1]) > bit_width(type) ? types[1] : type;
+  const bool any_f64 = type == ElementType::kF64 || types[1] == ElementType::kF64;
+  const ElementType wide = any_f64 ? ElementType::kF64 : ElementType::kF32;
+  const ElementType common = types[1] == type ? type : wide;
   return float_binary(opcode, common, to, convert_element(type, common, operands[0]),
                       convert_element(types[1], common, operands[1]));
 }

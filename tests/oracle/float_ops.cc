@@ -112,6 +112,7 @@ Element apply(ElementType from, ElementType to, const Function& function, const 
   if (value == 0 && (result == 0 || result == 1 || std::isinf(result))) error = 0;
   if (x.error > 0 && !std::isnan(value)) {
     if (function.periodic && (x.error > 0.1 || !std::isfinite(value))) return kUnknown;
+    if (std::isnan(result)) return kUnknown;  // the domain may begin between the corners
     error += deviation(result, {function.of(value - x.error), function.of(value + x.error)});
   }
   return float_element(to, result, error);

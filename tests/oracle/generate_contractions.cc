@@ -83,7 +83,8 @@ void generate_dot(ModuleWriter& w, Body& body) {
   for (const Side* side : {&lhs, &rhs})
     for (const int64_t size : free_sizes(*side)) result.dims.push_back(size);
   if (result.count() > (most == 120 ? 15000 : 4000)) return;
-  const Ref a = w.obtain(body, {type, lhs.dims}), b = w.obtain(body, {type, rhs.dims});
+  const ElementType other = is_float(type) && w.random.chance(0.1) ? w.random_float() : type;
+  const Ref a = w.obtain(body, {type, lhs.dims}), b = w.obtain(body, {other, rhs.dims});
   w.emit(body, result, "dot", {a, b}, dot_attributes(lhs, rhs));
 }
 

@@ -98,9 +98,16 @@ void generate_unary(ModuleWriter& w, Body& body) {
 }
 
 void generate_binary(ModuleWriter& w, Body& body) {
-  const Ref a = w.any(body), b = w.obtain(body, a.array);
+  const Ref a = w.any(body);
   const std::string_view opcode = binary_name(w.random, a.array.type);
-  w.emit(body, a.array, opcode, w.random.chance(0.5) ? std::vector<Ref>{a, b} : std::vector<Ref>{b, a});
+  ArrayType other = a.array, result = a.array;
+  if (is_float(other.type) && w.random.chance(0.06)) {  // floats of different precision mix
+    other.type = w.random_float();
+    if (bit_width(other.type) == bit_width(result.type)) other.type = result.type;
+    if (bit_width(other.type) > bit_width(result.type)) result.type = other.type;
+  }
+  const Ref b = w.obtain(body, other);
+  w.emit(body, result, opcode, w.random.chance(0.5) ? std::vector<Ref>{a, b} : std::vector<Ref>{b, a});
 }
 
 // ── conversions ─────────────────────────────────────────────────

@@ -163,12 +163,25 @@ void generate_scatter(ModuleWriter& w, Body& body) {
   if (!windows.batching.empty())
     attributes += fmt::format(", input_batching_dims={}, scatter_indices_batching_dims={}",
                               list_text(windows.batching), list_text(windows.index_batching));
+  const Ref update = w.obtain(body, updates);
+  if (w.random.chance(0.1)) {  // two arrays at once
+    const ElementType second = w.random.one_of({ElementType::kS32, ElementType::kF32});
+    const Ref y = w.obtain(body, {second, x->array.dims}), v = w.obtain(body, {second, updates.dims});
+    const std::string both =
+        w.computation_of({type, second, type, second}, [&](Body& inner, const std::vector<Ref>& p) {
+          const Ref sum = w.emit(inner, {second, {}}, "add", {p[1], p[3]});
+          return inner.add(w.name("t"), w.tuple_shape({{type, {}}, {second, {}}}), "tuple",
+                           {p[2].line, sum.line});
+        });
+    w.emit_tuple(body, {x->array, y.array}, "scatter", {*x, y, indices, update, v},
+                 attributes + ", to_apply=" + both);
+    return;
+  }
   const bool overwrite = w.random.chance(0.3);
   const std::string combiner =
       overwrite ? w.computation_of({type, type}, [](Body&, const std::vector<Ref>& p) { return p[1].line; })
                 : random_reducer(w, type);
-  w.emit(body, x->array, "scatter", {*x, indices, w.obtain(body, updates)},
-         attributes + ", to_apply=" + combiner);
+  w.emit(body, x->array, "scatter", {*x, indices, update}, attributes + ", to_apply=" + combiner);
 }
 
 }  // namespace hlosim::test

@@ -91,10 +91,12 @@ void generate_reduce(ModuleWriter& w, Body& body) {
   const Ref x = w.any(body);
   const Index dims = some_dims(w.random, x.array.rank());
   if (w.random.chance(0.15) && !is_complex(x.array.type)) return generate_variadic_reduce(w, body, x, dims);
-  const Ref init =
-      w.random.chance(0.7) ? w.random_constant(body, x.array.type) : w.obtain(body, {x.array.type, {}});
-  const std::string reducer = random_reducer(w, x.array.type);
-  w.emit(body, without(x.array, dims), "reduce", {x, init},
+  // Floats may be reduced in another precision.
+  const bool mixed = is_float(x.array.type) && w.random.chance(0.08);
+  const ElementType type = mixed ? w.random_float() : x.array.type;
+  const Ref init = w.random.chance(0.7) ? w.random_constant(body, type) : w.obtain(body, {type, {}});
+  const std::string reducer = random_reducer(w, type);
+  w.emit(body, {type, without(x.array, dims).dims}, "reduce", {x, init},
          fmt::format("dimensions={}, to_apply={}", list_text(dims), reducer));
 }
 
@@ -175,6 +177,14 @@ void generate_reduce_window(ModuleWriter& w, Body& body) {
   const ArrayType result{x->array.type, window.places};
   if (result.count() > 6000) return;
   const Ref init = w.random_constant(body, x->array.type);
+  if (w.random.chance(0.12) && !is_complex(x->array.type)) {
+    const ArrayType indices{ElementType::kS32, x->array.dims};
+    const Ref places = w.obtain(body, indices), zero = w.constant(body, ElementType::kS32, "0");
+    const std::string function = arg_extreme(w, x->array.type, ElementType::kS32);
+    w.emit_tuple(body, {result, {ElementType::kS32, result.dims}}, "reduce-window", {*x, places, init, zero},
+                 window.text + "to_apply=" + function);
+    return;
+  }
   w.emit(body, result, "reduce-window", {*x, init},
          window.text + "to_apply=" + random_reducer(w, x->array.type));
 }

@@ -216,7 +216,7 @@ ValuePtr evaluate_fft(Operation& op) {
     int64_t place = 0;
     for (size_t d = 0; d < rank; ++d) place = place * whole.sizes[d] + index[d];
     const Tracked& x = whole.data[static_cast<size_t>(place)];
-    result->at(index) = arithmetic.write({x.value * scale, x.error * scale});
+    result->at(index) = arithmetic.write({x.value * scale, x.error * scale + kTiny});
   });
   return result;
 }

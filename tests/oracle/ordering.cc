@@ -66,7 +66,7 @@ class Line {
   bool is_weak_order(const std::vector<size_t>& order) {
     constexpr size_t kMostCompared = 48;
     const size_t reach = length_ > kMostCompared ? 4 : length_;
-    if (length_ > kMostCompared && any_nan(0, length_)) return false;
+    if (length_ > kMostCompared && any_nan()) return false;
     for (size_t i = 0; i < length_; ++i) {
       if (less(order[i], order[i])) return false;
       for (size_t j = i + 1; j < length_ && j - i < reach; ++j) {
@@ -74,20 +74,28 @@ class Line {
         const bool equal = !less(order[i], order[j]);
         if (!equal) continue;
         if (j > i + 1 && (less(order[i], order[j - 1]) || less(order[i + 1], order[j]))) return false;
-        // Equal, but only because a NaN compares with nothing.
-        if (any_nan(order[i], order[i] + 1) != any_nan(order[j], order[j] + 1)) return false;
+        if (unordered(places_[order[i]], places_[order[j]])) return false;
       }
     }
     return true;
   }
 
-  /// Is there a NaN among elements begin … end - 1 of any operand?
-  bool any_nan(size_t begin, size_t end) const {
+  /// Are these equal perhaps only because a NaN compares with nothing?
+  bool unordered(const Index& a, const Index& b) const {
+    return std::any_of(op_.operands.begin(), op_.operands.end(), [&](const ValuePtr& operand) {
+      const Element &x = operand->at(a), &y = operand->at(b);
+      const bool same = x.bits == y.bits && x.error == 0 && y.error == 0;
+      return !same && (is_nan(*operand, a) || is_nan(*operand, b));
+    });
+  }
+  bool any_nan() const {
     for (const ValuePtr& operand : op_.operands)
-      for (size_t i = begin; i < end; ++i)
-        if (is_float(operand->type()) && std::isnan(real_of(operand->type(), operand->at(places_[i]))))
-          return true;
+      for (const Index& place : places_)
+        if (is_nan(*operand, place)) return true;
     return false;
+  }
+  static bool is_nan(const Value& operand, const Index& place) {
+    return is_float(operand.type()) && std::isnan(real_of(operand.type(), operand.at(place)));
   }
 
   Operation& op_;
