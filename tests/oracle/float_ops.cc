@@ -205,6 +205,7 @@ Element power(ElementType to, ElementType from, const Element& a, const Element&
   const double x = real_of(from, a), y = real_of(from, b), value = std::pow(x, y);
   const bool certain = y == 0 || x == 1 || (x == 0 && !std::isnan(y));
   if (a.error > 0 && std::fabs(x) <= a.error) return kUnknown;
+  if (b.error > 0 && x < 0) return kUnknown;  // whole exponents between the corners
   return at_corners(to, from, a, b, certain ? 0 : 4 * slack(to, value),
                     [](double u, double v) { return std::pow(u, v); });
 }
