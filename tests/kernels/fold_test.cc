@@ -90,7 +90,10 @@ TEST(Fold, IntegersOfAllWidthsAgreeWithOneLoop) {
   std::mt19937_64 random(3);
   const auto check = [&]<class T>(T, ElementType type) {
     for (const Extent& extent : extents()) {
-      std::vector<T> in(static_cast<size_t>(count_of(extent.dimensions, extent.reduced, -1)));
+      const int64_t count = count_of(extent.dimensions, extent.reduced, -1);
+      // Cuts depend on the shape, not on the type: once is enough for what is large.
+      if (count > 100000 && type != ElementType::kS32) continue;
+      std::vector<T> in(static_cast<size_t>(count));
       for (T& x : in) x = static_cast<T>(random());
       const auto both = [&](FoldOp op, auto&& f) {
         EXPECT_EQ(folded<T>(op, type, extent.dimensions, extent.reduced, in, T{3}),
