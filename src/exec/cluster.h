@@ -18,9 +18,10 @@
 //   a reshape that moves nothing stands in nobody's way (exec/cluster_views.h).
 // * Loads. Operands that come through broadcasts, slices, transposes … are read through the composed view of
 //   the memory behind them; nothing is copied first (exec/cluster_load.h).
+// * Rows. A reduce of the minor dimensions joins what it reads and what reads it again: softmax and layer norm take
+//   each row through all of it while it is in the cache (exec/cluster_rows.h).
 // * Which operations join (exec/cluster_groups.h) follows from levels: an edge inside a cluster keeps the level,
-//   every way out of one raises it, so no cluster can wait for itself. Everything that isn't elementwise stays
-//   in its old order.
+//   every way out of one raises it, so no cluster can wait for itself. Everything else stays in its old order.
 // * Each operation rounds as it would alone. Clusters change no bit of any result.
 // * Clusters never raise the bytes alive at once: one that would is taken apart again.
 #pragma once
@@ -30,7 +31,7 @@
 namespace hlosim {
 
 /// Replaces groups of nodes of `graph` by one node with an evaluation each. Values that no node makes any more stay
-/// in the list. Requires: evaluations of elementwise nodes are not made yet.
-void make_clusters(ComputationGraph& graph, Module& module, const OpTable& table);
+/// in the list. Requires: evaluations of nodes that could join are not made yet.
+void make_clusters(ComputationGraph& graph, Module& module, const OpTable& table, ProgramServices& services);
 
 }  // namespace hlosim

@@ -25,7 +25,7 @@ class Program::Maker final : public ProgramServices {
       return found->second;
     }
     ComputationGraph graph = make_graph(module_, table_, id, pool_, options_.graph, sink_);
-    if (options_.cluster && !options_.reference_only) make_clusters(graph, module_, table_);
+    if (options_.cluster && !options_.reference_only) make_clusters(graph, module_, table_, *this);
     const std::vector<int64_t> callee_bytes = make_evaluations(graph);
     auto made = std::make_shared<const Plan>(module_, std::move(graph), callee_bytes);
     plans_.emplace(id, made);

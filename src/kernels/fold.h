@@ -38,6 +38,10 @@ struct FoldKernel {
 /// element by element: maximum and minimum of integers are by signedness, pred's operations are logical.
 FoldKernel fold_kernel(FoldOp op, ElementType type);
 
+/// Neighbours that are always folded by one call of row(). Where only they are reduced, an output is init, widened,
+/// op row() of them, finished, whoever calls these.
+inline constexpr int64_t kUncutRow = 64 << 10;
+
 /// out[kept…] = init op the elements at all reduced indices. `strides` count elements, `is_reduced` has an
 /// entry per dimension; the result is dense in the order of the kept dimensions. On several threads when it
 /// is worth it.

@@ -308,4 +308,30 @@ Evaluation evaluate_reduce(EvaluateContext& op) {
   return [plan](Invocation& call) { run_reduce(*plan, call); };
 }
 
+std::optional<RowFold> row_fold(EvaluateContext& op) {
+  if (op.def().evaluate != evaluate_reduce || op.operand_count() != 2 || op.reference_only()) return std::nullopt;
+  const ShapeRef input = op.operand_shape(0);
+  const ElementType type = input->element_type;
+  if (!input->is_static() || op.operand_shape(1)->element_type != type || op.shape()->element_type != type ||
+      !op.element_program(op.called()))
+    return std::nullopt;
+  RowFold found{{}, 1, 1};
+  for (int64_t i = 0; i < input->rank(); ++i) {
+    const int64_t size = input->dim(i);
+    if (size == 1) continue;
+    if (holds(op.ints(AttrKey::kDimensions), i))
+      found.row *= size;
+    else if (found.row > 1)
+      return std::nullopt;
+    else
+      found.rows *= size;
+  }
+  AppliedComputation applied;
+  const ElementType given[] = {type, type};
+  if (found.row > kUncutRow || !applied.make(op, op.called(), given, std::span(given).first(1))) return std::nullopt;
+  if (const auto recognised = recognised_fold(applied)) found.kernel = fold_kernel(*recognised, type);
+  if (!found.kernel) return std::nullopt;
+  return found;
+}
+
 }  // namespace hlosim

@@ -8,6 +8,7 @@
 
 #include "exec/random_module.h"
 #include "kernels/parallel.h"
+#include "ops/element_program.h"
 #include "ops/op_table.h"
 #include "support/execution.h"
 
@@ -17,13 +18,29 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+class Services final : public ProgramServices {
+ public:
+  explicit Services(Module& module) : module_(module) {}
+  std::shared_ptr<const Callable> callable(ComputationId) override { return nullptr; }
+  std::shared_ptr<const ElementProgram> element_program(ComputationId id) override {
+    return hlosim::element_program(module_, op_table(), id);
+  }
+  const CustomCallHandlers& custom_calls() const override { return handlers_; }
+  bool reference_only() const override { return false; }
+
+ private:
+  Module& module_;
+  CustomCallHandlers handlers_;
+};
+
 // Opcodes that the nodes of the entry stand for, "pass" for a cluster.
 std::vector<std::string> nodes_of(std::string_view text) {
   Module module = test::module_or_fail(text);
   MemoryPool pool;
   DiagnosticList sink;
   ComputationGraph graph = make_graph(module, op_table(), module.entry, pool, {}, sink);
-  make_clusters(graph, module, op_table());
+  Services services(module);
+  make_clusters(graph, module, op_table(), services);
   std::vector<std::string> nodes;
   for (const GraphNode& node : graph.nodes)
     nodes.push_back(node.evaluation ? fmt::format("pass({})->{}", node.operands.size(), node.results.size())
@@ -167,6 +184,48 @@ ENTRY e {
               ElementsAre("pass(1)->1"));
 }
 
+TEST(Clusters, KeepRowsInTheCache) {
+  const std::string_view softmax = R"(HloModule m
+larger {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] maximum(a, b)
+}
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[4,3,10] parameter(0)
+  least = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[4,3] reduce(x, least), dimensions={2}, to_apply=larger
+  mb = f32[4,3,10] broadcast(m), dimensions={0,1}
+  d = f32[4,3,10] subtract(x, mb)
+  e = f32[4,3,10] exponential(d)
+  s = f32[4,3] reduce(e, zero), dimensions={2}, to_apply=sum
+  sb = f32[4,3,10] broadcast(s), dimensions={0,1}
+  ROOT q = f32[4,3,10] divide(e, sb)
+})";
+  EXPECT_THAT(nodes_of(softmax), ElementsAre("pass(3)->1"));
+}
+
+TEST(Clusters, LeaveAReduceAloneThatNothingJoins) {
+  EXPECT_THAT(nodes_of(R"(HloModule m
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[4,10] parameter(0)
+  zero = f32[] constant(0)
+  ROOT s = f32[4] reduce(x, zero), dimensions={1}, to_apply=sum
+})"),
+              ElementsAre("reduce"));
+}
+
 // ── the same bits ───────────────────────────────────────────────
 
 // Runs `text` on values made from `seed` and returns the bytes of all results.
@@ -211,8 +270,21 @@ TEST(Clusters, ChangeNoBitAndNoPeak) {
   }
 }
 
+// Compares `text` with and without clusters for several numbers of threads.
+void expect_same_bits(std::string_view text) {
+  std::string problems;
+  set_thread_count(1);
+  const std::vector<std::string> expected = bytes_of(text, false, 1, problems);
+  ASSERT_EQ(problems, "");
+  for (const int threads : {1, 2, 5}) {
+    set_thread_count(threads);
+    EXPECT_TRUE(bytes_of(text, true, 1, problems) == expected) << threads;
+  }
+  set_thread_count(0);
+}
+
 TEST(Clusters, ChangeNoBitOfLargeArrays) {
-  constexpr std::string_view kText = R"(HloModule m
+  expect_same_bits(R"(HloModule m
 ENTRY e {
   a = f32[700,500] parameter(0)
   b = f32[500] parameter(1)
@@ -228,16 +300,48 @@ ENTRY e {
   back = f32[700,500] reverse(w), dimensions={1}
   sum = f32[700,500] add(back, a)
   ROOT t = (f32[700,500], f32[700,500], f32[700,500]) tuple(w, sum, y)
-})";
-  std::string problems;
-  set_thread_count(1);
-  const std::vector<std::string> expected = bytes_of(kText, false, 1, problems);
-  ASSERT_EQ(problems, "");
-  for (const int threads : {1, 2, 5}) {
-    set_thread_count(threads);
-    EXPECT_TRUE(bytes_of(kText, true, 1, problems) == expected) << threads;
+})");
+}
+
+// The mean and the deviation of each row, some of what is on the way needed too.
+std::string layer_norm(int64_t rows, int64_t row) {
+  return fmt::format(R"(HloModule m
+sum {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}}
+ENTRY e {{
+  x = f32[{0},{1}] parameter(0)
+  y = f32[{0},{1}] parameter(1)
+  scale = f32[{1}] parameter(2)
+  zero = f32[] constant(0)
+  n = f32[] constant({1})
+  ns = f32[{0}] broadcast(n), dimensions={{}}
+  z = f32[{0},{1}] add(x, y)
+  s = f32[{0}] reduce(z, zero), dimensions={{1}}, to_apply=sum
+  m = f32[{0}] divide(s, ns)
+  mb = f32[{0},{1}] broadcast(m), dimensions={{0}}
+  d = f32[{0},{1}] subtract(z, mb)
+  q = f32[{0},{1}] multiply(d, d)
+  v = f32[{0}] reduce(q, zero), dimensions={{1}}, to_apply=sum
+  vm = f32[{0}] divide(v, ns)
+  vs = f32[{0}] sqrt(vm)
+  vb = f32[{0},{1}] broadcast(vs), dimensions={{0}}
+  u = f32[{0},{1}] divide(d, vb)
+  cb = f32[{0},{1}] broadcast(scale), dimensions={{1}}
+  r = f32[{0},{1}] multiply(u, cb)
+  ROOT t = (f32[{0},{1}], f32[{0}], f32[{0},{1}]) tuple(r, m, z)
+}})",
+                     rows, row);
+}
+
+TEST(Clusters, ChangeNoBitOfRows) {
+  for (const auto& [rows, row] : {std::pair<int64_t, int64_t>{2, 30000}, {300, 700}, {5000, 3}, {33, 1024}}) {
+    SCOPED_TRACE(fmt::format("{} x {}", rows, row));
+    EXPECT_THAT(nodes_of(layer_norm(rows, row)), ElementsAre("pass(4)->3"));
+    expect_same_bits(layer_norm(rows, row));
   }
-  set_thread_count(0);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ largest {
   }
 
   void add_operation() {
-    switch (pick(14)) {
+    switch (pick(16)) {
       case 0: return add_view(&RandomModule::broadcast);
       case 1: return add_view(&RandomModule::transpose);
       case 2: return add_view(&RandomModule::slice);
@@ -89,9 +89,10 @@ largest {
       case 4: return add_view(&RandomModule::reverse);
       case 5: return add_select();
       case 6: return add_clamp();
-      case 7: return has_reduce_ ? add_reduce() : add_binary();
-      case 8:
-      case 9: return add_unary();
+      case 7: return add_reduce();
+      case 8: return add_normalisation();
+      case 9:
+      case 10: return add_unary();
       default: return add_binary();
     }
   }
@@ -136,6 +137,21 @@ largest {
         reduced.push_back(d);
     add(kept, fmt::format("reduce(v{}, v{}), dimensions={{{}}}, to_apply={}", v, init, fmt::join(reduced, ","),
                           pick(2) ? "sum" : "largest"));
+  }
+
+  // A value combined with something that is the same along its minor dimensions.
+  void add_normalisation() {
+    const size_t v = any(), init = scalar_value();
+    if (values_[v].empty()) return;
+    const size_t first = pick(values_[v].size());
+    std::vector<size_t> kept, reduced;
+    for (size_t d = 0; d < values_[v].size(); ++d) (d < first ? kept : reduced).push_back(d);
+    size_t r = add({values_[v].begin(), values_[v].begin() + static_cast<int>(first)},
+                   fmt::format("reduce(v{}, v{}), dimensions={{{}}}, to_apply={}", v, init, fmt::join(reduced, ","),
+                               pick(2) ? "sum" : "largest"));
+    if (pick(2)) r = add(values_[r], fmt::format("tanh(v{})", r));
+    const size_t b = add(values_[v], fmt::format("broadcast(v{}), dimensions={{{}}}", r, fmt::join(kept, ",")));
+    add(values_[v], fmt::format("{}(v{}, v{})", pick(2) ? "subtract" : "multiply", v, b));
   }
 
   void add_view(void (RandomModule::*view)(size_t)) {
@@ -189,7 +205,6 @@ largest {
     add(values_[v], fmt::format("reverse(v{}), dimensions={{{}}}", v, fmt::join(dimensions, ",")));
   }
 
-  bool has_reduce_ = false;
   std::mt19937 random_;
   std::string body_;
   std::vector<Dimensions> values_;
