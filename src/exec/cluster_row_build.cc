@@ -27,6 +27,7 @@ class RowPassMaker {
       add_folds(stage);
       add_program(stage, false);
     }
+    share_room();
     find_reused();
     node_.evaluation = row_pass_evaluation(std::move(pass_));
     return std::move(node_);
@@ -159,6 +160,77 @@ class RowPassMaker {
       written_[member(m).results[0]] = pass_.steps.size();
       pass_.steps.push_back(std::move(step));
     }
+  }
+
+  // What the step reads and writes by its places.
+  template <class F>
+  static void for_each_value(RowPass::Step& step, F&& f) {
+    for (RowPass::Input& input : step.inputs) f(input.from);
+    if (!step.program) f(step.folded);
+    for (RowPass::Value& output : step.outputs) f(output);
+  }
+
+  // Buffers that are read no more when a result or another buffer of their kind is written lie where it will lie:
+  // less for the cache to hold.
+  void share_room() {
+    struct Life {
+      size_t first = kNone, last = 0;
+      bool dense = true;  // read at the place where it is written
+    };
+    std::vector<Life> lives(pass_.buffers.size());
+    for (size_t s = 0; s < pass_.steps.size(); ++s) {
+      for (const RowPass::Input& input : pass_.steps[s].inputs)
+        if (input.from.place == RowPass::Place::kBuffer && !input.load.is_dense()) lives[input.from.index].dense = false;
+      for_each_value(pass_.steps[s], [&](RowPass::Value& value) {
+        if (value.place != RowPass::Place::kBuffer) return;
+        Life& life = lives[value.index];
+        life.first = std::min(life.first, s);
+        life.last = s;
+      });
+    }
+    std::vector<RowPass::Value> rooms;
+    std::vector<size_t> busy;                       // last step in which a room is needed
+    std::vector<bool> given(node_.results.size(), false);
+    std::vector<RowPass::Value> places;             // of each buffer
+    for (size_t b = 0; b < lives.size(); ++b) {
+      RowPass::Value place = pass_.buffers[b];
+      const size_t result = lives[b].dense ? result_after(place, lives[b].last, given) : kNone;
+      const auto fits = [&](size_t r) {
+        return rooms[r].width == place.width && rooms[r].wide == place.wide && busy[r] < lives[b].first;
+      };
+      size_t room = 0;
+      while (room < rooms.size() && !fits(room)) ++room;
+      if (result != kNone) {
+        given[result] = true;
+        size_t& written = written_.at(node_.results[result]);
+        written = std::min(written, lives[b].first);
+        place = {RowPass::Place::kResult, result, place.width, place.wide};
+      } else {
+        if (room == rooms.size()) {
+          rooms.push_back(place);
+          busy.push_back(0);
+        }
+        busy[room] = lives[b].last;
+        place.index = room;
+      }
+      places.push_back(place);
+    }
+    pass_.buffers = std::move(rooms);
+    for (RowPass::Step& step : pass_.steps)
+      for_each_value(step, [&](RowPass::Value& value) {
+        if (value.place == RowPass::Place::kBuffer) value = places[value.index];
+      });
+  }
+
+  // A result like `value` that is written in step `last` or later, not given to another buffer.
+  size_t result_after(const RowPass::Value& value, size_t last, const std::vector<bool>& given) const {
+    for (size_t m = 0; m < count(); ++m) {
+      const RowPass::Value& place = places_[m];
+      if (place.place == RowPass::Place::kResult && !given[place.index] && place.width == value.width &&
+          place.wide == value.wide && written_.at(member(m).results[0]) >= last)
+        return place.index;
+    }
+    return kNone;
   }
 
   // A result may lie where an operand is that is read at the same place only, and not after the result is written.

@@ -9,7 +9,7 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kChunkBytes = 128 << 10;  // that a chunk touches: well within the L2 cache
+constexpr int64_t kChunkBytes = 48 << 10;  // that a chunk touches: little more than the L1 cache holds
 constexpr int64_t kGrain = 16 << 10;        // elements that are worth a thread
 
 // What one thread needs.
@@ -50,12 +50,18 @@ class RowRunner {
  public:
   explicit RowRunner(RowPass pass) : pass_(std::move(pass)) {
     int64_t bytes = 0;  // of a row
-    for (const RowPass::Value& value : pass_.buffers) bytes += value.wide ? value.width * pass_.row : value.width;
-    for (const RowPass::Step& step : pass_.steps)
-      for (const RowPass::Value& output : step.outputs) bytes += output.wide ? output.width * pass_.row : output.width;
-    for (const RowPass::Step& step : pass_.steps)
+    const auto add = [&](const RowPass::Value& value) { bytes += value.wide ? value.width * pass_.row : value.width; };
+    for (const RowPass::Value& value : pass_.buffers) add(value);
+    std::vector<bool> seen(pass_.reused.size(), false);
+    for (const RowPass::Step& step : pass_.steps) {
       for (const RowPass::Input& input : step.inputs)
-        if (input.from.place == RowPass::Place::kOperand && step.wide) bytes += input.load.width() * pass_.row;
+        if (input.from.place == RowPass::Place::kOperand) add(input.from);
+      for (const RowPass::Value& output : step.outputs) {
+        if (output.place != RowPass::Place::kResult || seen[output.index]) continue;
+        seen[output.index] = true;
+        add(output);
+      }
+    }
     chunk_ = std::clamp<int64_t>(kChunkBytes / std::max<int64_t>(1, bytes), 1, pass_.rows);
     grain_ = chunk_ * std::max<int64_t>(1, kGrain / (chunk_ * pass_.row));
   }
