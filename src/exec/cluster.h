@@ -22,7 +22,7 @@
 //   each row through all of it while it is in the cache (exec/cluster_rows.h).
 // * Which operations join (exec/cluster_groups.h) follows from levels: an edge inside a cluster keeps the level,
 //   every way out of one raises it, so no cluster can wait for itself. Everything else stays in its old order.
-// * Each operation rounds as it would alone. Clusters change no bit of any result.
+// * Each operation rounds as it would alone. Clusters change no bit of any result, but maybe the sign of a NaN.
 // * Clusters never raise the bytes alive at once: one that would is taken apart again.
 #pragma once
 

@@ -46,6 +46,16 @@ ProgramMaker::Value ProgramMaker::load(ValueId base, const StridedView& view) {
   return value;
 }
 
+std::shared_ptr<const ElementProgram> ProgramMaker::finish() {
+  // Blocks end where the shortest rows do.
+  int64_t row = 0;
+  for (const Input& input : inputs_)
+    if (const int64_t one = input.load.row(); one > 0 && (row == 0 || one < row)) row = one;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].load.is_uniform(row)) builder_.set_uniform(i);
+  return builder_.finish();
+}
+
 size_t operand_index(GraphNode& node, ValueId value) {
   const auto found = std::find(node.operands.begin(), node.operands.end(), value);
   if (found != node.operands.end()) return static_cast<size_t>(found - node.operands.begin());

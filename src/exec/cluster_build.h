@@ -36,7 +36,7 @@ class ProgramMaker {
   /// Requires: `value` is of a node applied.
   void output(ValueId value) { builder_.output(values_.at(value)); }
   const std::vector<Input>& inputs() const { return inputs_; }
-  std::shared_ptr<const ElementProgram> finish() { return builder_.finish(); }
+  std::shared_ptr<const ElementProgram> finish();
 
  private:
   using Value = ElementProgramBuilder::Value;

@@ -62,7 +62,12 @@ int64_t LoadPlan::row() const {
   return length >= kShortestRow && (stride == 0 || stride == 1) ? length : 0;
 }
 
-BlockLoad::BlockLoad(const LoadPlan& plan, int64_t block) : plan_(&plan), block_(block) {
+bool LoadPlan::is_uniform(int64_t row) const {
+  return is_splat() || (kind_ == Kind::kRows && view_.strides.back() == 0 && view_.dimensions.back() == row);
+}
+
+BlockLoad::BlockLoad(const LoadPlan& plan, int64_t block, bool first_only)
+    : plan_(&plan), block_(block), first_only_(first_only) {
   int64_t elements = 0;
   if (plan.kind_ == LoadPlan::Kind::kPeriodic)
     elements = block + plan.view_.dimensions[1];
@@ -80,7 +85,7 @@ void BlockLoad::begin(const std::byte* base) {
   position_ = -1;
   spread_from_ = -1;
   const StridedView& view = plan_->view_;
-  if (plan_->is_splat()) copy(element(view.offset), 0, plan_->width_, buffer_, block_);
+  if (plan_->is_splat() && !first_only_) copy(element(view.offset), 0, plan_->width_, buffer_, block_);
   if (plan_->kind_ == LoadPlan::Kind::kPeriodic) {
     const int64_t period = view.dimensions[1];
     for (int64_t at = 0; at < block_ + period; at += period)
@@ -92,7 +97,7 @@ void BlockLoad::begin(const std::byte* base) {
 const std::byte* BlockLoad::at(int64_t position, int64_t n) {
   switch (plan_->kind_) {
     case LoadPlan::Kind::kDense: return element(plan_->view_.offset + position);
-    case LoadPlan::Kind::kSplat: return buffer_;
+    case LoadPlan::Kind::kSplat: return first_only_ ? element(plan_->view_.offset) : buffer_;
     case LoadPlan::Kind::kPeriodic: return buffer_ + position % plan_->view_.dimensions[1] * plan_->width_;
     case LoadPlan::Kind::kRows: break;
   }
@@ -133,7 +138,7 @@ const std::byte* BlockLoad::rows(int64_t position, int64_t n) {
     const int64_t from = row_start_ + column_ * stride;
     column_ += n;
     if (column_ == length) next_row();
-    if (stride == 1) return element(from);
+    if (stride == 1 || (stride == 0 && first_only_)) return element(from);
     if (stride == 0 && from == spread_from_ && n <= spread_) return buffer_;
     copy(element(from), stride, plan_->width_, buffer_, n);
     spread_from_ = stride == 0 ? from : -1;

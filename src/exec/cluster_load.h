@@ -19,6 +19,8 @@ class LoadPlan {
   bool is_splat() const { return kind_ == Kind::kSplat; }
   int64_t offset() const { return view_.offset; }
   int64_t width() const { return width_; }
+  /// Blocks that end where rows of this length do hold one element many times.
+  bool is_uniform(int64_t row) const;
   /// Elements after which a row of the view ends; blocks that end there too are seldom copied. 0: no matter.
   int64_t row() const;
 
@@ -33,8 +35,8 @@ class LoadPlan {
 /// Blocks of one operand for one thread.
 class BlockLoad {
  public:
-  /// `block`: most elements that at() will be asked for.
-  BlockLoad(const LoadPlan& plan, int64_t block);
+  /// `block`: most elements that at() will be asked for. `first_only`: where all of a block are the same, one is enough.
+  BlockLoad(const LoadPlan& plan, int64_t block, bool first_only = false);
 
   /// Elements come from the array at `base` from now on.
   void begin(const std::byte* base);
@@ -49,6 +51,7 @@ class BlockLoad {
 
   const LoadPlan* plan_;
   int64_t block_;
+  bool first_only_;
   const std::byte* base_ = nullptr;
   std::unique_ptr<std::byte[]> storage_;
   std::byte* buffer_ = nullptr;          // 64-byte aligned

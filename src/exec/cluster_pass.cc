@@ -14,7 +14,8 @@ constexpr int64_t kGrain = 16 << 10;  // elements: 10 µs and more of few cheap 
 struct PassWorker {
   PassWorker(const ElementPass& pass, int64_t block)
       : runner(*pass.program, block), in(pass.inputs.size()), out(pass.widths.size()) {
-    for (const ElementPass::Input& input : pass.inputs) loads.emplace_back(input.load, block);
+    for (size_t i = 0; i < pass.inputs.size(); ++i)
+      loads.emplace_back(pass.inputs[i].load, block, pass.program->reads_first_only(i));
   }
   ElementRunner runner;
   std::vector<BlockLoad> loads;

@@ -26,10 +26,9 @@ struct RowWorker {
       for (const RowPass::Input& input : step.inputs) widths.push_back(input.load.width());
       for (const RowPass::Value& output : step.outputs) widths.push_back(output.width);
       blocks = BlockLengths(*step.program, widths, most);
-      for (const RowPass::Input& input : step.inputs) {
-        blocks.add_row(input.load.row());
-        loads.emplace_back(input.load, blocks.longest());
-      }
+      for (const RowPass::Input& input : step.inputs) blocks.add_row(input.load.row());
+      for (size_t i = 0; i < step.inputs.size(); ++i)
+        loads.emplace_back(step.inputs[i].load, blocks.longest(), step.program->reads_first_only(i));
       runner = std::make_unique<ElementRunner>(*step.program, blocks.longest());
       in.resize(step.inputs.size());
       out.resize(step.outputs.size());

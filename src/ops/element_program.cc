@@ -19,6 +19,7 @@ constexpr int64_t kAlignment = 64;
 ElementProgramBuilder::Value ElementProgramBuilder::input(ElementType type) {
   values_.push_back({Kind::kInput, type, static_cast<uint32_t>(inputs_.size())});
   inputs_.push_back(type);
+  uniform_.push_back(false);
   return static_cast<Value>(values_.size() - 1);
 }
 
@@ -35,9 +36,7 @@ ElementProgramBuilder::Value ElementProgramBuilder::apply(ElementKernel kernel, 
   HLOSIM_CHECK(kernel && operands.size() <= 3, "{} operands", operands.size());
   values_.push_back({Kind::kStep, result, static_cast<uint32_t>(applications_.size())});
   const auto value = static_cast<Value>(values_.size() - 1);
-  Application application{kernel, {}, static_cast<uint32_t>(operands.size()), value};
-  std::copy(operands.begin(), operands.end(), application.operands.begin());
-  applications_.push_back(application);
+  applications_.push_back({kernel, {operands.begin(), operands.end()}, value, {}});
   return value;
 }
 
@@ -67,6 +66,7 @@ class Registers {
 }  // namespace
 
 std::shared_ptr<const ElementProgram> ElementProgramBuilder::finish() {
+  join_chains();
   auto program = std::make_shared<ElementProgram>();
   const auto inputs = static_cast<uint32_t>(inputs_.size());
   const auto fixed = inputs + static_cast<uint32_t>(constants_.size());
@@ -76,11 +76,13 @@ std::shared_ptr<const ElementProgram> ElementProgramBuilder::finish() {
   std::vector<size_t> last_use(values_.size(), 0);
   size_t last_input_read = 0;  // steps from here on read no input
   for (size_t s = 0; s < steps; ++s)
-    for (uint32_t i = 0; i < applications_[s].operand_count; ++i) {
-      const Value operand = applications_[s].operands[i];
+    for (const Value operand : applications_[s].operands) {
       last_use[operand] = s;
       if (values_[operand].kind == Kind::kInput) last_input_read = s;
     }
+  // The step that makes a value.
+  std::vector<size_t> made_by(values_.size(), 0);
+  for (size_t s = 0; s < steps; ++s) made_by[applications_[s].result] = s;
   std::vector<uint32_t> direct(values_.size(), kNone);  // output that a step writes itself
   std::vector<bool> kept(values_.size(), false);
   const bool passes_input = std::any_of(outputs_.begin(), outputs_.end(), [&](Value v) {
@@ -90,7 +92,7 @@ std::shared_ptr<const ElementProgram> ElementProgramBuilder::finish() {
     const Value value = outputs_[k];
     kept[value] = true;
     const Entry& entry = values_[value];
-    if (entry.kind == Kind::kStep && !passes_input && entry.index >= last_input_read && direct[value] == kNone)
+    if (entry.kind == Kind::kStep && !passes_input && made_by[value] >= last_input_read && direct[value] == kNone)
       direct[value] = static_cast<uint32_t>(k);
   }
 
@@ -105,11 +107,11 @@ std::shared_ptr<const ElementProgram> ElementProgramBuilder::finish() {
     const Application& step = applications_[s];
     const int64_t width = byte_width(values_[step.result].type);
     std::vector<uint32_t> dying_late;
-    for (uint32_t i = 0; i < step.operand_count; ++i) {
+    for (size_t i = 0; i < step.operands.size(); ++i) {
       const Value operand = step.operands[i];
       const bool dies = values_[operand].kind == Kind::kStep && last_use[operand] == s && !kept[operand];
-      if (!dies || std::find(step.operands.begin(), step.operands.begin() + i, operand) !=
-                       step.operands.begin() + i)
+      if (!dies || std::find(step.operands.begin(), step.operands.begin() + static_cast<std::ptrdiff_t>(i),
+                                operand) != step.operands.begin() + static_cast<std::ptrdiff_t>(i))
         continue;
       if (byte_width(values_[operand].type) >= width)
         registers.give_back(reg[operand]);
@@ -119,8 +121,12 @@ std::shared_ptr<const ElementProgram> ElementProgramBuilder::finish() {
     reg[step.result] =
         direct[step.result] != kNone ? kOutputBase + direct[step.result] : registers.take();
     for (const uint32_t late : dying_late) registers.give_back(late);
-    ElementProgram::Step made{step.kernel, reg[step.result], {}};
-    for (uint32_t i = 0; i < step.operand_count; ++i) made.operands[i] = reg[step.operands[i]];
+    ElementProgram::Step made{step.kernel, reg[step.result], {}, 0, 0};
+    const size_t direct_operands = step.links.empty() ? step.operands.size() : 1;
+    for (size_t i = 0; i < direct_operands; ++i) made.operands[i] = reg[step.operands[i]];
+    made.links = static_cast<uint32_t>(program->links_.size());
+    made.link_count = static_cast<uint32_t>(step.links.size());
+    for (const Link& link : step.links) program->links_.push_back({reg[link.operand], link.op, link.is_scalar});
     program->steps_.push_back(made);
     // A result that nobody reads gives its register back.
     if (last_use[step.result] <= s && !kept[step.result]) registers.give_back(reg[step.result]);
@@ -131,6 +137,8 @@ std::shared_ptr<const ElementProgram> ElementProgramBuilder::finish() {
     step.result = moved(step.result);
     for (uint32_t& operand : step.operands) operand = moved(operand);
   }
+  for (ElementProgram::Link& link : program->links_) link.operand = moved(link.operand);
+  find_first_only(*program);
   for (size_t k = 0; k < outputs_.size(); ++k) {
     const Value value = outputs_[k];
     program->outputs_.push_back(values_[value].type);
@@ -147,7 +155,8 @@ std::shared_ptr<const ElementProgram> ElementProgramBuilder::finish() {
 
 // ── running ─────────────────────────────────────────────────────
 
-ElementRunner::ElementRunner(const ElementProgram& program, int64_t block) : program_(program), block_(block) {
+ElementRunner::ElementRunner(const ElementProgram& program, int64_t block)
+    : program_(program), block_(block), chain_(chain_kernel()) {
   const size_t first_constant = program.inputs_.size();
   const size_t first_temporary = first_constant + program.constants_.size();
   // Temporaries are as wide as the widest value; constants are spread over a block in their own width.
@@ -179,6 +188,10 @@ void ElementRunner::run_block(const void* const* in, void* const* out, int64_t o
     registers_[program.registers_ + k] =
         static_cast<std::byte*>(out[k]) + offset * byte_width(program.outputs_[k]);
   for (const ElementProgram::Step& step : program.steps_) {
+    if (step.link_count > 0) {
+      run_chain(step, n);
+      continue;
+    }
     const void* operands[3] = {registers_[step.operands[0]], registers_[step.operands[1]],
                                registers_[step.operands[2]]};
     step.kernel.fn(const_cast<std::byte*>(registers_[step.result]), operands, step.kernel.immediate, n);
@@ -189,6 +202,16 @@ void ElementRunner::run_block(const void* const* in, void* const* out, int64_t o
       std::memcpy(const_cast<std::byte*>(registers_[program.registers_ + k]), registers_[output.reg],
                   static_cast<size_t>(n * byte_width(program.outputs_[k])));
   }
+}
+
+void ElementRunner::run_chain(const ElementProgram::Step& step, int64_t n) {
+  ChainLink links[ElementProgram::kMostLinks];
+  for (uint32_t i = 0; i < step.link_count; ++i) {
+    const ElementProgram::Link& link = program_.links_[step.links + i];
+    links[i] = {reinterpret_cast<const float*>(registers_[link.operand]), link.op, link.is_scalar};
+  }
+  chain_(reinterpret_cast<float*>(const_cast<std::byte*>(registers_[step.result])),
+         reinterpret_cast<const float*>(registers_[step.operands[0]]), links, step.link_count, n);
 }
 
 // ── computations ────────────────────────────────────────────────

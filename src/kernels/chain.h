@@ -1,0 +1,37 @@
+// Arithmetic operations of f32 after each other in one loop: the value stays in registers between them, and
+// operands that are the same for all elements are read once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/cpu.h"
+#include "kernels/element.h"
+
+namespace hlosim {
+
+/// What becomes of the value v with operand a. Each rounds by itself, as the kernel of the operation does.
+enum class ChainOp : uint8_t { kAdd, kSubtract, kSubtractFrom, kMultiply, kDivide, kDivideInto };
+
+struct ChainLink {
+  const float* operand;  // n elements, or one
+  ChainOp op;
+  bool is_scalar;
+};
+
+/// out[i] = first[i], taken through `count` links. `out` may be the pointer of an operand of n elements; no other
+/// overlap.
+using ChainFn = void (*)(float* out, const float* first, const ChainLink* links, int64_t count, int64_t n);
+
+struct ChainKernels {
+  ChainFn run;
+};
+HLOSIM_KERNEL_TABLE(ChainKernels, kChains)
+
+/// The kernel for this processor.
+ChainFn chain_kernel();
+
+/// The link that applies `kernel` to (v, a), or to (a, v) when `swapped`. Nullopt: none does.
+std::optional<ChainOp> chain_op(const ElementKernel& kernel, bool swapped);
+
+}  // namespace hlosim
