@@ -29,6 +29,7 @@ class Services final : public ProgramServices {
   }
   const CustomCallHandlers& custom_calls() const override { return handlers_; }
   bool reference_only() const override { return false; }
+  bool has_twins() const override { return false; }
 
  private:
   Module& module_;
