@@ -212,7 +212,8 @@ class GraphMaker {
   }
 
   bool has_effect(const Instruction& instruction) {
-    bool found = table_[instruction.opcode].has(kSideEffect);
+    const Attr* said = instruction.find(AttrKey::kCustomCallHasSideEffect);
+    bool found = table_[instruction.opcode].has(kSideEffect) || (said && said->flag());
     for_each_called(instruction, [&](ComputationId called) { found = found || has_effect(called); });
     return found;
   }
