@@ -171,10 +171,11 @@ template <class T>
 void run_grad(Invocation& call, const Normalization& norm) {
   Operands<T> operands(call, norm);
   const T *x = operands[0], *scale = operands[1], *mean = operands[2], *variance = operands[3], *dy = operands[4];
-  auto [gradient, product] = sums(norm.shape, [=](int64_t i, int64_t c) {
+  const std::array<PerFeature, 2> both = sums(norm.shape, [=](int64_t i, int64_t c) {
     const auto value = static_cast<double>(dy[i]);
     return std::array{value, value * (static_cast<double>(x[i]) - static_cast<double>(mean[c]))};
   });
+  const PerFeature &gradient = both[0], &product = both[1];
   const auto n = static_cast<double>(norm.shape.per_feature());
   PerFeature of_dy(gradient.size()), of_x(gradient.size()), dscale(gradient.size());
   for (size_t c = 0; c < gradient.size(); ++c) {

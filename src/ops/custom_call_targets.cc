@@ -155,6 +155,8 @@ constexpr Target kTargets[] = {
     {"__cudnn$convBackwardFilter", convolution_backward_filter},
     {"xla_builder.math.*", function_per_element, evaluate_builder_math},
     {"xla_builder.*", nullptr, evaluate_called_computation},
+    {"__op$dequantize", nullptr, evaluate_dequantize},
+    {"__op$block_scaled_dot", nullptr, evaluate_block_scaled_dot},
     {"HostExecute", nullptr, evaluate_called_computation},
     {"PinToDevice", nullptr, evaluate_identity_call},
     {"SetBound", nullptr, evaluate_identity_call},

@@ -80,18 +80,24 @@ void conjugate_all(ComplexDouble* data, int64_t count) {
   for (int64_t i = 0; i < count; ++i) data[i].im = -data[i].im;
 }
 
-/// Transforms the dimension of plan.length() elements `stride` apart, `inner` = stride lines beside each other.
+/// Transforms the dimension of plan.length() elements `stride` apart. Lines beside each other are fetched together.
 void transform_lines(const FftPlan& plan, int64_t outer, int64_t stride, ComplexDouble* data) {
-  const int64_t n = plan.length();
+  const int64_t n = plan.length(), width = std::min<int64_t>(8, stride), groups = (stride + width - 1) / width;
   if (n <= 1) return;
-  parallel_for(outer * stride, std::max<int64_t>(1, kLineGrain / n), [&](int64_t begin, int64_t end) {
-    std::vector<ComplexDouble> line(static_cast<size_t>(n)), result(line.size()),
+  parallel_for(outer * groups, std::max<int64_t>(1, kLineGrain / (n * width)), [&](int64_t begin, int64_t end) {
+    std::vector<ComplexDouble> lines(static_cast<size_t>(n * width)), result(static_cast<size_t>(n)),
         scratch(static_cast<size_t>(plan.scratch_size()));
     for (int64_t i = begin; i < end; ++i) {
-      ComplexDouble* first = data + i / stride * n * stride + i % stride;
-      for (int64_t k = 0; k < n; ++k) line[static_cast<size_t>(k)] = first[k * stride];
-      plan.transform(line.data(), result.data(), scratch.data());
-      for (int64_t k = 0; k < n; ++k) first[k * stride] = result[static_cast<size_t>(k)];
+      const int64_t at = i % groups * width, count = std::min(width, stride - at);
+      ComplexDouble* first = data + i / groups * n * stride + at;
+      for (int64_t k = 0; k < n; ++k)
+        for (int64_t j = 0; j < count; ++j) lines[static_cast<size_t>(j * n + k)] = first[k * stride + j];
+      for (int64_t j = 0; j < count; ++j) {
+        plan.transform(lines.data() + j * n, result.data(), scratch.data());
+        std::copy(result.begin(), result.end(), lines.begin() + j * n);
+      }
+      for (int64_t k = 0; k < n; ++k)
+        for (int64_t j = 0; j < count; ++j) first[k * stride + j] = lines[static_cast<size_t>(j * n + k)];
     }
   });
 }

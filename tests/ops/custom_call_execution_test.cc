@@ -156,6 +156,27 @@ ENTRY e {
               ElementsAre("{1.0000001, -1.0000001}", "{2, -2}"));
 }
 
+TEST(CustomCallExecution, BlocksOfElementsHaveScales) {
+  EXPECT_THAT(executed(R"(HloModule m
+ENTRY e {
+  x = f8e4m3fn[2,4] constant({ {1, 2, 3, 4}, {1, 1, 1, 1} })
+  s = f8e5m2[2,2] constant({ {2, 0.5}, {1, 4} })
+  y = f8e4m3fn[1,4] constant({ {1, 1, 2, 2} })
+  t = f8e5m2[1,2] constant({ {1, 2} })
+  d = f32[2,4] custom-call(x, s), custom_call_target="__op$dequantize"
+  p = f32[2,1] custom-call(x, y, s, t), custom_call_target="__op$block_scaled_dot"
+  z = f16[1,4] constant({ {1, 1, 2, 2} })
+  q = f16[2,1] custom-call(x, z, s), custom_call_target="__op$block_scaled_dot"
+  // Blocks of three: the second scale counts for the last element only.
+  b = f32[2,4] custom-call(x, s), custom_call_target="__op$dequantize",
+      backend_config={"block_scaled_dot_backend_config":{block_size:3}}
+  ROOT r = (f32[2,4], f32[2,1], f16[2,1], f32[2,4]) tuple(d, p, q, b)
+})"),
+              // 2 + 4 + 4·1.5 + 4·2 = 20, 1 + 1 + 4·4 + 4·4 = 34; without the scales of y 2 + 4 + 2·1.5 + 2·2.
+              ElementsAre("{ {2, 4, 1.5, 2}, {1, 1, 4, 4} }", "{ {20}, {34} }", "{ {13}, {18} }",
+                          "{ {2, 4, 6, 2}, {1, 1, 1, 4} }"));
+}
+
 TEST(CustomCallExecution, AnUnknownTargetIsNamed) {
   EXPECT_THAT(executed(R"(HloModule m
 ENTRY e {
