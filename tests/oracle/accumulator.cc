@@ -55,6 +55,8 @@ bool Accumulator::add(std::span<const Element> values, std::span<const ElementTy
     return !values_.empty();
   }
   const Element value = convert_element(types[0], types_[0], values[0]);
+  // A single step has one right result.
+  if (count_ == 1) single_ = binary_element(*opcode_, types_[0], values_[0], value);
   if (is_float(types_[0]) && opcode_ == Opcode::kAdd) {
     add_to_sum(value);
     return true;
@@ -114,8 +116,10 @@ Element Accumulator::product() const {
 std::vector<Element> Accumulator::result(std::span<const ElementType> types) const {
   std::vector<Element> results = values_;
   if (opcode_ && count_ > 0) {
-    if (is_float(types_[0]) && opcode_ == Opcode::kAdd) results[0] = sum();
-    if (is_float(types_[0]) && opcode_ == Opcode::kMultiply) results[0] = product();
+    const bool single = count_ == 1 && single_ && is_float(types_[0]);
+    if (is_float(types_[0]) && opcode_ == Opcode::kAdd) results[0] = single ? *single_ : sum();
+    if (is_float(types_[0]) && opcode_ == Opcode::kMultiply) results[0] = single ? *single_ : product();
+    if (single && real_of(types_[0], results[0]) == 0) results[0].error = std::max(results[0].error, kTiny);
     if (is_complex(types_[0]) && count_ > 1 && opcode_ == Opcode::kAdd)
       results[0].error += static_cast<double>(count_) * 4 * unit_roundoff(types_[0]) * magnitudes_;
     if (is_complex(types_[0]) && count_ > 1 && opcode_ == Opcode::kMultiply) results[0] = kUnknown;

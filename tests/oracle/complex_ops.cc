@@ -100,7 +100,7 @@ std::optional<Element> complex_unary(Opcode opcode, ElementType from, ElementTyp
     default:
       break;
   }
-  if (!is_moderate(from, z)) return kUnknown;
+  if (!is_moderate(from, z) || x.error > 0.05 * std::abs(z)) return kUnknown;
   bool known = true;
   const Complex value = function_value(opcode, z, known);
   if (!known) return std::nullopt;

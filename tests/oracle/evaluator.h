@@ -121,6 +121,7 @@ class Accumulator {
   bool rounds_each_step_;
   std::vector<ElementType> types_;
   std::vector<Element> values_;
+  std::optional<Element> single_;  // of the first step
   int64_t count_ = 0;
   long double total_ = 0;  // sum or product so far
   double magnitudes_ = 0, errors_ = 0;

@@ -3,6 +3,7 @@
 // HLOSIM_RANDOM_SEEDS=from:to runs other seeds than the usual ones.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "kernels/parallel.h"
@@ -85,6 +86,7 @@ class RandomExecution : public testing::Test {
 TEST_F(RandomExecution, AgreesWithTheEvaluator) {
   size_t undecided = 0;
   for (uint64_t seed = from_; seed < to_; ++seed) {
+    if (to_ - from_ > 5000 && (seed - from_) % 1000 == 0) std::fprintf(stderr, "seed %zu\n", size_t{seed});
     Module module = module_or_fail(random_module(seed));
     const std::vector<ValuePtr> inputs = random_inputs(module, seed);
     Evaluator evaluator(module);
