@@ -47,6 +47,7 @@ class Runs {
     if (!verify(*module_, op_table(), sink)) stop(sink);
     ProgramOptions options;
     options.cluster = cluster;
+    options.twins = true;
     program_ = Program::make(*module_, op_table(), pool_, options, sink);
     if (!program_) stop(sink);
     for (const ShapeRef shape : program_->parameters()) {

@@ -5,14 +5,45 @@
 #include "exec/cluster_build.h"
 #include "exec/lifetimes.h"
 #include "kernels/strided_copy.h"
+#include "ops/data_movement_evaluation.h"
 
 namespace hlosim {
 namespace {
 
+// An iota of several dimensions is a view of its one row of numbers. Adds a node for each such row, before the
+// iota, and returns what the iotas are.
+std::vector<std::pair<ValueId, Seen>> count_rows(ComputationGraph& graph, Module& module, const OpTable& table) {
+  std::vector<std::pair<ValueId, Seen>> views;
+  std::vector<GraphNode> nodes;
+  for (GraphNode& node : graph.nodes) {
+    const OpContext op(module, *node.instruction, table, nullptr);
+    const int64_t along = node.evaluation ? -1 : counted_dimension(op);
+    if (along >= 0 && is_plain_array(op.shape()) && op.shape()->dim(along) < op.shape()->element_count()) {
+      const int64_t length[] = {op.shape()->dim(along)};
+      GraphNode row;
+      row.evaluation = count_evaluation(op.shape()->element_type, length[0]);
+      if (row.evaluation) {
+        row.instruction = node.instruction;
+        row.keep = true;
+        row.results = {static_cast<ValueId>(graph.values.size())};
+        graph.values.push_back({module.shapes().array(op.shape()->element_type, length), {}});
+        const auto dimensions = op.shape()->dimensions;
+        StridedView view{0, {dimensions.begin(), dimensions.end()}, std::vector<int64_t>(dimensions.size(), 0)};
+        view.strides[static_cast<size_t>(along)] = 1;
+        views.emplace_back(node.results[0], Seen{row.results[0], std::move(view)});
+        nodes.push_back(std::move(row));
+      }
+    }
+    nodes.push_back(std::move(node));
+  }
+  graph.nodes = std::move(nodes);
+  return views;
+}
+
 // A view that is needed in memory, copied straight from the base.
 GraphNode copied_view(const GraphNode& node, const Seen& seen, ShapeRef shape) {
   GraphNode copy = node;
-  if (seen.base == node.operands[0]) return copy;
+  if (!node.operands.empty() && seen.base == node.operands[0]) return copy;
   copy.operands = {seen.base};
   if (!seen.view) {
     copy.evaluation = [](Invocation& call) { call.set_result(call.take(0)); };
@@ -139,8 +170,11 @@ class Rewriter {
 }  // namespace
 
 void make_clusters(ComputationGraph& graph, Module& module, const OpTable& table, ProgramServices& services) {
-  const int64_t most = Lifetimes(graph, graph.nodes).peak().bytes;
-  const ValueViews views(graph, module, table);
+  int64_t most = Lifetimes(graph, graph.nodes).peak().bytes;
+  std::vector<GraphNode> as_given = graph.nodes;
+  const auto iotas = count_rows(graph, module, table);
+  for (const auto& [value, seen] : iotas) most += data_bytes(graph.values[seen.base].shape);  // which it needs anyway
+  const ValueViews views(graph, module, table, iotas);
   std::vector<bool> separate(graph.nodes.size(), false);
   constexpr int kTries = 8;
   for (int i = 0; i < kTries; ++i) {
@@ -165,8 +199,9 @@ void make_clusters(ComputationGraph& graph, Module& module, const OpTable& table
         separate[member] = true;
       }
     }
-    if (!found) return;
+    if (!found) break;
   }
+  graph.nodes = std::move(as_given);
 }
 
 }  // namespace hlosim

@@ -29,9 +29,11 @@ bool is_plain_array(ShapeRef shape) {
   return shape->is_array() && shape->is_static() && shape->element_count() > 0;
 }
 
-ValueViews::ValueViews(const ComputationGraph& graph, Module& module, const OpTable& table)
+ValueViews::ValueViews(const ComputationGraph& graph, Module& module, const OpTable& table,
+                       const std::vector<std::pair<ValueId, Seen>>& known)
     : graph_(graph), values_(graph.values.size()) {
   for (ValueId value = 0; value < values_.size(); ++value) values_[value].base = value;
+  for (const auto& [value, seen] : known) values_[value] = seen;
   for (const GraphNode& node : graph.nodes) see(node, module, table);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "array/strided_view.h"
@@ -19,7 +20,9 @@ struct Seen {
 /// a view of another.
 class ValueViews {
  public:
-  ValueViews(const ComputationGraph& graph, Module& module, const OpTable& table);
+  /// `known`: values that are views of others though no opcode with a view makes them.
+  ValueViews(const ComputationGraph& graph, Module& module, const OpTable& table,
+             const std::vector<std::pair<ValueId, Seen>>& known = {});
 
   /// As composed as possible.
   const Seen& operator[](ValueId value) const { return values_[value]; }

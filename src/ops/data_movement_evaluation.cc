@@ -307,6 +307,35 @@ Evaluation evaluate_bitcast_convert(EvaluateContext& op) {
 
 // ── iota ────────────────────────────────────────────────────────
 
+namespace {
+
+void count_up(const ElementKernel& convert, int64_t width, int64_t length, std::byte* out) {
+  parallel_for(length, 64 << 10, [&](int64_t begin, int64_t end) {
+    constexpr int64_t kBlock = 512;
+    int64_t numbers[kBlock];
+    const void* in[] = {numbers};
+    for (int64_t at = begin; at < end; at += kBlock) {
+      const int64_t n = std::min(kBlock, end - at);
+      for (int64_t i = 0; i < n; ++i) numbers[i] = at + i;
+      convert.fn(out + at * width, in, convert.immediate, n);
+    }
+  });
+}
+
+}  // namespace
+
+int64_t counted_dimension(const OpContext& op) {
+  return op.def().evaluate == evaluate_iota ? op.integer(AttrKey::kIotaDimension) : -1;
+}
+
+Evaluation count_evaluation(ElementType type, int64_t length) {
+  const ElementKernel convert = element_kernel(ElementOp::kConvert, ElementType::kS64, type);
+  if (!convert) return nullptr;
+  return [convert, width = byte_width(type), length](Invocation& call) {
+    count_up(convert, width, length, call.make_result().bytes());
+  };
+}
+
 Evaluation evaluate_iota(EvaluateContext& op) {
   const ShapeRef shape = op.shape();
   const ElementKernel convert = element_kernel(ElementOp::kConvert, ElementType::kS64, shape->element_type);
@@ -318,16 +347,7 @@ Evaluation evaluate_iota(EvaluateContext& op) {
   const StridedCopy copy(shape->dimensions, from, dense_strides(shape->dimensions), width);
   return [convert, copy, width, length = shape->dimensions[along]](Invocation& call) {
     const Buffer row = call.device().pool().allocate(length * width);
-    parallel_for(length, 64 << 10, [&](int64_t begin, int64_t end) {
-      constexpr int64_t kBlock = 512;
-      int64_t numbers[kBlock];
-      const void* in[] = {numbers};
-      for (int64_t at = begin; at < end; at += kBlock) {
-        const int64_t n = std::min(kBlock, end - at);
-        for (int64_t i = 0; i < n; ++i) numbers[i] = at + i;
-        convert.fn(row.data() + at * width, in, convert.immediate, n);
-      }
-    });
+    count_up(convert, width, length, row.data());
     copy.run(row.data(), call.make_result().bytes());
   };
 }

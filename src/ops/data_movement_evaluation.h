@@ -24,6 +24,10 @@ Evaluation evaluate_bitcast(EvaluateContext& op);
 Evaluation evaluate_bitcast_convert(EvaluateContext& op);
 Evaluation evaluate_concatenate(EvaluateContext& op);
 Evaluation evaluate_iota(EvaluateContext& op);
+/// The dimension along which an iota counts; -1: `op` is none.
+int64_t counted_dimension(const OpContext& op);
+/// Numbers from 0 on, as an iota of one dimension, into the result of the node. Null where `type` can't hold them.
+Evaluation count_evaluation(ElementType type, int64_t length);
 Evaluation evaluate_pad(EvaluateContext& op);
 
 }  // namespace hlosim

@@ -135,6 +135,26 @@ ENTRY e {
               ElementsAre("negate", "sort", "pass(2)->1"));
 }
 
+// A mask: of each iota one row of numbers is made.
+constexpr std::string_view kMask = R"(HloModule m
+ENTRY e {
+  x = f32[50,50] parameter(0)
+  low = f32[] parameter(1)
+  i = s32[50,50] iota(), iota_dimension=0
+  j = s32[50,50] iota(), iota_dimension=1
+  ge = pred[50,50] compare(i, j), direction=GE
+  lows = f32[50,50] broadcast(low), dimensions={}
+  m = f32[50,50] select(ge, x, lows)
+  f = f32[50,50] iota(), iota_dimension=0
+  t = f32[50,50] transpose(f), dimensions={1,0}
+  ROOT r = (f32[50,50], f32[50,50]) tuple(m, t)
+})";
+
+TEST(Clusters, CountOneRowOfAnIota) {
+  EXPECT_THAT(nodes_of(kMask),
+              ElementsAre("pass(0)->1", "pass(0)->1", "pass(4)->1", "pass(0)->1", "pass(1)->1"));
+}
+
 TEST(Clusters, JoinScalars) {
   EXPECT_THAT(nodes_of(R"(HloModule m
 ENTRY e {
@@ -310,6 +330,8 @@ ENTRY e {
   ROOT t = (f32[700,500], f32[700,500], f32[700,500]) tuple(w, sum, y)
 })");
 }
+
+TEST(Clusters, ChangeNoBitOfIotas) { expect_same_bits(kMask); }
 
 // The mean and the deviation of each row, some of what is on the way needed too.
 std::string layer_norm(int64_t rows, int64_t row) {
