@@ -1,7 +1,7 @@
 // Functions of f32. Everything is free of branches, so that the compiler makes vector code of it, and rounds
 // every product and sum, so that all levels give the same bits.
 //
-// exp, log, tanh, logistic and erf compute in f32 (errors up to 2.6 units in the last place). The others
+// exp, log, tanh, logistic and erf compute in f32 (errors up to 2.7 units in the last place). The others
 // compute in f64 with errors below 2^-33, so their results are the correctly rounded ones but for near ties.
 //
 // The coefficients are minimax fits; the error that stands beside each is the one before rounding.
