@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "kernels/parallel.h"
+#include "kernels/strided_copy.h"
 
 namespace hlosim {
 namespace {
@@ -134,6 +135,31 @@ Shape shape_of(std::span<const int64_t> dimensions, std::span<const int64_t> str
 
 // ── the minor dimension is reduced ──────────────────────────────
 
+// Rows of a few elements, as many outputs as there are rows: turned, a block at a time, so that outputs are
+// neighbours.
+void fold_short_rows(const FoldKernel& kernel, int64_t row, int64_t outputs, const std::byte* in,
+                     const std::byte* init, std::byte* out) {
+  constexpr int64_t kBlock = 256;
+  const auto turned = [&](int64_t n) {
+    const int64_t dimensions[] = {row, n}, from[] = {1, row}, to[] = {kBlock, 1};
+    return StridedCopy(dimensions, from, to, kernel.width);
+  };
+  const StridedCopy whole = turned(kBlock), rest = turned(outputs % kBlock);
+  parallel_for(outputs, std::max<int64_t>(1, kPiece / (row * kBlock)) * kBlock,
+               [&](int64_t begin, int64_t end) {
+                 Accumulators totals(kernel, kBlock), room(kernel, row * kBlock);
+                 for (int64_t first = begin; first < end; first += kBlock) {
+                   const int64_t n = std::min(kBlock, end - first);
+                   (n == kBlock ? whole : rest).run_here(in + first * row * kernel.width, room.at(0));
+                   kernel.widen(init, 1, totals.at(0));
+                   for (int64_t j = 1; j < n; ++j)
+                     std::memcpy(totals.at(j), totals.at(0), static_cast<size_t>(kernel.accumulator_width));
+                   kernel.columns(room.at(0), kBlock * kernel.width, row, n, totals.at(0));
+                   kernel.finish(totals.at(0), n, out + first * kernel.width);
+                 }
+               });
+}
+
 // Folds rows of `row` elements; the other reduced axes are walked. Work is cut into pieces of whole rows or
 // parts of a row.
 void fold_rows(const FoldKernel& kernel, const Shape& shape, const std::byte* in, const std::byte* init,
@@ -142,6 +168,10 @@ void fold_rows(const FoldKernel& kernel, const Shape& shape, const std::byte* in
   const int64_t row = outer.back().size;
   outer.pop_back();
   const int64_t outputs = count_of(shape.kept), rows = count_of(outer);
+  constexpr int64_t kShort = 7;  // row() takes so few one after the other, as columns() does
+  if (outer.empty() && row <= kShort && outputs >= 256 && shape.kept.size() == 1 &&
+      shape.kept[0].stride == row)
+    return fold_short_rows(kernel, row, outputs, in, init, out);
   const int64_t cuts = (row + kPiece - 1) / kPiece;             // of each row
   const int64_t together = std::max<int64_t>(1, kPiece / row);  // rows of a piece
   // Many outputs are not cut at all.
@@ -204,7 +234,7 @@ void fold_stack(const FoldKernel& kernel, const std::byte* in, Axis stacked, int
   const int64_t stride = stacked.stride * kernel.width;
   const std::byte* at = in + first * stride;
   int64_t rows = last - first;
-  const int64_t group = 256 / n;
+  const int64_t group = 1024 / n;
   if (stacked.stride == n && group >= 4 && rows >= 4 * group) {
     Accumulators wide(kernel, group * n);
     kernel.clear(wide.at(0), group * n);

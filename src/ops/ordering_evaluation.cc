@@ -66,9 +66,10 @@ std::optional<RecognisedOrder> recognised_order(const OpContext& op) {
 
 struct SortPlan {
   std::optional<RecognisedOrder> recognised;
-  AppliedComputation before;                      // else
-  std::vector<int64_t> widths;                    // bytes of the operands' elements
-  int64_t length = 0, lines = 0;                  // elements of a sorted line, and such lines
+  AppliedComputation before;    // else
+  std::vector<int64_t> widths;  // bytes of the operands' elements
+  int64_t dimension = 0;
+  int64_t length = 0, lines = 0;                  // elements of a sorted line by the bounds, and such lines
   std::vector<StridedCopy> to_lines, from_lines;  // where a line is not in one piece
 };
 
@@ -89,20 +90,22 @@ void sort_by_computation(const SortPlan& plan, std::span<const std::byte* const>
   });
 }
 
-/// Sorts lines of dense elements.
-void sort_lines(const SortPlan& plan, DeviceState& device, std::span<const std::byte* const> in,
-                std::span<std::byte* const> out) {
+/// Sorts the first `length` elements of lines of dense elements; those behind them stay.
+void sort_lines(const SortPlan& plan, int64_t length, DeviceState& device,
+                std::span<const std::byte* const> in, std::span<std::byte* const> out) {
   const auto lines = [&](int64_t begin, int64_t end) {
     std::vector<uint32_t> permutation(static_cast<size_t>(plan.length));
+    std::iota(permutation.begin(), permutation.end(), 0u);
+    const std::span<uint32_t> sorted(permutation.data(), static_cast<size_t>(length));
     std::optional<Applier> applier;
     if (!plan.recognised) applier.emplace(plan.before, device, 1);
     std::vector<const std::byte*> line(in.size());
     for (int64_t l = begin; l < end; ++l) {
       for (size_t k = 0; k < in.size(); ++k) line[k] = in[k] + l * plan.length * plan.widths[k];
       if (plan.recognised)
-        sorted_order(plan.recognised->order, line[plan.recognised->operand], plan.length, permutation.data());
+        sorted_order(plan.recognised->order, line[plan.recognised->operand], length, sorted.data());
       else
-        sort_by_computation(plan, line, *applier, permutation);
+        sort_by_computation(plan, line, *applier, sorted);
       for (size_t k = 0; k < in.size(); ++k)
         permute(plan.widths[k], line[k], permutation.data(), plan.length,
                 out[k] + l * plan.length * plan.widths[k]);
@@ -132,7 +135,9 @@ void run_sort(const SortPlan& plan, Invocation& call) {
     in[k] = own_in[k].data();
     out[k] = own_out[k].data();
   }
-  sort_lines(plan, call.device(), in, out);
+  int64_t length = plan.length;
+  for (size_t k = 0; k < count; ++k) length = std::min(length, call.operand(k).size(plan.dimension));
+  sort_lines(plan, length, call.device(), in, out);
   for (size_t k = 0; k < count && !plan.from_lines.empty(); ++k)
     plan.from_lines[k].run(out[k], call.result(k).bytes());
 }
@@ -143,6 +148,7 @@ Evaluation evaluate_sort(EvaluateContext& op) {
   auto plan = std::make_shared<SortPlan>();
   const ShapeRef shape = op.operand_shape(0);
   const int64_t along = op.ints(AttrKey::kDimensions)[0];
+  plan->dimension = along;
   plan->length = shape->dim(along);
   plan->lines = plan->length == 0 ? 0 : shape->element_count() / plan->length;
   if (plan->length >= kMostSorted) return op.unsupported("more than 2^32 - 1 elements to sort together");

@@ -181,7 +181,7 @@ struct ReducePlan {
   size_t count = 0;     // inputs, and results
   Reduction reduction;  // by the bounds
   AppliedComputation applied;
-  FoldKernel fold;  // where the computation is recognised
+  FoldKernel fold;       // where the computation is recognised
   bool widened = false;  // the fold runs in f32, which the accumulators are, on converted inputs
   std::vector<ElementType> accumulators, inputs, inits, results;
   int64_t block = ElementProgram::kBlock;
@@ -195,8 +195,10 @@ void convert_elements(ElementType from, ElementType to, const std::byte* in, std
     return;
   }
   const ElementKernel kernel = element_kernel(ElementOp::kConvert, from, to);
-  const void* operands[] = {in};
-  kernel.fn(out, operands, kernel.immediate, n);
+  parallel_for(n, 32 << 10, [&](int64_t begin, int64_t end) {
+    const void* operands[] = {in + begin * byte_width(from)};
+    kernel.fn(out + begin * byte_width(to), operands, kernel.immediate, end - begin);
+  });
 }
 
 /// The elements within the runtime sizes, dense, to the places that the bounds give them.

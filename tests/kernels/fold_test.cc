@@ -79,6 +79,7 @@ std::vector<Extent> extents() {
       {{300, 2, 700}, {1, 0, 1}},  // several rows a piece
       {{20, 3000}, {0, 1}},        // many outputs
       {{700, 3000}, {1, 0}},       // two blocks of columns, pieces of rows
+      {{1000, 7}, {0, 1}},         // short rows
       {{90000, 3}, {1, 0}},        // narrow columns
       {{4, 5000, 3, 7}, {1, 0, 1, 0}},
       {{40, 600, 50}, {0, 1, 0}},
