@@ -137,7 +137,7 @@ std::optional<TopKRows> top_k_rows(const OpContext& op) {
   const auto operands = operand_leaves_of(op), results = leaves_of(op.shape());
   if (operands.size() != 1 || results.size() != 2) return std::nullopt;
   const ShapeRef in = operands[0], values = results[0], indices = results[1];
-  if (!in->is_array() || in->rank() == 0 || !values->is_array() || !indices->is_array() ||
+  if (!in->is_array() || !in->is_static() || in->rank() == 0 || !values->is_array() || !indices->is_array() ||
       is_complex(in->element_type) || values->element_type != in->element_type ||
       indices->element_type != ElementType::kS32 || values->rank() != in->rank() ||
       !same_dimensions(values, indices))

@@ -18,24 +18,35 @@ namespace {
 constexpr int64_t kWordGrain = 16 << 10;  // some 30 µs
 constexpr int64_t kPiece = 1024;          // words made at a time
 
-/// The low bits of 32-bit words.
-void store_words(const uint32_t* words, int64_t count, int64_t width, std::byte* out) {
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(out + i * width, words + i, static_cast<size_t>(width));  // little-endian
+/// f(T()) with the unsigned type of `width` bytes, at most that of a word.
+template <class F>
+void with_word_type(int64_t width, F&& f) {
+  switch (width) {
+    case 1:
+      return f(uint8_t());
+    case 2:
+      return f(uint16_t());
+    default:
+      return f(uint32_t());
+  }
 }
 
 // ── rng-bit-generator ───────────────────────────────────────────
 
 /// Bits of `count` elements of `width` bytes; 64-bit elements are two words each, the low one first.
 void philox_bits(uint64_t key, std::array<uint64_t, 2> counter, int64_t count, int64_t width, std::byte* out) {
-  const int64_t words = width == 8 ? 2 * count : count, stored = std::min<int64_t>(width, 4);
-  parallel_for(words, kWordGrain, [&](int64_t begin, int64_t end) {
-    uint32_t piece[kPiece];
-    for (int64_t at = begin; at < end; at += kPiece) {
-      const int64_t n = std::min(kPiece, end - at);
-      philox_words(key, counter, at, n, piece);
-      store_words(piece, n, stored, out + at * stored);
-    }
+  const int64_t words = width == 8 ? 2 * count : count;
+  with_word_type(width, [&](auto word) {
+    using T = decltype(word);
+    T* elements = reinterpret_cast<T*>(out);
+    parallel_for(words, kWordGrain, [&](int64_t begin, int64_t end) {
+      uint32_t piece[kPiece];
+      for (int64_t at = begin; at < end; at += kPiece) {
+        const int64_t n = std::min(kPiece, end - at);
+        philox_words(key, counter, at, n, piece);
+        for (int64_t i = 0; i < n; ++i) elements[at + i] = static_cast<T>(piece[i]);
+      }
+    });
   });
 }
 
@@ -58,17 +69,20 @@ SplitShape split_shape(std::span<const int64_t> dimensions) {
   return shape;
 }
 
-void threefry_words(uint64_t key, uint64_t counter, const SplitShape& shape, int64_t width, std::byte* out) {
+template <class T>
+void threefry_words(uint64_t key, uint64_t counter, const SplitShape& shape, T* out) {
   parallel_for(shape.counters(), kWordGrain, [&](int64_t begin, int64_t end) {
+    int64_t inner = begin % shape.inner, half = begin / shape.inner % shape.half();
+    T* row = out + (begin / shape.inner / shape.half() * shape.split + 2 * half) * shape.inner;
     for (int64_t j = begin; j < end; ++j) {
       const uint64_t bits = threefry2x32(key, counter + static_cast<uint64_t>(j));
-      const uint32_t words[] = {static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32)};
-      const int64_t inner = j % shape.inner, row = j / shape.inner;
-      const int64_t split = 2 * (row % shape.half()), outer = row / shape.half();
-      for (int64_t w = 0; w < 2 && split + w < shape.split; ++w) {
-        const int64_t at = (outer * shape.split + split + w) * shape.inner + inner;
-        std::memcpy(out + at * width, words + w, static_cast<size_t>(width));
-      }
+      const bool has_second = 2 * half + 1 < shape.split;
+      row[inner] = static_cast<T>(bits);
+      if (has_second) row[inner + shape.inner] = static_cast<T>(bits >> 32);
+      if (++inner < shape.inner) continue;
+      inner = 0;
+      row += (has_second ? 2 : 1) * shape.inner;
+      half = half + 1 < shape.half() ? half + 1 : 0;
     }
   });
 }
@@ -91,7 +105,9 @@ Evaluation threefry_evaluation(ShapeRef bits, bool gives_state) {
     if (width == 8)
       threefry_pairs(key, counter, count, out);
     else
-      threefry_words(key, counter, split, width, out);
+      with_word_type(width, [&](auto word) {
+        threefry_words(key, counter, split, reinterpret_cast<decltype(word)*>(out));
+      });
     if (!gives_state) return;
     uint64_t* state = call.out<uint64_t>(0);
     state[0] = key;

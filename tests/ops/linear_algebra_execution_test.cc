@@ -103,5 +103,30 @@ TEST(TriangularSolveExecution, TransposesAndUnitDiagonal) {
               ElementsAre("{ {(1, 2)}, {(2, 0)} }", "{ {(1, -2)}, {(2, 0)} }"));
 }
 
+// Powers of two are in every float type, and so is what comes out: √4 = 2, 2·2 = 4, (4 - 1)·1/√1 + 1 = 4.
+TEST(LinearAlgebraExecution, EveryFloatType) {
+  for (int i = 1; i < kElementTypeCount; ++i) {
+    const auto type = static_cast<ElementType>(i);
+    if (!is_float(type) && !is_complex(type)) continue;
+    SCOPED_TRACE(to_text(type));
+    const std::string four = is_complex(type) ? "(4,0)" : "4", two = is_complex(type) ? "(2,0)" : "2";
+    const std::string right = is_complex(type) ? "{ {(2, 0)} }" : "{ {2} }";
+    EXPECT_THAT(executed(module_of(fmt::format(R"(
+      a = {0}[1,1] constant({{ {{{1}}} }})
+      b = {0}[1,1] constant({{ {{{2}}} }})
+      c = {0}[1,1] cholesky(a), lower=true
+      x = {0}[1,1] triangular-solve(b, a), left_side=true, lower=true, transpose_a=NO_TRANSPOSE
+      ROOT r = ({0}[1,1], {0}[1,1]) tuple(c, x))", to_text(type), four, two))),
+                ElementsAre(right, right));
+    if (is_complex(type)) continue;
+    EXPECT_THAT(executed(module_of(fmt::format(R"(
+      x = {0}[1,1] constant({{ {{4}} }})
+      one = {0}[1] constant({{1}})
+      ROOT r = {0}[1,1] batch-norm-inference(x, one, one, one, one), epsilon=0, feature_index=1)",
+                                               to_text(type)))),
+                ElementsAre("{ {4} }"));
+  }
+}
+
 }  // namespace
 }  // namespace hlosim::test

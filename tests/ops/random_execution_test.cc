@@ -157,5 +157,61 @@ TEST(Rng, NormalHasItsMeanAndDeviation) {
   EXPECT_NEAR(deviation(f64), 0.5, 0.05);
 }
 
+// Between 1 and 1 there is 1 only.
+TEST(Rng, EveryType) {
+  for (int i = 1; i < kElementTypeCount; ++i) {
+    const auto type = static_cast<ElementType>(i);
+    if (is_complex(type) || is_pred(type) || !(is_integer(type) || is_float(type))) continue;
+    EXPECT_THAT(executed(fmt::format(R"(HloModule m
+ENTRY e {{
+  one = {0}[] constant(1)
+  ROOT r = {0}[3] rng(one, one), distribution=rng_uniform
+}})",
+                                     to_text(type))),
+                ElementsAre(bit_width(type) == 1 && is_signed_integer(type) ? "{-1, -1, -1}" : "{1, 1, 1}"))
+        << to_text(type);
+  }
+}
+
+TEST(RngBitGenerator, TypesOfWholeBytesHaveBitsOthersAreRefusedByName) {
+  for (int i = 1; i < kElementTypeCount; ++i) {
+    const auto type = static_cast<ElementType>(i);
+    const auto results = bits("rng_philox", "{42, 7}", fmt::format("{}[2]", to_text(type)));
+    const bool runs = !is_complex(type) && !is_pred(type) && bit_width(type) >= 8;
+    ASSERT_EQ(results.size(), runs ? 2u : 1u) << to_text(type) << results[0];
+    if (!runs) {
+      EXPECT_THAT(results[0], HasSubstr(fmt::format("(u64[2], {}[2])", to_text(type))));
+    }
+  }
+}
+
+// Arrays that several threads share: dimensions before and behind the split one, odd and even.
+TEST(RngBitGenerator, ThreeFryOfLargeArrays) {
+  for (const auto& [outer, split, inner] :
+       {std::array<int64_t, 3>{3, 40001, 1}, {1, 2, 50001}, {101, 203, 5}, {7, 9, 1001}}) {
+    Execution execution(fmt::format(R"(HloModule m
+ENTRY e {{
+  s = u64[2] constant({{3, 4}})
+  ROOT r = (u64[2], u16[{},{},{}]) rng-bit-generator(s), algorithm=rng_three_fry
+}})",
+                                    outer, split, inner));
+    const auto results = execution.arrays();
+    ASSERT_EQ(results.size(), 2u);
+    // All odd: the largest is split; else the even one is.
+    const bool along_inner = split % 2 != 0 && inner > split;
+    const int64_t rows = along_inner ? outer * split : outer, n = along_inner ? inner : split,
+                  rest = along_inner ? 1 : inner, half = (n + 1) / 2;
+    int64_t wrong = 0;
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t k = 0; k < n; ++k)
+        for (int64_t c = 0; c < rest; ++c) {
+          const uint64_t pair = threefry2x32(3, 4 + static_cast<uint64_t>((r * half + k / 2) * rest + c));
+          wrong += results[1].as<uint16_t>()[(r * n + k) * rest + c] != static_cast<uint16_t>(pair >> (k % 2 * 32));
+        }
+    EXPECT_EQ(wrong, 0) << outer << " " << split << " " << inner;
+    EXPECT_EQ(results[0].as<uint64_t>()[1], 4 + static_cast<uint64_t>(rows * half * rest));
+  }
+}
+
 }  // namespace
 }  // namespace hlosim::test
