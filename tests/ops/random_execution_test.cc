@@ -162,13 +162,14 @@ TEST(Rng, EveryType) {
   for (int i = 1; i < kElementTypeCount; ++i) {
     const auto type = static_cast<ElementType>(i);
     if (is_complex(type) || is_pred(type) || !(is_integer(type) || is_float(type))) continue;
+    const int one = type == ElementType::kS1 ? -1 : 1;
     EXPECT_THAT(executed(fmt::format(R"(HloModule m
 ENTRY e {{
-  one = {0}[] constant(1)
+  one = {0}[] constant({1})
   ROOT r = {0}[3] rng(one, one), distribution=rng_uniform
 }})",
-                                     to_text(type))),
-                ElementsAre(bit_width(type) == 1 && is_signed_integer(type) ? "{-1, -1, -1}" : "{1, 1, 1}"))
+                                     to_text(type), one)),
+                ElementsAre(fmt::format("{{{0}, {0}, {0}}}", one)))
         << to_text(type);
   }
 }
