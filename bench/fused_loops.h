@@ -1,4 +1,5 @@
-// Fusions written by hand as one loop each, and compiled for this machine: what a compiler would make of them.
+// Fusions written by hand as one loop each, and compiled for this machine: what a compiler would make of
+// them.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,8 @@ constexpr int64_t kGrain = 64 << 10;
 // A module with inputs that stay as they are.
 class Runs {
  public:
-  explicit Runs(std::string text, bool cluster = true) : source_(std::make_shared<SourceFile>("bench.hlo", std::move(text))) {
+  explicit Runs(std::string text, bool cluster = true)
+      : source_(std::make_shared<SourceFile>("bench.hlo", std::move(text))) {
     DiagnosticList sink;
     std::vector<Module> modules = read_modules(source_, op_table(), sink);
     if (modules.size() != 1) stop(sink);
@@ -79,7 +80,9 @@ class Runs {
   std::vector<Array> inputs_;
 };
 
-std::vector<float> output(int64_t count = kElements) { return std::vector<float>(static_cast<size_t>(count)); }
+std::vector<float> output(int64_t count = kElements) {
+  return std::vector<float>(static_cast<size_t>(count));
+}
 
 void three_operations() {
   if (!wanted("three operations")) return;
@@ -95,7 +98,8 @@ ENTRY e {
   std::vector<float> out = output();
   const auto loop = [&](auto function) {
     parallel_for(kElements, kGrain, [&](int64_t begin, int64_t end) {
-      function(runs.input(0) + begin, runs.input(1) + begin, runs.input(2) + begin, out.data() + begin, end - begin);
+      function(runs.input(0) + begin, runs.input(1) + begin, runs.input(2) + begin, out.data() + begin,
+               end - begin);
     });
   };
   Interleaved all("three operations, 16 M f32", 16.0 * kElements);
@@ -112,9 +116,9 @@ void gelu_op_by_op(const float* x, float* result) {
     int lhs, rhs;  // values: 0 is x, -1 … -4 the constants, n > 0 the nth result
   };
   using enum ElementOp;
-  constexpr Operation kOperations[] = {{kMultiply, 0, 0},  {kMultiply, 1, 0}, {kMultiply, 2, -1}, {kAdd, 3, 0},
-                                       {kMultiply, 4, -2}, {kTanh, 5, 5},     {kAdd, 6, -3},      {kMultiply, 7, -4},
-                                       {kMultiply, 8, 0}};
+  constexpr Operation kOperations[] = {{kMultiply, 0, 0}, {kMultiply, 1, 0},  {kMultiply, 2, -1},
+                                       {kAdd, 3, 0},      {kMultiply, 4, -2}, {kTanh, 5, 5},
+                                       {kAdd, 6, -3},     {kMultiply, 7, -4}, {kMultiply, 8, 0}};
   constexpr float kConstants[] = {0.044715f, 0.7978845608f, 1.0f, 0.5f};
   std::vector<std::unique_ptr<float[]>> values;
   std::vector<int64_t> constants;
@@ -229,7 +233,8 @@ void softmax(int64_t rows, int64_t row) {
 void tiny(std::string_view shape) {
   const std::string title = fmt::format("1000 additions of {}", shape);
   if (!wanted(title)) return;
-  std::string text = fmt::format("HloModule m\nENTRY e {{\n  x = {0} parameter(0)\n  v0 = {0} negate(x)\n", shape);
+  std::string text =
+      fmt::format("HloModule m\nENTRY e {{\n  x = {0} parameter(0)\n  v0 = {0} negate(x)\n", shape);
   for (int i = 1; i <= 1000; ++i) text += fmt::format("  v{} = {} add(v{}, x)\n", i, shape, i - 1);
   text += fmt::format("  ROOT r = {} negate(v1000)\n}}\n", shape);
   Runs runs(text), apart(text, false);
@@ -241,7 +246,8 @@ void tiny(std::string_view shape) {
 
 // A loop that also carries an array, so that it isn't only scalars.
 void scalar_loop(bool with_array) {
-  const std::string title = fmt::format("while of 10^6 iterations, {}", with_array ? "and an array" : "scalars");
+  const std::string title =
+      fmt::format("while of 10^6 iterations, {}", with_array ? "and an array" : "scalars");
   if (!wanted(title)) return;
   const std::string leaf = with_array ? ", f32[4]" : "";
   Interleaved all(title, 1e6);

@@ -10,9 +10,10 @@
 namespace hlosim {
 namespace {
 
-// An iota of several dimensions is a view of its one row of numbers. Adds a node for each such row, before the
-// iota, and returns what the iotas are.
-std::vector<std::pair<ValueId, Seen>> count_rows(ComputationGraph& graph, Module& module, const OpTable& table) {
+// An iota of several dimensions is a view of its one row of numbers. Adds a node for each such row, before
+// the iota, and returns what the iotas are.
+std::vector<std::pair<ValueId, Seen>> count_rows(ComputationGraph& graph, Module& module,
+                                                 const OpTable& table) {
   std::vector<std::pair<ValueId, Seen>> views;
   std::vector<GraphNode> nodes;
   for (GraphNode& node : graph.nodes) {
@@ -28,7 +29,8 @@ std::vector<std::pair<ValueId, Seen>> count_rows(ComputationGraph& graph, Module
         row.results = {static_cast<ValueId>(graph.values.size())};
         graph.values.push_back({module.shapes().array(op.shape()->element_type, length), {}});
         const auto dimensions = op.shape()->dimensions;
-        StridedView view{0, {dimensions.begin(), dimensions.end()}, std::vector<int64_t>(dimensions.size(), 0)};
+        StridedView view{
+            0, {dimensions.begin(), dimensions.end()}, std::vector<int64_t>(dimensions.size(), 0)};
         view.strides[static_cast<size_t>(along)] = 1;
         views.emplace_back(node.results[0], Seen{row.results[0], std::move(view)});
         nodes.push_back(std::move(row));
@@ -52,7 +54,8 @@ GraphNode copied_view(const GraphNode& node, const Seen& seen, ShapeRef shape) {
   const int64_t width = byte_width(shape->element_type);
   const StridedView& view = *seen.view;
   copy.reused.clear();
-  copy.evaluation = [strided = StridedCopy(view.dimensions, view.strides, dense_strides(view.dimensions), width),
+  copy.evaluation = [strided =
+                         StridedCopy(view.dimensions, view.strides, dense_strides(view.dimensions), width),
                      offset = view.offset * width](Invocation& call) {
     strided.run(call.operand(0).bytes() + offset, call.make_result().bytes());
   };
@@ -65,7 +68,12 @@ class Rewriter {
  public:
   Rewriter(const ComputationGraph& graph, const ValueViews& views, const Groups& groups, Module& module,
            const OpTable& table, const std::vector<bool>& separate)
-      : graph_(graph), views_(views), groups_(groups), module_(module), table_(table), separate_(separate),
+      : graph_(graph),
+        views_(views),
+        groups_(groups),
+        module_(module),
+        table_(table),
+        separate_(separate),
         done_(graph.nodes.size(), false) {}
 
   /// The nodes in their new order; `origins`: the first of the old nodes that each stands for.
@@ -101,8 +109,10 @@ class Rewriter {
   void for_each_input(NodeIndex n, F&& f) const {
     const GraphNode& node = graph_.nodes[n];
     switch (groups_.roles[n]) {
-      case NodeRole::kUnneeded: return;
-      case NodeRole::kView: return f(views_[node.results[0]].base);
+      case NodeRole::kUnneeded:
+        return;
+      case NodeRole::kView:
+        return f(views_[node.results[0]].base);
       case NodeRole::kFixed:
         for (const ValueId operand : node.operands) f(operand);
         return;
@@ -173,7 +183,8 @@ void make_clusters(ComputationGraph& graph, Module& module, const OpTable& table
   int64_t most = Lifetimes(graph, graph.nodes).peak().bytes;
   std::vector<GraphNode> as_given = graph.nodes;
   const auto iotas = count_rows(graph, module, table);
-  for (const auto& [value, seen] : iotas) most += data_bytes(graph.values[seen.base].shape);  // which it needs anyway
+  for (const auto& [value, seen] : iotas)
+    most += data_bytes(graph.values[seen.base].shape);  // which it needs anyway
   const ValueViews views(graph, module, table, iotas);
   std::vector<bool> separate(graph.nodes.size(), false);
   constexpr int kTries = 8;
@@ -191,8 +202,9 @@ void make_clusters(ComputationGraph& graph, Module& module, const OpTable& table
     bool found = false;
     for (size_t n = peak.node; n < nodes.size(); ++n) {
       if (!may_join(groups.roles[origins[n]])) continue;
-      const bool waits = n == peak.node || std::any_of(nodes[n].operands.begin(), nodes[n].operands.end(),
-                                                       [&](ValueId v) { return lifetimes.spans(v, peak.node); });
+      const bool waits =
+          n == peak.node || std::any_of(nodes[n].operands.begin(), nodes[n].operands.end(),
+                                        [&](ValueId v) { return lifetimes.spans(v, peak.node); });
       if (!waits) continue;
       for (const NodeIndex member : groups.groups[groups.group_of[origins[n]]].nodes) {
         found = found || !separate[member];

@@ -37,7 +37,8 @@ ProgramMaker::Value ProgramMaker::load(ValueId base, const StridedView& view) {
   const ComputationGraph::Value& source = context_.graph.values[base];
   Value value;
   if (source.constant.data && (plan.is_splat() || space_ == 1)) {
-    value = builder_.constant(source.shape->element_type, source.constant.bytes() + view.offset * plan.width());
+    value =
+        builder_.constant(source.shape->element_type, source.constant.bytes() + view.offset * plan.width());
   } else {
     value = builder_.input(source.shape->element_type);
     inputs_.push_back({base, plan});

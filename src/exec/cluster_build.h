@@ -59,13 +59,14 @@ class ProgramMaker {
 /// The group as one node; `outputs`: the values needed outside.
 GraphNode make_pass(const ClusterContext& context, const Group& group, const std::vector<ValueId>& outputs);
 /// The same for a group with rows (exec/cluster_row_build.cc).
-GraphNode make_row_pass(const ClusterContext& context, const Group& group, const std::vector<ValueId>& outputs);
+GraphNode make_row_pass(const ClusterContext& context, const Group& group,
+                        const std::vector<ValueId>& outputs);
 
 /// Index of `value` among the operands, where it is added if need be.
 size_t operand_index(GraphNode& node, ValueId value);
 
-/// An operand whose bytes `result` may take: one that is `free` (a flag per operand), of as many elements as wide; -1:
-/// there is none.
+/// An operand whose bytes `result` may take: one that is `free` (a flag per operand), of as many elements as
+/// wide; -1: there is none.
 int64_t reusable_operand(const ClusterContext& context, const GraphNode& node, ValueId result,
                          const std::vector<bool>& free);
 

@@ -36,7 +36,9 @@ class Sets {
 struct Space {
   int64_t elements = 0, rows = 0, row = 0;
 
-  bool holds(int64_t count) const { return rows == 0 ? count == elements : count == rows * row || count == rows; }
+  bool holds(int64_t count) const {
+    return rows == 0 ? count == elements : count == rows * row || count == rows;
+  }
   bool operator==(const Space&) const = default;
 };
 
@@ -51,8 +53,15 @@ class Grouping {
  public:
   Grouping(const ComputationGraph& graph, const ValueViews& views, Module& module, const OpTable& table,
            ProgramServices& services, const std::vector<bool>& separate)
-      : graph_(graph), views_(views), module_(module), table_(table), services_(services), separate_(separate),
-        classes_(graph.nodes.size()), spaces_(graph.nodes.size()), levels_(graph.nodes.size(), 0) {}
+      : graph_(graph),
+        views_(views),
+        module_(module),
+        table_(table),
+        services_(services),
+        separate_(separate),
+        classes_(graph.nodes.size()),
+        spaces_(graph.nodes.size()),
+        levels_(graph.nodes.size(), 0) {}
 
   Groups make() {
     find_producers();
@@ -86,13 +95,15 @@ class Grouping {
     if (!is_plain_array(shape)) return false;
     for (const ValueId operand : candidate.operands) {
       const ShapeRef one = graph_.values[operand].shape;
-      if (!is_plain_array(one) || (one->element_count() != shape->element_count() && !one->is_scalar())) return false;
+      if (!is_plain_array(one) || (one->element_count() != shape->element_count() && !one->is_scalar()))
+        return false;
     }
     return static_cast<bool>(def.element(OpContext(module_, *candidate.instruction, table_, nullptr)));
   }
 
   std::optional<RowFold> fold(const GraphNode& candidate) const {
-    if (candidate.evaluation || candidate.operands.size() != 2 || candidate.results.size() != 1) return std::nullopt;
+    if (candidate.evaluation || candidate.operands.size() != 2 || candidate.results.size() != 1)
+      return std::nullopt;
     for (const ValueId value : {candidate.operands[0], candidate.operands[1], candidate.results[0]})
       if (!is_plain_array(graph_.values[value].shape)) return std::nullopt;
     EvaluateContext op(module_, *candidate.instruction, table_, nullptr, services_);
@@ -113,8 +124,11 @@ class Grouping {
       case NodeRole::kFold:
         for (size_t i = 0; i < node(n).operands.size(); ++i) f(seen(n, i).base);
         break;
-      case NodeRole::kView: f(views_[node(n).results[0]].base); break;
-      case NodeRole::kUnneeded: break;
+      case NodeRole::kView:
+        f(views_[node(n).results[0]].base);
+        break;
+      case NodeRole::kUnneeded:
+        break;
     }
   }
 
@@ -137,8 +151,8 @@ class Grouping {
 
   // ── what fits together ────────────────────────────────────────
 
-  // Calls f(producer, rows or 0, row) for the operands of `n` that could come from within the same pass: with the
-  // same elements, reduced to rows, or one for each row.
+  // Calls f(operand, producer) for the operands of `n` that could come from within the same pass: with as many
+  // elements, reduced to rows, or one for each row.
   template <class F>
   void for_each_candidate(size_t n, F&& f) const {
     if (separate_[n]) return;
@@ -276,7 +290,8 @@ class Grouping {
     for (Group& group : groups_.groups) {
       const NodeIndex first = group.nodes[0];
       const bool even = std::all_of(group.nodes.begin(), group.nodes.end(), [&](NodeIndex n) {
-        return groups_.roles[n] == NodeRole::kElementwise && space(graph_, node(n)) == space(graph_, node(first));
+        return groups_.roles[n] == NodeRole::kElementwise &&
+               space(graph_, node(n)) == space(graph_, node(first));
       });
       if (even) continue;
       group.rows = space_of(first).rows;
@@ -305,8 +320,8 @@ Seen read_by(const GraphNode& node, NodeRole role, size_t operand, const ValueVi
   return seen.view ? Seen{value, std::nullopt} : seen;
 }
 
-Groups find_groups(const ComputationGraph& graph, const ValueViews& views, Module& module, const OpTable& table,
-                   ProgramServices& services, const std::vector<bool>& separate) {
+Groups find_groups(const ComputationGraph& graph, const ValueViews& views, Module& module,
+                   const OpTable& table, ProgramServices& services, const std::vector<bool>& separate) {
   return Grouping(graph, views, module, table, services, separate).make();
 }
 

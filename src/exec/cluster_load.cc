@@ -32,11 +32,16 @@ void copy(const std::byte* source, int64_t stride, int64_t width, std::byte* des
     return;
   }
   switch (width) {
-    case 1: return copy_as<uint8_t>(source, stride, destination, n);
-    case 2: return copy_as<uint16_t>(source, stride, destination, n);
-    case 4: return copy_as<uint32_t>(source, stride, destination, n);
-    case 8: return copy_as<uint64_t>(source, stride, destination, n);
-    case 16: return copy_as<Wide>(source, stride, destination, n);
+    case 1:
+      return copy_as<uint8_t>(source, stride, destination, n);
+    case 2:
+      return copy_as<uint16_t>(source, stride, destination, n);
+    case 4:
+      return copy_as<uint32_t>(source, stride, destination, n);
+    case 8:
+      return copy_as<uint64_t>(source, stride, destination, n);
+    case 16:
+      return copy_as<Wide>(source, stride, destination, n);
   }
   HLOSIM_CHECK(false, "elements of {} bytes", width);
 }
@@ -74,7 +79,8 @@ BlockLoad::BlockLoad(const LoadPlan& plan, int64_t block, bool first_only)
   else if (!plan.is_dense())
     elements = block;
   constexpr int64_t kAlignment = 64;
-  storage_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(elements * plan.width_ + kAlignment));
+  storage_ =
+      std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(elements * plan.width_ + kAlignment));
   const auto address = reinterpret_cast<uintptr_t>(storage_.get());
   buffer_ = storage_.get() + (kAlignment - static_cast<int64_t>(address % kAlignment)) % kAlignment;
   if (plan.kind_ == LoadPlan::Kind::kRows) index_.resize(plan.view_.dimensions.size() - 1);
@@ -96,10 +102,14 @@ void BlockLoad::begin(const std::byte* base) {
 
 const std::byte* BlockLoad::at(int64_t position, int64_t n) {
   switch (plan_->kind_) {
-    case LoadPlan::Kind::kDense: return element(plan_->view_.offset + position);
-    case LoadPlan::Kind::kSplat: return first_only_ ? element(plan_->view_.offset) : buffer_;
-    case LoadPlan::Kind::kPeriodic: return buffer_ + position % plan_->view_.dimensions[1] * plan_->width_;
-    case LoadPlan::Kind::kRows: break;
+    case LoadPlan::Kind::kDense:
+      return element(plan_->view_.offset + position);
+    case LoadPlan::Kind::kSplat:
+      return first_only_ ? element(plan_->view_.offset) : buffer_;
+    case LoadPlan::Kind::kPeriodic:
+      return buffer_ + position % plan_->view_.dimensions[1] * plan_->width_;
+    case LoadPlan::Kind::kRows:
+      break;
   }
   return rows(position, n);
 }
@@ -148,7 +158,8 @@ const std::byte* BlockLoad::rows(int64_t position, int64_t n) {
   spread_from_ = -1;
   for (int64_t done = 0; done < n;) {
     const int64_t piece = std::min(n - done, length - column_);
-    copy(element(row_start_ + column_ * stride), stride, plan_->width_, buffer_ + done * plan_->width_, piece);
+    copy(element(row_start_ + column_ * stride), stride, plan_->width_, buffer_ + done * plan_->width_,
+         piece);
     done += piece;
     column_ += piece;
     if (column_ == length) next_row();

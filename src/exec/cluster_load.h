@@ -35,7 +35,8 @@ class LoadPlan {
 /// Blocks of one operand for one thread.
 class BlockLoad {
  public:
-  /// `block`: most elements that at() will be asked for. `first_only`: where all of a block are the same, one is enough.
+  /// `block`: most elements that at() will be asked for. `first_only`: where all of a block are the same, one
+  /// is enough.
   BlockLoad(const LoadPlan& plan, int64_t block, bool first_only = false);
 
   /// Elements come from the array at `base` from now on.
@@ -54,9 +55,9 @@ class BlockLoad {
   bool first_only_;
   const std::byte* base_ = nullptr;
   std::unique_ptr<std::byte[]> storage_;
-  std::byte* buffer_ = nullptr;          // 64-byte aligned
+  std::byte* buffer_ = nullptr;  // 64-byte aligned
   // Of a view in rows: the place of the next element.
-  std::vector<int64_t> index_;           // of all dimensions but the last
+  std::vector<int64_t> index_;  // of all dimensions but the last
   int64_t position_ = -1, row_start_ = 0, column_ = 0;
   int64_t spread_from_ = -1, spread_ = 0;  // the element that fills the buffer, so many times
 };

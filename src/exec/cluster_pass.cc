@@ -33,7 +33,8 @@ class PassRunner {
     }
     blocks_ = BlockLengths(*pass_.program, widths, pass_.count);
     for (const ElementPass::Input& input : pass_.inputs) blocks_.add_row(input.load.row());
-    while (grain_ > 2048 && grain_ * static_cast<int64_t>(pass_.program->step_count()) > 8 * kGrain) grain_ /= 2;
+    while (grain_ > 2048 && grain_ * static_cast<int64_t>(pass_.program->step_count()) > 8 * kGrain)
+      grain_ /= 2;
   }
 
   void run(Invocation& call) const {
@@ -44,8 +45,8 @@ class PassRunner {
         call.make_result(k);
     }
     parallel_for(pass_.count, grain_, [&](int64_t begin, int64_t end) {
-      run_range(call, *workers_.take([&] { return std::make_unique<PassWorker>(pass_, blocks_.longest()); }), begin,
-                end);
+      run_range(call, *workers_.take([&] { return std::make_unique<PassWorker>(pass_, blocks_.longest()); }),
+                begin, end);
     });
   }
 
@@ -73,7 +74,8 @@ class PassRunner {
 }  // namespace
 
 Evaluation pass_evaluation(ElementPass pass) {
-  return [runner = std::make_shared<const PassRunner>(std::move(pass))](Invocation& call) { runner->run(call); };
+  return
+      [runner = std::make_shared<const PassRunner>(std::move(pass))](Invocation& call) { runner->run(call); };
 }
 
 }  // namespace hlosim

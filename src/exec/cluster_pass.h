@@ -17,9 +17,9 @@ struct ElementPass {
     LoadPlan load;
   };
   std::shared_ptr<const ElementProgram> program;
-  std::vector<Input> inputs;        // of the program
-  std::vector<int64_t> widths;      // bytes of an element of each output
-  std::vector<int64_t> reused;      // the operand whose bytes an output may take, or -1
+  std::vector<Input> inputs;    // of the program
+  std::vector<int64_t> widths;  // bytes of an element of each output
+  std::vector<int64_t> reused;  // the operand whose bytes an output may take, or -1
   int64_t count = 0;
 };
 

@@ -50,7 +50,8 @@ class RowPassMaker {
     const NodeIndex from = context_.groups.producers[value];
     if (from == kNoNode) return kNone;
     const auto found = std::lower_bound(group_.nodes.begin(), group_.nodes.end(), from);
-    return found != group_.nodes.end() && *found == from ? static_cast<size_t>(found - group_.nodes.begin()) : kNone;
+    return found != group_.nodes.end() && *found == from ? static_cast<size_t>(found - group_.nodes.begin())
+                                                         : kNone;
   }
   // Calls f(member) for the members that `m` reads.
   template <class F>
@@ -68,7 +69,8 @@ class RowPassMaker {
   void find_stages() {
     stages_.assign(count(), 0);
     for (size_t m = 0; m < count(); ++m)
-      for_each_read(m, [&](size_t from) { stages_[m] = std::max(stages_[m], stages_[from] + behind(m, from)); });
+      for_each_read(m,
+                    [&](size_t from) { stages_[m] = std::max(stages_[m], stages_[from] + behind(m, from)); });
   }
 
   // What is needed in later stages only is computed there instead of waiting in a buffer.
@@ -76,7 +78,8 @@ class RowPassMaker {
     std::vector<size_t> latest(count(), kNone);
     for (size_t m = count(); m-- > 0;) {
       if (latest[m] != kNone && !folds(m)) stages_[m] = latest[m];
-      for_each_read(m, [&](size_t from) { latest[from] = std::min(latest[from], stages_[m] - behind(m, from)); });
+      for_each_read(
+          m, [&](size_t from) { latest[from] = std::min(latest[from], stages_[m] - behind(m, from)); });
     }
   }
 
@@ -170,8 +173,8 @@ class RowPassMaker {
     for (RowPass::Value& output : step.outputs) f(output);
   }
 
-  // Buffers that are read no more when a result or another buffer of their kind is written lie where it will lie:
-  // less for the cache to hold.
+  // Buffers that are read no more when a result or another buffer of their kind is written lie where it will
+  // lie: less for the cache to hold.
   void share_room() {
     struct Life {
       size_t first = kNone, last = 0;
@@ -180,7 +183,8 @@ class RowPassMaker {
     std::vector<Life> lives(pass_.buffers.size());
     for (size_t s = 0; s < pass_.steps.size(); ++s) {
       for (const RowPass::Input& input : pass_.steps[s].inputs)
-        if (input.from.place == RowPass::Place::kBuffer && !input.load.is_dense()) lives[input.from.index].dense = false;
+        if (input.from.place == RowPass::Place::kBuffer && !input.load.is_dense())
+          lives[input.from.index].dense = false;
       for_each_value(pass_.steps[s], [&](RowPass::Value& value) {
         if (value.place != RowPass::Place::kBuffer) return;
         Life& life = lives[value.index];
@@ -189,9 +193,9 @@ class RowPassMaker {
       });
     }
     std::vector<RowPass::Value> rooms;
-    std::vector<size_t> busy;                       // last step in which a room is needed
+    std::vector<size_t> busy;  // last step in which a room is needed
     std::vector<bool> given(node_.results.size(), false);
-    std::vector<RowPass::Value> places;             // of each buffer
+    std::vector<RowPass::Value> places;  // of each buffer
     for (size_t b = 0; b < lives.size(); ++b) {
       RowPass::Value place = pass_.buffers[b];
       const size_t result = lives[b].dense ? result_after(place, lives[b].last, given) : kNone;
@@ -233,7 +237,8 @@ class RowPassMaker {
     return kNone;
   }
 
-  // A result may lie where an operand is that is read at the same place only, and not after the result is written.
+  // A result may lie where an operand is that is read at the same place only, and not after the result is
+  // written.
   void find_reused() {
     std::vector<bool> taken(node_.operands.size(), false);
     for (const ValueId result : node_.results) {
@@ -251,17 +256,18 @@ class RowPassMaker {
   const Group& group_;
   GraphNode node_;
   RowPass pass_;
-  std::vector<size_t> stages_;              // of each member
+  std::vector<size_t> stages_;  // of each member
   std::vector<RowPass::Value> places_;
-  std::vector<bool> stored_;                // the place is one
-  std::vector<size_t> last_reads_;          // step that reads an operand last
-  std::vector<bool> same_place_;            // the operand is read dense
+  std::vector<bool> stored_;                     // the place is one
+  std::vector<size_t> last_reads_;               // step that reads an operand last
+  std::vector<bool> same_place_;                 // the operand is read dense
   std::unordered_map<ValueId, size_t> written_;  // step that writes a value
 };
 
 }  // namespace
 
-GraphNode make_row_pass(const ClusterContext& context, const Group& group, const std::vector<ValueId>& outputs) {
+GraphNode make_row_pass(const ClusterContext& context, const Group& group,
+                        const std::vector<ValueId>& outputs) {
   return RowPassMaker(context, group, outputs).make();
 }
 

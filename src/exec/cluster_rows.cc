@@ -10,7 +10,7 @@ namespace hlosim {
 namespace {
 
 constexpr int64_t kChunkBytes = 48 << 10;  // that a chunk touches: little more than the L1 cache holds
-constexpr int64_t kGrain = 16 << 10;        // elements that are worth a thread
+constexpr int64_t kGrain = 16 << 10;       // elements that are worth a thread
 
 // What one thread needs.
 struct RowWorker {
@@ -49,7 +49,9 @@ class RowRunner {
  public:
   explicit RowRunner(RowPass pass) : pass_(std::move(pass)) {
     int64_t bytes = 0;  // of a row
-    const auto add = [&](const RowPass::Value& value) { bytes += value.wide ? value.width * pass_.row : value.width; };
+    const auto add = [&](const RowPass::Value& value) {
+      bytes += value.wide ? value.width * pass_.row : value.width;
+    };
     for (const RowPass::Value& value : pass_.buffers) add(value);
     std::vector<bool> seen(pass_.reused.size(), false);
     for (const RowPass::Step& step : pass_.steps) {
@@ -90,9 +92,12 @@ class RowRunner {
   std::byte* at(Invocation& call, const RowWorker& worker, const RowPass::Value& value, int64_t first) const {
     const int64_t offset = first * (value.wide ? pass_.row : 1) * value.width;
     switch (value.place) {
-      case RowPass::Place::kOperand: return call.operand(value.index).bytes() + offset;
-      case RowPass::Place::kResult: return call.result(value.index).bytes() + offset;
-      case RowPass::Place::kBuffer: break;
+      case RowPass::Place::kOperand:
+        return call.operand(value.index).bytes() + offset;
+      case RowPass::Place::kResult:
+        return call.result(value.index).bytes() + offset;
+      case RowPass::Place::kBuffer:
+        break;
     }
     return worker.buffers[value.index].data();
   }
@@ -119,7 +124,8 @@ class RowRunner {
     }
   }
 
-  void run_fold(Invocation& call, RowWorker& worker, const RowPass::Step& step, int64_t first, int64_t rows) const {
+  void run_fold(Invocation& call, RowWorker& worker, const RowPass::Step& step, int64_t first,
+                int64_t rows) const {
     const std::byte* in = at(call, worker, step.folded, first);
     std::byte* out = at(call, worker, step.outputs[0], first);
     const std::byte* init = call.operand(step.init).bytes();
@@ -139,7 +145,8 @@ class RowRunner {
 }  // namespace
 
 Evaluation row_pass_evaluation(RowPass pass) {
-  return [runner = std::make_shared<const RowRunner>(std::move(pass))](Invocation& call) { runner->run(call); };
+  return
+      [runner = std::make_shared<const RowRunner>(std::move(pass))](Invocation& call) { runner->run(call); };
 }
 
 }  // namespace hlosim

@@ -26,8 +26,8 @@ struct RowPass {
   enum class Place : uint8_t { kOperand, kResult, kBuffer };
   struct Value {
     Place place = Place::kOperand;
-    size_t index = 0;    // leaf of the node, or the buffer
-    int64_t width = 0;   // bytes of an element
+    size_t index = 0;   // leaf of the node, or the buffer
+    int64_t width = 0;  // bytes of an element
     bool wide = false;
   };
   struct Input {

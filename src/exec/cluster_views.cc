@@ -39,10 +39,12 @@ ValueViews::ValueViews(const ComputationGraph& graph, Module& module, const OpTa
 
 void ValueViews::see(const GraphNode& node, Module& module, const OpTable& table) {
   const OpDef& def = table[node.instruction->opcode];
-  if (node.evaluation || !def.view || def.element || node.operands.size() != 1 || node.results.size() != 1) return;
+  if (node.evaluation || !def.view || def.element || node.operands.size() != 1 || node.results.size() != 1)
+    return;
   const ValueId from = node.operands[0], to = node.results[0];
   const ShapeRef operand = graph_.values[from].shape, result = graph_.values[to].shape;
-  if (!is_plain_array(operand) || !is_plain_array(result) || operand->element_type != result->element_type) return;
+  if (!is_plain_array(operand) || !is_plain_array(result) || operand->element_type != result->element_type)
+    return;
 
   const OpContext op(module, *node.instruction, table, nullptr);
   StridedView view;

@@ -13,7 +13,8 @@ namespace hlosim {
 /// Elements of `base` in the order of another value's.
 struct Seen {
   ValueId base = 0;
-  std::optional<StridedView> view;  // nullopt: all elements of `base` in its own order, maybe under other dimensions
+  /// Nullopt: all elements of `base` in its own order, maybe under other dimensions.
+  std::optional<StridedView> view;
 };
 
 /// For each value of a graph how it is seen in the memory of the first value behind it that isn't itself only
@@ -26,8 +27,8 @@ class ValueViews {
 
   /// As composed as possible.
   const Seen& operator[](ValueId value) const { return values_[value]; }
-  /// As a pass reads it block by block: the value itself where single strided loads would be too slow, as those
-  /// down the columns of a large array.
+  /// As a pass reads it block by block: the value itself where single strided loads would be too slow, as
+  /// those down the columns of a large array.
   Seen load(ValueId value) const;
   /// The value is the result of an opcode that only looks at its operand's elements.
   bool is_view(ValueId value) const { return values_[value].base != value; }

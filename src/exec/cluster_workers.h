@@ -63,8 +63,8 @@ class AlignedBytes {
   std::byte* data_;
 };
 
-/// How many elements a program is given at once: few enough that all its registers stay in the L1 cache, enough that
-/// calls cost little.
+/// How many elements a program is given at once: few enough that all its registers stay in the L1 cache,
+/// enough that calls cost little.
 class BlockLengths {
  public:
   BlockLengths() = default;

@@ -23,8 +23,8 @@ class Lifetimes {
   /// The value is there before node `n` ends and needed by it or later.
   bool spans(ValueId value, size_t n) const { return first_[value] <= n && last_[value] >= n; }
 
-  /// Bytes of arrays alive at once: arguments and what the nodes leave, no constants. `callee_bytes`: what each
-  /// node's callees need beside; may be empty.
+  /// Bytes of arrays alive at once: arguments and what the nodes leave, no constants. `callee_bytes`: what
+  /// each node's callees need beside; may be empty.
   PeakBytes peak(std::span<const int64_t> callee_bytes = {}) const;
 
  private:

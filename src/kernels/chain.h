@@ -19,8 +19,8 @@ struct ChainLink {
   bool is_scalar;
 };
 
-/// out[i] = first[i], taken through `count` links. `out` may be the pointer of an operand of n elements; no other
-/// overlap.
+/// out[i] = first[i], taken through `count` links. `out` may be the pointer of an operand of n elements; no
+/// other overlap.
 using ChainFn = void (*)(float* out, const float* first, const ChainLink* links, int64_t count, int64_t n);
 
 struct ChainKernels {

@@ -26,7 +26,8 @@ T apply(T v, T a) {
 }
 
 template <ChainOp kOp, int kVectors>
-inline __attribute__((always_inline)) void link(Vector (&values)[kVectors], const ChainLink& step, int64_t at) {
+inline __attribute__((always_inline)) void link(Vector (&values)[kVectors], const ChainLink& step,
+                                                int64_t at) {
   if (step.is_scalar) {
     const Vector a = *step.operand - Vector{};  // not 0 + x, which makes 0 of -0
 #pragma GCC unroll 8
@@ -50,12 +51,24 @@ inline __attribute__((always_inline)) void tile(float* out, const float* first, 
   for (int v = 0; v < kVectors; ++v) values[v] = *reinterpret_cast<const Unaligned*>(first + at + v * kLanes);
   for (const ChainLink* step = links; step != links + count; ++step) {
     switch (step->op) {
-      case ChainOp::kAdd: link<ChainOp::kAdd>(values, *step, at); break;
-      case ChainOp::kSubtract: link<ChainOp::kSubtract>(values, *step, at); break;
-      case ChainOp::kSubtractFrom: link<ChainOp::kSubtractFrom>(values, *step, at); break;
-      case ChainOp::kMultiply: link<ChainOp::kMultiply>(values, *step, at); break;
-      case ChainOp::kDivide: link<ChainOp::kDivide>(values, *step, at); break;
-      case ChainOp::kDivideInto: link<ChainOp::kDivideInto>(values, *step, at); break;
+      case ChainOp::kAdd:
+        link<ChainOp::kAdd>(values, *step, at);
+        break;
+      case ChainOp::kSubtract:
+        link<ChainOp::kSubtract>(values, *step, at);
+        break;
+      case ChainOp::kSubtractFrom:
+        link<ChainOp::kSubtractFrom>(values, *step, at);
+        break;
+      case ChainOp::kMultiply:
+        link<ChainOp::kMultiply>(values, *step, at);
+        break;
+      case ChainOp::kDivide:
+        link<ChainOp::kDivide>(values, *step, at);
+        break;
+      case ChainOp::kDivideInto:
+        link<ChainOp::kDivideInto>(values, *step, at);
+        break;
     }
   }
 #pragma GCC unroll 8
@@ -64,12 +77,18 @@ inline __attribute__((always_inline)) void tile(float* out, const float* first, 
 
 float through(float v, const ChainLink& step, float a) {
   switch (step.op) {
-    case ChainOp::kAdd: return v + a;
-    case ChainOp::kSubtract: return v - a;
-    case ChainOp::kSubtractFrom: return a - v;
-    case ChainOp::kMultiply: return v * a;
-    case ChainOp::kDivide: return v / a;
-    case ChainOp::kDivideInto: return a / v;
+    case ChainOp::kAdd:
+      return v + a;
+    case ChainOp::kSubtract:
+      return v - a;
+    case ChainOp::kSubtractFrom:
+      return a - v;
+    case ChainOp::kMultiply:
+      return v * a;
+    case ChainOp::kDivide:
+      return v / a;
+    case ChainOp::kDivideInto:
+      return a / v;
   }
   return v;
 }

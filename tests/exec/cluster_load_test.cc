@@ -12,7 +12,8 @@ namespace {
 // What copy_strided makes of a view of the numbers 0, 1, ….
 std::vector<uint32_t> copied(const StridedView& view, const std::vector<uint32_t>& memory) {
   std::vector<uint32_t> all(static_cast<size_t>(view.count()));
-  copy_strided(view, 4, reinterpret_cast<const std::byte*>(memory.data()), reinterpret_cast<std::byte*>(all.data()));
+  copy_strided(view, 4, reinterpret_cast<const std::byte*>(memory.data()),
+               reinterpret_cast<std::byte*>(all.data()));
   return all;
 }
 

@@ -273,7 +273,8 @@ std::vector<std::string> bytes_of(std::string_view text, bool cluster, uint32_t 
     if (array.type() == ElementType::kF32)
       for (int64_t i = 0; i < array.count(); ++i)
         if (std::isnan(array.as<float>()[i])) array.as<float>()[i] = std::numeric_limits<float>::quiet_NaN();
-    results.emplace_back(reinterpret_cast<const char*>(array.bytes()), static_cast<size_t>(data_bytes(array.shape)));
+    results.emplace_back(reinterpret_cast<const char*>(array.bytes()),
+                         static_cast<size_t>(data_bytes(array.shape)));
   }
   problems = execution.problems();
   return results;

@@ -18,18 +18,21 @@ class RandomModule {
     const size_t parameters = 1 + pick(4), operations = 1 + pick(40);
     for (size_t i = 0; i < parameters; ++i) {
       Dimensions dimensions;
-      for (size_t d = pick(4); d-- > 0;) dimensions.push_back(1 + static_cast<int64_t>(pick(pick(3) ? 6 : 70)));
+      for (size_t d = pick(4); d-- > 0;)
+        dimensions.push_back(1 + static_cast<int64_t>(pick(pick(3) ? 6 : 70)));
       add(dimensions, fmt::format("parameter({})", i));
     }
     for (size_t i = 0; i < operations; ++i) add_operation();
     std::string root = "tuple(", shape = "(";
     for (size_t i = 0, outputs = 1 + pick(4); i < outputs; ++i) {
       // The last ones more often, so that much is needed.
-      const size_t v = values_.size() - 1 - (pick(2) ? pick(std::min<size_t>(3, values_.size())) : pick(values_.size()));
+      const size_t v =
+          values_.size() - 1 - (pick(2) ? pick(std::min<size_t>(3, values_.size())) : pick(values_.size()));
       root += fmt::format("{}v{}", i ? ", " : "", v);
       shape += (i ? ", " : "") + text(values_[v]);
     }
-    return fmt::format("HloModule m\n{}ENTRY e {{\n{}  ROOT r = {}) {})\n}}\n", kComputations, body_, shape, root);
+    return fmt::format("HloModule m\n{}ENTRY e {{\n{}  ROOT r = {}) {})\n}}\n", kComputations, body_, shape,
+                       root);
   }
 
  private:
@@ -62,7 +65,9 @@ largest {
     return values_.size() - 1;
   }
 
-  size_t any() { return pick(3) ? values_.size() - 1 - pick(std::min<size_t>(4, values_.size())) : pick(values_.size()); }
+  size_t any() {
+    return pick(3) ? values_.size() - 1 - pick(std::min<size_t>(4, values_.size())) : pick(values_.size());
+  }
 
   // A value of the dimensions of `v`, if there must be by a broadcast or a new constant.
   size_t like(size_t v) {
@@ -70,8 +75,10 @@ largest {
     for (size_t i = 0; i < values_.size(); ++i)
       if (values_[i] == values_[v]) same.push_back(i);
     if (pick(4)) return same[pick(same.size())];
-    const size_t scalar = pick(2) ? add({}, fmt::format("constant({})", static_cast<int>(pick(9)) - 4)) : scalar_value();
-    return values_[v].empty() ? scalar : add(values_[v], fmt::format("broadcast(v{}), dimensions={{}}", scalar));
+    const size_t scalar =
+        pick(2) ? add({}, fmt::format("constant({})", static_cast<int>(pick(9)) - 4)) : scalar_value();
+    return values_[v].empty() ? scalar
+                              : add(values_[v], fmt::format("broadcast(v{}), dimensions={{}}", scalar));
   }
 
   size_t scalar_value() {
@@ -82,18 +89,29 @@ largest {
 
   void add_operation() {
     switch (pick(16)) {
-      case 0: return add_view(&RandomModule::broadcast);
-      case 1: return add_view(&RandomModule::transpose);
-      case 2: return add_view(&RandomModule::slice);
-      case 3: return add_view(&RandomModule::reshape);
-      case 4: return add_view(&RandomModule::reverse);
-      case 5: return add_select();
-      case 6: return add_clamp();
-      case 7: return add_reduce();
-      case 8: return add_normalisation();
+      case 0:
+        return add_view(&RandomModule::broadcast);
+      case 1:
+        return add_view(&RandomModule::transpose);
+      case 2:
+        return add_view(&RandomModule::slice);
+      case 3:
+        return add_view(&RandomModule::reshape);
+      case 4:
+        return add_view(&RandomModule::reverse);
+      case 5:
+        return add_select();
+      case 6:
+        return add_clamp();
+      case 7:
+        return add_reduce();
+      case 8:
+        return add_normalisation();
       case 9:
-      case 10: return add_unary();
-      default: return add_binary();
+      case 10:
+        return add_unary();
+      default:
+        return add_binary();
     }
   }
 
@@ -106,15 +124,16 @@ largest {
     constexpr std::string_view kNames[] = {"add", "subtract", "multiply", "maximum", "minimum", "divide"};
     const size_t a = any(), b = like(a);
     const bool swapped = pick(2) != 0;
-    add(values_[a], fmt::format("{}(v{}, v{})", kNames[pick(std::size(kNames))], swapped ? b : a, swapped ? a : b));
+    add(values_[a],
+        fmt::format("{}(v{}, v{})", kNames[pick(std::size(kNames))], swapped ? b : a, swapped ? a : b));
   }
   void add_select() {
     const size_t a = any(), b = like(a), scalar = scalar_value();
     const bool by_scalar = pick(3) == 0;
     const Dimensions of = by_scalar ? Dimensions{} : values_[a];
     const size_t n = values_.size();
-    body_ += fmt::format("  p{} = {} compare(v{}, v{}), direction=LT\n", n, text(of, "pred"), by_scalar ? scalar : a,
-                         by_scalar ? scalar_value() : b);
+    body_ += fmt::format("  p{} = {} compare(v{}, v{}), direction=LT\n", n, text(of, "pred"),
+                         by_scalar ? scalar : a, by_scalar ? scalar_value() : b);
     if (values_.size() != n) {  // the comparison needed a value that came after its name
       body_ += fmt::format("  v{} = {} negate(v{})\n", values_.size(), text({}), scalar);
       values_.push_back({});
@@ -135,8 +154,8 @@ largest {
         kept.push_back(values_[v][d]);
       else
         reduced.push_back(d);
-    add(kept, fmt::format("reduce(v{}, v{}), dimensions={{{}}}, to_apply={}", v, init, fmt::join(reduced, ","),
-                          pick(2) ? "sum" : "largest"));
+    add(kept, fmt::format("reduce(v{}, v{}), dimensions={{{}}}, to_apply={}", v, init,
+                          fmt::join(reduced, ","), pick(2) ? "sum" : "largest"));
   }
 
   // A value combined with something that is the same along its minor dimensions.
@@ -147,10 +166,11 @@ largest {
     std::vector<size_t> kept, reduced;
     for (size_t d = 0; d < values_[v].size(); ++d) (d < first ? kept : reduced).push_back(d);
     size_t r = add({values_[v].begin(), values_[v].begin() + static_cast<int>(first)},
-                   fmt::format("reduce(v{}, v{}), dimensions={{{}}}, to_apply={}", v, init, fmt::join(reduced, ","),
-                               pick(2) ? "sum" : "largest"));
+                   fmt::format("reduce(v{}, v{}), dimensions={{{}}}, to_apply={}", v, init,
+                               fmt::join(reduced, ","), pick(2) ? "sum" : "largest"));
     if (pick(2)) r = add(values_[r], fmt::format("tanh(v{})", r));
-    const size_t b = add(values_[v], fmt::format("broadcast(v{}), dimensions={{{}}}", r, fmt::join(kept, ",")));
+    const size_t b =
+        add(values_[v], fmt::format("broadcast(v{}), dimensions={{{}}}", r, fmt::join(kept, ",")));
     add(values_[v], fmt::format("{}(v{}, v{})", pick(2) ? "subtract" : "multiply", v, b));
   }
 
@@ -167,11 +187,13 @@ largest {
       to.push_back(n);
     }
     while (pick(2) == 0) to.push_back(1 + static_cast<int64_t>(pick(5)));
-    if (count(to) < 100000) add(to, fmt::format("broadcast(v{}), dimensions={{{}}}", v, fmt::join(mapped, ",")));
+    if (count(to) < 100000)
+      add(to, fmt::format("broadcast(v{}), dimensions={{{}}}", v, fmt::join(mapped, ",")));
   }
   void transpose(size_t v) {
     std::vector<size_t> order;
-    for (size_t d = 0; d < values_[v].size(); ++d) order.insert(order.begin() + static_cast<int>(pick(d + 1)), d);
+    for (size_t d = 0; d < values_[v].size(); ++d)
+      order.insert(order.begin() + static_cast<int>(pick(d + 1)), d);
     Dimensions to;
     for (const size_t d : order) to.push_back(values_[v][d]);
     add(to, fmt::format("transpose(v{}), dimensions={{{}}}", v, fmt::join(order, ",")));
