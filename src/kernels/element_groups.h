@@ -6,7 +6,7 @@
 
 #include "kernels/element_loops.h"
 
-namespace hlosim {
+namespace hlosim::HLOSIM_ISA {
 namespace {
 
 constexpr int kLanes = 16;
@@ -120,4 +120,4 @@ void rare2(void* out, const void* const in[], uint64_t, int64_t n) {
 }
 
 }  // namespace
-}  // namespace hlosim
+}  // namespace hlosim::HLOSIM_ISA

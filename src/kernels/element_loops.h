@@ -13,7 +13,7 @@
 #define HLOSIM_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-namespace hlosim {
+namespace hlosim::HLOSIM_ISA {
 namespace {
 
 /// T in memory that was or will be used for other types too.
@@ -69,4 +69,4 @@ void ternary(void* out, const void* const in[], uint64_t, int64_t n) {
 }
 
 }  // namespace
-}  // namespace hlosim
+}  // namespace hlosim::HLOSIM_ISA
