@@ -100,6 +100,33 @@ void generate_reduce(ModuleWriter& w, Body& body) {
          fmt::format("dimensions={}, to_apply={}", list_text(dims), reducer));
 }
 
+/// A reduction over a dimension whose size is known only when the module runs.
+void generate_runtime_size(ModuleWriter& w, Body& body) {
+  const auto x = w.some(body, [](const ArrayType& a) {
+    return a.rank() > 0 && a.count() < 3000 && (is_float(a.type) || is_integer(a.type));
+  });
+  if (!x) return;
+  const int64_t dimension = w.random.between(0, x->array.rank() - 1);
+  const int64_t bound = x->array.dims[static_cast<size_t>(dimension)];
+  std::string sizes;
+  for (int64_t d = 0; d < x->array.rank(); ++d)
+    sizes += fmt::format("{}{}{}", d ? "," : "", d == dimension ? "<=" : "",
+                         x->array.dims[static_cast<size_t>(d)]);
+  const std::string shape = fmt::format("{}[{}]", to_text(x->array.type), sizes);
+  const std::string attribute = fmt::format("dimensions={{{}}}", dimension);
+  const Ref size = w.constant(body, ElementType::kS32, fmt::format("{}", w.random.between(0, bound)));
+  size_t line = body.add(w.name("v"), shape, "set-dimension-size", {x->line, size.line}, attribute);
+  if (w.random.chance(0.5)) line = body.add(w.name("v"), shape, "negate", {line});
+  if (w.random.chance(0.5)) line = body.add(w.name("v"), shape, "add", {line, line});
+  const Ref part{line, x->array};
+  Index dims = some_dims(w.random, x->array.rank());
+  if (std::find(dims.begin(), dims.end(), dimension) == dims.end()) dims.push_back(dimension);
+  const Ref init = w.random_constant(body, x->array.type);
+  w.emit(body, without(x->array, dims), "reduce", {part, init},
+         fmt::format("dimensions={}, to_apply={}", list_text(dims), random_reducer(w, x->array.type)));
+  w.emit(body, {ElementType::kS32, {}}, "get-dimension-size", {part}, attribute);
+}
+
 /// softmax and its like: a reduction, spread again, combined with what was reduced.
 void generate_normalized(ModuleWriter& w, Body& body) {
   const auto x = w.some(body, [](const ArrayType& a) { return is_float(a.type) && a.rank() > 0; });

@@ -137,6 +137,7 @@ void generate_dynamic(ModuleWriter& w, Body& body);
 void generate_gather(ModuleWriter& w, Body& body);
 void generate_scatter(ModuleWriter& w, Body& body);
 void generate_reduce(ModuleWriter& w, Body& body);
+void generate_runtime_size(ModuleWriter& w, Body& body);
 void generate_normalized(ModuleWriter& w, Body& body);
 void generate_reduce_window(ModuleWriter& w, Body& body);
 void generate_select_and_scatter(ModuleWriter& w, Body& body);

@@ -23,7 +23,7 @@ void generate_any(ModuleWriter& w, Body& body, int depth) {
     }
   }
   if (w.random.chance(0.05)) return generate_fusion(w, body);
-  switch (w.random.weighted({40, 8, 5, 4, 4, 3, 3, 3, 2, 2, 3, 3, 2, 6, 2, 4, 3, 2, 1, 3})) {
+  switch (w.random.weighted({40, 8, 5, 4, 4, 3, 3, 3, 2, 2, 3, 3, 2, 6, 2, 4, 3, 2, 1, 2, 3})) {
     case 0:
       return generate_cheap(w, body);
     case 1:
@@ -62,6 +62,8 @@ void generate_any(ModuleWriter& w, Body& body, int depth) {
       return generate_random_bits(w, body);
     case 18:
       return generate_scaled_dot(w, body);
+    case 19:
+      return generate_runtime_size(w, body);
     default:
       return generate_plumbing(w, body);
   }
