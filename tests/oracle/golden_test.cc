@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "oracle/evaluator.h"
+#include "oracle/execute.h"
 #include "oracle/npy.h"
 #include "support/modules.h"
 
@@ -35,16 +36,6 @@ class TemporaryDirectory {
  private:
   fs::path path_;
 };
-
-void append_leaves(ShapeRef shape, std::vector<ShapeRef>& leaves) {
-  if (!shape->is_tuple()) leaves.push_back(shape);
-  for (const ShapeRef element : shape->elements) append_leaves(element, leaves);
-}
-
-void append_values(const ValuePtr& value, std::vector<ValuePtr>& leaves) {
-  if (!value->shape->is_tuple()) leaves.push_back(value);
-  for (const ValuePtr& element : value->elements) append_values(element, leaves);
-}
 
 /// A value of `shape` with the arrays param<next>.npy and following as its leaves.
 ValuePtr read_parameter(const fs::path& directory, std::string_view stem, ShapeRef shape, int& next) {
@@ -119,7 +110,7 @@ std::string run_case(const fs::path& directory, double loose) {
   const ValuePtr result = evaluator.run(parameters);
   if (!result) return evaluator.error();
   std::vector<ValuePtr> leaves;
-  append_values(result, leaves);
+  append_leaves(result, leaves);
   next = 0;
   for (const ValuePtr& leaf : leaves) {
     if (!leaf->shape->is_array() || leaf->is_dynamic()) continue;
