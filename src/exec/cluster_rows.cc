@@ -115,7 +115,7 @@ class RowRunner {
       state.loads[i].begin(whole ? call.operand(from.index).bytes() : at(call, worker, from, first));
     }
     for (int64_t done = 0; done < count;) {
-      const int64_t n = std::min(state.blocks.at(done), count - done);
+      const int64_t n = std::min(state.blocks.at(first * per_row + done), count - done);
       for (size_t i = 0; i < state.in.size(); ++i) state.in[i] = state.loads[i].at(starts[i] + done, n);
       for (size_t k = 0; k < state.out.size(); ++k)
         state.out[k] = at(call, worker, step.outputs[k], first) + done * step.outputs[k].width;

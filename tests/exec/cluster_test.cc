@@ -375,5 +375,28 @@ TEST(Clusters, ChangeNoBitOfRows) {
   }
 }
 
+// An operand spread over rows of one length in a pass over rows of another.
+TEST(Clusters, ChangeNoBitWhereRowsOfTwoLengthsMeet) {
+  constexpr std::string_view kText = R"(HloModule m
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[9,1265] parameter(0)
+  each = f32[9] parameter(1)
+  zero = f32[] constant(0)
+  es = f32[9,1265] broadcast(each), dimensions={0}
+  y = f32[9,1265] multiply(x, es)
+  z = f32[3795,3] reshape(y)
+  s = f32[3795] reduce(z, zero), dimensions={1}, to_apply=sum
+  ss = f32[3795,3] broadcast(s), dimensions={0}
+  ROOT r = f32[3795,3] subtract(z, ss)
+})";
+  EXPECT_THAT(nodes_of(kText), ElementsAre("pass(3)->1"));
+  expect_same_bits(kText);
+}
+
 }  // namespace
 }  // namespace hlosim
