@@ -8,6 +8,7 @@
 #include "kernels/sort_keys.h"
 #include "kernels/strided_copy.h"
 #include "ops/applied.h"
+#include "ops/recognised_order.h"
 
 namespace hlosim {
 namespace {
@@ -39,31 +40,6 @@ void permute(int64_t width, const std::byte* in, const uint32_t* permutation, in
 
 // ── sort ────────────────────────────────────────────────────────
 
-/// A comparison that looks at one operand's elements only and has an order of its own.
-struct RecognisedOrder {
-  size_t operand = 0;
-  KeyOrder order;
-};
-
-std::optional<RecognisedOrder> recognised_order(const OpContext& op) {
-  const Instruction& root = op.module().root(op.called());
-  if (root.opcode != Opcode::kCompare) return std::nullopt;
-  const Instruction& lhs = op.module()[root.operands[0]];
-  const Instruction& rhs = op.module()[root.operands[1]];
-  const int64_t l = lhs.parameter_number, r = rhs.parameter_number;
-  if (l < 0 || r < 0 || (l ^ r) != 1) return std::nullopt;
-  const std::string_view direction = root.find(AttrKey::kDirection)->text();
-  if (direction != "LT" && direction != "GT") return std::nullopt;
-  RecognisedOrder recognised{static_cast<size_t>(l / 2), {}};
-  KeyOrder& order = recognised.order;
-  order.type = op.operand_shape(l / 2)->element_type;
-  if (order.type != lhs.shape->element_type || !has_key_order(order.type)) return std::nullopt;
-  const Attr* type = root.find(AttrKey::kType);
-  order.total = type && type->text() == "TOTALORDER";
-  order.descending = (direction == "GT") != (l > r);
-  return recognised;
-}
-
 struct SortPlan {
   std::optional<RecognisedOrder> recognised;
   AppliedComputation before;    // else
@@ -90,6 +66,23 @@ void sort_by_computation(const SortPlan& plan, std::span<const std::byte* const>
   });
 }
 
+/// The same by keys, which `runner` computes where they aren't the elements. `room` is kept for the next
+/// line.
+void sort_by_key(const RecognisedOrder& recognised, ElementRunner* runner,
+                 std::span<const std::byte* const> lines, std::vector<std::byte>& room,
+                 std::span<uint32_t> permutation) {
+  const auto n = static_cast<int64_t>(permutation.size());
+  const std::byte* keys = lines[recognised.operand];
+  if (runner != nullptr) {
+    room.resize(static_cast<size_t>(n * byte_width(recognised.order.type)));
+    const void* in[] = {keys};
+    void* out[] = {room.data()};
+    runner->run(in, out, n);
+    keys = room.data();
+  }
+  sorted_order(recognised.order, keys, n, permutation.data());
+}
+
 /// Sorts the first `length` elements of lines of dense elements; those behind them stay.
 void sort_lines(const SortPlan& plan, int64_t length, DeviceState& device,
                 std::span<const std::byte* const> in, std::span<std::byte* const> out) {
@@ -98,12 +91,15 @@ void sort_lines(const SortPlan& plan, int64_t length, DeviceState& device,
     std::iota(permutation.begin(), permutation.end(), 0u);
     const std::span<uint32_t> sorted(permutation.data(), static_cast<size_t>(length));
     std::optional<Applier> applier;
+    std::optional<ElementRunner> key;
+    if (plan.recognised && plan.recognised->key) key.emplace(*plan.recognised->key);
+    std::vector<std::byte> keys;
     if (!plan.recognised) applier.emplace(plan.before, device, 1);
     std::vector<const std::byte*> line(in.size());
     for (int64_t l = begin; l < end; ++l) {
       for (size_t k = 0; k < in.size(); ++k) line[k] = in[k] + l * plan.length * plan.widths[k];
       if (plan.recognised)
-        sorted_order(plan.recognised->order, line[plan.recognised->operand], length, sorted.data());
+        sort_by_key(*plan.recognised, key ? &*key : nullptr, line, keys, sorted);
       else
         sort_by_computation(plan, line, *applier, sorted);
       for (size_t k = 0; k < in.size(); ++k)

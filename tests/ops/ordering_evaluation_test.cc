@@ -37,6 +37,46 @@ both {
   s = pred[] and(q, r)
   ROOT t = pred[] or(p, s)
 }
+one_zero_one_nan {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  zero = f32[] constant(0)
+  not_any = f32[] constant(nan)
+  e = pred[] compare(a, zero), direction=EQ
+  a1 = f32[] select(e, zero, a)
+  f = pred[] compare(a, a), direction=NE
+  a2 = f32[] select(f, not_any, a1)
+  g = pred[] compare(b, zero), direction=EQ
+  b1 = f32[] select(g, zero, b)
+  h = pred[] compare(b, b), direction=NE
+  b2 = f32[] select(h, not_any, b1)
+  ROOT c = pred[] compare(b2, a2), direction=GT, type=TOTALORDER
+}
+pairs {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  i = s32[] parameter(2)
+  j = s32[] parameter(3)
+  zero = f32[] constant(0)
+  not_any = f32[] constant(nan)
+  e = pred[] compare(a, zero), direction=EQ
+  a1 = f32[] select(e, zero, a)
+  f = pred[] compare(a, a), direction=NE
+  a2 = f32[] select(f, not_any, a1)
+  g = pred[] compare(b, zero), direction=EQ
+  b1 = f32[] select(g, zero, b)
+  h = pred[] compare(b, b), direction=NE
+  b2 = f32[] select(h, not_any, b1)
+  ROOT c = pred[] compare(a2, b2), direction=LT, type=TOTALORDER
+}
+uneven {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  one = s32[] constant(1)
+  x = s32[] add(a, one)
+  y = s32[] subtract(b, one)
+  ROOT c = pred[] compare(x, y), direction=LT
+}
 add { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }
 by_reduce {
   a = s32[] parameter(0)
@@ -92,6 +132,18 @@ TEST(Sort, Floats) {
             "-1 -0 0 inf nan");
 }
 
+// Keys that are computed alike on both sides, and sides that aren't alike.
+TEST(Sort, ByComputedKeys) {
+  EXPECT_EQ(run("c = f32[7] constant({nan,0,-0,inf,-nan,-1,0})\ni = s32[7] iota(), iota_dimension=0\n"
+                "ROOT r = (f32[7], s32[7]) sort(c, i), dimensions={0}, to_apply=pairs"),
+            "-1 0 -0 0 inf nan -nan | 5 1 2 6 3 0 4");
+  EXPECT_EQ(run("c = f32[4] constant({nan,0,-0,-1})\n"
+                "ROOT r = f32[4] sort(c), dimensions={0}, to_apply=one_zero_one_nan"),
+            "-1 0 -0 nan");
+  EXPECT_EQ(run("c = s32[4] constant({9,3,6,0})\nROOT r = s32[4] sort(c), dimensions={0}, to_apply=uneven"),
+            "0 3 6 9");
+}
+
 TEST(Sort, OfNothingAndOfOne) {
   EXPECT_EQ(run("c = s32[0,3] constant({})\nROOT r = s32[0,3] sort(c), dimensions={0}, to_apply=less"), "");
   EXPECT_EQ(run("c = s32[2,1] constant({{3},{1}})\nROOT r = s32[2,1] sort(c), dimensions={1}, to_apply=less"),
@@ -112,8 +164,7 @@ TEST(TopK, LargestFirstThenTheEarlier) {
             "nan 3 3 0 -0 -5 | 3 1 2 2 1 3");
   EXPECT_EQ(run("c = s32[4] constant({4,1,3,1})\nROOT r = (s32[2], s32[2]) topk(c), k=2, largest=false"),
             "1 1 | 1 3");
-  EXPECT_EQ(run("c = s32[4] constant({4,1,3,1})\nROOT r = (s32[0], s32[0]) topk(c), k=0, largest=true"),
-            "");
+  EXPECT_EQ(run("c = s32[4] constant({4,1,3,1})\nROOT r = (s32[0], s32[0]) topk(c), k=0, largest=true"), "");
 }
 
 }  // namespace

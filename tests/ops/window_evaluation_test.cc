@@ -169,6 +169,41 @@ TEST(ReduceWindowValues, LongRowsAreCutIntoPieces) {
       "ROOT r = (s32[2,4502], s32[2,18000]) tuple(a, b)");
 }
 
+// Long windows slide: run() compares with one position after the other.
+TEST(ReduceWindowValues, LongWindows) {
+  const auto slid = [](std::string_view array, std::string_view result, std::string_view window,
+                       std::string_view computation) {
+    const std::string of = "s32" + std::string(array), to = "s32" + std::string(result);
+    std::string n = "1", sizes(array.substr(1, array.size() - 2));
+    int64_t count = 1;
+    for (size_t at = 0; at < sizes.size();
+         at = sizes.find(',', at) == std::string::npos ? sizes.size() : sizes.find(',', at) + 1)
+      count *= std::stoll(sizes.substr(at));
+    n = std::to_string(count);
+    return run("i = s32[" + n +
+               "] iota(), iota_dimension=0\nk = s32[] constant(-1640531535)\n"
+               "b = s32[" +
+               n + "] broadcast(k), dimensions={}\nm = s32[" + n +
+               "] multiply(i, b)\n"
+               "c = " +
+               of + " reshape(m)\nz = s32[] constant(5)\nROOT r = " + to +
+               " reduce-window(c, z), window={size=" + std::string(window) +
+               "}, to_apply=" + std::string(computation));
+  };
+  for (const std::string_view computation : {"add", "max"}) {
+    slid("[100]", "[100]", "100 pad=99_0", computation);  // sums so far
+    slid("[100]", "[100]", "100 pad=0_99", computation);  // and from behind
+    slid("[100]", "[61]", "40", computation);
+    slid("[100]", "[77]", "40 pad=10_6", computation);
+    slid("[100]", "[41]", "40 pad=-10_-10", computation);
+    slid("[10]", "[57]", "40 pad=43_43", computation);  // padding only at the ends
+    slid("[3,70,2]", "[3,70,2]", "1x33x1 pad=0_0x16_16x0_0", computation);
+    slid("[2,70,300]", "[2,38,300]", "1x33x1", computation);  // two strips
+    slid("[40,3]", "[40,3]", "40x1 pad=39_0x0_0", computation);
+    slid("[3,40]", "[3,79]", "1x40 pad=0_0x39_39", computation);
+  }
+}
+
 std::string selected(std::string_view operand, std::string_view source, std::string_view window,
                      std::string_view select = "ge", std::string_view scatter = "add") {
   return run("c = s32" + std::string(operand) + "\ns = s32" + std::string(source) +
