@@ -30,7 +30,8 @@ std::string attrs_text(const OpDef& def) {
 int list_ops(const std::string& format, Streams streams) {
   const OpTable& table = op_table();
   if (format == "markdown") {
-    streams.out << "| opcode | operands | attributes (! required) | shape inference | work model | runs |\n|---|---|---|---|---|---|\n";
+    streams.out << "| opcode | operands | attributes (! required) | shape inference | work model | runs "
+                   "|\n|---|---|---|---|---|---|\n";
   } else {
     streams.out << "opcode,operands,attributes,shape_inference,work_model,runs\n";
   }
@@ -38,7 +39,9 @@ int list_ops(const std::string& format, Streams streams) {
   for (const OpDef* def : table.rows)
     streams.out << fmt::format(fmt::runtime(row), def->name, arity_text(def->arity), attrs_text(*def),
                                def->has(kNeedsShape) ? "declared shape checked" : "yes",
-                               def->has(kFree) ? "free" : def->work ? "yes" : "bytes only",
+                               def->has(kFree) ? "free"
+                               : def->work     ? "yes"
+                                               : "bytes only",
                                can_be_run(*def) ? "yes" : "no");
   return kExitSuccess;
 }
@@ -47,7 +50,9 @@ int list_ops(const std::string& format, Streams streams) {
 
 std::function<int()> declare_ops(CLI::App& app, Streams streams) {
   const auto format = std::make_shared<std::string>("markdown");
-  app.add_option("--format", *format, "markdown or csv")->check(CLI::IsMember({"markdown", "csv"}))->capture_default_str();
+  app.add_option("--format", *format, "markdown or csv")
+      ->check(CLI::IsMember({"markdown", "csv"}))
+      ->capture_default_str();
   return [format, streams] { return list_ops(*format, streams); };
 }
 

@@ -22,12 +22,12 @@ Complex turned(Complex a) { return {a.im, -a.re}; }
 
 /// exp(-2πi·k/n), 0 ≤ k < n, to the last bit or two: sine and cosine of at most an eighth of a turn.
 Complex root(int64_t k, int64_t n) {
-  if (8 * k > 4 * n) return conjugate(root(n - k, n));                       // beyond half a turn
-  if (8 * k > 2 * n) {                                                       // beyond a quarter
+  if (8 * k > 4 * n) return conjugate(root(n - k, n));  // beyond half a turn
+  if (8 * k > 2 * n) {                                  // beyond a quarter
     const Complex rest = root(4 * k - n, 4 * n);
     return turned(rest);
   }
-  if (8 * k > n) {                                                           // beyond an eighth: mirrored
+  if (8 * k > n) {  // beyond an eighth: mirrored
     const double angle = 2 * std::numbers::pi * static_cast<double>(n - 4 * k) / (4 * static_cast<double>(n));
     return {std::sin(angle), -std::cos(angle)};
   }
@@ -66,8 +66,8 @@ FftPlan::FftPlan(int64_t length) : length_(length) {
     chirp[static_cast<size_t>(j)] = root(square, 2 * length);
     square = (square + 2 * j + 1) % (2 * length);
   }
-  std::vector<Complex> kernel(static_cast<size_t>(cyclic)), scratch(
-      static_cast<size_t>(convolution_->cyclic->scratch_size()));
+  std::vector<Complex> kernel(static_cast<size_t>(cyclic)),
+      scratch(static_cast<size_t>(convolution_->cyclic->scratch_size()));
   for (size_t j = 0; j < chirp.size(); ++j) {
     kernel[j] = 1 / static_cast<double>(cyclic) * conjugate(chirp[j]);
     if (j > 0) kernel[kernel.size() - j] = kernel[j];
@@ -129,7 +129,8 @@ void FftPlan::combine(Complex* out, int64_t stride, const Stage& stage, Complex*
     case 4:
       for (int64_t k = 0; k < rest; ++k) {
         const Complex a = out[k], b = roots[k * stride] * out[k + rest];
-        const Complex c = roots[2 * k * stride] * out[k + 2 * rest], d = roots[3 * k * stride] * out[k + 3 * rest];
+        const Complex c = roots[2 * k * stride] * out[k + 2 * rest],
+                      d = roots[3 * k * stride] * out[k + 3 * rest];
         const Complex even = a + c, odd = b + d, even_rest = a - c, odd_rest = turned(b - d);
         out[k] = even + odd;
         out[k + rest] = even_rest + odd_rest;

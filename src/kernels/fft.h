@@ -12,7 +12,8 @@ struct ComplexDouble {
 };
 
 /// Everything that transforms of one length have in common. Lengths whose prime factors are small are done by
-/// mixed radices, others as a convolution (Bluestein): O(n log n) in any case, relative error about 1e-15 · log n.
+/// mixed radices, others as a convolution (Bluestein): O(n log n) in any case, relative error about 1e-15 ·
+/// log n.
 class FftPlan {
  public:
   explicit FftPlan(int64_t length);  // Requires: length ≥ 1
@@ -38,7 +39,7 @@ class FftPlan {
 
   int64_t length_;
   std::vector<Stage> stages_;
-  std::vector<ComplexDouble> roots_;         // exp(-2πi·k/n)
+  std::vector<ComplexDouble> roots_;          // exp(-2πi·k/n)
   std::unique_ptr<Convolution> convolution_;  // for lengths with a large prime factor
 };
 

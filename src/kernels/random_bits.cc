@@ -11,7 +11,8 @@ std::array<uint32_t, 4> philox4x32(uint64_t key, uint64_t counter_low, uint64_t 
   auto k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
     const uint64_t p0 = uint64_t{0xD2511F53} * x0, p1 = uint64_t{0xCD9E8D57} * x2;
-    const uint32_t y0 = static_cast<uint32_t>(p1 >> 32) ^ x1 ^ k0, y2 = static_cast<uint32_t>(p0 >> 32) ^ x3 ^ k1;
+    const uint32_t y0 = static_cast<uint32_t>(p1 >> 32) ^ x1 ^ k0,
+                   y2 = static_cast<uint32_t>(p0 >> 32) ^ x3 ^ k1;
     x0 = y0, x1 = static_cast<uint32_t>(p1), x2 = y2, x3 = static_cast<uint32_t>(p0);
     k0 += 0x9E3779B9, k1 += 0xBB67AE85;
   }
@@ -34,7 +35,8 @@ uint64_t threefry2x32(uint64_t key, uint64_t counter) {
   return x0 | uint64_t{x1} << 32;
 }
 
-void philox_words(uint64_t key, std::array<uint64_t, 2> counter, int64_t begin, int64_t count, uint32_t* out) {
+void philox_words(uint64_t key, std::array<uint64_t, 2> counter, int64_t begin, int64_t count,
+                  uint32_t* out) {
   for (int64_t at = 0; at < count; at += 4) {
     const auto at_block = advanced(counter, static_cast<uint64_t>((begin + at) / 4));
     const auto words = philox4x32(key, at_block[0], at_block[1]);

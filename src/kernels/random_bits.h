@@ -18,8 +18,8 @@ constexpr std::array<uint64_t, 2> advanced(std::array<uint64_t, 2> counter, uint
   return {low, counter[1] + (low < n ? 1 : 0)};
 }
 
-/// 32-bit words `begin` … `begin + count - 1` of the stream that Philox makes from `counter` on: words 4b … 4b+3
-/// are block b. Requires: begin a multiple of 4.
+/// 32-bit words `begin` … `begin + count - 1` of the stream that Philox makes from `counter` on: words 4b …
+/// 4b+3 are block b. Requires: begin a multiple of 4.
 void philox_words(uint64_t key, std::array<uint64_t, 2> counter, int64_t begin, int64_t count, uint32_t* out);
 
 }  // namespace hlosim

@@ -53,9 +53,11 @@ void solve_side(const A& a, bool left_side, B& b) {
 template <class A, class B>
 void solve_triangle(const A& a, const TriangularSystem& system, bool lower, B& b) {
   if (system.unit_diagonal)
-    lower ? solve_side<Eigen::UnitLower>(a, system.left_side, b) : solve_side<Eigen::UnitUpper>(a, system.left_side, b);
+    lower ? solve_side<Eigen::UnitLower>(a, system.left_side, b)
+          : solve_side<Eigen::UnitUpper>(a, system.left_side, b);
   else
-    lower ? solve_side<Eigen::Lower>(a, system.left_side, b) : solve_side<Eigen::Upper>(a, system.left_side, b);
+    lower ? solve_side<Eigen::Lower>(a, system.left_side, b)
+          : solve_side<Eigen::Upper>(a, system.left_side, b);
 }
 
 }  // namespace

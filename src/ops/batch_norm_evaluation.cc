@@ -25,20 +25,20 @@ struct FeatureShape {
 struct Normalization {
   FeatureShape shape;
   double epsilon = 0;
-  ElementType inner_type{};             // f32 or f64: what the operands are converted to
-  std::vector<ElementType> given;       // of the operands
-  std::vector<ElementType> wanted;      // of the results
+  ElementType inner_type{};         // f32 or f64: what the operands are converted to
+  std::vector<ElementType> given;   // of the operands
+  std::vector<ElementType> wanted;  // of the results
 };
 
 using PerFeature = std::vector<double>;
 
-/// Σ of each of the two numbers that f(index, feature) gives, for each feature. The order of additions follows
-/// from the shape alone.
+/// Σ of each of the two numbers that f(index, feature) gives, for each feature. The order of additions
+/// follows from the shape alone.
 template <class F>
 std::array<PerFeature, 2> sums(const FeatureShape& shape, F&& f) {
   const int64_t row = shape.features * shape.inner;
-  const int64_t rows = std::max({int64_t{1}, (shape.outer + kMostChunks - 1) / kMostChunks,
-                                 kGrain / std::max<int64_t>(row, 1)});
+  const int64_t rows = std::max(
+      {int64_t{1}, (shape.outer + kMostChunks - 1) / kMostChunks, kGrain / std::max<int64_t>(row, 1)});
   const int64_t chunks = (shape.outer + rows - 1) / rows;
   const int64_t feature_grain = std::max<int64_t>(1, kGrain / (rows * shape.inner));
   const auto features = static_cast<size_t>(shape.features);
@@ -81,7 +81,8 @@ void for_each_element(const FeatureShape& shape, F&& f) {
     parallel_for(shape.outer * shape.features, std::max<int64_t>(1, kGrain / shape.inner),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t line = begin; line < end; ++line)
-                     for (int64_t k = 0; k < shape.inner; ++k) f(line * shape.inner + k, line % shape.features);
+                     for (int64_t k = 0; k < shape.inner; ++k)
+                       f(line * shape.inner + k, line % shape.features);
                  });
 }
 
@@ -124,19 +125,20 @@ Buffer scaled(const Operands<T>& operands, const FeatureShape& shape, const PerF
   T* out = reinterpret_cast<T*>(result.data());
   const T* x = operands[0];
   const double *f = factor.data(), *s = shift.data();
-  for_each_element(shape, [=](int64_t i, int64_t c) {
-    out[i] = static_cast<T>(static_cast<double>(x[i]) * f[c] + s[c]);
-  });
+  for_each_element(
+      shape, [=](int64_t i, int64_t c) { out[i] = static_cast<T>(static_cast<double>(x[i]) * f[c] + s[c]); });
   return result;
 }
 
 /// The normalized x for these means and variances.
 template <class T, class Mean, class Variance>
-Buffer normalized(const Operands<T>& operands, const Normalization& norm, const Mean& mean, const Variance& variance) {
+Buffer normalized(const Operands<T>& operands, const Normalization& norm, const Mean& mean,
+                  const Variance& variance) {
   const auto features = static_cast<size_t>(norm.shape.features);
   PerFeature factor(features), shift(features);
   for (size_t c = 0; c < features; ++c) {
-    factor[c] = static_cast<double>(operands[1][c]) / std::sqrt(static_cast<double>(variance[c]) + norm.epsilon);
+    factor[c] =
+        static_cast<double>(operands[1][c]) / std::sqrt(static_cast<double>(variance[c]) + norm.epsilon);
     shift[c] = static_cast<double>(operands[2][c]) - static_cast<double>(mean[c]) * factor[c];
   }
   return scaled(operands, norm.shape, factor, shift);
@@ -170,7 +172,8 @@ void run_inference(Invocation& call, const Normalization& norm) {
 template <class T>
 void run_grad(Invocation& call, const Normalization& norm) {
   Operands<T> operands(call, norm);
-  const T *x = operands[0], *scale = operands[1], *mean = operands[2], *variance = operands[3], *dy = operands[4];
+  const T *x = operands[0], *scale = operands[1], *mean = operands[2], *variance = operands[3],
+          *dy = operands[4];
   const std::array<PerFeature, 2> both = sums(norm.shape, [=](int64_t i, int64_t c) {
     const auto value = static_cast<double>(dy[i]);
     return std::array{value, value * (static_cast<double>(x[i]) - static_cast<double>(mean[c]))};
@@ -204,7 +207,8 @@ Evaluation batch_norm(EvaluateContext& op, Run in_float, Run in_double) {
   const int64_t feature = op.integer(AttrKey::kFeatureIndex);
   for (int64_t i = 0; i < feature; ++i) norm.shape.outer = saturating_product(norm.shape.outer, x->dim(i));
   norm.shape.features = x->dim(feature);
-  for (int64_t i = feature + 1; i < x->rank(); ++i) norm.shape.inner = saturating_product(norm.shape.inner, x->dim(i));
+  for (int64_t i = feature + 1; i < x->rank(); ++i)
+    norm.shape.inner = saturating_product(norm.shape.inner, x->dim(i));
   // XLA keeps epsilon as a float.
   norm.epsilon = static_cast<double>(static_cast<float>(op.find(AttrKey::kEpsilon)->number()));
   norm.inner_type = x->element_type == ElementType::kF64 ? ElementType::kF64 : ElementType::kF32;

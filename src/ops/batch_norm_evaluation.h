@@ -5,8 +5,8 @@
 
 namespace hlosim {
 
-// Mean and variance of each feature are taken in f64; what a result element needs, too, before it is rounded once.
-// The variance is Σx²/N - mean², as XLA defines it.
+// Mean and variance of each feature are taken in f64; what a result element needs, too, before it is rounded
+// once. The variance is Σx²/N - mean², as XLA defines it.
 
 /// (x, scale, offset) → (normalized, mean, variance).
 Evaluation evaluate_batch_norm_training(EvaluateContext& op);

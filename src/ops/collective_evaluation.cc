@@ -54,7 +54,8 @@ bool hand_on(const EvaluateContext& op, size_t first, int64_t operands, std::vec
       const size_t to = first + at;
       if (to >= results.size() || leaf->kind != results[to]->kind) return false;
       const ShapeRef result = results[to];
-      if (leaf->is_array() && (!same_dimensions(leaf, result) || !can_convert(leaf->element_type, result->element_type)))
+      if (leaf->is_array() &&
+          (!same_dimensions(leaf, result) || !can_convert(leaf->element_type, result->element_type)))
         return false;
       handed.push_back({at++, to, leaf->element_type, result->element_type});
     }
@@ -65,7 +66,8 @@ void run_handed(Invocation& call, const HandedOn& handed) {
   Array array = call.operand(handed.from);
   if (array.data) {
     const int64_t count = array.count();
-    array.data = converted(call.device().pool(), std::move(array.data), handed.from_type, handed.to_type, count);
+    array.data =
+        converted(call.device().pool(), std::move(array.data), handed.from_type, handed.to_type, count);
   }
   call.set_result(std::move(array), handed.to);
 }
@@ -74,7 +76,8 @@ Evaluation handing_on(EvaluateContext& op, std::vector<HandedOn> handed) {
   const size_t results = leaves_of(op.shape()).size();
   std::vector<size_t> zeros;
   for (size_t i = 0; i < results; ++i)
-    if (std::none_of(handed.begin(), handed.end(), [&](const HandedOn& h) { return h.to == i; })) zeros.push_back(i);
+    if (std::none_of(handed.begin(), handed.end(), [&](const HandedOn& h) { return h.to == i; }))
+      zeros.push_back(i);
   return [handed = std::move(handed), zeros](Invocation& call) {
     for (const HandedOn& h : handed) run_handed(call, h);
     for (const size_t i : zeros) {
@@ -146,10 +149,12 @@ std::optional<std::vector<MovedSlice>> moved_slices(const EvaluateContext& op) {
     const size_t buffer = i * inputs.size() / sizes.size();
     const ShapeRef input = inputs[buffer], output = outputs[buffer];
     const auto rank = static_cast<size_t>(input->rank());
-    if (sizes[i].size() != rank || output->rank() != input->rank() || input->element_type != output->element_type)
+    if (sizes[i].size() != rank || output->rank() != input->rank() ||
+        input->element_type != output->element_type)
       return std::nullopt;
     for (size_t d = 0; d < rank; ++d)
-      if (sizes[i][d] < 0 || sizes[i][d] > std::min(input->dimensions[d], output->dimensions[d])) return std::nullopt;
+      if (sizes[i][d] < 0 || sizes[i][d] > std::min(input->dimensions[d], output->dimensions[d]))
+        return std::nullopt;
     slices.push_back({buffer, {sizes[i].begin(), sizes[i].end()}, from, to});
     from += rank, to += rank;
   }
@@ -158,7 +163,8 @@ std::optional<std::vector<MovedSlice>> moved_slices(const EvaluateContext& op) {
 }
 
 /// Index of the element at the offsets that lie in operand leaves `first`, …; nullopt: outside of `shape`.
-std::optional<int64_t> offset_of(const Invocation& call, ShapeRef shape, const MovedSlice& slice, size_t first) {
+std::optional<int64_t> offset_of(const Invocation& call, ShapeRef shape, const MovedSlice& slice,
+                                 size_t first) {
   int64_t at = 0;
   for (int64_t d = 0; d < shape->rank(); ++d) {
     const int64_t offset = integer_at(call.operand(first + static_cast<size_t>(d)), 0);
@@ -173,7 +179,8 @@ void move_slice(Invocation& call, const MovedSlice& slice, const Array& input, A
   const auto to = offset_of(call, output.shape, slice, slice.output_offsets);
   if (!from || !to) return call.fail("a slice lies outside of its buffer");
   const int64_t width = byte_width(input.type());
-  StridedCopy(slice.sizes, dense_strides(input.shape->dimensions), dense_strides(output.shape->dimensions), width)
+  StridedCopy(slice.sizes, dense_strides(input.shape->dimensions), dense_strides(output.shape->dimensions),
+              width)
       .run(input.bytes() + *from * width, output.bytes() + *to * width);
 }
 
@@ -193,7 +200,8 @@ Evaluation permute_in_place(EvaluateContext& op, bool is_start) {
       outputs.push_back(std::move(output));
     }
     if (moves)
-      for (const MovedSlice& slice : slices) move_slice(call, slice, inputs[slice.buffer], outputs[slice.buffer]);
+      for (const MovedSlice& slice : slices)
+        move_slice(call, slice, inputs[slice.buffer], outputs[slice.buffer]);
     for (size_t i = 0; i < buffers; ++i) call.set_result(std::move(outputs[i]), is_start ? buffers + i : i);
     for (size_t i = 0; is_start && i < buffers; ++i) call.set_result(std::move(inputs[i]), i);
     for (size_t i = 2 * buffers; i < call.result_count(); ++i) {
@@ -207,7 +215,8 @@ Evaluation permute_in_place(EvaluateContext& op, bool is_start) {
 
 Evaluation evaluate_permute(EvaluateContext& op) {
   if (const auto devices = devices_of_pairs(op))
-    return op.has_twins() && !op.has(AttrKey::kSliceSizes) ? permute_among_twins(op, 0) : refuse(op, *devices);
+    return op.has_twins() && !op.has(AttrKey::kSliceSizes) ? permute_among_twins(op, 0)
+                                                           : refuse(op, *devices);
   if (op.has(AttrKey::kSliceSizes)) return permute_in_place(op, false);
   std::vector<HandedOn> handed;
   if (!hand_on(op, 0, op.operand_count(), handed)) return refuse_shapes(op);
@@ -248,7 +257,8 @@ Evaluation evaluate_ragged_all_to_all(EvaluateContext& op) {
       const int64_t from = integer_at(call.operand(2), i), size = integer_at(call.operand(3), i);
       const int64_t to = integer_at(call.operand(4), i);
       if (size < 0 || from < 0 || from > rows_in - size || to < 0 || to > rows_out - size)
-        return call.fail(fmt::format("{} rows from {} of {} do not fit at {} of {}", size, from, rows_in, to, rows_out));
+        return call.fail(
+            fmt::format("{} rows from {} of {} do not fit at {} of {}", size, from, rows_in, to, rows_out));
       if (size * row > 0)
         std::memcpy(result.bytes() + to * row, source.bytes() + from * row, static_cast<size_t>(size * row));
     }

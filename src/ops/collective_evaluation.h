@@ -1,5 +1,5 @@
-// Collectives run by a device that is alone in its group. Where a group has more members the module needs more
-// devices than the one that runs it, which is an error that says how many.
+// Collectives run by a device that is alone in its group. Where a group has more members the module needs
+// more devices than the one that runs it, which is an error that says how many.
 #pragma once
 
 #include <vector>

@@ -8,7 +8,8 @@ namespace hlosim {
 
 bool can_convert(ElementType from, ElementType to);
 
-/// `count` elements of `data` as type `to`; `data` itself when that is `from`. Requires: can_convert(from, to).
+/// `count` elements of `data` as type `to`; `data` itself when that is `from`. Requires: can_convert(from,
+/// to).
 Buffer converted(MemoryPool& pool, Buffer data, ElementType from, ElementType to, int64_t count);
 
 /// `data` if nobody else holds it, else a copy of its first `bytes` bytes.

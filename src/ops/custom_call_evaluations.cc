@@ -16,7 +16,8 @@ bool holds_the_same(ShapeRef a, ShapeRef b) {
 
 const ComputationId* called_computation(const OpContext& op) {
   for (const AttrKey key : {AttrKey::kToApply, AttrKey::kCalledComputations})
-    if (const Attr* attr = op.find(key); attr && !attr->computations().empty()) return attr->computations().data();
+    if (const Attr* attr = op.find(key); attr && !attr->computations().empty())
+      return attr->computations().data();
   return nullptr;
 }
 
@@ -25,8 +26,8 @@ namespace {
 Evaluation refuse_shapes(EvaluateContext& op, std::string_view why) {
   std::string operands;
   for (int64_t i = 0; i < op.operand_count(); ++i) operands += (i ? ", " : "") + text_of(op.operand_shape(i));
-  return op.unsupported(fmt::format("{} of ({}) gives {}: {}", custom_call_target(op), operands, text_of(op.shape()),
-                                 why));
+  return op.unsupported(
+      fmt::format("{} of ({}) gives {}: {}", custom_call_target(op), operands, text_of(op.shape()), why));
 }
 
 }  // namespace
@@ -45,7 +46,9 @@ Evaluation evaluate_identity_call(EvaluateContext& op) {
 
 Evaluation evaluate_called_computation(EvaluateContext& op) {
   const ComputationId* called = called_computation(op);
-  if (!called) return op.unsupported(fmt::format("{} calls no computation that says what it is", custom_call_target(op)));
+  if (!called)
+    return op.unsupported(
+        fmt::format("{} calls no computation that says what it is", custom_call_target(op)));
   std::vector<ShapeRef> parameters;
   for (int64_t i = 0; i < parameter_count(op, *called); ++i)
     for_each_leaf(parameter_shape(op, *called, i), [&](ShapeRef leaf) { parameters.push_back(leaf); });
@@ -82,7 +85,8 @@ Evaluation evaluate_rng_seed(EvaluateContext&) {
 
 Evaluation evaluate_pad_to_static(EvaluateContext& op) {
   const auto operands = operand_leaves_of(op), results = leaves_of(op.shape());
-  if (operands.size() != 1 || !operands[0]->is_array() || results.empty() || !holds_the_same(operands[0], results[0]) ||
+  if (operands.size() != 1 || !operands[0]->is_array() || results.empty() ||
+      !holds_the_same(operands[0], results[0]) ||
       static_cast<int64_t>(results.size()) != operands[0]->rank() + 1 ||
       !std::all_of(results.begin() + 1, results.end(), [](ShapeRef size) {
         return size->is_scalar() && size->element_type == ElementType::kS32;
@@ -111,8 +115,8 @@ Evaluation evaluate_slice_to_dynamic(EvaluateContext& op) {
     for (int64_t i = 0; i < result->rank(); ++i) {
       sizes.push_back(integer_at(call.operand(static_cast<size_t>(i) + 1), 0));
       if (sizes.back() < 0 || sizes.back() > result->dim(i))
-        return call.fail(fmt::format("SliceToDynamic to size {} of dimension {}, expected 0 to {}", sizes.back(), i,
-                                     result->dim(i)));
+        return call.fail(fmt::format("SliceToDynamic to size {} of dimension {}, expected 0 to {}",
+                                     sizes.back(), i, result->dim(i)));
       differ = differ || sizes.back() != result->dim(i);
     }
     Array data = call.take(0);

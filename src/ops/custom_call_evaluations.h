@@ -30,8 +30,8 @@ Evaluation evaluate_gemm_call(EvaluateContext& op);
 /// (values, scales): each value times the scale of its block along the last dimension. There are
 /// size / scales elements in a block, or `block_size` of the backend config.
 Evaluation evaluate_dequantize(EvaluateContext& op);
-/// (lhs [b, m, k], rhs [b, n, k], scales of lhs[, scales of rhs]) → [b, m, n], the dequantized operands' product;
-/// b may be left out.
+/// (lhs [b, m, k], rhs [b, n, k], scales of lhs[, scales of rhs]) → [b, m, n], the dequantized operands'
+/// product; b may be left out.
 Evaluation evaluate_block_scaled_dot(EvaluateContext& op);
 
 // ── shared by them ──────────────────────────────────────────────

@@ -28,7 +28,8 @@ Buffer filled_with_one(MemoryPool& pool, ElementKernel convert, ElementType type
   convert.fn(element, in, convert.immediate, 1);
   const auto width = static_cast<size_t>(byte_width(type));
   Buffer ones = pool.allocate(count * byte_width(type));
-  for (size_t i = 0; i < static_cast<size_t>(count); ++i) std::memcpy(ones.data() + i * width, element, width);
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i)
+    std::memcpy(ones.data() + i * width, element, width);
   return ones;
 }
 
@@ -53,7 +54,8 @@ Evaluation evaluate_builder_math(EvaluateContext& op) {
       const void* in[] = {call.operand(0).bytes()};
       kernel.fn(call.make_result().bytes(), in, kernel.immediate, count);
     };
-  if (name == "NextAfter" && op.operand_count() == 2 && (type == ElementType::kF32 || type == ElementType::kF64))
+  if (name == "NextAfter" && op.operand_count() == 2 &&
+      (type == ElementType::kF32 || type == ElementType::kF64))
     return [type, count](Invocation& call) {
       Array& result = call.make_result();
       const auto step = [&](auto* out) {
@@ -70,7 +72,8 @@ Evaluation evaluate_builder_math(EvaluateContext& op) {
       const void* in[] = {call.operand(0).bytes(), ones.data()};
       atan2.fn(call.make_result().bytes(), in, atan2.immediate, count);
     };
-  return op.unsupported(fmt::format("{} of {} calls no computation that says what it is", target, text_of(shape)));
+  return op.unsupported(
+      fmt::format("{} of {} calls no computation that says what it is", target, text_of(shape)));
 }
 
 }  // namespace hlosim

@@ -16,7 +16,7 @@ namespace {
 struct ScaledRows {
   ElementType type{}, scale_type{};  // kInvalid: no scales
   int64_t rows = 0, length = 0;
-  int64_t scales = 0;                // of a row, at least length / block
+  int64_t scales = 0;  // of a row, at least length / block
   int64_t block = 1;
 };
 
@@ -61,17 +61,19 @@ std::optional<ScaledRows> scaled_rows(ShapeRef values, ShapeRef scales, int64_t 
 /// The products in f32.
 Buffer scaled(MemoryPool& pool, const ScaledRows& rows, const Array& values, const Array* scales) {
   const int64_t count = rows.rows * rows.length;
-  Buffer result = writable(pool, converted(pool, values.data, rows.type, ElementType::kF32, count), count * 4);
+  Buffer result =
+      writable(pool, converted(pool, values.data, rows.type, ElementType::kF32, count), count * 4);
   if (!scales) return result;
-  const Buffer factors = converted(pool, scales->data, rows.scale_type, ElementType::kF32, rows.rows * rows.scales);
+  const Buffer factors =
+      converted(pool, scales->data, rows.scale_type, ElementType::kF32, rows.rows * rows.scales);
   auto* out = reinterpret_cast<float*>(result.data());
   const auto* factor = reinterpret_cast<const float*>(factors.data());
   parallel_for(rows.rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(rows.length, 1)),
                [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r)
-      for (int64_t i = 0; i < rows.length; ++i)
-        out[r * rows.length + i] *= factor[r * rows.scales + i / rows.block];
-  });
+                 for (int64_t r = begin; r < end; ++r)
+                   for (int64_t i = 0; i < rows.length; ++i)
+                     out[r * rows.length + i] *= factor[r * rows.scales + i / rows.block];
+               });
   return result;
 }
 
@@ -87,8 +89,8 @@ Evaluation evaluate_dequantize(EvaluateContext& op) {
     return op.unsupported();
   return [rows = *rows, type = shape->element_type](Invocation& call) {
     MemoryPool& pool = call.device().pool();
-    call.result().data = converted(pool, scaled(pool, rows, call.operand(0), &call.operand(1)), ElementType::kF32,
-                                   type, rows.rows * rows.length);
+    call.result().data = converted(pool, scaled(pool, rows, call.operand(0), &call.operand(1)),
+                                   ElementType::kF32, type, rows.rows * rows.length);
   };
 }
 
@@ -106,7 +108,8 @@ Evaluation evaluate_block_scaled_dot(EvaluateContext& op) {
               matmul_supports(ElementType::kF32, ElementType::kF32, shape->element_type);
   fits = fits && (rank == 2 || (lhs->dim(0) == rhs->dim(0) && lhs->dim(0) == shape->dim(0)));
   if (!fits) return op.unsupported();
-  const int64_t batch = rank == 3 ? lhs->dim(0) : 1, m = lhs->dim(rank - 2), n = rhs->dim(rank - 2), k = left->length;
+  const int64_t batch = rank == 3 ? lhs->dim(0) : 1, m = lhs->dim(rank - 2), n = rhs->dim(rank - 2),
+                k = left->length;
   return [=, left = *left, right = *right, type = shape->element_type](Invocation& call) {
     MemoryPool& pool = call.device().pool();
     const Buffer a = scaled(pool, left, call.operand(0), &call.operand(2));

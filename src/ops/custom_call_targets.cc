@@ -114,8 +114,9 @@ void convolution_backward_filter(const OpContext& op, Work& work) {
 
 struct Target {
   std::string_view name;
-  WorkRule work;                                       // null: not modelled
-  Evaluation (*evaluate)(EvaluateContext&) = nullptr;  // null: what it computes isn't public, or isn't done here
+  WorkRule work;  // null: not modelled
+  // Null: what it computes isn't public, or isn't done here.
+  Evaluation (*evaluate)(EvaluateContext&) = nullptr;
 };
 
 constexpr Target kTargets[] = {
@@ -175,14 +176,15 @@ const Target* find_target(std::string_view target) {
 
 /// What the caller of the library says the target does.
 Evaluation handled_call(const EvaluateContext& op, const CustomCallHandlers::Handler& handler) {
-  return [context = OpContext(op.module(), op.instruction(), op.table(), nullptr), handler](Invocation& call) {
-    std::vector<Array> operands, results;
-    for (size_t i = 0; i < call.operand_count(); ++i) operands.push_back(call.operand(i));
-    for (size_t i = 0; i < call.result_count(); ++i) results.push_back(call.make_result(i));
-    const auto done = handler({context, operands, results, call.device()});
-    if (!done) return call.fail(done.error());
-    for (size_t i = 0; i < results.size(); ++i) call.set_result(std::move(results[i]), i);
-  };
+  return
+      [context = OpContext(op.module(), op.instruction(), op.table(), nullptr), handler](Invocation& call) {
+        std::vector<Array> operands, results;
+        for (size_t i = 0; i < call.operand_count(); ++i) operands.push_back(call.operand(i));
+        for (size_t i = 0; i < call.result_count(); ++i) results.push_back(call.make_result(i));
+        const auto done = handler({context, operands, results, call.device()});
+        if (!done) return call.fail(done.error());
+        for (size_t i = 0; i < results.size(); ++i) call.set_result(std::move(results[i]), i);
+      };
 }
 
 }  // namespace
@@ -203,8 +205,10 @@ Evaluation evaluate_custom_call(EvaluateContext& op) {
   if (const auto* handler = op.custom_calls().find(target)) return handled_call(op, *handler);
   const Target* known = find_target(target);
   if (known && known->evaluate) return known->evaluate(op);
-  return op.unsupported(fmt::format("what target \"{}\" computes is not known here; a program that uses the library says "
-                                 "it with CustomCallHandlers::add(\"{}\", handler)", target, target));
+  return op.unsupported(
+      fmt::format("what target \"{}\" computes is not known here; a program that uses the library says "
+                  "it with CustomCallHandlers::add(\"{}\", handler)",
+                  target, target));
 }
 
 }  // namespace hlosim

@@ -52,28 +52,30 @@ void take_chosen(const TopKRows& top, const std::byte* row, std::span<const int3
 }
 
 void top_k_by_key(const TopKRows& top, const std::byte* in, std::byte* values, int32_t* indices) {
-  parallel_for(top.rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(top.length, 1)),
-               [&](int64_t begin, int64_t end) {
-    std::vector<uint64_t> keys(static_cast<size_t>(top.length));
-    std::vector<int32_t> order(keys.size());
-    for (int64_t r = begin; r < end; ++r) {
-      const std::byte* row = in + r * top.length * top.width;
-      for (size_t i = 0; i < keys.size(); ++i)
-        keys[i] = order_key(row + static_cast<int64_t>(i) * top.width, top.type);
-      std::iota(order.begin(), order.end(), 0);
-      std::partial_sort(order.begin(), order.begin() + top.k, order.end(), [&](int32_t a, int32_t b) {
-        const uint64_t key_a = keys[static_cast<size_t>(a)], key_b = keys[static_cast<size_t>(b)];
-        return key_a != key_b ? key_a > key_b : a < b;
+  parallel_for(
+      top.rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(top.length, 1)),
+      [&](int64_t begin, int64_t end) {
+        std::vector<uint64_t> keys(static_cast<size_t>(top.length));
+        std::vector<int32_t> order(keys.size());
+        for (int64_t r = begin; r < end; ++r) {
+          const std::byte* row = in + r * top.length * top.width;
+          for (size_t i = 0; i < keys.size(); ++i)
+            keys[i] = order_key(row + static_cast<int64_t>(i) * top.width, top.type);
+          std::iota(order.begin(), order.end(), 0);
+          std::partial_sort(order.begin(), order.begin() + top.k, order.end(), [&](int32_t a, int32_t b) {
+            const uint64_t key_a = keys[static_cast<size_t>(a)], key_b = keys[static_cast<size_t>(b)];
+            return key_a != key_b ? key_a > key_b : a < b;
+          });
+          take_chosen(top, row, order, values + r * top.k * top.width, indices + r * top.k);
+        }
       });
-      take_chosen(top, row, order, values + r * top.k * top.width, indices + r * top.k);
-    }
-  });
 }
 
-/// `before(a, b)`: does the comparator put element a of the row before element b? Merging survives a comparator
-/// that is no order.
+/// `before(a, b)`: does the comparator put element a of the row before element b? Merging survives a
+/// comparator that is no order.
 template <class Before>
-void top_k_by(const TopKRows& top, const std::byte* in, std::byte* values, int32_t* indices, Before&& before) {
+void top_k_by(const TopKRows& top, const std::byte* in, std::byte* values, int32_t* indices,
+              Before&& before) {
   std::vector<int32_t> order(static_cast<size_t>(top.length)), merged(order.size());
   for (int64_t r = 0; r < top.rows; ++r) {
     const std::byte* row = in + r * top.length * top.width;
@@ -112,7 +114,8 @@ class ElementComparator {
 /// The same as a call of a computation.
 class CalledComparator {
  public:
-  CalledComparator(const Callable& callable, DeviceState& device, std::span<const ShapeRef> parameters, int64_t width)
+  CalledComparator(const Callable& callable, DeviceState& device, std::span<const ShapeRef> parameters,
+                   int64_t width)
       : callable_(callable), device_(device), parameters_(parameters), width_(width) {}
   bool operator()(const std::byte* row, int32_t a, int32_t b) {
     const void* in[] = {row + a * width_, row + b * width_, &a, &b};
@@ -165,12 +168,14 @@ Evaluation evaluate_top_k_call(EvaluateContext& op) {
   for (int64_t i = 0; i < parameter_count(op, *comparator); ++i)
     parameters.push_back(parameter_shape(op, *comparator, i));
   const ShapeRef value = op.shapes().scalar(top->type), index = op.shapes().scalar(ElementType::kS32);
-  const bool fits = (parameters.size() == 2 || parameters.size() == 4) && result_of(op, *comparator)->is_scalar() &&
+  const bool fits = (parameters.size() == 2 || parameters.size() == 4) &&
+                    result_of(op, *comparator)->is_scalar() &&
                     is_pred(result_of(op, *comparator)->element_type) &&
                     std::all_of(parameters.begin(), parameters.end(), [&](const ShapeRef& parameter) {
                       return holds_the_same(parameter, &parameter - parameters.data() < 2 ? value : index);
                     });
-  if (!fits) return op.unsupported("the comparator of TopK is no predicate of (value, value[, s32 index, s32 index])");
+  if (!fits)
+    return op.unsupported("the comparator of TopK is no predicate of (value, value[, s32 index, s32 index])");
   if (const auto program = op.element_program(*comparator))
     return [top = *top, program](Invocation& call) {
       std::byte* values = call.make_result(0).bytes();

@@ -20,8 +20,8 @@ struct FftJob {
   std::vector<int64_t> lengths;
   std::vector<FftPlan> plans;  // one per entry of `lengths`; made when first needed, they may be large
   std::once_flag made;
-  int64_t kept = 0;            // elements of the last dimension on the complex side
-  int64_t rows = 1;            // product of the other lengths
+  int64_t kept = 0;  // elements of the last dimension on the complex side
+  int64_t rows = 1;  // product of the other lengths
   int64_t batch = 0;
   double scale = 1;
   ElementType in_type{}, out_type{};
@@ -59,7 +59,8 @@ void store(const ComplexDouble* in, int64_t count, bool complex, double scale, T
 
 bool is_double(ElementType type) { return type == ElementType::kF64 || type == ElementType::kC128; }
 
-void load_elements(ElementType type, const std::byte* data, int64_t begin, int64_t count, ComplexDouble* out) {
+void load_elements(ElementType type, const std::byte* data, int64_t begin, int64_t count,
+                   ComplexDouble* out) {
   const std::byte* from = data + begin * byte_width(type);
   if (is_double(type))
     load(reinterpret_cast<const double*>(from), count, is_complex(type), out);
@@ -80,26 +81,31 @@ void conjugate_all(ComplexDouble* data, int64_t count) {
   for (int64_t i = 0; i < count; ++i) data[i].im = -data[i].im;
 }
 
-/// Transforms the dimension of plan.length() elements `stride` apart. Lines beside each other are fetched together.
+/// Transforms the dimension of plan.length() elements `stride` apart. Lines beside each other are fetched
+/// together.
 void transform_lines(const FftPlan& plan, int64_t outer, int64_t stride, ComplexDouble* data) {
-  const int64_t n = plan.length(), width = std::min<int64_t>(8, stride), groups = (stride + width - 1) / width;
+  const int64_t n = plan.length(), width = std::min<int64_t>(8, stride),
+                groups = (stride + width - 1) / width;
   if (n <= 1) return;
-  parallel_for(outer * groups, std::max<int64_t>(1, kLineGrain / (n * width)), [&](int64_t begin, int64_t end) {
-    std::vector<ComplexDouble> lines(static_cast<size_t>(n * width)), result(static_cast<size_t>(n)),
-        scratch(static_cast<size_t>(plan.scratch_size()));
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t at = i % groups * width, count = std::min(width, stride - at);
-      ComplexDouble* first = data + i / groups * n * stride + at;
-      for (int64_t k = 0; k < n; ++k)
-        for (int64_t j = 0; j < count; ++j) lines[static_cast<size_t>(j * n + k)] = first[k * stride + j];
-      for (int64_t j = 0; j < count; ++j) {
-        plan.transform(lines.data() + j * n, result.data(), scratch.data());
-        std::copy(result.begin(), result.end(), lines.begin() + j * n);
-      }
-      for (int64_t k = 0; k < n; ++k)
-        for (int64_t j = 0; j < count; ++j) first[k * stride + j] = lines[static_cast<size_t>(j * n + k)];
-    }
-  });
+  parallel_for(outer * groups, std::max<int64_t>(1, kLineGrain / (n * width)),
+               [&](int64_t begin, int64_t end) {
+                 std::vector<ComplexDouble> lines(static_cast<size_t>(n * width)),
+                     result(static_cast<size_t>(n)), scratch(static_cast<size_t>(plan.scratch_size()));
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t at = i % groups * width, count = std::min(width, stride - at);
+                   ComplexDouble* first = data + i / groups * n * stride + at;
+                   for (int64_t k = 0; k < n; ++k)
+                     for (int64_t j = 0; j < count; ++j)
+                       lines[static_cast<size_t>(j * n + k)] = first[k * stride + j];
+                   for (int64_t j = 0; j < count; ++j) {
+                     plan.transform(lines.data() + j * n, result.data(), scratch.data());
+                     std::copy(result.begin(), result.end(), lines.begin() + j * n);
+                   }
+                   for (int64_t k = 0; k < n; ++k)
+                     for (int64_t j = 0; j < count; ++j)
+                       first[k * stride + j] = lines[static_cast<size_t>(j * n + k)];
+                 }
+               });
 }
 
 /// All dimensions but the last, of rows of `row` elements.
@@ -148,7 +154,7 @@ void run_entry(const FftJob& job, const std::byte* in, std::byte* out, int64_t e
 }
 
 FftKind kind_of(std::string_view text) {
-  return text == "FFT" ? FftKind::kForward
+  return text == "FFT"    ? FftKind::kForward
          : text == "IFFT" ? FftKind::kInverse
          : text == "RFFT" ? FftKind::kFromReal
                           : FftKind::kToReal;
@@ -166,7 +172,8 @@ Evaluation evaluate_fft(EvaluateContext& op) {
   const auto narrow_or_wide = [](ElementType type, bool complex) {
     return complex ? is_complex(type) : type == ElementType::kF32 || type == ElementType::kF64;
   };
-  if (!narrow_or_wide(job->in_type, !from_real) || !narrow_or_wide(job->out_type, !to_real) || !in->is_static())
+  if (!narrow_or_wide(job->in_type, !from_real) || !narrow_or_wide(job->out_type, !to_real) ||
+      !in->is_static())
     return op.unsupported();
   const Dimensions lengths = op.ints(AttrKey::kFftLength);
   job->lengths.assign(lengths.begin(), lengths.end());
@@ -175,7 +182,8 @@ Evaluation evaluate_fft(EvaluateContext& op) {
   for (size_t i = 0; i < lengths.size(); ++i)
     if (whole->dim(first + static_cast<int64_t>(i)) != lengths[i])
       return op.unsupported(fmt::format("fft_length={} of {}", list_text(lengths), text_of(in)));
-  if (in->element_count() == 0 || out->element_count() == 0) return [](Invocation& call) { call.make_result(); };
+  if (in->element_count() == 0 || out->element_count() == 0)
+    return [](Invocation& call) { call.make_result(); };
   job->kept = job->last() / 2 + 1;
   for (size_t i = 0; i + 1 < lengths.size(); ++i) job->rows = saturating_product(job->rows, lengths[i]);
   job->batch = out->element_count() / saturating_product(job->rows, job->out_row());

@@ -67,7 +67,8 @@ Route route_of(EvaluateContext& op) {
     if (ids.empty()) return Route::kNobody;
     const int64_t largest = *std::max_element(ids.begin(), ids.end());
     if (largest == 0) return Route::kSelf;
-    op.unsupported(fmt::format("the module needs {} devices, but is run on one", std::max(largest + 1, declared)));
+    op.unsupported(
+        fmt::format("the module needs {} devices, but is run on one", std::max(largest + 1, declared)));
     return Route::kRefused;
   }
   const int64_t channel = op.integer(AttrKey::kChannelId);
@@ -109,10 +110,12 @@ Evaluation evaluate_outfeed(EvaluateContext& op) {
 Evaluation evaluate_send(EvaluateContext& op) {
   const Route route = route_of(op);
   if (route == Route::kRefused) return nullptr;
-  return [count = array_leaves(op.operand_shape(0)), channel = op.integer(AttrKey::kChannelId), route](Invocation& call) {
+  return [count = array_leaves(op.operand_shape(0)), channel = op.integer(AttrKey::kChannelId),
+          route](Invocation& call) {
     HostTransfers* host = call.device().host;
     if (route == Route::kHost && !host) return call.fail(std::string(kNoHost));
-    if (route == Route::kHost) give_to_host(call, count, [&](const Array& array) { return host->send(channel, array); });
+    if (route == Route::kHost)
+      give_to_host(call, count, [&](const Array& array) { return host->send(channel, array); });
     std::vector<Array> sent;
     for (size_t i = 0; i < count; ++i) sent.push_back(call.operand(i));
     for (size_t i = 0; i < count; ++i) call.set_result(sent[i], i);
@@ -147,13 +150,15 @@ Evaluation evaluate_recv_done(EvaluateContext& op) {
     }
     if (!channel) return call.fail("neither this nor its operand says on which channel");
     auto& waiting = call.device().under_way[*channel];
-    if (waiting.empty()) return call.fail(fmt::format("nothing has been sent on channel {} so far", *channel));
+    if (waiting.empty())
+      return call.fail(fmt::format("nothing has been sent on channel {} so far", *channel));
     std::vector<Array> arrays = std::move(waiting.front());
     waiting.erase(waiting.begin());
     for (size_t i = 0; i < count; ++i) {
-      const bool same = i < arrays.size() && arrays[i].shape->element_type == call.result(i).shape->element_type &&
-                        std::equal(arrays[i].shape->dimensions.begin(), arrays[i].shape->dimensions.end(),
-                                   call.result(i).shape->dimensions.begin(), call.result(i).shape->dimensions.end());
+      const bool same =
+          i < arrays.size() && arrays[i].shape->element_type == call.result(i).shape->element_type &&
+          std::equal(arrays[i].shape->dimensions.begin(), arrays[i].shape->dimensions.end(),
+                     call.result(i).shape->dimensions.begin(), call.result(i).shape->dimensions.end());
       if (!same)
         return call.fail(fmt::format("what was sent on channel {} has another shape than {}", *channel,
                                      to_text_without_layout(call.result(i).shape)));

@@ -44,7 +44,8 @@ Evaluation evaluate_cholesky(EvaluateContext& op) {
     Buffer out = pool.allocate(batch * n * n * byte_width(inner));
     const int64_t bytes = n * n * byte_width(inner);
     parallel_for(batch, matrix_grain(n), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) cholesky(inner, n, lower, in.data() + i * bytes, out.data() + i * bytes);
+      for (int64_t i = begin; i < end; ++i)
+        cholesky(inner, n, lower, in.data() + i * bytes, out.data() + i * bytes);
     });
     call.result().data = converted(pool, std::move(out), inner, type, batch * n * n);
   };

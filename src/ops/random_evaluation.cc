@@ -34,7 +34,8 @@ void with_word_type(int64_t width, F&& f) {
 // ── rng-bit-generator ───────────────────────────────────────────
 
 /// Bits of `count` elements of `width` bytes; 64-bit elements are two words each, the low one first.
-void philox_bits(uint64_t key, std::array<uint64_t, 2> counter, int64_t count, int64_t width, std::byte* out) {
+void philox_bits(uint64_t key, std::array<uint64_t, 2> counter, int64_t count, int64_t width,
+                 std::byte* out) {
   const int64_t words = width == 8 ? 2 * count : count;
   with_word_type(width, [&](auto word) {
     using T = decltype(word);
@@ -192,7 +193,8 @@ void fill_floats(std::array<uint64_t, 2> counter, bool is_normal, T a, T b, int6
     });
   fill_from_pairs(counter, count, out, [=](const auto& words, int64_t which) {
     const uint64_t bits = word_pair(words, which);
-    const T unit = sizeof(T) == 8 ? static_cast<T>(unit_interval(bits)) : static_cast<T>(bits >> 40) * T(0x1p-24);
+    const T unit =
+        sizeof(T) == 8 ? static_cast<T>(unit_interval(bits)) : static_cast<T>(bits >> 40) * T(0x1p-24);
     return unit * (b - a) + a;
   });
 }
@@ -210,8 +212,8 @@ Evaluation float_rng(EvaluateContext& op, bool is_normal) {
     auto& state = call.device().rng_state;
     const auto fill = [&](auto* elements) {
       using T = std::remove_pointer_t<decltype(elements)>;
-      fill_floats(state, is_normal, *reinterpret_cast<const T*>(a.data()), *reinterpret_cast<const T*>(b.data()),
-                  count, elements);
+      fill_floats(state, is_normal, *reinterpret_cast<const T*>(a.data()),
+                  *reinterpret_cast<const T*>(b.data()), count, elements);
     };
     inner == ElementType::kF64 ? fill(reinterpret_cast<double*>(out.data()))
                                : fill(reinterpret_cast<float*>(out.data()));
@@ -224,7 +226,8 @@ template <class T>
 Evaluation integer_rng(int64_t count, bool is_coin) {
   return [=](Invocation& call) {
     const int64_t a = integer_at(call.operand(0), 0), b = integer_at(call.operand(1), 0);
-    const bool is_empty = std::is_same_v<T, uint64_t> ? static_cast<uint64_t>(b) <= static_cast<uint64_t>(a) : b <= a;
+    const bool is_empty =
+        std::is_same_v<T, uint64_t> ? static_cast<uint64_t>(b) <= static_cast<uint64_t>(a) : b <= a;
     const uint64_t range = is_coin ? 2 : is_empty ? 1 : static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
     const uint64_t first = is_coin ? 0 : static_cast<uint64_t>(a);
     auto& state = call.device().rng_state;

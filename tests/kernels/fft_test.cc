@@ -34,7 +34,8 @@ void expect_right(int64_t length) {
   std::vector<ComplexDouble> scratch(static_cast<size_t>(plan.scratch_size()));
   plan.transform(in.data(), out.data(), scratch.data());
   const auto right = slow_transform(in);
-  const double bound = 1e-15 * std::sqrt(static_cast<double>(length)) * (4 + std::log2(static_cast<double>(length)));
+  const double bound =
+      1e-15 * std::sqrt(static_cast<double>(length)) * (4 + std::log2(static_cast<double>(length)));
   for (size_t k = 0; k < in.size(); ++k) {
     EXPECT_NEAR(out[k].re, static_cast<double>(right[k].real()), bound) << length << " at " << k;
     EXPECT_NEAR(out[k].im, static_cast<double>(right[k].imag()), bound) << length << " at " << k;

@@ -40,7 +40,8 @@ class Triangular : public ::testing::Test {
   using Real = typename Parts<T>::Real;
   std::vector<T> random(int64_t count) {
     std::vector<T> values;
-    for (int64_t i = 0; i < count; ++i) values.push_back(Parts<T>::make(numbers_(engine_), numbers_(engine_)));
+    for (int64_t i = 0; i < count; ++i)
+      values.push_back(Parts<T>::make(numbers_(engine_), numbers_(engine_)));
     return values;
   }
   static T at(const std::vector<T>& m, int64_t columns, int64_t i, int64_t j) {
@@ -84,7 +85,8 @@ TYPED_TEST(Triangular, FactorTimesItsAdjointIsTheMatrix) {
           for (int64_t k = 0; k < n; ++k)
             sum += lower ? this->at(out, n, i, k) * Parts<T>::conjugate(this->at(out, n, j, k))
                          : Parts<T>::conjugate(this->at(out, n, k, i)) * this->at(out, n, k, j);
-          EXPECT_LT(std::abs(sum - this->at(a, n, i, j)), this->kBound * static_cast<typename Parts<T>::Real>(n));
+          EXPECT_LT(std::abs(sum - this->at(a, n, i, j)),
+                    this->kBound * static_cast<typename Parts<T>::Real>(n));
         }
     }
   }
@@ -114,7 +116,9 @@ TYPED_TEST(Triangular, EverySystemIsSolved) {
               for (int64_t i = 0; i < n; ++i)
                 for (int64_t j = 0; j < n; ++j) {
                   T& x = a[static_cast<size_t>(i * n + j)];
-                  x = i == j ? (unit ? T(this->kNaN) : x + T(3)) : (lower ? j > i : j < i) ? T(this->kNaN) : x / T(8);
+                  x = i == j                    ? (unit ? T(this->kNaN) : x + T(3))
+                      : (lower ? j > i : j < i) ? T(this->kNaN)
+                                                : x / T(8);
                 }
               const auto op = [&](int64_t i, int64_t j) {
                 const bool plain = transpose == Transpose::kNone;
@@ -133,7 +137,8 @@ TYPED_TEST(Triangular, EverySystemIsSolved) {
                   for (int64_t k = 0; k < n; ++k)
                     sum += left ? op(i, k) * this->at(x, m, k, j) : this->at(x, n, j, k) * op(k, i);
                   const T right = left ? this->at(b, m, i, j) : this->at(b, n, j, i);
-                  EXPECT_LT(std::abs(sum - right), this->kBound) << n << " " << m << " " << left << lower << unit;
+                  EXPECT_LT(std::abs(sum - right), this->kBound)
+                      << n << " " << m << " " << left << lower << unit;
                 }
             }
 }

@@ -11,7 +11,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string module_of(std::string_view body) { return "HloModule m\nENTRY e {\n" + std::string(body) + "\n}\n"; }
+std::string module_of(std::string_view body) {
+  return "HloModule m\nENTRY e {\n" + std::string(body) + "\n}\n";
+}
 
 TEST(BatchNormExecution, TrainingFindsMeanAndVariance) {
   // Features {1,3} and {2,6}: means 2 and 4, variances 1 and 4.
@@ -88,7 +90,8 @@ TEST(BatchNormExecution, AnyArrangementAgreesWithPlainLoops) {
         const double x = given[0].as<float>()[i];
         sum += x, squares += x * x;
       });
-      const double n = static_cast<double>(outer * inner), mean = sum / n, variance = squares / n - mean * mean;
+      const double n = static_cast<double>(outer * inner), mean = sum / n,
+                   variance = squares / n - mean * mean;
       EXPECT_NEAR(results[1].as<float>()[c], mean, 1e-6);
       EXPECT_NEAR(results[2].as<float>()[c], variance, 1e-6);
       const double scale = given[1].as<float>()[c], offset = given[2].as<float>()[c];

@@ -11,7 +11,8 @@ using ::testing::HasSubstr;
 
 std::string module_of(std::string_view body, std::string_view header = "") {
   return "HloModule m" + std::string(header) +
-         "\nsum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\nENTRY e {\n" +
+         "\nsum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\nENTRY e "
+         "{\n" +
          std::string(body) + "\n}\n";
 }
 
@@ -76,7 +77,8 @@ TEST(CollectiveExecution, APermuteInPlaceMovesSlices) {
   EXPECT_THAT(executed(in_place("1", "{0,0}")), ElementsAre("{7, 2, 3}"));
   EXPECT_THAT(executed(in_place("1", "")), ElementsAre("{7, 8, 9}"));
   EXPECT_THAT(executed(in_place("2", "{0,0}")), ElementsAre(HasSubstr("a slice lies outside of its buffer")));
-  EXPECT_THAT(executed(in_place("-1", "{0,0}")), ElementsAre(HasSubstr("a slice lies outside of its buffer")));
+  EXPECT_THAT(executed(in_place("-1", "{0,0}")),
+              ElementsAre(HasSubstr("a slice lies outside of its buffer")));
 }
 
 TEST(CollectiveExecution, RaggedAllToAllPlacesItsOwnRows) {
@@ -105,7 +107,8 @@ TEST(CollectiveExecution, SeveralDevicesAreRefusedWithTheirNumber) {
   EXPECT_THAT(executed(module_of(std::string(kReduce) + "{{0,1},{2,3}}")), refused(4));
   EXPECT_THAT(executed(module_of(std::string(kReduce) + "{{0},{1,2}}")), refused(3));
   EXPECT_THAT(executed(module_of(std::string(kReduce) + "{}", ", replica_count=8")), refused(8));
-  EXPECT_THAT(executed(module_of(std::string(kReduce) + "{{0}}, channel_id=1", ", num_partitions=2")), refused(2));
+  EXPECT_THAT(executed(module_of(std::string(kReduce) + "{{0}}, channel_id=1", ", num_partitions=2")),
+              refused(2));
   EXPECT_THAT(executed(module_of(R"(
     x = f32[2] constant({1, 2})
     ROOT a = f32[2] collective-permute(x), source_target_pairs={{0,1},{1,0}})")),

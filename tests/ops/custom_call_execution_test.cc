@@ -10,10 +10,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(CustomCallExecution, AnnotationsHandTheirOperandsOn) {
-  for (const char* target : {"Sharding", "SPMDFullToShardShape", "xla.sdy.FuncResultSharding",
-                             "annotate_device_placement", "MoveToHost", "LayoutConstraint", "ShardBarrierFrom"}) {
-    const std::string text = std::string("HloModule m\nENTRY e {\n a = s32[2] constant({3, 4})\n"
-                                         " ROOT r = s32[2] custom-call(a), custom_call_target=\"") + target + "\"\n}\n";
+  for (const char* target :
+       {"Sharding", "SPMDFullToShardShape", "xla.sdy.FuncResultSharding", "annotate_device_placement",
+        "MoveToHost", "LayoutConstraint", "ShardBarrierFrom"}) {
+    const std::string text = std::string(
+                                 "HloModule m\nENTRY e {\n a = s32[2] constant({3, 4})\n"
+                                 " ROOT r = s32[2] custom-call(a), custom_call_target=\"") +
+                             target + "\"\n}\n";
     EXPECT_THAT(executed(text), ElementsAre("{3, 4}")) << target;
   }
 }
@@ -39,12 +42,13 @@ ENTRY e {
 }
 
 TEST(CustomCallExecution, ShardsOfSeveralDevicesAreRefused) {
-  EXPECT_THAT(executed(R"(HloModule m
+  EXPECT_THAT(
+      executed(R"(HloModule m
 ENTRY e {
   a = s32[4] constant({3, 4, 5, 6})
   ROOT r = s32[2] custom-call(a), custom_call_target="SPMDFullToShardShape"
 })"),
-              ElementsAre(HasSubstr("SPMDFullToShardShape of (s32[4]) gives s32[2]: shards of what several")));
+      ElementsAre(HasSubstr("SPMDFullToShardShape of (s32[4]) gives s32[2]: shards of what several")));
 }
 
 TEST(CustomCallExecution, AllocatedBuffersAreZero) {
@@ -108,8 +112,7 @@ TEST(CustomCallExecution, TopKGoesByItsComparator) {
   for (const std::string_view from : {"-nan", "nan"}) text.replace(text.find(from), from.size(), "-7");
   EXPECT_THAT(executed(text), ElementsAre("{ {1, 3, 3}, {-0.0, 0, -1} }", "{ {0, 1, 2}, {0, 1, 3} }"));
   Execution slow(text, {.graph = {}, .custom_calls = nullptr, .reference_only = true});
-  EXPECT_THAT(slow.texts(),
-              ElementsAre("{ {1, 3, 3}, {-0.0, 0, -1} }", "{ {0, 1, 2}, {0, 1, 3} }"));
+  EXPECT_THAT(slow.texts(), ElementsAre("{ {1, 3, 3}, {-0.0, 0, -1} }", "{ {0, 1, 2}, {0, 1, 3} }"));
 }
 
 TEST(CustomCallExecution, TopKOfSmallestIsStable) {
@@ -157,7 +160,8 @@ ENTRY e {
 }
 
 TEST(CustomCallExecution, BlocksOfElementsHaveScales) {
-  EXPECT_THAT(executed(R"(HloModule m
+  EXPECT_THAT(
+      executed(R"(HloModule m
 ENTRY e {
   x = f8e4m3fn[2,4] constant({ {1, 2, 3, 4}, {1, 1, 1, 1} })
   s = f8e5m2[2,2] constant({ {2, 0.5}, {1, 4} })
@@ -172,18 +176,19 @@ ENTRY e {
       backend_config={"block_scaled_dot_backend_config":{block_size:3}}
   ROOT r = (f32[2,4], f32[2,1], f16[2,1], f32[2,4]) tuple(d, p, q, b)
 })"),
-              // 2 + 4 + 4·1.5 + 4·2 = 20, 1 + 1 + 4·4 + 4·4 = 34; without the scales of y 2 + 4 + 2·1.5 + 2·2.
-              ElementsAre("{ {2, 4, 1.5, 2}, {1, 1, 4, 4} }", "{ {20}, {34} }", "{ {13}, {18} }",
-                          "{ {2, 4, 6, 2}, {1, 1, 1, 4} }"));
+      // 2 + 4 + 4·1.5 + 4·2 = 20, 1 + 1 + 4·4 + 4·4 = 34; without the scales of y 2 + 4 + 2·1.5 + 2·2.
+      ElementsAre("{ {2, 4, 1.5, 2}, {1, 1, 4, 4} }", "{ {20}, {34} }", "{ {13}, {18} }",
+                  "{ {2, 4, 6, 2}, {1, 1, 1, 4} }"));
 }
 
 TEST(CustomCallExecution, AnUnknownTargetIsNamed) {
-  EXPECT_THAT(executed(R"(HloModule m
+  EXPECT_THAT(
+      executed(R"(HloModule m
 ENTRY e {
   ROOT r = f32[] custom-call(), custom_call_target="conjure"
 })"),
-              ElementsAre(HasSubstr("what target \"conjure\" computes is not known here; a program that uses the "
-                                    "library says it with CustomCallHandlers::add(\"conjure\", handler)")));
+      ElementsAre(HasSubstr("what target \"conjure\" computes is not known here; a program that uses the "
+                            "library says it with CustomCallHandlers::add(\"conjure\", handler)")));
 }
 
 constexpr std::string_view kBranch = R"(HloModule m

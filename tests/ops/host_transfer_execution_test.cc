@@ -37,7 +37,9 @@ class Host : public HostTransfers {
   int32_t given_ = 0;
 };
 
-std::string module_of(std::string_view body) { return "HloModule m\nENTRY e {\n" + std::string(body) + "\n}\n"; }
+std::string module_of(std::string_view body) {
+  return "HloModule m\nENTRY e {\n" + std::string(body) + "\n}\n";
+}
 
 constexpr std::string_view kFeeds = R"(
     t = token[] after-all()
@@ -110,7 +112,9 @@ constexpr std::string_view kToSelf = R"(
 std::string to_self(std::string_view pairs) {
   std::string text(kToSelf);
   const std::string attribute =
-      pairs.empty() ? "" : ", frontend_attributes={_xla_send_recv_source_target_pairs=\"" + std::string(pairs) + "\"}";
+      pairs.empty()
+          ? ""
+          : ", frontend_attributes={_xla_send_recv_source_target_pairs=\"" + std::string(pairs) + "\"}";
   for (size_t at; (at = text.find("PAIRS")) != std::string::npos;) text.replace(at, 5, attribute);
   return module_of(text);
 }

@@ -9,7 +9,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string module_of(std::string_view body) { return "HloModule m\nENTRY e {\n" + std::string(body) + "\n}\n"; }
+std::string module_of(std::string_view body) {
+  return "HloModule m\nENTRY e {\n" + std::string(body) + "\n}\n";
+}
 
 TEST(FftExecution, ForwardAndBack) {
   EXPECT_THAT(executed(module_of(R"(
@@ -116,7 +118,8 @@ TEST(LinearAlgebraExecution, EveryFloatType) {
       b = {0}[1,1] constant({{ {{{2}}} }})
       c = {0}[1,1] cholesky(a), lower=true
       x = {0}[1,1] triangular-solve(b, a), left_side=true, lower=true, transpose_a=NO_TRANSPOSE
-      ROOT r = ({0}[1,1], {0}[1,1]) tuple(c, x))", to_text(type), four, two))),
+      ROOT r = ({0}[1,1], {0}[1,1]) tuple(c, x))",
+                                               to_text(type), four, two))),
                 ElementsAre(right, right));
     if (is_complex(type)) continue;
     EXPECT_THAT(executed(module_of(fmt::format(R"(

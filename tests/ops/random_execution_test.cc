@@ -9,8 +9,8 @@
 namespace hlosim::test {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::vector<std::string> bits(std::string_view algorithm, std::string_view state, std::string_view shape) {
@@ -36,32 +36,38 @@ TEST(RngBitGenerator, ThreeFry) {
   EXPECT_THAT(bits("rng_three_fry", "{42, 0}", "u32[0]"), ElementsAre("{42, 0}", "{}"));
 }
 
-// The words of one counter are neighbours along the first even dimension, else along the first of the largest.
+// The words of one counter are neighbours along the first even dimension, else along the first of the
+// largest.
 TEST(RngBitGenerator, ThreeFryPairsElementsAlongOneDimension) {
   const auto word = [](uint64_t counter, int which) {
     return static_cast<uint32_t>(threefry2x32(9, 100 + counter) >> (32 * which));
   };
-  EXPECT_THAT(bits("rng_three_fry", "{9, 100}", "u32[2,3]"),
-              ElementsAre("{9, 103}", fmt::format("{{ {{{}, {}, {}}}, {{{}, {}, {}}} }}", word(0, 0), word(1, 0),
-                                                  word(2, 0), word(0, 1), word(1, 1), word(2, 1))));
-  EXPECT_THAT(bits("rng_three_fry", "{9, 100}", "u32[3,2]"),
-              ElementsAre("{9, 103}", fmt::format("{{ {{{}, {}}}, {{{}, {}}}, {{{}, {}}} }}", word(0, 0), word(0, 1),
-                                                  word(1, 0), word(1, 1), word(2, 0), word(2, 1))));
+  EXPECT_THAT(
+      bits("rng_three_fry", "{9, 100}", "u32[2,3]"),
+      ElementsAre("{9, 103}", fmt::format("{{ {{{}, {}, {}}}, {{{}, {}, {}}} }}", word(0, 0), word(1, 0),
+                                          word(2, 0), word(0, 1), word(1, 1), word(2, 1))));
+  EXPECT_THAT(
+      bits("rng_three_fry", "{9, 100}", "u32[3,2]"),
+      ElementsAre("{9, 103}", fmt::format("{{ {{{}, {}}}, {{{}, {}}}, {{{}, {}}} }}", word(0, 0), word(0, 1),
+                                          word(1, 0), word(1, 1), word(2, 0), word(2, 1))));
   EXPECT_THAT(bits("rng_three_fry", "{9, 100}", "u32[3,1]"),
-              ElementsAre("{9, 102}", fmt::format("{{ {{{}}}, {{{}}}, {{{}}} }}", word(0, 0), word(0, 1),
-                                                  word(1, 0))));
+              ElementsAre("{9, 102}",
+                          fmt::format("{{ {{{}}}, {{{}}}, {{{}}} }}", word(0, 0), word(0, 1), word(1, 0))));
 }
 
 TEST(RngBitGenerator, PhiloxIsTheDefault) {
   for (const char* algorithm : {"rng_philox", "rng_default"}) {
-    EXPECT_THAT(bits(algorithm, "{42, 7, 0}", "u32[6]"),
-                ElementsAre("{42, 9, 0}", "{1539146673, 1752714373, 387999658, 778794423, 2353681052, 577080267}"));
-    EXPECT_THAT(bits(algorithm, "{42, 7}", "u32[6]"),
-                ElementsAre("{42, 9}", "{1436477672, 1015822685, 1056814300, 3113490754, 1193696974, 489625878}"));
+    EXPECT_THAT(
+        bits(algorithm, "{42, 7, 0}", "u32[6]"),
+        ElementsAre("{42, 9, 0}", "{1539146673, 1752714373, 387999658, 778794423, 2353681052, 577080267}"));
+    EXPECT_THAT(
+        bits(algorithm, "{42, 7}", "u32[6]"),
+        ElementsAre("{42, 9}", "{1436477672, 1015822685, 1056814300, 3113490754, 1193696974, 489625878}"));
   }
   EXPECT_THAT(bits("rng_philox", "{42, 7, 0}", "u64[3]"),
-              ElementsAre("{42, 9, 0}", fmt::format("{{{}, {}, {}}}", 1539146673 | 1752714373ull << 32,
-                                                    387999658 | 778794423ull << 32, 2353681052 | 577080267ull << 32)));
+              ElementsAre("{42, 9, 0}",
+                          fmt::format("{{{}, {}, {}}}", 1539146673 | 1752714373ull << 32,
+                                      387999658 | 778794423ull << 32, 2353681052 | 577080267ull << 32)));
   EXPECT_THAT(bits("rng_philox", "{42, 7, 0}", "u8[2,3]"),
               ElementsAre("{42, 9, 0}", fmt::format("{{ {{{}, {}, {}}}, {{{}, {}, {}}} }}", 1539146673 % 256,
                                                     1752714373 % 256, 387999658 % 256, 778794423 % 256,
@@ -71,7 +77,8 @@ TEST(RngBitGenerator, PhiloxIsTheDefault) {
 
 TEST(RngBitGenerator, OtherStatesAndTypesAreRefusedByName) {
   EXPECT_THAT(bits("rng_three_fry", "{42, 7, 0}", "u32[6]"),
-              ElementsAre(HasSubstr("rng-bit-generator: cannot be run on (u64[3]) with the result (u64[3], u32[6])")));
+              ElementsAre(HasSubstr(
+                  "rng-bit-generator: cannot be run on (u64[3]) with the result (u64[3], u32[6])")));
   EXPECT_THAT(bits("rng_philox", "{42, 7}", "pred[6]"), ElementsAre(HasSubstr("cannot be run on (u64[2])")));
 }
 
@@ -102,8 +109,8 @@ ENTRY e {
 
 /// Elements of one rng of `type`, and of a second one after it.
 template <class T>
-std::vector<T> numbers(std::string_view type, std::string_view a, std::string_view b, std::string_view distribution,
-                       int64_t count) {
+std::vector<T> numbers(std::string_view type, std::string_view a, std::string_view b,
+                       std::string_view distribution, int64_t count) {
   Execution execution(fmt::format(R"(HloModule m
 ENTRY e {{
   a = {0}[] constant({1})
@@ -207,7 +214,8 @@ ENTRY e {{
       for (int64_t k = 0; k < n; ++k)
         for (int64_t c = 0; c < rest; ++c) {
           const uint64_t pair = threefry2x32(3, 4 + static_cast<uint64_t>((r * half + k / 2) * rest + c));
-          wrong += results[1].as<uint16_t>()[(r * n + k) * rest + c] != static_cast<uint16_t>(pair >> (k % 2 * 32));
+          wrong += results[1].as<uint16_t>()[(r * n + k) * rest + c] !=
+                   static_cast<uint16_t>(pair >> (k % 2 * 32));
         }
     EXPECT_EQ(wrong, 0) << outer << " " << split << " " << inner;
     EXPECT_EQ(results[0].as<uint64_t>()[1], 4 + static_cast<uint64_t>(rows * half * rest));
