@@ -74,29 +74,52 @@ constexpr void fill(ConvolutionKernels& kernels) {
     fill<kRows, kTileVectors - 1>(kernels);
 }
 
-void depthwise(int64_t taps, const float* const* rows, const float* weights, float* result,
-               int64_t channels) {
-  int64_t c = 0;
-  for (; c + 2 * kFloatLanes <= channels; c += 2 * kFloatLanes) {
-    FloatVector first = {}, second = {};
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const float* row = rows[tap] + c;
-      const float* weight = weights + tap * channels + c;
-      first = multiply_add(load<FloatVector>(row), load<FloatVector>(weight), first);
-      second =
-          multiply_add(load<FloatVector>(row + kFloatLanes), load<FloatVector>(weight + kFloatLanes), second);
+// `lanes` are those of the last vector.
+template <int kPlaces, int kTileVectors>
+void depthwise_tile(int64_t taps, const float* const* rows, const float* weights, float* result,
+                    int64_t result_stride, int64_t channels, int64_t first, Lanes lanes) {
+  constexpr int kLast = (kTileVectors - 1) * kFloatLanes;
+  FloatVector sums[kPlaces][kTileVectors];
+  HLOSIM_UNROLL
+  for (int i = 0; i < kPlaces; ++i) {
+    HLOSIM_UNROLL
+    for (int j = 0; j < kTileVectors; ++j) sums[i][j] = FloatVector{};
+  }
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    const float* weight = weights + tap * channels + first;
+    FloatVector factors[kTileVectors];
+    HLOSIM_UNROLL
+    for (int j = 0; j + 1 < kTileVectors; ++j) factors[j] = load<FloatVector>(weight + j * kFloatLanes);
+    factors[kTileVectors - 1] = load_first(weight + kLast, lanes);
+    HLOSIM_UNROLL
+    for (int i = 0; i < kPlaces; ++i) {
+      const float* row = rows[tap * kPlaces + i] + first;
+      HLOSIM_UNROLL
+      for (int j = 0; j + 1 < kTileVectors; ++j)
+        sums[i][j] = multiply_add(load<FloatVector>(row + j * kFloatLanes), factors[j], sums[i][j]);
+      sums[i][kTileVectors - 1] =
+          multiply_add(load_first(row + kLast, lanes), factors[kTileVectors - 1], sums[i][kTileVectors - 1]);
     }
-    store(result + c, first);
-    store(result + c + kFloatLanes, second);
   }
-  for (; c < channels; c += kFloatLanes) {
-    const Lanes lanes(channels - c < kFloatLanes ? channels - c : kFloatLanes);
-    FloatVector sum = {};
-    for (int64_t tap = 0; tap < taps; ++tap)
-      sum = multiply_add(load_first(rows[tap] + c, lanes), load_first(weights + tap * channels + c, lanes),
-                         sum);
-    store_first(result + c, sum, lanes);
+  HLOSIM_UNROLL
+  for (int i = 0; i < kPlaces; ++i) {
+    float* at = result + i * result_stride + first;
+    HLOSIM_UNROLL
+    for (int j = 0; j + 1 < kTileVectors; ++j) store(at + j * kFloatLanes, sums[i][j]);
+    store_first(at + kLast, sums[i][kTileVectors - 1], lanes);
   }
+}
+
+template <int kPlaces>
+void depthwise(int64_t taps, const float* const* rows, const float* weights, float* result,
+               int64_t result_stride, int64_t channels) {
+  constexpr int64_t kTileChannels = 2 * kFloatLanes;
+  int64_t c = 0;
+  for (; c + kTileChannels <= channels; c += kTileChannels)
+    depthwise_tile<kPlaces, 2>(taps, rows, weights, result, result_stride, channels, c, Lanes(kFloatLanes));
+  for (; c < channels; c += kFloatLanes)
+    depthwise_tile<kPlaces, 1>(taps, rows, weights, result, result_stride, channels, c,
+                               Lanes(channels - c < kFloatLanes ? channels - c : kFloatLanes));
 }
 
 constexpr ConvolutionKernels kernels() {
@@ -104,7 +127,7 @@ constexpr ConvolutionKernels kernels() {
   all.vectors = kVectors;
   all.lanes = kFloatLanes;
   fill<kRows, kVectors>(all);
-  all.depthwise = depthwise;
+  all.depthwise = {depthwise<1>, depthwise<2>, depthwise<3>, depthwise<4>};
   return all;
 }
 

@@ -23,9 +23,12 @@ struct ConvolutionKernels {
   int lanes = 0;    // columns of a vector
   /// [vectors - 1][rows - 1]
   std::array<std::array<ConvolutionTile, kRows>, kMaxVectors> tiles = {};
-  /// result[c] = Σ_tap rows[tap][c] · weights[tap][c]
-  void (*depthwise)(int64_t taps, const float* const* rows, const float* weights, float* result,
-                    int64_t channels) = nullptr;
+  /// [places - 1]: result[i, c] = Σ_tap rows[tap][i][c] · weights[tap][c]
+  static constexpr int64_t kDepthwisePlaces = 4;
+  std::array<void (*)(int64_t taps, const float* const* rows, const float* weights, float* result,
+                      int64_t result_stride, int64_t channels),
+             kDepthwisePlaces>
+      depthwise = {};
 };
 HLOSIM_KERNEL_TABLE(ConvolutionKernels, kConvolution)
 
