@@ -154,7 +154,7 @@ void compare(const Image& image, bool nhwc, const std::string& filter) {
   Peer peer(image, nhwc, input.data(), kernel.data(), result.data());
   runs.add(peer.name(), [&] { peer.run(); });
 #endif
-  runs.report();
+  runs.report(thread_count() == 1);
 }
 
 }  // namespace

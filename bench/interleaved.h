@@ -5,10 +5,13 @@
 //   runs.add("oneDNN", [&] { … });
 //   runs.report();
 //
-// Other load on the machine comes and goes; in turns it meets all of them alike. What the hypervisor took
+// Other load on the machine comes and goes; in turns it meets all of them alike. With one thread the time is
+// that of the thread on a processor, so that waiting for one does not count. What the hypervisor took
 // away
 // ("steal") is printed with the result: above 5 % it should not be trusted.
 #pragma once
+
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -39,6 +42,13 @@ struct ProcessorTimes {
   }
 };
 
+/// On a processor for this thread, or on the wall.
+inline double seconds_now(bool of_this_thread) {
+  timespec time{};
+  clock_gettime(of_this_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 class Interleaved {
  public:
   /// `work`: operations or bytes of one run, for the rate that is printed.
@@ -50,7 +60,7 @@ class Interleaved {
 
   /// The best time of each, in seconds, over `rounds` rounds (and at least `seconds`); the first entry is
   /// compared with the others.
-  std::vector<double> report(int rounds = 9, double seconds = 0.3) {
+  std::vector<double> report(bool one_thread, int rounds = 9, double seconds = 0.3) {
     for (Entry& entry : entries_) entry.run();  // caches, code, memory
     const ProcessorTimes before = ProcessorTimes::now();
     const auto start = std::chrono::steady_clock::now();
@@ -59,9 +69,9 @@ class Interleaved {
     };
     for (int round = 0; round < rounds || elapsed(start) < seconds; ++round)
       for (Entry& entry : entries_) {
-        const auto begin = std::chrono::steady_clock::now();
+        const double begin = seconds_now(one_thread);
         entry.run();
-        entry.times.push_back(elapsed(begin));
+        entry.times.push_back(seconds_now(one_thread) - begin);
       }
     const ProcessorTimes after = ProcessorTimes::now();
     const double steal = 100.0 * static_cast<double>(after.stolen - before.stolen) /

@@ -75,7 +75,7 @@ void f32(int64_t m, int64_t n, int64_t k) {
   runs.add("oneDNN", [&] { dnnl_sgemm('N', 'N', m, n, k, 1, a.data(), k, b.data(), n, 0, c.data(), n); });
 #endif
   runs.add("Eigen native", [&] { eigen_matmul(m, n, k, a.data(), b.data(), c.data()); });
-  runs.report();
+  runs.report(thread_count() == 1);
 }
 
 void s8(int64_t m, int64_t n, int64_t k) {
@@ -95,7 +95,7 @@ void s8(int64_t m, int64_t n, int64_t k) {
                       &zero);
   });
 #endif
-  runs.report();
+  runs.report(thread_count() == 1);
 }
 
 /// As fast as the memory can be read.
@@ -123,7 +123,7 @@ void skinny(int64_t m, int64_t n, int64_t k) {
 #ifdef HLOSIM_BENCH_DNNL
   runs.add("oneDNN", [&] { dnnl_sgemm('N', 'N', m, n, k, 1, a.data(), k, b.data(), n, 0, c.data(), n); });
 #endif
-  runs.report();
+  runs.report(thread_count() == 1);
 }
 
 /// Per call: many calls as one run.
@@ -151,7 +151,7 @@ void small(int64_t size) {
   runs.add("Eigen native", [&] {
     for (int i = 0; i < kCalls; ++i) eigen_matmul(size, size, size, a.data(), b.data(), c.data());
   });
-  runs.report();
+  runs.report(thread_count() == 1);
 }
 
 void levels(int64_t size) {
@@ -167,7 +167,7 @@ void levels(int64_t size) {
           {size, size, size, {a.data(), kF32, size, 1}, {b.data(), kF32, size, 1}, {c.data(), kF32, size, 1}},
           level);
     });
-  runs.report();
+  runs.report(thread_count() == 1);
 }
 
 int run(int count, char** arguments) {

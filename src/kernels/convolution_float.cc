@@ -1,11 +1,10 @@
 // Convolutions with sums in f32.
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <vector>
 
 #include "kernels/convolution_geometry.h"
 #include "kernels/parallel.h"
-#include "kernels/strided_copy.h"
 
 namespace hlosim {
 namespace {
@@ -13,78 +12,43 @@ namespace {
 constexpr int64_t kPanelBytes = 384 << 10;  // of a kernel panel that stays in the L2 cache
 constexpr int64_t kChunkTiles = 16;         // tiles whose pointers are made at a time
 constexpr int64_t kChunkPointers = 64 << 10;
-constexpr int64_t kFewChannels = 16;  // below which rows are gathered to save pointers
+constexpr int64_t kTaskWork = 1 << 19;  // multiplications that are worth a thread
+constexpr int64_t kFewChannels = 16;    // below which rows are gathered to save pointers
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-/// The kernel's elements as [group][tap][channel][feature] where neither channels nor features are
-/// neighbours.
-class NormalKernel {
- public:
-  NormalKernel(const Convolution& original, const Geometry& geometry)
-      : convolution_(original),
-        spatial_(original.spatial.begin(), original.spatial.end()),
-        copied_(original.kernel_input_feature_stride != 1 && original.kernel_output_feature_stride != 1),
-        moved_(copied_ ? original.groups * original.output_features * original.input_features *
-                             geometry.taps() * byte_width(original.kernel_type)
-                       : 0) {
-    convolution_.spatial = spatial_;
-    if (!copied_) return;
-    std::vector<int64_t> sizes = {original.groups}, from = {original.kernel_group_stride};
-    for (const ConvolutionSpatial& dimension : spatial_) {
-      sizes.push_back(dimension.kernel);
-      from.push_back(dimension.kernel_stride);
-    }
-    sizes.insert(sizes.end(), {original.input_features, original.output_features});
-    from.insert(from.end(), {original.kernel_input_feature_stride, original.kernel_output_feature_stride});
-    std::vector<int64_t> to(sizes.size(), 1);
-    for (size_t i = sizes.size() - 1; i-- > 0;) to[i] = to[i + 1] * sizes[i + 1];
-    StridedCopy(sizes, from, to, byte_width(original.kernel_type))
-        .run(static_cast<const std::byte*>(original.kernel), moved_.as<std::byte>());
-    convolution_.kernel = moved_.as<std::byte>();
-    convolution_.kernel_group_stride = to[0];
-    for (size_t i = 0; i < spatial_.size(); ++i) spatial_[i].kernel_stride = to[i + 1];
-    convolution_.kernel_input_feature_stride = original.output_features;
-    convolution_.kernel_output_feature_stride = 1;
-  }
-  const Convolution& convolution() const { return convolution_; }
-
- private:
-  Convolution convolution_;
-  std::vector<ConvolutionSpatial> spatial_;
-  bool copied_;
-  Scratch moved_;
-};
 
 /// The kernel as panels of columns, each [tap][channel][column], with zeros behind the last column.
 class KernelPanels {
  public:
-  KernelPanels(const Convolution& original, const Geometry& original_geometry, const MatmulRecipe& recipe,
+  KernelPanels(const Convolution& convolution, const Geometry& geometry, const MatmulRecipe& recipe,
                const ConvolutionKernels& kernels)
-      : columns_(kernels.vectors * kernels.lanes),
-        padded_(ceil_div(original.output_features, kernels.lanes) * kernels.lanes),
-        steps_(original_geometry.taps() * original.input_features),
-        packed_(original.groups * steps_ * padded_ * 4) {
-    const NormalKernel kernel(original, original_geometry);
-    const Convolution& convolution = kernel.convolution();
-    const Geometry geometry(convolution);
-    const int64_t width = byte_width(convolution.kernel_type), features = convolution.output_features;
-    const int64_t panels = count(features), taps = geometry.taps();
-    const int64_t grain = std::max<int64_t>(1, (16 << 10) / (convolution.input_features * columns_));
-    parallel_for(convolution.groups * panels * taps, grain, [&](int64_t begin, int64_t end) {
+      : convolution_(convolution),
+        recipe_(recipe),
+        columns_(kernels.vectors * kernels.lanes),
+        padded_(ceil_div(convolution.output_features, kernels.lanes) * kernels.lanes),
+        taps_(geometry.taps()),
+        steps_(taps_ * convolution.input_features),
+        packed_(convolution.groups * steps_ * padded_ * 4) {
+    std::vector<int64_t> offsets;  // of the taps
+    for (int64_t tap = 0; tap < taps_; ++tap) offsets.push_back(geometry.kernel_offset(tap));
+    // Where the taps of a channel lie together (OIHW), they are packed together and then sorted by tap.
+    const bool together = taps_ > 1 && convolution.kernel_input_feature_stride == taps_ &&
+                          convolution.kernel_output_feature_stride != 1 &&
+                          std::all_of(offsets.begin(), offsets.end(),
+                                      [&](int64_t offset) { return offset >= 0 && offset < taps_; });
+    const int64_t channels = convolution.input_features, panels = count(convolution.output_features);
+    const int64_t at_once = together ? 32 : channels, parts = ceil_div(channels, at_once);
+    const int64_t grain = std::max<int64_t>(1, (16 << 10) / (at_once * taps_ * columns_));
+    parallel_for(convolution.groups * panels * parts, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t tap = i % taps, panel = i / taps % panels, group = i / taps / panels;
-        const int64_t column = panel * columns_, lanes = std::min(columns_, features - column);
-        const int64_t offset = group * convolution.kernel_group_stride + geometry.kernel_offset(tap) +
-                               column * convolution.kernel_output_feature_stride;
-        recipe.rhs.pack({.data = static_cast<const std::byte*>(convolution.kernel) + offset * width,
-                         .lane_stride = convolution.kernel_output_feature_stride,
-                         .k_stride = convolution.kernel_input_feature_stride,
-                         .lanes = lanes,
-                         .k = convolution.input_features,
-                         .width = panel_width(panel),
-                         .values = recipe.rhs.values},
-                        data(group, panel) + tap * convolution.input_features * panel_width(panel));
+        const int64_t panel = i / parts % panels, group = i / parts / panels, first = i % parts * at_once;
+        if (together)
+          pack_together(group, panel, first, std::min(channels, first + at_once), offsets);
+        else
+          for (int64_t tap = 0; tap < taps_; ++tap)
+            pack(group, panel, offsets[static_cast<size_t>(tap)], channels,
+                 convolution.kernel_input_feature_stride,
+                 data(group, panel) + tap * channels * panel_width(panel));
       }
     });
   }
@@ -97,7 +61,38 @@ class KernelPanels {
   }
 
  private:
-  int64_t columns_, padded_, steps_;
+  /// `depth` elements from `offset` on for all columns of a panel, as [depth][column].
+  void pack(int64_t group, int64_t panel, int64_t offset, int64_t depth, int64_t stride,
+            float* packed) const {
+    const int64_t column = panel * columns_, column_stride = convolution_.kernel_output_feature_stride;
+    const auto* kernel = static_cast<const std::byte*>(convolution_.kernel);
+    recipe_.rhs.pack(
+        {.data = kernel + (group * convolution_.kernel_group_stride + column * column_stride + offset) *
+                              byte_width(convolution_.kernel_type),
+         .lane_stride = column_stride,
+         .k_stride = stride,
+         .lanes = std::min(columns_, convolution_.output_features - column),
+         .k = depth,
+         .width = panel_width(panel),
+         .values = recipe_.rhs.values},
+        packed);
+  }
+
+  void pack_together(int64_t group, int64_t panel, int64_t first, int64_t last,
+                     const std::vector<int64_t>& offsets) const {
+    const int64_t width = panel_width(panel);
+    Scratch together((last - first) * taps_ * width * 4);
+    pack(group, panel, first * taps_, (last - first) * taps_, 1, together.as<float>());
+    for (int64_t tap = 0; tap < taps_; ++tap)
+      for (int64_t c = first; c < last; ++c)
+        std::memcpy(data(group, panel) + (tap * convolution_.input_features + c) * width,
+                    together.as<float>() + ((c - first) * taps_ + offsets[static_cast<size_t>(tap)]) * width,
+                    static_cast<size_t>(width * 4));
+  }
+
+  const Convolution& convolution_;
+  const MatmulRecipe& recipe_;
+  int64_t columns_, padded_, taps_, steps_;
   Scratch packed_;
 };
 
@@ -137,13 +132,17 @@ class FloatConvolution {
     const int64_t parts =
         threads == 1 ? 1 : std::clamp<int64_t>(4 * threads / (chunks * convolution_.groups), 1, panels);
     const int64_t part = ceil_div(panels, parts);
-    parallel_for(convolution_.groups * chunks * parts, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t chunk = i / parts % chunks, first = chunk * chunk_tiles * kRows;
-        run_chunk(i / parts / chunks, {first, std::min(geometry_.places(), first + chunk_tiles * kRows)},
-                  {i % parts * part, std::min(panels, (i % parts + 1) * part)});
-      }
-    });
+    const int64_t work =
+        chunk_tiles * kRows * steps_ * std::min(part * panels_.columns(), convolution_.output_features);
+    parallel_for(convolution_.groups * chunks * parts, std::max<int64_t>(1, kTaskWork / work),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     const int64_t chunk = i / parts % chunks, first = chunk * chunk_tiles * kRows;
+                     run_chunk(i / parts / chunks,
+                               {first, std::min(geometry_.places(), first + chunk_tiles * kRows)},
+                               {i % parts * part, std::min(panels, (i % parts + 1) * part)});
+                   }
+                 });
   }
 
  private:

@@ -124,7 +124,7 @@ void stream_matmul(const Matmul& product, const MatmulRecipe& recipe, DirectKern
   pack_all(product.lhs, recipe.lhs, product.m, product.lhs.row_stride, product.k, product.lhs.column_stride,
            lhs.as<float>());
   FloatSums sums(product, recipe);
-  const int64_t cached = kCachedSums / (4 * product.m) / 16 * 16;
+  const int64_t cached = std::max<int64_t>(256, kCachedSums / (4 * product.m) / 32 * 32);
   const int64_t worth = kParallelElements / product.k;
   const int64_t share = (product.n + thread_count() - 1) / thread_count();
   const int64_t grain = (std::max(share, std::min(worth, product.n)) + 15) / 16 * 16;

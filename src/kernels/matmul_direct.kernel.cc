@@ -133,76 +133,114 @@ FloatVector first_of(const typename Source::Element* from, int64_t count) {
 
 // ── Streaming rows of rhs ───────────────────────────────────────
 
-constexpr int kStreamRows = 8, kStreamSteps = 8;
+constexpr int kStreamRows = 8, kStreamSteps = 16;
+// Bytes of a row of rhs that are asked for before they are needed: the processor's own prefetching falls
+// behind with so many rows at once.
+constexpr int64_t kStreamAhead = 512;
+#if defined(__AVX512F__)
+constexpr int kStreamVectors = 2;  // 16 sums, so that a value of lhs serves two products
+#else
+constexpr int kStreamVectors = 1;
+#endif
 
-// Adds kSteps terms to kRows rows of the result, or begins them.
-template <class Source, int kRows, int kSteps>
-void stream_steps(const float* lhs, int64_t lhs_stride, const typename Source::Element* rhs,
-                  int64_t rhs_stride, float* result, int64_t result_stride, int64_t n, bool first) {
-  for (int64_t column = 0; column < n; column += kFloatLanes) {
-    const int64_t count = n - column;
-    const bool whole = count >= kFloatLanes;
-    const Lanes lanes(whole ? kFloatLanes : count);
-    FloatVector sums[kRows];
+// Some terms for kRows rows × kVectors vectors of the result.
+template <class Source, int kRows, int kVectors>
+inline void stream_vectors(int64_t steps, const float* lhs, int64_t lhs_stride,
+                           const typename Source::Element* rhs, int64_t rhs_stride, float* result,
+                           int64_t result_stride, bool first) {
+  FloatVector sums[kRows][kVectors];
+  HLOSIM_UNROLL
+  for (int i = 0; i < kRows; ++i) {
     HLOSIM_UNROLL
-    for (int i = 0; i < kRows; ++i) {
-      float* at = result + i * result_stride + column;
-      sums[i] = first ? FloatVector{} : whole ? load<FloatVector>(at) : load_first(at, lanes);
+    for (int j = 0; j < kVectors; ++j)
+      sums[i][j] = first ? FloatVector{} : load<FloatVector>(result + i * result_stride + j * kFloatLanes);
+  }
+  for (int64_t step = 0; step < steps; ++step) {
+    FloatVector values[kVectors];
+    HLOSIM_UNROLL
+    for (int j = 0; j < kVectors; ++j) {
+      const auto* from = rhs + step * rhs_stride + j * kFloatLanes;
+      values[j] = Source::vector(from);
+      __builtin_prefetch(reinterpret_cast<const char*>(from) + kStreamAhead, 0, 2);
     }
     HLOSIM_UNROLL
-    for (int step = 0; step < kSteps; ++step) {
-      const auto* from = rhs + step * rhs_stride + column;
-      const FloatVector values = whole ? Source::vector(from) : first_of<Source>(from, count);
+    for (int i = 0; i < kRows; ++i) {
+      const FloatVector value = splat(lhs[step * lhs_stride + i]);
       HLOSIM_UNROLL
-      for (int i = 0; i < kRows; ++i)
-        sums[i] = multiply_add(splat(lhs[step * lhs_stride + i]), values, sums[i]);
+      for (int j = 0; j < kVectors; ++j) sums[i][j] = multiply_add(value, values[j], sums[i][j]);
     }
+  }
+  HLOSIM_UNROLL
+  for (int i = 0; i < kRows; ++i) {
     HLOSIM_UNROLL
-    for (int i = 0; i < kRows; ++i) {
-      float* at = result + i * result_stride + column;
-      if (whole)
-        store(at, sums[i]);
-      else
-        store_first(at, sums[i], lanes);
-    }
+    for (int j = 0; j < kVectors; ++j) store(result + i * result_stride + j * kFloatLanes, sums[i][j]);
   }
 }
 
-template <class Source, int kSteps, int kRows = kStreamRows>
-void stream_rows(int64_t rows, const float* lhs, int64_t lhs_stride, const typename Source::Element* rhs,
-                 int64_t rhs_stride, float* result, int64_t result_stride, int64_t n, bool first) {
+// The last `count` columns, fewer than a vector.
+template <class Source, int kRows>
+void stream_rest(int64_t steps, const float* lhs, int64_t lhs_stride, const typename Source::Element* rhs,
+                 int64_t rhs_stride, float* result, int64_t result_stride, int64_t count, bool first) {
+  const Lanes lanes(count);
+  for (int i = 0; i < kRows; ++i) {
+    float* at = result + i * result_stride;
+    FloatVector sum = first ? FloatVector{} : load_first(at, lanes);
+    for (int64_t step = 0; step < steps; ++step)
+      sum = multiply_add(splat(lhs[step * lhs_stride + i]), first_of<Source>(rhs + step * rhs_stride, count),
+                         sum);
+    store_first(at, sum, lanes);
+  }
+}
+
+// Adds some terms to kRows rows of the result, or begins them.
+template <class Source, int kRows>
+void stream_steps(int64_t steps, const float* lhs, int64_t lhs_stride, const typename Source::Element* rhs,
+                  int64_t rhs_stride, float* result, int64_t result_stride, int64_t n, bool first) {
+  constexpr int64_t kWide = kStreamVectors * kFloatLanes;
+  int64_t column = 0;
+  for (; column + kWide <= n; column += kWide)
+    stream_vectors<Source, kRows, kStreamVectors>(steps, lhs, lhs_stride, rhs + column, rhs_stride,
+                                                  result + column, result_stride, first);
+  for (; column + kFloatLanes <= n; column += kFloatLanes)
+    stream_vectors<Source, kRows, 1>(steps, lhs, lhs_stride, rhs + column, rhs_stride, result + column,
+                                     result_stride, first);
+  if (column < n)
+    stream_rest<Source, kRows>(steps, lhs, lhs_stride, rhs + column, rhs_stride, result + column,
+                               result_stride, n - column, first);
+}
+
+template <class Source, int kRows = kStreamRows>
+void stream_rows(int64_t rows, int64_t steps, const float* lhs, int64_t lhs_stride,
+                 const typename Source::Element* rhs, int64_t rhs_stride, float* result,
+                 int64_t result_stride, int64_t n, bool first) {
   if (rows == kRows)
-    return stream_steps<Source, kRows, kSteps>(lhs, lhs_stride, rhs, rhs_stride, result, result_stride, n,
-                                               first);
+    return stream_steps<Source, kRows>(steps, lhs, lhs_stride, rhs, rhs_stride, result, result_stride, n,
+                                       first);
   if constexpr (kRows > 1)
-    stream_rows<Source, kSteps, kRows - 1>(rows, lhs, lhs_stride, rhs, rhs_stride, result, result_stride, n,
-                                           first);
+    stream_rows<Source, kRows - 1>(rows, steps, lhs, lhs_stride, rhs, rhs_stride, result, result_stride, n,
+                                   first);
 }
 
 template <class Source>
 void stream(const MatmulDirect& product) {
   const auto* rhs = static_cast<const typename Source::Element*>(product.rhs);
-  for (int64_t k = 0; k < product.k;) {
-    const bool block = product.k - k >= kStreamSteps;
-    for (int64_t row = 0; row < product.m; row += kStreamRows) {
-      const int64_t rows = product.m - row < kStreamRows ? product.m - row : kStreamRows;
-      const float* lhs = product.lhs + k * product.m + row;
-      float* result = product.result + row * product.result_stride;
-      const auto* from = rhs + k * product.rhs_stride;
-      if (block)
-        stream_rows<Source, kStreamSteps>(rows, lhs, product.m, from, product.rhs_stride, result,
-                                          product.result_stride, product.n, k == 0);
-      else
-        stream_rows<Source, 1>(rows, lhs, product.m, from, product.rhs_stride, result, product.result_stride,
-                               product.n, k == 0);
-    }
-    k += block ? kStreamSteps : 1;
+  for (int64_t k = 0; k < product.k; k += kStreamSteps) {
+    const int64_t steps = product.k - k < kStreamSteps ? product.k - k : kStreamSteps;
+    for (int64_t row = 0; row < product.m; row += kStreamRows)
+      stream_rows<Source>(product.m - row < kStreamRows ? product.m - row : kStreamRows, steps,
+                          product.lhs + k * product.m + row, product.m, rhs + k * product.rhs_stride,
+                          product.rhs_stride, product.result + row * product.result_stride,
+                          product.result_stride, product.n, k == 0);
   }
 }
 
 // ── Scalar products with columns of rhs ─────────────────────────
 
-constexpr int kDotRows = 4, kDotColumns = 4;
+#if defined(__AVX512F__)
+constexpr int kDotRows = 4, kDotColumns = 6;  // 24 sums, 6 columns and a row: 31 of 32 registers
+#else
+constexpr int kDotRows = 2, kDotColumns = 4;
+#endif
 
 float sum_of(FloatVector vector) {
   float lanes[kFloatLanes];
@@ -254,16 +292,7 @@ void dots_rows(const MatmulDirect& product, int64_t column) {
   int64_t row = 0;
   for (; row + kDotRows <= product.m; row += kDotRows)
     dots_tile<Source, kDotRows, kColumns>(product, row, column);
-  switch (product.m - row) {
-    case 3:
-      return dots_tile<Source, 3, kColumns>(product, row, column);
-    case 2:
-      return dots_tile<Source, 2, kColumns>(product, row, column);
-    case 1:
-      return dots_tile<Source, 1, kColumns>(product, row, column);
-    default:
-      return;
-  }
+  for (; row < product.m; ++row) dots_tile<Source, 1, kColumns>(product, row, column);
 }
 
 template <class Source>
