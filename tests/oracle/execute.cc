@@ -31,7 +31,9 @@ Outputs execute(Module& module, std::span<const ValuePtr> inputs, bool reference
   const auto program = Program::make(module, op_table(), pool, options, diagnostics);
   if (!program) return {{}, rendered(diagnostics)};
   std::vector<Array> arrays;
-  for (const ValuePtr& input : inputs) arrays.push_back(array_of(pool, *input));
+  std::vector<ValuePtr> leaves;
+  for (const ValuePtr& input : inputs) append_leaves(input, leaves);
+  for (const ValuePtr& leaf : leaves) arrays.push_back(array_of(pool, *leaf));
   DeviceState device(pool);
   const Result<std::vector<Array>> results = program->run(device, std::move(arrays));
   if (!results) return {{}, render(results.error())};

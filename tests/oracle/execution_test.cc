@@ -41,10 +41,12 @@ std::optional<Difference> difference(const ValuePtr& expected, const Outputs& ac
 
 std::string inputs_text(std::span<const ValuePtr> inputs) {
   std::string text;
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    text += fmt::format("input {} {}:", k, to_text(inputs[k]->shape));
-    for (size_t i = 0; i < inputs[k]->data.size() && i < 64; ++i)
-      text += " " + text_of(inputs[k]->type(), inputs[k]->data[i]);
+  std::vector<ValuePtr> leaves;
+  for (const ValuePtr& input : inputs) append_leaves(input, leaves);
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    text += fmt::format("input {} {}:", k, to_text(leaves[k]->shape));
+    for (size_t i = 0; i < leaves[k]->data.size() && i < 64; ++i)
+      text += " " + text_of(leaves[k]->type(), leaves[k]->data[i]);
     text += "\n";
   }
   return text;

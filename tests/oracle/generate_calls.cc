@@ -46,6 +46,9 @@ Called finish(ModuleWriter& w, Body& outer, Body& inner, bool all_parameters) {
   return called;
 }
 
+/// Bodies rarely call others in turn.
+int nested_depth(ModuleWriter& w) { return w.random.chance(0.12) ? 1 : 0; }
+
 void emit_call(ModuleWriter& w, Body& body, const Called& called, std::string_view opcode,
                const std::string& attributes) {
   if (called.is_tuple)
@@ -113,7 +116,7 @@ void generate_fusion(ModuleWriter& w, Body& body) {
 
 void generate_call(ModuleWriter& w, Body& body) {
   Body inner = inner_body(w, body);
-  for (int64_t i = w.random.between(1, 5); i > 0; --i) generate_any(w, inner, 0);
+  for (int64_t i = w.random.between(1, 5); i > 0; --i) generate_any(w, inner, nested_depth(w));
   const Called called = finish(w, body, inner, true);
   if (w.random.chance(0.2) && !called.operands.empty())
     return emit_async(w, body, called, "call", "to_apply=" + called.name);
@@ -166,7 +169,7 @@ void generate_while(ModuleWriter& w, Body& body) {
   const std::vector<Ref> parts = loop.values;
   const Ref one = w.constant(loop, ElementType::kS32, fmt::format("{}", step));
   std::vector<Ref> next = {w.emit(loop, counter, "add", {parts[0], one})};
-  for (int64_t i = w.random.between(1, 5); i > 0; --i) generate_any(w, loop, 0);
+  for (int64_t i = w.random.between(1, 5); i > 0; --i) generate_any(w, loop, nested_depth(w));
   for (size_t i = 1; i < state.size(); ++i) {
     // The latest value of the type, else one made for it.
     Ref chosen = parts[i];
@@ -198,7 +201,7 @@ void generate_conditional(ModuleWriter& w, Body& body) {
       types.push_back(inputs.back().array);
     }
     Body branch = tuple_body(w, types);
-    for (int64_t i = w.random.between(0, 4); i > 0; --i) generate_any(w, branch, 0);
+    for (int64_t i = w.random.between(0, 4); i > 0; --i) generate_any(w, branch, nested_depth(w));
     std::vector<Ref> roots;
     for (const ArrayType& result : results) roots.push_back(w.obtain(branch, result));
     names.push_back(w.write(branch, results.size() > 1 ? tuple_of(w, branch, roots) : roots[0].line, true));

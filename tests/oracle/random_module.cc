@@ -97,6 +97,13 @@ std::string random_module(uint64_t seed, bool decorated, std::optional<size_t> l
   ModuleWriter w(seed, decorated);
   Body entry;
   for (int64_t i = w.random.between(1, 3); i > 0; --i) w.parameter(entry, {w.random_type(), w.random_dims()});
+  if (w.random.chance(0.1)) {  // a tuple among the parameters
+    const std::vector<ArrayType> parts = {{w.random_type(), w.random_dims()},
+                                          {w.random_type(), w.random_dims()}};
+    const size_t tuple = entry.add(w.name("p"), w.tuple_shape(parts), "parameter", {});
+    entry.lines[tuple].is_parameter = true;
+    w.take_apart(entry, tuple, parts);
+  }
   // Most modules keep to cheap operations for a while: long chains become clusters.
   const double cheap = w.random.one_of({0.0, 0.0, 0.3, 0.8});
   for (int64_t i = w.random.between(3, 25); i > 0; --i)
