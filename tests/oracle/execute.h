@@ -20,6 +20,9 @@ struct Outputs {
 /// `reference_only`: the executor's slow, general way.
 Outputs execute(Module& module, std::span<const ValuePtr> inputs, bool reference_only = false);
 
+/// The second of two runs of one program on inputs that the caller keeps; an error when they change.
+Outputs execute_again(Module& module, std::span<const ValuePtr> inputs);
+
 /// The arrays of a value in order.
 void append_leaves(const ValuePtr& value, std::vector<ValuePtr>& leaves);
 
