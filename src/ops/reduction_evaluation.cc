@@ -42,6 +42,10 @@ class OffsetWalk {
     }
   }
   int64_t offset() const { return offset_; }
+  /// Indices from here on whose elements are neighbours, this one included; at least 1.
+  int64_t neighbours() const {
+    return !loops_.empty() && loops_[0].stride == 1 ? loops_[0].size - loops_[0].digit : 1;
+  }
   void next() {
     for (Loop& loop : loops_) {
       offset_ += loop.stride;
@@ -134,33 +138,58 @@ class GeneralReduce {
           results_(reduce.count_) {
       for (size_t k = 0; k < reduce.count_; ++k)
         rows_.push_back(std::make_unique_for_overwrite<std::byte[]>(
-            static_cast<size_t>(reduce.block_ * reduce.input_width(k))));
+            static_cast<size_t>(kSteps * reduce.block_ * reduce.input_width(k))));
     }
 
     void fold(int64_t first, int64_t n, int64_t folded, std::span<std::byte* const> out) {
       OffsetWalk kept(reduction_, false, first);
-      bool neighbours = true;
-      for (int64_t b = 0; b < n; ++b, kept.next()) {
-        columns_[static_cast<size_t>(b)] = kept.offset();
-        neighbours &= kept.offset() == columns_[0] + b;
-      }
+      for (int64_t b = 0; b < n; ++b, kept.next()) columns_[static_cast<size_t>(b)] = kept.offset();
       for (size_t k = 0; k < results_.size(); ++k) {
         results_[k] = reduce_.accumulator(out, k, first);
         arguments_[k] = results_[k];
       }
+      const int64_t stride = even_stride(n);
       OffsetWalk reduced(reduction_, true, 0);
-      for (int64_t r = 0; r < folded; ++r, reduced.next()) {
-        for (size_t k = 0; k < results_.size(); ++k) {
-          const int64_t width = reduce_.input_width(k);
-          if (!neighbours) collect(width, in_[k], columns_.data(), n, reduced.offset(), rows_[k].get());
-          arguments_[results_.size() + k] =
-              neighbours ? in_[k] + (columns_[0] + reduced.offset()) * width : rows_[k].get();
+      for (int64_t r = 0; r < folded;) {
+        // Steps whose elements are neighbours are fetched together.
+        const int64_t steps = stride > 1 ? std::min({kSteps, reduced.neighbours(), folded - r}) : 1;
+        if (stride != 1) fetch(steps, n, stride, reduced.offset());
+        for (int64_t step = 0; step < steps; ++step, reduced.next()) {
+          for (size_t k = 0; k < results_.size(); ++k) {
+            const int64_t width = reduce_.input_width(k);
+            arguments_[results_.size() + k] = stride == 1 ? in_[k] + (columns_[0] + reduced.offset()) * width
+                                                          : rows_[k].get() + step * n * width;
+          }
+          applier_.run(arguments_.data(), results_.data(), n);
         }
-        applier_.run(arguments_.data(), results_.data(), n);
+        r += steps;
       }
     }
 
    private:
+    static constexpr int64_t kSteps = 32;
+
+    /// The distance of the outputs' elements, 0 where it is not the same everywhere.
+    int64_t even_stride(int64_t n) const {
+      if (n == 1) return 1;
+      const int64_t stride = columns_[1] - columns_[0];
+      for (int64_t b = 1; b < n; ++b)
+        if (columns_[static_cast<size_t>(b)] != columns_[0] + b * stride) return 0;
+      return stride;
+    }
+    void fetch(int64_t steps, int64_t n, int64_t stride, int64_t offset) {
+      for (size_t k = 0; k < results_.size(); ++k) {
+        const int64_t width = reduce_.input_width(k);
+        if (steps == 1) {
+          collect(width, in_[k], columns_.data(), n, offset, rows_[k].get());
+          continue;
+        }
+        const int64_t dimensions[] = {steps, n}, from[] = {1, stride}, to[] = {n, 1};
+        StridedCopy(dimensions, from, to, width)
+            .run_here(in_[k] + (columns_[0] + offset) * width, rows_[k].get());
+      }
+    }
+
     const GeneralReduce& reduce_;
     const Reduction& reduction_;
     std::span<const std::byte* const> in_;
@@ -311,7 +340,8 @@ Evaluation evaluate_reduce(EvaluateContext& op) {
 }
 
 std::optional<RowFold> row_fold(EvaluateContext& op) {
-  if (op.def().evaluate != evaluate_reduce || op.operand_count() != 2 || op.reference_only()) return std::nullopt;
+  if (op.def().evaluate != evaluate_reduce || op.operand_count() != 2 || op.reference_only())
+    return std::nullopt;
   const ShapeRef input = op.operand_shape(0);
   const ElementType type = input->element_type;
   if (!input->is_static() || op.operand_shape(1)->element_type != type || op.shape()->element_type != type ||
@@ -330,7 +360,8 @@ std::optional<RowFold> row_fold(EvaluateContext& op) {
   }
   AppliedComputation applied;
   const ElementType given[] = {type, type};
-  if (found.row > kUncutRow || !applied.make(op, op.called(), given, std::span(given).first(1))) return std::nullopt;
+  if (found.row > kUncutRow || !applied.make(op, op.called(), given, std::span(given).first(1)))
+    return std::nullopt;
   if (const auto recognised = recognised_fold(applied)) found.kernel = fold_kernel(*recognised, type);
   if (!found.kernel) return std::nullopt;
   return found;
