@@ -398,5 +398,25 @@ ENTRY e {
   expect_same_bits(kText);
 }
 
+// What an observer wants to see is in memory, whatever joins around it.
+TEST(Clusters, ShowTracedValues) {
+  std::vector<float> shown;
+  ProgramOptions options;
+  options.graph.traced = [](const Instruction& instruction) { return instruction.name == "n"; };
+  options.graph.observer = [&](const Instruction&, std::span<const Array> values) {
+    shown.assign(values[0].as<float>(), values[0].as<float>() + values[0].count());
+  };
+  test::Execution execution(R"(HloModule m
+ENTRY e {
+  a = f32[3] constant({1, 2, 3})
+  n = f32[3] negate(a)
+  d = f32[3] add(n, n)
+  ROOT t = f32[3] abs(d)
+})",
+                            options);
+  EXPECT_THAT(execution.texts(), ElementsAre("{2, 4, 6}"));
+  EXPECT_THAT(shown, ElementsAre(-1, -2, -3));
+}
+
 }  // namespace
 }  // namespace hlosim

@@ -12,19 +12,26 @@ namespace {
 
 float applied(ChainOp op, float v, float a) {
   switch (op) {
-    case ChainOp::kAdd: return v + a;
-    case ChainOp::kSubtract: return v - a;
-    case ChainOp::kSubtractFrom: return a - v;
-    case ChainOp::kMultiply: return v * a;
-    case ChainOp::kDivide: return v / a;
-    case ChainOp::kDivideInto: return a / v;
+    case ChainOp::kAdd:
+      return v + a;
+    case ChainOp::kSubtract:
+      return v - a;
+    case ChainOp::kSubtractFrom:
+      return a - v;
+    case ChainOp::kMultiply:
+      return v * a;
+    case ChainOp::kDivide:
+      return v / a;
+    case ChainOp::kDivideInto:
+      return a / v;
   }
   return 0;
 }
 
 float special(std::mt19937& random) {
   constexpr float kSpecial[] = {0.0f, -0.0f, 1.0f, -1.5f, 3e38f, 1e-40f, INFINITY, -INFINITY};
-  return random() % 3 == 0 ? kSpecial[random() % 8] : static_cast<float>(static_cast<int32_t>(random())) * 0x1p-28f;
+  return random() % 3 == 0 ? kSpecial[random() % 8]
+                           : static_cast<float>(static_cast<int32_t>(random())) * 0x1p-28f;
 }
 
 TEST(Chain, RoundsEveryLinkByItself) {
@@ -40,14 +47,16 @@ TEST(Chain, RoundsEveryLinkByItself) {
     std::vector<float> expected;
     for (size_t i = 0; i < n; ++i) {
       float v = operands[0][i];
-      for (const ChainLink& link : links) v = applied(link.op, v, link.is_scalar ? *link.operand : link.operand[i]);
+      for (const ChainLink& link : links)
+        v = applied(link.op, v, link.is_scalar ? *link.operand : link.operand[i]);
       expected.push_back(v);
     }
-    // In the place of the first, or of another operand of n elements.
+    // Also in the place of the first operand.
     const bool in_place = random() % 2;
     std::vector<float> other(n);
     float* out = in_place ? operands[0].data() : other.data();
-    chain_kernel()(out, operands[0].data(), links.data(), static_cast<int64_t>(count), static_cast<int64_t>(n));
+    chain_kernel()(out, operands[0].data(), links.data(), static_cast<int64_t>(count),
+                   static_cast<int64_t>(n));
     for (size_t i = 0; i < n; ++i) {
       if (std::isnan(expected[i]) && std::isnan(out[i])) continue;
       ASSERT_EQ(std::bit_cast<uint32_t>(out[i]), std::bit_cast<uint32_t>(expected[i])) << round << ": " << i;
