@@ -246,8 +246,8 @@ ValuePtr evaluate_scaled_dot(Operation& op) {
       const double factor = real_of(ElementType::kF64, s) * real_of(ElementType::kF64, t);
       const double largest = std::max(std::fabs(real_of(roles.lhs.type(), roles.lhs.at(in_lhs))),
                                       std::fabs(real_of(roles.rhs.type(), roles.rhs.at(in_rhs))));
-      overflow =
-          overflow || !(largest * std::max(std::fabs(factor), 1.0) < 1e30) || !(std::fabs(factor) < 1e30);
+      for (const double scale : {real_of(ElementType::kF64, s), real_of(ElementType::kF64, t), factor})
+        overflow = overflow || !(std::max(largest, 1.0) * std::max(std::fabs(scale), 1.0) < 1e30);
       sum.add(roles.lhs.type(), roles.lhs.at(in_lhs), roles.rhs.type(), roles.rhs.at(in_rhs), factor,
               s.error + t.error > 0 ? kInfinity : 0);
     });

@@ -178,8 +178,10 @@ Element remainder(ElementType to, ElementType from, const Element& a, const Elem
 /// max (direction 1) or min (-1): NaN wins, the first of equals.
 Element extreme(ElementType from, const Element& a, const Element& b, int direction) {
   const double x = real_of(from, a), y = real_of(from, b);
-  if (std::isnan(x)) return a;
-  if (std::isnan(y)) return b;
+  if (std::isnan(x) || std::isnan(y)) {
+    const Element& nan = std::isnan(x) ? a : b;
+    return {nan.bits, 0, std::max(nan.error, kTiny)};
+  }
   const bool second = direction > 0 ? x < y : y < x;
   const Element& chosen = second ? b : a;
   const Element& other = second ? a : b;
