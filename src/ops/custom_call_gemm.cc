@@ -30,6 +30,8 @@ template <class T>
 T factor(std::complex<double> value) {
   if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>)
     return T(value);
+  else if constexpr (std::is_same_v<T, uint32_t>)
+    return static_cast<T>(static_cast<int64_t>(value.real()));
   else
     return static_cast<T>(value.real());
 }
@@ -183,8 +185,10 @@ Evaluation evaluate_gemm_call(EvaluateContext& op) {
     return op.unsupported(fmt::format("the epilogue {}", config.epilogue));
   const bool integers = !is_float(result->element_type) && !is_complex(result->element_type);
   const Epilogue& epilogue = call.epilogue;
-  if (integers && (epilogue.relu || epilogue.gelu || config.alpha != std::round(config.alpha.real()) ||
-                   config.beta != std::round(config.beta)))
+  const auto is_whole = [](std::complex<double> x) {
+    return x == std::round(x.real()) && std::abs(x.real()) < 0x1p31;
+  };
+  if (integers && (epilogue.relu || epilogue.gelu || !is_whole(config.alpha) || !is_whole(config.beta)))
     return op.unsupported("a product of integers with real factors");
   call.sums = sum_type(result->element_type);
 

@@ -72,5 +72,18 @@ TEST(GemmCall, SmallFloatsAreRoundedOnceAtTheEnd) {
             "258");
 }
 
+TEST(GemmCall, IntegersTakeWholeFactors) {
+  const auto integers = [](std::string_view config) {
+    return run_body(
+        fmt::format("a = s8[1,2] constant({{{{3,4}}}})\nb = s8[2,1] constant({{{{5}},{{6}}}})\n"
+                    "c = s32[1,1] constant({{{{10}}}})\nROOT r = s32[1,1] custom-call(a, b, c), "
+                    "custom_call_target=\"__cublas$gemm\", backend_config={}",
+                    config));
+  };
+  EXPECT_EQ(integers(R"({"alpha_real":-2,"beta":-1})"), "-88");
+  EXPECT_THAT(integers(R"({"alpha_real":0.5,"beta":1})"), HasSubstr("real factors"));
+  EXPECT_THAT(integers(R"({"alpha_real":1e30,"beta":1})"), HasSubstr("real factors"));
+}
+
 }  // namespace
 }  // namespace hlosim
