@@ -31,6 +31,7 @@ namespace hlosim {
 namespace {
 
 std::string filter;
+bool one_thread = true;
 bool wanted(std::string_view title) { return title.find(filter) != std::string::npos; }
 
 constexpr int64_t kElements = 16 << 20;
@@ -106,7 +107,7 @@ ENTRY e {
   all.add("cluster", [&] { runs(); });
   all.add("a·b + c, the bandwidth", [&] { loop(multiply_add_loop); });
   all.add("hand-fused loop", [&] { loop(three_operations_loop); });
-  all.report();
+  all.report(one_thread);
 }
 
 // Each operation into memory of its own, as an executor without clusters and without a pool would.
@@ -176,7 +177,7 @@ void gelu() {
   });
   all.add("op by op, fresh memory", [&] { gelu_op_by_op(runs.input(0), out.data()); });
   all.add("op by op, from the pool", [&] { apart(); });
-  all.report();
+  all.report(one_thread);
 }
 
 std::string softmax_text(int64_t rows, int64_t row) {
@@ -226,7 +227,7 @@ void softmax(int64_t rows, int64_t row) {
   });
 #endif
   all.add("op by op, from the pool", [&] { apart(); });
-  all.report();
+  all.report(one_thread);
 }
 
 // 1000 additions after each other: what an operation costs beside its work.
@@ -241,7 +242,7 @@ void tiny(std::string_view shape) {
   Interleaved all(title, 1000);
   all.add("clusters", [&] { runs(); });
   all.add("one by one", [&] { apart(); });
-  all.report(30);
+  all.report(true, 30);
 }
 
 // A loop that also carries an array, so that it isn't only scalars.
@@ -287,7 +288,7 @@ ENTRY e {{
                                        with_array ? ", v" : "");
   Runs runs(text);
   all.add("clusters", [&] { runs(); });
-  all.report(3);
+  all.report(true, 3);
 }
 
 void run_all() {
@@ -308,6 +309,7 @@ int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
   if (argc > 2) hlosim::filter = argv[2];
   hlosim::set_thread_count(threads);
+  hlosim::one_thread = threads == 1;
 #ifdef _OPENMP
   omp_set_num_threads(threads);
 #endif
