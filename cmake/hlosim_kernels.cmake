@@ -14,7 +14,7 @@ function(hlosim_kernels target)
     set(objects ${target}_${level})
     add_library(${objects} OBJECT ${ARGN})
     hlosim_compile_options(${objects})
-    target_compile_options(${objects} PRIVATE -march=x86-64-${level} -O3 -ffp-contract=off
+    target_compile_options(${objects} PRIVATE -march=x86-64-${level} $<IF:$<CONFIG:Debug>,-O1,-O3> -ffp-contract=off
       -fno-math-errno -fno-trapping-math)
     if(level STREQUAL v4)
       target_compile_options(${objects} PRIVATE -mprefer-vector-width=512)

@@ -113,6 +113,31 @@ Evaluation evaluate_untiled_bitcast(EvaluateContext& op) {
       };
 }
 
+// An array as it lies in memory, padding zero, read as another lies.
+struct Reread {
+  ShapeRef from, to;
+  LayoutMap places_from, places_to;
+  int64_t bits_from, bits_to;  // of an element in memory
+
+  void run(Invocation& call) const {
+    const int64_t bytes =
+        std::max(bytes_of_bits(places_from.extent(), bits_from), bytes_of_bits(places_to.extent(), bits_to));
+    const Buffer memory = call.device().pool().allocate(bytes);
+    std::memset(memory.data(), 0, static_cast<size_t>(bytes));
+    const BitString written(memory.data(), static_cast<int>(bits_from));
+    const std::byte* source = call.operand(0).bytes();
+    std::vector<int64_t> index(from->dimensions.size(), 0);
+    const int64_t width_from = byte_width(from->element_type), width_to = byte_width(to->element_type);
+    for (int64_t k = 0; k < from->element_count(); ++k, advance(index, from->dimensions))
+      written.write(places_from.offset(index), source + k * width_from);
+    const BitString read(memory.data(), static_cast<int>(bits_to));
+    std::byte* result = call.make_result().bytes();
+    index.assign(to->dimensions.size(), 0);
+    for (int64_t k = 0; k < to->element_count(); ++k, advance(index, to->dimensions))
+      read.read(places_to.offset(index), to->element_type, result + k * width_to);
+  }
+};
+
 }  // namespace
 
 Evaluation evaluate_bitcast(EvaluateContext& op) {
@@ -129,28 +154,17 @@ Evaluation evaluate_bitcast(EvaluateContext& op) {
   const int64_t bits_from = element_storage_bits(from), bits_to = element_storage_bits(to);
   if (bits_from < bit_width(from->element_type) || bits_to < bit_width(to->element_type))
     return op.unsupported("elements are stored in fewer bits than they have");
+  Reread reread{from, to, *places_from, *places_to, bits_from, bits_to};
+  if (bits_from != bits_to || from->element_count() != to->element_count())
+    return [reread](Invocation& call) { reread.run(call); };
   // Where the result's places reach into padding, whose value nobody knows, elements are taken in the order
-  // in which they lie, as if there were no tiles: what XLA's evaluator always does.
-  if (bits_from == bits_to && from->element_count() == to->element_count() &&
-      reads_padding(*places_from, from, *places_to, to))
-    return evaluate_untiled_bitcast(op);
-  const int64_t memory_bytes =
-      std::max(bytes_of_bits(places_from->extent(), bits_from), bytes_of_bits(places_to->extent(), bits_to));
-  return [from, to, bits_from, bits_to, memory_bytes, in = *places_from, out = *places_to](Invocation& call) {
-    // The operand as it lies in memory, padding zero, read as the result lies.
-    const Buffer memory = call.device().pool().allocate(memory_bytes);
-    std::memset(memory.data(), 0, static_cast<size_t>(memory_bytes));
-    const BitString written(memory.data(), static_cast<int>(bits_from));
-    const std::byte* source = call.operand(0).bytes();
-    std::vector<int64_t> index(from->dimensions.size(), 0);
-    const int64_t width_from = byte_width(from->element_type), width_to = byte_width(to->element_type);
-    for (int64_t k = 0; k < from->element_count(); ++k, advance(index, from->dimensions))
-      written.write(in.offset(index), source + k * width_from);
-    const BitString read(memory.data(), static_cast<int>(bits_to));
-    std::byte* result = call.make_result().bytes();
-    index.assign(to->dimensions.size(), 0);
-    for (int64_t k = 0; k < to->element_count(); ++k, advance(index, to->dimensions))
-      read.read(out.offset(index), to->element_type, result + k * width_to);
+  // in which they lie, as if there were no tiles: what XLA's evaluator always does. To know takes a walk
+  // over all elements, as the re-reading does.
+  return [reread, untiled = evaluate_untiled_bitcast(op)](Invocation& call) {
+    if (reads_padding(reread.places_from, reread.from, reread.places_to, reread.to))
+      untiled(call);
+    else
+      reread.run(call);
   };
 }
 
