@@ -7,8 +7,8 @@
 # any one of them, and AVX-512 code would end up where an older processor runs it
 # (docs/decisions/0001-instruction-set-levels.md). tools/check_isa looks for that.
 #
-# Products and sums round separately on every level (no contraction), so that results don't depend on
-# the machine; a kernel that wants a fused multiply-add calls std::fma on levels that have one.
+# Products and sums round separately on every level (no contraction). A kernel that wants a fused
+# multiply-add, as those of matrix products do, says so; its last bits then depend on the level.
 function(hlosim_kernels target)
   foreach(level v2 v3 v4)
     set(objects ${target}_${level})

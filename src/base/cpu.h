@@ -10,7 +10,8 @@
 //   // caller.cc
 //   const AddKernels& kernels = HLOSIM_PICK_KERNELS(level, kAdd);
 //
-// Every level gives the same bits, so the choice is one of speed only.
+// Elementwise kernels give the same bits on every level; matrix products and convolutions fuse multiply and add
+// where the level can, so their last bits may differ.
 #pragma once
 
 #include <cstdint>
