@@ -122,6 +122,7 @@ std::vector<Element> Accumulator::result(std::span<const ElementType> types) con
     if (single && real_of(types_[0], results[0]) == 0) results[0].error = std::max(results[0].error, kTiny);
     if (is_complex(types_[0]) && count_ > 1 && opcode_ == Opcode::kAdd)
       results[0].error += static_cast<double>(count_) * 4 * unit_roundoff(types_[0]) * magnitudes_;
+    if (is_complex(types_[0]) && count_ > 1 && !std::isfinite(magnitudes_)) results[0] = kUnknown;
     if (is_complex(types_[0]) && count_ > 1 && opcode_ == Opcode::kMultiply) results[0] = kUnknown;
   }
   for (size_t i = 0; i < results.size(); ++i) results[i] = convert_element(types_[i], types[i], results[i]);

@@ -107,7 +107,9 @@ std::optional<Element> complex_unary(Opcode opcode, ElementType from, ElementTyp
   // Cancellation inside, as in exp(z) - 1 or log(1 + z), and branch cuts on the axes.
   const bool on_axis = z.real() == 0 || z.imag() == 0;
   if (on_axis && opcode != Opcode::kExp && opcode != Opcode::kSign) return kUnknown;
-  return result_of(to, value, std::abs(value) + 1 + std::abs(z), moved_by(opcode, z, x.error, value));
+  const double pole = opcode == Opcode::kLogistic ? std::norm(value) : 0;  // 1 + exp(-z) cancels near it
+  return result_of(to, value, std::abs(value) + 1 + std::abs(z) + pole * (1 + std::abs(z)),
+                   moved_by(opcode, z, x.error, value));
 }
 
 std::optional<Element> complex_binary(Opcode opcode, ElementType type, const Element& a, const Element& b) {
