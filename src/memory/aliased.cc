@@ -1,0 +1,169 @@
+#include "memory/aliased.h"
+
+#include <algorithm>
+
+namespace hlosim {
+namespace {
+
+class Merger {
+ public:
+  Merger(const ModuleGraph& graph, const Places& places, const Values& values)
+      : graph_(graph), module_(graph.module()), places_(places), values_(values) {
+    const size_t count = values.size();
+    sets.resize(count);
+    set_of_.resize(count);
+    for (size_t i = 0; i < count; ++i) {
+      sets[i] = {static_cast<ValueIndex>(i)};
+      set_of_[i] = i;
+    }
+    list_in_place_pairs();
+  }
+
+  void run() {
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const auto value = static_cast<ValueIndex>(i);
+      found_ = {value};
+      add_donors(value);
+      add_control_flow(value);
+      add_in_place(value);
+      merge();
+    }
+  }
+
+  std::vector<std::vector<ValueIndex>> sets;
+
+ private:
+  struct Pair {
+    Place input, output;
+  };
+
+  void list_in_place_pairs() {
+    pairs_ = IdMap<InstructionId, std::vector<Pair>>(module_.instructions.size());
+    for (size_t i = 0; i < module_.instructions.size(); ++i) {
+      const InstructionId id{static_cast<int32_t>(i)};
+      for (const InPlacePair& pair : in_place_pairs(module_, module_[id])) {
+        const InstructionId operand = module_[id].operands[static_cast<size_t>(pair.operand)];
+        const Place input = places_.find(operand, pair.operand_index);
+        const Place output = places_.find(id, pair.output_index);
+        if (input == kNoPlace || output == kNoPlace) continue;
+        pairs_[id].push_back({input, output});
+      }
+    }
+  }
+
+  void add(Place place) {
+    if (place == kNoPlace) return;
+    const ValueIndex value = values_.at(place);
+    if (value != kNoValue) found_.push_back(value);
+  }
+
+  void add_donors(ValueIndex value) {
+    const Attr* attr = module_.find(AttrKey::kInputOutputAlias);
+    if (!attr) return;
+    const Computation& entry = module_.entry_computation();
+    for (const Place place : values_.positions(value)) {
+      if (places_.instruction(place) != entry.root) continue;
+      const std::vector<int64_t> index = places_.index(place);
+      for (const Alias& alias : attr->aliases())
+        if (std::equal(index.begin(), index.end(), alias.output_index.begin(), alias.output_index.end()) &&
+            alias.parameter < static_cast<int64_t>(entry.parameters.size()))
+          add(places_.find(entry.parameters[static_cast<size_t>(alias.parameter)], alias.parameter_index));
+    }
+  }
+
+  /// The same part of a loop's or conditional's result.
+  void add_result_of(InstructionId caller, Place place) {
+    add(places_.first(caller) + places_.part(place));
+  }
+
+  void add_control_flow(ValueIndex value) {
+    values_.for_each_use(graph_, places_, value, [&](const ValueUse& use) {
+      if (rule(use.user) == ValueRule::kLoop) add_result_of(use.user, use.place);
+    });
+    const Place defined = values_[value].defined;
+    const InstructionId definer = places_.instruction(defined);
+    if (module_[definer].parameter_number >= 0)
+      for (const InstructionId caller : graph_.callers(module_[definer].parent))
+        if (rule(caller) == ValueRule::kLoop) add_result_of(caller, defined);
+    for (const Place place : values_.positions(value)) {
+      const InstructionId at = places_.instruction(place);
+      if (!graph_.is_root(at)) continue;
+      const ComputationId computation = module_[at].parent;
+      for (const InstructionId caller : graph_.callers(computation)) {
+        const bool is_body =
+            rule(caller) == ValueRule::kLoop && called_in_order(module_[caller])[0] == computation;
+        if (is_body || rule(caller) == ValueRule::kConditional) add_result_of(caller, place);
+      }
+    }
+  }
+
+  void add_in_place(ValueIndex value) {
+    for (const Place place : values_.positions(value)) {
+      for (const Pair& pair : pairs_[places_.instruction(place)])
+        if (pair.output == place) add(pair.input);
+      for (const InstructionId user : graph_.users(places_.instruction(place)))
+        for (const Pair& pair : pairs_[user])
+          if (pair.input == place) add(pair.output);
+    }
+  }
+
+  ValueRule rule(InstructionId id) const { return dataflow(module_[id].opcode).value; }
+
+  /// Into the largest set; among equals into that of the smallest value.
+  void merge() {
+    if (found_.size() < 2) return;
+    std::sort(found_.begin(), found_.end());
+    size_t target = set_of_[static_cast<size_t>(found_[0])];
+    for (const ValueIndex value : found_) {
+      const size_t set = set_of_[static_cast<size_t>(value)];
+      if (sets[set].size() > sets[target].size()) target = set;
+    }
+    for (const ValueIndex value : found_) {
+      const size_t set = set_of_[static_cast<size_t>(value)];
+      if (set == target) continue;
+      for (const ValueIndex member : sets[set]) {
+        set_of_[static_cast<size_t>(member)] = target;
+        sets[target].push_back(member);
+      }
+      sets[set].clear();
+    }
+  }
+
+  const ModuleGraph& graph_;
+  const Module& module_;
+  const Places& places_;
+  const Values& values_;
+  IdMap<InstructionId, std::vector<Pair>> pairs_;
+  std::vector<size_t> set_of_;
+  std::vector<ValueIndex> found_;
+};
+
+}  // namespace
+
+AliasedBuffers::AliasedBuffers(const ModuleGraph& graph, const Places& places, const Values& values)
+    : buffer_(values.size(), -1) {
+  Merger merger(graph, places, values);
+  merger.run();
+  for (std::vector<ValueIndex>& set : merger.sets) {
+    if (set.empty()) continue;
+    std::sort(set.begin(), set.end());
+    for (const ValueIndex value : set) buffer_[static_cast<size_t>(value)] = size();
+    members_.push_back(std::move(set));
+  }
+  is_output_.assign(members_.size(), 0);
+  const Place root = places.first(graph.module().entry_computation().root);
+  for (Place place = root; place < places.end(root); ++place)
+    if (const ValueIndex value = values.at(place); value != kNoValue)
+      is_output_[static_cast<size_t>(of(value))] = 1;
+}
+
+bool is_donated(const Module& module, int64_t parameter, std::span<const int64_t> index) {
+  const Attr* attr = module.find(AttrKey::kInputOutputAlias);
+  if (!attr) return false;
+  return std::any_of(attr->aliases().begin(), attr->aliases().end(), [&](const Alias& alias) {
+    return alias.parameter == parameter && std::equal(index.begin(), index.end(), alias.parameter_index.begin(),
+                                                      alias.parameter_index.end());
+  });
+}
+
+}  // namespace hlosim

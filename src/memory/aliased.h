@@ -1,0 +1,35 @@
+// Values that have to share memory: the state of loops, results of conditionals, donated parameters, updates
+// in place. A buffer is a set of such values; what else may share is up to the assignment.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "memory/values.h"
+
+namespace hlosim {
+
+using BufferIndex = int32_t;
+
+class AliasedBuffers {
+ public:
+  AliasedBuffers(const ModuleGraph& graph, const Places& places, const Values& values);
+
+  BufferIndex size() const { return static_cast<BufferIndex>(members_.size()); }
+  /// By number.
+  std::span<const ValueIndex> values(BufferIndex buffer) const { return members_[static_cast<size_t>(buffer)]; }
+  BufferIndex of(ValueIndex value) const { return buffer_[static_cast<size_t>(value)]; }
+  /// Holds a part of the entry's result.
+  bool is_output(BufferIndex buffer) const { return is_output_[static_cast<size_t>(buffer)] != 0; }
+
+ private:
+  std::vector<std::vector<ValueIndex>> members_;
+  std::vector<BufferIndex> buffer_;  // by value
+  std::vector<uint8_t> is_output_;
+};
+
+/// A leaf of an entry parameter that a part of the result may take over.
+bool is_donated(const Module& module, int64_t parameter, std::span<const int64_t> index);
+
+}  // namespace hlosim

@@ -1,0 +1,29 @@
+// From when to when each value has to be kept, in steps of the flattened schedule.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "memory/aliased.h"
+#include "memory/flat_schedule.h"
+
+namespace hlosim {
+
+/// Both ends belong to it. The end of the schedule, one past the last step, belongs to what outlives the run.
+struct LiveRange {
+  int32_t start = 0, end = -1;  // end < start: the value is made by something that isn't scheduled
+  Place last = kNoPlace;        // where the value is seen last
+  bool known() const { return end >= start; }
+};
+
+/// By value. Ranges of values that share a buffer follow one another.
+std::vector<LiveRange> live_ranges(const ModuleGraph& graph, const Places& places, const Values& values,
+                                   const AliasedBuffers& buffers, const FlatSchedule& schedule);
+
+/// The step with the most bytes, counted as XLA does: each value with the bytes of the whole shape of the
+/// instruction that makes it, tables included, one step longer than it lives where something ends as
+/// another thing starts.
+int32_t peak_step(const Places& places, const Values& values, const Module& module,
+                  const std::vector<LiveRange>& ranges);
+
+}  // namespace hlosim

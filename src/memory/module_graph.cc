@@ -1,0 +1,184 @@
+#include "memory/module_graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "hlo/graph.h"
+
+namespace hlosim {
+namespace {
+
+using Names = std::unordered_map<std::string_view, InstructionId>;
+
+Names names_of(const Module& module) {
+  Names names;
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    const InstructionId id{static_cast<int32_t>(i)};
+    names.emplace(module[id].name, id);
+  }
+  return names;
+}
+
+}  // namespace
+
+ModuleGraph::ModuleGraph(const Module& module, const KnownOrders& known)
+    : module_(module),
+      instructions_(module.computations.size()),
+      users_(module.instructions.size()),
+      slots_(module.instructions.size()),
+      callers_(module.computations.size()),
+      context_(module.computations.size(), CallRule::kNone) {
+  for (size_t i = 0; i < module.computations.size(); ++i) {
+    const ComputationId id{static_cast<int32_t>(i)};
+    computations_.push_back(id);
+    instructions_[id] = module[id].instructions;
+  }
+  if (!known.instructions.empty()) {
+    // The original computations come in the order in which their instructions are named; the others,
+    // bodies of fusions, behind them.
+    const Names names = names_of(module);
+    IdMap<InstructionId, int32_t> rank(module.instructions.size(), std::numeric_limits<int32_t>::max());
+    IdMap<ComputationId, int32_t> first(module.computations.size(), std::numeric_limits<int32_t>::max());
+    for (size_t i = 0; i < known.instructions.size(); ++i) {
+      const auto found = names.find(known.instructions[i]);
+      if (found == names.end()) continue;
+      rank[found->second] = static_cast<int32_t>(i);
+      int32_t& at = first[module[found->second].parent];
+      at = std::min(at, static_cast<int32_t>(i));
+    }
+    std::stable_sort(computations_.begin(), computations_.end(),
+                     [&](ComputationId a, ComputationId b) { return first[a] < first[b]; });
+    for (std::vector<InstructionId>& list : instructions_)
+      std::stable_sort(list.begin(), list.end(),
+                       [&](InstructionId a, InstructionId b) { return rank[a] < rank[b]; });
+  }
+  index_users(known);
+  index_calls();
+  order_computations();
+}
+
+void ModuleGraph::index_users(const KnownOrders& known) {
+  for (const Computation& computation : module_.computations)
+    for (const InstructionId id : computation.instructions)
+      for (size_t i = 0; i < module_[id].operands.size(); ++i) {
+        const InstructionId operand = module_[id].operands[i];
+        std::vector<InstructionId>& users = users_[operand];
+        if (users.empty() || users.back() != id) users.push_back(id);
+        slots_[operand].push_back({id, static_cast<int32_t>(i)});
+      }
+  if (known.users.empty()) return;
+  const Names names = names_of(module_);
+  for (const std::vector<std::string_view>& line : known.users) {
+    if (line.empty() || !names.contains(line[0])) continue;
+    std::vector<InstructionId>& users = users_[names.at(line[0])];
+    const auto rank = [&](InstructionId id) {
+      return std::find(line.begin() + 1, line.end(), module_[id].name) - line.begin();
+    };
+    std::stable_sort(users.begin(), users.end(),
+                     [&](InstructionId a, InstructionId b) { return rank(a) < rank(b); });
+    std::vector<OperandSlot>& slots = slots_[names.at(line[0])];
+    std::stable_sort(slots.begin(), slots.end(), [&](const OperandSlot& a, const OperandSlot& b) {
+      return rank(a.user) < rank(b.user);
+    });
+  }
+}
+
+void ModuleGraph::index_calls() {
+  for (const ComputationId computation : computations_)
+    for (const InstructionId id : instructions_[computation]) {
+      const CallRule rule = dataflow(module_[id].opcode).call;
+      for (const ComputationId called : called_in_order(module_[id])) {
+        std::vector<InstructionId>& callers = callers_[called];
+        if (callers.empty() || callers.back() != id) callers.push_back(id);
+        context_[called] = std::max(context_[called], rule);
+      }
+    }
+}
+
+void ModuleGraph::order_computations() {
+  struct Frame {
+    ComputationId id;
+    size_t next = 0;
+  };
+  IdMap<ComputationId, uint8_t> seen(module_.computations.size());
+  std::vector<Frame> stack;
+  const auto push_called = [&](InstructionId id) {
+    const std::vector<ComputationId> called = called_in_order(module_[id]);
+    for (size_t i = called.size(); i-- > 0;)
+      if (!seen[called[i]]) seen[called[i]] = 1, stack.push_back({called[i], 0});
+  };
+  for (const ComputationId start : computations_) {
+    if (!callers_[start].empty() || seen[start]) continue;
+    seen[start] = 1;
+    stack.push_back({start, 0});
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      const std::vector<InstructionId>& list = instructions_[frame.id];
+      if (frame.next == list.size()) {
+        computation_post_order_.push_back(frame.id);
+        stack.pop_back();
+        continue;
+      }
+      push_called(list[frame.next++]);
+    }
+  }
+}
+
+std::vector<InstructionId> ModuleGraph::post_order(ComputationId id) const {
+  enum : uint8_t { kNew, kOpen, kDone };
+  const std::vector<InstructionId>& list = instructions_[id];
+  std::unordered_map<int32_t, uint8_t> state;
+  state.reserve(list.size());
+  std::vector<InstructionId> order, stack;
+  order.reserve(list.size());
+  for (const InstructionId start : list) {
+    if (!users_[start].empty()) continue;
+    stack.push_back(start);
+    while (!stack.empty()) {
+      const InstructionId at = stack.back();
+      uint8_t& seen = state[at.index];
+      if (seen == kDone) {
+        stack.pop_back();
+        continue;
+      }
+      if (seen == kOpen) {
+        stack.pop_back();
+        seen = kDone;
+        order.push_back(at);
+        continue;
+      }
+      seen = kOpen;
+      const Instruction& instruction = module_[at];
+      for (size_t i = instruction.operands.size(); i-- > 0;)
+        if (state[instruction.operands[i].index] != kDone) stack.push_back(instruction.operands[i]);
+      if (const Attr* attr = instruction.find(AttrKey::kControlPredecessors))
+        for (const InstructionId before : attr->instructions())
+          if (state[before.index] != kDone) stack.push_back(before);
+    }
+  }
+  return order;
+}
+
+ComputationId ModuleGraph::wrapped(InstructionId part) const {
+  if (const Attr* calls = module_[part].find(AttrKey::kCalls)) return calls->computations()[0];
+  const Instruction* start = async_start_of(module_, module_[part]);
+  const Attr* calls = start ? start->find(AttrKey::kCalls) : nullptr;
+  return calls ? calls->computations()[0] : ComputationId{};
+}
+
+InstructionId ModuleGraph::chain_end(InstructionId start) const {
+  InstructionId at = start;
+  while (true) {
+    InstructionId next;
+    for (const InstructionId user : users_[at]) {
+      const ValueRule rule = dataflow(module_[user].opcode).value;
+      if (rule == ValueRule::kAsyncDone) return user;
+      if (rule == ValueRule::kAsyncUpdate) next = user;
+    }
+    if (!next.valid()) return {};
+    at = next;
+  }
+}
+
+}  // namespace hlosim

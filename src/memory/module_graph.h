@@ -1,0 +1,78 @@
+// The orders in which XLA visits a module, and who uses and calls what. Numbers of values, ties between
+// buffers of one size and the order of temporary memory all follow from them.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "hlo/module.h"
+#include "ops/dataflow.h"
+
+namespace hlosim {
+
+/// Orders that a text can't hold, where they are known from elsewhere. Names that the module doesn't have
+/// are passed over; instructions that aren't named keep the text's order, behind the others.
+struct KnownOrders {
+  std::vector<std::string_view> instructions;                 // all of them, computation by computation
+  std::vector<std::vector<std::string_view>> users;           // [0] is used by [1…], in this order
+  bool empty() const { return instructions.empty() && users.empty(); }
+};
+
+/// Instructions to do before another: operands and control predecessors.
+template <class F>
+void for_each_predecessor(const Instruction& instruction, F&& f) {
+  for (const InstructionId operand : instruction.operands) f(operand);
+  if (const Attr* attr = instruction.find(AttrKey::kControlPredecessors))
+    for (const InstructionId predecessor : attr->instructions()) f(predecessor);
+}
+
+/// An operand slot of `user`.
+struct OperandSlot {
+  InstructionId user;
+  int32_t operand = 0;
+};
+
+class ModuleGraph {
+ public:
+  explicit ModuleGraph(const Module& module, const KnownOrders& known = {});
+
+  const Module& module() const { return module_; }
+
+  /// Computations in the module's list, instructions of each in its list.
+  const std::vector<ComputationId>& computations() const { return computations_; }
+  const std::vector<InstructionId>& instructions(ComputationId id) const { return instructions_[id]; }
+  /// Callees first.
+  const std::vector<ComputationId>& computation_post_order() const { return computation_post_order_; }
+  /// Depth first from every instruction that nobody uses; operands, first to last, and control predecessors
+  /// come before. O(instructions + operands).
+  std::vector<InstructionId> post_order(ComputationId id) const;
+
+  /// Each once.
+  std::span<const InstructionId> users(InstructionId id) const { return users_[id]; }
+  /// Where an instruction stands as operand, by user, then by number.
+  std::span<const OperandSlot> slots(InstructionId id) const { return slots_[id]; }
+  std::span<const InstructionId> callers(ComputationId id) const { return callers_[id]; }
+  /// How a computation is run; kNone: nothing calls it. Both ways: kEmbedded.
+  CallRule context(ComputationId id) const { return context_[id]; }
+  bool is_root(InstructionId id) const { return module_[module_[id].parent].root == id; }
+  /// The done that ends the chain of an asynchronous start; invalid: none.
+  InstructionId chain_end(InstructionId start) const;
+  /// The computation that an asynchronous start, update or done wraps; invalid: none.
+  ComputationId wrapped(InstructionId part) const;
+
+ private:
+  void index_users(const KnownOrders& known);
+  void index_calls();
+  void order_computations();
+
+  const Module& module_;
+  std::vector<ComputationId> computations_, computation_post_order_;
+  IdMap<ComputationId, std::vector<InstructionId>> instructions_;
+  IdMap<InstructionId, std::vector<InstructionId>> users_;
+  IdMap<InstructionId, std::vector<OperandSlot>> slots_;
+  IdMap<ComputationId, std::vector<InstructionId>> callers_;
+  IdMap<ComputationId, CallRule> context_;
+};
+
+}  // namespace hlosim

@@ -1,0 +1,77 @@
+// HLO values: which instruction made what lies at a place, across tuples, calls and loops.
+//
+// A value is data made once: at one place, for ever the same. Where several values meet (a loop's state, the
+// result of a conditional) stands a phi, a value of its own. Every place holds one value.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/source.h"
+#include "memory/module_graph.h"
+#include "memory/places.h"
+
+namespace hlosim {
+
+using ValueIndex = int32_t;  // into Values::all()
+inline constexpr ValueIndex kNoValue = -1;
+
+struct ValueUse {
+  InstructionId user;
+  int32_t operand = 0;
+  Place place = kNoPlace;  // of the operand: what is read there
+};
+
+struct Value {
+  int64_t number = 0;  // XLA's id: ascending, with gaps where a phi turned out to be none
+  Place defined = kNoPlace;
+  bool is_phi = false;
+};
+
+/// 2022: values are numbered in the order of the module's lists; now: callees first, operands first.
+enum class Era : uint8_t { k2022, k2026 };
+
+class Values {
+ public:
+  /// Errors: a computation that is called as control flow and once per element.
+  static Result<Values> find(const ModuleGraph& graph, const Places& places, Era era);
+
+  const std::vector<Value>& all() const { return values_; }
+  const Value& operator[](ValueIndex value) const { return values_[static_cast<size_t>(value)]; }
+  size_t size() const { return values_.size(); }
+  /// What lies at a place; kNoValue: nothing that we follow (tokens of asynchronous operations).
+  ValueIndex at(Place place) const { return at_[static_cast<size_t>(place)]; }
+
+  /// Where a value is seen: first where it is defined, then by computation, instruction and index.
+  std::span<const Place> positions(ValueIndex value) const {
+    const auto v = static_cast<size_t>(value);
+    return std::span(positions_).subspan(first_position_[v], first_position_[v + 1] - first_position_[v]);
+  }
+  /// Calls f(ValueUse) for every use, by position, user and operand.
+  template <class F>
+  void for_each_use(const ModuleGraph& graph, const Places& places, ValueIndex value, F&& f) const {
+    for (const Place place : positions(value)) {
+      const InstructionId at = places.instruction(place);
+      for (const OperandSlot slot : graph.slots(at)) {
+        const UseRule rule = dataflow(graph.module()[slot.user].opcode).use;
+        if (rule == UseRule::kAll || (rule == UseRule::kTop && places.part(place) == 0) ||
+            is_seen_at_root(graph, places, value, slot.user))
+          f(ValueUse{slot.user, slot.operand, place});
+      }
+    }
+  }
+
+ private:
+  friend class ValueFinder;
+  /// A root uses what it hands out.
+  bool is_seen_at_root(const ModuleGraph& graph, const Places& places, ValueIndex value,
+                       InstructionId root) const;
+
+  std::vector<Value> values_;
+  std::vector<ValueIndex> at_;         // by place
+  std::vector<Place> positions_;       // by value
+  std::vector<size_t> first_position_;
+};
+
+}  // namespace hlosim
