@@ -42,5 +42,6 @@ std::function<int()> declare_print(CLI::App& app, Streams streams);
 std::function<int()> declare_ops(CLI::App& app, Streams streams);
 std::function<int()> declare_layout(CLI::App& app, Streams streams);
 std::function<int()> declare_devices(CLI::App& app, Streams streams);
+std::function<int()> declare_buffers(CLI::App& app, Streams streams);
 
 }  // namespace hlosim

@@ -64,7 +64,7 @@ Result<Estimate> Estimator::run(const Device& device, const SimulateOptions& opt
   if (!simulation) return tl::unexpected(simulation.error());
   layouts.add_all(simulation->assumptions);
   simulation->assumptions = std::move(layouts);
-  Occupancy occupancy = memory_occupancy(module_, table_, device.config, simulation->schedule.order);
+  Occupancy occupancy = memory_occupancy(module_, device.config, simulation->schedule.order);
   return Estimate{std::move(*simulation), std::move(occupancy)};
 }
 

@@ -5,12 +5,9 @@
 
 #include "hlo/module.h"
 #include "hlo/op_def.h"
+#include "memory/flat_schedule.h"
 
 namespace hlosim {
-
-/// The instructions of each computation that runs as control flow, in order of execution; empty for
-/// fusion bodies, reducers and computations that nothing reaches.
-using InstructionOrder = IdMap<ComputationId, std::vector<InstructionId>>;
 
 struct Schedule {
   InstructionOrder order;

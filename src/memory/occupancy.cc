@@ -1,0 +1,127 @@
+#include "memory/occupancy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "layout/sizes.h"
+#include "memory/live_range.h"
+
+namespace hlosim {
+namespace {
+
+std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrder& order, FlatSchedule& schedule) {
+  const ModuleGraph graph(module);
+  const Places places(module);
+  const Result<Values> values = Values::find(graph, places, Era::k2026);
+  if (!values) {
+    schedule = flatten(graph, order);
+    return {};
+  }
+  const AliasedBuffers aliased(graph, places, *values);
+  schedule = flatten(graph, order);
+  const std::vector<LiveRange> ranges = live_ranges(graph, places, *values, aliased, schedule);
+  const int32_t last_step = schedule.end() - 1;
+  std::vector<LiveBuffer> found;
+  for (BufferIndex buffer = 0; buffer < aliased.size(); ++buffer) {
+    LiveBuffer live;
+    live.first = last_step + 1;
+    live.is_output = aliased.is_output(buffer);
+    for (const ValueIndex value : aliased.values(buffer)) {
+      const LiveRange& range = ranges[static_cast<size_t>(value)];
+      const Place defined = (*values)[value].defined;
+      const ShapeRef shape = places.shape(defined);
+      const ShapeRef array = shape->is_buffer() ? shape->elements[0] : shape;
+      if (!range.known() || !array->is_array()) continue;
+      const Instruction& definer = module[places.instruction(defined)];
+      if (range.start < live.first) {
+        live.first = range.start;
+        live.instruction = places.instruction(defined);
+        live.index = places.index(defined);
+        live.space = array->memory_space();
+      }
+      live.last = std::max(live.last, std::min(range.end, last_step));
+      live.size = std::max(live.size, array_size(array));
+      live.is_parameter |= definer.parameter_number >= 0 && definer.parent == module.entry;
+      live.is_constant |= dataflow(definer.opcode).is_constant;
+    }
+    if (live.instruction.valid()) found.push_back(std::move(live));
+  }
+  std::stable_sort(found.begin(), found.end(), [&](const LiveBuffer& a, const LiveBuffer& b) {
+    return schedule.step_of[a.instruction] < schedule.step_of[b.instruction];
+  });
+  return found;
+}
+
+SpaceOccupancy occupancy_of(int64_t number, std::span<const LiveBuffer* const> buffers, size_t steps,
+                            const DeviceConfig& device) {
+  SpaceOccupancy out;
+  out.number = number;
+  out.space = device.memory_space(number);
+  if (out.space) out.capacity = device_capacity(device, *out.space);
+  if (number == kVmemSpace && out.space) out.reserved = device.vmem.scoped_limit * device.cores;
+  // Doubles: exact up to 9 PB, and no overflow beyond.
+  std::vector<double> change(steps + 1);
+  for (const LiveBuffer* buffer : buffers) {
+    change[static_cast<size_t>(buffer->first)] += static_cast<double>(buffer->size.count());
+    change[static_cast<size_t>(buffer->last) + 1] -= static_cast<double>(buffer->size.count());
+  }
+  double now = 0;
+  out.at_step.reserve(steps);
+  for (size_t i = 0; i < steps; ++i) {
+    now += change[i];
+    const Bytes bytes = now < 9.2e18 ? Bytes(static_cast<int64_t>(now)) : kTooLarge;
+    out.at_step.push_back(bytes);
+    if (bytes > out.peak) out.peak = bytes, out.peak_step = static_cast<int32_t>(i);
+  }
+  return out;
+}
+
+void add_findings(Occupancy& occupancy, const Module& module) {
+  const auto add = [&](Severity severity, const SpaceOccupancy& at, std::string what) {
+    Diagnostic finding;
+    finding.severity = severity;
+    finding.message = std::move(what);
+    const InstructionId id = occupancy.steps[static_cast<size_t>(at.peak_step)];
+    finding.source = module.source;
+    finding.offset = module[id].offset;
+    occupancy.findings.push_back(std::move(finding));
+  };
+  std::vector<const SpaceOccupancy*> worst;
+  for (const SpaceOccupancy& space : occupancy.spaces) worst.push_back(&space);
+  std::stable_sort(worst.begin(), worst.end(), [](const SpaceOccupancy* a, const SpaceOccupancy* b) {
+    const auto share = [](const SpaceOccupancy* at) { return at->capacity ? at->peak / *at->capacity : 0.0; };
+    return share(a) > share(b);
+  });
+  for (const SpaceOccupancy* at : worst) {
+    if (!at->capacity) continue;
+    const std::string where = fmt::format("at step {} ({})", at->peak_step,
+                                          module[occupancy.steps[static_cast<size_t>(at->peak_step)]].name);
+    if (at->peak > *at->capacity)
+      add(Severity::kError, *at,
+          fmt::format("{}: {} needed {}, {} there", at->space->name, to_text(at->peak), where,
+                      to_text(*at->capacity)));
+    else if (at->reserved && at->peak > *at->capacity - std::min(*at->capacity, *at->reserved))
+      add(Severity::kWarning, *at,
+          fmt::format("{}: {} needed {} leave less than the {} that an instruction may use as scratch",
+                      at->space->name, to_text(at->peak), where, to_text(*at->reserved)));
+  }
+}
+
+}  // namespace
+
+Occupancy memory_occupancy(const Module& module, const DeviceConfig& device, const InstructionOrder& order) {
+  Occupancy out;
+  FlatSchedule schedule;
+  out.buffers = live_buffers(module, order, schedule);
+  out.steps = std::move(schedule.steps);
+  std::map<int64_t, std::vector<const LiveBuffer*>> by_space;
+  for (const LiveBuffer& buffer : out.buffers) by_space[buffer.space].push_back(&buffer);
+  for (const auto& [number, buffers] : by_space)
+    out.spaces.push_back(occupancy_of(number, buffers, out.steps.size(), device));
+  add_findings(out, module);
+  return out;
+}
+
+}  // namespace hlosim

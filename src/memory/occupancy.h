@@ -1,0 +1,53 @@
+// What each memory space holds when: live ranges of the values of a scheduled module, in steps of its
+// flattened schedule.
+//
+// Values that share memory are one buffer: through tuples, get-tuple-element, bitcast, while loops, calls,
+// async pairs and in-place updates. Sizes are array sizes, padding included. Tuples have no size here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/source.h"
+#include "base/units.h"
+#include "memory/flat_schedule.h"
+#include "model/device.h"
+
+namespace hlosim {
+
+/// One array that memory is needed for.
+struct LiveBuffer {
+  InstructionId instruction;   // that defines it
+  std::vector<int64_t> index;  // in its shape
+  int64_t space = 0;           // S(n)
+  Bytes size{};
+  int32_t first = 0, last = 0;  // steps, both included
+  bool is_parameter = false, is_output = false, is_constant = false;
+};
+
+struct SpaceOccupancy {
+  int64_t number = 0;                  // S(n)
+  const MemorySpace* space = nullptr;  // null: the device doesn't know it
+  Bytes peak{};
+  int32_t peak_step = 0;          // the first one with the peak
+  std::optional<Bytes> capacity;  // of the whole device
+  std::optional<Bytes> reserved;  // VMEM: what each instruction may use as scratch, not in `peak`
+  std::vector<Bytes> at_step;     // one per step
+};
+
+struct Occupancy {
+  std::vector<InstructionId> steps;    // the flattened schedule
+  std::vector<SpaceOccupancy> spaces;  // those that are used, by number
+  std::vector<LiveBuffer> buffers;
+  /// Spaces that overflow, the worst first: "VMEM: 144.00 MiB needed at step 12 (fusion.3), 128.00 MiB
+  /// there".
+  std::vector<Diagnostic> findings;
+};
+
+/// `order`: the instructions of each computation that runs as control flow (sim/schedule.h).
+Occupancy memory_occupancy(const Module& module, const DeviceConfig& device, const InstructionOrder& order);
+
+}  // namespace hlosim
