@@ -91,7 +91,7 @@ class Merger {
       const ComputationId computation = module_[at].parent;
       for (const InstructionId caller : graph_.callers(computation)) {
         const bool is_body =
-            rule(caller) == ValueRule::kLoop && called_in_order(module_[caller])[0] == computation;
+            rule(caller) == ValueRule::kLoop && loop_body(module_[caller]) == computation;
         if (is_body || rule(caller) == ValueRule::kConditional) add_result_of(caller, place);
       }
     }

@@ -181,6 +181,7 @@ class Assigner {
       Allocation& allocation = out_.allocations.emplace_back();
       allocation.size = heap.size;
       allocation.peak = heap.peak;
+      out_.heap_fragmentation = out_.heap_fragmentation.value_or(0) + heap.size - heap.peak;
       allocation.space = space;
       for (const HeapPlace& at : heap.places)
         place(at.value, static_cast<int32_t>(out_.allocations.size()) - 1, at.offset);

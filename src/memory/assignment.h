@@ -35,6 +35,9 @@ struct Allocation {
 struct Assignment {
   std::vector<Allocation> allocations;
   std::vector<int32_t> allocation_of;  // by value; -1: none (bodies of fusions, dead code)
+  /// What temporary memory takes beyond the most bytes that are in it at one time; absent: no value is in it
+  /// that shares. Tables don't count.
+  std::optional<int64_t> heap_fragmentation;
   int64_t total() const;               // bytes of all allocations
 };
 

@@ -45,7 +45,12 @@ std::vector<ComputationId> visit_order(const ModuleGraph& graph) {
     seen[id] = 1;
     Frame frame{id, {}, 0};
     for (const InstructionId instruction : graph.instructions(id))
-      for (const ComputationId called : called_in_order(module[instruction])) frame.callees.push_back(called);
+      if (dataflow(module[instruction].opcode).value == ValueRule::kLoop) {
+        const std::vector<ComputationId> called = called_in_order(module[instruction]);
+        frame.callees.insert(frame.callees.end(), called.rbegin(), called.rend());
+      } else {
+        for (const ComputationId called : called_in_order(module[instruction])) frame.callees.push_back(called);
+      }
     stack.push_back(std::move(frame));
   };
   for (const ComputationId start : graph.computations()) {

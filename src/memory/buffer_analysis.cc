@@ -53,6 +53,7 @@ Result<std::unique_ptr<BufferAnalysis>> analyse_buffers(const Module& module, co
       assign_buffers(interference, *out->buffers, out->sizes, out->spaces, options.alignment);
   if (!assignment) return tl::unexpected(assignment.error());
   out->assignment = std::move(*assignment);
+  out->least_bytes = least_bytes(interference, *out->buffers, out->sizes);
   out->peak = peak_step(out->places, out->values, module, out->ranges);
   return out;
 }

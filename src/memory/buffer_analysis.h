@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "memory/assignment.h"
+#include "memory/unique_names.h"
 
 namespace hlosim {
 
@@ -29,7 +30,7 @@ struct BufferOptions {
 
 struct BufferAnalysis {
   BufferAnalysis(const Module& module, const KnownOrders& orders)
-      : graph(module, orders), places(module), users(module) {}
+      : graph(module, orders), places(module), users(module), names(unique_names(graph)) {}
 
   ModuleGraph graph;
   Places places;
@@ -42,7 +43,9 @@ struct BufferAnalysis {
   std::vector<int64_t> sizes;     // by value, in bytes
   std::vector<int64_t> spaces;    // by value, n of S(n)
   Assignment assignment;
-  int32_t peak = 0;  // step, see peak_step()
+  int32_t peak = 0;               // step, see peak_step()
+  int64_t least_bytes = 0;        // most bytes needed at one time, everything included
+  IdMap<InstructionId, std::string> names;  // as XLA would call them
 
   InstructionId definer(ValueIndex value) const { return places.instruction(values[value].defined); }
   ShapeRef shape(ValueIndex value) const { return places.shape(values[value].defined); }

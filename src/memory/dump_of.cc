@@ -55,6 +55,7 @@ class DumpMaker {
   }
 
  private:
+  const std::string& name_of(InstructionId id) const { return analysis_.names[id]; }
   const Instruction& definer(ValueIndex value) const { return module_[analysis_.definer(value)]; }
   std::optional<TupleIndex> tuple_index(Place place) const {
     if (!module_[analysis_.places.instruction(place)].shape->is_tuple()) return std::nullopt;
@@ -63,7 +64,7 @@ class DumpMaker {
 
   DumpValueName name(ValueIndex value) const {
     const Value& at = analysis_.values[value];
-    return {at.number, std::string(definer(value).name), tuple_index(at.defined), at.is_phi,
+    return {at.number, name_of(analysis_.definer(value)), tuple_index(at.defined), at.is_phi,
             analysis_.spaces[static_cast<size_t>(value)]};
   }
 
@@ -78,9 +79,9 @@ class DumpMaker {
     DumpUsedValue out;
     out.value = name(value);
     for (const Place place : analysis_.values.positions(value))
-      out.positions.push_back({std::string(module_[analysis_.places.instruction(place)].name), tuple_index(place)});
+      out.positions.push_back({name_of(analysis_.places.instruction(place)), tuple_index(place)});
     analysis_.values.for_each_use(analysis_.graph, analysis_.places, value, [&](const ValueUse& use) {
-      out.uses.push_back({std::string(module_[use.user].name), tuple_index(use.place), use.operand});
+      out.uses.push_back({name_of(use.user), tuple_index(use.place), use.operand});
     });
     PrintOptions options;
     options.operand_shapes = dump_.era == Era::k2022;
@@ -90,45 +91,51 @@ class DumpMaker {
 
   void add_stats() {
     struct Sums {
-      int64_t parameter = 0, constant = 0, output = 0, temporary = 0, total = 0, temporary_peak = 0;
+      int64_t parameter = 0, constant = 0, output = 0, temporary = 0, total = 0;
     } sums;
     for (const Allocation& allocation : analysis_.assignment.allocations) {
       sums.total += allocation.size;
       if (allocation.parameter >= 0) sums.parameter += allocation.size;
       if (allocation.is_constant) sums.constant += allocation.size;
       if (allocation.is_output) sums.output += allocation.size;
-      if (allocation.is_temporary()) sums.temporary += allocation.size, sums.temporary_peak += allocation.peak;
+      if (allocation.is_temporary()) sums.temporary += allocation.size;
     }
     const auto line = [&](std::string_view what, int64_t bytes) {
-      dump_.stats.push_back(fmt::format("{:>33} {:>10}", fmt::format("{}:", what), xla_size_text(bytes)));
+      dump_.stats.push_back(fmt::format("{:>34} {:>10}", fmt::format("{}:", what), xla_size_text(bytes)));
     };
     line("parameter allocation", sums.parameter);
     line("constant allocation", sums.constant);
     line("maybe_live_out allocation", sums.output);
     line("preallocated temp allocation", sums.temporary);
-    if (sums.temporary > 0) {
-      const int64_t waste = sums.temporary - sums.temporary_peak;
-      line("preallocated temp fragmentation", waste);
-      dump_.stats.back() +=
-          fmt::format(" ({:.2f}%)", 100.0 * static_cast<double>(waste) / static_cast<double>(sums.temporary));
+    const auto share = [&](int64_t bytes, int64_t of) {
+      if (of > 0)
+        dump_.stats.back() += fmt::format(" ({:.2f}%)", 100.0 * static_cast<double>(bytes) / static_cast<double>(of));
+    };
+    if (analysis_.assignment.heap_fragmentation) {
+      line("preallocated temp fragmentation", *analysis_.assignment.heap_fragmentation);
+      share(*analysis_.assignment.heap_fragmentation, sums.temporary);
     }
     line("total allocation", sums.total);
+    if (const int64_t waste = sums.total - analysis_.least_bytes; waste >= 0) {
+      line("total fragmentation", waste);
+      share(waste, sums.total);
+    }
   }
 
   void add_live_range() {
     DumpLiveRange& live = dump_.live_range;
     live.end = analysis_.schedule.end();
-    for (const InstructionId id : analysis_.schedule.steps) live.sequence.emplace_back(module_[id].name);
+    for (const InstructionId id : analysis_.schedule.steps) live.sequence.push_back(name_of(id));
     live.peak_step = analysis_.peak;
     for (size_t i = 0; i < analysis_.values.size(); ++i) {
       const auto value = static_cast<ValueIndex>(i);
       const LiveRange& range = analysis_.ranges[i];
       if (!range.known()) continue;
       const TupleIndex index = analysis_.places.index(analysis_.values[value].defined);
-      live.ranges.push_back({std::string(definer(value).name), index, range.start, range.end});
+      live.ranges.push_back({name_of(analysis_.definer(value)), index, range.start, range.end});
       if (range.start > analysis_.peak || range.end < analysis_.peak) continue;
       DumpPeakEntry entry;
-      entry.name = definer(value).name;
+      entry.name = name_of(analysis_.definer(value));
       const bool of_2022 = dump_.era == Era::k2022;
       entry.bytes = dense_bytes(of_2022 ? definer(value).shape : analysis_.shape(value)).count();
       if (!of_2022) entry.index = index;

@@ -67,9 +67,7 @@ class Flattener {
       if (wrapped.valid() && is_bound(id, wrapped)) return {wrapped};
       return {};
     }
-    std::vector<ComputationId> called = called_in_order(module_[id]);
-    if (facts.value == ValueRule::kLoop) std::reverse(called.begin(), called.end());
-    return called;
+    return called_in_order(module_[id]);
   }
 
   /// Everything that the wrapped computation takes and gives is known at `id`; a done knows all.

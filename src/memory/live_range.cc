@@ -44,14 +44,10 @@ class RangeFinder {
     values_.for_each_use(graph_, places_, value, [&](const ValueUse& use) {
       InstructionId user = use.user;
       const ValueRule rule = dataflow(module_[user].opcode).value;
-      const std::vector<ComputationId> called =
-          rule == ValueRule::kCall || rule == ValueRule::kLoop ? called_in_order(module_[user])
-                                                               : std::vector<ComputationId>();
-      if (!called.empty() && schedule_.contains(called[0])) {
-        // What is called uses it; a loop's state is taken over by the body.
-        if (rule == ValueRule::kCall) return;
-        user = module_[called[0]].parameters[0];
-      }
+      // What is called uses it; a loop's state is taken over by the body.
+      if (rule == ValueRule::kCall && schedule_.contains(called_in_order(module_[user])[0])) return;
+      if (rule == ValueRule::kLoop && schedule_.contains(loop_body(module_[user])))
+        user = module_[loop_body(module_[user])].parameters[0];
       last = std::max(last, schedule_.step_of[user]);
     });
     return last;

@@ -31,9 +31,9 @@ ModuleGraph::ModuleGraph(const Module& module, const KnownOrders& known)
       context_(module.computations.size(), CallRule::kNone) {
   for (size_t i = 0; i < module.computations.size(); ++i) {
     const ComputationId id{static_cast<int32_t>(i)};
-    computations_.push_back(id);
     instructions_[id] = module[id].instructions;
   }
+  computations_ = callees_first(module);
   if (!known.instructions.empty()) {
     // The original computations come in the order in which their instructions are named; the others,
     // bodies of fusions, behind them.
@@ -55,7 +55,6 @@ ModuleGraph::ModuleGraph(const Module& module, const KnownOrders& known)
   }
   index_users(known);
   index_calls();
-  order_computations();
 }
 
 void ModuleGraph::index_users(const KnownOrders& known) {
@@ -94,35 +93,6 @@ void ModuleGraph::index_calls() {
         context_[called] = std::max(context_[called], rule);
       }
     }
-}
-
-void ModuleGraph::order_computations() {
-  struct Frame {
-    ComputationId id;
-    size_t next = 0;
-  };
-  IdMap<ComputationId, uint8_t> seen(module_.computations.size());
-  std::vector<Frame> stack;
-  const auto push_called = [&](InstructionId id) {
-    const std::vector<ComputationId> called = called_in_order(module_[id]);
-    for (size_t i = called.size(); i-- > 0;)
-      if (!seen[called[i]]) seen[called[i]] = 1, stack.push_back({called[i], 0});
-  };
-  for (const ComputationId start : computations_) {
-    if (!callers_[start].empty() || seen[start]) continue;
-    seen[start] = 1;
-    stack.push_back({start, 0});
-    while (!stack.empty()) {
-      Frame& frame = stack.back();
-      const std::vector<InstructionId>& list = instructions_[frame.id];
-      if (frame.next == list.size()) {
-        computation_post_order_.push_back(frame.id);
-        stack.pop_back();
-        continue;
-      }
-      push_called(list[frame.next++]);
-    }
-  }
 }
 
 std::vector<InstructionId> ModuleGraph::post_order(ComputationId id) const {

@@ -39,11 +39,10 @@ class ModuleGraph {
 
   const Module& module() const { return module_; }
 
-  /// Computations in the module's list, instructions of each in its list.
+  /// Computations in the module's list, callees first: text order but for computations that are written inside
+  /// their callers. Instructions of each in its list.
   const std::vector<ComputationId>& computations() const { return computations_; }
   const std::vector<InstructionId>& instructions(ComputationId id) const { return instructions_[id]; }
-  /// Callees first.
-  const std::vector<ComputationId>& computation_post_order() const { return computation_post_order_; }
   /// Depth first from every instruction that nobody uses; operands, first to last, and control predecessors
   /// come before. O(instructions + operands).
   std::vector<InstructionId> post_order(ComputationId id) const;
@@ -64,10 +63,9 @@ class ModuleGraph {
  private:
   void index_users(const KnownOrders& known);
   void index_calls();
-  void order_computations();
 
   const Module& module_;
-  std::vector<ComputationId> computations_, computation_post_order_;
+  std::vector<ComputationId> computations_;
   IdMap<ComputationId, std::vector<InstructionId>> instructions_;
   IdMap<InstructionId, std::vector<InstructionId>> users_;
   IdMap<InstructionId, std::vector<OperandSlot>> slots_;

@@ -58,7 +58,7 @@ class ValueFinder {
         for (const InstructionId instruction : graph_.instructions(id)) define(instruction);
       return;
     }
-    for (const ComputationId id : graph_.computation_post_order())
+    for (const ComputationId id : graph_.computations())
       for (const InstructionId instruction : graph_.post_order(id)) define(instruction);
   }
 
@@ -128,7 +128,7 @@ class ValueFinder {
     int32_t next = 0;
     IdMap<ComputationId, uint8_t> seen(module_.computations.size());
     rank(module_.entry, seen, next);
-    for (const ComputationId id : graph_.computation_post_order())
+    for (const ComputationId id : graph_.computations())
       for (const InstructionId instruction : graph_.instructions(id)) enqueue(instruction);
     while (!work_.empty()) {
       const InstructionId id{work_.top().second};
@@ -156,7 +156,6 @@ class ValueFinder {
       const InstructionId id = frame.order[frame.position];
       std::vector<ComputationId> called;
       if (dataflow(module_[id].opcode).call == CallRule::kControlFlow) called = called_in_order(module_[id]);
-      if (dataflow(module_[id].opcode).value == ValueRule::kLoop) std::reverse(called.begin(), called.end());
       if (frame.called < called.size()) {
         const ComputationId callee = called[frame.called++];
         if (!seen[callee]) seen[callee] = 1, frames.push_back({graph_.post_order(callee)});
@@ -256,7 +255,7 @@ class ValueFinder {
       case ValueRule::kElement:
         return forward(inside(operand, {instruction.find(AttrKey::kIndex)->integer()}), here);
       case ValueRule::kLoop:
-        return phi(id, {top(module_[called_in_order(instruction)[0]].root), operand});
+        return phi(id, {top(module_[loop_body(instruction)].root), operand});
       case ValueRule::kConditional: {
         std::vector<Place> results;
         for (const ComputationId branch : called_in_order(instruction)) results.push_back(top(module_[branch].root));
@@ -344,7 +343,7 @@ class ValueFinder {
       switch (dataflow(module_[caller].opcode).value) {
         case ValueRule::kLoop: {
           inputs.push_back(top_of_operand(caller, 0));
-          const InstructionId result = module_[called_in_order(module_[caller])[0]].root;
+          const InstructionId result = module_[loop_body(module_[caller])].root;
           if (result != id) inputs.push_back(top(result));
           meets = true;
           break;

@@ -53,12 +53,12 @@ const Dataflow& dataflow(Opcode opcode) {
 
 std::vector<ComputationId> called_in_order(const Instruction& instruction) {
   std::vector<ComputationId> called;
-  if (const Attr* body = instruction.find(AttrKey::kBody))
-    called.push_back(body->computations()[0]);
-  for_each_called(instruction, [&](ComputationId id) {
-    if (called.empty() || called[0] != id || !instruction.find(AttrKey::kBody)) called.push_back(id);
-  });
+  if (const Attr* condition = instruction.find(AttrKey::kCondition); condition && instruction.find(AttrKey::kBody))
+    return {condition->computations()[0], instruction.find(AttrKey::kBody)->computations()[0]};
+  for_each_called(instruction, [&](ComputationId id) { called.push_back(id); });
   return called;
 }
+
+ComputationId loop_body(const Instruction& loop) { return loop.find(AttrKey::kBody)->computations()[0]; }
 
 }  // namespace hlosim

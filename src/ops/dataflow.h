@@ -54,8 +54,10 @@ struct Dataflow {
 const Dataflow& dataflow(Opcode opcode);
 
 
-/// Computations that `instruction` calls, in XLA's order: a loop's body before its condition.
+/// Computations that `instruction` calls; a loop's condition before its body.
 std::vector<ComputationId> called_in_order(const Instruction& instruction);
+/// Requires: a loop.
+ComputationId loop_body(const Instruction& loop);
 
 /// Output `output_index` has to lie where `operand_index` of operand `operand` lies.
 struct InPlacePair {
