@@ -107,6 +107,10 @@ class Assigner {
       add_allocation(buffer).is_thread_local = true;
       return;
     }
+    if (any([&](ValueIndex v) { return !interference_.range(v).known(); })) {
+      add_allocation(buffer);
+      return;
+    }
     if (any([&](ValueIndex v) { return shape(v)->is_tuple(); })) {
       add_allocation(buffer).is_table = true;
       return;
@@ -129,11 +133,11 @@ class Assigner {
   }
 
   void place(BufferIndex buffer, int32_t allocation) {
-    for (const ValueIndex value : buffers_.values(buffer)) place(value, allocation, 0);
+    for (const ValueIndex value : buffers_.values(buffer)) place(value, allocation, 0, size_of(buffer));
   }
-  void place(ValueIndex value, int32_t allocation, int64_t offset) {
+  void place(ValueIndex value, int32_t allocation, int64_t offset, int64_t bytes) {
     out_.allocation_of[static_cast<size_t>(value)] = allocation;
-    out_.allocations[static_cast<size_t>(allocation)].values.push_back({value, offset, size(value)});
+    out_.allocations[static_cast<size_t>(allocation)].values.push_back({value, offset, bytes});
   }
 
   bool reuse_operand(BufferIndex buffer) {
@@ -184,7 +188,7 @@ class Assigner {
       out_.heap_fragmentation = out_.heap_fragmentation.value_or(0) + heap.size - heap.peak;
       allocation.space = space;
       for (const HeapPlace& at : heap.places)
-        place(at.value, static_cast<int32_t>(out_.allocations.size()) - 1, at.offset);
+        place(at.value, static_cast<int32_t>(out_.allocations.size()) - 1, at.offset, at.size);
     }
   }
 

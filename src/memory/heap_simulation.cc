@@ -122,7 +122,9 @@ Heap simulate_heap(const Interference& interference, const AliasedBuffers& buffe
 int64_t least_bytes(const Interference& interference, const AliasedBuffers& buffers, std::span<const int64_t> sizes) {
   std::vector<ValueIndex> scheduled;
   for (size_t i = 0; i < sizes.size(); ++i)
-    if (const auto value = static_cast<ValueIndex>(i); interference.range(value).known()) scheduled.push_back(value);
+    if (const auto value = static_cast<ValueIndex>(i);
+        interference.range(value).known() && !dataflow(interference.definer(value).opcode).is_constant)
+      scheduled.push_back(value);
   HeapSimulation simulation(interference, buffers, scheduled, sizes);
   simulation.run();
   return simulation.peak();

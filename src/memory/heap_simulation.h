@@ -27,7 +27,7 @@ struct Heap {
 Heap simulate_heap(const Interference& interference, const AliasedBuffers& buffers,
                    std::span<const ValueIndex> values, std::span<const int64_t> sizes, int64_t alignment);
 
-/// Most bytes at one time when everything that is scheduled is allocated and freed like this.
+/// Most bytes at one time when everything but constants is allocated and freed like this.
 int64_t least_bytes(const Interference& interference, const AliasedBuffers& buffers, std::span<const int64_t> sizes);
 
 }  // namespace hlosim

@@ -45,12 +45,20 @@ class RangeFinder {
       InstructionId user = use.user;
       const ValueRule rule = dataflow(module_[user].opcode).value;
       // What is called uses it; a loop's state is taken over by the body.
-      if (rule == ValueRule::kCall && schedule_.contains(called_in_order(module_[user])[0])) return;
+      if (rule == ValueRule::kCall && is_passed_on(value, use)) return;
       if (rule == ValueRule::kLoop && schedule_.contains(loop_body(module_[user])))
         user = module_[loop_body(module_[user])].parameters[0];
       last = std::max(last, schedule_.step_of[user]);
     });
     return last;
+  }
+
+  /// The callee's parameter holds the value: what uses it is seen there.
+  bool is_passed_on(ValueIndex value, const ValueUse& use) const {
+    const ComputationId callee = called_in_order(module_[use.user])[0];
+    if (!schedule_.contains(callee)) return false;
+    const InstructionId parameter = module_[callee].parameters[static_cast<size_t>(use.operand)];
+    return values_.at(places_.first(parameter) + places_.part(use.place)) == value;
   }
 
   /// What runs beside others is kept until somebody waits for it.

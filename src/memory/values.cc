@@ -103,8 +103,8 @@ class ValueFinder {
       case ValueRule::kCopyStart:
         return outer_element(id, part) != 1;
       case ValueRule::kAsyncStart:
-        return is_table || outer_element(id, part) > 1;
       case ValueRule::kAsyncUpdate:
+        return is_table || outer_element(id, part) > 1;
       case ValueRule::kAsyncDone:
         return is_table;
       case ValueRule::kAllGatherStart:
@@ -317,8 +317,6 @@ class ValueFinder {
     size_t bound = 0;
     if (rule == ValueRule::kAsyncUpdate) {
       for (const int64_t element : {0, 1}) changed |= forward(inside(before, {element}), inside(here, {element}), true);
-      for (int64_t i = 2; inside(here, {i}) != kNoPlace; ++i)
-        changed |= forward(inside(before, {i}), inside(here, {i}), true);
       bound = places_.shape(inside(before, {0}))->elements.size();
     }
     const size_t first_new = rule == ValueRule::kAsyncUpdate ? 1 : 0;
@@ -365,7 +363,8 @@ class ValueFinder {
       }
     }
     inputs.erase(std::remove(inputs.begin(), inputs.end(), kNoPlace), inputs.end());
-    if (meets || inputs.size() > 1) return phi(id, inputs);
+    if (meets) return phi(id, inputs);
+    // Called from several places: each call brings its own, and the first one stands for all.
     return !inputs.empty() && forward(inputs[0], top(id));
   }
 

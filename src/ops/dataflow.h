@@ -26,7 +26,7 @@ enum class ValueRule : uint8_t {
   kCopyStart,       // makes {}, {0} and {2}; {1} is the operand
   kCopyDone,        // element {0} of the operand
   kAsyncStart,      // makes its tables and contexts; {0,i} is operand i, {1} the callee's result
-  kAsyncUpdate,     // makes its tables; the rest is the operand's
+  kAsyncUpdate,     // makes its tables and contexts; the rest is the operand's
   kAsyncDone,       // makes its tables; the rest is {1} of the operand
   kAllGatherStart,  // makes its tables and {1…}; {0…} are the operands
   kAllGatherDone,   // makes {} if that is a table; the rest is {1…} of the operand
