@@ -1,0 +1,21 @@
+// Formatted text at the end of a string.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace hlosim {
+
+/// `print("{} bytes\n", count)` appends to `out`.
+struct TextBuilder {
+  std::string& out;
+  template <class... Args>
+  void operator()(fmt::format_string<Args...> format, Args&&... args) const {
+    fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
+  }
+};
+
+}  // namespace hlosim
