@@ -77,7 +77,7 @@ class HeapSimulation {
 
   /// The first operand that ends right here and may be written over; freed before its place is taken.
   int32_t operand_to_take_over(ValueIndex value) {
-    if (buffers_.values(buffers_.of(value)).size() != 1) return -1;
+    if (!interference_.takes_over_temporaries() || buffers_.values(buffers_.of(value)).size() != 1) return -1;
     const Values& values = interference_.values();
     const Places& places = interference_.places();
     for (const InstructionId operand : interference_.definer(value).operands) {

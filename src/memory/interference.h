@@ -24,6 +24,9 @@ class Interference {
     return graph_.module()[places_.instruction(values_[value].defined)];
   }
 
+  /// Temporary memory may be taken over from an operand: not in 2022.
+  bool takes_over_temporaries() const { return era_ != Era::k2022; }
+
   /// Needed at the same time, and neither is made from the other by writing over it.
   bool interfere(ValueIndex a, ValueIndex b) const;
   /// `user` is made by an instruction that reads `operand` where it is seen, and may write over it.

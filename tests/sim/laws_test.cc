@@ -99,7 +99,7 @@ TEST(Laws, HoldForEveryModuleOnEveryDevice) {
       const Result<Simulation> result = simulate(module, op_table(), device);
       if (!result) continue;  // collectives that contradict each other
       check_laws(module, device, *result);
-      const Occupancy occupancy = memory_occupancy(module, op_table(), device.config, result->schedule.order);
+      const Occupancy occupancy = memory_occupancy(module, device.config, result->schedule.order);
       for (const SpaceOccupancy& space : occupancy.spaces)
         EXPECT_EQ(space.peak, *std::max_element(space.at_step.begin(), space.at_step.end()));
       for (const LiveBuffer& buffer : occupancy.buffers) EXPECT_LE(buffer.first, buffer.last);

@@ -36,7 +36,7 @@ TEST(TpuSeed, VmemStepByStep) {
   Module module = test::module_or_fail(text);
   const Device device = test::device_or_fail("v5e");
   const Simulation result = test::simulate_or_fail(module, device);
-  const Occupancy occupancy = memory_occupancy(module, op_table(), device.config, result.schedule.order);
+  const Occupancy occupancy = memory_occupancy(module, device.config, result.schedule.order);
   ASSERT_EQ(occupancy.spaces.size(), 3u);
   const SpaceOccupancy& vmem = occupancy.spaces[1];
   EXPECT_EQ(vmem.number, 1);
@@ -56,12 +56,12 @@ TEST(TpuSeed, OverflowsASmallerVmem) {
   Module module = test::module_or_fail(text);
   const Device device = test::device_or_fail("v5e", {{"memory.vmem.capacity", "64 MiB"}});
   const Simulation result = test::simulate_or_fail(module, device);
-  const Occupancy occupancy = memory_occupancy(module, op_table(), device.config, result.schedule.order);
+  const Occupancy occupancy = memory_occupancy(module, device.config, result.schedule.order);
   ASSERT_EQ(occupancy.findings.size(), 1u);
   EXPECT_EQ(occupancy.findings[0].severity, Severity::kError);
   EXPECT_EQ(occupancy.findings[0].message, "vmem: 86.00 MiB needed at step 7 (fusion.12), 64.00 MiB there");
   const Device tight = test::device_or_fail("v5e", {{"memory.vmem.capacity", "100 MiB"}});
-  const Occupancy less = memory_occupancy(module, op_table(), tight.config, result.schedule.order);
+  const Occupancy less = memory_occupancy(module, tight.config, result.schedule.order);
   ASSERT_EQ(less.findings.size(), 1u);
   EXPECT_EQ(less.findings[0].severity, Severity::kWarning);
   EXPECT_EQ(
