@@ -7,7 +7,7 @@ namespace {
 
 class Merger {
  public:
-  Merger(const ModuleGraph& graph, const Places& places, const Values& values)
+  Merger(const ModuleGraph& graph, const Places& places, const Values& values, Era era)
       : graph_(graph), module_(graph.module()), places_(places), values_(values) {
     const size_t count = values.size();
     sets.resize(count);
@@ -16,7 +16,7 @@ class Merger {
       sets[i] = {static_cast<ValueIndex>(i)};
       set_of_[i] = i;
     }
-    list_in_place_pairs();
+    list_in_place_pairs(era != Era::k2022);
   }
 
   void run() {
@@ -37,11 +37,11 @@ class Merger {
     Place input, output;
   };
 
-  void list_in_place_pairs() {
+  void list_in_place_pairs(bool scatters) {
     pairs_ = IdMap<InstructionId, std::vector<Pair>>(module_.instructions.size());
     for (size_t i = 0; i < module_.instructions.size(); ++i) {
       const InstructionId id{static_cast<int32_t>(i)};
-      for (const InPlacePair& pair : in_place_pairs(module_, module_[id])) {
+      for (const InPlacePair& pair : in_place_pairs(module_, module_[id], scatters)) {
         const InstructionId operand = module_[id].operands[static_cast<size_t>(pair.operand)];
         const Place input = places_.find(operand, pair.operand_index);
         const Place output = places_.find(id, pair.output_index);
@@ -140,9 +140,9 @@ class Merger {
 
 }  // namespace
 
-AliasedBuffers::AliasedBuffers(const ModuleGraph& graph, const Places& places, const Values& values)
+AliasedBuffers::AliasedBuffers(const ModuleGraph& graph, const Places& places, const Values& values, Era era)
     : buffer_(values.size(), -1) {
-  Merger merger(graph, places, values);
+  Merger merger(graph, places, values, era);
   merger.run();
   for (std::vector<ValueIndex>& set : merger.sets) {
     if (set.empty()) continue;

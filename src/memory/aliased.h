@@ -14,7 +14,7 @@ using BufferIndex = int32_t;
 
 class AliasedBuffers {
  public:
-  AliasedBuffers(const ModuleGraph& graph, const Places& places, const Values& values);
+  AliasedBuffers(const ModuleGraph& graph, const Places& places, const Values& values, Era era);
 
   BufferIndex size() const { return static_cast<BufferIndex>(members_.size()); }
   /// By number.

@@ -126,7 +126,7 @@ class Assigner {
 
   Allocation& add_allocation(BufferIndex buffer) {
     Allocation& allocation = out_.allocations.emplace_back();
-    allocation.size = allocation.peak = size_of(buffer);
+    allocation.size = size_of(buffer);
     allocation.space = space_of(buffer);
     place(buffer, static_cast<int32_t>(out_.allocations.size()) - 1);
     return allocation;
@@ -184,7 +184,6 @@ class Assigner {
       const Heap heap = simulate_heap(interference_, buffers_, members, sizes_, alignment_);
       Allocation& allocation = out_.allocations.emplace_back();
       allocation.size = heap.size;
-      allocation.peak = heap.peak;
       out_.heap_fragmentation = out_.heap_fragmentation.value_or(0) + heap.size - heap.peak;
       allocation.space = space;
       for (const HeapPlace& at : heap.places)
@@ -226,7 +225,6 @@ class Assigner {
       for (const AssignedValue& value : all[i].values)
         target.values.push_back({value.value, base + value.offset, value.size});
       target.size = base + all[i].size;
-      target.peak += all[i].peak;
       target.is_table &= all[i].is_table;
     }
     all = std::move(kept);

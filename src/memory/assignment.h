@@ -25,7 +25,6 @@ struct Allocation {
   bool is_output = false;
   bool is_table = false;                  // pointers of a tuple
   std::vector<AssignedValue> values;      // by number
-  int64_t peak = 0;                       // temporary memory: most bytes in use at one time; else its size
 
   bool is_temporary() const {
     return parameter < 0 && !is_constant && !is_thread_local && !is_output;

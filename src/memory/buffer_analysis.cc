@@ -39,7 +39,7 @@ Result<std::unique_ptr<BufferAnalysis>> analyse_buffers(const Module& module, co
   if (total > 4e18)
     return failure(fmt::format("the values of module {} take {:.3g} bytes together: more than 2^62 can't be placed",
                                module.name, total));
-  out->buffers.emplace(out->graph, out->places, out->values);
+  out->buffers.emplace(out->graph, out->places, out->values, options.era);
   Schedulers schedulers(out->graph, out->places, out->values, *out->buffers, out->sizes);
   const ScheduleChoice choice = schedulers.choose(options.schedule);
   out->scheduled_by = choice.source;

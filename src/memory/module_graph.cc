@@ -1,5 +1,7 @@
 #include "memory/module_graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
@@ -49,9 +51,16 @@ ModuleGraph::ModuleGraph(const Module& module, const KnownOrders& known)
     }
     std::stable_sort(computations_.begin(), computations_.end(),
                      [&](ComputationId a, ComputationId b) { return first[a] < first[b]; });
-    for (std::vector<InstructionId>& list : instructions_)
+    for (std::vector<InstructionId>& list : instructions_) {
+      for (const InstructionId id : list) {
+        if (rank[id] != std::numeric_limits<int32_t>::max()) continue;
+        int32_t behind = -1;
+        for (const InstructionId operand : module[id].operands) behind = std::max(behind, rank[operand]);
+        if (behind >= 0) rank[id] = behind;
+      }
       std::stable_sort(list.begin(), list.end(),
                        [&](InstructionId a, InstructionId b) { return rank[a] < rank[b]; });
+    }
   }
   index_users(known);
   index_calls();
@@ -68,19 +77,33 @@ void ModuleGraph::index_users(const KnownOrders& known) {
       }
   if (known.users.empty()) return;
   const Names names = names_of(module_);
-  for (const std::vector<std::string_view>& line : known.users) {
-    if (line.empty() || !names.contains(line[0])) continue;
-    std::vector<InstructionId>& users = users_[names.at(line[0])];
-    const auto rank = [&](InstructionId id) {
-      return std::find(line.begin() + 1, line.end(), module_[id].name) - line.begin();
-    };
-    std::stable_sort(users.begin(), users.end(),
-                     [&](InstructionId a, InstructionId b) { return rank(a) < rank(b); });
-    std::vector<OperandSlot>& slots = slots_[names.at(line[0])];
-    std::stable_sort(slots.begin(), slots.end(), [&](const OperandSlot& a, const OperandSlot& b) {
-      return rank(a.user) < rank(b.user);
-    });
+  for (const KnownOrders::Users& line : known.users) {
+    const size_t brace = std::min(line.value.find('{'), line.value.size());
+    const auto found = names.find(line.value.substr(0, brace));
+    if (found == names.end()) continue;
+    const std::string_view index = line.value.substr(brace);
+    if (index.empty() || index == "{}") {
+      order_users(found->second, line);
+      continue;
+    }
+    for (const InstructionId user : std::vector<InstructionId>(users_[found->second])) {
+      const Attr* element = module_[user].find(AttrKey::kIndex);
+      if (element && index == fmt::format("{{{}}}", element->integer())) order_users(user, line);
+    }
   }
+}
+
+/// Of `id` and of whatever shows the same value under another name.
+void ModuleGraph::order_users(InstructionId id, const KnownOrders::Users& known) {
+  const auto rank = [&](InstructionId user) {
+    return std::find(known.readers.begin(), known.readers.end(), module_[user].name) - known.readers.begin();
+  };
+  std::stable_sort(users_[id].begin(), users_[id].end(),
+                   [&](InstructionId a, InstructionId b) { return rank(a) < rank(b); });
+  std::stable_sort(slots_[id].begin(), slots_[id].end(),
+                   [&](const OperandSlot& a, const OperandSlot& b) { return rank(a.user) < rank(b.user); });
+  for (const InstructionId user : users_[id])
+    if (dataflow(module_[user].opcode).value == ValueRule::kForwards) order_users(user, known);
 }
 
 void ModuleGraph::index_calls() {

@@ -12,10 +12,15 @@
 namespace hlosim {
 
 /// Orders that a text can't hold, where they are known from elsewhere. Names that the module doesn't have
-/// are passed over; instructions that aren't named keep the text's order, behind the others.
+/// are passed over; instructions that aren't named stand behind their operands.
 struct KnownOrders {
-  std::vector<std::string_view> instructions;                 // all of them, computation by computation
-  std::vector<std::vector<std::string_view>> users;           // [0] is used by [1…], in this order
+  std::vector<std::string_view> instructions;  // that make something, computation by computation
+  /// Who reads a value, wherever it is seen; an element of a tuple is named as in `fusion{0}`.
+  struct Users {
+    std::string_view value;
+    std::vector<std::string_view> readers;  // in order
+  };
+  std::vector<Users> users;
   bool empty() const { return instructions.empty() && users.empty(); }
 };
 
@@ -62,6 +67,7 @@ class ModuleGraph {
 
  private:
   void index_users(const KnownOrders& known);
+  void order_users(InstructionId id, const KnownOrders::Users& known);
   void index_calls();
 
   const Module& module_;

@@ -19,7 +19,7 @@ std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrde
     schedule = flatten(graph, order);
     return {};
   }
-  const AliasedBuffers aliased(graph, places, *values);
+  const AliasedBuffers aliased(graph, places, *values, Era::k2026);
   schedule = flatten(graph, order);
   const std::vector<LiveRange> ranges = live_ranges(graph, places, *values, aliased, schedule);
   const int32_t last_step = schedule.end() - 1;

@@ -65,7 +65,8 @@ struct InPlacePair {
   std::vector<int64_t> operand_index, output_index;
 };
 /// What an instruction updates in place: dynamic-update-slice, scatter, fusions of such, whatever
-/// output_to_operand_aliasing says.
-std::vector<InPlacePair> in_place_pairs(const Module& module, const Instruction& instruction);
+/// output_to_operand_aliasing says. Compilers of 2022 give a scatter memory of its own (`scatters` false).
+std::vector<InPlacePair> in_place_pairs(const Module& module, const Instruction& instruction,
+                                        bool scatters = true);
 
 }  // namespace hlosim

@@ -48,19 +48,19 @@ const InPlacePair* pair_of_output(const std::vector<InPlacePair>& pairs, const I
 }
 
 /// For each output the update in the body that it comes from, and the parameter that this updates.
-std::vector<InPlacePair> fusion_pairs(const Module& module, const Instruction& fusion) {
+std::vector<InPlacePair> fusion_pairs(const Module& module, const Instruction& fusion, bool scatters) {
   std::vector<InPlacePair> pairs;
   const Computation& body = module[fusion.find(AttrKey::kCalls)->computations()[0]];
   Index output;
   for_each_leaf_index(fusion.shape, output, [&](const Index& index) {
     const Place source = source_of(module, {body.root, index});
-    const std::vector<InPlacePair> inner = in_place_pairs(module, module[source.instruction]);
+    const std::vector<InPlacePair> inner = in_place_pairs(module, module[source.instruction], scatters);
     const InPlacePair* pair = pair_of_output(inner, source.index);
     if (!pair) return;
     Place input = source_of(module, {module[source.instruction].operands[static_cast<size_t>(pair->operand)],
                                      pair->operand_index});
     if (module[input.instruction].opcode == Opcode::kFusion) {
-      const std::vector<InPlacePair> nested = in_place_pairs(module, module[input.instruction]);
+      const std::vector<InPlacePair> nested = in_place_pairs(module, module[input.instruction], scatters);
       if (const InPlacePair* through = pair_of_output(nested, input.index))
         input = source_of(module,
                           {module[input.instruction].operands[static_cast<size_t>(through->operand)],
@@ -108,14 +108,14 @@ void add_stated(const Module& module, const Instruction& instruction, std::vecto
 
 }  // namespace
 
-std::vector<InPlacePair> in_place_pairs(const Module& module, const Instruction& instruction) {
+std::vector<InPlacePair> in_place_pairs(const Module& module, const Instruction& instruction, bool scatters) {
   std::vector<InPlacePair> pairs;
   switch (instruction.opcode) {
     case Opcode::kDynamicUpdateSlice:
     case Opcode::kSetDimensionSize:
       return {{0, {}, {}}};
     case Opcode::kScatter:
-      return each_to_its_element(instruction.operands.size() / 2);
+      return scatters ? each_to_its_element(instruction.operands.size() / 2) : pairs;
     case Opcode::kAllReduceStart:
       return each_to_its_element(instruction.operands.size());
     case Opcode::kCollectivePermute:
@@ -125,7 +125,7 @@ std::vector<InPlacePair> in_place_pairs(const Module& module, const Instruction&
     case Opcode::kRaggedAllToAll:
       return {{1, {}, {}}};
     case Opcode::kFusion:
-      pairs = fusion_pairs(module, instruction);
+      pairs = fusion_pairs(module, instruction, scatters);
       break;
     case Opcode::kCustomCall:
     case Opcode::kAsyncStart:

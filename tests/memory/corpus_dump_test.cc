@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "memory/analysed.h"
+#include "analysed.h"
 #include "memory/dump_of.h"
 #include "support/simulations.h"
 
