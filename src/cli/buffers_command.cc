@@ -116,7 +116,7 @@ int check(const Setting& setting, const BufferAnalysis& analysis, std::string& o
     const LineColumn at = difference.source->locate(difference.offset);
     out += fmt::format("{}:{}:{}: {}\n", difference.source->name(), at.line, at.column, difference.message);
   }
-  out += found.empty() ? "The dump is what the module gives.\n" : fmt::format("{} differences\n", found.size());
+  out += found.empty() ? "The dump is what the module gives.\n" : fmt::format("{} difference{}\n", found.size(), found.size() == 1 ? "" : "s");
   return found.empty() ? kExitSuccess : kExitFailedCheck;
 }
 
