@@ -58,6 +58,10 @@ void pack_intervals(benchmark::State& state) {
 
 BENCHMARK(analyse)->Arg(1000)->Arg(50000)->Arg(200000)->Unit(benchmark::kMillisecond);
 BENCHMARK(schedule_and_analyse)->Arg(1000)->Arg(50000)->Unit(benchmark::kMillisecond);
-BENCHMARK(pack_intervals)->RangeMultiplier(10)->Range(1000, 100000)->Unit(benchmark::kMillisecond)->Complexity();
+BENCHMARK(pack_intervals)
+    ->RangeMultiplier(10)
+    ->Range(1000, 100000)
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
 
 BENCHMARK_MAIN();

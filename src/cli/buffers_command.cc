@@ -46,8 +46,8 @@ ScheduleSource schedule_source(const std::string& word) {
   return ScheduleSource::kAuto;
 }
 
-/// Where only the current dialect's rules are asked for, its alignment is that of the tests of XLA itself; the
-/// dumps of 2022 come from a GPU, which had 128.
+/// Where only the current dialect's rules are asked for, its alignment is that of the tests of XLA itself;
+/// the dumps of 2022 come from a GPU, which had 128.
 int64_t default_alignment(Era era) { return era == Era::k2022 ? 128 : 64; }
 
 std::optional<BufferDump> read_dump_file(const std::string& path, Streams streams) {
@@ -84,7 +84,9 @@ bool read_setting(const Options& options, Streams streams, Setting& setting) {
     if (!setting.dump) return false;
   }
   BufferOptions& buffers = setting.buffers;
-  buffers.era = options.format == "xla-2022" || (setting.dump && setting.dump->era == Era::k2022) ? Era::k2022 : Era::k2026;
+  buffers.era = options.format == "xla-2022" || (setting.dump && setting.dump->era == Era::k2022)
+                    ? Era::k2022
+                    : Era::k2026;
   buffers.alignment = options.alignment.value_or(default_alignment(buffers.era));
   buffers.padded = setting.device.has_value();
   buffers.schedule = schedule_source(options.schedule);
@@ -111,16 +113,19 @@ int report_on_dump(const Options& options, const std::string& file, Streams stre
 }
 
 int check(const Setting& setting, const BufferAnalysis& analysis, std::string& out) {
-  const std::vector<Diagnostic> found = differences(*setting.dump, dump_of(analysis, op_table(), setting.buffers.era));
+  const std::vector<Diagnostic> found =
+      differences(*setting.dump, dump_of(analysis, op_table(), setting.buffers.era));
   for (const Diagnostic& difference : found) {
     const LineColumn at = difference.source->locate(difference.offset);
     out += fmt::format("{}:{}:{}: {}\n", difference.source->name(), at.line, at.column, difference.message);
   }
-  out += found.empty() ? "The dump is what the module gives.\n" : fmt::format("{} difference{}\n", found.size(), found.size() == 1 ? "" : "s");
+  out += found.empty() ? "The dump is what the module gives.\n"
+                       : fmt::format("{} difference{}\n", found.size(), found.size() == 1 ? "" : "s");
   return found.empty() ? kExitSuccess : kExitFailedCheck;
 }
 
-int report_on_module(const Options& options, Setting& setting, Module& module, Streams streams, std::string& out) {
+int report_on_module(const Options& options, Setting& setting, Module& module, Streams streams,
+                     std::string& out) {
   if (setting.device) {
     AssumptionList assumptions;
     give_native_layouts(module, setting.device->config, assumptions);
@@ -132,8 +137,8 @@ int report_on_module(const Options& options, Setting& setting, Module& module, S
   }
   if (setting.dump) return check(setting, **analysis, out);
   if (options.at && *options.at >= (*analysis)->schedule.end()) {
-    streams.err << fmt::format("hlosim: error: --at={}: module {} has steps 0 to {}\n", *options.at, module.name,
-                               (*analysis)->schedule.end() - 1);
+    streams.err << fmt::format("hlosim: error: --at={}: module {} has steps 0 to {}\n", *options.at,
+                               module.name, (*analysis)->schedule.end() - 1);
     return kExitInput;
   }
   if (options.at) setting.report.at = static_cast<int32_t>(*options.at);
@@ -183,20 +188,25 @@ int buffers(const Options& options, Streams streams) {
 
 std::function<int()> declare_buffers(CLI::App& app, Streams streams) {
   const auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->files, "HLO text or a buffer assignment dump; - is standard input")->required();
+  app.add_option("FILE", options->files, "HLO text or a buffer assignment dump; - is standard input")
+      ->required();
   app.add_option("--device", options->device, "Device: capacities, tiled layouts, padded sizes");
   app.add_option("--set", options->overrides, "PATH=VALUE: a device value");
   app.add_option("--format", options->format, "text, json, csv, usage, xla or xla-2022")
       ->check(CLI::IsMember({"text", "json", "csv", "usage", "xla", "xla-2022"}))
       ->capture_default_str();
-  app.add_option("--schedule", options->schedule, "Order of execution: the module's (auto), text, list, dfs or post")
+  app.add_option("--schedule", options->schedule,
+                 "Order of execution: the module's (auto), text, list, dfs or post")
       ->check(CLI::IsMember({"auto", "text", "list", "dfs", "post"}))
       ->capture_default_str();
-  app.add_option("--alignment", options->alignment, "Bytes that offsets are multiples of (64; 128 for xla-2022)")
+  app.add_option("--alignment", options->alignment,
+                 "Bytes that offsets are multiples of (64; 128 for xla-2022)")
       ->check(whole_number_from(1));
   app.add_option("--capacity", options->capacities, "What if: S1=64MiB");
   app.add_option("--at", options->at, "Show what lives at this step")->check(whole_number_from(0));
-  app.add_option("--top", options->top, "Largest buffers to show")->check(whole_number_from(0))->capture_default_str();
+  app.add_option("--top", options->top, "Largest buffers to show")
+      ->check(whole_number_from(0))
+      ->capture_default_str();
   app.add_option("--check", options->check, "A dump to compare with");
   app.add_option("-o,--output", options->output, "Output file; - is standard output")->capture_default_str();
   return [options, streams] { return buffers(*options, streams); };

@@ -72,9 +72,7 @@ class Merger {
   }
 
   /// The same part of a loop's or conditional's result.
-  void add_result_of(InstructionId caller, Place place) {
-    add(places_.first(caller) + places_.part(place));
-  }
+  void add_result_of(InstructionId caller, Place place) { add(places_.first(caller) + places_.part(place)); }
 
   void add_control_flow(ValueIndex value) {
     values_.for_each_use(graph_, places_, value, [&](const ValueUse& use) {
@@ -90,8 +88,7 @@ class Merger {
       if (!graph_.is_root(at)) continue;
       const ComputationId computation = module_[at].parent;
       for (const InstructionId caller : graph_.callers(computation)) {
-        const bool is_body =
-            rule(caller) == ValueRule::kLoop && loop_body(module_[caller]) == computation;
+        const bool is_body = rule(caller) == ValueRule::kLoop && loop_body(module_[caller]) == computation;
         if (is_body || rule(caller) == ValueRule::kConditional) add_result_of(caller, place);
       }
     }
@@ -161,8 +158,8 @@ bool is_donated(const Module& module, int64_t parameter, std::span<const int64_t
   const Attr* attr = module.find(AttrKey::kInputOutputAlias);
   if (!attr) return false;
   return std::any_of(attr->aliases().begin(), attr->aliases().end(), [&](const Alias& alias) {
-    return alias.parameter == parameter && std::equal(index.begin(), index.end(), alias.parameter_index.begin(),
-                                                      alias.parameter_index.end());
+    return alias.parameter == parameter &&
+           std::equal(index.begin(), index.end(), alias.parameter_index.begin(), alias.parameter_index.end());
   });
 }
 

@@ -18,7 +18,9 @@ class AliasedBuffers {
 
   BufferIndex size() const { return static_cast<BufferIndex>(members_.size()); }
   /// By number.
-  std::span<const ValueIndex> values(BufferIndex buffer) const { return members_[static_cast<size_t>(buffer)]; }
+  std::span<const ValueIndex> values(BufferIndex buffer) const {
+    return members_[static_cast<size_t>(buffer)];
+  }
   BufferIndex of(ValueIndex value) const { return buffer_[static_cast<size_t>(value)]; }
   /// Holds a part of the entry's result.
   bool is_output(BufferIndex buffer) const { return is_output_[static_cast<size_t>(buffer)] != 0; }

@@ -16,8 +16,13 @@ class Assigner {
  public:
   Assigner(const Interference& interference, const AliasedBuffers& buffers, std::span<const int64_t> sizes,
            std::span<const int64_t> spaces, int64_t alignment)
-      : interference_(interference), buffers_(buffers), values_(interference.values()),
-        places_(interference.places()), module_(interference.graph().module()), sizes_(sizes), spaces_(spaces),
+      : interference_(interference),
+        buffers_(buffers),
+        values_(interference.values()),
+        places_(interference.places()),
+        module_(interference.graph().module()),
+        sizes_(sizes),
+        spaces_(spaces),
         alignment_(alignment) {
     out_.allocation_of.assign(values_.size(), -1);
   }
@@ -117,7 +122,8 @@ class Assigner {
     }
     if (reuse_operand(buffer) || reuse_any(buffer)) return;
     if (!buffers_.is_output(buffer)) {
-      heap_values_[space_of(buffer)].insert(heap_values_[space_of(buffer)].end(), members.begin(), members.end());
+      heap_values_[space_of(buffer)].insert(heap_values_[space_of(buffer)].end(), members.begin(),
+                                            members.end());
       return;
     }
     add_allocation(buffer);
@@ -168,14 +174,15 @@ class Assigner {
     if (buffers_.is_output(buffer) && bytes != allocation.size) return false;
     for (const AssignedValue& there : allocation.values)
       for (const ValueIndex value : buffers_.values(buffer))
-        if (interference_.interfere(there.value, value) || interference_.is_copy_of(value, there.value)) return false;
+        if (interference_.interfere(there.value, value) || interference_.is_copy_of(value, there.value))
+          return false;
     place(buffer, number);
     return true;
   }
 
   bool is_read_only(const Allocation& allocation) const {
-    return allocation.is_constant ||
-           (allocation.parameter >= 0 && !is_donated(module_, allocation.parameter, allocation.parameter_index));
+    return allocation.is_constant || (allocation.parameter >= 0 &&
+                                      !is_donated(module_, allocation.parameter, allocation.parameter_index));
   }
 
   // ── the rest at once ──────────────────────────────────────────
@@ -200,8 +207,8 @@ class Assigner {
     }
   }
 
-  /// All temporary memory of a space end to end. What isn't temporary comes first; the first temporary one from
-  /// the left changes places with the last other one from the right, until none is left.
+  /// All temporary memory of a space end to end. What isn't temporary comes first; the first temporary one
+  /// from the left changes places with the last other one from the right, until none is left.
   void combine_temporaries() {
     std::vector<Allocation>& all = out_.allocations;
     size_t left = 0, right = all.size();
@@ -241,7 +248,7 @@ class Assigner {
   std::span<const int64_t> sizes_, spaces_;
   int64_t alignment_;
   Assignment out_;
-  std::vector<int32_t> reusable_;                          // allocations, oldest first
+  std::vector<int32_t> reusable_;                           // allocations, oldest first
   std::map<int64_t, std::vector<ValueIndex>> heap_values_;  // by space
 };
 

@@ -17,18 +17,16 @@ struct AssignedValue {
 /// One contiguous piece of memory.
 struct Allocation {
   int64_t size = 0;
-  int64_t space = 0;                      // S(n) of all values in it
-  int64_t parameter = -1;                 // of the entry
+  int64_t space = 0;       // S(n) of all values in it
+  int64_t parameter = -1;  // of the entry
   std::vector<int64_t> parameter_index;
   bool is_constant = false;
-  bool is_thread_local = false;           // of a computation that runs once per element
+  bool is_thread_local = false;  // of a computation that runs once per element
   bool is_output = false;
-  bool is_table = false;                  // pointers of a tuple
-  std::vector<AssignedValue> values;      // by number
+  bool is_table = false;              // pointers of a tuple
+  std::vector<AssignedValue> values;  // by number
 
-  bool is_temporary() const {
-    return parameter < 0 && !is_constant && !is_thread_local && !is_output;
-  }
+  bool is_temporary() const { return parameter < 0 && !is_constant && !is_thread_local && !is_output; }
 };
 
 struct Assignment {
@@ -37,10 +35,11 @@ struct Assignment {
   /// What temporary memory takes beyond the most bytes that are in it at one time; absent: no value is in it
   /// that shares. Tables don't count.
   std::optional<int64_t> heap_fragmentation;
-  int64_t total() const;               // bytes of all allocations
+  int64_t total() const;  // bytes of all allocations
 };
 
-/// `sizes` and `spaces` by value. Errors: a computation that is run both as control flow and once per element.
+/// `sizes` and `spaces` by value. Errors: a computation that is run both as control flow and once per
+/// element.
 Result<Assignment> assign_buffers(const Interference& interference, const AliasedBuffers& buffers,
                                   std::span<const int64_t> sizes, std::span<const int64_t> spaces,
                                   int64_t alignment);

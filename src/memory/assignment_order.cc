@@ -49,7 +49,8 @@ std::vector<ComputationId> visit_order(const ModuleGraph& graph) {
         const std::vector<ComputationId> called = called_in_order(module[instruction]);
         frame.callees.insert(frame.callees.end(), called.rbegin(), called.rend());
       } else {
-        for (const ComputationId called : called_in_order(module[instruction])) frame.callees.push_back(called);
+        for (const ComputationId called : called_in_order(module[instruction]))
+          frame.callees.push_back(called);
       }
     stack.push_back(std::move(frame));
   };
@@ -70,7 +71,8 @@ std::vector<ComputationId> visit_order(const ModuleGraph& graph) {
   return order;
 }
 
-std::vector<RankedComputation> ranked(const ModuleGraph& graph, const std::vector<ComputationId>& computations) {
+std::vector<RankedComputation> ranked(const ModuleGraph& graph,
+                                      const std::vector<ComputationId>& computations) {
   std::vector<RankedComputation> out;
   int32_t position = 0;
   for (const ComputationId id : computations) {
@@ -91,9 +93,9 @@ Result<AssignmentOrder> assignment_order(const ModuleGraph& graph) {
   for (const ComputationId id : visited) {
     if (kinds[id] == (kGlobal | kThreadLocal)) {
       Diagnostic finding;
-      finding.message =
-          fmt::format("computation {} is run as control flow and once per element: it can't have memory of both kinds",
-                      module[id].name);
+      finding.message = fmt::format(
+          "computation {} is run as control flow and once per element: it can't have memory of both kinds",
+          module[id].name);
       finding.source = module.source;
       finding.offset = module[id].offset;
       return tl::unexpected(std::move(finding));

@@ -11,7 +11,7 @@ namespace hlosim {
 
 struct RankedComputation {
   ComputationId id;
-  int32_t first_position = 0;              // of its first instruction, counted through all of one kind
+  int32_t first_position = 0;               // of its first instruction, counted through all of one kind
   std::vector<InstructionId> instructions;  // operands first
 };
 

@@ -37,17 +37,17 @@ Result<std::unique_ptr<BufferAnalysis>> analyse_buffers(const Module& module, co
     total += static_cast<double>(entry->second);
   }
   if (total > 4e18)
-    return failure(fmt::format("the values of module {} take {:.3g} bytes together: more than 2^62 can't be placed",
-                               module.name, total));
+    return failure(
+        fmt::format("the values of module {} take {:.3g} bytes together: more than 2^62 can't be placed",
+                    module.name, total));
   out->buffers.emplace(out->graph, out->places, out->values, options.era);
   Schedulers schedulers(out->graph, out->places, out->values, *out->buffers, out->sizes);
   const ScheduleChoice choice = schedulers.choose(options.schedule);
   out->scheduled_by = choice.source;
   out->schedule = flatten(out->graph, choice.order);
   out->ranges = live_ranges(out->graph, out->places, out->values, *out->buffers, out->schedule);
-  const Overwrites overwrites(
-      module, table, out->users,
-      options.era == Era::k2022 ? SharingRules::kGpu2022 : SharingRules::kDefault);
+  const Overwrites overwrites(module, table, out->users,
+                              options.era == Era::k2022 ? SharingRules::kGpu2022 : SharingRules::kDefault);
   const Interference interference(out->graph, out->places, out->values, out->ranges, overwrites, options.era);
   Result<Assignment> assignment =
       assign_buffers(interference, *out->buffers, out->sizes, out->spaces, options.alignment);

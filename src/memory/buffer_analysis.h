@@ -43,8 +43,8 @@ struct BufferAnalysis {
   std::vector<int64_t> sizes;     // by value, in bytes
   std::vector<int64_t> spaces;    // by value, n of S(n)
   Assignment assignment;
-  int32_t peak = 0;               // step, see peak_step()
-  int64_t least_bytes = 0;        // most bytes needed at one time, everything included
+  int32_t peak = 0;                         // step, see peak_step()
+  int64_t least_bytes = 0;                  // most bytes needed at one time, everything included
   IdMap<InstructionId, std::string> names;  // as XLA would call them
 
   InstructionId definer(ValueIndex value) const { return places.instruction(values[value].defined); }

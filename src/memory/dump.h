@@ -4,8 +4,8 @@
 //   allocation 0: size 16384, page 0, output shape is |s32[4,1024]|, maybe-live-out:
 //    value: <2 mul1 @0> (size=4096,offset=0): s32[1024]{0}
 //
-// Two dialects: that of 2022 (addresses of allocations, one blank less before instructions, bytes without sums
-// at the peak) and the current one. docs/buffers.md has the whole format.
+// Two dialects: that of 2022 (addresses of allocations, one blank less before instructions, bytes without
+// sums at the peak) and the current one. docs/buffers.md has the whole format.
 #pragma once
 
 #include <cstdint>
@@ -80,13 +80,13 @@ struct DumpRange {
 
 struct DumpPeakEntry {
   std::string name;
-  std::optional<TupleIndex> index;    // current dialect
+  std::optional<TupleIndex> index;  // current dialect
   int64_t bytes = 0;
   std::optional<int64_t> cumulative;  // current dialect
 };
 
 struct DumpLiveRange {
-  int64_t end = 0;                    // "max"
+  int64_t end = 0;  // "max"
   std::vector<std::string> sequence;
   std::vector<DumpRange> ranges;
   int64_t peak_step = 0;

@@ -24,7 +24,8 @@ using ValueTable = std::unordered_map<std::string, Found>;
 ValueTable values_of(const BufferDump& dump) {
   ValueTable table;
   for (const DumpAllocation& allocation : dump.allocations)
-    for (const DumpValue& value : allocation.values) table.insert({key_of(value.value), {&allocation, &value}});
+    for (const DumpValue& value : allocation.values)
+      table.insert({key_of(value.value), {&allocation, &value}});
   return table;
 }
 
@@ -32,7 +33,8 @@ class DumpComparer {
  public:
   DumpComparer(const BufferDump& theirs, const BufferDump& ours)
       : theirs_(theirs), ours_(ours), our_values_(values_of(ours)), their_values_(values_of(theirs)) {
-    for (const DumpRange& range : ours.live_range.ranges) our_ranges_.emplace(key_of(range.name, range.index), &range);
+    for (const DumpRange& range : ours.live_range.ranges)
+      our_ranges_.emplace(key_of(range.name, range.index), &range);
     for (const DumpRange& range : theirs.live_range.ranges)
       their_ranges_.emplace(key_of(range.name, range.index), &range);
   }
@@ -44,7 +46,8 @@ class DumpComparer {
     for (const DumpAllocation& allocation : ours_.allocations)
       for (const DumpValue& value : allocation.values)
         if (!their_values_.contains(key_of(value.value)))
-          add(0, "{} isn't in the dump; the module has it in allocation {}", key_of(value.value), allocation.number);
+          add(0, "{} isn't in the dump; the module has it in allocation {}", key_of(value.value),
+              allocation.number);
     if (theirs_.has(DumpPart::kTotal) && theirs_.total.bytes != ours_.total.bytes)
       add(theirs_.total.text_at, "{} bytes in total in the dump, {} in the module", theirs_.total.bytes,
           ours_.total.bytes);
@@ -78,8 +81,9 @@ class DumpComparer {
     const auto [a, b] = std::mismatch(there.begin(), there.end(), here.begin(), here.end());
     if (a == there.end() && b == here.end()) return;
     const auto name = [](auto at, auto end) { return at == end ? std::string("nothing") : *at; };
-    add(theirs_.live_range.sequence_at, "the schedules differ from step {} on: {} in the dump, {} in the module",
-        a - there.begin(), name(a, there.end()), name(b, here.end()));
+    add(theirs_.live_range.sequence_at,
+        "the schedules differ from step {} on: {} in the dump, {} in the module", a - there.begin(),
+        name(a, there.end()), name(b, here.end()));
   }
 
   static std::string kind(const DumpAllocation& a) {
@@ -110,7 +114,8 @@ class DumpComparer {
     const auto there = their_ranges_.find(key), here = our_ranges_.find(key);
     if (there == their_ranges_.end() || here == our_ranges_.end()) return {};
     const DumpRange &a = *there->second, &b = *here->second;
-    if (a.start == b.start && a.end == b.end) return fmt::format("; live {}-{} on both sides", a.start, a.end);
+    if (a.start == b.start && a.end == b.end)
+      return fmt::format("; live {}-{} on both sides", a.start, a.end);
     return fmt::format("; live {}-{} in the dump, {}-{} in the module", a.start, a.end, b.start, b.end);
   }
 
@@ -128,14 +133,17 @@ class DumpComparer {
   void compare(const DumpAllocation& there) {
     const DumpAllocation* here = counterpart(there);
     if (here && here->number != there.number)
-      add(there.text_at, "allocation {} of the dump is allocation {} of the module", there.number, here->number);
+      add(there.text_at, "allocation {} of the dump is allocation {} of the module", there.number,
+          here->number);
     if (here && here->size != there.size)
-      add(there.text_at, "allocation {} has {} bytes in the dump, {} in the module", there.number, there.size, here->size);
+      add(there.text_at, "allocation {} has {} bytes in the dump, {} in the module", there.number, there.size,
+          here->size);
     if (here && here->color != there.color)
-      add(there.text_at, "allocation {} is in memory space {} in the dump, {} in the module", there.number, there.color,
-          here->color);
+      add(there.text_at, "allocation {} is in memory space {} in the dump, {} in the module", there.number,
+          there.color, here->color);
     if (here && kind(*here) != kind(there))
-      add(there.text_at, "allocation {} is {} in the dump, {} in the module", there.number, kind(there), kind(*here));
+      add(there.text_at, "allocation {} is {} in the dump, {} in the module", there.number, kind(there),
+          kind(*here));
     for (const DumpValue& value : there.values) {
       const std::string key = key_of(value.value);
       const auto found = our_values_.find(key);
@@ -145,10 +153,12 @@ class DumpComparer {
       }
       const auto [allocation, ours] = found->second;
       if (allocation != here)
-        add(value.text_at, "{} lies in allocation {} {} in the dump, in allocation {} {} in the module{}", key,
-            there.number, others(there, key), allocation->number, others(*allocation, key), range_note(key));
+        add(value.text_at, "{} lies in allocation {} {} in the dump, in allocation {} {} in the module{}",
+            key, there.number, others(there, key), allocation->number, others(*allocation, key),
+            range_note(key));
       else if (value.offset != ours->offset)
-        add(value.text_at, "{} lies at offset {} in the dump, {} in the module", key, value.offset, ours->offset);
+        add(value.text_at, "{} lies at offset {} in the dump, {} in the module", key, value.offset,
+            ours->offset);
       if (value.size != ours->size)
         add(value.text_at, "{} has {} bytes in the dump, {} in the module", key, value.size, ours->size);
       if (value.shape != ours->shape)
@@ -166,9 +176,9 @@ class DumpComparer {
   }
 
   void compare(const DumpUsedValue& there) {
-    const auto here = std::find_if(ours_.used_values.begin(), ours_.used_values.end(), [&](const DumpUsedValue& v) {
-      return key_of(v.value) == key_of(there.value);
-    });
+    const auto here =
+        std::find_if(ours_.used_values.begin(), ours_.used_values.end(),
+                     [&](const DumpUsedValue& v) { return key_of(v.value) == key_of(there.value); });
     if (here == ours_.used_values.end()) return;
     compare_sets(there, "position", sorted(there.positions), sorted(here->positions));
     compare_sets(there, "use", sorted(there.uses), sorted(here->uses));
@@ -180,9 +190,11 @@ class DumpComparer {
     std::set_difference(there.begin(), there.end(), here.begin(), here.end(), std::back_inserter(extra));
     std::set_difference(here.begin(), here.end(), there.begin(), there.end(), std::back_inserter(missing));
     for (const std::string& key : extra)
-      add(value.text_at, "{} has the {} {} in the dump, but not in the module", key_of(value.value), what, key);
+      add(value.text_at, "{} has the {} {} in the dump, but not in the module", key_of(value.value), what,
+          key);
     for (const std::string& key : missing)
-      add(value.text_at, "{} has the {} {} in the module, but not in the dump", key_of(value.value), what, key);
+      add(value.text_at, "{} has the {} {} in the module, but not in the dump", key_of(value.value), what,
+          key);
   }
 
   void compare_ranges() {
@@ -192,8 +204,8 @@ class DumpComparer {
       if (found == our_ranges_.end())
         add(range.text_at, "{} has a live range in the dump, but none in the module", key);
       else if (found->second->start != range.start || found->second->end != range.end)
-        add(range.text_at, "{} is live from {} to {} in the dump, from {} to {} in the module", key, range.start,
-            range.end, found->second->start, found->second->end);
+        add(range.text_at, "{} is live from {} to {} in the dump, from {} to {} in the module", key,
+            range.start, range.end, found->second->start, found->second->end);
     }
     for (const DumpRange& range : ours_.live_range.ranges)
       if (const std::string key = key_of(range.name, range.index); !their_ranges_.contains(key))

@@ -109,7 +109,8 @@ class DumpMaker {
     line("preallocated temp allocation", sums.temporary);
     const auto share = [&](int64_t bytes, int64_t of) {
       if (of > 0)
-        dump_.stats.back() += fmt::format(" ({:.2f}%)", 100.0 * static_cast<double>(bytes) / static_cast<double>(of));
+        dump_.stats.back() +=
+            fmt::format(" ({:.2f}%)", 100.0 * static_cast<double>(bytes) / static_cast<double>(of));
     };
     if (analysis_.assignment.heap_fragmentation) {
       line("preallocated temp fragmentation", *analysis_.assignment.heap_fragmentation);

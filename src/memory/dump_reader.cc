@@ -260,8 +260,8 @@ class DumpReader {
     if (line.ok()) out.shape = line.word("\n", "a shape");
     finish(line);
     if (ok() && (out.offset > allocation_size || out.size > allocation_size - out.offset))
-      fail(out.text_at, fmt::format("{} bytes at offset {} don't lie inside an allocation of {} bytes", out.size,
-                                    out.offset, allocation_size));
+      fail(out.text_at, fmt::format("{} bytes at offset {} don't lie inside an allocation of {} bytes",
+                                    out.size, out.offset, allocation_size));
     return out;
   }
 
@@ -348,7 +348,8 @@ class DumpReader {
     std::string name = line.ok() ? line.word("\n", "the name of an instruction") : std::string();
     finish(line);
     if (ok() && step != static_cast<int64_t>(dump_.live_range.sequence.size()))
-      fail(at, fmt::format("step {} stands where step {} is expected", step, dump_.live_range.sequence.size()));
+      fail(at,
+           fmt::format("step {} stands where step {} is expected", step, dump_.live_range.sequence.size()));
     dump_.live_range.sequence.push_back(std::move(name));
   }
 
@@ -366,8 +367,8 @@ class DumpReader {
     if (line.ok()) line.need_end();
     finish(line);
     if (ok() && (out.end < out.start || out.end > dump_.live_range.end))
-      fail(out.text_at, fmt::format("{} is live from {} to {}, expected steps in this order and up to {}", out.name,
-                                    out.start, out.end, dump_.live_range.end));
+      fail(out.text_at, fmt::format("{} is live from {} to {}, expected steps in this order and up to {}",
+                                    out.name, out.start, out.end, dump_.live_range.end));
     dump_.live_range.ranges.push_back(std::move(out));
   }
 
@@ -398,7 +399,8 @@ class DumpReader {
       finish(line);
       live.peak.push_back(std::move(entry));
     }
-    while (ok() && !at_end() && !next_line_view().empty()) live.breakdown.emplace_back(next_line_view()), skip_line();
+    while (ok() && !at_end() && !next_line_view().empty())
+      live.breakdown.emplace_back(next_line_view()), skip_line();
   }
 
   std::string_view text_;

@@ -86,12 +86,15 @@ class DumpWriter {
   }
 
   void write(const DumpUsedValue& value) {
-    const auto index = [](const DumpPosition& at) { return at.index ? " " + index_text(*at.index) : std::string(); };
+    const auto index = [](const DumpPosition& at) {
+      return at.index ? " " + index_text(*at.index) : std::string();
+    };
     write(value.value);
     print("\n positions:\n");
     for (const DumpPosition& at : value.positions) print("  {}{}\n", at.name, index(at));
     print(" uses:\n");
-    for (const DumpPosition& use : value.uses) print("  {}, operand {}{}\n", use.name, use.operand, index(use));
+    for (const DumpPosition& use : value.uses)
+      print("  {}, operand {}{}\n", use.name, use.operand, index(use));
     if (value.uses.empty() && dump_.era == Era::k2026) print("  (none)\n");
     print(" from instruction:{}{}\n", dump_.era == Era::k2026 ? " " : "", value.instruction);
   }
@@ -130,7 +133,8 @@ std::string xla_size_text(int64_t bytes) {
   size_t prefix = 0;
   for (; bytes >= 1024 * 1024; bytes /= 1024) ++prefix;
   const double amount = static_cast<double>(bytes) / 1024.0;
-  return prefix == 0 ? fmt::format("{:.1f}KiB", amount) : fmt::format("{:.2f}{}iB", amount, kPrefixes[prefix]);
+  return prefix == 0 ? fmt::format("{:.1f}KiB", amount)
+                     : fmt::format("{:.2f}{}iB", amount, kPrefixes[prefix]);
 }
 
 }  // namespace hlosim

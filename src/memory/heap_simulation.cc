@@ -10,13 +10,18 @@ class HeapSimulation {
  public:
   HeapSimulation(const Interference& interference, const AliasedBuffers& buffers,
                  std::span<const ValueIndex> values, std::span<const int64_t> sizes)
-      : interference_(interference), buffers_(buffers), sizes_(sizes), item_of_(interference.values().size(), -1),
-        placed_member_(static_cast<size_t>(buffers.size()), -1), values_(values.begin(), values.end()) {
+      : interference_(interference),
+        buffers_(buffers),
+        sizes_(sizes),
+        item_of_(interference.values().size(), -1),
+        placed_member_(static_cast<size_t>(buffers.size()), -1),
+        values_(values.begin(), values.end()) {
     std::sort(values_.begin(), values_.end(), [&](ValueIndex a, ValueIndex b) {
       const LiveRange &x = range(a), &y = range(b);
       return std::tuple(x.start, x.end, a) < std::tuple(y.start, y.end, b);
     });
-    for (size_t i = 0; i < values_.size(); ++i) item_of_[static_cast<size_t>(values_[i])] = static_cast<int32_t>(i);
+    for (size_t i = 0; i < values_.size(); ++i)
+      item_of_[static_cast<size_t>(values_[i])] = static_cast<int32_t>(i);
     items_.resize(values_.size());
     is_freed_.assign(values_.size(), 0);
     by_end_.resize(values_.size());
@@ -48,7 +53,8 @@ class HeapSimulation {
   const LiveRange& range(ValueIndex value) const { return interference_.range(value); }
 
   void continue_frees(size_t& ending, int32_t step) {
-    for (; ending < by_end_.size() && range(values_[by_end_[ending]]).end <= step; ++ending) free(by_end_[ending]);
+    for (; ending < by_end_.size() && range(values_[by_end_[ending]]).end <= step; ++ending)
+      free(by_end_[ending]);
   }
 
   void allocate(size_t i) {
@@ -84,8 +90,10 @@ class HeapSimulation {
       const ValueIndex before = values.at(places.first(operand));
       if (before == kNoValue || buffers_.values(buffers_.of(before)).size() != 1) continue;
       const int32_t item = item_of_[static_cast<size_t>(before)];
-      if (item < 0 || is_freed_[static_cast<size_t>(item)] || range(before).end != range(value).start) continue;
-      if (range(before).start > range(value).start || !interference_.takes_over_directly(value, before)) continue;
+      if (item < 0 || is_freed_[static_cast<size_t>(item)] || range(before).end != range(value).start)
+        continue;
+      if (range(before).start > range(value).start || !interference_.takes_over_directly(value, before))
+        continue;
       free(static_cast<size_t>(item));
       return item;
     }
@@ -119,7 +127,8 @@ Heap simulate_heap(const Interference& interference, const AliasedBuffers& buffe
   return heap;
 }
 
-int64_t least_bytes(const Interference& interference, const AliasedBuffers& buffers, std::span<const int64_t> sizes) {
+int64_t least_bytes(const Interference& interference, const AliasedBuffers& buffers,
+                    std::span<const int64_t> sizes) {
   std::vector<ValueIndex> scheduled;
   for (size_t i = 0; i < sizes.size(); ++i)
     if (const auto value = static_cast<ValueIndex>(i);

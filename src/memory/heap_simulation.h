@@ -28,6 +28,7 @@ Heap simulate_heap(const Interference& interference, const AliasedBuffers& buffe
                    std::span<const ValueIndex> values, std::span<const int64_t> sizes, int64_t alignment);
 
 /// Most bytes at one time when everything but constants is allocated and freed like this.
-int64_t least_bytes(const Interference& interference, const AliasedBuffers& buffers, std::span<const int64_t> sizes);
+int64_t least_bytes(const Interference& interference, const AliasedBuffers& buffers,
+                    std::span<const int64_t> sizes);
 
 }  // namespace hlosim

@@ -14,7 +14,12 @@ class Interference {
   /// Requires: all of them outlive the object.
   Interference(const ModuleGraph& graph, const Places& places, const Values& values,
                std::span<const LiveRange> ranges, const Overwrites& overwrites, Era era)
-      : graph_(graph), places_(places), values_(values), ranges_(ranges), overwrites_(overwrites), era_(era) {}
+      : graph_(graph),
+        places_(places),
+        values_(values),
+        ranges_(ranges),
+        overwrites_(overwrites),
+        era_(era) {}
 
   const ModuleGraph& graph() const { return graph_; }
   const Places& places() const { return places_; }

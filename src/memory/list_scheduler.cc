@@ -16,7 +16,11 @@ bool is_effectively_scalar(ShapeRef shape) {
 
 ListScheduler::ListScheduler(const ModuleGraph& graph, const Places& places, const Values& values,
                              std::span<const int64_t> sizes, ComputationId computation)
-    : graph_(graph), module_(graph.module()), places_(places), values_(values), sizes_(sizes),
+    : graph_(graph),
+      module_(graph.module()),
+      places_(places),
+      values_(values),
+      sizes_(sizes),
       computation_(computation) {
   for (const InstructionId id : graph.instructions(computation)) {
     position_.emplace(id.index, nodes_.size());
@@ -62,7 +66,8 @@ void ListScheduler::find_values() {
   const Place root = places_.first(module_[computation_].root);
   std::unordered_set<ValueIndex> results;
   for (Place place = root; place < places_.end(root); ++place)
-    if (const ValueIndex value = values_.at(place); value != kNoValue && results.insert(value).second) ++uses_[value];
+    if (const ValueIndex value = values_.at(place); value != kNoValue && results.insert(value).second)
+      ++uses_[value];
 }
 
 ListScheduler::Priority ListScheduler::priority(InstructionId id) {

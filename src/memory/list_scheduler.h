@@ -23,9 +23,9 @@ class ListScheduler {
   using Queue = std::multimap<Priority, InstructionId>;
 
   struct Node {
-    int32_t waits_for = 0;              // predecessors that haven't run
-    int64_t makes = 0;                  // bytes
-    std::vector<ValueIndex> reads;      // values that its operands hold, each once
+    int32_t waits_for = 0;          // predecessors that haven't run
+    int64_t makes = 0;              // bytes
+    std::vector<ValueIndex> reads;  // values that its operands hold, each once
     std::vector<InstructionId> control_successors;
     Queue::iterator queued;
     bool is_ready = false;

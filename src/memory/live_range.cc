@@ -10,7 +10,8 @@ namespace {
 
 class RangeFinder {
  public:
-  RangeFinder(const ModuleGraph& graph, const Places& places, const Values& values, const FlatSchedule& schedule)
+  RangeFinder(const ModuleGraph& graph, const Places& places, const Values& values,
+              const FlatSchedule& schedule)
       : graph_(graph), module_(graph.module()), places_(places), values_(values), schedule_(schedule) {}
 
   LiveRange find(ValueIndex value) const {

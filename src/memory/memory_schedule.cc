@@ -129,7 +129,8 @@ ScheduleChoice Schedulers::choose(ScheduleSource source) const {
   if (source != ScheduleSource::kAuto) return {order_by(source), source};
   ScheduleChoice best;
   double lowest = 0;
-  for (const ScheduleSource tried : {ScheduleSource::kList, ScheduleSource::kDepth, ScheduleSource::kPostOrder}) {
+  for (const ScheduleSource tried :
+       {ScheduleSource::kList, ScheduleSource::kDepth, ScheduleSource::kPostOrder}) {
     InstructionOrder order = order_by(tried);
     const double bytes = peak(order);
     if (best.order.empty() || bytes < lowest) best = {std::move(order), tried}, lowest = bytes;

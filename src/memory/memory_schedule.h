@@ -17,8 +17,8 @@ struct ScheduleChoice {
 class Schedulers {
  public:
   /// `sizes` by value. Requires: all of them outlive the object.
-  Schedulers(const ModuleGraph& graph, const Places& places, const Values& values, const AliasedBuffers& buffers,
-             std::span<const int64_t> sizes)
+  Schedulers(const ModuleGraph& graph, const Places& places, const Values& values,
+             const AliasedBuffers& buffers, std::span<const int64_t> sizes)
       : graph_(graph), places_(places), values_(values), buffers_(buffers), sizes_(sizes) {}
 
   /// kAuto: the module's own order if it is scheduled; else of list, depth first and post-order the one with

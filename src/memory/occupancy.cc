@@ -11,7 +11,8 @@
 namespace hlosim {
 namespace {
 
-std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrder& order, FlatSchedule& schedule) {
+std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrder& order,
+                                     FlatSchedule& schedule) {
   const ModuleGraph graph(module);
   const Places places(module);
   const Result<Values> values = Values::find(graph, places, Era::k2026);

@@ -15,7 +15,8 @@ namespace {
 /// end of the placed ones below it.
 class PlacedItems {
  public:
-  explicit PlacedItems(std::span<const PackItem> items) : items_(items), by_start_(items.size()), rank_(items.size()) {
+  explicit PlacedItems(std::span<const PackItem> items)
+      : items_(items), by_start_(items.size()), rank_(items.size()) {
     std::iota(by_start_.begin(), by_start_.end(), 0);
     std::sort(by_start_.begin(), by_start_.end(), [&](int32_t a, int32_t b) {
       return std::tuple(item(a).start, a) < std::tuple(item(b).start, b);
@@ -37,7 +38,8 @@ class PlacedItems {
   /// Calls f(index) for the placed items that need memory at some time in [start, end].
   template <class F>
   void for_each_overlapping(int64_t start, int64_t end, F&& f) const {
-    const auto count = static_cast<size_t>(std::upper_bound(starts_.begin(), starts_.end(), end) - starts_.begin());
+    const auto count =
+        static_cast<size_t>(std::upper_bound(starts_.begin(), starts_.end(), end) - starts_.begin());
     if (count > 0) visit(1, 0, leaves_, count, start, f);
   }
 
@@ -68,8 +70,7 @@ struct Chunk {
 
 /// Begin of the smallest gap between `taken` that holds `size` bytes; behind everything if none does.
 int64_t best_gap(std::vector<Chunk>& taken, int64_t size, int64_t alignment) {
-  std::sort(taken.begin(), taken.end(),
-            [](const Chunk& a, const Chunk& b) { return a.begin < b.begin; });
+  std::sort(taken.begin(), taken.end(), [](const Chunk& a, const Chunk& b) { return a.begin < b.begin; });
   const auto aligned = [alignment](int64_t at) { return (at + alignment - 1) / alignment * alignment; };
   int64_t best = -1, best_size = std::numeric_limits<int64_t>::max(), top = 0;
   for (const Chunk& chunk : taken) {

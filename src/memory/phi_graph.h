@@ -24,8 +24,8 @@ class PhiGraph {
   bool replace_closed_group(std::size_t phi);
 
   std::vector<int32_t> phis_;
-  std::vector<std::vector<int32_t>> inputs_;       // by position in phis_
-  std::unordered_map<int32_t, std::size_t> position_;   // of a phi
+  std::vector<std::vector<int32_t>> inputs_;           // by position in phis_
+  std::unordered_map<int32_t, std::size_t> position_;  // of a phi
   std::unordered_map<int32_t, int32_t> replaced_;
 };
 

@@ -26,7 +26,8 @@ void add_parts(ShapeRef shape, int32_t parent, int32_t element, ShapeParts& out)
 
 int32_t ShapeParts::child(int32_t of, int64_t element) const {
   const Part& parent = parts[static_cast<size_t>(of)];
-  if (!parent.shape->is_tuple() || element < 0 || element >= static_cast<int64_t>(parent.shape->elements.size()))
+  if (!parent.shape->is_tuple() || element < 0 ||
+      element >= static_cast<int64_t>(parent.shape->elements.size()))
     return -1;
   return children[static_cast<size_t>(parent.children) + static_cast<size_t>(element)];
 }
@@ -40,7 +41,8 @@ int32_t ShapeParts::find(std::span<const int64_t> index) const {
 
 std::vector<int64_t> ShapeParts::index(int32_t part) const {
   std::vector<int64_t> index;
-  for (int32_t at = part; parts[static_cast<size_t>(at)].parent >= 0; at = parts[static_cast<size_t>(at)].parent)
+  for (int32_t at = part; parts[static_cast<size_t>(at)].parent >= 0;
+       at = parts[static_cast<size_t>(at)].parent)
     index.push_back(parts[static_cast<size_t>(at)].element);
   std::reverse(index.begin(), index.end());
   return index;
@@ -72,6 +74,8 @@ Place Places::find(InstructionId id, std::span<const int64_t> index) const {
   return found < 0 ? kNoPlace : first_[id] + found;
 }
 
-std::string index_text(std::span<const int64_t> index) { return fmt::format("{{{}}}", fmt::join(index, ",")); }
+std::string index_text(std::span<const int64_t> index) {
+  return fmt::format("{{{}}}", fmt::join(index, ","));
+}
 
 }  // namespace hlosim

@@ -20,9 +20,9 @@ struct ShapeParts {
   struct Part {
     ShapeRef shape = nullptr;
     int32_t parent = -1;
-    int32_t element = 0;  // of the parent
-    int32_t end = 0;      // one past the last part inside
-    int32_t children = 0; // where its elements begin in `children`
+    int32_t element = 0;   // of the parent
+    int32_t end = 0;       // one past the last part inside
+    int32_t children = 0;  // where its elements begin in `children`
   };
   std::vector<Part> parts;
   std::vector<int32_t> children;  // the elements of each table, one after another

@@ -14,7 +14,8 @@ int64_t shared_bytes(const AssignedValue& a, const AssignedValue& b) {
   return std::max<int64_t>(std::min(a.offset + a.size, b.offset + b.size) - std::max(a.offset, b.offset), 0);
 }
 
-void add_allocation(const BufferAnalysis& analysis, const Allocation& allocation, std::vector<int64_t>& change) {
+void add_allocation(const BufferAnalysis& analysis, const Allocation& allocation,
+                    std::vector<int64_t>& change) {
   const int32_t steps = analysis.schedule.end();
   const auto range = [&](const AssignedValue& v) -> const LiveRange& {
     return analysis.ranges[static_cast<size_t>(v.value)];
@@ -78,7 +79,8 @@ std::vector<ValueIndex> live_at(const BufferAnalysis& analysis, int32_t step) {
   for (size_t i = 0; i < analysis.values.size(); ++i) {
     const auto value = static_cast<ValueIndex>(i);
     const LiveRange& range = analysis.ranges[i];
-    if (!range.known() || range.start > step || range.end < step || analysis.assignment.allocation_of[i] < 0) continue;
+    if (!range.known() || range.start > step || range.end < step || analysis.assignment.allocation_of[i] < 0)
+      continue;
     uint8_t& is_known = seen[static_cast<size_t>(analysis.buffers->of(value))];
     if (!is_known) found.push_back(value);
     is_known = 1;

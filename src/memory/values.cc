@@ -8,6 +8,7 @@
 
 #include "hlo/finding.h"
 #include "memory/phi_graph.h"
+#include "memory/value_makers.h"
 
 namespace hlosim {
 
@@ -44,9 +45,9 @@ class ValueFinder {
   bool is_called_both_ways(ComputationId id) const {
     bool flow = false, embedded = false;
     for (const InstructionId caller : graph_.callers(id)) {
-      const CallRule rule = dataflow(module_[caller].opcode).call;
-      flow |= rule == CallRule::kControlFlow;
-      embedded |= rule == CallRule::kEmbedded;
+      const CallRule how = dataflow(module_[caller].opcode).call;
+      flow |= how == CallRule::kControlFlow;
+      embedded |= how == CallRule::kEmbedded;
     }
     return flow && embedded;
   }
@@ -66,59 +67,13 @@ class ValueFinder {
     const Place first = places_.first(id);
     const int32_t count = places_.parts(id).size();
     for (int32_t part = 0; part < count; ++part)
-      if (makes(id, part)) at_[static_cast<size_t>(first + part)] = add_value(first + part, false);
+      if (makes_value(graph_, places_, id, part))
+        at_[static_cast<size_t>(first + part)] = add_value(first + part, false);
   }
 
   ValueIndex add_value(Place place, bool is_phi) {
     all_.push_back({static_cast<int64_t>(all_.size()), place, is_phi});
     return static_cast<ValueIndex>(all_.size() - 1);
-  }
-
-  /// The element of the outermost table that `part` lies in; -1: the table itself.
-  int64_t outer_element(InstructionId id, int32_t part) const {
-    const auto& parts = places_.parts(id).parts;
-    int64_t element = -1;
-    for (int32_t at = part; parts[static_cast<size_t>(at)].parent >= 0; at = parts[static_cast<size_t>(at)].parent)
-      element = parts[static_cast<size_t>(at)].element;
-    return element;
-  }
-
-  bool makes(InstructionId id, int32_t part) const {
-    const bool is_table = places_.parts(id).parts[static_cast<size_t>(part)].shape->is_tuple();
-    switch (dataflow(module_[id].opcode).value) {
-      case ValueRule::kMakesAll:
-        return true;
-      case ValueRule::kParameter:
-        return graph_.context(module_[id].parent) != CallRule::kControlFlow;
-      case ValueRule::kTuple:
-      case ValueRule::kShallowCopy:
-        return part == 0;
-      case ValueRule::kForwards:
-      case ValueRule::kElement:
-      case ValueRule::kLoop:
-      case ValueRule::kConditional:
-      case ValueRule::kCall:
-      case ValueRule::kCopyDone:
-        return false;
-      case ValueRule::kCopyStart:
-        return outer_element(id, part) != 1;
-      case ValueRule::kAsyncStart:
-      case ValueRule::kAsyncUpdate:
-        return is_table || outer_element(id, part) > 1;
-      case ValueRule::kAsyncDone:
-        return is_table;
-      case ValueRule::kAllGatherStart:
-        return is_table || outer_element(id, part) == 1;
-      case ValueRule::kAllGatherDone:
-      case ValueRule::kPermuteDone:
-        return part == 0 && is_table;
-      case ValueRule::kPermuteStart:
-        return outer_element(id, part) != 0;
-      case ValueRule::kSend:
-      case ValueRule::kRecvDone:
-        return outer_element(id, part) != 0;
-    }
-    return true;
   }
 
   // ── propagation ───────────────────────────────────────────────
@@ -181,8 +136,9 @@ class ValueFinder {
   void enqueue_readers(InstructionId id) {
     for (const InstructionId user : graph_.users(id)) {
       enqueue(user);
-      const ValueRule rule = dataflow(module_[user].opcode).value;
-      if (rule == ValueRule::kAsyncUpdate || rule == ValueRule::kAsyncDone) enqueue_parameters(graph_.wrapped(user));
+      const ValueRule how = rule(user);
+      if (how == ValueRule::kAsyncUpdate || how == ValueRule::kAsyncDone)
+        enqueue_parameters(graph_.wrapped(user));
       for (const ComputationId called : called_in_order(module_[user])) enqueue_parameters(called);
     }
     if (!graph_.is_root(id)) return;
@@ -190,7 +146,7 @@ class ValueFinder {
       if (dataflow(module_[caller].opcode).call != CallRule::kControlFlow) continue;
       enqueue(caller);
       enqueue_async_chain(caller);
-      if (dataflow(module_[caller].opcode).value == ValueRule::kLoop)
+      if (rule(caller) == ValueRule::kLoop)
         for (const ComputationId called : called_in_order(module_[caller])) enqueue_parameters(called);
     }
   }
@@ -198,12 +154,14 @@ class ValueFinder {
   /// Updates and dones see the wrapped computation's result too.
   void enqueue_async_chain(InstructionId start) {
     for (const InstructionId user : graph_.users(start)) {
-      const ValueRule rule = dataflow(module_[user].opcode).value;
-      if (rule != ValueRule::kAsyncUpdate && rule != ValueRule::kAsyncDone) continue;
+      const ValueRule how = rule(user);
+      if (how != ValueRule::kAsyncUpdate && how != ValueRule::kAsyncDone) continue;
       enqueue(user);
       enqueue_async_chain(user);
     }
   }
+
+  ValueRule rule(InstructionId id) const { return dataflow(module_[id].opcode).value; }
 
   bool set(Place place, ValueIndex value) {
     ValueIndex& at = at_[static_cast<size_t>(place)];
@@ -237,7 +195,7 @@ class ValueFinder {
   bool update(InstructionId id) {
     const Instruction& instruction = module_[id];
     const Place here = top(id), operand = top_of_operand(id, 0);
-    switch (dataflow(instruction.opcode).value) {
+    switch (rule(id)) {
       case ValueRule::kMakesAll:
         return false;
       case ValueRule::kParameter:
@@ -258,7 +216,8 @@ class ValueFinder {
         return phi(id, {top(module_[loop_body(instruction)].root), operand});
       case ValueRule::kConditional: {
         std::vector<Place> results;
-        for (const ComputationId branch : called_in_order(instruction)) results.push_back(top(module_[branch].root));
+        for (const ComputationId branch : called_in_order(instruction))
+          results.push_back(top(module_[branch].root));
         return phi(id, results);
       }
       case ValueRule::kCall:
@@ -295,8 +254,10 @@ class ValueFinder {
   bool update_collective_start(InstructionId id) {
     const Place sources = inside(top(id), {0});
     const size_t count = module_[id].operands.size();
-    const bool one = count == 1 || (count == 4 && places_.shape(sources) == module_[module_[id].operands[0]].shape);
-    if (one || !places_.shape(sources)->is_tuple()) return forward(top_of_operand(id, 0), sources, count == 1);
+    const bool one =
+        count == 1 || (count == 4 && places_.shape(sources) == module_[module_[id].operands[0]].shape);
+    if (one || !places_.shape(sources)->is_tuple())
+      return forward(top_of_operand(id, 0), sources, count == 1);
     bool changed = false;
     for (size_t i = 0; i < count; ++i)
       changed |= forward(top_of_operand(id, i), inside(sources, {static_cast<int64_t>(i)}), true);
@@ -304,24 +265,26 @@ class ValueFinder {
   }
 
   bool update_async(InstructionId id) {
-    const ValueRule rule = dataflow(module_[id].opcode).value;
+    const ValueRule how = rule(id);
     const ComputationId wrapped = graph_.wrapped(id);
     const Place here = top(id), before = top_of_operand(id, 0);
     const Place result = wrapped.valid() ? top(module_[wrapped].root) : kNoPlace;
     bool changed = false;
-    if (rule == ValueRule::kAsyncDone) {
+    if (how == ValueRule::kAsyncDone) {
       changed |= forward(inside(before, {1}), here, true);
       if (result != kNoPlace && same_size(result, here)) changed |= forward(result, here, true);
       return changed;
     }
     size_t bound = 0;
-    if (rule == ValueRule::kAsyncUpdate) {
-      for (const int64_t element : {0, 1}) changed |= forward(inside(before, {element}), inside(here, {element}), true);
+    if (how == ValueRule::kAsyncUpdate) {
+      for (const int64_t element : {0, 1})
+        changed |= forward(inside(before, {element}), inside(here, {element}), true);
       bound = places_.shape(inside(before, {0}))->elements.size();
     }
-    const size_t first_new = rule == ValueRule::kAsyncUpdate ? 1 : 0;
+    const size_t first_new = how == ValueRule::kAsyncUpdate ? 1 : 0;
     for (size_t i = first_new; i < module_[id].operands.size(); ++i)
-      changed |= forward(top_of_operand(id, i), inside(here, {0, static_cast<int64_t>(bound + i - first_new)}), true);
+      changed |= forward(top_of_operand(id, i),
+                         inside(here, {0, static_cast<int64_t>(bound + i - first_new)}), true);
     if (result != kNoPlace && same_size(result, inside(here, {1})))
       changed |= forward(result, inside(here, {1}), true);
     return changed;
@@ -338,7 +301,7 @@ class ValueFinder {
     std::vector<Place> inputs;
     bool meets = false;
     for (const InstructionId caller : graph_.callers(computation)) {
-      switch (dataflow(module_[caller].opcode).value) {
+      switch (rule(caller)) {
         case ValueRule::kLoop: {
           inputs.push_back(top_of_operand(caller, 0));
           const InstructionId result = module_[loop_body(module_[caller])].root;
@@ -371,11 +334,12 @@ class ValueFinder {
   /// Operands of the start come first; those that an update or done binds, behind them.
   Place bound_operand(InstructionId part, int64_t number) const {
     const size_t count = module_[part].operands.size();
-    if (dataflow(module_[part].opcode).value == ValueRule::kAsyncStart) {
+    if (rule(part) == ValueRule::kAsyncStart) {
       if (number < static_cast<int64_t>(count)) return top_of_operand(part, static_cast<size_t>(number));
       for (const InstructionId user : graph_.users(part)) {
-        const ValueRule rule = dataflow(module_[user].opcode).value;
-        if (rule == ValueRule::kAsyncUpdate || rule == ValueRule::kAsyncDone) return bound_operand(user, number);
+        const ValueRule how = rule(user);
+        if (how == ValueRule::kAsyncUpdate || how == ValueRule::kAsyncDone)
+          return bound_operand(user, number);
       }
       return kNoPlace;
     }
@@ -385,7 +349,7 @@ class ValueFinder {
     if (number - bound + 1 < static_cast<int64_t>(count))
       return top_of_operand(part, static_cast<size_t>(number - bound + 1));
     for (const InstructionId user : graph_.users(part))
-      if (dataflow(module_[user].opcode).value != ValueRule::kMakesAll) return bound_operand(user, number);
+      if (rule(user) != ValueRule::kMakesAll) return bound_operand(user, number);
     return kNoPlace;
   }
 
@@ -451,7 +415,8 @@ class ValueFinder {
       for (const InstructionId id : graph_.instructions(computation))
         for (Place place = top(id); place < places_.end(top(id)); ++place) {
           const ValueIndex value = out.at(place);
-          if (value != kNoValue && out[value].defined != place) out.positions_[next[static_cast<size_t>(value)]++] = place;
+          if (value != kNoValue && out[value].defined != place)
+            out.positions_[next[static_cast<size_t>(value)]++] = place;
         }
   }
 
@@ -475,7 +440,8 @@ bool Values::is_seen_at_root(const ModuleGraph& graph, const Places& places, Val
                              InstructionId root) const {
   if (!graph.is_root(root)) return false;
   const std::span<const Place> seen = positions(value);
-  return std::any_of(seen.begin(), seen.end(), [&](Place place) { return places.instruction(place) == root; });
+  return std::any_of(seen.begin(), seen.end(),
+                     [&](Place place) { return places.instruction(place) == root; });
 }
 
 }  // namespace hlosim

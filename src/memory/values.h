@@ -69,8 +69,8 @@ class Values {
                        InstructionId root) const;
 
   std::vector<Value> values_;
-  std::vector<ValueIndex> at_;         // by place
-  std::vector<Place> positions_;       // by value
+  std::vector<ValueIndex> at_;    // by place
+  std::vector<Place> positions_;  // by value
   std::vector<size_t> first_position_;
 };
 

@@ -53,7 +53,8 @@ const Dataflow& dataflow(Opcode opcode) {
 
 std::vector<ComputationId> called_in_order(const Instruction& instruction) {
   std::vector<ComputationId> called;
-  if (const Attr* condition = instruction.find(AttrKey::kCondition); condition && instruction.find(AttrKey::kBody))
+  if (const Attr* condition = instruction.find(AttrKey::kCondition);
+      condition && instruction.find(AttrKey::kBody))
     return {condition->computations()[0], instruction.find(AttrKey::kBody)->computations()[0]};
   for_each_called(instruction, [&](ComputationId id) { called.push_back(id); });
   return called;

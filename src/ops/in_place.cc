@@ -62,9 +62,8 @@ std::vector<InPlacePair> fusion_pairs(const Module& module, const Instruction& f
     if (module[input.instruction].opcode == Opcode::kFusion) {
       const std::vector<InPlacePair> nested = in_place_pairs(module, module[input.instruction], scatters);
       if (const InPlacePair* through = pair_of_output(nested, input.index))
-        input = source_of(module,
-                          {module[input.instruction].operands[static_cast<size_t>(through->operand)],
-                           through->operand_index});
+        input = source_of(module, {module[input.instruction].operands[static_cast<size_t>(through->operand)],
+                                   through->operand_index});
     }
     if (const int64_t number = module[input.instruction].parameter_number; number >= 0)
       pairs.push_back({number, input.index, index});
@@ -99,9 +98,9 @@ void add_stated(const Module& module, const Instruction& instruction, std::vecto
   for (const Alias& alias : attr->aliases()) {
     if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(instruction.operands.size())) continue;
     const ShapeRef operand = module[instruction.operands[static_cast<size_t>(alias.parameter)]].shape;
-    if (!subshape(operand, alias.parameter_index) || !subshape(instruction.shape, alias.output_index)) continue;
-    pairs.push_back({alias.parameter,
-                     Index(alias.parameter_index.begin(), alias.parameter_index.end()),
+    if (!subshape(operand, alias.parameter_index) || !subshape(instruction.shape, alias.output_index))
+      continue;
+    pairs.push_back({alias.parameter, Index(alias.parameter_index.begin(), alias.parameter_index.end()),
                      Index(alias.output_index.begin(), alias.output_index.end())});
   }
 }

@@ -51,8 +51,7 @@ bool Overwrites::allowed(InstructionId operand, std::span<const int64_t> index, 
   switch (target.opcode) {
     case Opcode::kFusion: {
       const Computation& body = module_[target.find(AttrKey::kCalls)->computations()[0]];
-      const bool output_add =
-          is_fusion_kind(target, "kOutput") && module_[body.root].opcode == Opcode::kAdd;
+      const bool output_add = is_fusion_kind(target, "kOutput") && module_[body.root].opcode == Opcode::kAdd;
       if (is_fusion_kind(target, "kLoop") || is_fusion_kind(target, "kInput") || output_add)
         return into_fusion(body.parameters[number], target);
       break;
@@ -178,13 +177,14 @@ Overwrites::Answer Overwrites::backend_rule(InstructionId operand, std::span<con
       return answer(target.operands.size() == 3 && number == 2);
     }
     case Opcode::kFusion: {
-      // Slices of one concatenation, side by side: each output may lie where the operand lies that it comes from.
+      // Slices of one concatenation, side by side: each output may lie where the operand lies that it comes
+      // from.
       if (!is_fusion_kind(target, "kInput")) return Answer::kUnknown;
       const Computation& body = module_[target.find(AttrKey::kCalls)->computations()[0]];
       const Instruction& root = module_[body.root];
-      const bool slices =
-          root.opcode == Opcode::kTuple && std::all_of(root.operands.begin(), root.operands.end(),
-                                                       [&](InstructionId id) { return module_[id].opcode == Opcode::kSlice; });
+      const bool slices = root.opcode == Opcode::kTuple &&
+                          std::all_of(root.operands.begin(), root.operands.end(),
+                                      [&](InstructionId id) { return module_[id].opcode == Opcode::kSlice; });
       if (!slices) return Answer::kUnknown;
       const ShapeRef from = subshape(module_[operand].shape, index), to = subshape(target.shape, user_index);
       if (!index.empty() || user_index.size() != 1 || !from->is_array() || !to->is_array() ||
@@ -198,8 +198,8 @@ Overwrites::Answer Overwrites::backend_rule(InstructionId operand, std::span<con
   }
 }
 
-/// Every way from `parameter` to `output` goes element by element, through reshapes that move nothing, or into a
-/// concatenation of which `output` takes exactly this part out again.
+/// Every way from `parameter` to `output` goes element by element, through reshapes that move nothing, or
+/// into a concatenation of which `output` takes exactly this part out again.
 bool Overwrites::reaches_elementwise(InstructionId parameter, InstructionId output) const {
   struct Step {
     InstructionId at;

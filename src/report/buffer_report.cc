@@ -67,12 +67,14 @@ class ReportMaker {
     const LiveRange& range = analysis_.ranges[static_cast<size_t>(value)];
     BufferLine out;
     out.name = std::string(definer.name);
-    if (definer.shape->is_tuple()) out.name += index_text(analysis_.places.index(analysis_.values[value].defined));
+    if (definer.shape->is_tuple())
+      out.name += index_text(analysis_.places.index(analysis_.values[value].defined));
     out.operation = to_text(definer.opcode);
     out.op_name = op_name_of(definer);
     out.shape = to_text(shape);
     out.allocation = analysis_.assignment.allocation_of[static_cast<size_t>(value)];
-    if (const AssignedValue* at = placed_[static_cast<size_t>(value)]) out.offset = at->offset, out.size = at->size;
+    if (const AssignedValue* at = placed_[static_cast<size_t>(value)])
+      out.offset = at->offset, out.size = at->size;
     out.dense = dense_bytes(shape).count();
     out.padded = array_size(shape).count();
     out.start = range.start;
@@ -90,10 +92,10 @@ class ReportMaker {
       out.capacity = found->second;
     for (const Allocation& allocation : analysis_.assignment.allocations) {
       if (allocation.space != use.space || allocation.is_thread_local) continue;
-      int64_t& kind = allocation.parameter >= 0   ? out.parameters
-                      : allocation.is_constant    ? out.constants
-                      : allocation.is_output      ? out.outputs
-                                                  : out.temporary;
+      int64_t& kind = allocation.parameter >= 0 ? out.parameters
+                      : allocation.is_constant  ? out.constants
+                      : allocation.is_output    ? out.outputs
+                                                : out.temporary;
       kind += allocation.size;
     }
     std::vector<BufferLine> there;
@@ -106,10 +108,11 @@ class ReportMaker {
     return out;
   }
 
-  std::string overflow(const SpaceLine& space, const SpaceUse& use, const std::vector<BufferLine>& there) const {
+  std::string overflow(const SpaceLine& space, const SpaceUse& use,
+                       const std::vector<BufferLine>& there) const {
     const InstructionId at = analysis_.schedule.steps[static_cast<size_t>(use.peak_step)];
-    std::string text = fmt::format("{}: used {} of {}, exceeded by {}; most is needed at step {} ({}), by", space.name,
-                                   to_text(Bytes(use.allocated)), to_text(Bytes(*space.capacity)),
+    std::string text = fmt::format("{}: used {} of {}, exceeded by {}; most is needed at step {} ({}), by",
+                                   space.name, to_text(Bytes(use.allocated)), to_text(Bytes(*space.capacity)),
                                    to_text(Bytes(use.allocated - *space.capacity)), use.peak_step,
                                    analysis_.graph.module()[at].name);
     int64_t rest = 0;

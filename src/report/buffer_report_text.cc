@@ -31,8 +31,9 @@ void print_buffer(std::string& out, size_t number, const BufferLine& buffer) {
     print("      XLA Label: {} ({})\n", buffer.operation, buffer.name);
   print("      Shape: {}\n", buffer.shape);
   if (buffer.padded > buffer.dense)
-    print("      Unpadded size: {}\n      Extra memory due to padding: {} ({:.1f}x expansion)\n", size(buffer.dense),
-          size(buffer.padded - buffer.dense), static_cast<double>(buffer.padded) / static_cast<double>(buffer.dense));
+    print("      Unpadded size: {}\n      Extra memory due to padding: {} ({:.1f}x expansion)\n",
+          size(buffer.dense), size(buffer.padded - buffer.dense),
+          static_cast<double>(buffer.padded) / static_cast<double>(buffer.dense));
   print("      Live: steps {}-{}, allocation {} at offset {}\n", buffer.start, buffer.end, buffer.allocation,
         buffer.offset);
 }
@@ -41,22 +42,30 @@ void print_space(std::string& out, const SpaceLine& space) {
   const TextBuilder print{out};
   const SpaceUse& use = space.use;
   print("\n{}: {} allocated", space.name, size(use.allocated));
-  if (space.capacity) print(" of {} ({:.1f}%)", size(*space.capacity), percent(use.allocated, *space.capacity));
-  print("\n  parameters {}, outputs {}, constants {}, temporary {}\n", size(space.parameters), size(space.outputs),
-        size(space.constants), size(space.temporary));
+  if (space.capacity)
+    print(" of {} ({:.1f}%)", size(*space.capacity), percent(use.allocated, *space.capacity));
+  print("\n  parameters {}, outputs {}, constants {}, temporary {}\n", size(space.parameters),
+        size(space.outputs), size(space.constants), size(space.temporary));
   print("  peak           {} at step {}\n", size(use.peak), use.peak_step);
   print("  fragmentation  {} ({:.1f}%)\n", size(std::max<int64_t>(use.allocated - use.peak, 0)),
         percent(std::max<int64_t>(use.allocated - use.peak, 0), use.allocated));
-  print("  padding        {} ({:.1f}% of the arrays at the peak)\n", size(std::max<int64_t>(use.padded - use.dense, 0)),
+  print("  padding        {} ({:.1f}% of the arrays at the peak)\n",
+        size(std::max<int64_t>(use.padded - use.dense, 0)),
         percent(std::max<int64_t>(use.padded - use.dense, 0), use.padded));
   print("  Largest program allocations at the peak:\n");
   for (size_t i = 0; i < space.largest.size(); ++i) print_buffer(out, i + 1, space.largest[i]);
 }
 
 Json json_of(const BufferLine& b) {
-  Json json = {{"name", b.name},     {"opcode", b.operation},         {"shape", b.shape},
-               {"allocation", b.allocation}, {"offset_bytes", b.offset}, {"size_bytes", b.size},
-               {"unpadded_bytes", b.dense},  {"padded_bytes", b.padded}, {"start_step", b.start},
+  Json json = {{"name", b.name},
+               {"opcode", b.operation},
+               {"shape", b.shape},
+               {"allocation", b.allocation},
+               {"offset_bytes", b.offset},
+               {"size_bytes", b.size},
+               {"unpadded_bytes", b.dense},
+               {"padded_bytes", b.padded},
+               {"start_step", b.start},
                {"end_step", b.end}};
   if (!b.op_name.empty()) json["op_name"] = b.op_name;
   if (b.parameter >= 0) json["parameter"] = b.parameter;
@@ -79,19 +88,28 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 std::string to_text(const BufferReport& report) {
-  std::string out = fmt::format("Buffers of {}: {} allocations, {}\n", report.module, report.allocations, size(report.total));
-  fmt::format_to(std::back_inserter(out), "  {} steps, scheduled by {}; alignment {}; at least {} are needed at one step\n",
+  std::string out = fmt::format("Buffers of {}: {} allocations, {}\n", report.module, report.allocations,
+                                size(report.total));
+  fmt::format_to(std::back_inserter(out),
+                 "  {} steps, scheduled by {}; alignment {}; at least {} are needed at one step\n",
                  report.steps, report.scheduled_by, report.alignment, size(report.least));
   for (const SpaceLine& space : report.spaces) print_space(out, space);
   if (report.at) {
     fmt::format_to(std::back_inserter(out), "\nLive at step {}:\n", *report.at);
-    Table table({{"buffer", Align::kLeft, 40}, {"size"}, {"allocation"}, {"offset"}, {"from"}, {"to"}, {"shape", Align::kLeft, 60}});
+    Table table({{"buffer", Align::kLeft, 40},
+                 {"size"},
+                 {"allocation"},
+                 {"offset"},
+                 {"from"},
+                 {"to"},
+                 {"shape", Align::kLeft, 60}});
     for (const BufferLine& b : report.live)
-      table.add({b.name, size(b.size), fmt::to_string(b.allocation), fmt::to_string(b.offset), fmt::to_string(b.start),
-                 fmt::to_string(b.end), b.shape});
+      table.add({b.name, size(b.size), fmt::to_string(b.allocation), fmt::to_string(b.offset),
+                 fmt::to_string(b.start), fmt::to_string(b.end), b.shape});
     out += table.text("  ");
   }
-  for (const std::string& overflow : report.overflows) out += "\nRan out of memory in memory space " + overflow + "\n";
+  for (const std::string& overflow : report.overflows)
+    out += "\nRan out of memory in memory space " + overflow + "\n";
   return out;
 }
 
@@ -129,7 +147,8 @@ std::string to_json(const BufferReport& report) {
 }
 
 std::string to_csv(const BufferAnalysis& analysis) {
-  std::string out = "buffer_id,buffer_name,offset,size,definition_time,end_time,num_uses,use_times,use_names\n";
+  std::string out =
+      "buffer_id,buffer_name,offset,size,definition_time,end_time,num_uses,use_times,use_names\n";
   for (const Allocation& allocation : analysis.assignment.allocations)
     for (const AssignedValue& at : allocation.values) {
       const LiveRange& range = analysis.ranges[static_cast<size_t>(at.value)];
@@ -141,9 +160,10 @@ std::string to_csv(const BufferAnalysis& analysis) {
       });
       const std::string name = analysis.names[analysis.definer(at.value)] +
                                index_text(analysis.places.index(analysis.values[at.value].defined));
-      fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{}\n", analysis.values[at.value].number,
-                     quoted(name), at.offset, at.size, range.start, range.end, times.size(),
-                     fmt::join(times, ";"), quoted(fmt::format("{}", fmt::join(names, ";"))));
+      fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{}\n",
+                     analysis.values[at.value].number, quoted(name), at.offset, at.size, range.start,
+                     range.end, times.size(), fmt::join(times, ";"),
+                     quoted(fmt::format("{}", fmt::join(names, ";"))));
     }
   return out;
 }

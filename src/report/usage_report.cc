@@ -28,8 +28,8 @@ std::string without_layout(const std::string& shape) {
 std::string kinds(const DumpAllocation& a) {
   std::string text = fmt::format("allocation {}: size {}", a.number, xla_size_text(a.size));
   if (a.parameter)
-    text += fmt::format(", parameter {}, shape |{}| at ShapeIndex {}", a.parameter->number, a.parameter->shape,
-                        index_text(a.parameter->index));
+    text += fmt::format(", parameter {}, shape |{}| at ShapeIndex {}", a.parameter->number,
+                        a.parameter->shape, index_text(a.parameter->index));
   if (a.output_shape) text += fmt::format(", output shape is |{}|", *a.output_shape);
   if (a.is_constant) text += ", constant";
   if (a.is_thread_local) text += ", thread-local";
@@ -65,14 +65,16 @@ std::string shapes_of(const OffsetGroup& group) {
   std::vector<std::pair<std::string, int>> counted;
   for (const DumpValue* value : group.values) {
     const std::string shape = without_layout(value->shape);
-    const auto known = std::find_if(counted.begin(), counted.end(), [&](const auto& c) { return c.first == shape; });
+    const auto known =
+        std::find_if(counted.begin(), counted.end(), [&](const auto& c) { return c.first == shape; });
     if (known == counted.end())
       counted.emplace_back(shape, 1);
     else
       ++known->second;
   }
   std::vector<std::string> texts;
-  for (const auto& [shape, count] : counted) texts.push_back(count > 1 ? fmt::format("{}×{}", count, shape) : shape);
+  for (const auto& [shape, count] : counted)
+    texts.push_back(count > 1 ? fmt::format("{}×{}", count, shape) : shape);
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -92,23 +94,23 @@ std::string usage_report(const BufferDump& dump) {
                      [](const DumpAllocation* a, const DumpAllocation* b) { return a->size > b->size; });
     int64_t total = 0, sum = 0;
     for (const DumpAllocation* allocation : allocations) total += allocation->size;
-    print("Memory Space: {} (color={})\nTotal bytes: {} ({})\n", color == 0 ? "default" : fmt::format("S({})", color),
-          color, total, xla_size_text(total));
+    print("Memory Space: {} (color={})\nTotal bytes: {} ({})\n",
+          color == 0 ? "default" : fmt::format("S({})", color), color, total, xla_size_text(total));
     print("\ncumulative_size; total_size - cumulative_size; allocation\n{}\n", std::string(78, '-'));
     for (const DumpAllocation* allocation : allocations) {
       sum += allocation->size;
-      print("{:>10}({:3.0f}%); {:>10}; {}\n", xla_size_text(sum), percent(sum, total), xla_size_text(total - sum),
-            kinds(*allocation));
+      print("{:>10}({:3.0f}%); {:>10}; {}\n", xla_size_text(sum), percent(sum, total),
+            xla_size_text(total - sum), kinds(*allocation));
     }
     for (const DumpAllocation* allocation : allocations) {
-      print("\n{}\n  cumulative_size;       size;       offset; used_by_n_values; shapes_list\n  {}\n", kinds(*allocation),
-            std::string(60, '-'));
+      print("\n{}\n  cumulative_size;       size;       offset; used_by_n_values; shapes_list\n  {}\n",
+            kinds(*allocation), std::string(60, '-'));
       int64_t cumulative = 0;
       for (const OffsetGroup& group : groups_of(*allocation)) {
         cumulative += group.size;
         print("  {:>9}({:3.0f}%); {:>10}; {:>12}; {:>16}; {}\n", xla_size_text(cumulative),
-              percent(cumulative, allocation->size), xla_size_text(group.size), group.offset, group.values.size(),
-              shapes_of(group));
+              percent(cumulative, allocation->size), xla_size_text(group.size), group.offset,
+              group.values.size(), shapes_of(group));
       }
     }
     print("\n");
@@ -134,7 +136,8 @@ std::string dump_summary(const BufferDump& dump) {
     total += a.size;
     for (const DumpValue& value : a.values) values.push_back(&value);
   }
-  std::stable_sort(values.begin(), values.end(), [](const DumpValue* a, const DumpValue* b) { return a->size > b->size; });
+  std::stable_sort(values.begin(), values.end(),
+                   [](const DumpValue* a, const DumpValue* b) { return a->size > b->size; });
   std::string out;
   const TextBuilder print{out};
   print("Dump of {}: {} allocations, {} ({} bytes), {} values\n", dump.era == Era::k2022 ? "2022" : "today",
@@ -142,8 +145,8 @@ std::string dump_summary(const BufferDump& dump) {
   for (const auto& [name, kind] : kinds_found)
     print("  {:<12} {:>5} allocations {:>12} bytes\n", name, kind.count, kind.bytes);
   if (dump.has(DumpPart::kLiveRange))
-    print("  {} steps, peak at step {}, {} values live then\n", dump.live_range.end, dump.live_range.peak_step,
-          dump.live_range.peak.size());
+    print("  {} steps, peak at step {}, {} values live then\n", dump.live_range.end,
+          dump.live_range.peak_step, dump.live_range.peak.size());
   print("Largest values:\n");
   for (size_t i = 0; i < values.size() && i < 15; ++i)
     print("  {:>10}  {}{}  {}\n", xla_size_text(values[i]->size), values[i]->value.name,

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "analysed.h"
-#include "random_module.h"
 #include "memory/space_use.h"
+#include "random_module.h"
 
 namespace hlosim {
 namespace {
@@ -30,7 +30,8 @@ std::set<int32_t> needed_steps(const Analysed& m, ValueIndex value) {
       const Opcode opcode = (*m.module)[user].opcode;
       // What only looks at the table doesn't read an element; loops and calls hand values on.
       if (opcode == Opcode::kTuple || opcode == Opcode::kWhile || opcode == Opcode::kCall) continue;
-      if ((opcode == Opcode::kGetTupleElement || opcode == Opcode::kCopy) && b.places.part(place) != 0) continue;
+      if ((opcode == Opcode::kGetTupleElement || opcode == Opcode::kCopy) && b.places.part(place) != 0)
+        continue;
       see(b.schedule.step_of[user]);
     }
   }
@@ -41,12 +42,13 @@ std::set<int32_t> needed_steps(const Analysed& m, ValueIndex value) {
 bool is_read_by(const Analysed& m, ValueIndex user, ValueIndex operand) {
   const auto operands = (*m.module)[m.buffers->definer(user)].operands;
   for (const Place place : m.buffers->values.positions(operand))
-    if (std::find(operands.begin(), operands.end(), m.buffers->places.instruction(place)) != operands.end()) return true;
+    if (std::find(operands.begin(), operands.end(), m.buffers->places.instruction(place)) != operands.end())
+      return true;
   return false;
 }
 
-/// No two values that are needed at one step lie on the same bytes, but where they have to share, or where one
-/// ends exactly where it is overwritten by what is made of it.
+/// No two values that are needed at one step lie on the same bytes, but where they have to share, or where
+/// one ends exactly where it is overwritten by what is made of it.
 void expect_no_overlap(const Analysed& m, const std::string& text) {
   const BufferAnalysis& b = *m.buffers;
   std::map<ValueIndex, std::set<int32_t>> needed;
@@ -66,7 +68,8 @@ void expect_no_overlap(const Analysed& m, const std::string& text) {
         const bool x_later = *needed[x.value].begin() > *needed[y.value].begin();
         const ValueIndex later = x_later ? x.value : y.value, earlier = x_later ? y.value : x.value;
         EXPECT_TRUE(both.size() == 1 && both[0] == *needed[later].begin() && is_read_by(m, later, earlier))
-            << m.buffers->names[b.definer(later)] << " and " << m.buffers->names[b.definer(earlier)] << "\n" << text;
+            << m.buffers->names[b.definer(later)] << " and " << m.buffers->names[b.definer(earlier)] << "\n"
+            << text;
       }
 }
 
@@ -103,7 +106,8 @@ TEST(AssignmentProperties, HoldForRandomModules) {
     }
     for (const Allocation& allocation : b.assignment.allocations) {
       if (allocation.is_temporary() && options.alignment == 1 && allocation.size > 0)
-        ratios.push_back(static_cast<double>(allocation.size) / static_cast<double>(slow_peak(m, allocation)));
+        ratios.push_back(static_cast<double>(allocation.size) /
+                         static_cast<double>(slow_peak(m, allocation)));
       if (allocation.parameter < 0 && !allocation.is_output) continue;
       int64_t largest = 0;
       for (const AssignedValue& value : allocation.values) {
@@ -114,7 +118,8 @@ TEST(AssignmentProperties, HoldForRandomModules) {
     }
     if (HasFailure()) return;
   }
-  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
+  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2),
+                   ratios.end());
   EXPECT_LE(ratios[ratios.size() / 2], 1.05);
 }
 
@@ -128,10 +133,12 @@ TEST(AssignmentProperties, EveryScheduleIsLegal) {
       const FlatSchedule& schedule = m.buffers->schedule;
       std::set<int32_t> seen;
       for (const InstructionId id : schedule.steps) {
-        for (const InstructionId operand : (*m.module)[id].operands) EXPECT_TRUE(seen.contains(operand.index));
+        for (const InstructionId operand : (*m.module)[id].operands)
+          EXPECT_TRUE(seen.contains(operand.index));
         EXPECT_TRUE(seen.insert(id.index).second);
       }
-      for (const InstructionId id : m.module->entry_computation().instructions) EXPECT_TRUE(seen.contains(id.index));
+      for (const InstructionId id : m.module->entry_computation().instructions)
+        EXPECT_TRUE(seen.contains(id.index));
     }
 }
 

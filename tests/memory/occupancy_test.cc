@@ -38,8 +38,7 @@ Result run(std::string text) {
     text.replace(at, 4, "f32[8,128]{1,0:T(8,128)}");
   Result result{test::module_or_fail(text), {}};
   const Schedule schedule = make_schedule(result.module, op_table());
-  result.occupancy =
-      memory_occupancy(result.module, test::device_or_fail("v5e").config, schedule.order);
+  result.occupancy = memory_occupancy(result.module, test::device_or_fail("v5e").config, schedule.order);
   return result;
 }
 

@@ -117,7 +117,8 @@ TEST(Packing, NothingOverlapsAndThePeakFits) {
                                   pack(items, alignment, PackOrder::kTemporal).size));
     if (alignment == 1) ratios.push_back(static_cast<double>(best.size) / static_cast<double>(peak));
   }
-  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
+  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2),
+                   ratios.end());
   EXPECT_LE(ratios[ratios.size() / 2], 1.05);
 }
 
@@ -138,8 +139,8 @@ TEST(Packing, IsNearTheOptimumOfSmallCases) {
   }
   RecordProperty("optimal", optimal);
   RecordProperty("mean_percent_above", static_cast<int>(100 * (sum / kRounds - 1)));
-  std::printf("best fit: optimal in %d of %d, %.2f%% above the optimum on average, %.1f%% at worst\n", optimal, kRounds,
-              100 * (sum / kRounds - 1), 100 * (worst - 1));
+  std::printf("best fit: optimal in %d of %d, %.2f%% above the optimum on average, %.1f%% at worst\n",
+              optimal, kRounds, 100 * (sum / kRounds - 1), 100 * (worst - 1));
   EXPECT_GE(optimal, kRounds * 7 / 10);
   EXPECT_LE(sum / kRounds, 1.03);
 }
@@ -147,7 +148,8 @@ TEST(Packing, IsNearTheOptimumOfSmallCases) {
 TEST(Packing, TakesTheSmallestGapThatFits) {
   // Two gaps of 30 and 10 under three blocks that are there all the time; 10 go into the smaller one.
   std::vector<PackItem> items = {{100, 0, 9}, {100, 0, 4}, {40, 5, 9}, {30, 5, 9}};
-  for (size_t i = 0; i < items.size(); ++i) items[i].group = static_cast<int32_t>(i), items[i].order = static_cast<int64_t>(i);
+  for (size_t i = 0; i < items.size(); ++i)
+    items[i].group = static_cast<int32_t>(i), items[i].order = static_cast<int64_t>(i);
   const Packing packing = pack(items, 1, PackOrder::kSpatial);
   EXPECT_EQ(packing.size, 200);
   EXPECT_EQ(packing.offset, (std::vector<int64_t>{0, 100, 100, 140}));

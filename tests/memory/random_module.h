@@ -25,7 +25,8 @@ class RandomModule {
     const int outputs = 1 + below(3);
     std::vector<std::string> shapes;
     for (int i = 0; i < outputs; ++i) {
-      const int at = static_cast<int>(arrays_.size()) - 1 - below(std::min<int>(4, static_cast<int>(arrays_.size())));
+      const int at =
+          static_cast<int>(arrays_.size()) - 1 - below(std::min<int>(4, static_cast<int>(arrays_.size())));
       root += (i > 0 ? ", " : "") + arrays_[static_cast<size_t>(at)];
       shapes.push_back(shape(sizes_[static_cast<size_t>(at)]));
     }
@@ -34,7 +35,8 @@ class RandomModule {
     const bool donates = below(3) == 0 && shapes[0] == shape(sizes_[0]);
     return fmt::format("HloModule m{}{}\n{}ENTRY e {{\n{}  ROOT r = ({}) tuple({})\n}}\n",
                        below(2) == 0 ? ", is_scheduled=true" : "",
-                       donates ? ", input_output_alias={ {0}: (0, {}, may-alias) }" : "", computations_, body_, all, root);
+                       donates ? ", input_output_alias={ {0}: (0, {}, may-alias) }" : "", computations_,
+                       body_, all, root);
   }
 
  private:
@@ -79,8 +81,9 @@ class RandomModule {
         return add_array(size, fmt::format("dynamic-update-slice({}, {}, {}, {})", kept, update, zero, zero));
       }
       case 5: {
-        computations_ += fmt::format("{} {{\n  {}p = {} parameter(0)\n  {}n = {} negate({}p)\n  ROOT {}r = {} add({}p, {}n)\n}}\n",
-                                     id, id, s, id, s, id, id, s, id, id);
+        computations_ += fmt::format(
+            "{} {{\n  {}p = {} parameter(0)\n  {}n = {} negate({}p)\n  ROOT {}r = {} add({}p, {}n)\n}}\n", id,
+            id, s, id, s, id, id, s, id, id);
         const char* how[] = {"call({}), to_apply={}", "fusion({}), kind=kLoop, calls={}"};
         return add_array(size, fmt::format(fmt::runtime(how[below(2)]), x, id));
       }
@@ -92,14 +95,18 @@ class RandomModule {
         const std::string zero = add("s32[] constant(0)");
         const std::string start = add(fmt::format("(s32[], {}, {}) tuple({}, {}, {})", s, s, zero, x, y));
         computations_ += loop(id, s, below(2) == 0);
-        const std::string state = add(fmt::format("(s32[], {}, {}) while({}), condition={}c, body={}b", s, s, start, id, id));
+        const std::string state =
+            add(fmt::format("(s32[], {}, {}) while({}), condition={}c, body={}b", s, s, start, id, id));
         return add_array(size, fmt::format("get-tuple-element({}), index={}", state, 1 + below(2)));
       }
       case 8: {
         const std::string which = add("pred[] constant(true)");
-        computations_ += fmt::format("{}t {{\n  {}tp = {} parameter(0)\n  ROOT {}tr = {} negate({}tp)\n}}\n", id, id, s, id, s, id);
+        computations_ += fmt::format("{}t {{\n  {}tp = {} parameter(0)\n  ROOT {}tr = {} negate({}tp)\n}}\n",
+                                     id, id, s, id, s, id);
         computations_ += fmt::format("{}f {{\n  ROOT {}fp = {} parameter(0)\n}}\n", id, id, s);
-        return add_array(size, fmt::format("conditional({}, {}, {}), true_computation={}t, false_computation={}f", which, x, y, id, id));
+        return add_array(
+            size, fmt::format("conditional({}, {}, {}), true_computation={}t, false_computation={}f", which,
+                              x, y, id, id));
       }
       case 9: {
         const std::string fast = fmt::format("f32[{},8]{{1,0:S(1)}}", 8 * size);

@@ -18,7 +18,7 @@ using test::shared_text;
 
 constexpr const char* kSeed = "seeds/001_d05a1149d5848d03.txt";
 
-#define HLOSIM_NEED(text)                                                                        \
+#define HLOSIM_NEED(text) \
   if ((text).empty()) GTEST_SKIP() << "HLOSIM_SHARED_DIR has no seeds: " << HLOSIM_SHARED_DIR
 
 BufferDump read_or_fail(const std::string& text) {
@@ -79,16 +79,21 @@ TEST(SeedDump, TheModuleGivesItsAllocationsPositionsUsesAndRanges) {
   BufferDump theirs = read_or_fail(rebuilt.seed);
   const BufferDump ours = dump_of(*module.buffers, op_table(), Era::k2022);
   for (DumpAllocation& allocation : theirs.allocations) allocation.address.reset();
-  const auto block = [](const BufferDump& dump) { return to_text(dump).substr(0, to_text(dump).find("\nTotal")); };
+  const auto block = [](const BufferDump& dump) {
+    return to_text(dump).substr(0, to_text(dump).find("\nTotal"));
+  };
   EXPECT_EQ(block(ours), block(theirs));
   ASSERT_EQ(ours.used_values.size(), theirs.used_values.size());
   for (size_t i = 0; i < ours.used_values.size(); ++i) {
     const DumpUsedValue &a = ours.used_values[i], &b = theirs.used_values[i];
     EXPECT_EQ(a.value, b.value);
     EXPECT_TRUE(a.positions == b.positions) << b.value.name;
-    EXPECT_TRUE(std::is_permutation(a.uses.begin(), a.uses.end(), b.uses.begin(), b.uses.end())) << b.value.name;
+    EXPECT_TRUE(std::is_permutation(a.uses.begin(), a.uses.end(), b.uses.begin(), b.uses.end()))
+        << b.value.name;
   }
-  const auto live = [](const BufferDump& dump) { return to_text(dump).substr(to_text(dump).find("HloLiveRange")); };
+  const auto live = [](const BufferDump& dump) {
+    return to_text(dump).substr(to_text(dump).find("HloLiveRange"));
+  };
   BufferDump ours_as_theirs = ours;
   ours_as_theirs.final_line_ends = theirs.final_line_ends;
   EXPECT_EQ(live(ours_as_theirs), live(theirs));
@@ -116,8 +121,9 @@ TEST(SeedDump, WithoutKnownOrdersOnlyThreadLocalOnesMove) {
     const auto content = [](const DumpAllocation& allocation) {
       std::vector<std::string> lines;
       for (const DumpValue& v : allocation.values)
-        lines.push_back(fmt::format("{}{} {} {} {}", v.value.name, v.value.index ? index_text(*v.value.index) : "",
-                                    v.size, v.offset, v.shape));
+        lines.push_back(fmt::format("{}{} {} {} {}", v.value.name,
+                                    v.value.index ? index_text(*v.value.index) : "", v.size, v.offset,
+                                    v.shape));
       std::sort(lines.begin(), lines.end());
       return lines;
     };
@@ -162,11 +168,11 @@ TEST(SeedDump, OtherSeedsKeepTheirNumbers) {
     const Assignment& assignment = module.buffers->assignment;
     Sums sums;
     for (const Allocation& a : assignment.allocations)
-      (a.parameter >= 0     ? sums.parameter
-       : a.is_constant      ? sums.constant
-       : a.is_thread_local  ? sums.local
-       : a.is_output        ? sums.output
-                            : sums.temporary) += a.size;
+      (a.parameter >= 0    ? sums.parameter
+       : a.is_constant     ? sums.constant
+       : a.is_thread_local ? sums.local
+       : a.is_output       ? sums.output
+                           : sums.temporary) += a.size;
     EXPECT_EQ(assignment.allocations.size(), c.allocations) << c.file;
     EXPECT_EQ(assignment.total(), c.total) << c.file;
     EXPECT_EQ(sums, c.sums) << c.file;
