@@ -19,13 +19,13 @@ struct Abs {
 struct Maximum {
   static uint16_t of(uint16_t x, uint16_t y) {
     const float a = decode<kBf16>(x), b = decode<kBf16>(y);
-    return (a == a) & !(b <= a) ? y : x;
+    return ((a == a) & !(b <= a)) ? y : x;
   }
 };
 struct Minimum {
   static uint16_t of(uint16_t x, uint16_t y) {
     const float a = decode<kBf16>(x), b = decode<kBf16>(y);
-    return (a == a) & !(b >= a) ? y : x;
+    return ((a == a) & !(b >= a)) ? y : x;
   }
 };
 }  // namespace bf16
