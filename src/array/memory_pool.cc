@@ -20,9 +20,9 @@ namespace {
 using internal::Block;
 
 constexpr int64_t kAlignment = 64;
-constexpr int64_t kSmallLimit = 32 << 10;       // larger blocks come from the range
-constexpr int64_t kSmallChunk = 256 << 10;      // small ones are cut from chunks of this size
-constexpr int kSmallClasses = 16;               // 64 bytes << class
+constexpr int64_t kSmallLimit = 32 << 10;   // larger blocks come from the range
+constexpr int64_t kSmallChunk = 256 << 10;  // small ones are cut from chunks of this size
+constexpr int kSmallClasses = 16;           // 64 bytes << class
 constexpr int64_t kLargeUnit = 4 << 10;
 constexpr int64_t kHugePage = 2 << 20;
 
@@ -54,7 +54,7 @@ struct MemoryPool::State {
   int64_t range_bytes = 0, touched = 0;
   void* mapping = nullptr;
   int64_t mapping_bytes = 0;
-  std::map<int64_t, int64_t> free_at;               // offset → bytes
+  std::map<int64_t, int64_t> free_at;                // offset → bytes
   std::set<std::pair<int64_t, int64_t>> free_sizes;  // (bytes, offset)
   Block* free_headers = nullptr;
 
@@ -96,14 +96,19 @@ Block* MemoryPool::State::take_small(int64_t bytes) {
 }
 
 void MemoryPool::State::reserve_range() {
-  range_bytes = round_up(2 * physical_bytes(), kHugePage);
-  mapping_bytes = range_bytes + kHugePage;
-  mapping = mmap(nullptr, static_cast<size_t>(mapping_bytes), PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  HLOSIM_CHECK(mapping != MAP_FAILED, "cannot reserve {} bytes of addresses: {}", mapping_bytes,
-               strerror(errno));
+  // Where a limit is set on addresses, as much as there is.
+  for (range_bytes = round_up(2 * physical_bytes(), kHugePage);;
+       range_bytes = round_up(range_bytes / 2, kHugePage)) {
+    mapping_bytes = range_bytes + kHugePage;
+    mapping = mmap(nullptr, static_cast<size_t>(mapping_bytes), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping != MAP_FAILED) break;
+    HLOSIM_CHECK(range_bytes > kHugePage, "cannot reserve {} bytes of addresses: {}", mapping_bytes,
+                 strerror(errno));
+  }
   const auto address = reinterpret_cast<uintptr_t>(mapping);
-  range = static_cast<std::byte*>(mapping) + (static_cast<uintptr_t>(kHugePage) - address % kHugePage) % kHugePage;
+  range = static_cast<std::byte*>(mapping) +
+          (static_cast<uintptr_t>(kHugePage) - address % kHugePage) % kHugePage;
   madvise(range, static_cast<size_t>(range_bytes), MADV_HUGEPAGE);  // a wish: without it all is slower
   add_free(0, range_bytes);
 }
