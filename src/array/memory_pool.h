@@ -64,7 +64,7 @@ class MemoryPool {
   MemoryPool& operator=(const MemoryPool&) = delete;
 
   /// `bytes` uninitialised bytes, 0 allowed. Running out of memory aborts with the number: whoever runs
-  /// a module asks for its peak first (exec/memory_bound.h).
+  /// a module asks for its peak first (Program::peak_bytes()).
   Buffer allocate(int64_t bytes);
 
   int64_t live_bytes() const;   // in blocks handed out
