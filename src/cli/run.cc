@@ -23,6 +23,7 @@ constexpr Command kCommands[] = {
     {"cost", "Count flops and bytes as XLA's HloCostAnalysis does.", declare_cost},
     {"print", "Read modules and print them as HLO text.", declare_print},
     {"layout", "Sizes, padding and offsets of arrays in tiled layouts.", declare_layout},
+    {"systolic", "Cycles of a matrix product on a systolic array of any size.", declare_systolic},
     {"devices", "List the devices, or show one with the source of every number.", declare_devices},
     {"ops", "List the opcodes and what is known of each.", declare_ops},
 };
