@@ -44,5 +44,6 @@ std::function<int()> declare_layout(CLI::App& app, Streams streams);
 std::function<int()> declare_systolic(CLI::App& app, Streams streams);
 std::function<int()> declare_devices(CLI::App& app, Streams streams);
 std::function<int()> declare_buffers(CLI::App& app, Streams streams);
+std::function<int()> declare_accuracy(CLI::App& app, Streams streams);
 
 }  // namespace hlosim

@@ -20,6 +20,7 @@ constexpr Command kCommands[] = {
     {"check", "Read and verify modules; report what is wrong with them.", declare_check},
     {"run", "Execute a module on this processor; compare results.", declare_run},
     {"buffers", "Where every byte lives and when: values, live ranges, allocations.", declare_buffers},
+    {"accuracy", "Hold simulated times against measured ones.", declare_accuracy},
     {"cost", "Count flops and bytes as XLA's HloCostAnalysis does.", declare_cost},
     {"print", "Read modules and print them as HLO text.", declare_print},
     {"layout", "Sizes, padding and offsets of arrays in tiled layouts.", declare_layout},

@@ -1,0 +1,40 @@
+// Measured times: each with the module that was run, the device it ran on, and how.
+//
+// The file is a JSON array of objects. Their keys: docs/accuracy.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source.h"
+#include "base/value.h"
+#include "model/device.h"
+
+namespace hlosim {
+
+struct MeasuredCase {
+  std::string id, device, kind;
+  std::string scope = "single", dtype_class = "native", family;
+  bool core = false;
+  std::string hlo;
+  double time_us = 0;
+  std::string time_of;  // opcode or name of the one instruction that was timed; empty: the module
+  int64_t num_devices = 1;
+  std::optional<Topology> topology;
+  bool topology_in_cores = false;  // the sides count TensorCores, not chips
+  std::optional<bool> optimized;   // true: as a TPU compiler left it
+  // Flags.
+  std::optional<int64_t> scoped_vmem_kib;  // xla_tpu_scoped_vmem_limit_kib
+  std::optional<int64_t> p_state;          // xla_tpu_dvfs_p_state
+  double dispatch_us = 0;                  // time_includes_dispatch_us
+  std::vector<std::string> other_flags;    // names of flags that nothing here understands
+};
+
+/// Reads all cases. Errors, with their place: what parse_json() finds, missing keys, values of a wrong type,
+/// times and counts that aren't positive, an id given twice. Keys that aren't known are left alone.
+std::vector<MeasuredCase> read_measured_cases(const SourcePtr& source, DiagnosticList& problems);
+
+}  // namespace hlosim
