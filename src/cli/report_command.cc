@@ -14,7 +14,6 @@
 #include "cli/input.h"
 #include "cli/run.h"
 #include "model/custom_call_costs.h"
-#include "model/device_text_form.h"
 #include "ops/op_table.h"
 #include "report/estimate.h"
 #include "report/report.h"
@@ -30,6 +29,7 @@ struct Options {
   std::vector<std::string> overrides;
   std::string topology;
   std::optional<int64_t> devices;
+  int64_t slices = 1;
   std::string format = "text";
   std::string output = "-";
   int64_t top = 10;
@@ -108,14 +108,15 @@ std::optional<Setting> read_setting(const Options& options, Streams streams) {
   if (!choice) return usage_error(choice.error(), streams);
   setting.choice = *choice;
   if (!options.topology.empty()) {
-    const Result<Topology> topology = TextForm<Topology>::read(options.topology);
+    const Result<SliceRequest> topology = parse_topology(options.topology);
     if (!topology) {
       Diagnostic diagnostic = topology.error();
       diagnostic.message = "--topology: " + diagnostic.message;
       return usage_error(diagnostic, streams);
     }
-    setting.simulate.slice.topology = *topology;
+    setting.simulate.slice = *topology;
   }
+  setting.simulate.slice.slices = options.slices;
   setting.simulate.slice.devices = options.devices;
   setting.simulate.unknown_trip_count = options.while_trip_count;
   setting.simulate.keep_timeline = false;
@@ -217,9 +218,13 @@ std::function<int()> declare_report(CLI::App& app, Streams streams) {
   app.add_option("--set", options->overrides,
                  "path=value: another value for a key of the device; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--topology", options->topology, "Slice of chips, as in 2x2x1");
-  app.add_option("--devices", options->devices, "Number of devices of the slice")
+  app.add_option("--topology", options->topology,
+                 "Slice of chips, as in 2x2x1; 4x4x8_twisted, 4x4_mesh, 3x5_torus: whatever the rule says");
+  app.add_option("--devices", options->devices, "Number of devices of all slices")
       ->check(whole_number_from(1));
+  app.add_option("--slices", options->slices, "Slices of that topology, joined by the hosts' network")
+      ->check(whole_number_from(1))
+      ->capture_default_str();
   app.add_option("--format", options->format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();

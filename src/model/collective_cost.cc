@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "layout/sizes.h"
 #include "model/instruction_cost.h"
+#include "model/interconnect.h"
 #include "model/torus.h"
 #include "ops/collective_groups.h"
 #include "ops/infer.h"
@@ -15,17 +16,20 @@
 namespace hlosim {
 namespace {
 
+/// A chip passes on what it has received in full, so that bytes and hops add up.
 struct Seconds {
   double by_bytes = 0, by_hops = 0;
-  double longest() const { return std::max(by_bytes, by_hops); }
+  double total() const { return by_bytes + by_hops; }
 };
 
-/// How the members of one group lie in the slice.
+/// How the members of one group lie in a slice, the same in each slice that they lie in.
 struct GroupPlace {
   std::vector<TorusAxis> axes;  // of the box around them, sides longer than one
-  int64_t chips = 1;
+  int64_t slices = 1;
+  int64_t chips = 1;  // of one slice
   int64_t members_per_chip = 1;
-  bool is_box = true;  // every chip of the box has that many members
+  bool is_box = true;     // every chip of the box has that many members, in each slice
+  bool is_twisted = false;  // all of a twisted torus
   bool operator==(const GroupPlace&) const = default;
 };
 
@@ -33,37 +37,31 @@ class CollectiveModel {
  public:
   CollectiveModel(const DeviceConfig& device, const Slice& slice, const DeviceGrid& grid,
                   AssumptionList& assumptions)
-      : device_(device), slice_(slice), grid_(grid), assumptions_(assumptions) {}
+      : device_(device), slice_(slice), grid_(grid), assumptions_(assumptions), network_(slice) {}
 
-  /// Device of a member: XLA's default assignment numbers partitions first.
+  /// Chip of a member, over all slices: XLA's default assignment numbers partitions first.
   int64_t chip_of(int64_t flattened) const {
     const int64_t replica = flattened / grid_.partitions, partition = flattened % grid_.partitions;
     return (partition * grid_.replicas + replica) / slice_.devices_per_chip;
   }
+  int64_t slice_of(int64_t chip) const { return chip / network_.chips(); }
+  int64_t host_of(int64_t chip) const { return chip / std::max<int64_t>(1, device_.host.chips); }
 
   GroupPlace place(std::span<const int64_t> group) const {
-    GroupPlace place;
-    std::set<int64_t> chips;
-    for (const int64_t member : group) chips.insert(chip_of(member));
-    place.chips = static_cast<int64_t>(chips.size());
-    int64_t stride = 1, box = 1;
-    for (size_t axis = 0; axis < slice_.sides.size(); ++axis) {
-      int64_t low = slice_.sides[axis], high = -1;
-      for (const int64_t chip : chips) {
-        const int64_t at = chip / stride % slice_.sides[axis];
-        low = std::min(low, at), high = std::max(high, at);
-      }
-      const int64_t length = high - low + 1;
-      if (length > 1)
-        place.axes.push_back(
-            {static_cast<int64_t>(axis), length, slice_.wraps[axis] && length == slice_.sides[axis]});
-      box *= std::max<int64_t>(length, 1);
-      stride *= slice_.sides[axis];
+    std::map<int64_t, std::map<int64_t, int64_t>> members;  // slice, chip
+    for (const int64_t member : group) {
+      const int64_t chip = chip_of(member);
+      ++members[slice_of(chip)][chip % network_.chips()];
     }
-    const auto members = static_cast<int64_t>(group.size());
-    place.members_per_chip = std::max<int64_t>(1, members / std::max<int64_t>(place.chips, 1));
-    place.is_box = box == place.chips && members == place.chips * place.members_per_chip;
-    return place;
+    std::optional<GroupPlace> place;
+    for (const auto& [slice, chips] : members) {
+      const GroupPlace here = place_in_slice(chips);
+      if (!place) place = here;
+      place->is_box &= here.is_box && here == *place;
+    }
+    if (!place) return {};
+    place->slices = static_cast<int64_t>(members.size());
+    return *place;
   }
 
   /// Rate of one link in one direction, as one group sees it: the devices of a chip share its links.
@@ -82,16 +80,54 @@ class CollectiveModel {
 
   double hop_seconds() const { return static_cast<double>(device_.ici.hop_latency.count()) * 1e-12; }
 
-  /// Everybody gets all of `bytes` (the other way round: everybody's is reduced to parts).
+  int64_t hops(const GroupPlace& place) const {
+    if (!place.is_twisted) return diameter(place.axes);
+    int64_t farthest = 0;
+    for (int64_t chip = 1; chip < network_.chips(); ++chip) {
+      int64_t steps = 0;
+      network_.walk(0, network_.ways(0, chip).front(), [&](size_t) { ++steps; });
+      farthest = std::max(farthest, steps);
+    }
+    return farthest;
+  }
+
+  /// No schedule on the links is faster: what the member with the fewest links receives or sends, the busiest
+  /// cut, the farthest hop.
+  Seconds bound(CollectiveKind kind, const GroupPlace& place, double volume, double payload) const {
+    const double link = link_rate(place.members_per_chip);
+    double capacity = 0;
+    for (const TorusAxis& axis : place.axes) capacity += place.is_twisted ? 2 * link : axis.capacity(link);
+    const double others = 1 - 1 / static_cast<double>(std::max<int64_t>(place.chips, 1));
+    const double far = static_cast<double>(hops(place)) * hop_seconds();
+    if (capacity == 0) return {};
+    switch (kind) {
+      case CollectiveKind::kAllGather:
+      case CollectiveKind::kReduceScatter:
+        return {volume * others / capacity, far};
+      case CollectiveKind::kAllReduce:
+        return {2 * volume * others / capacity, 2 * far};
+      case CollectiveKind::kAllToAll:
+      case CollectiveKind::kRaggedAllToAll:
+        return {payload * static_cast<double>(place.members_per_chip) / static_cast<double>(place.slices) * others /
+                    capacity,
+                far};
+      case CollectiveKind::kBroadcast:
+        return {payload / capacity, far};
+      case CollectiveKind::kPermute:
+        break;
+    }
+    return {};
+  }
+
+  /// Everybody in a slice gets all of `bytes` (the other way round: everybody's is reduced to parts).
   Seconds gather(const GroupPlace& place, double bytes) const {
     Seconds seconds;
-    seconds.by_bytes = gather_seconds(place.axes, bytes, link_rate(place.members_per_chip));
-    seconds.by_hops = static_cast<double>(diameter(place.axes)) * hop_seconds();
-    if (place.members_per_chip > 1) {
-      const double others = 1 - 1 / static_cast<double>(place.members_per_chip);
-      seconds.by_bytes = std::max(seconds.by_bytes, bytes * others / die_rate());
-      if (place.chips == 1) seconds.by_hops = hop_seconds();
-    }
+    const double link = link_rate(place.members_per_chip);
+    // A twisted torus looks the same along all axes: all its links carry the same.
+    seconds.by_bytes = place.is_twisted ? bound(CollectiveKind::kAllGather, place, bytes, 0).by_bytes
+                                        : gather_seconds(place.axes, bytes, link);
+    seconds.by_hops = static_cast<double>(hops(place)) * hop_seconds();
+    on_chip(place, bytes, seconds);
     return seconds;
   }
 
@@ -106,56 +142,96 @@ class CollectiveModel {
         seconds = gather(place, volume);
         return {2 * seconds.by_bytes, 2 * seconds.by_hops};
       case CollectiveKind::kAllToAll:
-      case CollectiveKind::kRaggedAllToAll:
+      case CollectiveKind::kRaggedAllToAll: {
+        const double chip = payload * static_cast<double>(place.members_per_chip);
         seconds.by_bytes =
-            all_to_all_seconds(place.axes, payload * static_cast<double>(place.members_per_chip), link);
+            place.is_twisted
+                ? all_to_all_load(network_, chip / static_cast<double>(place.chips * place.slices)) / link
+                : all_to_all_seconds(place.axes, chip / static_cast<double>(place.slices), link);
         break;
+      }
       case CollectiveKind::kBroadcast:
         seconds.by_bytes = broadcast_seconds(place.axes, payload, link);
         break;
       case CollectiveKind::kPermute:
         break;
     }
-    seconds.by_hops = static_cast<double>(diameter(place.axes)) * hop_seconds();
-    if (place.members_per_chip > 1) {
-      const double others = 1 - 1 / static_cast<double>(place.members_per_chip);
-      seconds.by_bytes = std::max(seconds.by_bytes, payload * others / die_rate());
-      if (place.chips == 1) seconds.by_hops = hop_seconds();
-    }
+    seconds.by_hops = static_cast<double>(hops(place)) * hop_seconds();
+    on_chip(place, payload, seconds);
     return seconds;
   }
 
-  /// A ring through the members in the order of the text, all groups at the same time.
+  /// What a group of several slices sends over the hosts' network, each slice's chips their parts of it: before,
+  /// after or between what goes over the links. The members on one host share its rate.
+  double between_slices(CollectiveKind kind, const GroupPlace& place, double volume, double payload,
+                        int64_t members_per_host) const {
+    const auto slices = static_cast<double>(place.slices);
+    const auto members = static_cast<double>(place.chips * place.members_per_chip);
+    const double others = (slices - 1) / slices;
+    double bytes = 0, rounds = 1;  // bytes of one member, one way
+    switch (kind) {
+      case CollectiveKind::kAllGather:
+      case CollectiveKind::kReduceScatter:
+        bytes = volume * others / members;
+        break;
+      case CollectiveKind::kAllReduce:
+        bytes = 2 * volume * others / members;
+        rounds = 2;
+        break;
+      case CollectiveKind::kAllToAll:
+      case CollectiveKind::kRaggedAllToAll:
+        bytes = payload * others;
+        break;
+      case CollectiveKind::kBroadcast:
+        bytes = payload / members;
+        break;
+      case CollectiveKind::kPermute:
+        break;
+    }
+    return bytes * static_cast<double>(members_per_host) / device_.host.dcn.bandwidth.count() +
+           rounds * static_cast<double>(device_.host.dcn.latency.count()) * 1e-12;
+  }
+
+  /// Of all groups together, on the host with most.
+  int64_t members_per_host(const std::vector<std::vector<int64_t>>& groups) const {
+    std::map<int64_t, int64_t> members;
+    int64_t most = 1;
+    for (const auto& group : groups)
+      for (const int64_t member : group) most = std::max(most, ++members[host_of(chip_of(member))]);
+    return most;
+  }
+
+  /// A ring through the members in the order of the text, both ways, all groups at the same time.
   Seconds on_links(CollectiveKind kind, const std::vector<std::vector<int64_t>>& groups, double volume,
                    double payload) const {
-    LinkLoads loads(slice_.sides, slice_.wraps);
-    int64_t hops = 0;
+    Traffic loads(*this);
     size_t members = 1;
     for (const auto& group : groups) {
       members = std::max(members, group.size());
-      for (size_t i = 0; i < group.size(); ++i)
-        hops = std::max(hops, loads.send(chip_of(group[i]), chip_of(group[(i + 1) % group.size()]), 1));
+      for (size_t i = 0; i < group.size(); ++i) {
+        const int64_t here = chip_of(group[i]), next = chip_of(group[(i + 1) % group.size()]);
+        loads.send(here, next, 0.5);
+        loads.send(next, here, 0.5);
+      }
     }
     const auto n = static_cast<double>(members);
     const double rounds = kind == CollectiveKind::kAllReduce ? 2 * (n - 1) : n - 1;
-    // An all-to-all sends each part as far as it has to go: half way round on average, both ways.
+    // An all-to-all sends each part as far as it has to go: a quarter of the way round on average, both ways.
     const double part = kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kRaggedAllToAll
                             ? payload / 4
                             : volume / n;
-    return {rounds * part * loads.busiest() / link_rate(slice_.devices_per_chip),
-            rounds * static_cast<double>(hops) * hop_seconds()};
+    const Seconds step = loads.seconds(link_rate(slice_.devices_per_chip), part);
+    return {rounds * step.by_bytes, rounds * step.by_hops};
   }
 
   Seconds permute(const std::vector<std::array<int64_t, 2>>& pairs, double payload) const {
-    LinkLoads loads(slice_.sides, slice_.wraps);
-    int64_t hops = 0;
+    Traffic loads(*this);
     bool within_chip = false;
     for (const auto& [source, target] : pairs) {
-      hops = std::max(hops, loads.send(chip_of(source), chip_of(target), payload));
+      loads.send(chip_of(source), chip_of(target), payload);
       within_chip |= source != target && chip_of(source) == chip_of(target);
     }
-    Seconds seconds{loads.busiest() / link_rate(slice_.devices_per_chip),
-                    static_cast<double>(hops) * hop_seconds()};
+    Seconds seconds = loads.seconds(link_rate(slice_.devices_per_chip), 1);
     if (within_chip) {
       seconds.by_bytes = std::max(seconds.by_bytes, payload / die_rate());
       seconds.by_hops = std::max(seconds.by_hops, hop_seconds());
@@ -164,20 +240,95 @@ class CollectiveModel {
   }
 
  private:
+  /// Bytes on the links of all slices, and on the networks of their hosts.
+  class Traffic {
+   public:
+    explicit Traffic(const CollectiveModel& model)
+        : model_(model), links_(static_cast<size_t>(model.slice_.count), LinkLoads(model.network_)) {}
+
+    void send(int64_t from, int64_t to, double bytes) {
+      const int64_t slice = model_.slice_of(from), chips = model_.network_.chips();
+      if (slice == model_.slice_of(to)) {
+        hops_ = std::max(hops_, links_[static_cast<size_t>(slice)].send(from % chips, to % chips, bytes));
+        return;
+      }
+      busiest_host_ = std::max({busiest_host_, out_[model_.host_of(from)] += bytes, in_[model_.host_of(to)] += bytes});
+    }
+
+    Seconds seconds(double link, double scale) const {
+      double busiest = 0;
+      for (const LinkLoads& loads : links_) busiest = std::max(busiest, loads.busiest());
+      Seconds result{busiest * scale / link, static_cast<double>(hops_) * model_.hop_seconds()};
+      if (busiest_host_ == 0) return result;
+      const LinkConfig& dcn = model_.device_.host.dcn;
+      result.by_bytes = std::max(result.by_bytes, busiest_host_ * scale / dcn.bandwidth.count());
+      result.by_hops = std::max(result.by_hops, static_cast<double>(dcn.latency.count()) * 1e-12);
+      return result;
+    }
+
+   private:
+    const CollectiveModel& model_;
+    std::vector<LinkLoads> links_;
+    std::map<int64_t, double> out_, in_;  // by host
+    double busiest_host_ = 0;
+    int64_t hops_ = 0;
+  };
+
+  GroupPlace place_in_slice(const std::map<int64_t, int64_t>& members) const {
+    GroupPlace place;
+    place.chips = static_cast<int64_t>(members.size());
+    place.members_per_chip = members.begin()->second;
+    for (const auto& [chip, count] : members) place.is_box &= count == place.members_per_chip;
+    int64_t stride = 1, box = 1;
+    for (size_t axis = 0; axis < slice_.sides.size(); ++axis) {
+      int64_t low = slice_.sides[axis], high = -1;
+      for (const auto& [chip, count] : members) {
+        const int64_t at = chip / stride % slice_.sides[axis];
+        low = std::min(low, at), high = std::max(high, at);
+      }
+      const int64_t length = high - low + 1;
+      const bool closes = slice_.wraps[axis] && !closes_with_twist(axis);
+      if (length > 1)
+        place.axes.push_back({static_cast<int64_t>(axis), length, closes && length == slice_.sides[axis]});
+      box *= std::max<int64_t>(length, 1);
+      stride *= slice_.sides[axis];
+    }
+    place.is_box &= box == place.chips;
+    place.is_twisted = slice_.twisted && place.is_box && place.chips == network_.chips();
+    return place;
+  }
+
+  bool closes_with_twist(size_t axis) const {
+    return slice_.twisted && slice_.sides[axis] == *std::min_element(slice_.sides.begin(), slice_.sides.end());
+  }
+
+  /// The devices of a chip exchange their parts of `bytes` as well.
+  void on_chip(const GroupPlace& place, double bytes, Seconds& seconds) const {
+    if (place.members_per_chip < 2) return;
+    const double others = 1 - 1 / static_cast<double>(place.members_per_chip);
+    seconds.by_bytes = std::max(seconds.by_bytes, bytes * others / die_rate());
+    if (place.chips == 1) seconds.by_hops = hop_seconds();
+  }
+
   const DeviceConfig& device_;
   const Slice& slice_;
   const DeviceGrid& grid_;
   AssumptionList& assumptions_;
+  Interconnect network_;
 };
 
 std::string axes_text(const GroupPlace& place) {
-  if (place.axes.empty()) return "within one chip";
   std::vector<std::string> parts;
   for (const TorusAxis& axis : place.axes)
     parts.push_back(
         fmt::format("{} of {} along {}", axis.ring ? "ring" : "line", axis.length,
                     axis.axis < 3 ? std::string(1, "xyz"[axis.axis]) : fmt::format("axis {}", axis.axis)));
-  return fmt::format("{}{}", fmt::join(parts, ", "), place.axes.size() > 1 ? ", axes in rotation" : "");
+  std::string text = place.is_twisted     ? fmt::format("twisted torus of {} chips", place.chips)
+                     : place.axes.empty() ? "within one chip"
+                                          : fmt::format("{}", fmt::join(parts, ", "));
+  if (place.axes.size() > 1 && !place.is_twisted) text += ", axes in rotation";
+  if (place.slices > 1) text += fmt::format("; between {} slices over their hosts", place.slices);
+  return text;
 }
 
 std::string_view kind_text(CollectiveKind kind) {
@@ -239,8 +390,12 @@ Result<CollectiveCost> cost_collective(const OpContext& op, const DeviceConfig& 
       const GroupPlace place = model.place(group);
       boxes &= place.is_box;
       if (!place.is_box || place == last) continue;
-      const Seconds here = model.on_box(cost.kind, place, volume, bytes);
-      if (!last || here.longest() > seconds.longest()) {
+      Seconds here = model.on_box(cost.kind, place, volume, bytes);
+      if (place.slices > 1)
+        here.by_bytes += model.between_slices(cost.kind, place, volume, bytes, model.members_per_host(groups->groups));
+      if (!last || here.total() > seconds.total()) {
+        const Seconds bound = model.bound(cost.kind, place, volume, bytes);
+        cost.bound = ceil_picoseconds(std::max(bound.by_bytes, bound.by_hops) * 1e12);
         seconds = here;
         cost.algorithm = fmt::format("{}: {}", kind_text(cost.kind), axes_text(place));
       }
@@ -248,13 +403,14 @@ Result<CollectiveCost> cost_collective(const OpContext& op, const DeviceConfig& 
     }
     if (!boxes) {
       const Seconds ring = model.on_links(cost.kind, groups->groups, volume, bytes);
-      if (ring.longest() >= seconds.longest()) {
+      if (ring.total() >= seconds.total()) {
         seconds = ring;
         cost.algorithm = fmt::format("{}: ring in group order on {}", kind_text(cost.kind), slice.text());
+        cost.bound = Picoseconds(0);
       }
     }
   }
-  cost.network = ceil_picoseconds(seconds.longest() * 1e12);
+  cost.network = ceil_picoseconds(seconds.total() * 1e12);
   cost.latency_bound = seconds.by_hops > seconds.by_bytes;
   cost.launch = device.ici.launch;
   return cost;

@@ -1,7 +1,7 @@
 #include "model/torus.h"
 
 #include <algorithm>
-#include <limits>
+#include <vector>
 
 namespace hlosim {
 namespace {
@@ -73,37 +73,6 @@ int64_t diameter(std::span<const TorusAxis> axes) {
   int64_t hops = 0;
   for (const TorusAxis& axis : axes) hops += axis.hops();
   return hops;
-}
-
-LinkLoads::LinkLoads(std::span<const int64_t> sides, const std::vector<bool>& wraps)
-    : sides_(sides.begin(), sides.end()), wraps_(wraps) {
-  size_t chips = 1;
-  for (const int64_t side : sides_) chips *= static_cast<size_t>(side);
-  loads_.resize(chips * sides_.size() * 2);
-}
-
-int64_t LinkLoads::send(int64_t from_chip, int64_t to_chip, double bytes) {
-  int64_t hops = 0, stride = 1, at = from_chip;
-  for (size_t axis = 0; axis < sides_.size(); ++axis) {
-    const int64_t side = sides_[axis];
-    int64_t here = from_chip / stride % side;
-    const int64_t there = to_chip / stride % side;
-    const int64_t forward = (there - here + side) % side;
-    const bool up = wraps_[axis] ? 2 * forward <= side : there >= here;
-    while (here != there) {
-      loads_[(static_cast<size_t>(at) * sides_.size() + axis) * 2 + (up ? 0 : 1)] += bytes;
-      const int64_t next = up ? (here + 1) % side : (here + side - 1) % side;
-      at += (next - here) * stride;
-      here = next;
-      ++hops;
-    }
-    stride *= side;
-  }
-  return hops;
-}
-
-double LinkLoads::busiest() const {
-  return loads_.empty() ? 0 : *std::max_element(loads_.begin(), loads_.end());
 }
 
 }  // namespace hlosim

@@ -1,14 +1,12 @@
-// Times of collectives on the links of a torus or mesh: closed forms for groups that fill a box of chips,
-// loads of links for everything else. Sources: docs/timing_model.md.
+// Times of collectives on the links of a torus or mesh, as closed forms for groups that fill a box of chips.
+// Loads of links for everything else: model/interconnect.h. Sources: docs/timing_model.md.
 //
 // V is the array a collective works on (ops/collective_groups.h), w the rate of one link in one direction.
 // A ring carries data both ways (2w), a line has one link that carries everything one way (w).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace hlosim {
 
@@ -33,21 +31,5 @@ double all_to_all_seconds(std::span<const TorusAxis> axes, double bytes, double 
 double broadcast_seconds(std::span<const TorusAxis> axes, double bytes, double link);
 /// Hops that some data have to take.
 int64_t diameter(std::span<const TorusAxis> axes);
-
-/// A mesh or torus of chips, and what its links carry.
-class LinkLoads {
- public:
-  LinkLoads(std::span<const int64_t> sides, const std::vector<bool>& wraps);
-
-  /// Sends `bytes` by the shortest way, x first; ties go towards larger coordinates. Returns the hops.
-  int64_t send(int64_t from_chip, int64_t to_chip, double bytes);
-  /// Bytes on the busiest link in one direction.
-  double busiest() const;
-
- private:
-  std::vector<int64_t> sides_;
-  std::vector<bool> wraps_;
-  std::vector<double> loads_;  // chip, axis, direction
-};
 
 }  // namespace hlosim

@@ -189,6 +189,7 @@ Json collective_json(const ReportTransfer& row) {
   json["group_count"] = cost ? Json(cost->group_count) : Json(nullptr);
   json["launch_ps"] = cost ? Json(cost->launch.count()) : Json(nullptr);
   json["network_ps"] = cost ? Json(cost->network.count()) : Json(nullptr);
+  json["network_bound_ps"] = cost && cost->bound.count() > 0 ? Json(cost->bound.count()) : Json(nullptr);
   json["latency_bound"] = cost ? Json(cost->latency_bound) : Json(nullptr);
   json["algorithm"] = cost ? text_or_null(cost->algorithm) : Json(nullptr);
   return json;

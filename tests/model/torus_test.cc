@@ -71,41 +71,9 @@ TEST(Torus, SeveralAxesLieBetweenTheirBounds) {
   EXPECT_NEAR(gather_seconds(cube, 64e6, kLink), 63e6 / (6 * kLink), 1e-12);
 }
 
-/// Routes every message of an all-to-all over the links.
-double routed_all_to_all(std::vector<int64_t> sides, const std::vector<bool>& wraps, double bytes) {
-  LinkLoads loads(sides, wraps);
-  const int64_t chips = std::accumulate(sides.begin(), sides.end(), int64_t{1}, std::multiplies<>());
-  for (int64_t from = 0; from < chips; ++from)
-    for (int64_t to = 0; to < chips; ++to) loads.send(from, to, bytes / static_cast<double>(chips));
-  return loads.busiest() / kLink;
-}
-
-TEST(Torus, AllToAllIsTheBusiestCut) {
-  for (int64_t n = 3; n <= 9; n += 2) {  // odd rings have no ties
-    const TorusAxis axes[] = {ring(n)};
-    EXPECT_NEAR(all_to_all_seconds(axes, 1e6, kLink), routed_all_to_all({n}, {true}, 1e6), 1e-9) << n;
-  }
-  for (int64_t n = 2; n <= 9; ++n) {
-    const TorusAxis axes[] = {line(n)};
-    EXPECT_NEAR(all_to_all_seconds(axes, 1e6, kLink), routed_all_to_all({n}, {false}, 1e6), 1e-9) << n;
-  }
-  const TorusAxis mesh[] = {line(3, 0), line(4, 1)};
-  EXPECT_NEAR(all_to_all_seconds(mesh, 1e6, kLink), routed_all_to_all({3, 4}, {false, false}, 1e6), 1e-9);
-  // A ring of even length: a quarter of the all-gather of everything.
+TEST(Torus, AllToAllOfAnEvenRingIsAQuarterOfTheGatherOfAll) {
   const TorusAxis even[] = {ring(8)};
   EXPECT_DOUBLE_EQ(all_to_all_seconds(even, 1e6, kLink), 8e6 / (8 * kLink));
-}
-
-TEST(Torus, RoutesAreShortest) {
-  LinkLoads loads(std::vector<int64_t>{4, 4}, {true, true});
-  EXPECT_EQ(loads.send(0, 15, 1), 2);  // (0,0) to (3,3), round both corners
-  EXPECT_EQ(loads.send(0, 10, 1), 4);
-  LinkLoads mesh(std::vector<int64_t>{4, 4}, {false, false});
-  EXPECT_EQ(mesh.send(0, 15, 1), 6);
-  EXPECT_EQ(mesh.send(0, 15, 2), 6);
-  EXPECT_EQ(mesh.busiest(), 3);
-  EXPECT_EQ(mesh.send(5, 5, 9), 0);
-  EXPECT_EQ(mesh.busiest(), 3);
 }
 
 }  // namespace

@@ -267,7 +267,7 @@ TEST(Simulate, CollectivesOverlap) {
   const Outcome alone = run(gather(""));
   ASSERT_EQ(alone.result.transfers.size(), 1u);
   const TransferRecord& transfer = alone.result.transfers[0];
-  EXPECT_EQ(transfer.collective->network, nanoseconds(3 * kTile / 2));
+  EXPECT_EQ(transfer.collective->network, nanoseconds(3 * kTile / 2 + 2));
   EXPECT_EQ(transfer.exposed, nanoseconds(1 + local));
   EXPECT_EQ(alone.makespan(), nanoseconds(1 + 1 + local));
   EXPECT_EQ(alone.result.totals.sent, Bytes(3 * kTile));
