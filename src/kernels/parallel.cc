@@ -59,14 +59,13 @@ namespace internal {
 void parallel_ranges(int64_t count, int64_t grain, RangeFunction function, void* context) {
   HLOSIM_CHECK(grain > 0, "grain {}", grain);
   if (thread_count() == 1) return function(context, 0, count);
-  // A few more pieces than threads, equal but for the last: a neighbour that takes a processor
+  // A few more pieces than threads: a neighbour that takes a processor
   // away delays one piece, not half of the work.
   const int64_t grains = (count + grain - 1) / grain;
   const int64_t pieces = std::min<int64_t>(grains, int64_t{thread_count()} * 4);
-  const int64_t step = (grains + pieces - 1) / pieces * grain;
-  run_pieces((count + step - 1) / step, [&](int64_t piece) {
-    function(context, piece * step, std::min(count, (piece + 1) * step));
-  });
+  // Lengths differ by at most one grain, so that the threads' shares do, too.
+  const auto cut = [&](int64_t piece) { return std::min(count, piece * grains / pieces * grain); };
+  run_pieces(pieces, [&](int64_t piece) { function(context, cut(piece), cut(piece + 1)); });
 }
 
 }  // namespace internal
