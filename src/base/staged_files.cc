@@ -56,6 +56,7 @@ StagedFiles::~StagedFiles() {
 }
 
 Result<void> StagedFiles::add(const std::string& path, std::span<const std::string_view> parts) {
+  const std::lock_guard lock(mutex_);  // umask() below is the process's, too
   if (is_special_file(path)) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) return cannot_write(path, std::strerror(errno));

@@ -1,6 +1,7 @@
 // Files that appear together or not at all.
 #pragma once
 
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@
 namespace hlosim {
 
 /// Each file is written to a temporary in the folder where it will be; commit() gives them their names.
-/// Whoever goes without commit() leaves nothing behind.
+/// add() may be called from several threads. Whoever goes without commit() leaves nothing behind.
 class StagedFiles {
  public:
   StagedFiles() = default;
@@ -30,6 +31,7 @@ class StagedFiles {
   struct File {
     std::string temporary, target, path;
   };
+  std::mutex mutex_;
   std::vector<File> files_;
 };
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/source.h"
+#include "dist/ranks.h"
 
 namespace CLI {
 class App;
@@ -21,6 +22,7 @@ struct Streams {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
+  Ranks& ranks;               // this process among those that were started together
   SourcePtr& standard_input;  // what `in` held, once somebody asked: `-` may be named twice
 };
 
@@ -32,6 +34,7 @@ struct Command {
   std::string_view summary;
   /// Declares options on `app`; the result runs the command once the line is parsed.
   std::function<int()> (*declare)(CLI::App& app, Streams streams);
+  bool on_ranks = false;  // several ranks share its work
 };
 
 std::function<int()> declare_report(CLI::App& app, Streams streams);

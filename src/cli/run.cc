@@ -18,7 +18,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"report", "Estimate what modules cost on a device: time, traffic, memory, padding.", declare_report},
     {"check", "Read and verify modules; report what is wrong with them.", declare_check},
-    {"run", "Execute a module on this processor; compare results.", declare_run},
+    {"run", "Execute a module on this processor; compare results.", declare_run, true},
     {"buffers", "Where every byte lives and when: values, live ranges, allocations.", declare_buffers},
     {"accuracy", "Hold simulated times against measured ones.", declare_accuracy},
     {"cost", "Count flops and bytes as XLA's HloCostAnalysis does.", declare_cost},
@@ -130,9 +130,15 @@ int run_help(std::span<const std::string> args, Streams streams) {
 
 }  // namespace
 
-int run(std::span<const std::string> args, std::istream& in, std::ostream& out, std::ostream& err) {
+int run(std::span<const std::string> args, std::istream& in, std::ostream& out, std::ostream& err, Ranks& ranks) {
   SourcePtr standard_input;
-  const Streams streams{in, out, err, standard_input};
+  const Streams streams{in, out, err, ranks, standard_input};
+  if (ranks.size() > 1 && (args.empty() || !find_command(args[0]) || !find_command(args[0])->on_ranks)) {
+    if (ranks.rank() == 0)
+      err << fmt::format("hlosim: error: {} is no work for several ranks\n  hint: `mpirun -n 4 hlosim run …` is\n",
+                         args.empty() ? "nothing" : fmt::format("'{}'", shown(args[0])));
+    return kExitInput;
+  }
   if (args.empty()) {
     err << overview();
     return kExitInput;

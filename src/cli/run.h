@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 
+#include "dist/ranks.h"
+
 namespace hlosim {
 
 /// What the process ends with.
@@ -15,7 +17,8 @@ enum ExitCode : int {
 };
 
 /// Runs `hlosim args…`: `args` without the program's name. `in` stands for standard input (file name `-`).
-/// Results go to `out`, diagnostics to `err`; the result is the exit code.
-int run(std::span<const std::string> args, std::istream& in, std::ostream& out, std::ostream& err);
+/// Results go to `out`, diagnostics to `err`; the result is the exit code. Several ranks run it together.
+int run(std::span<const std::string> args, std::istream& in, std::ostream& out, std::ostream& err,
+        Ranks& ranks = lone_rank());
 
 }  // namespace hlosim

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "array/npy.h"
 #include "base/quantity_text.h"
+#include "base/saturating.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/commands.h"
@@ -18,6 +20,7 @@
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/run.h"
+#include "cli/run_grid.h"
 #include "cli/run_inputs.h"
 #include "cli/run_results.h"
 #include "exec/program.h"
@@ -36,7 +39,9 @@ struct Options {
   std::string output, compare, expect, trace;
   std::optional<double> abs_error, rel_error;
   std::string elided = "xla";
-  std::string peers = "twins";
+  std::string peers = "run";
+  int64_t replicas = 0, partitions = 0;  // 0: as the module says
+  bool global = false;
   std::string max_memory;
   int64_t threads = 0;
   bool print = false;
@@ -45,8 +50,21 @@ struct Options {
 
 /// A module ready to run. The program refers to the module.
 struct Loaded {
+  std::string file;
   std::unique_ptr<Module> module;
+  DeviceGrid grid;                     // of the devices that run
+  std::unique_ptr<JointRun> run;
   std::unique_ptr<const Program> program;
+  std::vector<ParameterLeaf> parameters;
+  std::vector<GlobalLeaf> global_parameters, global_results;  // of --global
+
+  bool is_joint() const { return grid.devices() > 1; }
+};
+
+/// Outputs of one device, or of all together.
+struct OutputSet {
+  std::string name;  // "device-3"; empty where there is one set only
+  Values values;
 };
 
 /// One call of the command.
@@ -59,17 +77,29 @@ class Run {
  private:
   bool prepare();
   std::optional<Loaded> load(const std::string& file, bool traced);
-  ProgramOptions program_options(const Module& module, bool traced);
-  bool fits(const Loaded& loaded, const std::string& file, int64_t held);
-  std::optional<std::vector<Array>> execute(const Loaded& loaded, const std::string& file,
-                                            std::vector<Array> inputs, const std::string& output_folder);
-  bool write(const std::vector<Array>& outputs);
+  bool choose_grid(Loaded& loaded);
+  ProgramOptions program_options(const Loaded& loaded, bool traced);
+  bool fits(const Loaded& loaded, int64_t held);
+  std::optional<std::vector<Values>> read_values(const Loaded& loaded);
+  std::optional<std::vector<Values>> execute(const Loaded& loaded, std::vector<Values> inputs,
+                                             const std::string& output_folder);
+  Result<std::vector<Values>> run_devices(const Loaded& loaded, std::vector<Values> inputs,
+                                          const std::string& output_folder);
+  std::string folder_of(const Loaded& loaded, const std::string& folder, int64_t device) const;
+  bool stage(const Values& outputs, const std::string& folder);
+  bool write(const Loaded& loaded, const std::vector<OutputSet>& outputs);
+  std::optional<std::vector<OutputSet>> assemble(const Loaded& loaded, std::vector<Values> local);
   bool parameters_agree(const Loaded& loaded, const Loaded& other);
-  std::optional<std::vector<Array>> run_other(const Loaded& loaded, std::vector<Array> inputs, int64_t held);
-  std::optional<std::vector<Array>> read_expected(const Loaded& loaded);
-  int compare(const std::vector<Array>& outputs, const std::vector<Array>& expected);
+  bool results_agree(const Loaded& loaded, const Loaded& other);
+  std::optional<std::vector<OutputSet>> run_other(const Loaded& loaded, std::vector<Values> inputs, int64_t held);
+  std::optional<std::vector<OutputSet>> read_expected(const Loaded& loaded, const std::vector<OutputSet>& outputs);
+  std::optional<Values> read_expected(const std::string& folder, std::span<const ShapeRef> shapes);
+  int compare(const std::vector<OutputSet>& outputs, const std::vector<OutputSet>& expected);
   Tolerance tolerance(ElementType type) const;
-  int report(const Loaded& loaded, const std::vector<Array>& outputs, std::vector<Array> inputs);
+  void show(const Loaded& loaded, const std::vector<OutputSet>& outputs);
+  int report(const Loaded& loaded, const std::vector<OutputSet>& outputs, std::vector<Values> inputs);
+  std::vector<ShapeRef> result_shapes(const Loaded& loaded) const;
+  bool is_first() const { return streams_.ranks.rank() == 0; }
 
   bool complain(const Diagnostic& problem) {
     streams_.err << render(problem);
@@ -87,6 +117,8 @@ class Run {
   std::optional<std::regex> trace_;
   bool anything_traced_ = false;
   StagedFiles files_;
+  bool same_inputs_ = true;  // of all devices
+  int gathered_ = 0;         // how often outputs came together
 };
 
 double machine_memory() {
@@ -102,6 +134,10 @@ bool Run::prepare() {
     return complain("--compare and --expect exclude each other");
   if ((options_.abs_error || options_.rel_error) && options_.compare.empty() && options_.expect.empty())
     return complain("--abs-error and --rel-error need --compare or --expect");
+  if (options_.peers != "run" && (options_.global || options_.replicas > 0 || options_.partitions > 0))
+    return complain("--global, --replicas and --partitions need --peers=run");
+  if (options_.peers != "run" && streams_.ranks.size() > 1)
+    return complain("several ranks need --peers=run");
   if (options_.output == "-")
     return complain("-o: '-' is no folder", "--print writes the outputs to standard output");
   max_memory_ = static_cast<int64_t>(0.8 * machine_memory());
@@ -126,23 +162,54 @@ bool Run::prepare() {
   return true;
 }
 
-ProgramOptions Run::program_options(const Module& module, bool traced) {
+ProgramOptions Run::program_options(const Loaded& loaded, bool traced) {
   ProgramOptions options;
   options.graph.max_constant_bytes = max_memory_;
   options.twins = options_.peers == "twins";
-  options.graph.elided = elided_values(options_.elided, module, options_.inputs.seed);
+  if (loaded.is_joint()) options.grid = loaded.grid;
+  options.graph.elided = elided_values(options_.elided, *loaded.module, options_.inputs.seed);
   if (!traced || !trace_) return options;
+  // One device after the other, so that what is shown has an order.
+  if (loaded.is_joint()) set_thread_count(1);
   options.graph.traced = [this](const Instruction& instruction) {
     const bool matches = std::regex_search(instruction.name.begin(), instruction.name.end(), *trace_);
     anything_traced_ |= matches;
     return matches;
   };
-  options.graph.observer = [this](const Instruction& instruction, std::span<const Array> leaves) {
+  options.graph.observer = [this, joint = loaded.is_joint()](const DeviceState& device, const Instruction& instruction,
+                                                             std::span<const Array> leaves) {
+    const std::string prefix = joint ? fmt::format("device-{}  ", device.id) : "";
     for (size_t i = 0; i < leaves.size(); ++i)
-      streams_.out << instruction.name << (leaves.size() > 1 ? fmt::format("[{}]", i) : "") << "  "
+      streams_.out << prefix << instruction.name << (leaves.size() > 1 ? fmt::format("[{}]", i) : "") << "  "
                    << statistics_text(leaves[i]) << "\n";
   };
   return options;
+}
+
+/// How many devices run, and what becomes of the others.
+bool Run::choose_grid(Loaded& loaded) {
+  const auto grid = device_grid(*loaded.module, op_table(), {options_.replicas, options_.partitions});
+  if (options_.peers == "run") {
+    if (!grid) return complain(grid.error());
+    loaded.grid = *grid;
+  } else if (options_.peers == "twins" && grid && grid->devices() > 1 && is_first()) {
+    streams_.err << fmt::format(
+        "hlosim: warning: '{}' is for {} devices; it runs on one, and collectives go as if all held the same "
+        "values (--peers=twins)\n",
+        loaded.file, grid->devices());
+  }
+  if (streams_.ranks.size() > loaded.grid.devices())
+    return complain(fmt::format("'{}' runs on {} device{}, too few for {} ranks", loaded.file, loaded.grid.devices(),
+                                loaded.grid.devices() == 1 ? "" : "s", streams_.ranks.size()));
+  loaded.run = std::make_unique<JointRun>(loaded.grid, streams_.ranks);
+  if (!options_.global) return true;
+  auto parameters = global_parameters(*loaded.module, loaded.grid);
+  if (!parameters) return complain(parameters.error());
+  auto results = global_results(*loaded.module, loaded.grid);
+  if (!results) return complain(results.error());
+  loaded.global_parameters = std::move(*parameters);
+  loaded.global_results = std::move(*results);
+  return true;
 }
 
 std::optional<Loaded> Run::load(const std::string& file, bool traced) {
@@ -153,19 +220,16 @@ std::optional<Loaded> Run::load(const std::string& file, bool traced) {
     return std::nullopt;
   }
   Loaded loaded;
+  loaded.file = file;
   loaded.module = std::make_unique<Module>(std::move(input.modules[0]));
-  if (const auto grid = device_grid(*loaded.module, op_table()); options_.peers == "twins" && grid && grid->devices() > 1)
-    streams_.err << fmt::format(
-        "hlosim: warning: '{}' is for {} devices; it runs on one, and collectives go as if all held the same "
-        "values (--peers=twins)\n",
-        file, grid->devices());
-  if (const int64_t elided = elided_constants(*loaded.module); elided > 0 && options_.elided == "xla")
+  loaded.parameters = parameter_leaves(*loaded.module);
+  if (!choose_grid(loaded)) return std::nullopt;
+  if (const int64_t elided = elided_constants(*loaded.module); elided > 0 && options_.elided == "xla" && is_first())
     streams_.err << fmt::format(
         "hlosim: warning: '{}' leaves out values, {{...}}, which are made up (--elided=xla); constants: {}\n",
         file, elided);
   DiagnosticList problems;
-  loaded.program =
-      Program::make(*loaded.module, op_table(), pool_, program_options(*loaded.module, traced), problems);
+  loaded.program = Program::make(*loaded.module, op_table(), pool_, program_options(loaded, traced), problems);
   for (const Diagnostic& problem : problems.items()) streams_.err << render(problem);
   if (!loaded.program) return std::nullopt;
   if (traced && trace_ && !anything_traced_) {
@@ -175,51 +239,159 @@ std::optional<Loaded> Run::load(const std::string& file, bool traced) {
   return loaded;
 }
 
-bool Run::fits(const Loaded& loaded, const std::string& file, int64_t held) {
-  const int64_t peak = loaded.program->peak_bytes();
+// Devices share constants, and parameters unless each has its own.
+bool Run::fits(const Loaded& loaded, int64_t held) {
+  const Program& program = *loaded.program;
+  const int64_t devices = loaded.run->local_devices().size();
+  const int64_t own = program.peak_bytes() - program.constant_bytes();
+  const int64_t peak = saturating_sum(saturating_product(own, devices), program.constant_bytes());
   if (peak <= max_memory_ - held) return true;
   const std::string exact = peak >= 1024 ? fmt::format(" ({} bytes)", grouped(peak)) : "";
   const std::string beside = held > 0 ? fmt::format(" beside {} of other results", to_text(Bytes(held))) : "";
-  return complain(fmt::format("running '{}' needs {}{}{}; the limit is {} ({})", file, to_text(Bytes(peak)),
-                              exact, beside, to_text(Bytes(max_memory_)), max_memory_source_),
-                  "--max-memory=BYTES sets another limit");
+  const std::string on = loaded.is_joint() ? fmt::format(" on {} devices", loaded.grid.devices()) : "";
+  return complain(fmt::format("running '{}'{} needs {}{}{}; the limit is {} ({})", loaded.file, on,
+                              to_text(Bytes(peak)), exact, beside, to_text(Bytes(max_memory_)), max_memory_source_),
+                  loaded.is_joint() ? "--peers=twins runs one device; --max-memory=BYTES sets another limit"
+                                    : "--max-memory=BYTES sets another limit");
 }
 
-std::optional<std::vector<Array>> Run::execute(const Loaded& loaded, const std::string& file,
-                                               std::vector<Array> inputs, const std::string& output_folder) {
+/// The inputs of this rank's devices.
+std::optional<std::vector<Values>> Run::read_values(const Loaded& loaded) {
+  if (!options_.global) {
+    auto inputs = read_device_inputs(options_.inputs, *loaded.run, loaded.parameters, pool_);
+    if (!inputs) {
+      complain(inputs.error());
+      return std::nullopt;
+    }
+    same_inputs_ = inputs->shared;
+    return std::move(inputs->devices);
+  }
+  const Result<Values> globals = read_global_inputs(options_.inputs, loaded.parameters, loaded.global_parameters,
+                                                    loaded.module->shapes(), pool_);
+  if (!globals) {
+    complain(globals.error());
+    return std::nullopt;
+  }
+  std::vector<Values> inputs;
+  const Share local = loaded.run->local_devices();
+  for (int64_t device = local.begin; device < local.end; ++device) {
+    Values& values = inputs.emplace_back();
+    for (size_t i = 0; i < globals->size(); ++i)
+      values.push_back(part_of_global((*globals)[i], loaded.global_parameters[i], device % loaded.grid.partitions, pool_));
+  }
+  return inputs;
+}
+
+/// DIR/device-3, or DIR where one device runs.
+std::string Run::folder_of(const Loaded& loaded, const std::string& folder, int64_t device) const {
+  if (folder.empty() || !loaded.is_joint()) return folder;
+  return fmt::format("{}{}device-{}", folder, folder.ends_with('/') ? "" : "/", device);
+}
+
+Result<std::vector<Values>> Run::run_devices(const Loaded& loaded, std::vector<Values> inputs,
+                                             const std::string& output_folder) {
+  const Share local = loaded.run->local_devices();
+  std::vector<DeviceState> devices;
+  std::vector<InputOptions> host_inputs(inputs.size(), options_.inputs);
+  std::vector<std::unique_ptr<HostTransfers>> hosts;
+  for (int64_t id = local.begin; id < local.end; ++id) {
+    InputOptions& host = host_inputs[devices.size()];
+    std::error_code error;
+    if (const std::string own = folder_of(loaded, host.folder, id); std::filesystem::is_directory(own, error))
+      host.folder = own;
+    hosts.push_back(host_files(host, folder_of(loaded, output_folder, id), files_));
+    DeviceState& device = devices.emplace_back(pool_);
+    device.id = id;
+    device.replica_id = id / loaded.grid.partitions;
+    device.partition_id = id % loaded.grid.partitions;
+    device.host = hosts.back().get();
+    device.rng_state = {options_.inputs.seed, 0};
+  }
+  if (loaded.is_joint()) return loaded.program->run_jointly(*loaded.run, devices, std::move(inputs));
+  Result<Values> outputs = loaded.program->run(devices[0], std::move(inputs[0]));
+  if (!outputs) return tl::unexpected(outputs.error());
+  std::vector<Values> all;
+  all.push_back(std::move(*outputs));
+  return all;
+}
+
+std::optional<std::vector<Values>> Run::execute(const Loaded& loaded, std::vector<Values> inputs,
+                                                const std::string& output_folder) {
   using Clock = std::chrono::steady_clock;
-  const std::unique_ptr<HostTransfers> host = host_files(options_.inputs, output_folder, files_);
-  DeviceState device(pool_);
-  device.host = host.get();
-  device.rng_state = {options_.inputs.seed, 0};
   const Clock::time_point start = Clock::now();
-  Result<std::vector<Array>> outputs = [&] {
-    const ProgressLine progress(streams_, "running " + file,
+  Result<std::vector<Values>> outputs = [&] {
+    const ProgressLine progress(streams_, "running " + loaded.file,
                                 [this] { return to_text(Bytes(pool_.live_bytes())) + " in use"; });
-    return loaded.program->run(device, std::move(inputs));
+    return run_devices(loaded, std::move(inputs), output_folder);
   }();
   const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);
   if (!outputs) {
     complain(outputs.error());
     return std::nullopt;
   }
-  if (options_.time)
-    streams_.err << fmt::format("ran {} in {}, at most {} of arrays\n", file,
-                                to_text(Picoseconds(passed.count() * 1000)),
-                                to_text(Bytes(pool_.peak_bytes())));
+  if (options_.time) {
+    const std::string devices = loaded.is_joint() ? fmt::format(" on {} devices", loaded.grid.devices()) : "";
+    const std::string rank = streams_.ranks.size() > 1 ? fmt::format("rank {}: ", streams_.ranks.rank()) : "";
+    streams_.err << fmt::format("{}ran {}{} in {}, at most {} of arrays\n", rank, loaded.file, devices,
+                                to_text(Picoseconds(passed.count() * 1000)), to_text(Bytes(pool_.peak_bytes())));
+  }
   return std::move(*outputs);
 }
 
-/// All outputs, and what went to the host, appear together.
-bool Run::write(const std::vector<Array>& outputs) {
+bool Run::stage(const Values& outputs, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return complain(fmt::format("cannot make the folder '{}': {}", folder, error.message()));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].shape->is_array()) continue;
-    const std::string path = fmt::format("{}/output{}.npy", options_.output, i);
-    if (const Result<void> staged = stage_npy(files_, path, outputs[i]); !staged)
-      return complain(staged.error());
+    const std::string path = fmt::format("{}/output{}.npy", folder, i);
+    if (const Result<void> staged = stage_npy(files_, path, outputs[i]); !staged) return complain(staged.error());
   }
-  if (const Result<void> written = files_.commit(); !written) return complain(written.error());
   return true;
+}
+
+bool same_bits(const Values& a, const Values& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Array& x, const Array& y) {
+    const int64_t bytes = data_bytes(x.shape);
+    return x.data.data() == y.data.data() ||
+           (!x.sizes && !y.sizes && std::memcmp(x.bytes(), y.bytes(), static_cast<size_t>(bytes)) == 0);
+  });
+}
+
+/// On rank 0. All outputs, and what went to the host, appear together. Devices that got the same inputs and
+/// made the same bits are written once.
+bool Run::write(const Loaded& loaded, const std::vector<OutputSet>& outputs) {
+  const bool once = outputs.size() > 1 && same_inputs_ &&
+                    std::all_of(outputs.begin(), outputs.end(), [&](const OutputSet& set) {
+                      return same_bits(set.values, outputs[0].values);
+                    });
+  for (size_t i = 0; i < outputs.size() && !(once && i > 0); ++i) {
+    const std::string folder = once || options_.global
+                                   ? options_.output
+                                   : folder_of(loaded, options_.output, static_cast<int64_t>(i));
+    if (!stage(outputs[i].values, folder)) return false;
+  }
+  const Result<void> written = files_.commit();
+  return written || complain(written.error());
+}
+
+/// On rank 0: the outputs of every device, or what they make together.
+std::optional<std::vector<OutputSet>> Run::assemble(const Loaded& loaded, std::vector<Values> local) {
+  Result<std::vector<Values>> all = gather_outputs(*loaded.run, std::move(local), ++gathered_, pool_);
+  if (!all) {
+    complain(all.error());
+    return std::nullopt;
+  }
+  std::vector<OutputSet> sets;
+  if (!is_first()) return sets;
+  if (options_.global) {
+    const auto partitions = static_cast<size_t>(loaded.grid.partitions);
+    sets.push_back({"", global_outputs(std::span(*all).first(partitions), loaded.global_results, pool_)});
+    return sets;
+  }
+  for (size_t device = 0; device < all->size(); ++device)
+    sets.push_back({loaded.is_joint() ? fmt::format("device-{}", device) : "", std::move((*all)[device])});
+  return sets;
 }
 
 bool same_array(ShapeRef a, ShapeRef b) {
@@ -228,59 +400,81 @@ bool same_array(ShapeRef a, ShapeRef b) {
 }
 
 bool Run::parameters_agree(const Loaded& loaded, const Loaded& other) {
-  const std::vector<ParameterLeaf> ours = parameter_leaves(*loaded.module),
-                                   theirs = parameter_leaves(*other.module);
-  for (size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i)
-    if (!same_array(ours[i].shape, theirs[i].shape))
-      return complain(fmt::format("--compare: {} is {} in '{}', {} in '{}'", ours[i].name,
-                                  to_text_without_layout(ours[i].shape), options_.file,
-                                  to_text_without_layout(theirs[i].shape), options_.compare));
-  if (ours.size() != theirs.size())
+  const auto shape = [&](const Loaded& one, size_t i) {
+    return options_.global ? one.global_parameters[i].bound : one.parameters[i].shape;
+  };
+  for (size_t i = 0; i < std::min(loaded.parameters.size(), other.parameters.size()); ++i)
+    if (!same_array(shape(loaded, i), shape(other, i)))
+      return complain(fmt::format("--compare: {} is {} in '{}', {} in '{}'", loaded.parameters[i].name,
+                                  to_text_without_layout(shape(loaded, i)), loaded.file,
+                                  to_text_without_layout(shape(other, i)), other.file));
+  if (loaded.parameters.size() != other.parameters.size())
     return complain(
         fmt::format("--compare: the numbers of parameter arrays differ: {1} of '{0}', {3} of '{2}'",
-                    options_.file, ours.size(), options_.compare, theirs.size()));
+                    loaded.file, loaded.parameters.size(), other.file, other.parameters.size()));
+  if (!options_.global && loaded.grid.devices() != other.grid.devices())
+    return complain(fmt::format("--compare: '{}' runs on {} devices, '{}' on {}", loaded.file, loaded.grid.devices(),
+                                other.file, other.grid.devices()),
+                    "--global compares what the devices of each make together");
   return true;
 }
 
-std::optional<std::vector<Array>> Run::run_other(const Loaded& loaded, std::vector<Array> inputs,
-                                                 int64_t held) {
-  const std::optional<Loaded> other = load(options_.compare, false);
-  if (!other || !parameters_agree(loaded, *other) || !fits(*other, options_.compare, held))
-    return std::nullopt;
-  for (size_t i = 0; i < inputs.size(); ++i) inputs[i].shape = other->program->parameters()[i];
-  const std::span<const ShapeRef> ours = loaded.program->results(), theirs = other->program->results();
-  if (ours.size() != theirs.size()) {
-    complain(fmt::format("--compare: the numbers of outputs differ: {1} of '{0}', {3} of '{2}'",
-                         options_.file, ours.size(), options_.compare, theirs.size()));
-    return std::nullopt;
-  }
-  for (size_t i = 0; i < ours.size(); ++i) {
-    if (same_array(ours[i], theirs[i])) continue;
-    complain(fmt::format("--compare: output {} is {} of '{}', {} of '{}'", i, to_text_without_layout(ours[i]),
-                         options_.file, to_text_without_layout(theirs[i]), options_.compare));
-    return std::nullopt;
-  }
-  std::optional<std::vector<Array>> outputs = execute(*other, options_.compare, std::move(inputs), "");
-  if (!outputs) return std::nullopt;
-  for (size_t i = 0; i < outputs->size(); ++i) (*outputs)[i].shape = ours[i];  // theirs go with their module
-  return outputs;
+std::vector<ShapeRef> Run::result_shapes(const Loaded& loaded) const {
+  std::vector<ShapeRef> shapes;
+  for (const GlobalLeaf& leaf : loaded.global_results) shapes.push_back(leaf.bound);
+  if (!options_.global) shapes.assign(loaded.program->results().begin(), loaded.program->results().end());
+  return shapes;
 }
 
-std::optional<std::vector<Array>> Run::read_expected(const Loaded& loaded) {
+bool Run::results_agree(const Loaded& loaded, const Loaded& other) {
+  const std::vector<ShapeRef> ours = result_shapes(loaded), theirs = result_shapes(other);
+  if (ours.size() != theirs.size())
+    return complain(fmt::format("--compare: the numbers of outputs differ: {1} of '{0}', {3} of '{2}'",
+                                loaded.file, ours.size(), other.file, theirs.size()));
+  for (size_t i = 0; i < ours.size(); ++i)
+    if (!same_array(ours[i], theirs[i]))
+      return complain(fmt::format("--compare: output {} is {} of '{}', {} of '{}'", i, to_text_without_layout(ours[i]),
+                                  loaded.file, to_text_without_layout(theirs[i]), other.file));
+  return true;
+}
+
+std::optional<std::vector<OutputSet>> Run::run_other(const Loaded& loaded, std::vector<Values> inputs,
+                                                     int64_t held) {
+  const std::optional<Loaded> other = load(options_.compare, false);
+  if (!other || !parameters_agree(loaded, *other) || !results_agree(loaded, *other) || !fits(*other, held))
+    return std::nullopt;
+  if (options_.global) {
+    auto own = read_values(*other);
+    if (!own) return std::nullopt;
+    inputs = std::move(*own);
+  }
+  for (Values& values : inputs)
+    for (size_t i = 0; i < values.size(); ++i) values[i].shape = other->program->parameters()[i];
+  std::optional<std::vector<Values>> local = execute(*other, std::move(inputs), "");
+  if (!local) return std::nullopt;
+  std::optional<std::vector<OutputSet>> sets = assemble(*other, std::move(*local));
+  if (!sets) return std::nullopt;
+  const std::vector<ShapeRef> ours = result_shapes(loaded);  // theirs go with their module
+  for (OutputSet& set : *sets)
+    for (size_t i = 0; i < ours.size(); ++i) set.values[i].shape = ours[i];
+  return sets;
+}
+
+std::optional<Values> Run::read_expected(const std::string& folder, std::span<const ShapeRef> shapes) {
   constexpr std::string_view kPrefixes[] = {"output", "out"};
-  const auto files = numbered_files(options_.expect, kPrefixes);
+  const auto files = numbered_files(folder, kPrefixes);
   if (!files) {
     complain(files.error());
     return std::nullopt;
   }
-  std::vector<Array> expected;
-  for (const ShapeRef shape : loaded.program->results()) {
+  Values expected;
+  for (const ShapeRef shape : shapes) {
     const size_t i = expected.size();
     expected.push_back(Array{shape, {}, {}});
     if (!shape->is_array()) continue;
     const auto file = files->find(static_cast<int64_t>(i));
     if (file == files->end()) {
-      complain(fmt::format("output {}: '{}' has no output{}.npy", i, options_.expect, i));
+      complain(fmt::format("output {}: '{}' has no output{}.npy", i, folder, i));
       return std::nullopt;
     }
     Result<Array> array = read_numbered(file->second, shape, pool_);
@@ -294,51 +488,91 @@ std::optional<std::vector<Array>> Run::read_expected(const Loaded& loaded) {
   return expected;
 }
 
+/// Folders device-0, … of the folder, or what it holds for every device.
+std::optional<std::vector<OutputSet>> Run::read_expected(const Loaded& loaded,
+                                                         const std::vector<OutputSet>& outputs) {
+  std::vector<OutputSet> expected;
+  const std::vector<ShapeRef> shapes = result_shapes(loaded);
+  std::error_code error;
+  const bool has_folders = !options_.global && std::filesystem::is_directory(folder_of(loaded, options_.expect, 0), error);
+  for (const OutputSet& set : outputs) {
+    if (!expected.empty() && !has_folders) {
+      expected.push_back({set.name, expected[0].values});
+      continue;
+    }
+    std::optional<Values> values = read_expected(
+        has_folders ? folder_of(loaded, options_.expect, static_cast<int64_t>(expected.size())) : options_.expect, shapes);
+    if (!values) return std::nullopt;
+    expected.push_back({set.name, std::move(*values)});
+  }
+  return expected;
+}
+
 Tolerance Run::tolerance(ElementType type) const {
   if (!options_.abs_error && !options_.rel_error) return default_tolerance(type);
   return {options_.abs_error.value_or(0), options_.rel_error.value_or(0)};
 }
 
-int Run::compare(const std::vector<Array>& outputs, const std::vector<Array>& expected) {
-  std::vector<ComparedOutput> compared;
-  bool within = true;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    ComparedOutput& one = compared.emplace_back();
-    one.actual = &outputs[i];
-    if (!outputs[i].shape->is_array()) continue;
-    one.expected = &expected[i];
-    one.comparison = hlosim::compare(outputs[i], expected[i], tolerance(outputs[i].type()));
-    within = within && one.comparison.within();
+int Run::compare(const std::vector<OutputSet>& outputs, const std::vector<OutputSet>& expected) {
+  bool all_within = true;
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const Values& actual = outputs[k].values;
+    std::vector<ComparedOutput> compared;
+    bool within = true;
+    for (size_t i = 0; i < actual.size(); ++i) {
+      ComparedOutput& one = compared.emplace_back();
+      one.actual = &actual[i];
+      if (!actual[i].shape->is_array()) continue;
+      one.expected = &expected[k].values[i];
+      one.comparison = hlosim::compare(actual[i], *one.expected, tolerance(actual[i].type()));
+      within = within && one.comparison.within();
+    }
+    if (!outputs[k].name.empty()) streams_.out << outputs[k].name << "\n";
+    streams_.out << comparison_text(compared);
+    all_within = all_within && within;
   }
-  streams_.out << comparison_text(compared);
-  return within ? kExitSuccess : kExitFailedCheck;
+  return all_within ? kExitSuccess : kExitFailedCheck;
 }
 
-int Run::report(const Loaded& loaded, const std::vector<Array>& outputs, std::vector<Array> inputs) {
-  if (options_.print)
-    for (const Array& output : outputs) streams_.out << literal_text(output, loaded.module->shapes()) << "\n";
-  std::optional<std::vector<Array>> expected;
+/// Devices whose outputs are the same bits are shown once.
+void Run::show(const Loaded& loaded, const std::vector<OutputSet>& outputs) {
+  std::vector<bool> shown_already(outputs.size(), false);
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (shown_already[k]) continue;
+    std::string names = outputs[k].name;
+    for (size_t other = k + 1; other < outputs.size(); ++other) {
+      if (shown_already[other] || !same_bits(outputs[k].values, outputs[other].values)) continue;
+      shown_already[other] = true;
+      names += ", " + outputs[other].name;
+    }
+    if (!names.empty()) streams_.out << names << ":\n";
+    if (!options_.print) {
+      streams_.out << outputs_text(outputs[k].values);
+      continue;
+    }
+    for (const Array& output : outputs[k].values)
+      streams_.out << literal_text(output, loaded.module->shapes()) << "\n";
+  }
+}
+
+int Run::report(const Loaded& loaded, const std::vector<OutputSet>& outputs, std::vector<Values> inputs) {
+  const bool compares = !options_.compare.empty() || !options_.expect.empty();
+  if (options_.print || (!compares && options_.output.empty() && !trace_)) show(loaded, outputs);
+  if (!compares) return kExitSuccess;
   int64_t held = 0;
-  for (const Array& output : outputs) held += data_bytes(output.shape);
-  if (!options_.compare.empty())
-    expected = run_other(loaded, std::move(inputs), held);
-  else if (!options_.expect.empty())
-    expected = read_expected(loaded);
-  else if (!options_.print && options_.output.empty() && !trace_)
-    streams_.out << outputs_text(outputs);
-  if (options_.compare.empty() && options_.expect.empty()) return kExitSuccess;
+  for (const OutputSet& set : outputs)
+    for (const Array& output : set.values) held += data_bytes(output.shape);
+  const std::optional<std::vector<OutputSet>> expected =
+      options_.compare.empty() ? read_expected(loaded, outputs) : run_other(loaded, std::move(inputs), held);
   return expected ? compare(outputs, *expected) : kExitInput;
 }
 
 int Run::run() {
   if (!prepare()) return kExitInput;
   const std::optional<Loaded> loaded = load(options_.file, true);
-  if (!loaded || !fits(*loaded, options_.file, 0)) return kExitInput;
-  Result<std::vector<Array>> inputs = read_inputs(options_.inputs, parameter_leaves(*loaded->module), pool_);
-  if (!inputs) {
-    complain(inputs.error());
-    return kExitInput;
-  }
+  if (!loaded || !fits(*loaded, 0)) return kExitInput;
+  std::optional<std::vector<Values>> inputs = read_values(*loaded);
+  if (!inputs) return kExitInput;
   if (!options_.output.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options_.output, error);
@@ -347,11 +581,13 @@ int Run::run() {
       return kExitInput;
     }
   }
-  std::vector<Array> kept;
-  if (!options_.compare.empty()) kept = *inputs;
-  const std::optional<std::vector<Array>> outputs =
-      execute(*loaded, options_.file, std::move(*inputs), options_.output);
-  if (!outputs || (!options_.output.empty() && !write(*outputs))) return kExitInput;
+  std::vector<Values> kept;
+  if (!options_.compare.empty() && !options_.global) kept = *inputs;
+  std::optional<std::vector<Values>> local = execute(*loaded, std::move(*inputs), options_.output);
+  if (!local) return kExitInput;
+  const std::optional<std::vector<OutputSet>> outputs = assemble(*loaded, std::move(*local));
+  if (!outputs) return kExitInput;
+  if (!options_.output.empty() && !write(*loaded, *outputs)) return kExitInput;
   return report(*loaded, *outputs, std::move(kept));
 }
 
@@ -391,9 +627,15 @@ std::function<int()> declare_run(CLI::App& app, Streams streams) {
          "Values of constants written as {...}: xla (as its reader makes them up), zeros, random or error")
       ->check(CLI::IsMember({"xla", "zeros", "random", "error"}))
       ->capture_default_str();
+  app.add_option("--replicas", options->replicas, "Number of replicas; without it, what the module says")
+      ->check(whole_number_from(1));
+  app.add_option("--partitions", options->partitions, "Number of partitions; without it, what the module says")
+      ->check(whole_number_from(1));
+  app.add_flag("--global", options->global,
+               "Inputs and outputs are those of all partitions together, split as the sharding attributes say");
   app.add_option("--peers", options->peers,
-                 "Devices that a module is for beside the one that runs: twins (hold the same values) or error")
-      ->check(CLI::IsMember({"twins", "error"}))
+                 "All devices run (run), or one does: the others hold the same values (twins), or are an error")
+      ->check(CLI::IsMember({"run", "twins", "error"}))
       ->capture_default_str();
   app.add_option("--threads", options->threads, "Number of threads; 0: one per processor")
       ->check(whole_number_from(0))

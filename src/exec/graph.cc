@@ -206,7 +206,7 @@ class GraphMaker {
     node.evaluation = [&instruction, show = options_.observer](Invocation& call) {
       std::vector<Array> arrays;
       for (size_t i = 0; i < call.operand_count(); ++i) arrays.push_back(call.operand(i));
-      show(instruction, arrays);
+      show(call.device(), instruction, arrays);
     };
     graph_.nodes.push_back(std::move(node));
   }

@@ -21,6 +21,7 @@ struct GraphNode {
   const Instruction* instruction = nullptr;
   std::vector<ValueId> operands, results;  // leaves
   Evaluation evaluation;                   // null until it is made
+  JointEvaluation joint;                   // of an instruction at which devices meet, in place of that
   bool keep = false;                       // runs even when nobody needs its results
   /// For each result the operand whose bytes it takes when nobody else needs them, or -1. Empty: none does.
   std::vector<int64_t> reused;
@@ -44,7 +45,7 @@ struct GraphOptions {
   std::function<Array(const Instruction&, MemoryPool&)> elided;
   /// Instructions whose values `observer` is shown after each run.
   std::function<bool(const Instruction&)> traced;
-  std::function<void(const Instruction&, std::span<const Array>)> observer;
+  std::function<void(const DeviceState&, const Instruction&, std::span<const Array>)> observer;
 };
 
 /// The graph of `computation`, without what nobody needs. Evaluations are not made yet, but for those that

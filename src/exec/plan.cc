@@ -5,6 +5,8 @@
 #include "base/check.h"
 #include "base/saturating.h"
 #include "exec/lifetimes.h"
+#include "kernels/parallel.h"
+#include "ops/joint.h"
 
 namespace hlosim {
 
@@ -16,7 +18,11 @@ Plan::Plan(const Module& module, ComputationGraph graph, std::span<const int64_t
     values_.push_back(std::move(value.constant));
     values_.back().shape = value.shape;
   }
-  for (size_t i = 0; i < graph.nodes.size(); ++i) steps_[i].evaluation = std::move(graph.nodes[i].evaluation);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    steps_[i].evaluation = std::move(graph.nodes[i].evaluation);
+    steps_[i].joint = std::move(graph.nodes[i].joint);
+    if (steps_[i].joint) joint_steps_.push_back(i);
+  }
 }
 
 void Plan::find_last_uses(const ComputationGraph& graph) {
@@ -107,38 +113,88 @@ void clear(Array& array) {
 
 }  // namespace
 
-void Plan::run_steps(DeviceState& device, Frame& frame) const {
-  const std::span<Array> values(frame);
-  for (const Step& step : steps_) {
-    Invocation call(device, module_, *step.instruction, values, {indices_.data() + step.operands, step.operand_count},
+Invocation Plan::invocation(const Step& step, DeviceState& device, Frame& frame) const {
+  return Invocation(device, module_, *step.instruction, frame, {indices_.data() + step.operands, step.operand_count},
                     {indices_.data() + step.results, step.result_count}, last_uses_.get() + step.operands);
+}
+
+void Plan::run_steps(DeviceState& device, Frame& frame, size_t begin, size_t end) const {
+  for (size_t s = begin; s < end; ++s) {
+    const Step& step = steps_[s];
+    Invocation call = invocation(step, device, frame);
     step.evaluation(call);
     if (device.failed()) return;
     for (uint32_t i = 0; i < step.dying_count; ++i) clear(frame[indices_[step.dying + i]]);
   }
 }
 
-void Plan::call(DeviceState& device, std::span<Array> arguments, std::span<Array> results) const {
-  HLOSIM_CHECK(arguments.size() == parameters_.size() && results.size() == results_.size(),
-               "{} arguments and {} results, expected {} and {}", arguments.size(), results.size(),
+std::unique_ptr<Plan::Frame> Plan::start(const DeviceCall& call) const {
+  HLOSIM_CHECK(call.arguments.size() == parameters_.size() && call.results.size() == results_.size(),
+               "{} arguments and {} results, expected {} and {}", call.arguments.size(), call.results.size(),
                parameters_.size(), results_.size());
   std::unique_ptr<Frame> frame = take_frame();
-  for (size_t i = 0; i < arguments.size(); ++i) {
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
     Array& parameter = (*frame)[parameters_[i]];
-    parameter.data = std::move(arguments[i].data);
-    parameter.sizes = std::move(arguments[i].sizes);
+    parameter.data = std::move(call.arguments[i].data);
+    parameter.sizes = std::move(call.arguments[i].sizes);
   }
   for (const ValueId parameter : unused_parameters_) clear((*frame)[parameter]);
-  run_steps(device, *frame);
-  if (device.failed()) return;  // the frame goes, with whatever is in it
-  for (size_t i = 0; i < results.size(); ++i) {
+  return frame;
+}
+
+// After a failure the frame goes, with whatever is in it.
+void Plan::finish(const DeviceCall& call, std::unique_ptr<Frame> frame) const {
+  for (size_t i = 0; i < results_.size(); ++i) {
     Array& value = (*frame)[results_[i]];
     if (moves_result_[i])
-      results[i] = std::move(value);
+      call.results[i] = std::move(value);
     else
-      results[i] = value;
+      call.results[i] = value;
   }
   give_back(std::move(frame));
+}
+
+void Plan::call(DeviceState& device, std::span<Array> arguments, std::span<Array> results) const {
+  if (is_joint())
+    return device.fail(module_, *steps_[joint_steps_[0]].instruction,
+                       "devices can't meet inside of a computation that is applied to elements");
+  const DeviceCall one{&device, arguments, results};
+  std::unique_ptr<Frame> frame = start(one);
+  run_steps(device, *frame, 0, steps_.size());
+  if (!device.failed()) finish(one, std::move(frame));
+}
+
+void Plan::run_together(JointRun& run, const Step& step, std::span<const DeviceCall> calls,
+                        std::span<const std::unique_ptr<Frame>> frames) const {
+  std::vector<Invocation> members;
+  members.reserve(calls.size());
+  for (size_t i = 0; i < calls.size(); ++i) members.push_back(invocation(step, *calls[i].device, *frames[i]));
+  JointCall joint(run, module_, *step.instruction, members);
+  step.joint(joint);
+  for (size_t i = 0; i < frames.size(); ++i)
+    for (uint32_t k = 0; k < step.dying_count; ++k) clear((*frames[i])[indices_[step.dying + k]]);
+}
+
+void Plan::call_jointly(JointRun& run, std::span<const DeviceCall> calls) const {
+  std::vector<std::unique_ptr<Frame>> frames;
+  for (const DeviceCall& call : calls) frames.push_back(start(call));
+  const auto alone = [&](size_t begin, size_t end) {
+    if (begin < end)
+      parallel_for(static_cast<int64_t>(calls.size()), 1, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i)
+          run_steps(*calls[static_cast<size_t>(i)].device, *frames[static_cast<size_t>(i)], begin, end);
+      });
+    return !run.check(calls);
+  };
+  size_t next = 0;
+  for (const size_t joint : joint_steps_) {
+    if (!alone(next, joint)) return;
+    run_together(run, steps_[joint], calls, frames);
+    if (run.check(calls)) return;
+    next = joint + 1;
+  }
+  if (!alone(next, steps_.size())) return;
+  for (size_t i = 0; i < calls.size(); ++i) finish(calls[i], std::move(frames[i]));
 }
 
 }  // namespace hlosim

@@ -16,6 +16,8 @@ class Plan final : public Callable {
   Plan(const Module& module, ComputationGraph graph, std::span<const int64_t> callee_bytes);
 
   void call(DeviceState& device, std::span<Array> arguments, std::span<Array> results) const override;
+  void call_jointly(JointRun& run, std::span<const DeviceCall> calls) const override;
+  bool is_joint() const override { return !joint_steps_.empty(); }
   size_t argument_count() const override { return parameters_.size(); }
   size_t result_count() const override { return results_.size(); }
 
@@ -29,6 +31,7 @@ class Plan final : public Callable {
   struct Step {
     const Instruction* instruction;
     Evaluation evaluation;
+    JointEvaluation joint;  // in place of that
     uint32_t operands, operand_count;  // into indices_; `last uses` stand at the same place in last_uses_
     uint32_t results, result_count;
     uint32_t dying, dying_count;       // values not needed after the step
@@ -38,7 +41,12 @@ class Plan final : public Callable {
   void measure(const ComputationGraph& graph, std::span<const int64_t> callee_bytes);
   std::unique_ptr<Frame> take_frame() const;
   void give_back(std::unique_ptr<Frame> frame) const;
-  void run_steps(DeviceState& device, Frame& frame) const;
+  std::unique_ptr<Frame> start(const DeviceCall& call) const;
+  void finish(const DeviceCall& call, std::unique_ptr<Frame> frame) const;
+  Invocation invocation(const Step& step, DeviceState& device, Frame& frame) const;
+  void run_steps(DeviceState& device, Frame& frame, size_t begin, size_t end) const;
+  void run_together(JointRun& run, const Step& step, std::span<const DeviceCall> calls,
+                    std::span<const std::unique_ptr<Frame>> frames) const;
 
   const Module& module_;
   std::vector<Array> values_;                // a fresh frame: shapes and constants
@@ -46,6 +54,7 @@ class Plan final : public Callable {
   std::vector<bool> moves_result_;           // the value leaves the frame there
   std::vector<ValueId> unused_parameters_;
   std::vector<Step> steps_;
+  std::vector<size_t> joint_steps_;
   std::vector<uint32_t> indices_;
   std::unique_ptr<bool[]> last_uses_;
   int64_t peak_bytes_ = 0, argument_bytes_ = 0, constant_bytes_ = 0;

@@ -8,6 +8,7 @@
 #include "exec/cluster.h"
 #include "exec/plan.h"
 #include "ops/element_program.h"
+#include "ops/joint.h"
 
 namespace hlosim {
 
@@ -48,6 +49,7 @@ class Program::Maker final : public ProgramServices {
   }
   bool reference_only() const override { return options_.reference_only; }
   bool has_twins() const override { return options_.twins; }
+  const DeviceGrid* grid() const override { return options_.grid ? &*options_.grid : nullptr; }
   int64_t constant_bytes() const { return constant_bytes_; }
 
  private:
@@ -56,26 +58,27 @@ class Program::Maker final : public ProgramServices {
     std::vector<int64_t> callee_bytes;
     for (GraphNode& node : graph.nodes) {
       const int64_t outer = std::exchange(callee_bytes_, 0);
-      if (!node.evaluation) node.evaluation = evaluation(*node.instruction);
+      if (!node.evaluation) make(node);
       callee_bytes.push_back(std::exchange(callee_bytes_, outer));
     }
     return callee_bytes;
   }
 
   // What cannot be run is an error now where it is sure to be reached, else when it is reached.
-  Evaluation evaluation(const Instruction& instruction) {
+  void make(GraphNode& node) {
     DiagnosticList found;
-    EvaluateContext op(module_, instruction, table_, &found, *this);
+    EvaluateContext op(module_, *node.instruction, table_, &found, *this);
     ++depth_;
-    Evaluation made = make_evaluation(op);
+    if (options_.grid && op.def().evaluate_jointly) node.joint = op.def().evaluate_jointly(op);
+    if (!node.joint && !found.has_errors()) node.evaluation = make_evaluation(op);
     --depth_;
-    if (!found.has_errors()) return made;
+    if (!found.has_errors()) return;
     Diagnostic error = found.items().front();
-    if (depth_ == 0) {
+    node.joint = nullptr;
+    if (depth_ == 0)
       sink_.add(std::move(error));
-      return nullptr;
-    }
-    return [error](Invocation& call) { call.device().fail(error); };
+    else
+      node.evaluation = [error](Invocation& call) { call.device().fail(error); };
   }
 
   // Somebody wants to see a value of the computation or of one it calls.
@@ -113,6 +116,8 @@ std::unique_ptr<const Program> Program::make(Module& module, const OpTable& tabl
   if (sink.has_errors()) return nullptr;
   std::unique_ptr<Program> program(new Program);
   program->entry_ = entry;
+  program->parameter_bytes_ = entry->argument_bytes();
+  program->constant_bytes_ = maker.constant_bytes();
   program->peak_bytes_ = saturating_sum(entry->peak_bytes(), maker.constant_bytes());
   for (const InstructionId parameter : module.entry_computation().parameters)
     for_each_leaf(module[parameter].shape, [&](ShapeRef leaf) { program->parameters_.push_back(leaf); });
@@ -128,6 +133,19 @@ Result<std::vector<Array>> Program::run(DeviceState& device, std::vector<Array> 
   entry_->call(device, inputs, outputs);
   if (device.failed()) return tl::unexpected<Diagnostic>(*device.failure());
   for (size_t i = 0; i < outputs.size(); ++i) outputs[i].shape = results_[i];
+  return outputs;
+}
+
+Result<std::vector<std::vector<Array>>> Program::run_jointly(JointRun& run, std::span<DeviceState> devices,
+                                                             std::vector<std::vector<Array>> inputs) const {
+  HLOSIM_CHECK(inputs.size() == devices.size(), "{} inputs of {} devices", inputs.size(), devices.size());
+  std::vector<std::vector<Array>> outputs(devices.size(), std::vector<Array>(results_.size()));
+  std::vector<DeviceCall> calls;
+  for (size_t i = 0; i < devices.size(); ++i) calls.push_back({&devices[i], inputs[i], outputs[i]});
+  entry_->call_jointly(run, calls);
+  if (run.failed()) return tl::unexpected<Diagnostic>(*run.failure());
+  for (std::vector<Array>& leaves : outputs)
+    for (size_t i = 0; i < leaves.size(); ++i) leaves[i].shape = results_[i];
   return outputs;
 }
 

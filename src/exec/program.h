@@ -7,11 +7,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "exec/graph.h"
 #include "hlo/module.h"
+#include "ops/collective_groups.h"
 #include "ops/evaluate.h"
 
 namespace hlosim {
@@ -24,6 +26,8 @@ struct ProgramOptions {
   /// Collectives among several devices run as if all of them held what the one that runs holds. Otherwise
   /// they are errors.
   bool twins = false;
+  /// The devices that the program is for, when it runs on more than one: collectives then need run_jointly().
+  std::optional<DeviceGrid> grid;
   /// Elementwise operations that depend on each other run as one pass (exec/cluster.h). The results are the
   /// same bits without.
   bool cluster = true;
@@ -49,11 +53,19 @@ class Program {
   /// running.
   Result<std::vector<Array>> run(DeviceState& device, std::vector<Array> inputs) const;
 
+  /// The same on all devices of `run` that belong to this rank, in the order of their ids. Equal inputs
+  /// may share memory.
+  Result<std::vector<std::vector<Array>>> run_jointly(JointRun& run, std::span<DeviceState> devices,
+                                                      std::vector<std::vector<Array>> inputs) const;
+  /// Bytes of the parameters and of the constants, of all that peak_bytes() counts.
+  int64_t parameter_bytes() const { return parameter_bytes_; }
+  int64_t constant_bytes() const { return constant_bytes_; }
+
  private:
   Program() = default;
   class Maker;
   std::shared_ptr<const Callable> entry_;
-  int64_t peak_bytes_ = 0;
+  int64_t peak_bytes_ = 0, parameter_bytes_ = 0, constant_bytes_ = 0;
   std::vector<ShapeRef> parameters_, results_;
 };
 

@@ -52,6 +52,7 @@ enum OpTrait : uint32_t {
 
 class EvaluateContext;  // ops/evaluate.h: making what runs an instruction
 class Invocation;       // ops/evaluate.h: running it once
+class JointCall;        // ops/joint.h: running it once on several devices that meet there
 class OpContext;
 struct ElementKernel;   // kernels/element.h
 struct StridedView;     // array/strided_view.h
@@ -90,6 +91,9 @@ struct OpDef {
   bool (*view)(const OpContext&, const StridedView& operand, StridedView& result) = nullptr;
   /// What runs the instruction, made once for many runs; reports what isn't supported and returns null.
   std::function<void(Invocation&)> (*evaluate)(EvaluateContext&) = nullptr;
+  /// The same where a program is made for several devices, for opcodes at which devices meet. Null without a
+  /// report: this instruction concerns each device alone.
+  std::function<void(JointCall&)> (*evaluate_jointly)(EvaluateContext&) = nullptr;
 
   bool has(uint32_t trait) const { return (traits & trait) != 0; }
 };

@@ -12,6 +12,7 @@
 #include "ops/convert_array.h"
 #include "ops/infer.h"
 #include "ops/leaf_shapes.h"
+#include "ops/moved_slices.h"
 #include "ops/require.h"
 
 namespace hlosim {
@@ -133,57 +134,6 @@ std::optional<int64_t> devices_of_pairs(const OpContext& op) {
   return largest > 0 ? std::optional(devices_needed(op, largest + 1)) : std::nullopt;
 }
 
-// A slice of one of the inputs, and where its offsets are among the operands' leaves.
-struct MovedSlice {
-  size_t buffer;
-  std::vector<int64_t> sizes;
-  size_t input_offsets, output_offsets;
-};
-
-std::optional<std::vector<MovedSlice>> moved_slices(const EvaluateContext& op) {
-  const auto inputs = leaves_of(op.operand_shape(0)), outputs = leaves_of(op.operand_shape(1));
-  const auto sizes = op.int_lists(AttrKey::kSliceSizes);
-  size_t from = op.first_leaf(2), to = op.first_leaf(3);
-  std::vector<MovedSlice> slices;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    const size_t buffer = i * inputs.size() / sizes.size();
-    const ShapeRef input = inputs[buffer], output = outputs[buffer];
-    const auto rank = static_cast<size_t>(input->rank());
-    if (sizes[i].size() != rank || output->rank() != input->rank() ||
-        input->element_type != output->element_type)
-      return std::nullopt;
-    for (size_t d = 0; d < rank; ++d)
-      if (sizes[i][d] < 0 || sizes[i][d] > std::min(input->dimensions[d], output->dimensions[d]))
-        return std::nullopt;
-    slices.push_back({buffer, {sizes[i].begin(), sizes[i].end()}, from, to});
-    from += rank, to += rank;
-  }
-  if (to > op.operand_leaves() || from > op.first_leaf(3)) return std::nullopt;
-  return slices;
-}
-
-/// Index of the element at the offsets that lie in operand leaves `first`, …; nullopt: outside of `shape`.
-std::optional<int64_t> offset_of(const Invocation& call, ShapeRef shape, const MovedSlice& slice,
-                                 size_t first) {
-  int64_t at = 0;
-  for (int64_t d = 0; d < shape->rank(); ++d) {
-    const int64_t offset = integer_at(call.operand(first + static_cast<size_t>(d)), 0);
-    if (offset < 0 || offset > shape->dim(d) - slice.sizes[static_cast<size_t>(d)]) return std::nullopt;
-    at = at * shape->dim(d) + offset;
-  }
-  return at;
-}
-
-void move_slice(Invocation& call, const MovedSlice& slice, const Array& input, Array& output) {
-  const auto from = offset_of(call, input.shape, slice, slice.input_offsets);
-  const auto to = offset_of(call, output.shape, slice, slice.output_offsets);
-  if (!from || !to) return call.fail("a slice lies outside of its buffer");
-  const int64_t width = byte_width(input.type());
-  StridedCopy(slice.sizes, dense_strides(input.shape->dimensions), dense_strides(output.shape->dimensions),
-              width)
-      .run(input.bytes() + *from * width, output.bytes() + *to * width);
-}
-
 Evaluation permute_in_place(EvaluateContext& op, bool is_start) {
   const bool moves = !op.int_lists(AttrKey::kSourceTargetPairs).empty();
   const auto slices = moved_slices(op);
@@ -192,8 +142,9 @@ Evaluation permute_in_place(EvaluateContext& op, bool is_start) {
   if (!slices || results.size() < (is_start ? 2 : 1) * buffers) return op.unsupported();
   return [slices = *slices, buffers, moves, is_start](Invocation& call) {
     MemoryPool& pool = call.device().pool();
-    std::vector<Array> inputs, outputs;
-    for (size_t i = 0; i < buffers; ++i) inputs.push_back(call.operand(i));
+    std::vector<Array> operands, outputs;
+    for (size_t i = 0; i < call.operand_count(); ++i)
+      operands.push_back(i / buffers == 1 ? Array() : call.operand(i));
     for (size_t i = 0; i < buffers; ++i) {
       Array output = call.take(buffers + i);
       output.data = writable(pool, std::move(output.data), data_bytes(output.shape));
@@ -201,9 +152,10 @@ Evaluation permute_in_place(EvaluateContext& op, bool is_start) {
     }
     if (moves)
       for (const MovedSlice& slice : slices)
-        move_slice(call, slice, inputs[slice.buffer], outputs[slice.buffer]);
+        if (!move_slice(slice, operands, operands[slice.buffer], outputs[slice.buffer]))
+          return call.fail("a slice lies outside of its buffer");
     for (size_t i = 0; i < buffers; ++i) call.set_result(std::move(outputs[i]), is_start ? buffers + i : i);
-    for (size_t i = 0; is_start && i < buffers; ++i) call.set_result(std::move(inputs[i]), i);
+    for (size_t i = 0; is_start && i < buffers; ++i) call.set_result(std::move(operands[i]), i);
     for (size_t i = 2 * buffers; i < call.result_count(); ++i) {
       const Array& context = call.make_result(i);
       if (context.data) std::memset(context.bytes(), 0, static_cast<size_t>(data_bytes(context.shape)));
@@ -239,17 +191,24 @@ Evaluation evaluate_permute_start(EvaluateContext& op) {
 
 // ── ragged-all-to-all ───────────────────────────────────────────
 
-Evaluation evaluate_ragged_all_to_all(EvaluateContext& op) {
-  if (const auto devices = devices_of_groups(op)) return refuse(op, *devices);
+std::optional<int64_t> ragged_row_bytes(const OpContext& op) {
   const ShapeRef input = op.operand_shape(0), output = op.operand_shape(1);
   bool fits = input->is_array() && input->rank() > 0 && input->rank() == output->rank() &&
               input->element_type == output->element_type && op.shape()->element_type == output->element_type;
   for (int64_t d = 1; fits && d < input->rank(); ++d) fits = input->dim(d) == output->dim(d);
   for (int64_t i = 2; i < 6; ++i) fits = fits && is_integer(op.operand_shape(i)->element_type);
-  if (!fits) return op.unsupported();
+  if (!fits) return std::nullopt;
   int64_t row = byte_width(input->element_type);
   for (int64_t d = 1; d < input->rank(); ++d) row = saturating_product(row, input->dim(d));
-  return [row, rows_in = input->dim(0), rows_out = output->dim(0)](Invocation& call) {
+  return row;
+}
+
+Evaluation evaluate_ragged_all_to_all(EvaluateContext& op) {
+  if (const auto devices = devices_of_groups(op)) return refuse(op, *devices);
+  const std::optional<int64_t> row_bytes = ragged_row_bytes(op);
+  if (!row_bytes) return op.unsupported();
+  return [row = *row_bytes, rows_in = op.operand_shape(0)->dim(0),
+          rows_out = op.operand_shape(1)->dim(0)](Invocation& call) {
     const Array source = call.operand(0);
     Array result = call.take(1);
     result.data = writable(call.device().pool(), std::move(result.data), data_bytes(result.shape));

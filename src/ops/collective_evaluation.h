@@ -2,6 +2,8 @@
 // more devices than the one that runs it, which is an error that says how many.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ops/evaluate.h"
@@ -19,6 +21,9 @@ Evaluation evaluate_permute(EvaluateContext& op);
 Evaluation evaluate_permute_start(EvaluateContext& op);
 /// The rows that the device sends to itself.
 Evaluation evaluate_ragged_all_to_all(EvaluateContext& op);
+
+/// Bytes of a row of its operands; nullopt: they don't fit together.
+std::optional<int64_t> ragged_row_bytes(const OpContext& op);
 
 /// Done of a start that holds (operands, results, …).
 void forward_second_element(const OpContext& op, std::vector<int64_t>& leaves);

@@ -19,6 +19,9 @@ bool knows_attr(const OpDef& def, AttrKey key) {
                      [&](const AttrSpec& spec) { return spec.key == key; });
 }
 
+/// Devices in no group of a broadcast get zeros; all other collectives have everybody in some group.
+bool may_leave_out(const OpDef& def) { return knows_attr(def, AttrKey::kHasDynamicRoot); }
+
 const ReplicaGroups& groups_of(const OpContext& op) {
   static constexpr ReplicaGroups kEverybody{};
   const Attr* attr = op.find(AttrKey::kReplicaGroups);
@@ -45,8 +48,10 @@ struct KnownCount {
     if (value == 0) {
       *this = {what, found, from, true};
     } else if (value != found) {
+      // Instructions are quoted; the header and options are not.
+      const std::string subject = from != "the header" ? fmt::format("\"{}\"", from) : std::string(from);
       const std::string teller = inferred ? fmt::format("\"{}\"", by) : std::string(by);
-      return fmt::format("\"{}\" names {} {}, {} says {}", from, found, what, teller, value);
+      return fmt::format("{} names {} {}, {} says {}", subject, found, what, teller, value);
     }
     return std::nullopt;
   }
@@ -55,9 +60,16 @@ struct KnownCount {
 /// What the collectives of a module say of its grid.
 class GridInference {
  public:
-  explicit GridInference(const Module& module) {
-    if (module.replica_count() > 1) replicas_ = {"replicas", module.replica_count(), "the header", false};
-    if (module.num_partitions() > 1)
+  GridInference(const Module& module, const DeviceGrid& asked) {
+    if (asked.replicas > 0) replicas_ = {"replicas", asked.replicas, "--replicas", false};
+    if (asked.partitions > 0) partitions_ = {"partitions", asked.partitions, "--partitions", false};
+    contradiction_ = asked.replicas > 0 && module.replica_count() > 1
+                         ? replicas_.learn(module.replica_count(), "the header")
+                         : std::nullopt;
+    if (!contradiction_ && asked.partitions > 0 && module.num_partitions() > 1)
+      contradiction_ = partitions_.learn(module.num_partitions(), "the header");
+    if (asked.replicas == 0 && module.replica_count() > 1) replicas_ = {"replicas", module.replica_count(), "the header", false};
+    if (asked.partitions == 0 && module.num_partitions() > 1)
       partitions_ = {"partitions", module.num_partitions(), "the header", false};
   }
 
@@ -74,13 +86,26 @@ class GridInference {
     const auto counts = count_replica_groups(groups_of(op));
     if (!counts) return counts.error().message;
     if (counts->total == 0) return std::nullopt;
+    if (may_leave_out(op.def())) return bound_ids(op, *mode);
     KnownCount& told = *mode == GroupMode::kCrossPartition ? partitions_
                        : *mode == GroupMode::kFlattened    ? devices_
                                                            : replicas_;
     return told.learn(counts->total, op.instruction().name);
   }
 
+  // Groups that needn't hold everybody tell no more than the largest id.
+  std::optional<std::string> bound_ids(const OpContext& op, GroupMode mode) {
+    if (mode == GroupMode::kFlattened) return std::nullopt;
+    const auto groups = list_replica_groups(groups_of(op), 0);
+    if (!groups) return groups.error().message;
+    int64_t& largest = mode == GroupMode::kCrossPartition ? largest_partition_ : largest_replica_;
+    for (const auto& group : *groups)
+      for (const int64_t id : group) largest = std::max(largest, id);
+    return std::nullopt;
+  }
+
   Result<DeviceGrid> solve() {
+    if (contradiction_) return failure(*contradiction_);
     if (devices_.value > 0 && replicas_.value == 0 && partitions_.value == 0) {
       const bool by_replica = largest_replica_ > 0 && largest_partition_ <= 0;
       (by_replica ? replicas_ : partitions_) = devices_;
@@ -103,7 +128,7 @@ class GridInference {
     DeviceGrid grid{std::max<int64_t>(replicas_.value, 1), std::max<int64_t>(partitions_.value, 1),
                     replicas_.inferred, partitions_.inferred};
     if (largest_replica_ >= grid.replicas || largest_partition_ >= grid.partitions)
-      return failure(fmt::format("a collective-permute names {} {}, there are {}",
+      return failure(fmt::format("a collective names {} {}, there are {}",
                                  largest_replica_ >= grid.replicas ? "replica" : "partition",
                                  largest_replica_ >= grid.replicas ? largest_replica_ : largest_partition_,
                                  largest_replica_ >= grid.replicas ? grid.replicas : grid.partitions));
@@ -121,6 +146,7 @@ class GridInference {
 
   KnownCount replicas_{"replicas", 0, {}}, partitions_{"partitions", 0, {}}, devices_{"devices", 0, {}};
   int64_t largest_replica_ = -1, largest_partition_ = -1;
+  std::optional<std::string> contradiction_;
 };
 
 /// Calls place(replica, partition) for what `id` of this mode stands for within copy `copy` of the
@@ -195,8 +221,8 @@ DeviceGrid declared_grid(const Module& module) {
   return {std::max<int64_t>(module.replica_count(), 1), std::max<int64_t>(module.num_partitions(), 1)};
 }
 
-Result<DeviceGrid> device_grid(Module& module, const OpTable& table) {
-  GridInference inference(module);
+Result<DeviceGrid> device_grid(Module& module, const OpTable& table, const DeviceGrid& asked) {
+  GridInference inference(module, asked);
   for (const Instruction& instruction : module.instructions) {
     const OpDef& def = table[instruction.opcode];
     if (!def.has(kCollective) || def.has(kAsyncDone)) continue;

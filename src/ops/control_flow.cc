@@ -125,10 +125,14 @@ void for_each_branch(const OpContext& op, F&& f) {
   }
 }
 
-Evaluation evaluate_branches(EvaluateContext& op) {
+std::vector<ComputationId> branches_in(const OpContext& op) {
   std::vector<ComputationId> branches;
   for_each_branch(op, [&](ComputationId branch) { branches.push_back(branch); });
-  return evaluate_conditional(op, std::move(branches));
+  return branches;
+}
+Evaluation evaluate_branches(EvaluateContext& op) { return evaluate_conditional(op, branches_in(op)); }
+JointEvaluation evaluate_branches_jointly(EvaluateContext& op) {
+  return evaluate_conditional_jointly(op, branches_in(op));
 }
 
 ShapeRef infer_conditional(OpContext& op) {
@@ -233,7 +237,8 @@ const OpDef kCallOp = {.name = "call",
                        .check = check_call,
                        .xla_cost = xla_cost_call,
                        .work = no_traffic,
-                       .evaluate = evaluate_call};
+                       .evaluate = evaluate_call,
+                       .evaluate_jointly = evaluate_call_jointly};
 const OpDef kConditionalOp = {.name = "conditional",
                               .arity = at_least(1),
                               .traits = kCallsInline | kExactTypes,
@@ -243,7 +248,8 @@ const OpDef kConditionalOp = {.name = "conditional",
                               .check = check_conditional,
                               .xla_cost = xla_cost_conditional,
                               .work = no_traffic,
-                              .evaluate = evaluate_branches};
+                              .evaluate = evaluate_branches,
+                              .evaluate_jointly = evaluate_branches_jointly};
 const OpDef kDomainOp = {.name = "domain",
                          .arity = exactly(1),
                          .traits = kFree,
@@ -258,7 +264,8 @@ const OpDef kFusionOp = {.name = "fusion",
                          .infer_shape = infer_fusion,
                          .check = check_fusion,
                          .xla_cost = xla_cost_fusion,
-                         .evaluate = evaluate_call};
+                         .evaluate = evaluate_call,
+                         .evaluate_jointly = evaluate_call_jointly};
 const OpDef kOptimizationBarrierOp = {.name = "opt-barrier",
                                       .arity = exactly(1),
                                       .traits = kFree | kExactTypes,
@@ -272,6 +279,7 @@ const OpDef kWhileOp = {.name = "while",
                         .check = check_while,
                         .xla_cost = xla_cost_while,
                         .work = no_traffic,
-                        .evaluate = evaluate_while};
+                        .evaluate = evaluate_while,
+                        .evaluate_jointly = evaluate_while_jointly};
 
 }  // namespace hlosim

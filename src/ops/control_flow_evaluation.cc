@@ -1,9 +1,11 @@
 #include "ops/control_flow_evaluation.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "ops/element_program.h"
+#include "ops/joint.h"
 #include "ops/value_flow.h"
 
 namespace hlosim {
@@ -85,25 +87,146 @@ Evaluation evaluate_while(EvaluateContext& op) {
   };
 }
 
+namespace {
+
+struct Branch {
+  std::shared_ptr<const Callable> callable;
+  size_t first_leaf;  // of its arguments
+};
+
+std::vector<Branch> branches_of(const EvaluateContext& op, std::span<const ComputationId> computations) {
+  std::vector<Branch> branches;
+  for (const ComputationId computation : computations)
+    branches.push_back({op.callable(computation), op.first_leaf(static_cast<int64_t>(branches.size()) + 1)});
+  return branches;
+}
+
+/// The branch that operand 0 selects.
+size_t selected_branch(const Invocation& call, size_t count, bool is_pred) {
+  const int64_t selector = integer_at(call.operand(0), 0);
+  if (is_pred) return selector ? 0 : 1;
+  return selector < 0 || selector >= static_cast<int64_t>(count) ? count - 1 : static_cast<size_t>(selector);
+}
+
+std::vector<Array> taken_arguments(Invocation& call, const Callable& callee, size_t first_leaf) {
+  std::vector<Array> arguments;
+  for (size_t i = 0; i < callee.argument_count(); ++i) arguments.push_back(call.take(first_leaf + i));
+  return arguments;
+}
+
+}  // namespace
+
 Evaluation evaluate_conditional(EvaluateContext& op, std::vector<ComputationId> branches) {
-  struct Branch {
-    std::shared_ptr<const Callable> callable;
-    size_t first_leaf;
-  };
-  std::vector<Branch> made;
-  for (const ComputationId branch : branches)
-    made.push_back({op.callable(branch), op.first_leaf(static_cast<int64_t>(made.size()) + 1)});
-  const bool is_pred = op.operand_shape(0)->element_type == ElementType::kPred;
-  return [made = std::move(made), is_pred](Invocation& call) {
-    const int64_t selector = integer_at(call.operand(0), 0);
-    const auto count = static_cast<int64_t>(made.size());
-    const int64_t index = is_pred ? (selector ? 0 : 1) : selector < 0 || selector >= count ? count - 1 : selector;
-    const Branch& branch = made[static_cast<size_t>(index)];
-    std::vector<Array> arguments, results(branch.callable->result_count());
-    for (size_t i = 0; i < branch.callable->argument_count(); ++i)
-      arguments.push_back(call.take(branch.first_leaf + i));
+  return [made = branches_of(op, branches),
+          is_pred = op.operand_shape(0)->element_type == ElementType::kPred](Invocation& call) {
+    const Branch& branch = made[selected_branch(call, made.size(), is_pred)];
+    std::vector<Array> arguments = taken_arguments(call, *branch.callable, branch.first_leaf);
+    std::vector<Array> results(branch.callable->result_count());
     branch.callable->call(call.device(), arguments, results);
     if (!call.device().failed()) set_results(call, results);
+  };
+}
+
+// ── several devices ─────────────────────────────────────────────
+
+namespace {
+
+/// What one device brings to a computation that several run together.
+struct Part {
+  Invocation* call;
+  std::vector<Array> arguments, results;
+};
+
+void run_parts(JointCall& call, const Callable& callee, std::span<Part*> parts) {
+  std::vector<DeviceCall> calls;
+  for (Part* part : parts) {
+    part->results.assign(callee.result_count(), Array());
+    calls.push_back({&part->call->device(), part->arguments, part->results});
+  }
+  callee.call_jointly(call.run(), calls);
+}
+
+}  // namespace
+
+JointEvaluation evaluate_call_jointly(EvaluateContext& op) {
+  const std::optional<OpenedCall> opened = opened_call(op);
+  HLOSIM_CHECK(opened, "{} calls nothing", op.instruction().name);
+  const auto callee = op.callable(opened->computation);
+  if (!callee->is_joint()) return nullptr;
+  return [callee](JointCall& call) {
+    std::vector<Part> parts;
+    for (Invocation& member : call.members()) parts.push_back({&member, taken_arguments(member, *callee, 0), {}});
+    std::vector<Part*> all;
+    for (Part& part : parts) all.push_back(&part);
+    run_parts(call, *callee, all);
+    if (call.failed()) return;
+    for (Part& part : parts) set_results(*part.call, part.results);
+  };
+}
+
+JointEvaluation evaluate_while_jointly(EvaluateContext& op) {
+  const auto condition = op.callable(op.called(AttrKey::kCondition)), body = op.callable(op.called(AttrKey::kBody));
+  if (!condition->is_joint() && !body->is_joint()) return nullptr;
+  return [condition, body](JointCall& call) {
+    std::vector<Part> parts;
+    for (Invocation& member : call.members()) {
+      parts.push_back({&member, {}, {}});
+      for (size_t i = 0; i < member.operand_count(); ++i) parts.back().arguments.push_back(member.take(i));
+    }
+    std::vector<Part*> staying;
+    for (Part& part : parts) staying.push_back(&part);
+    for (int64_t iterations = 0; !staying.empty(); ++iterations) {
+      std::vector<std::vector<Array>> states;
+      for (Part* part : staying) states.push_back(part->arguments);
+      run_parts(call, *condition, staying);
+      if (call.failed()) return;
+      std::vector<Part*> next;
+      for (size_t i = 0; i < staying.size(); ++i) {
+        Part& part = *staying[i];
+        part.arguments = std::move(states[i]);
+        if (integer_at(part.results[0], 0) != 0)
+          next.push_back(&part);
+        else
+          call.run().absence(part.call->device().id) = {Absence::Way::kLeft, &call.instruction(), iterations};
+      }
+      staying = std::move(next);
+      if (staying.empty()) break;
+      states.clear();  // the body's arguments are nobody else's
+      run_parts(call, *body, staying);
+      if (call.failed()) return;
+      for (Part* part : staying) part->arguments = std::move(part->results);
+    }
+    for (Part& part : parts) {
+      call.run().absence(part.call->device().id) = {};
+      set_results(*part.call, part.arguments);
+    }
+  };
+}
+
+JointEvaluation evaluate_conditional_jointly(EvaluateContext& op, std::vector<ComputationId> computations) {
+  std::vector<Branch> made = branches_of(op, computations);
+  if (std::none_of(made.begin(), made.end(), [](const Branch& branch) { return branch.callable->is_joint(); }))
+    return nullptr;
+  return [made = std::move(made),
+          is_pred = op.operand_shape(0)->element_type == ElementType::kPred](JointCall& call) {
+    std::vector<std::vector<Part>> parts(made.size());
+    for (Invocation& member : call.members()) {
+      const size_t index = selected_branch(member, made.size(), is_pred);
+      parts[index].push_back({&member, taken_arguments(member, *made[index].callable, made[index].first_leaf), {}});
+      call.run().absence(member.device().id) = {Absence::Way::kBranch, &call.instruction(),
+                                                static_cast<int64_t>(index)};
+    }
+    for (size_t index = 0; index < made.size(); ++index) {
+      std::vector<Part*> taking;
+      for (Part& part : parts[index]) taking.push_back(&part);
+      if (!taking.empty()) run_parts(call, *made[index].callable, taking);
+      if (call.failed()) return;
+    }
+    for (std::vector<Part>& taking : parts)
+      for (Part& part : taking) {
+        call.run().absence(part.call->device().id) = {};
+        set_results(*part.call, part.results);
+      }
   };
 }
 

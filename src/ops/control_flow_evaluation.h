@@ -12,4 +12,10 @@ Evaluation evaluate_while(EvaluateContext& op);
 /// pred: branch 0 when true; s32: branch i, the last one when i is out of range.
 Evaluation evaluate_conditional(EvaluateContext& op, std::vector<ComputationId> branches);
 
+/// The same for several devices, where devices meet inside; else null. Devices that leave a loop wait for those
+/// that stay; those that take branch 0 run before those that take branch 1.
+JointEvaluation evaluate_call_jointly(EvaluateContext& op);
+JointEvaluation evaluate_while_jointly(EvaluateContext& op);
+JointEvaluation evaluate_conditional_jointly(EvaluateContext& op, std::vector<ComputationId> branches);
+
 }  // namespace hlosim

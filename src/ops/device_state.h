@@ -32,12 +32,13 @@ class DeviceState {
 
   MemoryPool& pool() const { return *pool_; }
 
+  int64_t id = 0;  // flattened: replica · partitions + partition
   int64_t replica_id = 0;
   int64_t partition_id = 0;
   HostTransfers* host = nullptr;                // null: no infeed, outfeed, send or recv
   std::array<uint64_t, 2> rng_state = {0, 0};   // of rng and rng-get-and-update-state: low, high word
 
-  /// What the device has sent to itself and not received yet, by channel.
+  /// What has been sent to the device and it has not received yet, by channel.
   std::map<int64_t, std::vector<std::vector<Array>>> under_way;
 
   /// Ends the run with an error at `instruction`; the first one counts. Values made after it are never seen.

@@ -28,6 +28,8 @@
 namespace hlosim {
 
 class ElementProgram;  // ops/element_program.h
+class JointRun;        // ops/joint.h
+struct DeviceGrid;     // ops/collective_groups.h
 
 /// One run of one instruction.
 class Invocation {
@@ -101,6 +103,14 @@ class Invocation {
 };
 
 using Evaluation = std::function<void(Invocation&)>;
+/// Of an instruction at which devices meet.
+using JointEvaluation = std::function<void(JointCall&)>;
+
+/// One device's part in a call by several.
+struct DeviceCall {
+  DeviceState* device;
+  std::span<Array> arguments, results;
+};
 
 /// A computation ready to be run.
 class Callable {
@@ -109,6 +119,10 @@ class Callable {
   /// `arguments`: one per leaf of the parameters in order; moved from, so that what nobody else holds may be
   /// overwritten. `results`: one per leaf of the root, assigned. When the device fails, results are left empty.
   virtual void call(DeviceState& device, std::span<Array> arguments, std::span<Array> results) const = 0;
+  /// The same on several devices of a run, which go through it together.
+  virtual void call_jointly(JointRun& run, std::span<const DeviceCall> calls) const = 0;
+  /// Devices meet in it, so that it can't be run by one of them alone.
+  virtual bool is_joint() const = 0;
   virtual size_t argument_count() const = 0;
   virtual size_t result_count() const = 0;
 };
@@ -146,6 +160,8 @@ class ProgramServices {
   /// Members of collectives that don't run are taken to hold what the one that runs holds; else they are
   /// errors.
   virtual bool has_twins() const = 0;
+  /// All devices of the program; null: it runs on one.
+  virtual const DeviceGrid* grid() const = 0;
 };
 
 /// An instruction for which something that runs it is to be made.
@@ -169,6 +185,7 @@ class EvaluateContext : public OpContext {
   const CustomCallHandlers& custom_calls() const { return services_.custom_calls(); }
   bool reference_only() const { return services_.reference_only(); }
   bool has_twins() const { return services_.has_twins(); }
+  const DeviceGrid* grid() const { return services_.grid(); }
 
   /// Reports that these element types are not supported and returns null: `return op.unsupported();`
   std::nullptr_t unsupported();

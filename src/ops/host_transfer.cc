@@ -150,7 +150,8 @@ const OpDef kSendOp = {.name = "send",
                        .attrs = kChannelAttrs,
                        .infer_shape = infer_send,
                        .work = send_work,
-                       .evaluate = evaluate_send};
+                       .evaluate = evaluate_send,
+                       .evaluate_jointly = evaluate_send_jointly};
 const OpDef kSendDoneOp = {.name = "send-done",
                            .arity = exactly(1),
                            .traits = kTransfer | kAsyncDone | kFree,

@@ -7,7 +7,9 @@
 
 #include "ops/collective_groups.h"
 #include "ops/frontend.h"
+#include "ops/joint.h"
 #include "ops/leaf_shapes.h"
+#include "ops/piece_exchange.h"
 
 namespace hlosim {
 namespace {
@@ -56,7 +58,7 @@ std::vector<int64_t> numbers_in(std::string_view text) {
   return numbers;
 }
 
-enum class Route : uint8_t { kHost, kSelf, kNobody, kRefused };
+enum class Route : uint8_t { kHost, kSelf, kNobody, kPeers, kRefused };
 
 /// Where a send or recv leads to or comes from. kRefused: after a report.
 Route route_of(EvaluateContext& op) {
@@ -65,10 +67,16 @@ Route route_of(EvaluateContext& op) {
   if (const auto pairs = frontend_attribute(op.instruction(), "_xla_send_recv_source_target_pairs")) {
     const std::vector<int64_t> ids = numbers_in(*pairs);
     if (ids.empty()) return Route::kNobody;
+    if (op.grid()) return Route::kPeers;
     const int64_t largest = *std::max_element(ids.begin(), ids.end());
     if (largest == 0) return Route::kSelf;
     op.unsupported(
         fmt::format("the module needs {} devices, but is run on one", std::max(largest + 1, declared)));
+    return Route::kRefused;
+  }
+  if (op.grid()) {
+    op.unsupported("nothing says which device it leads to: the frontend attribute "
+                   "_xla_send_recv_source_target_pairs is missing");
     return Route::kRefused;
   }
   const int64_t channel = op.integer(AttrKey::kChannelId);
@@ -82,11 +90,44 @@ Route route_of(EvaluateContext& op) {
   return Route::kRefused;
 }
 
+using Transfer = std::array<int64_t, 2>;  // source and target, flattened
+
+/// The pairs of a send or recv on the grid. They name replicas where there is one partition, else partitions,
+/// of each replica. False after a report.
+bool find_transfers(EvaluateContext& op, std::vector<Transfer>& transfers) {
+  const auto pairs = frontend_attribute(op.instruction(), "_xla_send_recv_source_target_pairs");
+  const std::vector<int64_t> ids = numbers_in(pairs.value_or(""));
+  const DeviceGrid& grid = *op.grid();
+  const int64_t replicas = grid.partitions == 1 ? 1 : grid.replicas;
+  const int64_t members = grid.devices() / replicas;
+  for (const int64_t id : ids)
+    if (id >= members || ids.size() % 2 != 0) {
+      op.unsupported(fmt::format("_xla_send_recv_source_target_pairs={} on {} devices", *pairs, members));
+      return false;
+    }
+  for (int64_t replica = 0; replica < replicas; ++replica)
+    for (size_t i = 0; i < ids.size(); i += 2)
+      transfers.push_back({replica * members + ids[i], replica * members + ids[i + 1]});
+  return true;
+}
+
 /// The channel of a done: its own or its start's.
 std::optional<int64_t> done_channel(const OpContext& op) {
   if (op.has(AttrKey::kChannelId)) return op.integer(AttrKey::kChannelId);
   const Attr* attr = op.operand(0).find(AttrKey::kChannelId);
   return attr ? std::optional(attr->integer()) : std::nullopt;
+}
+
+// Zeros at once where nobody sends.
+Evaluation receive_from_peers(EvaluateContext& op) {
+  std::vector<Transfer> transfers;
+  if (!find_transfers(op, transfers)) return nullptr;
+  return [count = array_leaves(op.shape()->elements[0]), transfers](Invocation& call) {
+    clear_result(call, count);
+    const bool is_target = std::any_of(transfers.begin(), transfers.end(),
+                                       [&](const Transfer& one) { return one[1] == call.device().id; });
+    for (size_t i = 0; !is_target && i < count; ++i) clear_result(call, i);
+  };
 }
 
 }  // namespace
@@ -124,9 +165,39 @@ Evaluation evaluate_send(EvaluateContext& op) {
   };
 }
 
+JointEvaluation evaluate_send_jointly(EvaluateContext& op) {
+  const auto pairs = frontend_attribute(op.instruction(), "_xla_send_recv_source_target_pairs");
+  if (op.flag(AttrKey::kIsHostTransfer) || !pairs || numbers_in(*pairs).empty()) return nullptr;
+  std::vector<Transfer> transfers;
+  if (!find_transfers(op, transfers)) return nullptr;
+  return [count = array_leaves(op.operand_shape(0)), channel = op.integer(AttrKey::kChannelId),
+          transfers](JointCall& call) {
+    for (size_t t = 0; t < transfers.size(); ++t) {
+      const auto& [source, target] = transfers[t];
+      const Attendance attendance = meet(call, transfers[t], t);
+      if (attendance == Attendance::kFailed) return;
+      if (attendance == Attendance::kNobody) continue;
+      PieceExchange exchange(call, transfers[t]);
+      for (size_t i = 0; i < count; ++i)
+        exchange.want(call.run().rank_of(target),
+                      Piece::whole(source, i, data_bytes(call.members().front().operand(i).shape)));
+      exchange.fetch();
+      Invocation* receiver = call.member(target);
+      if (!receiver) continue;
+      auto& arrived = receiver->device().under_way[channel].emplace_back();
+      for (size_t i = 0; i < count; ++i) arrived.push_back(exchange.whole(source, i));
+    }
+    for (Invocation& member : call.members()) {
+      for (size_t i = 0; i < count; ++i) member.set_result(member.operand(i), i);
+      clear_result(member, count);
+    }
+  };
+}
+
 Evaluation evaluate_recv(EvaluateContext& op) {
   const Route route = route_of(op);
   if (route == Route::kRefused) return nullptr;
+  if (route == Route::kPeers) return receive_from_peers(op);
   return [count = array_leaves(op.shape()->elements[0]), channel = op.integer(AttrKey::kChannelId),
           route](Invocation& call) {
     HostTransfers* host = call.device().host;

@@ -15,6 +15,8 @@ namespace hlosim {
 Evaluation evaluate_infeed(EvaluateContext& op);
 Evaluation evaluate_outfeed(EvaluateContext& op);
 Evaluation evaluate_send(EvaluateContext& op);
+/// To the devices that _xla_send_recv_source_target_pairs names; null where it names none.
+JointEvaluation evaluate_send_jointly(EvaluateContext& op);
 Evaluation evaluate_recv(EvaluateContext& op);
 Evaluation evaluate_recv_done(EvaluateContext& op);
 

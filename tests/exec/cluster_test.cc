@@ -30,6 +30,7 @@ class Services final : public ProgramServices {
   const CustomCallHandlers& custom_calls() const override { return handlers_; }
   bool reference_only() const override { return false; }
   bool has_twins() const override { return false; }
+  const DeviceGrid* grid() const override { return nullptr; }
 
  private:
   Module& module_;
@@ -403,7 +404,7 @@ TEST(Clusters, ShowTracedValues) {
   std::vector<float> shown;
   ProgramOptions options;
   options.graph.traced = [](const Instruction& instruction) { return instruction.name == "n"; };
-  options.graph.observer = [&](const Instruction&, std::span<const Array> values) {
+  options.graph.observer = [&](const DeviceState&, const Instruction&, std::span<const Array> values) {
     shown.assign(values[0].as<float>(), values[0].as<float>() + values[0].count());
   };
   test::Execution execution(R"(HloModule m

@@ -153,7 +153,7 @@ TEST_F(Programs, TracedValuesAreShownEachTime) {
   std::vector<std::string> shown;
   ProgramOptions options;
   options.graph.traced = [](const Instruction& i) { return i.name == "ip"; };
-  options.graph.observer = [&](const Instruction& i, std::span<const Array> leaves) {
+  options.graph.observer = [&](const DeviceState&, const Instruction& i, std::span<const Array> leaves) {
     shown.push_back(fmt::format("{}={}", i.name, integer_at(leaves[0], 0)));
   };
   run(make(R"(HloModule m
