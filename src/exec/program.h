@@ -27,7 +27,7 @@ struct ProgramOptions {
   /// they are errors.
   bool twins = false;
   /// The devices that the program is for, when it runs on more than one: collectives then need run_jointly().
-  std::optional<DeviceGrid> grid;
+  std::optional<DeviceGrid> grid = std::nullopt;
   /// Elementwise operations that depend on each other run as one pass (exec/cluster.h). The results are the
   /// same bits without.
   bool cluster = true;

@@ -87,7 +87,7 @@ std::string failure_of(const std::filesystem::path& folder, const Closeness& clo
   std::istringstream in;
   std::ostringstream out, err;
   SourcePtr standard_input;
-  ModuleInput input = read_module_input(folder / "module.hlo", false, {in, out, err, standard_input});
+  ModuleInput input = read_module_input(folder / "module.hlo", false, {in, out, err, lone_rank(), standard_input});
   if (!input.ok || input.modules.size() != 1) return err.str();
   Module& module = input.modules[0];
   MemoryPool pool;
