@@ -179,8 +179,6 @@ void check_permute(OpContext& op) {
   const int64_t limit = op.has(AttrKey::kChannelId) ? grid.partitions : grid.replicas;
   const size_t most = transfers_per_id(op);
   const auto pairs = op.int_lists(AttrKey::kSourceTargetPairs);
-  const bool small = pairs.size() <= 1024 && most == 1;
-  IdSet seen[2] = {IdSet(0), IdSet(0)};
   std::unordered_map<int64_t, size_t> counts[2];
   constexpr std::string_view kEnd[] = {"source", "target"};
   for (const auto pair : pairs) {
@@ -191,8 +189,7 @@ void check_permute(OpContext& op) {
                  limit == 1 ? "the number of devices" : std::to_string(limit));
         return;
       }
-      const bool is_more = small && id < 1024 ? !seen[end].insert(id) : ++counts[end][id] > most;
-      if (!is_more) continue;
+      if (++counts[end][id] <= most) continue;
       op.error(0, "{} {} appears more than {} in source_target_pairs", kEnd[end], id,
                most == 1 ? "once" : std::to_string(most) + " times");
       return;

@@ -21,8 +21,9 @@ struct VectorLoop {
 
 class VectorWalk {
  public:
+  /// From vector `number` on. Where a size is 0 there is none, and the walk isn't to be used.
   VectorWalk(const std::vector<VectorLoop>& loops, int64_t number) : loops_(loops), digits_(loops.size()) {
-    for (size_t i = loops.size(); i-- > 0;) {
+    for (size_t i = loops.size(); number > 0 && i-- > 0;) {
       digits_[i] = number % loops[i].size;
       number /= loops[i].size;
       add(loops[i], digits_[i]);

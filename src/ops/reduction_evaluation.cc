@@ -36,9 +36,10 @@ class OffsetWalk {
     for (size_t i = reduction.dimensions.size(); i-- > 0;) {
       if ((reduction.is_reduced[i] != 0) != reduced || reduction.dimensions[i] == 1) continue;
       const int64_t size = reduction.dimensions[i];
-      loops_.push_back({size, reduction.strides[i], number % size});
-      offset_ += number % size * reduction.strides[i];
-      number /= size;
+      const int64_t digit = number > 0 ? number % size : 0;  // a size may be 0: then there is nothing to walk
+      loops_.push_back({size, reduction.strides[i], digit});
+      offset_ += digit * reduction.strides[i];
+      if (number > 0) number /= size;
     }
   }
   int64_t offset() const { return offset_; }

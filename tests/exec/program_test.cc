@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "ops/op_table.h"
@@ -27,7 +28,7 @@ class Programs : public testing::Test {
   }
   Array array(const Program& program, size_t parameter, std::vector<float> values) {
     Array result = make_array(pool_, program.parameters()[parameter]);
-    std::memcpy(result.bytes(), values.data(), values.size() * sizeof(float));
+    std::copy(values.begin(), values.end(), result.as<float>());
     return result;
   }
   std::vector<Array> run(const Program& program, std::vector<Array> inputs = {}) {
