@@ -1,84 +1,27 @@
 #include "memory/packing.h"
 
 #include <algorithm>
-#include <bit>
-#include <limits>
-#include <numeric>
+#include <array>
 #include <tuple>
 
 #include "base/check.h"
+#include "kernels/parallel.h"
+#include "memory/taken_space.h"
 
 namespace hlosim {
 namespace {
 
-/// The items that have their place, found by time: a tree over all items by start, each node with the latest
-/// end of the placed ones below it.
-class PlacedItems {
- public:
-  explicit PlacedItems(std::span<const PackItem> items)
-      : items_(items), by_start_(items.size()), rank_(items.size()) {
-    std::iota(by_start_.begin(), by_start_.end(), 0);
-    std::sort(by_start_.begin(), by_start_.end(), [&](int32_t a, int32_t b) {
-      return std::tuple(item(a).start, a) < std::tuple(item(b).start, b);
-    });
-    starts_.reserve(items.size());
-    for (size_t i = 0; i < by_start_.size(); ++i) {
-      rank_[static_cast<size_t>(by_start_[i])] = static_cast<int32_t>(i);
-      starts_.push_back(item(by_start_[i]).start);
-    }
-    leaves_ = std::bit_ceil(std::max<size_t>(items.size(), 1));
-    latest_.assign(2 * leaves_, std::numeric_limits<int64_t>::min());
+/// Spans that overlap or follow one another as one.
+void merge(std::vector<TimeSpan>& spans) {
+  std::sort(spans.begin(), spans.end(), [](TimeSpan a, TimeSpan b) { return a.first < b.first; });
+  size_t count = 0;
+  for (const TimeSpan span : spans) {
+    if (count > 0 && span.first <= spans[count - 1].last + 1)
+      spans[count - 1].last = std::max(spans[count - 1].last, span.last);
+    else
+      spans[count++] = span;
   }
-
-  void add(int32_t index) {
-    size_t node = leaves_ + static_cast<size_t>(rank_[static_cast<size_t>(index)]);
-    for (; node > 0 && latest_[node] < item(index).end; node /= 2) latest_[node] = item(index).end;
-  }
-
-  /// Calls f(index) for the placed items that need memory at some time in [start, end].
-  template <class F>
-  void for_each_overlapping(int64_t start, int64_t end, F&& f) const {
-    const auto count =
-        static_cast<size_t>(std::upper_bound(starts_.begin(), starts_.end(), end) - starts_.begin());
-    if (count > 0) visit(1, 0, leaves_, count, start, f);
-  }
-
- private:
-  const PackItem& item(int32_t index) const { return items_[static_cast<size_t>(index)]; }
-
-  template <class F>
-  void visit(size_t node, size_t first, size_t width, size_t count, int64_t start, F& f) const {
-    if (first >= count || latest_[node] < start) return;
-    if (width == 1) {
-      f(by_start_[first]);
-      return;
-    }
-    visit(2 * node, first, width / 2, count, start, f);
-    visit(2 * node + 1, first + width / 2, width / 2, count, start, f);
-  }
-
-  std::span<const PackItem> items_;
-  std::vector<int32_t> by_start_, rank_;
-  std::vector<int64_t> starts_;
-  std::vector<int64_t> latest_;
-  size_t leaves_ = 1;
-};
-
-struct Chunk {
-  int64_t begin, end;
-};
-
-/// Begin of the smallest gap between `taken` that holds `size` bytes; behind everything if none does.
-int64_t best_gap(std::vector<Chunk>& taken, int64_t size, int64_t alignment) {
-  std::sort(taken.begin(), taken.end(), [](const Chunk& a, const Chunk& b) { return a.begin < b.begin; });
-  const auto aligned = [alignment](int64_t at) { return (at + alignment - 1) / alignment * alignment; };
-  int64_t best = -1, best_size = std::numeric_limits<int64_t>::max(), top = 0;
-  for (const Chunk& chunk : taken) {
-    const int64_t begin = aligned(top), room = chunk.begin - begin;
-    if (room >= size && room < best_size) best = begin, best_size = room;
-    top = std::max(top, chunk.end);
-  }
-  return best >= 0 ? best : aligned(top);
+  spans.resize(count);
 }
 
 /// Items that share memory, the one that stands for them first.
@@ -95,62 +38,102 @@ std::vector<std::vector<int32_t>> groups_of(std::span<const PackItem> items) {
   return groups;
 }
 
+/// What both orders need to know of the items.
+class Packer {
+ public:
+  Packer(std::span<const PackItem> items, int64_t alignment)
+      : items_(items), alignment_(alignment), groups_(groups_of(items)), spans_(items.size()) {
+    // Times as moments, the starts of items in ascending order: two spans of time overlap exactly where one
+    // of them starts in the other one.
+    std::vector<int64_t> starts;
+    starts.reserve(items.size());
+    for (const PackItem& item : items) starts.push_back(item.start);
+    std::sort(starts.begin(), starts.end());
+    starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+    moments_ = static_cast<int32_t>(starts.size());
+    for (size_t i = 0; i < items.size(); ++i) {
+      const auto first = std::lower_bound(starts.begin(), starts.end(), items[i].start);
+      const auto end = std::upper_bound(first, starts.end(), items[i].end);
+      spans_[i] = {static_cast<int32_t>(first - starts.begin()),
+                   static_cast<int32_t>(end - starts.begin()) - 1};
+    }
+  }
+
+  Packing run(PackOrder order) const {
+    Packing packing;
+    packing.offset.assign(items_.size(), 0);
+    TakenSpace taken(moments_);
+    std::vector<TimeSpan> times;
+    for (const int32_t first : sorted(order)) {
+      const std::vector<int32_t>& members = groups_[static_cast<size_t>(first)];
+      int64_t size = 0;
+      times.clear();
+      for (const int32_t member : members) {
+        size = std::max(size, item(member).size);
+        times.push_back(spans_[static_cast<size_t>(member)]);
+      }
+      if (size == 0) continue;
+      merge(times);
+      const int64_t unit = taken.best_gap(times, units(size)), offset = unit * alignment_;
+      packing.size = std::max(packing.size, offset + size);
+      for (const int32_t member : members) {
+        packing.offset[static_cast<size_t>(member)] = offset;
+        if (item(member).size > 0)
+          taken.take(spans_[static_cast<size_t>(member)], {unit, unit + units(item(member).size)});
+      }
+    }
+    return packing;
+  }
+
+ private:
+  const PackItem& item(int32_t index) const { return items_[static_cast<size_t>(index)]; }
+  /// Offsets are multiples of the alignment, so that what isn't one can't be used behind an item either.
+  int64_t units(int64_t bytes) const { return (bytes + alignment_ - 1) / alignment_; }
+
+  /// The items that stand for their groups, in the order in which they get their places.
+  std::vector<int32_t> sorted(PackOrder order) const {
+    using Key = std::tuple<int64_t, int64_t, int64_t, int32_t>;
+    std::vector<Key> keys;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (groups_[i].empty()) continue;
+      int64_t end = items_[i].end;
+      if (order == PackOrder::kTemporal)
+        for (const int32_t member : groups_[i]) end = std::max(end, item(member).end);
+      const int64_t duration = end - items_[i].start, size = items_[i].size;
+      const bool by_size = order == PackOrder::kSpatial;
+      keys.emplace_back(by_size ? -size : -duration, by_size ? -duration : -size, items_[i].order,
+                        static_cast<int32_t>(i));
+    }
+    std::sort(keys.begin(), keys.end());
+    std::vector<int32_t> sorted;
+    sorted.reserve(keys.size());
+    for (const Key& key : keys) sorted.push_back(std::get<3>(key));
+    return sorted;
+  }
+
+  std::span<const PackItem> items_;
+  int64_t alignment_;
+  std::vector<std::vector<int32_t>> groups_;
+  std::vector<TimeSpan> spans_;  // by item, in moments
+  int32_t moments_ = 0;
+};
+
 }  // namespace
 
 Packing pack(std::span<const PackItem> items, int64_t alignment, PackOrder order) {
-  const std::vector<std::vector<int32_t>> groups = groups_of(items);
-  struct Candidate {
-    int32_t item;
-    int64_t size, duration;
-  };
-  std::vector<Candidate> candidates;
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (groups[i].empty()) continue;
-    int64_t end = items[i].end;
-    if (order == PackOrder::kTemporal)
-      for (const int32_t member : groups[i]) end = std::max(end, items[static_cast<size_t>(member)].end);
-    candidates.push_back({static_cast<int32_t>(i), items[i].size, end - items[i].start});
-  }
-  std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
-    const auto key = [&](const Candidate& c) {
-      const int64_t last = items[static_cast<size_t>(c.item)].order;
-      return order == PackOrder::kSpatial ? std::tuple(-c.size, -c.duration, last)
-                                          : std::tuple(-c.duration, -c.size, last);
-    };
-    return key(a) < key(b);
-  });
-
-  Packing packing;
-  packing.offset.assign(items.size(), 0);
-  PlacedItems placed(items);
-  std::vector<Chunk> taken;
-  for (const Candidate& candidate : candidates) {
-    const std::vector<int32_t>& members = groups[static_cast<size_t>(candidate.item)];
-    int64_t size = 0;
-    taken.clear();
-    for (const int32_t member : members) {
-      const PackItem& item = items[static_cast<size_t>(member)];
-      size = std::max(size, item.size);
-      placed.for_each_overlapping(item.start, item.end, [&](int32_t other) {
-        const auto o = static_cast<size_t>(other);
-        taken.push_back({packing.offset[o], packing.offset[o] + items[o].size});
-      });
-    }
-    if (size == 0) continue;
-    const int64_t offset = best_gap(taken, size, alignment);
-    packing.size = std::max(packing.size, offset + size);
-    for (const int32_t member : members) {
-      packing.offset[static_cast<size_t>(member)] = offset;
-      if (items[static_cast<size_t>(member)].size > 0) placed.add(member);
-    }
-  }
-  return packing;
+  return Packer(items, alignment).run(order);
 }
 
 Packing pack_best(std::span<const PackItem> items, int64_t alignment) {
-  Packing spatial = pack(items, alignment, PackOrder::kSpatial);
-  Packing temporal = pack(items, alignment, PackOrder::kTemporal);
-  return temporal.size < spatial.size ? std::move(temporal) : std::move(spatial);
+  constexpr int64_t kWorthwhile = 2000;  // items; fewer are placed before another thread has woken up
+  const Packer packer(items, alignment);
+  std::array<Packing, 2> packings;
+  const int64_t grain = static_cast<int64_t>(items.size()) < kWorthwhile ? 2 : 1;
+  parallel_for(2, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      packings[static_cast<size_t>(i)] = packer.run(i == 0 ? PackOrder::kSpatial : PackOrder::kTemporal);
+  });
+  return std::move(packings[packings[1].size < packings[0].size ? 1 : 0]);
 }
 
 int64_t peak_of(std::span<const PackItem> items) {

@@ -26,7 +26,7 @@ enum class PackOrder : uint8_t {
 };
 
 /// Requires: start <= end, sizes >= 0, alignment > 0, groups point to items that are their own group.
-/// O(n log n + k log k) for k pairs of items that are needed at the same time.
+/// O(n log n) where the heap has few gaps at any time; see taken_space.h.
 Packing pack(std::span<const PackItem> items, int64_t alignment, PackOrder order);
 
 /// The smaller one of both orders; the spatial one where they are equal.

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 #include <random>
+
+#include "memory/taken_space.h"
+#include "slow_packing.h"
 
 namespace hlosim {
 namespace {
@@ -120,6 +124,65 @@ TEST(Packing, NothingOverlapsAndThePeakFits) {
   std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2),
                    ratios.end());
   EXPECT_LE(ratios[ratios.size() / 2], 1.05);
+}
+
+/// Items of all lengths, groups of several sizes, items of no size, times with gaps.
+std::vector<PackItem> varied_items(std::mt19937& random, int count, int64_t times, int64_t largest) {
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
+  std::vector<PackItem> items;
+  const int64_t longest = 1 + below(times);
+  for (int i = 0; i < count; ++i) {
+    PackItem item;
+    item.size = below(12) == 0 ? 0 : below(largest) + 1;
+    item.start = below(times) * (1 + below(3));
+    item.end = item.start + (below(3) == 0 ? below(longest) : below(5));
+    item.group = i > 0 && below(6) == 0 ? items[static_cast<size_t>(below(i))].group : i;
+    item.order = below(2) == 0 ? i : -i;
+    items.push_back(item);
+  }
+  return items;
+}
+
+TEST(Packing, PlacesEverythingWhereTheSlowOneDoes) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 4000; ++round) {
+    const int count = 1 + (round % 10 == 0 ? round % 300 : round % 40);
+    const auto items = varied_items(random, count, round % 2 == 0 ? 30 : 700, round % 3 == 0 ? 60 : 100'000);
+    const int64_t alignment = std::array<int64_t, 3>{1, 7, 64}[static_cast<size_t>(round % 3)];
+    std::array<Packing, 2> expected;
+    for (const PackOrder order : {PackOrder::kSpatial, PackOrder::kTemporal}) {
+      const Packing slow = test::slow_pack(items, alignment, order), fast = pack(items, alignment, order);
+      ASSERT_EQ(fast.offset, slow.offset) << "round " << round;
+      ASSERT_EQ(fast.size, slow.size) << "round " << round;
+      expected[order == PackOrder::kSpatial ? 0 : 1] = slow;
+    }
+    const Packing& better = expected[expected[1].size < expected[0].size ? 1 : 0];
+    ASSERT_EQ(pack_best(items, alignment).offset, better.offset) << "round " << round;
+  }
+}
+
+TEST(Packing, ManyItemsToo) {
+  std::mt19937 random(4);
+  const auto items = varied_items(random, 3000, 4000, 1'000'000);
+  const Packing spatial = test::slow_pack(items, 64, PackOrder::kSpatial);
+  const Packing temporal = test::slow_pack(items, 64, PackOrder::kTemporal);
+  const Packing best = pack_best(items, 64);
+  EXPECT_EQ(best.offset, (temporal.size < spatial.size ? temporal : spatial).offset);
+}
+
+TEST(TakenSpace, FindsTheSmallestGapThatIsFreeAllTheTime) {
+  TakenSpace taken(100);
+  taken.take({0, 99}, {0, 10});
+  taken.take({40, 50}, {20, 30});
+  taken.take({60, 99}, {16, 40});
+  const auto gap = [&](std::vector<TimeSpan> times, int64_t size) { return taken.best_gap(times, size); };
+  EXPECT_EQ(gap({{0, 10}}, 5), 10);
+  EXPECT_EQ(gap({{0, 45}}, 10), 10);           // exactly as large as the gap
+  EXPECT_EQ(gap({{0, 45}}, 11), 30);           // one more doesn't fit
+  EXPECT_EQ(gap({{0, 70}}, 6), 10);            // both of them narrow it
+  EXPECT_EQ(gap({{0, 70}}, 7), 40);            // what is between 30 and 40 is taken later on
+  EXPECT_EQ(gap({{0, 10}, {60, 61}}, 7), 40);  // apart in time
+  EXPECT_EQ(gap({{51, 59}}, 1000), 10);        // between the two
 }
 
 TEST(Packing, IsNearTheOptimumOfSmallCases) {

@@ -1,0 +1,65 @@
+// Which bytes of a heap are taken when, for finding free ones over a span of time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hlosim {
+
+/// From one place up to another one, exclusive.
+struct SpaceRange {
+  int64_t begin = 0, end = 0;
+};
+
+/// Places that are taken: ranges in ascending order, neither empty nor touching.
+using SpaceSet = std::vector<SpaceRange>;
+
+/// Moments from the first to the last one, both included.
+struct TimeSpan {
+  int32_t first = 0, last = 0;
+};
+
+/// A tree over all moments, with a bucket of them at each leaf. Each node knows what is taken at some moment
+/// below it, and what was taken for all of them at once; what is taken over any span is the union of a
+/// logarithmic number of those, and of single ranges in the buckets at its ends. Ranges that touch are one,
+/// so that a heap with few gaps is a few ranges however much lies in it.
+class TakenSpace {
+ public:
+  explicit TakenSpace(int32_t moments);
+
+  /// Requires: a span within the moments, a range that isn't empty.
+  void take(TimeSpan time, SpaceRange range) { take(0, whole_, time, range); }
+  /// Where the smallest range begins that is free over all of `times` and not smaller than `size`, the lowest
+  /// of equals; behind all that is taken if there is none. Requires: size > 0.
+  int64_t best_gap(std::span<const TimeSpan> times, int64_t size);
+
+ private:
+  struct Node {
+    SpaceSet some, all;  // taken at some moment; for all moments at once
+  };
+  struct Single {
+    TimeSpan time;
+    SpaceRange range;
+  };
+  struct Found {
+    int32_t order;
+    const SpaceSet* taken;
+    auto operator<=>(const Found&) const = default;
+  };
+
+  void take(size_t node, TimeSpan at, TimeSpan time, SpaceRange range);
+  void collect(size_t node, TimeSpan at, TimeSpan time);
+  void collect_singles();
+  void leave_free(const SpaceSet& taken, int64_t size);
+
+  TimeSpan whole_;
+  std::vector<Node> nodes_;                   // the children of n are 2n + 1 and 2n + 2
+  std::vector<std::vector<Single>> buckets_;  // by leaf: what is taken for a part of its moments
+  // Of the search under way.
+  std::vector<Found> found_;
+  SpaceSet singles_, free_, next_free_;
+};
+
+}  // namespace hlosim
