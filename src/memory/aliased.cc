@@ -1,9 +1,30 @@
 #include "memory/aliased.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace hlosim {
 namespace {
+
+/// A leaf of an entry parameter that a part of the result takes over.
+struct Donation {
+  Place parameter, output;
+};
+
+std::vector<Donation> donations(const Module& module, const Places& places) {
+  const Attr* attr = module.find(AttrKey::kInputOutputAlias);
+  if (!attr) return {};
+  const Computation& entry = module.entry_computation();
+  std::vector<Donation> found;
+  for (const Alias& alias : attr->aliases()) {
+    if (alias.parameter >= static_cast<int64_t>(entry.parameters.size())) continue;
+    const InstructionId parameter = entry.parameters[static_cast<size_t>(alias.parameter)];
+    const Donation donation{places.find(parameter, alias.parameter_index),
+                            places.find(entry.root, alias.output_index)};
+    if (donation.parameter != kNoPlace && donation.output != kNoPlace) found.push_back(donation);
+  }
+  return found;
+}
 
 class Merger {
  public:
@@ -17,6 +38,8 @@ class Merger {
       set_of_[i] = i;
     }
     list_in_place_pairs(era != Era::k2022);
+    for (const Donation& donation : donations(module_, places))
+      donors_.emplace(donation.output, donation.parameter);
   }
 
   void run() {
@@ -58,16 +81,9 @@ class Merger {
   }
 
   void add_donors(ValueIndex value) {
-    const Attr* attr = module_.find(AttrKey::kInputOutputAlias);
-    if (!attr) return;
-    const Computation& entry = module_.entry_computation();
     for (const Place place : values_.positions(value)) {
-      if (places_.instruction(place) != entry.root) continue;
-      const std::vector<int64_t> index = places_.index(place);
-      for (const Alias& alias : attr->aliases())
-        if (std::equal(index.begin(), index.end(), alias.output_index.begin(), alias.output_index.end()) &&
-            alias.parameter < static_cast<int64_t>(entry.parameters.size()))
-          add(places_.find(entry.parameters[static_cast<size_t>(alias.parameter)], alias.parameter_index));
+      const auto [first, last] = donors_.equal_range(place);
+      for (auto donor = first; donor != last; ++donor) add(donor->second);
     }
   }
 
@@ -131,6 +147,7 @@ class Merger {
   const Places& places_;
   const Values& values_;
   IdMap<InstructionId, std::vector<Pair>> pairs_;
+  std::unordered_multimap<Place, Place> donors_;  // of a part of the result
   std::vector<size_t> set_of_;
   std::vector<ValueIndex> found_;
 };
@@ -138,7 +155,10 @@ class Merger {
 }  // namespace
 
 AliasedBuffers::AliasedBuffers(const ModuleGraph& graph, const Places& places, const Values& values, Era era)
-    : buffer_(values.size(), -1) {
+    : buffer_(values.size(), -1), is_donated_(values.size(), 0) {
+  for (const Donation& donation : donations(graph.module(), places))
+    if (const ValueIndex value = values.at(donation.parameter); value != kNoValue)
+      is_donated_[static_cast<size_t>(value)] = 1;
   Merger merger(graph, places, values, era);
   merger.run();
   for (std::vector<ValueIndex>& set : merger.sets) {
@@ -152,15 +172,6 @@ AliasedBuffers::AliasedBuffers(const ModuleGraph& graph, const Places& places, c
   for (Place place = root; place < places.end(root); ++place)
     if (const ValueIndex value = values.at(place); value != kNoValue)
       is_output_[static_cast<size_t>(of(value))] = 1;
-}
-
-bool is_donated(const Module& module, int64_t parameter, std::span<const int64_t> index) {
-  const Attr* attr = module.find(AttrKey::kInputOutputAlias);
-  if (!attr) return false;
-  return std::any_of(attr->aliases().begin(), attr->aliases().end(), [&](const Alias& alias) {
-    return alias.parameter == parameter &&
-           std::equal(index.begin(), index.end(), alias.parameter_index.begin(), alias.parameter_index.end());
-  });
 }
 
 }  // namespace hlosim

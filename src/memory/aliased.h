@@ -24,14 +24,14 @@ class AliasedBuffers {
   BufferIndex of(ValueIndex value) const { return buffer_[static_cast<size_t>(value)]; }
   /// Holds a part of the entry's result.
   bool is_output(BufferIndex buffer) const { return is_output_[static_cast<size_t>(buffer)] != 0; }
+  /// A leaf of an entry parameter that a part of the result takes over.
+  bool is_donated(ValueIndex value) const { return is_donated_[static_cast<size_t>(value)] != 0; }
 
  private:
   std::vector<std::vector<ValueIndex>> members_;
   std::vector<BufferIndex> buffer_;  // by value
   std::vector<uint8_t> is_output_;
+  std::vector<uint8_t> is_donated_;  // by value
 };
-
-/// A leaf of an entry parameter that a part of the result may take over.
-bool is_donated(const Module& module, int64_t parameter, std::span<const int64_t> index);
 
 }  // namespace hlosim

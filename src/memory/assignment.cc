@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "memory/assignment_order.h"
+#include "memory/occupants.h"
 
 namespace hlosim {
 namespace {
@@ -25,6 +26,11 @@ class Assigner {
         spaces_(spaces),
         alignment_(alignment) {
     out_.allocation_of.assign(values_.size(), -1);
+    buffer_sizes_.assign(static_cast<size_t>(buffers.size()), 0);
+    for (size_t i = 0; i < values_.size(); ++i) {
+      int64_t& largest = buffer_sizes_[static_cast<size_t>(buffers.of(static_cast<ValueIndex>(i)))];
+      largest = std::max(largest, sizes[i]);
+    }
   }
 
   Result<Assignment> run() {
@@ -43,12 +49,7 @@ class Assigner {
 
  private:
   ShapeRef shape(ValueIndex value) const { return places_.shape(values_[value].defined); }
-  int64_t size(ValueIndex value) const { return sizes_[static_cast<size_t>(value)]; }
-  int64_t size_of(BufferIndex buffer) const {
-    int64_t largest = 0;
-    for (const ValueIndex value : buffers_.values(buffer)) largest = std::max(largest, size(value));
-    return largest;
-  }
+  int64_t size_of(BufferIndex buffer) const { return buffer_sizes_[static_cast<size_t>(buffer)]; }
   /// Decided by the first member, as its colour is.
   int64_t space_of(BufferIndex buffer) const {
     return spaces_[static_cast<size_t>(buffers_.values(buffer)[0])];
@@ -69,12 +70,10 @@ class Assigner {
           at = std::min(at, computation.first_position + static_cast<int32_t>(i));
         }
       }
-    std::vector<int64_t> bytes(static_cast<size_t>(buffers_.size()));
-    for (const BufferIndex buffer : found) bytes[static_cast<size_t>(buffer)] = size_of(buffer);
     std::sort(found.begin(), found.end(), [&](BufferIndex a, BufferIndex b) {
       const auto key = [&](BufferIndex buffer) {
-        const auto i = static_cast<size_t>(buffer);
-        return std::tuple(-bytes[i], !buffers_.is_output(buffer), position[i], buffer);
+        return std::tuple(-size_of(buffer), !buffers_.is_output(buffer),
+                          position[static_cast<size_t>(buffer)], buffer);
       };
       return key(a) < key(b);
     });
@@ -104,8 +103,7 @@ class Assigner {
       Allocation& allocation = add_allocation(buffer);
       allocation.parameter = interference_.definer(*parameter).parameter_number;
       allocation.parameter_index = places_.index(values_[*parameter].defined);
-      if (is_donated(module_, allocation.parameter, allocation.parameter_index))
-        reusable_.push_back(static_cast<int32_t>(out_.allocations.size()) - 1);
+      if (buffers_.is_donated(*parameter)) share_last_allocation();
       return;
     }
     if (is_thread_local) {
@@ -127,7 +125,17 @@ class Assigner {
       return;
     }
     add_allocation(buffer);
-    reusable_.push_back(static_cast<int32_t>(out_.allocations.size()) - 1);
+    share_last_allocation();
+  }
+
+  /// Other values may lie in it from now on.
+  void share_last_allocation() {
+    const size_t last = out_.allocations.size() - 1;
+    occupants_.resize(last + 1);
+    occupants_[last].emplace();
+    for (const AssignedValue& there : out_.allocations[last].values)
+      occupants_[last]->add(interference_, there.value);
+    shared_.push_back(static_cast<int32_t>(last));
   }
 
   Allocation& add_allocation(BufferIndex buffer) {
@@ -160,29 +168,38 @@ class Assigner {
   }
 
   bool reuse_any(BufferIndex buffer) {
-    for (size_t i = reusable_.size(); i-- > 0;)
-      if (reuse(buffer, reusable_[i])) return true;
+    for (size_t i = shared_.size(); i-- > 0;)
+      if (reuse(buffer, shared_[i])) return true;
     return false;
   }
 
   bool reuse(BufferIndex buffer, int32_t number) {
-    const Allocation& allocation = out_.allocations[static_cast<size_t>(number)];
+    const auto n = static_cast<size_t>(number);
+    if (n >= occupants_.size() || !occupants_[n]) return false;
+    const Allocation& allocation = out_.allocations[n];
     const int64_t bytes = size_of(buffer);
-    if (allocation.space != space_of(buffer) || bytes > allocation.size || is_read_only(allocation) ||
-        allocation.is_table || allocation.is_thread_local)
-      return false;
+    if (allocation.space != space_of(buffer) || bytes > allocation.size) return false;
     if (buffers_.is_output(buffer) && bytes != allocation.size) return false;
-    for (const AssignedValue& there : allocation.values)
-      for (const ValueIndex value : buffers_.values(buffer))
-        if (interference_.interfere(there.value, value) || interference_.is_copy_of(value, there.value))
-          return false;
+    for (const ValueIndex value : buffers_.values(buffer))
+      if (occupants_[n]->interfere(interference_, value) || is_copied_from(value, number)) return false;
     place(buffer, number);
+    for (const ValueIndex value : buffers_.values(buffer)) occupants_[n]->add(interference_, value);
     return true;
   }
 
-  bool is_read_only(const Allocation& allocation) const {
-    return allocation.is_constant || (allocation.parameter >= 0 &&
-                                      !is_donated(module_, allocation.parameter, allocation.parameter_index));
+  /// `value` is a copy of something that lies in the allocation.
+  bool is_copied_from(ValueIndex value, int32_t number) const {
+    const Instruction& definer = interference_.definer(value);
+    if (!dataflow(definer.opcode).is_copy) return false;
+    for (const InstructionId operand : definer.operands) {
+      const Place top = places_.first(operand);
+      for (Place place = top; place < places_.end(top); ++place)
+        if (const ValueIndex source = values_.at(place);
+            source != kNoValue && values_[source].defined == place &&
+            out_.allocation_of[static_cast<size_t>(source)] == number)
+          return true;
+    }
+    return false;
   }
 
   // ── the rest at once ──────────────────────────────────────────
@@ -247,8 +264,10 @@ class Assigner {
   const Module& module_;
   std::span<const int64_t> sizes_, spaces_;
   int64_t alignment_;
+  std::vector<int64_t> buffer_sizes_;
   Assignment out_;
-  std::vector<int32_t> reusable_;                           // allocations, oldest first
+  std::vector<std::optional<Occupants>> occupants_;         // by allocation; those that may be shared
+  std::vector<int32_t> shared_;                             // allocations, oldest first
   std::map<int64_t, std::vector<ValueIndex>> heap_values_;  // by space
 };
 

@@ -27,12 +27,6 @@ bool Interference::takes_over_directly(ValueIndex user, ValueIndex operand) cons
   return takes_over_at(user, values_[operand].defined);
 }
 
-bool Interference::is_copy_of(ValueIndex user, ValueIndex operand) const {
-  const InstructionId maker = places_.instruction(values_[user].defined);
-  return dataflow(graph_.module()[maker].opcode).is_copy &&
-         reads(maker, places_.instruction(values_[operand].defined));
-}
-
 bool Interference::interfere(ValueIndex a, ValueIndex b) const {
   const LiveRange &one = range(a), &two = range(b);
   if (!one.known() || !two.known()) return true;

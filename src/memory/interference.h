@@ -38,8 +38,6 @@ class Interference {
   bool takes_over(ValueIndex user, ValueIndex operand) const;
   /// The same, for an operand that is read where it is made.
   bool takes_over_directly(ValueIndex user, ValueIndex operand) const;
-  /// `user` is a copy of what `operand`'s instruction made.
-  bool is_copy_of(ValueIndex user, ValueIndex operand) const;
 
  private:
   bool takes_over_at(ValueIndex user, Place place) const;

@@ -11,8 +11,13 @@ namespace {
 class RangeFinder {
  public:
   RangeFinder(const ModuleGraph& graph, const Places& places, const Values& values,
-              const FlatSchedule& schedule)
-      : graph_(graph), module_(graph.module()), places_(places), values_(values), schedule_(schedule) {}
+              const AliasedBuffers& buffers, const FlatSchedule& schedule)
+      : graph_(graph),
+        module_(graph.module()),
+        places_(places),
+        values_(values),
+        buffers_(buffers),
+        schedule_(schedule) {}
 
   LiveRange find(ValueIndex value) const {
     const Place defined = values_[value].defined;
@@ -28,7 +33,7 @@ class RangeFinder {
       if (const int32_t step = seen_at(places_.instruction(place)); step > range.end)
         range.end = step, range.last = place;
     const bool is_kept = instruction.parameter_number >= 0 && instruction.parent == module_.entry &&
-                         !is_donated(module_, instruction.parameter_number, places_.index(defined));
+                         !buffers_.is_donated(value);
     range.end = is_kept ? schedule_.end() : std::max(range.end, last_use(value));
     return range;
   }
@@ -79,6 +84,7 @@ class RangeFinder {
   const Module& module_;
   const Places& places_;
   const Values& values_;
+  const AliasedBuffers& buffers_;
   const FlatSchedule& schedule_;
 };
 
@@ -86,7 +92,7 @@ class RangeFinder {
 
 std::vector<LiveRange> live_ranges(const ModuleGraph& graph, const Places& places, const Values& values,
                                    const AliasedBuffers& buffers, const FlatSchedule& schedule) {
-  const RangeFinder finder(graph, places, values, schedule);
+  const RangeFinder finder(graph, places, values, buffers, schedule);
   std::vector<LiveRange> ranges(values.size());
   for (size_t i = 0; i < values.size(); ++i) ranges[i] = finder.find(static_cast<ValueIndex>(i));
 
