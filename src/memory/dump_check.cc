@@ -35,6 +35,7 @@ class DumpComparer {
       : theirs_(theirs), ours_(ours), our_values_(values_of(ours)), their_values_(values_of(theirs)) {
     for (const DumpRange& range : ours.live_range.ranges)
       our_ranges_.emplace(key_of(range.name, range.index), &range);
+    for (const DumpUsedValue& value : ours.used_values) our_uses_.emplace(key_of(value.value), &value);
     for (const DumpRange& range : theirs.live_range.ranges)
       their_ranges_.emplace(key_of(range.name, range.index), &range);
   }
@@ -101,13 +102,13 @@ class DumpComparer {
 
   static std::string others(const DumpAllocation& allocation, const std::string& but) {
     std::string text;
-    size_t count = 0;
+    size_t named = 0;
     for (const DumpValue& value : allocation.values) {
-      if (key_of(value.value) == but) continue;
-      if (++count <= 3) text += (count > 1 ? ", " : "") + key_of(value.value);
+      if (named == 3) break;
+      if (key_of(value.value) != but) text += (named++ > 0 ? ", " : "") + key_of(value.value);
     }
-    if (count > 3) text += fmt::format(" and {} more", count - 3);
-    return count == 0 ? "alone" : "with " + text;
+    if (allocation.values.size() > 4) text += fmt::format(" and {} more", allocation.values.size() - 4);
+    return named == 0 ? "alone" : "with " + text;
   }
 
   std::string range_note(const std::string& key) const {
@@ -176,12 +177,11 @@ class DumpComparer {
   }
 
   void compare(const DumpUsedValue& there) {
-    const auto here =
-        std::find_if(ours_.used_values.begin(), ours_.used_values.end(),
-                     [&](const DumpUsedValue& v) { return key_of(v.value) == key_of(there.value); });
-    if (here == ours_.used_values.end()) return;
-    compare_sets(there, "position", sorted(there.positions), sorted(here->positions));
-    compare_sets(there, "use", sorted(there.uses), sorted(here->uses));
+    const auto found = our_uses_.find(key_of(there.value));
+    if (found == our_uses_.end()) return;
+    const DumpUsedValue& here = *found->second;
+    compare_sets(there, "position", sorted(there.positions), sorted(here.positions));
+    compare_sets(there, "use", sorted(there.uses), sorted(here.uses));
   }
 
   void compare_sets(const DumpUsedValue& value, std::string_view what, const std::vector<std::string>& there,
@@ -218,6 +218,7 @@ class DumpComparer {
   const BufferDump &theirs_, &ours_;
   ValueTable our_values_, their_values_;
   std::unordered_map<std::string, const DumpRange*> our_ranges_, their_ranges_;
+  std::unordered_map<std::string, const DumpUsedValue*> our_uses_;
   std::vector<Diagnostic> found_;
 };
 

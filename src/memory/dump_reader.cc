@@ -1,102 +1,12 @@
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/text.h"
 #include "memory/dump.h"
+#include "memory/dump_line.h"
+#include "memory/dump_overlap.h"
 
 namespace hlosim {
 namespace {
-
-/// One line and how far it has been read. The first failure is kept; what is read after it is of no account.
-class Line {
- public:
-  Line(std::string_view text, size_t offset) : text_(text), offset_(offset) {}
-
-  bool ok() const { return error_.empty(); }
-  const std::string& error() const { return error_; }
-  size_t error_offset() const { return offset_ + error_at_; }
-  size_t offset() const { return offset_ + at_; }
-  std::string_view rest() const { return text_.substr(at_); }
-  bool at_end() const { return at_ == text_.size(); }
-
-  bool eat(std::string_view word) {
-    if (!rest().starts_with(word)) return false;
-    at_ += word.size();
-    return true;
-  }
-  void need(std::string_view word) {
-    if (!eat(word)) fail(fmt::format("expected '{}'", word));
-  }
-  void need_end() {
-    if (!at_end()) fail("expected the end of the line");
-  }
-  int64_t number() {
-    int64_t value = 0;
-    const char* begin = text_.data() + at_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (error == std::errc::result_out_of_range)
-      fail("number doesn't fit 64 bits");
-    else if (error != std::errc())
-      fail("expected a number");
-    else
-      at_ += static_cast<size_t>(end - begin);
-    return value;
-  }
-  int64_t amount() {
-    const size_t before = at_;
-    const int64_t value = number();
-    if (ok() && value < 0) at_ = before, fail("expected a number from 0 on");
-    return value;
-  }
-  uint64_t address() {
-    uint64_t value = 0;
-    const char* begin = text_.data() + at_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value, 16);
-    if (error != std::errc()) fail("expected an address");
-    at_ += static_cast<size_t>(end - begin);
-    return value;
-  }
-  /// Up to the first of `stops`, not empty.
-  std::string word(std::string_view stops, const char* what) {
-    const size_t end = std::min(text_.find_first_of(stops, at_), text_.size());
-    if (end == at_) fail(fmt::format("expected {}", what));
-    const std::string found(text_.substr(at_, end - at_));
-    at_ = end;
-    return found;
-  }
-  std::string until(std::string_view mark, const char* what) {
-    const size_t end = text_.find(mark, at_);
-    if (end == std::string_view::npos) {
-      fail(fmt::format("expected {} and '{}'", what, mark));
-      return {};
-    }
-    const std::string found(text_.substr(at_, end - at_));
-    at_ = end + mark.size();
-    return found;
-  }
-  /// `{1,0}`
-  TupleIndex index() {
-    TupleIndex index;
-    need("{");
-    while (ok() && !eat("}")) {
-      if (!index.empty()) need(",");
-      if (ok()) index.push_back(amount());
-    }
-    return index;
-  }
-  void fail(std::string message) {
-    if (!ok()) return;
-    error_ = std::move(message);
-    error_ += at_end() ? ", the line ends here" : fmt::format(", saw '{}'", shown(rest(), 40));
-    error_at_ = at_;
-  }
-
- private:
-  std::string_view text_;
-  size_t offset_, at_ = 0, error_at_ = 0;
-  std::string error_;
-};
 
 class DumpReader {
  public:
@@ -127,8 +37,8 @@ class DumpReader {
     return at_end() ? std::string_view() : text_.substr(at_, text_.find('\n', at_) - at_);
   }
   void skip_line() { at_ = std::min(text_.size(), at_ + next_line_view().size() + 1); }
-  Line take_line() {
-    Line line(next_line_view(), at_);
+  DumpLine take_line() {
+    DumpLine line(next_line_view(), at_);
     skip_line();
     return line;
   }
@@ -141,7 +51,7 @@ class DumpReader {
     error_->source = dump_.source;
     error_->offset = static_cast<uint32_t>(offset);
   }
-  void finish(const Line& line) {
+  void finish(const DumpLine& line) {
     if (!line.ok()) fail(line.error_offset(), line.error());
   }
   void expect(std::string_view whole_line) {
@@ -153,6 +63,7 @@ class DumpReader {
     skip_line();
   }
   Result<BufferDump> result() {
+    if (!error_) error_ = find_overlap(dump_);
     if (error_) return tl::unexpected(std::move(*error_));
     return std::move(dump_);
   }
@@ -187,7 +98,7 @@ class DumpReader {
   }
 
   void read_allocation() {
-    Line line = take_line();
+    DumpLine line = take_line();
     DumpAllocation out;
     out.text_at = static_cast<uint32_t>(line.offset());
     line.need("allocation ");
@@ -231,7 +142,7 @@ class DumpReader {
   }
 
   /// `<12 fusion{0} (phi) @1>`
-  static DumpValueName read_name(Line& line) {
+  static DumpValueName read_name(DumpLine& line) {
     DumpValueName out;
     line.need("<");
     if (line.ok()) out.id = line.amount();
@@ -246,7 +157,7 @@ class DumpReader {
   }
 
   DumpValue read_value(std::string_view indent, int64_t allocation_size) {
-    Line line = take_line();
+    DumpLine line = take_line();
     DumpValue out;
     line.need(indent);
     line.need("value: ");
@@ -266,7 +177,7 @@ class DumpReader {
   }
 
   void read_total() {
-    Line line = take_line();
+    DumpLine line = take_line();
     dump_.total.text_at = static_cast<uint32_t>(line.offset());
     line.need("Total bytes used: ");
     if (line.ok()) dump_.total.bytes = line.amount();
@@ -283,7 +194,7 @@ class DumpReader {
 
   void read_used_value() {
     DumpUsedValue out;
-    Line line = take_line();
+    DumpLine line = take_line();
     out.text_at = static_cast<uint32_t>(line.offset());
     out.value = read_name(line);
     if (line.ok()) line.need_end();
@@ -297,7 +208,7 @@ class DumpReader {
       while (ok() && next_is("  ")) out.uses.push_back(read_position(true));
     if (!ok()) return;
     if (at_end()) return fail(text_.size(), "the dump ends here, expected ' from instruction:'");
-    Line from = take_line();
+    DumpLine from = take_line();
     from.need(" from instruction:");
     if (from.ok() && dump_.era == Era::k2026) from.need(" ");
     out.instruction = from.rest();
@@ -307,7 +218,7 @@ class DumpReader {
 
   /// `  fusion {0}` or `  fusion, operand 2 {0}`
   DumpPosition read_position(bool is_use) {
-    Line line = take_line();
+    DumpLine line = take_line();
     DumpPosition out;
     line.need("  ");
     if (line.ok()) out.name = line.word(is_use ? "," : " ", "the name of an instruction");
@@ -323,7 +234,7 @@ class DumpReader {
 
   void read_live_range() {
     DumpLiveRange& live = dump_.live_range;
-    Line head = take_line();
+    DumpLine head = take_line();
     head.need("HloLiveRange (max ");
     live.end = head.amount();
     head.need("):");
@@ -340,7 +251,7 @@ class DumpReader {
   }
 
   void read_step() {
-    Line line = take_line();
+    DumpLine line = take_line();
     line.need("    ");
     const size_t at = line.offset();
     const int64_t step = line.amount();
@@ -354,7 +265,7 @@ class DumpReader {
   }
 
   void read_range() {
-    Line line = take_line();
+    DumpLine line = take_line();
     DumpRange out;
     line.need("    ");
     out.text_at = static_cast<uint32_t>(line.offset());
@@ -376,14 +287,14 @@ class DumpReader {
     if (!ok()) return;
     if (at_end()) return fail(text_.size(), "the dump ends here, expected '  Live ranges at'");
     DumpLiveRange& live = dump_.live_range;
-    Line head = take_line();
+    DumpLine head = take_line();
     live.peak_at = static_cast<uint32_t>(head.offset());
     head.need("  Live ranges at ");
     if (head.ok()) live.peak_step = head.amount();
     head.need(" (peak):");
     finish(head);
     while (ok() && next_is("    ") && !next_is("      ")) {
-      Line line = take_line();
+      DumpLine line = take_line();
       DumpPeakEntry entry;
       line.need("    ");
       if (line.ok()) entry.name = line.word("{:", "the name of an instruction");
