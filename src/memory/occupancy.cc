@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "layout/sizes.h"
@@ -12,12 +13,13 @@ namespace hlosim {
 namespace {
 
 std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrder& order,
-                                     FlatSchedule& schedule) {
+                                     FlatSchedule& schedule, std::string& unknown) {
   const ModuleGraph graph(module);
   const Places places(module);
   const Result<Values> values = Values::find(graph, places, Era::k2026);
   if (!values) {
     schedule = flatten(graph, order);
+    unknown = values.error().message;
     return {};
   }
   const AliasedBuffers aliased(graph, places, *values, Era::k2026);
@@ -112,10 +114,20 @@ void add_findings(Occupancy& occupancy, const Module& module) {
 
 }  // namespace
 
+Bytes mean_over_time(const SpaceOccupancy& space, std::span<const Picoseconds> times) {
+  double bytes = 0, total = 0;
+  for (size_t i = 0; i < space.at_step.size(); ++i) {
+    const auto time = static_cast<double>(times[i].count());
+    bytes += static_cast<double>(space.at_step[i].count()) * time;
+    total += time;
+  }
+  return Bytes(total > 0 ? static_cast<int64_t>(std::llround(bytes / total)) : 0);
+}
+
 Occupancy memory_occupancy(const Module& module, const DeviceConfig& device, const InstructionOrder& order) {
   Occupancy out;
   FlatSchedule schedule;
-  out.buffers = live_buffers(module, order, schedule);
+  out.buffers = live_buffers(module, order, schedule, out.unknown);
   out.steps = std::move(schedule.steps);
   std::map<int64_t, std::vector<const LiveBuffer*>> by_space;
   for (const LiveBuffer& buffer : out.buffers) by_space[buffer.space].push_back(&buffer);

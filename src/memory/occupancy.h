@@ -42,10 +42,15 @@ struct Occupancy {
   std::vector<InstructionId> steps;    // the flattened schedule
   std::vector<SpaceOccupancy> spaces;  // those that are used, by number
   std::vector<LiveBuffer> buffers;
+  std::string unknown;  // why nothing is known of the module's memory; empty: it is
   /// Spaces that overflow, the worst first: "VMEM: 144.00 MiB needed at step 12 (fusion.3), 128.00 MiB
   /// there".
   std::vector<Diagnostic> findings;
 };
+
+/// Mean of the bytes there over time: step i takes `times[i]`, all executions together. 0 B where no step takes
+/// any.
+Bytes mean_over_time(const SpaceOccupancy& space, std::span<const Picoseconds> times);
 
 /// `order`: the instructions of each computation that runs as control flow (sim/schedule.h).
 Occupancy memory_occupancy(const Module& module, const DeviceConfig& device, const InstructionOrder& order);

@@ -58,6 +58,45 @@ ENTRY e {
   EXPECT_THAT(result.tiles(), ElementsAre(1, 2, 3, 4, 3));
 }
 
+TEST(Occupancy, MeanOverTime) {
+  const Result result = run(R"(HloModule m, is_scheduled=true
+ENTRY e {
+  p = TILE parameter(0)
+  a = TILE negate(p)
+  b = TILE negate(a)
+  c = TILE add(a, b)
+  ROOT d = TILE negate(c)
+})");
+  const auto mean = [&](std::vector<int64_t> times) {
+    std::vector<Picoseconds> steps;
+    for (const int64_t time : times) steps.emplace_back(time);
+    return mean_over_time(result.occupancy.spaces[0], steps).count();
+  };
+  // 1, 2, 3, 4 and 3 tiles.
+  EXPECT_EQ(mean({1, 1, 1, 1, 0}), kTile * 10 / 4);
+  EXPECT_EQ(mean({0, 0, 0, 7, 0}), kTile * 4);
+  EXPECT_EQ(mean({0, 3, 0, 1, 0}), kTile * 10 / 4);
+  EXPECT_EQ(mean({0, 0, 0, 0, 0}), 0);
+}
+
+TEST(Occupancy, SaysWhyItKnowsNothing) {
+  const Result result = run(R"(HloModule m, is_scheduled=true
+f {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] add(x, y)
+}
+ENTRY e {
+  p = f32[8] parameter(0)
+  z = f32[] constant(0)
+  r = f32[] reduce(p, z), dimensions={0}, to_apply=f
+  ROOT c = f32[] call(r, z), to_apply=f
+})");
+  EXPECT_TRUE(result.occupancy.buffers.empty());
+  EXPECT_EQ(result.occupancy.unknown,
+            "computation f is run as control flow and once per element: its values can't have one place");
+}
+
 TEST(Occupancy, DonorsThatNoOutputTakesStayTheCallers) {
   const Result result = run(R"(HloModule m, is_scheduled=true, buffer_donor={ (0, {}) }
 ENTRY e {
