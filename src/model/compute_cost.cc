@@ -18,9 +18,7 @@ double cycles_of_one_mxu(const MatmulRate& rate, double issues, double tiles, do
   return stream * tiles + latch + unhidden + static_cast<double>(rate.latency.count());
 }
 
-}  // namespace
-
-double mxu_cycles(const DeviceConfig& device, const MatmulWork& work, const MatmulRate& rate) {
+double cycles_of_mxus(const DeviceConfig& device, const MatmulWork& work, const MatmulRate& rate, int64_t units) {
   const MxuConfig& mxu = device.mxu;
   const auto depth = static_cast<double>(mxu.rows);
   const double issues = ceil_div(static_cast<double>(work.m), static_cast<double>(rate.rows));
@@ -30,7 +28,6 @@ double mxu_cycles(const DeviceConfig& device, const MatmulWork& work, const Matm
   const double latch =
       static_cast<double>(rate.latch_cadence.count()) *
       ceil_div(std::min(static_cast<double>(work.k), depth), static_cast<double>(rate.latch_rows));
-  const int64_t units = mxu.count * device.cores;
   double best = std::numeric_limits<double>::infinity();
   for (int64_t parts = 1; parts <= units; ++parts) {
     const auto split = static_cast<double>(parts);
@@ -39,6 +36,16 @@ double mxu_cycles(const DeviceConfig& device, const MatmulWork& work, const Matm
     best = std::min(best, cycles_of_one_mxu(rate, ceil_div(issues, split), tiles_each, latch));
   }
   return best * static_cast<double>(rate.passes);
+}
+
+}  // namespace
+
+double mxu_cycles(const DeviceConfig& device, const MatmulWork& work, const MatmulRate& rate) {
+  return cycles_of_mxus(device, work, rate, device.mxu.count * device.cores);
+}
+
+double core_mxu_cycles(const DeviceConfig& device, const MatmulWork& work, const MatmulRate& rate) {
+  return cycles_of_mxus(device, work, rate, device.mxu.count);
 }
 
 double vector_registers(const VpuConfig& vpu, ShapeRef array) {

@@ -18,6 +18,8 @@ struct VectorWork;
 /// there are fewer tiles than MXUs, by rows.
 /// Source: openxla/xla benchmarks/pallas_microbenchmarks/cost_model.py (docs/timing_model.md).
 double mxu_cycles(const DeviceConfig& device, const MatmulWork& work, const MatmulRate& rate);
+/// The same for the MXUs of one core.
+double core_mxu_cycles(const DeviceConfig& device, const MatmulWork& work, const MatmulRate& rate);
 
 /// What vector work takes of the units, in operations of all cores together.
 struct VectorSlots {

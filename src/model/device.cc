@@ -28,6 +28,7 @@ namespace {
 struct Carrier {
   const MxuType* type = nullptr;
   int64_t passes = 1;
+  double convert = 0;
 };
 
 const MxuType* find_type(const MxuConfig& mxu, ElementType type) {
@@ -38,9 +39,9 @@ const MxuType* find_type(const MxuConfig& mxu, ElementType type) {
 
 /// As what, and how many times over, operands of `type` enter the arrays.
 Carrier carrier_of(const MxuConfig& mxu, ElementType type) {
-  if (const MxuType* row = find_type(mxu, type)) return {row, 1};
+  if (const MxuType* row = find_type(mxu, type)) return {row, 1, 0};
   for (const MxuEmulation& row : mxu.emulated)
-    if (row.type == type) return {find_type(mxu, row.as), row.passes};
+    if (row.type == type) return {find_type(mxu, row.as), row.passes, row.convert};
   return {};
 }
 
@@ -69,6 +70,8 @@ std::optional<MatmulRate> matmul_rate(const MxuConfig& mxu, ElementType lhs, Ele
   // The parts of one operand meet those of the other in as many passes as the finer split asks for.
   rate.passes = std::max(left.passes * passes_at(*left.type, precision),
                          right.passes * passes_at(*right.type, precision));
+  rate.lhs_convert = left.convert;
+  rate.rhs_convert = right.convert;
   rate.lhs = left.type->type;
   rate.rhs = right.type->type;
   rate.emulated = rate.lhs != lhs || rate.rhs != rhs;

@@ -87,11 +87,13 @@ struct MxuEmulation {
   ElementType type = ElementType::kInvalid;
   ElementType as = ElementType::kInvalid;
   int64_t passes = 0;
+  double convert = 0;
 
   static auto& key(auto& self) { return self.type; }
   static void fields(auto& self, auto&& field) {
     field("as", self.as, "element type, one of mxu.types, that it is brought into");
     field("passes", self.passes, "passes of that type for each pass of this one");
+    field("convert", self.convert, "vector ALU slots to bring 1024 elements of an operand into it, each time a block is taken up");
   }
 };
 
@@ -367,6 +369,7 @@ struct MatmulRate {
   Cycles latch_cadence{};
   Cycles latency{};
   int64_t passes = 1;      // of everything above
+  double lhs_convert = 0, rhs_convert = 0;  // vector ALU slots per 1024 elements that a block brings in
   ElementType lhs = ElementType::kInvalid;  // as which the operands enter the array
   ElementType rhs = ElementType::kInvalid;
   bool emulated = false;

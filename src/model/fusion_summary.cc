@@ -13,6 +13,7 @@ namespace hlosim {
 
 ComputeSummary& ComputeSummary::operator+=(const ComputeSummary& other) {
   mxu_cycles += other.mxu_cycles;
+  if (other.matmul.cycles > matmul.cycles) matmul = other.matmul;
   slots += other.slots;
   flops = Flops(saturating_add(flops.count(), other.flops.count()));
   vector_operations = saturating_add(vector_operations, other.vector_operations);
@@ -44,12 +45,25 @@ void add_matmul(ComputeSummary& sum, const MatmulWork& work, const DeviceConfig&
     sum.unmodelled = true;
   }
   if (!rate) return;
-  sum.mxu_cycles += mxu_cycles(device, work, *rate);
+  const double cycles = mxu_cycles(device, work, *rate);
+  sum.mxu_cycles += cycles;
+  if (cycles > sum.matmul.cycles) sum.matmul = {work, *rate, cycles, {}, {}};
   const double flops = 2.0 * static_cast<double>(work.batch) * static_cast<double>(work.m) *
                        static_cast<double>(work.n) * static_cast<double>(work.k);
   sum.flops = Flops(saturating_add(sum.flops.count(), saturated(flops)));
   sum.has_matmul = true;
   sum.emulated |= rate->emulated;
+}
+
+/// `convert`: ALU slots per register's worth of elements to bring it into the type that enters the arrays.
+MatmulOperand matmul_operand(const Work& work, size_t operand, double convert, const DeviceConfig& device) {
+  MatmulOperand result;
+  const ShapeRef read = operand < work.operand_read.size() ? work.operand_read[operand] : nullptr;
+  if (!read || !read->is_array()) return result;
+  result.parameter = static_cast<int32_t>(operand);
+  result.bytes = array_size(read);
+  if (convert > 0) result.convert = convert * vector_registers(device.vpu, read);
+  return result;
 }
 
 void add_vector(ComputeSummary& sum, const VectorWork& work, const DeviceConfig& device) {
@@ -161,7 +175,11 @@ class BodyWalk {
 
   void visit_fusion(InstructionId id, const Instruction& instruction, FusionSummary& summary) {
     const FusionSummary& inner = done_[called_of(instruction)];
-    summary.compute += inner.compute;
+    summary.compute += from_outside(inner.compute, instruction);
+    if (inner.forwarded >= 0) {
+      origins_[id] = origins_[instruction.operands[static_cast<size_t>(inner.forwarded)]];
+      return;
+    }
     add_bytes(summary.constants.read, inner.constants.read);
     add_bytes(summary.logical_constants, inner.logical_constants);
     for (size_t i = 0; i < instruction.operands.size() && i < inner.parameters.size(); ++i) {
@@ -176,10 +194,22 @@ class BodyWalk {
     if (inner.results.size() == 1) in_place_[id] = inner.results[0];
   }
 
+  /// The work of a nested fusion; its parameters are named as this body's.
+  ComputeSummary from_outside(ComputeSummary compute, const Instruction& fusion) const {
+    for (MatmulOperand* operand : {&compute.matmul.lhs, &compute.matmul.rhs}) {
+      if (operand->parameter < 0) continue;
+      const Origin& origin = origins_[fusion.operands[static_cast<size_t>(operand->parameter)]];
+      operand->parameter = origin.parameter;
+      operand->leaf += origin.leaf;
+    }
+    return compute;
+  }
+
   void visit_work(InstructionId id, const Instruction& instruction, FusionSummary& summary) {
     const OpContext op(module_, instruction, table_, nullptr);
     const Work work = work_of(op);
-    const ComputeSummary compute = summarize_work(work, device_, assumptions_);
+    ComputeSummary compute = summarize_work(work, device_, assumptions_);
+    place(compute.matmul.lhs, instruction), place(compute.matmul.rhs, instruction);
     summary.compute += compute;
     computed_[id] = compute.has_vector;
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
@@ -191,6 +221,15 @@ class BodyWalk {
                read, module_[instruction.operands[i]].shape);
     }
     in_place_[id] = result_access(instruction, work);
+  }
+
+  /// An operand of the body's product: from which parameter, if it comes from one as it stands.
+  void place(MatmulOperand& operand, const Instruction& instruction) const {
+    if (operand.parameter < 0) return;
+    const InstructionId id = instruction.operands[static_cast<size_t>(operand.parameter)];
+    operand.parameter = origins_[id].parameter;
+    operand.leaf = origins_[id].leaf;
+    if (computed_[origins_[id].parameter >= 0 ? id : origins_[id].value]) operand.convert = 0;
   }
 
   /// Values that no vector operation computed are converted once, where the first one takes them up.
@@ -240,6 +279,10 @@ class BodyWalk {
       for (const InstructionId element : instruction.operands) add_result(element, summary);
     } else {
       add_result(root, summary);
+      const Origin& origin = origins_[root];
+      if (origin.parameter >= 0 && instruction.shape->is_array() && origin.leaf == 0 &&
+          summary.parameters[static_cast<size_t>(origin.parameter)].size() == 1)
+        summary.forwarded = origin.parameter;
     }
   }
 
@@ -283,6 +326,12 @@ class BodyWalk {
 ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, AssumptionList& assumptions) {
   ComputeSummary sum;
   for (const MatmulWork& matmul : work.matmuls) add_matmul(sum, matmul, device, assumptions);
+  if (sum.matmul.cycles > 0) {
+    MatmulPart& part = sum.matmul;
+    part.lhs = matmul_operand(work, 0, part.rate.lhs_convert, device);
+    part.rhs = matmul_operand(work, 1, part.rate.rhs_convert, device);
+    if (part.rate.emulated && work.result_written) sum.slots += conversion_work(device.vpu, work.result_written);
+  }
   for (const VectorWork& vector : work.vectors) add_vector(sum, vector, device);
   sum.scattered_accesses = work.scattered_accesses;
   if (!work.unmodelled.empty()) {

@@ -23,9 +23,25 @@ struct PartAccess {
   Bytes padded{}, logical{};
 };
 
+/// An operand of a product: which bytes the MXU takes up from where.
+struct MatmulOperand {
+  int32_t parameter = -1, leaf = 0;  // of the fusion, or operand of the instruction; -1: computed inside
+  Bytes bytes{};                     // array size of what is read
+  double convert = 0;                // ALU slots to bring all of it into a type that the arrays know, once
+};
+
+/// The product of an instruction that takes longest.
+struct MatmulPart {
+  MatmulWork work;
+  MatmulRate rate;
+  double cycles = 0;  // of all MXUs, 0: none
+  MatmulOperand lhs, rhs;
+};
+
 /// Work in units of a device.
 struct ComputeSummary {
-  double mxu_cycles = 0;
+  double mxu_cycles = 0;  // of all products
+  MatmulPart matmul;
   VectorSlots slots;
   Flops flops{};
   int64_t vector_operations = 0;
@@ -44,9 +60,11 @@ struct FusionSummary {
   std::vector<PartAccess> results;                  // per leaf of the root
   Traffic constants;                                // arrays that the body itself holds, read from HBM
   Bytes logical_constants{};
+  int32_t forwarded = -1;  // parameter that is the result as it stands
 };
 
-/// Compute part of one instruction that is neither free nor a fusion.
+/// Compute part of one instruction that is neither free nor a fusion. The operands of its product are taken
+/// as those of the instruction.
 ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, AssumptionList& assumptions);
 
 /// Summaries of every computation that a fusion of the module calls, nested fusions included.

@@ -8,6 +8,7 @@
 #include "layout/sizes.h"
 #include "model/custom_call_costs.h"
 #include "model/fusion_summary.h"
+#include "model/instruction_pipeline.h"
 #include "model/memory_system.h"
 #include "ops/infer.h"
 
@@ -98,6 +99,7 @@ class CostModel {
         assumptions_(assumptions),
         memory_(device.config),
         provenances_(device),
+        pipeline_(module, device.config, memory_),
         fusions_(summarize_fusions(module, table, device.config, assumptions)) {}
 
   InstructionCost cost(InstructionId id) {
@@ -117,8 +119,11 @@ class CostModel {
     } else {
       compute = add_plain(cost, instruction);
     }
-    if (!apply_custom(cost, instruction, compute)) add_compute(cost, compute);
+    const bool custom = apply_custom(cost, instruction, compute);
+    if (!custom) add_compute(cost, compute);
     add_memory_time(cost, compute);
+    if (!custom && compute.scattered_accesses == 0 && !def.has(kHostTransfer) && !def.has(kCollective))
+      pipeline_.add(cost, compute, instruction);
     if (def.has(kHostTransfer)) add_host_time(cost);
     cost.category = category_of(cost, compute, instruction, def);
     finish(cost, compute);
@@ -313,7 +318,7 @@ class CostModel {
             std::max(latency, ceil_picoseconds(accesses * static_cast<double>(latency.count()) / in_flight));
       }
     }
-    cost.fixed = device_.overhead.instruction + latency;
+    cost.fixed = latency;
   }
 
   /// Infeed and outfeed: what moves in HBM comes or goes over PCIe.
@@ -340,7 +345,7 @@ class CostModel {
     cost.stream = cost.busy[longest];
     // The smallest fusion pays for its latencies; longer ones pay for them on top.
     if (cost.traffic[memory_.hbm()].total().count() > 0) {
-      const Picoseconds least = device_.overhead.smallest_fusion + device_.overhead.instruction;
+      const Picoseconds least = device_.overhead.smallest_fusion;
       cost.fixed = std::max(cost.fixed, least - std::min(cost.stream, least));
     }
     cost.bound_by = cost.fixed > cost.stream  ? Unit::kOverhead
@@ -356,6 +361,7 @@ class CostModel {
   AssumptionList& assumptions_;
   MemorySystem memory_;
   Provenances provenances_;
+  InstructionPipeline pipeline_;
   IdMap<ComputationId, FusionSummary> fusions_;
 };
 

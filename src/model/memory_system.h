@@ -30,13 +30,14 @@ class MemorySystem {
   Picoseconds busy(size_t space, const Traffic& traffic) const {
     return space == kUnknownSpace ? Picoseconds(0) : ceil_picoseconds(busy_exactly(space, traffic));
   }
-  /// The same in fractions of a picosecond.
-  double busy_exactly(size_t space, const Traffic& traffic) const;
+  /// Picoseconds per byte of the whole device: reads, writes, both together.
+  struct Rates {
+    double read = 0, write = 0, total = 0;
+  };
+  const Rates& rates(size_t space) const { return rates_[space]; }
+  double busy_exactly(size_t space, const Traffic& traffic) const;  // in fractions of a picosecond
 
  private:
-  struct Rates {
-    double read = 0, write = 0, total = 0;  // picoseconds per byte
-  };
   std::array<uint8_t, 256> space_of_{};
   std::array<Rates, kMaxMemorySpaces> rates_{};
   std::array<Unit, kMaxMemorySpaces + 1> unit_of_{};

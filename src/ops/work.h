@@ -20,6 +20,8 @@ struct MatmulWork {
   int64_t batch = 1, m = 0, n = 0, k = 0;
   ElementType lhs = ElementType::kF32, rhs = ElementType::kF32;
   MatmulPrecision precision = MatmulPrecision::kDefault;
+  /// Batches are groups whose sizes are data: where one ends is found out while running.
+  bool ragged = false;
 };
 
 /// Classes of vector operations by what they cost per register.

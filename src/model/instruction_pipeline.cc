@@ -1,0 +1,139 @@
+#include "model/instruction_pipeline.h"
+
+#include <algorithm>
+
+#include "layout/shape.h"
+#include "model/window_config.h"
+
+namespace hlosim {
+namespace {
+
+double as_double(int64_t value) { return static_cast<double>(value); }
+
+/// The on-chip memory beside VMEM whose traffic takes time (CMEM); kUnknownSpace without one.
+size_t other_memory(const DeviceConfig& device, const MemorySystem& memory) {
+  for (size_t i = 0; i < device.memory.size(); ++i) {
+    const MemorySystem::Rates& rates = memory.rates(i);
+    if (memory.on_chip(i) && i != memory.space_of(1) && rates.read + rates.write + rates.total > 0) return i;
+  }
+  return kUnknownSpace;
+}
+
+std::array<DmaChannel, kDmaChannels> channels_of(const DeviceConfig& device, const MemorySystem& memory) {
+  std::array<DmaChannel, kDmaChannels> channels;
+  const std::array<size_t, kDmaChannels> spaces = {memory.hbm(), other_memory(device, memory)};
+  const auto cores = as_double(device.cores);
+  for (size_t i = 0; i < kDmaChannels; ++i) {
+    if (spaces[i] == kUnknownSpace) continue;
+    const MemorySystem::Rates& rates = memory.rates(spaces[i]);
+    channels[i] = {rates.read * cores, rates.write * cores, rates.total * cores,
+                   as_double(device.dma.read_latency.count()), as_double(device.dma.write_latency.count())};
+  }
+  return channels;
+}
+
+/// Takes an operand's bytes out of what streams beside the product: no more than there are.
+void take(PipelineOperand& operand, BlockTraffic& other) {
+  if (operand.channel < 0) return;
+  double& there = other.in[static_cast<size_t>(operand.channel)];
+  operand.bytes = std::min(operand.bytes, there);
+  there -= operand.bytes;
+}
+
+}  // namespace
+
+InstructionPipeline::InstructionPipeline(const Module& module, const DeviceConfig& device, const MemorySystem& memory)
+    : module_(module),
+      device_(device),
+      memory_(memory),
+      vmem_(memory.space_of(1)),
+      other_(other_memory(device, memory)),
+      model_(device, channels_of(device, memory)) {}
+
+int InstructionPipeline::channel_of(size_t space) const {
+  return space == memory_.hbm() ? 0 : space == other_ && space != kUnknownSpace ? 1 : -1;
+}
+
+double InstructionPipeline::alu_picoseconds(double slots) const {
+  return slots / as_double(device_.vpu.alus) * 1e12 / device_.clock.count();
+}
+
+/// What is computed inside has come from HBM.
+PipelineOperand InstructionPipeline::place(const MatmulOperand& operand, const Instruction& instruction,
+                                           size_t& space) const {
+  space = memory_.hbm();
+  if (operand.parameter >= 0 && static_cast<size_t>(operand.parameter) < instruction.operands.size()) {
+    int32_t leaf = 0;
+    for_each_leaf(module_[instruction.operands[static_cast<size_t>(operand.parameter)]].shape, [&](ShapeRef shape) {
+      if (leaf++ == operand.leaf && shape->is_array()) space = memory_.space_of(shape->memory_space());
+    });
+  }
+  return {as_double(operand.bytes.count()), static_cast<int8_t>(channel_of(space))};
+}
+
+/// Bytes of an operand that come in more than once.
+void InstructionPipeline::read_again(InstructionCost& cost, size_t space, const PipelineOperand& operand,
+                                     double times) const {
+  if (operand.channel < 0 || times <= 1) return;
+  const double more = std::min(operand.bytes * (times - 1), as_double(kMostBytes.count()));
+  add_bytes(cost.traffic[space].read, Bytes(static_cast<int64_t>(more)));
+  Picoseconds& busy = cost.busy[index_of(memory_.unit_of(space))];
+  busy = std::max(busy, memory_.busy(space, cost.traffic[space]));
+}
+
+PipelineTask InstructionPipeline::task_of(const InstructionCost& cost, const ComputeSummary& compute) const {
+  PipelineTask task;
+  for (size_t i = 0; i < device_.memory.size(); ++i) {
+    const int channel = channel_of(i);
+    if (channel < 0) continue;
+    task.other.in[static_cast<size_t>(channel)] = as_double(cost.traffic[i].read.count());
+    task.other.out[static_cast<size_t>(channel)] = as_double(cost.traffic[i].written.count());
+  }
+  const auto cores = as_double(device_.cores);
+  std::array<Unit, 5> units = {Unit::kEup, Unit::kXlu, Unit::kScalar, Unit::kCustom, Unit::kHost};
+  for (const Unit unit : units) task.others = std::max(task.others, as_double(cost.busy[index_of(unit)].count()) * cores);
+  if (vmem_ != kUnknownSpace)  // its ports
+    task.others = std::max(task.others, as_double(cost.busy[index_of(memory_unit(vmem_))].count()) * cores);
+  task.vector = alu_picoseconds(compute.slots.alu);
+  return task;
+}
+
+void InstructionPipeline::add(InstructionCost& cost, const ComputeSummary& compute,
+                              const Instruction& instruction) const {
+  PipelineTask task = task_of(cost, compute);
+  const bool uses_dma = task.other.in != BlockTraffic{}.in || task.other.out != BlockTraffic{}.out;
+  const MatmulPart& part = compute.matmul;
+  size_t lhs_space = 0, rhs_space = 0;
+  std::optional<GivenBlocks> given;
+  if (part.cycles > 0) {
+    task.matmul = &part.work, task.rate = &part.rate;
+    task.lhs = place(part.lhs, instruction, lhs_space);
+    task.rhs = place(part.rhs, instruction, rhs_space);
+    take(task.lhs, task.other), take(task.rhs, task.other);
+    task.lhs_convert = alu_picoseconds(part.lhs.convert);
+    task.rhs_convert = alu_picoseconds(part.rhs.convert);
+    task.extra_mxu = (compute.mxu_cycles - part.cycles) * as_double(device_.cores) * 1e12 / device_.clock.count();
+    if (const Attr* config = instruction.find(AttrKey::kBackendConfig)) given = given_blocks(config->text());
+  }
+  for (size_t i = 0; i < kDmaChannels; ++i) task.other_bytes += task.other.in[i] + task.other.out[i];
+  const PipelinePlan plan = model_.plan(task, given);
+  if (part.cycles > 0) {
+    read_again(cost, lhs_space, task.lhs, plan.lhs_times);
+    read_again(cost, rhs_space, task.rhs, plan.rhs_times);
+    cost.busy[index_of(Unit::kMxu)] = ceil_picoseconds(plan.mxu);
+  }
+  cost.busy[index_of(Unit::kVpu)] = ceil_picoseconds(plan.vector);
+  const Picoseconds longest = *std::max_element(cost.busy.begin(), cost.busy.end());
+  cost.fixed = std::max(ceil_picoseconds(plan.time) - longest, Picoseconds(0));
+  if (uses_dma) cost.fixed += device_.overhead.instruction;
+  PipelineSummary& summary = cost.pipeline;
+  summary.steps = plan.steps;
+  summary.m = plan.block_m, summary.n = plan.block_n, summary.k = plan.block_k, summary.batch = plan.block_batch;
+  summary.first_in = ceil_picoseconds(plan.first_in), summary.last_out = ceil_picoseconds(plan.last_out);
+  summary.step_work = ceil_picoseconds(plan.step_work), summary.step_dma = ceil_picoseconds(plan.step_dma);
+  summary.lhs_times = plan.lhs_times, summary.rhs_times = plan.rhs_times;
+  summary.split = plan.split;
+  summary.given = given.has_value() && part.cycles > 0;
+}
+
+}  // namespace hlosim
