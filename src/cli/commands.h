@@ -44,6 +44,7 @@ std::function<int()> declare_cost(CLI::App& app, Streams streams);
 std::function<int()> declare_print(CLI::App& app, Streams streams);
 std::function<int()> declare_ops(CLI::App& app, Streams streams);
 std::function<int()> declare_layout(CLI::App& app, Streams streams);
+std::function<int()> declare_explain(CLI::App& app, Streams streams);
 std::function<int()> declare_systolic(CLI::App& app, Streams streams);
 std::function<int()> declare_devices(CLI::App& app, Streams streams);
 std::function<int()> declare_buffers(CLI::App& app, Streams streams);

@@ -17,6 +17,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"report", "Estimate what modules cost on a device: time, traffic, memory, padding.", declare_report},
+    {"explain", "Why an instruction takes the time it takes, number by number.", declare_explain},
     {"check", "Read and verify modules; report what is wrong with them.", declare_check},
     {"run", "Execute a module on this processor; compare results.", declare_run, true},
     {"buffers", "Where every byte lives and when: values, live ranges, allocations.", declare_buffers},

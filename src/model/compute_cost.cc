@@ -18,7 +18,8 @@ double cycles_of_one_mxu(const MatmulRate& rate, double issues, double tiles, do
   return stream * tiles + latch + unhidden + static_cast<double>(rate.latency.count());
 }
 
-double cycles_of_mxus(const DeviceConfig& device, const MatmulWork& work, const MatmulRate& rate, int64_t units) {
+double cycles_of_mxus(const DeviceConfig& device, const MatmulWork& work, const MatmulRate& rate,
+                      int64_t units) {
   const MxuConfig& mxu = device.mxu;
   const auto depth = static_cast<double>(mxu.rows);
   const double issues = ceil_div(static_cast<double>(work.m), static_cast<double>(rate.rows));

@@ -330,7 +330,8 @@ ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, Assu
     MatmulPart& part = sum.matmul;
     part.lhs = matmul_operand(work, 0, part.rate.lhs_convert, device);
     part.rhs = matmul_operand(work, 1, part.rate.rhs_convert, device);
-    if (part.rate.emulated && work.result_written) sum.slots += conversion_work(device.vpu, work.result_written);
+    if (part.rate.emulated && work.result_written)
+      sum.slots += conversion_work(device.vpu, work.result_written);
   }
   for (const VectorWork& vector : work.vectors) add_vector(sum, vector, device);
   sum.scattered_accesses = work.scattered_accesses;

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "layout/sizes.h"
+#include "model/cost_details.h"
 #include "model/custom_call_costs.h"
 #include "model/fusion_summary.h"
 #include "model/instruction_pipeline.h"
@@ -102,7 +103,8 @@ class CostModel {
         pipeline_(module, device.config, memory_),
         fusions_(summarize_fusions(module, table, device.config, assumptions)) {}
 
-  InstructionCost cost(InstructionId id) {
+  /// `details`: filled if not null.
+  InstructionCost cost(InstructionId id, ComputeSummary* details = nullptr) {
     const Instruction& instruction = module_[id];
     const OpDef& def = table_[instruction.opcode];
     InstructionCost cost;
@@ -127,6 +129,7 @@ class CostModel {
     if (def.has(kHostTransfer)) add_host_time(cost);
     cost.category = category_of(cost, compute, instruction, def);
     finish(cost, compute);
+    if (details) *details = compute;
     return cost;
   }
 
@@ -384,11 +387,28 @@ std::vector<ComputationId> control_flow_computations(const Module& module, const
   return found;
 }
 
+namespace {
+
+Result<void> check_spaces(const Device& device) {
+  if (device.config.memory.size() <= kMaxMemorySpaces) return {};
+  return failure(fmt::format("device \"{}\" has {} memory spaces; at most {} can be told apart",
+                             device.config.name, device.config.memory.size(), kMaxMemorySpaces));
+}
+
+}  // namespace
+
+Result<CostDetails> cost_details(Module& module, const OpTable& table, const Device& device,
+                                 const CostOptions& options, InstructionId id) {
+  if (Result<void> checked = check_spaces(device); !checked) return tl::unexpected(checked.error());
+  AssumptionList assumptions;
+  CostDetails details;
+  details.cost = CostModel(module, table, device, options, assumptions).cost(id, &details.compute);
+  return details;
+}
+
 Result<InstructionCosts> cost_instructions(Module& module, const OpTable& table, const Device& device,
                                            const CostOptions& options, AssumptionList& assumptions) {
-  if (device.config.memory.size() > kMaxMemorySpaces)
-    return failure(fmt::format("device \"{}\" has {} memory spaces; at most {} can be told apart",
-                               device.config.name, device.config.memory.size(), kMaxMemorySpaces));
+  if (Result<void> checked = check_spaces(device); !checked) return tl::unexpected(checked.error());
   CostModel model(module, table, device, options, assumptions);
   InstructionCosts costs(module.instructions.size());
   for (const ComputationId computation : control_flow_computations(module, table))

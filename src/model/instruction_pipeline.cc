@@ -1,6 +1,7 @@
 #include "model/instruction_pipeline.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "layout/shape.h"
 #include "model/window_config.h"
@@ -42,7 +43,8 @@ void take(PipelineOperand& operand, BlockTraffic& other) {
 
 }  // namespace
 
-InstructionPipeline::InstructionPipeline(const Module& module, const DeviceConfig& device, const MemorySystem& memory)
+InstructionPipeline::InstructionPipeline(const Module& module, const DeviceConfig& device,
+                                         const MemorySystem& memory)
     : module_(module),
       device_(device),
       memory_(memory),
@@ -64,9 +66,11 @@ PipelineOperand InstructionPipeline::place(const MatmulOperand& operand, const I
   space = memory_.hbm();
   if (operand.parameter >= 0 && static_cast<size_t>(operand.parameter) < instruction.operands.size()) {
     int32_t leaf = 0;
-    for_each_leaf(module_[instruction.operands[static_cast<size_t>(operand.parameter)]].shape, [&](ShapeRef shape) {
-      if (leaf++ == operand.leaf && shape->is_array()) space = memory_.space_of(shape->memory_space());
-    });
+    for_each_leaf(module_[instruction.operands[static_cast<size_t>(operand.parameter)]].shape,
+                  [&](ShapeRef shape) {
+                    if (leaf++ == operand.leaf && shape->is_array())
+                      space = memory_.space_of(shape->memory_space());
+                  });
   }
   return {as_double(operand.bytes.count()), static_cast<int8_t>(channel_of(space))};
 }
@@ -91,15 +95,63 @@ PipelineTask InstructionPipeline::task_of(const InstructionCost& cost, const Com
   }
   const auto cores = as_double(device_.cores);
   std::array<Unit, 5> units = {Unit::kEup, Unit::kXlu, Unit::kScalar, Unit::kCustom, Unit::kHost};
-  for (const Unit unit : units) task.others = std::max(task.others, as_double(cost.busy[index_of(unit)].count()) * cores);
+  for (const Unit unit : units)
+    task.others = std::max(task.others, as_double(cost.busy[index_of(unit)].count()) * cores);
   if (vmem_ != kUnknownSpace)  // its ports
     task.others = std::max(task.others, as_double(cost.busy[index_of(memory_unit(vmem_))].count()) * cores);
   task.vector = alu_picoseconds(compute.slots.alu);
   return task;
 }
 
+size_t InstructionPipeline::PlanHash::operator()(const PlanKey& key) const {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const double value : key) hash = (hash ^ std::bit_cast<uint64_t>(value)) * 0x100000001b3;
+  return hash ^ (hash >> 32);
+}
+
+const PipelinePlan& InstructionPipeline::plan(const PipelineTask& task,
+                                              const std::optional<GivenBlocks>& given) {
+  if (!task.matmul) return stream_ = model_.plan(task);
+  const MatmulWork& work = *task.matmul;
+  const MatmulRate& rate = *task.rate;
+  const GivenBlocks blocks = given.value_or(GivenBlocks{});
+  const PlanKey key = {as_double(work.batch),
+                       as_double(work.m),
+                       as_double(work.n),
+                       as_double(work.k),
+                       work.ragged ? 1.0 : 0.0,
+                       as_double(rate.rows),
+                       as_double(rate.cadence.count()),
+                       as_double(rate.latch_rows),
+                       as_double(rate.latch_cadence.count()),
+                       as_double(rate.latency.count()),
+                       as_double(rate.passes),
+                       task.lhs.bytes,
+                       static_cast<double>(task.lhs.channel),
+                       task.rhs.bytes,
+                       static_cast<double>(task.rhs.channel),
+                       task.extra_mxu,
+                       task.lhs_convert,
+                       task.rhs_convert,
+                       task.other.in[0],
+                       task.other.in[1],
+                       task.other.out[0],
+                       task.other.out[1],
+                       task.vector,
+                       task.others,
+                       task.other_bytes,
+                       as_double(blocks.m),
+                       as_double(blocks.n),
+                       as_double(blocks.k),
+                       static_cast<double>(blocks.split),
+                       given ? 1.0 : 0.0};
+  const auto [place, is_new] = products_.try_emplace(key);
+  if (is_new) place->second = model_.plan(task, given);
+  return place->second;
+}
+
 void InstructionPipeline::add(InstructionCost& cost, const ComputeSummary& compute,
-                              const Instruction& instruction) const {
+                              const Instruction& instruction) {
   PipelineTask task = task_of(cost, compute);
   const bool uses_dma = task.other.in != BlockTraffic{}.in || task.other.out != BlockTraffic{}.out;
   const MatmulPart& part = compute.matmul;
@@ -112,11 +164,12 @@ void InstructionPipeline::add(InstructionCost& cost, const ComputeSummary& compu
     take(task.lhs, task.other), take(task.rhs, task.other);
     task.lhs_convert = alu_picoseconds(part.lhs.convert);
     task.rhs_convert = alu_picoseconds(part.rhs.convert);
-    task.extra_mxu = (compute.mxu_cycles - part.cycles) * as_double(device_.cores) * 1e12 / device_.clock.count();
+    task.extra_mxu =
+        (compute.mxu_cycles - part.cycles) * as_double(device_.cores) * 1e12 / device_.clock.count();
     if (const Attr* config = instruction.find(AttrKey::kBackendConfig)) given = given_blocks(config->text());
   }
   for (size_t i = 0; i < kDmaChannels; ++i) task.other_bytes += task.other.in[i] + task.other.out[i];
-  const PipelinePlan plan = model_.plan(task, given);
+  const PipelinePlan& plan = this->plan(task, given);
   if (part.cycles > 0) {
     read_again(cost, lhs_space, task.lhs, plan.lhs_times);
     read_again(cost, rhs_space, task.rhs, plan.rhs_times);
@@ -128,7 +181,8 @@ void InstructionPipeline::add(InstructionCost& cost, const ComputeSummary& compu
   if (uses_dma) cost.fixed += device_.overhead.instruction;
   PipelineSummary& summary = cost.pipeline;
   summary.steps = plan.steps;
-  summary.m = plan.block_m, summary.n = plan.block_n, summary.k = plan.block_k, summary.batch = plan.block_batch;
+  summary.m = plan.block_m, summary.n = plan.block_n, summary.k = plan.block_k,
+  summary.batch = plan.block_batch;
   summary.first_in = ceil_picoseconds(plan.first_in), summary.last_out = ceil_picoseconds(plan.last_out);
   summary.step_work = ceil_picoseconds(plan.step_work), summary.step_dma = ceil_picoseconds(plan.step_dma);
   summary.lhs_times = plan.lhs_times, summary.rhs_times = plan.rhs_times;

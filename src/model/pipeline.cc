@@ -47,8 +47,10 @@ double PipelineModel::dma(const BlockTraffic& block) const {
     const DmaChannel& channel = channels_[i];
     const double in = block.in[i], out = block.out[i];
     longest = std::max(longest, (in + out) * channel.total);
-    if (in > 0) longest = std::max(longest, in * std::max(channel.read, channel.total) + channel.read_latency);
-    if (out > 0) longest = std::max(longest, out * std::max(channel.write, channel.total) + channel.write_latency);
+    if (in > 0)
+      longest = std::max(longest, in * std::max(channel.read, channel.total) + channel.read_latency);
+    if (out > 0)
+      longest = std::max(longest, out * std::max(channel.write, channel.total) + channel.write_latency);
   }
   return longest;
 }
@@ -106,7 +108,8 @@ struct CoreShare {
 
 CoreShare share_of(const PipelineTask& task, char split, int64_t cores) {
   const MatmulWork& work = *task.matmul;
-  CoreShare share{work.batch, work.m, work.n, work.k, task.lhs.bytes, task.rhs.bytes, task.lhs_convert, task.rhs_convert};
+  CoreShare share{work.batch,     work.m,         work.n,           work.k,
+                  task.lhs.bytes, task.rhs.bytes, task.lhs_convert, task.rhs_convert};
   const auto part = as_double(cores);
   if (split == 'b') share.batch = ceil_div(work.batch, cores);
   if (split == 'm') share.m = ceil_div(work.m, cores);
@@ -129,8 +132,10 @@ struct PipelineModel::Search {
   const CoreShare& share;
 
   /// Everything that depends on the sizes of blocks only, then both orders of the loops.
-  void consider(int64_t bb, int64_t bm, int64_t bn, int64_t bk, char split, bool must_fit, PipelinePlan& best) const {
-    Blocks blocks{ceil_div(share.batch, bb), ceil_div(share.m, bm), ceil_div(share.n, bn), ceil_div(share.k, bk)};
+  void consider(int64_t bb, int64_t bm, int64_t bn, int64_t bk, char split, bool must_fit,
+                PipelinePlan& best) const {
+    Blocks blocks{ceil_div(share.batch, bb), ceil_div(share.m, bm), ceil_div(share.n, bn),
+                  ceil_div(share.k, bk)};
     const double outs = as_double(blocks.batch) * as_double(blocks.m) * as_double(blocks.n);
     const double steps = outs * as_double(blocks.k);
     const double lhs = share.lhs / (as_double(blocks.batch) * as_double(blocks.m) * as_double(blocks.k));
@@ -145,7 +150,8 @@ struct PipelineModel::Search {
     plan.vmem = vmem;
     MatmulWork block = *task.matmul;
     block.batch = bb, block.m = bm, block.n = bn, block.k = bk;
-    plan.mxu = core_mxu_cycles(model.device_, block, *task.rate) * model.cycle_ * steps + task.extra_mxu / model.cores_;
+    plan.mxu = core_mxu_cycles(model.device_, block, *task.rate) * model.cycle_ * steps +
+               task.extra_mxu / model.cores_;
     plan.vector = task.vector / model.cores_ + share.lhs_convert * as_double(blocks.n) +
                   share.rhs_convert * as_double(blocks.m);
     plan.step_work = std::max({plan.mxu, plan.vector, task.others / model.cores_}) / steps;
@@ -215,11 +221,14 @@ struct PipelineModel::Search {
   }
 };
 
-void PipelineModel::consider(const PipelineTask& task, char split, const GivenBlocks* given, PipelinePlan& best) const {
+void PipelineModel::consider(const PipelineTask& task, char split, const GivenBlocks* given,
+                             PipelinePlan& best) const {
   const CoreShare share = share_of(task, split, split == '-' ? 1 : device_.cores);
   const Search search{*this, task, share};
   if (given) {
-    const auto size = [](int64_t whole, int64_t blocks) { return ceil_div(whole, std::clamp<int64_t>(blocks, 1, whole)); };
+    const auto size = [](int64_t whole, int64_t blocks) {
+      return ceil_div(whole, std::clamp<int64_t>(blocks, 1, whole));
+    };
     const auto of_core = [&](int64_t blocks, char dimension) {
       return split == dimension ? ceil_div(blocks, device_.cores) : blocks;
     };
@@ -237,7 +246,8 @@ void PipelineModel::consider(const PipelineTask& task, char split, const GivenBl
   for (int64_t bb = 2; bb <= share.batch && bb <= 4096; bb *= 2)  // several small products at once
     search.consider(bb, share.m, share.n, share.k, split, true, best);
   if (best.time == kInfinite)  // nothing fits: the smallest blocks
-    search.consider(1, ms.sizes[ms.count - 1], ns.sizes[ns.count - 1], ks.sizes[ks.count - 1], split, false, best);
+    search.consider(1, ms.sizes[ms.count - 1], ns.sizes[ns.count - 1], ks.sizes[ks.count - 1], split, false,
+                    best);
 }
 
 PipelinePlan PipelineModel::product(const PipelineTask& task, const std::optional<GivenBlocks>& given) const {
@@ -255,14 +265,16 @@ PipelinePlan PipelineModel::product(const PipelineTask& task, const std::optiona
   return best;
 }
 
-/// Groups whose sizes are data: a kernel that walks over tiles of a group, one after the other. Its units take
-/// turns, as sums, masks and stores wait for the products; the weights of the next group come when it begins.
-/// Fitted as a sum to ragged dots of v7x and v5p; the overlapping pipeline is a third of what they take.
+/// Groups whose sizes are data: a kernel that walks over tiles of a group, one after the other. Its units
+/// take turns, as sums, masks and stores wait for the products; the weights of the next group come when it
+/// begins. Fitted as a sum to ragged dots of v7x and v5p; the overlapping pipeline is a third of what they
+/// take.
 PipelinePlan PipelineModel::ragged(const PipelineTask& task) const {
   const MatmulWork& work = *task.matmul;
   MatmulWork tile = work;
   tile.batch = 1;
-  tile.m = std::min<int64_t>(work.m, 512), tile.n = std::min<int64_t>(work.n, 1024), tile.k = std::min<int64_t>(work.k, 1024);
+  tile.m = std::min<int64_t>(work.m, 512), tile.n = std::min<int64_t>(work.n, 1024),
+  tile.k = std::min<int64_t>(work.k, 1024);
   PipelinePlan plan;
   plan.blocks = {work.batch, ceil_div(work.m, tile.m), ceil_div(work.n, tile.n), ceil_div(work.k, tile.k)};
   plan.block_m = tile.m, plan.block_n = tile.n, plan.block_k = tile.k;
@@ -293,7 +305,9 @@ PipelinePlan PipelineModel::ragged(const PipelineTask& task) const {
 }
 
 PipelinePlan PipelineModel::plan(const PipelineTask& task, const std::optional<GivenBlocks>& given) const {
-  const PipelinePlan plan = !task.matmul ? stream(task) : task.matmul->ragged ? ragged(task) : product(task, given);
+  const PipelinePlan plan = !task.matmul          ? stream(task)
+                            : task.matmul->ragged ? ragged(task)
+                                                  : product(task, given);
   HLOSIM_CHECK(plan.time >= 0 && plan.steps >= 1, "{} ps in {} steps", plan.time, plan.steps);
   return plan;
 }

@@ -45,7 +45,7 @@ struct PipelineTask {
   const MatmulWork* matmul = nullptr;  // null: a stream of independent blocks
   const MatmulRate* rate = nullptr;
   PipelineOperand lhs, rhs;
-  double extra_mxu = 0;  // further products of the instruction, all cores
+  double extra_mxu = 0;                     // further products of the instruction, all cores
   double lhs_convert = 0, rhs_convert = 0;  // vector unit, all of the operand once, all cores
   BlockTraffic other;                       // everything else, all cores
   double vector = 0;                        // vector unit, all cores, conversions of operands left out
@@ -60,18 +60,18 @@ struct Blocks {
 
 /// How the work goes, and how long it takes.
 struct PipelinePlan {
-  int64_t steps = 1;              // of one core
-  Blocks blocks;                  // of one core
+  int64_t steps = 1;  // of one core
+  Blocks blocks;      // of one core
   int64_t block_batch = 1, block_m = 0, block_n = 0, block_k = 0;
-  char split = '-';               // dimension that cores share: b, m, n; '-': one core, or a stream
-  bool rows_outside = false;      // rows change slowest, else columns
-  double time = 0;                // the whole
+  char split = '-';           // dimension that cores share: b, m, n; '-': one core, or a stream
+  bool rows_outside = false;  // rows change slowest, else columns
+  double time = 0;            // the whole
   double first_in = 0, last_out = 0;
-  double step_work = 0;           // units
-  double step_dma = 0;            // typical step
-  double mxu = 0, vector = 0;     // all steps of one core
+  double step_work = 0;                 // units
+  double step_dma = 0;                  // typical step
+  double mxu = 0, vector = 0;           // all steps of one core
   double lhs_times = 1, rhs_times = 1;  // how often the operand is read, all cores together
-  double vmem = 0;                // bytes held
+  double vmem = 0;                      // bytes held
 };
 
 /// Numbers of blocks that a module's text states, all cores together, and what cores share ('m', 'n'; '-':
@@ -99,9 +99,9 @@ class PipelineModel {
 
   const DeviceConfig& device_;
   std::array<DmaChannel, kDmaChannels> channels_{};
-  double cycle_ = 0;     // picoseconds
+  double cycle_ = 0;  // picoseconds
   double cores_ = 1;
-  double scratch_ = 0;   // bytes of VMEM per core
+  double scratch_ = 0;  // bytes of VMEM per core
 };
 
 }  // namespace hlosim

@@ -142,7 +142,8 @@ double combining_steps(int64_t depth) {
 }
 
 /// Cross-lane operations per input register that keep every second, third, … lane of it, for one position of
-/// the window. Calibrated: 106 pools of 2 x 2 on v4 (SCALE-Sim-validation), of which 4 % are left in the median.
+/// the window. Calibrated: 106 pools of 2 x 2 on v4 (SCALE-Sim-validation), of which 4 % are left in the
+/// median.
 constexpr double kStridedLanes = 12;
 
 /// One dimension after the other, window positions that see only padding left out. Steps along lanes or
@@ -159,7 +160,8 @@ void reduce_window_work(const OpContext& op, Work& work) {
     const double along = combining_steps(reach.depth());
     steps += along;
     if (i == minor_dimension(input, 0) && window[static_cast<size_t>(i)].stride > 1)
-      work.vectors.push_back({VectorOp::kCrossLane, input, kStridedLanes * static_cast<double>(reach.depth())});
+      work.vectors.push_back(
+          {VectorOp::kCrossLane, input, kStridedLanes * static_cast<double>(reach.depth())});
     if (along == 0) continue;
     if (i == minor_dimension(input, 0)) work.vectors.push_back({VectorOp::kCrossLane, result, along});
     if (i == minor_dimension(input, 1)) work.vectors.push_back({VectorOp::kCrossSublane, result, along});

@@ -257,12 +257,14 @@ TEST(MatmulRates, MixedOperandsTakeRowsFromTheLeftAndWeightsFromTheRight) {
   EXPECT_FALSE(rate->emulated);
 }
 
-TEST(MatmulRates, EmulatedTypesTakeMorePasses) {
+TEST(MatmulRates, EmulatedTypesAreConvertedOrTakeMorePasses) {
   const MxuConfig mxu = loaded("v4").config.mxu;
   const auto rate = matmul_rate(mxu, ElementType::kF16, ElementType::kF16, MatmulPrecision::kDefault);
   EXPECT_EQ(rate->lhs, ElementType::kBF16);
-  EXPECT_EQ(rate->passes, 4);
+  EXPECT_EQ(rate->passes, 1);
+  EXPECT_GT(rate->lhs_convert, 0);
   EXPECT_TRUE(rate->emulated);
+  EXPECT_EQ(matmul_rate(mxu, ElementType::kBF16, ElementType::kF32, MatmulPrecision::kDefault)->rhs_convert, 0);
   EXPECT_EQ(matmul_rate(mxu, ElementType::kC64, ElementType::kC64, MatmulPrecision::kHighest)->passes, 24);
 }
 

@@ -185,5 +185,41 @@ TEST(Laws, MoreOfAnythingIsNeverSlowerAndSometimesFaster) {
   }
 }
 
+TEST(Laws, TwiceEveryRateIsHalfTheTime) {
+  std::vector<Module> modules = many_modules(16);
+  const Device base = test::device_or_fail("v5e");
+  const std::vector<DeviceOverride> twice = {
+      {"clock", "3 GHz"},
+      {"memory.hbm.bandwidth", "1638 GB/s"},
+      {"dma.bandwidth", "1474 GB/s"},
+      {"dma.read_latency", "566500 ps"},
+      {"dma.write_latency", "219500 ps"},
+      {"ici.bandwidth", "90 GB/s"},
+      {"ici.hop_latency", "500 ns"},
+      {"ici.launch", "2500 ns"},
+      {"host.pcie.bandwidth", "26 GB/s"},
+      {"host.pcie.latency", "1 us"},
+      {"host.dcn.bandwidth", "50 GB/s"},
+      {"host.dcn.latency", "5 us"},
+      {"overhead.instruction", "25 ns"},
+      {"overhead.smallest_fusion", "786 ns"},
+      {"overhead.loop_iteration", "150 ns"},
+  };
+  const Device faster = test::device_or_fail("v5e", twice);
+  size_t checked = 0;
+  for (Module& module : modules) {
+    const Result<Simulation> before = simulate(module, op_table(), base);
+    if (!before || before->totals.makespan > kForever / 4) continue;
+    const Simulation after = test::simulate_or_fail(module, faster);
+    const double rounding = 4.0 * static_cast<double>(after.instructions.size() + 2 * after.transfers.size());
+    EXPECT_NEAR(2.0 * static_cast<double>(after.totals.makespan.count()),
+                static_cast<double>(before->totals.makespan.count()),
+                rounding + 1e-6 * static_cast<double>(before->totals.makespan.count()))
+        << module.name;
+    checked += before->totals.makespan.count() > 0;
+  }
+  EXPECT_GT(checked, 0u);
+}
+
 }  // namespace
 }  // namespace hlosim

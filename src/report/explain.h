@@ -1,0 +1,51 @@
+// Why one instruction takes the time it takes: the equation of docs/timing_model.md with its numbers, term by
+// term, each number with where it comes from.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source.h"
+#include "hlo/module.h"
+#include "hlo/op_def.h"
+#include "model/cost_details.h"
+#include "model/device.h"
+#include "sim/simulate.h"
+
+namespace hlosim {
+
+struct ExplainedNumber {
+  std::string name;    // "cadence"
+  std::string value;   // "16 cycles"
+  std::string key;     // the device's key, "mxu.types.bf16.cadence"; empty: not of the device file
+  std::string source;  // "published: …", "the module", "of the terms above"
+};
+
+struct ExplainedTerm {
+  std::string name;     // "MXU", "first block in", "time"
+  std::string formula;  // in the names of the numbers
+  std::vector<ExplainedNumber> numbers;
+  Picoseconds result{};
+};
+
+struct Explanation {
+  std::string instruction, opcode, computation, device;
+  int64_t line = 0;
+  std::vector<ExplainedTerm> terms;  // those of units, then of blocks, then the whole: the last one's result
+                                     // is the instruction's time on its own
+  InstructionCost cost;
+  std::string bound_by;
+  int64_t executions = 0;  // in this run
+  Picoseconds in_run{};    // all of them, waiting included
+};
+
+/// Requires: the module's arrays carry the layouts of `simulation`'s run on the device.
+/// Errors: as cost_details().
+Result<Explanation> explain(Module& module, const OpTable& table, const Device& device,
+                            const CostOptions& options, InstructionId id, const Simulation& simulation);
+
+std::string to_text(const Explanation& explanation);
+std::string to_json(const Explanation& explanation);
+
+}  // namespace hlosim

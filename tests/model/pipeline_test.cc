@@ -1,0 +1,214 @@
+#include "model/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "model/compute_cost.h"
+#include "model/window_config.h"
+#include "support/simulations.h"
+
+namespace hlosim {
+namespace {
+
+/// Small numbers for which every block size is worth trying.
+struct Case {
+  DeviceConfig device;
+  std::array<DmaChannel, kDmaChannels> channels{};
+  MatmulWork work;
+  MatmulRate rate;
+  PipelineTask task;
+
+  PipelineModel model() const { return PipelineModel(device, channels); }
+};
+
+Case make_case(std::mt19937& random, int64_t cores) {
+  const auto number = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  Case c;
+  c.device = test::device_or_fail("v5e").config;
+  c.device.cores = cores;
+  c.device.vmem.scoped_limit = Bytes(number(1, 8) << 20);
+  const double rate = 1e12 / 737e9 * static_cast<double>(number(1, 20));
+  c.channels[0] = {0, 0, rate, static_cast<double>(number(0, 1'000'000)),
+                   static_cast<double>(number(0, 500'000))};
+  c.work.batch = number(0, 2) == 0 ? number(1, 6) : 1;
+  c.work.m = number(1, 4000), c.work.n = number(1, 4000), c.work.k = number(1, 4000);
+  c.work.lhs = c.work.rhs = ElementType::kBF16;
+  c.rate = *matmul_rate(c.device.mxu, c.work.lhs, c.work.rhs, c.work.precision);
+  const auto bytes = [&](int64_t rows, int64_t columns) {
+    return 2.0 * static_cast<double>(c.work.batch * rows * columns);
+  };
+  c.task.lhs = {bytes(c.work.m, c.work.k), static_cast<int8_t>(number(0, 9) == 0 ? -1 : 0)};
+  c.task.rhs = {bytes(c.work.k, c.work.n), 0};
+  c.task.other.out[0] = bytes(c.work.m, c.work.n);
+  c.task.other_bytes = c.task.other.out[0];
+  c.task.vector = static_cast<double>(number(0, 100'000'000));
+  c.task.lhs_convert = static_cast<double>(number(0, 1'000'000));
+  return c;
+}
+
+/// Walks over every step: a block is fetched when it differs from the one before.
+double step_by_step(const Case& c, const PipelinePlan& plan) {
+  const auto count = [](int64_t value) { return static_cast<double>(value); };
+  const double cores = count(c.device.cores);
+  const Blocks& blocks = plan.blocks;
+  double lhs_share = c.task.lhs.bytes, rhs_share = c.task.rhs.bytes;
+  if (plan.split == 'b' || plan.split == 'm') lhs_share /= cores;
+  if (plan.split == 'b' || plan.split == 'n') rhs_share /= cores;
+  const double lhs = lhs_share / count(blocks.batch * blocks.m * blocks.k);
+  const double rhs = rhs_share / count(blocks.batch * blocks.n * blocks.k);
+  const double out = c.task.other.out[0] / cores / count(blocks.batch * blocks.m * blocks.n);
+  struct Index {
+    int64_t b, m, n, k;
+  };
+  std::vector<Index> order;
+  const int64_t outer = plan.rows_outside ? blocks.m : blocks.n,
+                inner = plan.rows_outside ? blocks.n : blocks.m;
+  for (int64_t b = 0; b < blocks.batch; ++b)
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner; ++i)
+        for (int64_t k = 0; k < blocks.k; ++k)
+          order.push_back(plan.rows_outside ? Index{b, o, i, k} : Index{b, i, o, k});
+  const DmaChannel& channel = c.channels[0];
+  const auto dma = [&](double in, double outgoing) {
+    double time = (in + outgoing) * channel.total;
+    if (in > 0) time = std::max(time, in * channel.total + channel.read_latency);
+    if (outgoing > 0) time = std::max(time, outgoing * channel.total + channel.write_latency);
+    return time;
+  };
+  const auto fetched = [&](size_t i) {
+    const Index& now = order[i];
+    const bool first = i == 0;
+    const bool new_lhs =
+        first || order[i - 1].b != now.b || order[i - 1].m != now.m || order[i - 1].k != now.k;
+    const bool new_rhs =
+        first || order[i - 1].b != now.b || order[i - 1].n != now.n || order[i - 1].k != now.k;
+    return (new_lhs && c.task.lhs.channel >= 0 ? lhs : 0) + (new_rhs ? rhs : 0);
+  };
+  double time = dma(fetched(0), 0) + plan.step_work + dma(0, out);
+  for (size_t i = 1; i < order.size();
+       ++i)  // while step i - 1 works, i comes in and what is finished goes out
+    time += std::max(plan.step_work, dma(fetched(i), order[i].k == 0 ? out : 0));
+  return time;
+}
+
+TEST(Pipeline, TakesTheTimeOfItsStepsOneByOne) {
+  std::mt19937 random(1);
+  int with_parts = 0, rows_outside = 0;
+  for (int i = 0; i < 400; ++i) {
+    const Case c = make_case(random, i % 3 == 0 ? 2 : 1);
+    PipelineTask task = c.task;
+    task.matmul = &c.work, task.rate = &c.rate;
+    const PipelinePlan plan = c.model().plan(task);
+    if (plan.steps > 100'000) continue;
+    with_parts += plan.blocks.k > 1, rows_outside += plan.rows_outside;
+    EXPECT_NEAR(plan.time, step_by_step(c, plan), 1e-6 * plan.time);
+    EXPECT_EQ(plan.steps, plan.blocks.batch * plan.blocks.m * plan.blocks.n * plan.blocks.k);
+  }
+  EXPECT_GT(with_parts, 10);
+  EXPECT_GT(rows_outside, 10);
+}
+
+TEST(Pipeline, BlocksFitAndNothingTakesLongerThanTheWhole) {
+  std::mt19937 random(2);
+  for (int i = 0; i < 300; ++i) {
+    const Case c = make_case(random, i % 2 + 1);
+    PipelineTask task = c.task;
+    task.matmul = &c.work, task.rate = &c.rate;
+    const PipelinePlan plan = c.model().plan(task);
+    EXPECT_LE(plan.vmem, static_cast<double>(c.device.vmem.scoped_limit.count()));
+    EXPECT_GE(plan.time, plan.mxu);
+    EXPECT_GE(plan.time * 1.000001, plan.vector);
+    const double cores = static_cast<double>(c.device.cores);
+    double moved = task.rhs.bytes * plan.rhs_times + task.other.out[0];
+    if (task.lhs.channel >= 0) moved += task.lhs.bytes * plan.lhs_times;
+    EXPECT_GE(plan.time * 1.000001, moved / cores * c.channels[0].total);
+    EXPECT_GE(plan.lhs_times, 1);
+    EXPECT_GE(plan.rhs_times, 1);
+  }
+}
+
+TEST(Pipeline, MoreOfAnythingIsNeverSlower) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    const Case c = make_case(random, i % 2 + 1);
+    const auto time = [](const Case& of) {
+      PipelineTask task = of.task;
+      task.matmul = &of.work, task.rate = &of.rate;
+      return of.model().plan(task).time;
+    };
+    const double before = time(c) * 1.000001;
+    Case better = c;
+    better.channels[0].total /= 1.5;
+    EXPECT_LE(time(better), before) << "HBM";
+    better = c;
+    better.channels[0].read_latency /= 2;
+    EXPECT_LE(time(better), before) << "latency";
+    better = c;
+    better.device.vmem.scoped_limit = Bytes(c.device.vmem.scoped_limit.count() + (3 << 20));
+    EXPECT_LE(time(better), before) << "VMEM";
+    better = c;
+    better.device.mxu.count *= 2;
+    EXPECT_LE(time(better), before) << "MXUs";
+    better = c;
+    better.device.clock = Hertz(c.device.clock.count() * 1.3);
+    EXPECT_LE(time(better), before) << "clock";
+  }
+}
+
+TEST(Pipeline, AStreamOverlapsAllButItsFirstAndLastBlock) {
+  Case c;
+  c.device = test::device_or_fail("unit").config;
+  c.channels[0] = {0, 0, 1, 0, 0};  // a byte per picosecond, no latencies
+  c.task.other.in[0] = 1 << 20, c.task.other.out[0] = 1 << 19;
+  c.task.other_bytes = c.task.other.in[0] + c.task.other.out[0];
+  const PipelinePlan plan = c.model().plan(c.task);  // nothing but DMA: blocks as small as there are
+  EXPECT_DOUBLE_EQ(plan.time, (1 << 20) + (1 << 19));
+  c.task.vector = 4 << 20;
+  const PipelinePlan busy = c.model().plan(c.task);
+  EXPECT_NEAR(busy.time, 4 << 20, 10);
+  c.channels[0].read_latency = c.channels[0].write_latency = 1000;
+  const PipelinePlan late = c.model().plan(c.task);
+  EXPECT_GT(late.time, (4 << 20) + 2000);
+  EXPECT_LT(late.time, (4 << 20) + (3 << 19) / 16 + 2100);  // more than sixteen blocks
+}
+
+TEST(Pipeline, BlocksThatTheTextStatesAreTaken) {
+  std::mt19937 random(4);
+  for (int i = 0; i < 50; ++i) {
+    Case c = make_case(random, 1);
+    c.work.batch = 1;
+    PipelineTask task = c.task;
+    task.matmul = &c.work, task.rate = &c.rate;
+    const GivenBlocks given{1 + i % 3, 1 + i % 5, 1 + i % 2, '-'};
+    const PipelinePlan plan = c.model().plan(task, given);
+    EXPECT_EQ(plan.block_m, (c.work.m + given.m - 1) / given.m);
+    EXPECT_EQ(plan.block_n, (c.work.n + given.n - 1) / given.n);
+    EXPECT_NEAR(plan.time, step_by_step(c, plan), 1e-6 * plan.time);
+  }
+}
+
+TEST(WindowConfig, ReadsIterationBounds) {
+  const auto given = given_blocks(
+      R"({"window_config":{"kernel_window_bounds":["152","16"],"iteration_bounds":["1","8","3"]},"megacore_config":{"megacore_split_dim":"1"}})");
+  ASSERT_TRUE(given);
+  EXPECT_EQ(given->n, 1);
+  EXPECT_EQ(given->m, 8);
+  EXPECT_EQ(given->k, 3);
+  EXPECT_EQ(given->split, 'm');
+  const auto escaped = given_blocks(R"("{\"window_config\":{\"iteration_bounds\":[\"8\",\"1\",\"1\"]}}")");
+  ASSERT_TRUE(escaped);
+  EXPECT_EQ(escaped->n, 8);
+  EXPECT_EQ(escaped->split, '-');
+  for (const char* text :
+       {"", "{}", R"({"iteration_bounds":[]})", R"({"iteration_bounds":["0","1","1"]})",
+        R"({"iteration_bounds":["1","1"]})", R"({"iteration_bounds":["1","1","1","1"]})",
+        R"({"iteration_bounds":["99999999999999999999","1","1"]})", R"({"iteration_bounds")"})
+    EXPECT_FALSE(given_blocks(text)) << text;
+}
+
+}  // namespace
+}  // namespace hlosim
