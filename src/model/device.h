@@ -212,7 +212,7 @@ struct VmemConfig {
   static void fields(auto& self, auto&& field) {
     field("scoped_limit", self.scoped_limit, "VMEM that one instruction may use as scratch (xla_tpu_scoped_vmem_limit_kib)");
     field("internal_scratch", self.internal_scratch, "part of the scoped limit that the compiler keeps", Range{0, 1e15});
-    field("transaction", self.transaction, "smallest window that a pipelined operand occupies");
+    field("transaction", self.transaction, "smallest window that a pipelined operand occupies; 0: no windows, everything overlaps", Range{0, 1e15});
   }
 };
 

@@ -153,7 +153,13 @@ const PipelinePlan& InstructionPipeline::plan(const PipelineTask& task,
 void InstructionPipeline::add(InstructionCost& cost, const ComputeSummary& compute,
                               const Instruction& instruction) {
   PipelineTask task = task_of(cost, compute);
+  // Windows of no size: units and DMA overlap completely, each operand comes in once.
+  const bool ideal = device_.vmem.transaction.count() == 0;
   const bool uses_dma = task.other.in != BlockTraffic{}.in || task.other.out != BlockTraffic{}.out;
+  if (ideal) {
+    if (uses_dma) cost.fixed += device_.overhead.instruction;
+    return;
+  }
   const MatmulPart& part = compute.matmul;
   size_t lhs_space = 0, rhs_space = 0;
   std::optional<GivenBlocks> given;

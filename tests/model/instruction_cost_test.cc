@@ -36,8 +36,7 @@ TEST(InstructionCost, ElementwiseIsBytesAndRegisters) {
   EXPECT_EQ(cost.busy[index_of(memory_unit(0))], nanoseconds(12 * kTile));
   EXPECT_EQ(cost.busy[index_of(Unit::kVpu)], nanoseconds(4));  // vregs
   EXPECT_EQ(cost.bound_by, memory_unit(0));
-  EXPECT_GE(cost.fixed, nanoseconds(3));  // one in, one out, the instruction's own …
-  EXPECT_LE(cost.fixed, nanoseconds(4));  // … and the work of one block of several
+  EXPECT_EQ(cost.fixed, nanoseconds(3));  // one in, one out, the instruction's own
   EXPECT_EQ(cost.vector_operations, 16 * 256);
   EXPECT_EQ(cost.category, CostCategory::kVector);
 }
