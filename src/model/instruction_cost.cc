@@ -321,7 +321,7 @@ class CostModel {
             std::max(latency, ceil_picoseconds(accesses * static_cast<double>(latency.count()) / in_flight));
       }
     }
-    cost.fixed = latency;
+    cost.fixed = device_.overhead.instruction + latency;
   }
 
   /// Infeed and outfeed: what moves in HBM comes or goes over PCIe.

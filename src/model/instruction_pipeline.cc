@@ -154,12 +154,8 @@ void InstructionPipeline::add(InstructionCost& cost, const ComputeSummary& compu
                               const Instruction& instruction) {
   PipelineTask task = task_of(cost, compute);
   // Windows of no size: units and DMA overlap completely, each operand comes in once.
-  const bool ideal = device_.vmem.transaction.count() == 0;
+  if (device_.vmem.transaction.count() == 0) return;
   const bool uses_dma = task.other.in != BlockTraffic{}.in || task.other.out != BlockTraffic{}.out;
-  if (ideal) {
-    if (uses_dma) cost.fixed += device_.overhead.instruction;
-    return;
-  }
   const MatmulPart& part = compute.matmul;
   size_t lhs_space = 0, rhs_space = 0;
   std::optional<GivenBlocks> given;
