@@ -6,27 +6,20 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <regex>
-#include <sstream>
 
 #include "array/arguments.h"
 #include "array/compare.h"
-#include "array/values.h"
 #include "exec/program.h"
+#include "golden/seed_values.h"
 #include "support/modules.h"
 
 namespace hlosim {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
+using test::doubles;
+using test::text_of;
 
 // A module and its outputs for random arguments.
 class Ran {
@@ -66,23 +59,12 @@ class Ran {
   std::unique_ptr<const Program> program_;
 };
 
-// The elements of a float or integer array as doubles.
-std::vector<double> doubles(const Array& array) {
-  std::vector<double> values(static_cast<size_t>(array.count()));
-  if (is_float(array.type())) {
-    decode_floats(array.type(), array.bytes(), 0, array.count(), values.data());
-  } else {
-    for (int64_t i = 0; i < array.count(); ++i) values[static_cast<size_t>(i)] = static_cast<double>(integer_at(array, i));
-  }
-  return values;
-}
-
 class Seeds : public testing::Test {
  protected:
   void SetUp() override {
     if (!fs::exists(folder())) GTEST_SKIP() << "no " << folder();
   }
-  static fs::path folder() { return fs::path(HLOSIM_SHARED_DIR) / "seeds"; }
+  static fs::path folder() { return test::seeds_folder(); }
   static fs::path training_step() {
     return fs::path(HLOSIM_SHARED_DIR) / "data" / "mnist_train_step.reconstructed.hlo";
   }
