@@ -23,18 +23,20 @@ namespace {
 /// A module's program on `replicas` devices, with random inputs that all share.
 class OnGrid {
  public:
-  OnGrid(const std::string& text, int64_t replicas)
-      : module_(bench::read_module(make_source("bench.hlo", text))), grid_{replicas, 1} {
+  /// `separate`: each device has inputs of its own.
+  OnGrid(const std::string& text, int64_t replicas, bool separate = false)
+      : module_(bench::read_module(std::make_shared<const SourceFile>("bench.hlo", text))), grid_{replicas, 1} {
     DiagnosticList problems;
     ProgramOptions options;
     if (replicas > 1) options.grid = grid_;
     program_ = Program::make(module_, op_table(), pool_, options, problems);
     if (!program_) bench::stop(problems);
-    for (const ShapeRef leaf : program_->parameters()) inputs_.push_back(random_array(leaf, 1, inputs_.size(), pool_));
+    std::vector<Array> first;
+    for (const ShapeRef leaf : program_->parameters()) first.push_back(random_array(leaf, 1, first.size(), pool_));
+    inputs_.assign(static_cast<size_t>(replicas), first);
+    for (size_t id = 1; separate && id < inputs_.size(); ++id)
+      for (size_t i = 0; i < first.size(); ++i) inputs_[id][i] = random_array(first[i].shape, id, i, pool_);
   }
-
-  /// Gives each device arrays of its own.
-  void separate_inputs() { separate_ = true; }
 
   void run() {
     JointRun run(grid_, lone_rank());
@@ -43,13 +45,7 @@ class OnGrid {
       devices.emplace_back(pool_).id = id;
       devices.back().replica_id = id;
     }
-    if (copies_.empty())
-      for (int64_t id = 0; id < grid_.devices(); ++id) {
-        copies_.push_back(inputs_);
-        for (size_t i = 0; separate_ && i < inputs_.size(); ++i)
-          copies_.back()[i] = random_array(inputs_[i].shape, static_cast<uint64_t>(id), i, pool_);
-      }
-    const auto outputs = program_->run_jointly(run, devices, copies_);
+    const auto outputs = program_->run_jointly(run, devices, inputs_);
     benchmark::DoNotOptimize(outputs);
     if (!outputs) std::abort();
   }
@@ -59,9 +55,7 @@ class OnGrid {
   Module module_;
   DeviceGrid grid_;
   std::unique_ptr<const Program> program_;
-  std::vector<Array> inputs_;
-  std::vector<std::vector<Array>> copies_;
-  bool separate_ = false;
+  std::vector<std::vector<Array>> inputs_;
 };
 
 constexpr int64_t kElements = 16 << 20;  // 64 MiB of f32
@@ -81,8 +75,7 @@ ENTRY main {{
   ROOT y = f32[{}] all-reduce(x), replica_groups={{}}, to_apply=sum
 }})",
                           kSum, kElements, kElements),
-              8);
-  grid.separate_inputs();
+              8, true);
   for (auto _ : state) grid.run();
   state.SetBytesProcessed(state.iterations() * 8 * kElements * 4);
 }

@@ -21,8 +21,10 @@ using test::doubles;
 using test::text_of;
 using Doubles = std::vector<double>;
 
-// Outputs as doubles, by device and leaf. `argument(device, leaf, shape, pool)` makes the inputs.
-using Argument = std::function<Array(int64_t device, size_t leaf, ShapeRef shape, MemoryPool& pool)>;
+// Outputs as doubles, by device and leaf. `argument(device, leaf, shape, pool, made)` makes the inputs; `made` are those
+// of the devices so far.
+using Made = std::vector<std::vector<Array>>;
+using Argument = std::function<Array(int64_t device, size_t leaf, ShapeRef shape, MemoryPool& pool, const Made& made)>;
 std::vector<std::vector<Doubles>> run_on_grid(const std::string& text, const DeviceGrid& grid, const Argument& argument) {
   Module module = test::module_or_fail(text);
   MemoryPool pool;
@@ -39,8 +41,10 @@ std::vector<std::vector<Doubles>> run_on_grid(const std::string& text, const Dev
     device.id = id;
     device.replica_id = id / grid.partitions;
     device.partition_id = id % grid.partitions;
-    auto& arguments = inputs.emplace_back();
-    for (const ShapeRef leaf : program->parameters()) arguments.push_back(argument(id, arguments.size(), leaf, pool));
+    std::vector<Array> arguments;
+    for (const ShapeRef leaf : program->parameters())
+      arguments.push_back(argument(id, arguments.size(), leaf, pool, inputs));
+    inputs.push_back(std::move(arguments));
   }
   const auto outputs = program->run_jointly(run, devices, std::move(inputs));
   HLOSIM_CHECK(outputs, "{}", render(outputs.error()));
@@ -77,7 +81,7 @@ TEST_F(SeedsOnGrids, FourPartitionsOfATrainingStep) {
   Doubles parameters[5];  // of all partitions together
   const auto outputs = run_on_grid(
       text_of(test::seeds_folder() / "004_8d2741cff48cd2ab.txt"), {1, 4},
-      [&](int64_t device, size_t leaf, ShapeRef shape, MemoryPool& pool) {
+      [&](int64_t device, size_t leaf, ShapeRef shape, MemoryPool& pool, const Made&) {
         const bool is_split = leaf >= 3;
         Array array = random_array(shape, is_split ? static_cast<uint64_t>(device) : 9, leaf, pool);
         const Doubles values = doubles(array);
@@ -117,7 +121,7 @@ TEST_F(SeedsOnGrids, EightReplicasOfAnUpdate) {
   // The last inputs are the replica's own examples; all share the weights.
   Module module = test::module_or_fail(text);
   const size_t parameters = module.entry_computation().parameters.size();
-  const auto argument = [&](int64_t device, size_t leaf, ShapeRef shape, MemoryPool& pool) {
+  const auto argument = [&](int64_t device, size_t leaf, ShapeRef shape, MemoryPool& pool, const Made&) {
     const bool is_own = leaf + 2 >= parameters;
     const Array single = random_array(module.shapes().with_element_type(shape, ElementType::kF32),
                                       is_own ? static_cast<uint64_t>(device) : 9, leaf, pool);
@@ -129,15 +133,15 @@ TEST_F(SeedsOnGrids, EightReplicasOfAnUpdate) {
   const auto outputs = run_on_grid(text, {8, 1}, argument);
   std::vector<std::vector<Doubles>> own;
   for (int64_t device = 0; device < 8; ++device)
-    own.push_back(run_on_grid(alone, {1, 1}, [&](int64_t, size_t leaf, ShapeRef shape, MemoryPool& pool) {
-                    return argument(device, leaf, shape, pool);
+    own.push_back(run_on_grid(alone, {1, 1}, [&](int64_t, size_t leaf, ShapeRef shape, MemoryPool& pool, const Made& made) {
+                    return argument(device, leaf, shape, pool, made);
                   })[0]);
   // One replica gives w - 0.001 g, eight give w - 0.001 (g0 + … + g7). Output i updates parameter i.
   MemoryPool pool;
   for (size_t leaf = 0; leaf < own[0].size(); ++leaf) {
     for (const auto& leaves : outputs) ASSERT_EQ(leaves[leaf], outputs[0][leaf]);
     const ShapeRef shape = module[module.entry_computation().parameters[leaf]].shape;
-    const Doubles weights = doubles(argument(0, leaf, shape, pool));
+    const Doubles weights = doubles(argument(0, leaf, shape, pool, {}));
     ASSERT_EQ(weights.size(), own[0][leaf].size());
     for (size_t i = 0; i < weights.size(); ++i) {
       double expected = weights[i];
@@ -152,15 +156,11 @@ TEST_F(SeedsOnGrids, FourReplicasOfAFeedForwardLayer) {
   constexpr int64_t kModel = 4096, kHidden = 3584;
   Doubles inputs[4], weights[5];
   const auto outputs = run_on_grid(text_of(test::seeds_folder() / "003_54e5854892ee064a.txt"), {4, 1},
-                                   [&](int64_t device, size_t leaf, ShapeRef shape, MemoryPool& pool) {
-                                     static Array shared[5];
+                                   [&](int64_t device, size_t leaf, ShapeRef shape, MemoryPool& pool, const Made& made) {
                                      const bool is_own = leaf == 3;
-                                     if (!is_own && device > 0) return Array{shape, shared[leaf].data, {}};
-                                     Array array = random_array(shape, static_cast<uint64_t>(device), leaf, pool);
-                                     if (is_own) inputs[device] = doubles(array);
-                                     if (!is_own) weights[leaf] = doubles(array);
-                                     if (!is_own) shared[leaf] = array;
-                                     if (device == 3) std::fill_n(shared, 5, Array());
+                                     if (!is_own && device > 0) return made[0][leaf];
+                                     const Array array = random_array(shape, static_cast<uint64_t>(device), leaf, pool);
+                                     (is_own ? inputs[device] : weights[leaf]) = doubles(array);
                                      return array;
                                    });
   for (const int64_t row : {0, 1023}) {
