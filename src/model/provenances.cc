@@ -1,0 +1,47 @@
+#include "model/provenances.h"
+
+namespace hlosim {
+namespace {
+
+Provenance from(const Device& device, std::initializer_list<std::string_view> paths) {
+  return static_cast<Provenance>(device.weakest_source(paths));
+}
+
+}  // namespace
+
+Provenances::Provenances(const Device& device) {
+  of_unit_.fill(Provenance::kPublished);
+  set(Unit::kMxu, device, {"clock", "mxu.count", "mxu.rows", "mxu.columns", "mxu.types"});
+  set(Unit::kEup, device, {"clock", "eup", "vpu.ops"});
+  set(Unit::kXlu, device, {"clock", "xlu", "vpu.ops.cross_lane"});
+  set(Unit::kScalar, device, {"clock", "scalar"});
+  set(Unit::kIci, device, {"ici"});
+  set(Unit::kHost, device, {"host.pcie"});
+  of_unit_[index_of(Unit::kCustom)] = Provenance::kOverride;
+  for (size_t i = 0; i < device.config.memory.size(); ++i) {
+    const std::string path = "memory." + device.config.memory[i].name;
+    const bool is_hbm = &device.config.memory[i] == &device.config.hbm();
+    set(memory_unit(i), device, {path, std::string_view(is_hbm ? "dma.bandwidth" : "clock")});
+  }
+  constexpr std::string_view kClasses[] = {"vpu.ops.simple",         "vpu.ops.divide",
+                                           "vpu.ops.transcendental", "vpu.ops.expensive",
+                                           "vpu.ops.cross_lane",     "vpu.ops.cross_sublane"};
+  for (size_t i = 0; i < std::size(kClasses); ++i)
+    vector_[i] = from(device, {"clock", "vpu.lanes", "vpu.sublanes", "vpu.alus", kClasses[i]});
+  emulated_ = from(device, {"clock", "mxu"});
+  overhead_ = from(device, {"overhead", "dma.read_latency", "dma.write_latency"});
+}
+
+Provenance Provenances::of(const InstructionCost& cost, const ComputeSummary& compute) const {
+  if (compute.unmodelled) return Provenance::kDefault;
+  if (cost.bound_by == Unit::kOverhead) return overhead_;
+  if (cost.bound_by == Unit::kVpu) return vector_[static_cast<size_t>(compute.dominant)];
+  if (cost.bound_by == Unit::kMxu && compute.emulated) return emulated_;
+  return index_of(cost.bound_by) < kUnitCount ? of_unit_[index_of(cost.bound_by)] : Provenance::kPublished;
+}
+
+void Provenances::set(Unit unit, const Device& device, std::initializer_list<std::string_view> paths) {
+  of_unit_[index_of(unit)] = from(device, paths);
+}
+
+}  // namespace hlosim

@@ -1,0 +1,30 @@
+// Where the numbers that decided an instruction's time come from.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <string_view>
+
+#include "model/device.h"
+#include "model/fusion_summary.h"
+#include "model/instruction_cost.h"
+
+namespace hlosim {
+
+/// Where the numbers behind each unit's time come from.
+class Provenances {
+ public:
+  explicit Provenances(const Device& device);
+
+  /// Of the unit that `cost` is bound by.
+  Provenance of(const InstructionCost& cost, const ComputeSummary& compute) const;
+
+ private:
+  void set(Unit unit, const Device& device, std::initializer_list<std::string_view> paths);
+
+  std::array<Provenance, kUnitCount> of_unit_{};
+  std::array<Provenance, 6> vector_{};
+  Provenance emulated_{}, overhead_{};
+};
+
+}  // namespace hlosim
