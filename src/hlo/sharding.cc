@@ -6,6 +6,7 @@
 #include <charconv>
 #include <numeric>
 #include <optional>
+#include <string>
 
 #include "base/text.h"
 #include "hlo/replica_groups.h"
@@ -237,7 +238,10 @@ class ShardingReader {
 }  // namespace
 
 Result<std::vector<Sharding>> read_sharding(std::string_view text, size_t leaves) {
-  const auto content = inside(text);
+  std::string plain(text);  // without the comments that count the leaves
+  for (size_t at = 0; (at = plain.find("/*", at)) != std::string::npos;)
+    plain.erase(at, std::min(plain.find("*/", at), plain.size() - 2) + 2 - at);
+  const auto content = inside(plain);
   if (!content) return failure(fmt::format("the sharding {} is not understood", shown(text)));
   std::vector<std::string_view> singles{*content};
   const bool is_tuple = content->empty() || content->starts_with("{");

@@ -292,6 +292,20 @@ TEST(JointRuns, ReduceScatterAndAllGatherAreAllReduce) {
   EXPECT_EQ(whole, parts);
 }
 
+TEST(JointRuns, AllGatherOfPartsIsTheWhole) {
+  for (const Bits& bits : inputs_and_outputs(R"(  whole = f32[8,16] iota(), iota_dimension=1
+  id = u32[] replica-id()
+  two = u32[] constant(2)
+  first = u32[] multiply(id, two)
+  zero = u32[] constant(0)
+  part = f32[2,16] dynamic-slice(whole, first, zero), dynamic_slice_sizes={2,16}
+  together = f32[8,16] all-gather(part), replica_groups={}, dimensions={0}
+  difference = f32[8,16] subtract(together, whole)
+  y = f32[8,16] add(x, difference)
+)"))
+    EXPECT_EQ(bits[0], bits[1]);
+}
+
 TEST(JointRuns, AThousandDevicesNeedNoThreadsOfTheirOwn) {
   const auto outputs = run_on({1024, 1}, lone_rank(), R"(HloModule m, replica_count=1024
 sum {
