@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::string> only, overrides;
   std::string baseline, format = "text", output = "-", report, date;
   int64_t worst = 10;
+  bool no_lower = false;
 };
 
 /// What --only accepts, and how a case answers.
@@ -119,6 +120,7 @@ std::optional<std::vector<MeasuredCase>> read_cases(const Options& options, Stre
 int accuracy(const Options& options, Streams streams) {
   PredictOptions predict_options;
   predict_options.search = DeviceSearch::from_environment();
+  if (options.no_lower) predict_options.lowering = Lowering::kNever;
   for (const std::string& text : options.overrides) {
     Result<DeviceOverride> one = parse_override(text);
     if (!one) return usage_error(one.error(), streams);
@@ -153,6 +155,7 @@ std::function<int()> declare_accuracy(CLI::App& app, Streams streams) {
   app.add_option("--set", options->overrides,
                  "path=value: another value for a key of every device; may be repeated")
       ->allow_extra_args(false);
+  app.add_flag("--no-lower", options->no_lower, "Take plain modules as they stand");
   app.add_option("--worst", options->worst, "How many of the cases that are farthest off are listed")
       ->check(whole_number_from(0))
       ->capture_default_str();

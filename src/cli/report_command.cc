@@ -37,6 +37,7 @@ struct Options {
   int64_t while_trip_count = 1;
   std::string custom_call_costs;
   std::string fail_on;
+  bool no_lower = false;
 };
 
 /// Which modules --module asks for: all, one by its number, or those whose name a regular expression finds.
@@ -76,6 +77,7 @@ struct Setting {
   Device device;
   CustomCallCosts custom_calls;
   SimulateOptions simulate;
+  Lowering lowering = Lowering::kPlain;
   ModuleChoice choice;
 };
 
@@ -107,6 +109,7 @@ std::optional<Setting> read_setting(const Options& options, Streams streams) {
   const Result<ModuleChoice> choice = ModuleChoice::parse(options.module);
   if (!choice) return usage_error(choice.error(), streams);
   setting.choice = *choice;
+  if (options.no_lower) setting.lowering = Lowering::kNever;
   if (!options.topology.empty()) {
     const Result<SliceRequest> topology = parse_topology(options.topology);
     if (!topology) {
@@ -131,7 +134,7 @@ std::optional<Setting> read_setting(const Options& options, Streams streams) {
 std::optional<Report> report_module(Module& module, const Setting& setting, Streams streams) {
   SimulateOptions simulate = setting.simulate;
   simulate.custom_calls = &setting.custom_calls;
-  Estimator estimator(module, op_table());
+  Estimator estimator(module, op_table(), setting.lowering);
   const Result<Estimate> estimate = estimator.run(setting.device, simulate);
   if (!estimate) {
     Diagnostic diagnostic = estimate.error();
@@ -238,6 +241,8 @@ std::function<int()> declare_report(CLI::App& app, Streams streams) {
                  "Iterations of while loops that don't tell theirs")
       ->check(whole_number_from(0))
       ->capture_default_str();
+  app.add_flag("--no-lower", options->no_lower,
+               "Take modules that no TPU compiler has touched as they stand");
   app.add_option("--custom-call-costs", options->custom_call_costs,
                  "YAML file with costs of custom calls by target");
   app.add_option("--fail-on", options->fail_on,

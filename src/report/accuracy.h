@@ -10,6 +10,7 @@
 
 #include "base/source.h"
 #include "model/device.h"
+#include "report/estimate.h"
 #include "report/measured_cases.h"
 
 namespace hlosim {
@@ -25,6 +26,7 @@ struct Prediction {
 struct PredictOptions {
   DeviceSearch search;
   std::vector<DeviceOverride> overrides;  // of every case's device, after those of the case's own flags
+  Lowering lowering = Lowering::kPlain;   // of modules that are plain and not said to be optimized
 };
 
 /// Simulates all cases, in parallel. The same for any number of threads.

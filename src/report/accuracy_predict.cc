@@ -128,8 +128,8 @@ std::optional<double> roofline(const Module& module, const Simulation& simulatio
   return std::max(compute, bytes / bandwidth) * 1e6;
 }
 
-Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file,
-                               const Result<Device>& device) {
+Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file, const Result<Device>& device,
+                               Lowering lowering) {
   if (!device) return failure(device.error().message);
   const auto source = std::make_shared<const SourceFile>(fmt::format("{}: {}", file, one.id), one.hlo);
   DiagnosticList problems;
@@ -157,19 +157,21 @@ Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file,
   } else if (one.num_devices > 1) {
     simulate.slice.devices = one.num_devices;
   }
-  Estimator estimator(modules[0], op_table());
+  const bool lowers = lowering == Lowering::kPlain && !one.optimized.value_or(false);
+  Estimator estimator(modules[0], op_table(), lowers ? Lowering::kPlain : Lowering::kNever);
   const Result<Estimate> estimate = estimator.run(*device, simulate);
   if (!estimate) return failure(estimate.error().message);
+  const Module& ran = estimate->lowered ? *estimate->lowered : modules[0];
   Picoseconds time = estimate->simulation.totals.makespan;
   if (!one.time_of.empty()) {
     const Result<Picoseconds> part =
-        time_of(estimator.module(), op_table(), estimate->simulation, one.time_of);
+        time_of(ran, op_table(), estimate->simulation, one.time_of);
     if (!part) return failure(part.error().message);
     time = *part;
   }
   Prediction prediction;
   prediction.us = microseconds(time) + one.dispatch_us;
-  prediction.roofline_us = roofline(estimator.module(), estimate->simulation, device->config);
+  prediction.roofline_us = roofline(ran, estimate->simulation, device->config);
   return prediction;
 }
 
@@ -186,7 +188,8 @@ std::vector<Prediction> predict(std::span<const MeasuredCase> cases, const std::
   parallel_for(static_cast<int64_t>(cases.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const auto at = static_cast<size_t>(i);
-      Result<Prediction> one = predict_one(cases[at], file, devices.at(request_of(cases[at])));
+      Result<Prediction> one = predict_one(cases[at], file, devices.at(request_of(cases[at])),
+                                           options.lowering);
       if (one)
         predictions[at] = std::move(*one);
       else

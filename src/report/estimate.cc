@@ -1,8 +1,11 @@
 #include "report/estimate.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "model/native_layouts.h"
+#include "tune/lower.h"
 
 namespace hlosim {
 namespace {
@@ -49,23 +52,40 @@ void add_occupancy(Hash& hash, const Occupancy& occupancy) {
 
 }  // namespace
 
-Estimator::Estimator(Module& module, const OpTable& table) : module_(module), table_(table) {
+Estimator::Estimator(Module& module, const OpTable& table, Lowering lowering)
+    : module_(module), table_(table), lowers_(lowering == Lowering::kPlain && is_plain(module)) {
   own_shapes_.reserve(module.instructions.size());
   for (const Instruction& instruction : module.instructions)
     own_shapes_.push_back(module.shapes().with_default_layouts(instruction.shape));
 }
 
 Result<Estimate> Estimator::run(const Device& device, const SimulateOptions& options) {
+  AssumptionList assumptions;
+  if (lowers_) {
+    Result<Module> lowered = lower(module_, table_, device.config);
+    if (!lowered) return tl::unexpected(lowered.error());
+    assumptions.add(fmt::format(
+        "no TPU compiler has touched the module: it was fused and laid out as one for {} might do it",
+        device.config.name));
+    const auto kept = std::make_shared<Module>(std::move(*lowered));
+    Result<Estimate> estimate = run_module(*kept, device, options, std::move(assumptions));
+    if (estimate) estimate->lowered = kept;
+    return estimate;
+  }
   size_t next = 0;
   for (Instruction& instruction : module_.instructions) instruction.shape = own_shapes_[next++];
-  AssumptionList layouts;
-  give_native_layouts(module_, device.config, layouts);
-  Result<Simulation> simulation = simulate(module_, table_, device, options);
+  give_native_layouts(module_, device.config, assumptions);
+  return run_module(module_, device, options, std::move(assumptions));
+}
+
+Result<Estimate> Estimator::run_module(Module& module, const Device& device, const SimulateOptions& options,
+                                       AssumptionList assumptions) const {
+  Result<Simulation> simulation = simulate(module, table_, device, options);
   if (!simulation) return tl::unexpected(simulation.error());
-  layouts.add_all(simulation->assumptions);
-  simulation->assumptions = std::move(layouts);
-  Occupancy occupancy = memory_occupancy(module_, device.config, simulation->schedule.order);
-  return Estimate{std::move(*simulation), std::move(occupancy)};
+  assumptions.add_all(simulation->assumptions);
+  simulation->assumptions = std::move(assumptions);
+  Occupancy occupancy = memory_occupancy(module, device.config, simulation->schedule.order);
+  return Estimate{nullptr, std::move(*simulation), std::move(occupancy)};
 }
 
 uint64_t result_fingerprint(const Estimate& estimate, const DeviceConfig& device) {

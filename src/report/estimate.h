@@ -1,6 +1,7 @@
 // From a verified module and a device to everything a report shows: layouts, simulation, occupancy.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,25 +15,34 @@
 namespace hlosim {
 
 struct Estimate {
+  std::shared_ptr<Module> lowered;  // what ran, if that is another module than the one given
   Simulation simulation;
   Occupancy occupancy;
 };
+
+/// What runs of a module that no TPU compiler has touched: what one would make of it (tune/lower.h), or the
+/// module as it stands.
+enum class Lowering : uint8_t { kPlain, kNever };
 
 /// Runs one module as often as wanted, on other devices or with other options: each run starts from the
 /// layouts that the module's text gives.
 class Estimator {
  public:
   /// Requires: a verified module; both outlive the estimator. Shapes without layout get the default one.
-  Estimator(Module& module, const OpTable& table);
+  Estimator(Module& module, const OpTable& table, Lowering lowering);
 
-  /// Errors: as simulate(). Post: the module's arrays carry the layouts that this run had.
+  /// Errors: as simulate(). Post: the arrays of the module that ran carry the layouts that they had.
   Result<Estimate> run(const Device& device, const SimulateOptions& options);
 
   Module& module() const { return module_; }
 
  private:
+  Result<Estimate> run_module(Module& module, const Device& device, const SimulateOptions& options,
+                              AssumptionList assumptions) const;
+
   Module& module_;
   const OpTable& table_;
+  bool lowers_;
   std::vector<ShapeRef> own_shapes_;  // by instruction
 };
 

@@ -58,7 +58,12 @@ std::string space_name(const DeviceConfig& device, int64_t number) {
 class ReportMaker {
  public:
   ReportMaker(const Module& module, const OpTable& table, const Device& device, const Estimate& estimate)
-      : module_(module), table_(table), device_(device), estimate_(estimate), lines_(module.source.get()) {}
+      : given_(module),
+        module_(estimate.lowered ? *estimate.lowered : module),
+        table_(table),
+        device_(device),
+        estimate_(estimate),
+        lines_(estimate.lowered ? nullptr : module.source.get()) {}
 
   Report make() {
     about_device();
@@ -100,11 +105,12 @@ class ReportMaker {
   }
 
   void about_module() {
-    report_.module_name = std::string(module_.name);
-    report_.module_file = module_.source ? module_.source->name() : "";
-    report_.module_fingerprint = module_fingerprint(module_, table_);
-    report_.instruction_count = static_cast<int64_t>(module_.instructions.size());
-    report_.computation_count = static_cast<int64_t>(module_.computations.size());
+    report_.lowered = estimate_.lowered;
+    report_.module_name = std::string(given_.name);
+    report_.module_file = given_.source ? given_.source->name() : "";
+    report_.module_fingerprint = module_fingerprint(given_, table_);
+    report_.instruction_count = static_cast<int64_t>(given_.instructions.size());
+    report_.computation_count = static_cast<int64_t>(given_.computations.size());
     report_.replicas = estimate_.simulation.grid.replicas;
     report_.partitions = estimate_.simulation.grid.partitions;
     report_.scheduled = estimate_.simulation.schedule.given;
@@ -290,7 +296,8 @@ class ReportMaker {
     }
   }
 
-  const Module& module_;
+  const Module& given_;
+  const Module& module_;  // that ran
   const OpTable& table_;
   const Device& device_;
   const Estimate& estimate_;

@@ -1,7 +1,7 @@
 // What an estimate tells its reader: time and what bounds it, traffic and occupancy per memory space,
 // instructions, transfers, padding, and what the numbers rest on.
 //
-//   Estimator estimator(module, op_table());
+//   Estimator estimator(module, op_table(), Lowering::kPlain);
 //   Result<Estimate> estimate = estimator.run(device, options);
 //   const Report report = make_report(module, op_table(), device, *estimate);
 //   std::cout << to_text(report, {});               // report_text.h; JSON and CSV: report_json.h
@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -111,6 +112,7 @@ struct Report {
   std::vector<std::string> unit_names;     // by index_of(Unit)
   std::vector<std::string> traffic_names;  // by index in a SpaceTraffic: "hbm", …, "unknown"
   // The module.
+  std::shared_ptr<const Module> lowered;  // what ran instead of it, whose names the instructions have
   std::string module_name, module_file, module_fingerprint;
   int64_t instruction_count = 0, computation_count = 0;
   int64_t replicas = 1, partitions = 1;
@@ -143,7 +145,7 @@ struct Report {
 inline constexpr size_t kMaxPaddingRows = 1000;
 inline constexpr size_t kLargestBuffers = 5;
 
-/// The report's names are views into `module`, which has to outlive it.
+/// The report's names are views into `module`, which has to outlive it, or into what ran instead.
 Report make_report(const Module& module, const OpTable& table, const Device& device,
                    const Estimate& estimate);
 

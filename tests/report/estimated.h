@@ -34,7 +34,7 @@ inline Estimated estimated(std::string_view text, const std::string& device_name
   Estimated result;
   result.module = std::make_unique<Module>(module_or_fail(text));
   result.device = device_or_fail(device_name, overrides);
-  Estimator estimator(*result.module, op_table());
+  Estimator estimator(*result.module, op_table(), Lowering::kNever);
   Result<Estimate> estimate = estimator.run(result.device, options);
   EXPECT_TRUE(estimate) << render(estimate.error());
   if (!estimate) return result;

@@ -1,0 +1,23 @@
+// What part an instruction can take in a fusion.
+#pragma once
+
+#include <cstdint>
+
+#include "hlo/op_def.h"
+
+namespace hlosim {
+
+enum class FusionRole : uint8_t {
+  kNone,     // runs on its own
+  kElement,  // element i of the result depends on elements i of the operands
+  kFill,     // makes its elements from few or none: broadcast, iota, scalar constant
+  kReindex,  // operand 0's elements in row-major order under other dimensions: reshape
+  kPart,     // a part or an arrangement of its operands: slice, pad, transpose, concatenate, …
+  kCopy,     // the same array in another layout or place
+  kReduce,
+  kProduct,  // dot, convolution
+};
+
+FusionRole fusion_role(const OpTable& table, const Instruction& instruction);
+
+}  // namespace hlosim

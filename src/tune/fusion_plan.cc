@@ -1,0 +1,369 @@
+#include "tune/fusion_plan.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <queue>
+#include <set>
+
+#include "base/check.h"
+#include "hlo/graph.h"
+#include "layout/sizes.h"
+#include "ops/fusion_role.h"
+
+namespace hlosim {
+namespace {
+
+/// Which instructions of a list each one depends on.
+class Ancestors {
+ public:
+  /// Beyond this many the table would be too large, and everything counts as dependent.
+  static constexpr size_t kMost = 20'000;
+
+  Ancestors(const Module& module, const std::vector<InstructionId>& order,
+            const IdMap<InstructionId, int32_t>& place)
+      : words_((order.size() + 63) / 64) {
+    if (order.size() > kMost) return;
+    bits_.assign(order.size() * words_, 0);
+    for (size_t i = 0; i < order.size(); ++i) {
+      uint64_t* row = &bits_[i * words_];
+      for (const InstructionId operand : module[order[i]].operands) {
+        const auto j = static_cast<size_t>(place[operand]);
+        const uint64_t* other = &bits_[j * words_];
+        for (size_t w = 0; w < words_; ++w) row[w] |= other[w];
+        row[j / 64] |= uint64_t{1} << (j % 64);
+      }
+    }
+  }
+  bool depends(int32_t user, int32_t on) const {
+    if (bits_.empty()) return true;
+    const auto row = static_cast<size_t>(user), column = static_cast<size_t>(on);
+    return (bits_[row * words_ + column / 64] >> (column % 64)) & 1;
+  }
+
+ private:
+  size_t words_;
+  std::vector<uint64_t> bits_;
+};
+
+/// Places in the list stand for instructions.
+using Places = std::vector<int32_t>;
+
+class Planner {
+ public:
+  Planner(const Module& module, const OpTable& table, ComputationId id)
+      : module_(module), table_(table), order_(module[id].instructions), place_(make_places()),
+        ancestors_(module, order_, place_) {
+    const auto users = users_of(module, id);
+    for (const InstructionId at : order_) {
+      Node node;
+      node.role = fusion_role(table, module[at]);
+      // Scalars are the scalar unit's, and loop counters keep their form.
+      if (module[at].shape->is_scalar() && node.role != FusionRole::kReduce && node.role != FusionRole::kProduct &&
+          !module[at].literal && node.role != FusionRole::kFill)
+        node.role = FusionRole::kNone;
+      node.bytes = total_array_size(module[at].shape).count();
+      for (const InstructionId operand : module[at].operands) node.operands.push_back(place_[operand]);
+      for (const InstructionId user : users[at]) node.users.push_back(place_[user]);
+      nodes_.push_back(std::move(node));
+    }
+    root_ = place_[module[id].root];
+  }
+
+  FusionPlan plan() {
+    store_what_must_be();
+    for (int32_t i = 0; i < count(); ++i)
+      if (nodes_[at(i)].role == FusionRole::kProduct || nodes_[at(i)].role == FusionRole::kReduce) grow(i);
+    store_what_is_cheaper();
+    group_.assign(nodes_.size(), -1);
+    for (int32_t i = 0; i < count(); ++i)
+      if (nodes_[at(i)].stored) group_[at(i)] = i;
+    join_reductions();
+    FusionPlan plan;
+    if (emit(plan)) return plan;
+    for (int32_t i = 0; i < count(); ++i)  // joined in a circle: every value alone
+      if (nodes_[at(i)].stored) group_[at(i)] = i;
+    plan.groups.clear();
+    HLOSIM_CHECK(emit(plan));
+    return plan;
+  }
+
+ private:
+  struct Node {
+    FusionRole role{};
+    int64_t bytes = 0;
+    Places operands, users;
+    bool stored = false;
+    int32_t owner = -1;  // the product or reduction whose fusion computes it and nobody else
+  };
+
+  static size_t at(int32_t place) { return static_cast<size_t>(place); }
+  int32_t count() const { return static_cast<int32_t>(nodes_.size()); }
+  const Instruction& instruction(int32_t place) const { return module_[order_[at(place)]]; }
+  int64_t elements(int32_t place) const {
+    const ShapeRef shape = instruction(place).shape;
+    return shape->is_tuple() ? shape->elements[0]->element_count() : shape->element_count();
+  }
+
+  IdMap<InstructionId, int32_t> make_places() const {
+    IdMap<InstructionId, int32_t> places(module_.instructions.size(), -1);
+    for (size_t i = 0; i < order_.size(); ++i) places[order_[i]] = static_cast<int32_t>(i);
+    return places;
+  }
+
+  bool is_constant(int32_t i) const { return instruction(i).literal && nodes_[at(i)].role == FusionRole::kFill; }
+
+  void store_what_must_be() {
+    for (int32_t i = 0; i < count(); ++i) {
+      Node& node = nodes_[at(i)];
+      if (is_constant(i)) continue;
+      node.stored = node.role == FusionRole::kNone || node.role == FusionRole::kCopy ||
+                    node.role == FusionRole::kProduct || node.role == FusionRole::kReduce || i == root_;
+      for (const int32_t user : node.users) node.stored |= nodes_[at(user)].role == FusionRole::kNone;
+    }
+  }
+
+  /// Elementwise work on the hero's result, all of whose operands are the hero's or come from elsewhere.
+  Places region_of(int32_t hero) const {
+    Places region{hero};
+    std::set<int32_t> inside{hero};
+    std::set<int32_t> next(nodes_[at(hero)].users.begin(), nodes_[at(hero)].users.end());
+    while (!next.empty()) {
+      const int32_t i = *next.begin();
+      next.erase(next.begin());
+      const Node& node = nodes_[at(i)];
+      const bool fits = (node.role == FusionRole::kElement || node.role == FusionRole::kReindex) &&
+                        node.owner < 0 && elements(i) == elements(hero);
+      if (!fits || !std::ranges::all_of(node.operands, [&](int32_t operand) {
+            return inside.contains(operand) || !(operand == hero || ancestors_.depends(operand, hero));
+          }))
+        continue;
+      inside.insert(i);
+      region.push_back(i);
+      next.insert(node.users.begin(), node.users.end());
+    }
+    std::sort(region.begin(), region.end());
+    return region;
+  }
+
+  /// Moves the place where the hero's result is stored to where least is stored, and all the rest of what
+  /// uses the hero follows.
+  void grow(int32_t hero) {
+    if (!instruction(hero).shape->is_array() || hero == root_) return;
+    const Places region = region_of(hero);
+    int32_t cut = hero;
+    int32_t last_use = hero;  // of what comes before
+    constexpr int32_t kOutside = std::numeric_limits<int32_t>::max();
+    for (const int32_t i : region) {
+      if (last_use <= i && nodes_[at(i)].bytes <= nodes_[at(cut)].bytes) cut = i;
+      if (i == root_) last_use = kOutside;
+      for (const int32_t user : nodes_[at(i)].users)
+        last_use = std::max(last_use, std::binary_search(region.begin(), region.end(), user) ? user : kOutside);
+    }
+    if (cut == hero) return;
+    nodes_[at(hero)].stored = false;
+    for (const int32_t i : region) {
+      if (i > cut) break;
+      nodes_[at(i)].owner = hero;
+      nodes_[at(i)].stored = i == cut;
+    }
+  }
+
+  /// The stored values that an instruction is computed from.
+  std::set<int32_t> sources(int32_t i) const {
+    std::set<int32_t> found, seen;
+    Places open = nodes_[at(i)].operands;
+    while (!open.empty()) {
+      const int32_t operand = open.back();
+      open.pop_back();
+      if (!seen.insert(operand).second) continue;
+      if (nodes_[at(operand)].stored)
+        found.insert(operand);
+      else
+        open.insert(open.end(), nodes_[at(operand)].operands.begin(), nodes_[at(operand)].operands.end());
+    }
+    return found;
+  }
+
+  /// A value with several users is computed again for each if that reads no more than the value.
+  void store_what_is_cheaper() {
+    for (int32_t i = 0; i < count(); ++i) {
+      Node& node = nodes_[at(i)];
+      if (node.stored || node.owner >= 0 || is_constant(i) || node.users.size() < 2) continue;
+      if (node.role == FusionRole::kFill) continue;
+      int64_t bytes = 0;
+      for (const int32_t source : sources(i)) bytes += nodes_[at(source)].bytes;
+      node.stored = static_cast<double>(bytes) > 1.05 * static_cast<double>(node.bytes);
+    }
+  }
+
+  /// What is computed between the stored values and `i`, both ends left out, is work element by element.
+  bool only_elementwise_from(int32_t i, int32_t source) const {
+    std::set<int32_t> seen;
+    Places open = nodes_[at(i)].operands;
+    while (!open.empty()) {
+      const int32_t operand = open.back();
+      open.pop_back();
+      if (operand == source || !seen.insert(operand).second || nodes_[at(operand)].stored) continue;
+      if (operand != source && !ancestors_.depends(operand, source)) continue;
+      const FusionRole role = nodes_[at(operand)].role;
+      if (role != FusionRole::kElement && role != FusionRole::kReindex) return false;
+      open.insert(open.end(), nodes_[at(operand)].operands.begin(), nodes_[at(operand)].operands.end());
+    }
+    return true;
+  }
+
+  int32_t input_of(int32_t reduction) const { return nodes_[at(reduction)].operands[0]; }
+  /// The reduction whose result, or what is made of it, is stored at `i`; -1: none.
+  int32_t reduction_at(int32_t i) const {
+    const int32_t hero = nodes_[at(i)].owner >= 0 ? nodes_[at(i)].owner : i;
+    return nodes_[at(hero)].role == FusionRole::kReduce ? hero : -1;
+  }
+
+  /// Nothing in the group of `leader` depends on `i` or the other way round.
+  bool independent(int32_t i, int32_t leader) const {
+    for (int32_t k = 0; k < count(); ++k) {
+      if (group_[at(k)] != leader || k == i) continue;
+      if (ancestors_.depends(i, k) || ancestors_.depends(k, i)) return false;
+    }
+    return true;
+  }
+
+  /// All sources of `i` but `from` are there before `from` is computed.
+  bool only_waits_for(int32_t i, int32_t from) const {
+    for (const int32_t source : sources(i))
+      if (source != from && ancestors_.depends(source, from)) return false;
+    return true;
+  }
+
+  void join_reductions() {
+    for (int32_t i = 0; i < count(); ++i) {
+      if (!nodes_[at(i)].stored) continue;
+      const int32_t reduction = reduction_at(i);
+      if (reduction < 0) continue;
+      const int64_t input = elements(input_of(reduction));
+      for (const int32_t source : sources(i)) {
+        if (elements(source) != input) continue;
+        if (join_producer(i, source, reduction) || join_sibling(i, source, input)) break;
+      }
+    }
+  }
+
+  /// With the fusion that makes what is reduced.
+  bool join_producer(int32_t i, int32_t source, int32_t reduction) {
+    const FusionRole role = nodes_[at(source)].role;
+    const bool made_by_fusion = nodes_[at(source)].owner >= 0 || role == FusionRole::kProduct ||
+                                role == FusionRole::kElement;
+    if (!made_by_fusion || group_[at(source)] != source || !only_waits_for(i, source)) return false;
+    if (!only_elementwise_from(reduction, source)) return false;
+    group_[at(i)] = source;
+    return true;
+  }
+
+  /// With another reduction that reads the same array.
+  bool join_sibling(int32_t i, int32_t source, int64_t input) {
+    for (int32_t k = 0; k < i; ++k) {
+      if (!nodes_[at(k)].stored || group_[at(k)] != k || reduction_at(k) < 0) continue;
+      if (elements(input_of(reduction_at(k))) != input || !sources(k).contains(source)) continue;
+      if (!independent(i, k)) continue;
+      group_[at(i)] = k;
+      return true;
+    }
+    return false;
+  }
+
+  /// What is computed in the fusion that stores `i`.
+  void collect(int32_t i, std::set<int32_t>& members) const {
+    Places open{i};
+    while (!open.empty()) {
+      const int32_t next = open.back();
+      open.pop_back();
+      if (!members.insert(next).second) continue;
+      for (const int32_t operand : nodes_[at(next)].operands)
+        if (!nodes_[at(operand)].stored) open.push_back(operand);
+    }
+  }
+
+  /// False where groups wait for each other in a circle.
+  bool emit(FusionPlan& plan) const {
+    std::map<int32_t, Places> stored_by;
+    for (int32_t i = 0; i < count(); ++i)
+      if (nodes_[at(i)].stored) stored_by[group_[at(i)]].push_back(i);
+    struct Group {
+      std::set<int32_t> members;
+      Places outputs, followers;
+      size_t waits_for = 0;
+      int32_t first = 0;
+    };
+    std::map<int32_t, Group> groups;
+    for (const auto& [leader, outputs] : stored_by) {
+      Group& group = groups[leader];
+      group.outputs = outputs;
+      group.first = outputs.back();
+      for (const int32_t i : outputs) {
+        if (nodes_[at(i)].role == FusionRole::kNone)
+          group.members.insert(i);
+        else
+          collect(i, group.members);
+      }
+      // Within one fusion a stored value is at hand.
+      for (const int32_t i : outputs) group.members.insert(i);
+    }
+    for (auto& [leader, group] : groups) {
+      std::set<int32_t> before;
+      const auto wait = [&](int32_t operand) {
+        if (!group.members.contains(operand) && nodes_[at(operand)].stored) before.insert(group_[at(operand)]);
+      };
+      for (const int32_t member : group.members) {
+        for (const int32_t operand : nodes_[at(member)].operands) wait(operand);
+        if (const Attr* control = instruction(member).find(AttrKey::kControlPredecessors))
+          for (const InstructionId predecessor : control->instructions()) wait(place_[predecessor]);
+      }
+      before.erase(leader);
+      group.waits_for = before.size();
+      for (const int32_t other : before) groups[other].followers.push_back(leader);
+    }
+    using Entry = std::pair<int32_t, int32_t>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    for (const auto& [leader, group] : groups)
+      if (group.waits_for == 0) ready.push({group.first, leader});
+    while (!ready.empty()) {
+      const Group& group = groups[ready.top().second];
+      ready.pop();
+      plan.groups.push_back(make_group(group.members, group.outputs));
+      for (const int32_t follower : group.followers)
+        if (--groups[follower].waits_for == 0) ready.push({groups[follower].first, follower});
+    }
+    return plan.groups.size() == groups.size();
+  }
+
+  FusionGroup make_group(const std::set<int32_t>& members, const Places& outputs) const {
+    FusionGroup group;
+    bool product = false, reduction = false;
+    for (const int32_t i : members) {
+      group.members.push_back(order_[at(i)]);
+      product |= nodes_[at(i)].role == FusionRole::kProduct;
+      reduction |= nodes_[at(i)].role == FusionRole::kReduce;
+    }
+    for (const int32_t i : outputs) group.outputs.push_back(order_[at(i)]);
+    group.kind = product ? "kOutput" : reduction ? "kInput" : "kLoop";
+    return group;
+  }
+
+  const Module& module_;
+  const OpTable& table_;
+  std::vector<InstructionId> order_;
+  IdMap<InstructionId, int32_t> place_;
+  Ancestors ancestors_;
+  std::vector<Node> nodes_;
+  std::vector<int32_t> group_;  // of a stored value: the one that stands for its fusion
+  int32_t root_ = 0;
+};
+
+}  // namespace
+
+FusionPlan plan_fusions(const Module& module, const OpTable& table, ComputationId id) {
+  return Planner(module, table, id).plan();
+}
+
+}  // namespace hlosim

@@ -1,0 +1,16 @@
+// Which values stay on the chip between the kernel that makes them and those that use them.
+#pragma once
+
+#include "model/device.h"
+#include "tune/edit.h"
+
+namespace hlosim {
+
+/// Values that one kernel makes for others get the device's largest on-chip memory as their space where they
+/// fit beside what lives there at the same time; in VMEM, what one instruction may use as scratch stays
+/// free. Arguments, results and what control flow carries stay in HBM. The values that more of their bytes
+/// are read of come first.
+/// Requires: arrays have tiles.
+void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device);
+
+}  // namespace hlosim
