@@ -282,7 +282,8 @@ bool keeps_places(ShapeRef from, ShapeRef to) {
          kind == BitcastKind::kTiledReshape;
 }
 
-/// Rows of equal length keep their lanes; they keep their sublanes when they also come in whole registers.
+/// Rows of equal length, or of whole registers, keep their lanes; they keep their sublanes when they are as long
+/// and also come in whole registers.
 void reshape_work(const OpContext& op, Work& work) {
   const ShapeRef operand = op.operand_shape(0), result = op.shape();
   const auto size = [](ShapeRef array, int64_t k) {
@@ -290,7 +291,10 @@ void reshape_work(const OpContext& op, Work& work) {
     return dimension < 0 ? 1 : array->dim(dimension);
   };
   if (operand->element_count() <= 1 || keeps_places(operand, result)) return;
-  if (size(operand, 0) != size(result, 0))
+  const bool whole_lanes = size(operand, 0) % kLanes == 0 && size(result, 0) % kLanes == 0;
+  if (whole_lanes && size(operand, 0) != size(result, 0))
+    add_shuffle(work, VectorOp::kCrossSublane, result);
+  else if (size(operand, 0) != size(result, 0))
     add_shuffle(work, VectorOp::kCrossLane, result);
   else if (size(operand, 1) != size(result, 1) &&
            (size(operand, 1) % kSublanes != 0 || size(result, 1) % kSublanes != 0))

@@ -219,13 +219,21 @@ class Assigner {
   void put_product_operands(InstructionId id) {
     std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
     constexpr AttrKey kBatch[] = {AttrKey::kLhsBatchDims, AttrKey::kRhsBatchDims};
+    constexpr AttrKey kContracting[] = {AttrKey::kLhsContractingDims, AttrKey::kRhsContractingDims};
     for (size_t side = 0; side < 2; ++side) {
       const ShapeRef shape = shape_of(operands[side]);
+      if (shape->rank() < 2) continue;
       const std::span<const int64_t> batch = ints_of(module_[id], kBatch[side]);
       const std::span<const int64_t> now = shape->layout->minor_to_major;
       const auto is_batch = [&](int64_t i) { return contains(batch, i) || shape->dim(i) == 1; };
+      const std::span<const int64_t> contracting = ints_of(module_[id], kContracting[side]);
       Ints order(now.begin(), now.end());
       std::stable_partition(order.begin(), order.end(), [&](int64_t i) { return !is_batch(i); });
+      // The second fastest is free where the fastest is contracted, and the other way round.
+      const auto other = std::find_if(order.begin() + 1, order.end(), [&](int64_t i) {
+        return !is_batch(i) && contains(contracting, i) != contains(contracting, order[0]);
+      });
+      if (other != order.end()) std::rotate(order.begin() + 1, other, other + 1);
       operands[side] =
           in_layout(operands[side], module_.shapes().with_layout(shape, ordered(module_.shapes(), order)));
     }

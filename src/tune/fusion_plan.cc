@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "hlo/graph.h"
+#include "layout/bitcast.h"
 #include "layout/sizes.h"
 #include "ops/fusion_role.h"
 
@@ -62,6 +63,8 @@ class Planner {
       if (module[at].shape->is_scalar() && node.role != FusionRole::kReduce && node.role != FusionRole::kProduct &&
           !module[at].literal && node.role != FusionRole::kFill)
         node.role = FusionRole::kNone;
+      // Where elements really move, the compiler makes a copy.
+      if (node.role == FusionRole::kReindex && !moves_nothing(module[at])) node.role = FusionRole::kCopy;
       node.bytes = total_array_size(module[at].shape).count();
       for (const InstructionId operand : module[at].operands) node.operands.push_back(place_[operand]);
       for (const InstructionId user : users[at]) node.users.push_back(place_[user]);
@@ -96,6 +99,13 @@ class Planner {
     bool stored = false;
     int32_t owner = -1;  // the product or reduction whose fusion computes it and nobody else
   };
+
+  bool moves_nothing(const Instruction& reshape) const {
+    const ShapeRef from = module_[reshape.operands[0]].shape;
+    if (from->element_count() <= 1024) return true;
+    const BitcastKind kind = classify_bitcast(from, reshape.shape).kind;
+    return kind == BitcastKind::kIdentity || kind == BitcastKind::kReshape || kind == BitcastKind::kTiledReshape;
+  }
 
   static size_t at(int32_t place) { return static_cast<size_t>(place); }
   int32_t count() const { return static_cast<int32_t>(nodes_.size()); }
@@ -185,12 +195,19 @@ class Planner {
     return found;
   }
 
-  /// A value with several users is computed again for each if that reads no more than the value.
+  /// A value that several fusions use is computed again in each if that reads no more than the value.
   void store_what_is_cheaper() {
-    for (int32_t i = 0; i < count(); ++i) {
+    std::vector<std::set<int32_t>> used_in(nodes_.size());  // the stored values that are made of it
+    for (int32_t i = count() - 1; i >= 0; --i) {
       Node& node = nodes_[at(i)];
-      if (node.stored || node.owner >= 0 || is_constant(i) || node.users.size() < 2) continue;
-      if (node.role == FusionRole::kFill) continue;
+      for (const int32_t user : node.users) {
+        if (nodes_[at(user)].stored)
+          used_in[at(i)].insert(user);
+        else
+          used_in[at(i)].insert(used_in[at(user)].begin(), used_in[at(user)].end());
+      }
+      const bool may = !node.stored && node.owner < 0 && node.role != FusionRole::kFill;
+      if (!may || used_in[at(i)].size() < 2) continue;
       int64_t bytes = 0;
       for (const int32_t source : sources(i)) bytes += nodes_[at(source)].bytes;
       node.stored = static_cast<double>(bytes) > 1.05 * static_cast<double>(node.bytes);

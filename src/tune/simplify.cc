@@ -226,9 +226,21 @@ class Simplifier {
     editor_.set_operands(dot, operands);
   }
 
+  /// Some free dimension has size 1.
+  bool has_degenerate(InstructionId dot) const {
+    for (size_t side = 0; side < 2; ++side)
+      for (const int64_t i : free_dimensions(dot, side))
+        if (module_[module_[dot].operands[side]].shape->dim(i) == 1) return true;
+    return false;
+  }
+
   void visit_dot(InstructionId id) {
     for (size_t side = 0; side < 2; ++side)
       if (transpose_keeps_free_order(id, side)) fold_transpose(id, side);
+    if (!has_degenerate(id)) {
+      result_.push_back(id);
+      return;
+    }
     const ShapeRef whole = module_[id].shape;
     if (module_[id].operands.size() != 2) {  // sparsity has operands of its own
       result_.push_back(id);
