@@ -38,17 +38,28 @@ struct Candidate {
 
 class Placer {
  public:
-  Placer(ModuleEditor& editor, const OpTable& table, Home home)
-      : editor_(editor), module_(editor.module()), table_(table), home_(home) {}
+  Placer(ModuleEditor& editor, const OpTable& table, int64_t space)
+      : editor_(editor), module_(editor.module()), table_(table), space_(space) {}
 
-  void run(ComputationId id) {
-    const std::vector<InstructionId>& order = module_[id].instructions;
+  /// Places the values of a computation within `budget` bytes; returns how much of it is taken at most.
+  int64_t run(ComputationId id, int64_t budget) {
+    std::vector<Loop> loops;
+    for (const InstructionId at : std::vector<InstructionId>(module_[id].instructions))
+      if (module_[at].find(AttrKey::kCondition) && module_[at].find(AttrKey::kBody)) {
+        Loop loop{at, 0};
+        loop.bytes = place_carried(id, at, budget);
+        loop.bytes += run(called(at, AttrKey::kBody), budget - loop.bytes);
+        loops.push_back(loop);
+      }
+    const std::vector<InstructionId> order = module_[id].instructions;
     const auto users = users_of(module_, id);
     IdMap<InstructionId, size_t> step(module_.instructions.size());
     for (size_t i = 0; i < order.size(); ++i) step[order[i]] = i;
+    std::vector<int64_t> taken(order.size());
+    for (const Loop& loop : loops) taken[step[loop.id]] += loop.bytes;
     std::vector<Candidate> candidates;
     for (const InstructionId at : order) {
-      if (!may_move(at, id, users)) continue;
+      if (!may_move(at, id, users[at])) continue;
       Candidate one{at, array_size(module_[at].shape).count(), 0, step[maker(at)], step[at]};
       for (const InstructionId user : users[at]) {
         one.end = std::max(one.end, step[user]);
@@ -58,85 +69,185 @@ class Placer {
     }
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.uses > b.uses; });
-    std::vector<int64_t> taken(order.size());
     for (const Candidate& one : candidates) {
       const auto first = taken.begin() + static_cast<std::ptrdiff_t>(one.begin);
       const auto last = taken.begin() + static_cast<std::ptrdiff_t>(one.end) + 1;
-      if (*std::max_element(first, last) + one.bytes > home_.bytes) continue;
+      if (*std::max_element(first, last) + one.bytes > budget) continue;
       for (auto at = first; at != last; ++at) *at += one.bytes;
-      move(one.id, users);
+      move(one.id, users[one.id]);
     }
+    return taken.empty() ? 0 : *std::max_element(taken.begin(), taken.end());
   }
 
  private:
+  struct Loop {
+    InstructionId id;
+    int64_t bytes = 0;
+  };
+
   bool is_fusion(InstructionId id) const { return table_[module_[id].opcode].has(kFusion); }
-  bool is_element(InstructionId id) const {
-    return module_[id].find(AttrKey::kIndex) && module_[id].operands.size() == 1 &&
-           is_fusion(module_[id].operands[0]);
+  bool is_tuple(InstructionId id) const { return module_[id].opcode == Opcode::kTuple; }
+  bool is_element(InstructionId id) const { return module_[id].opcode == Opcode::kGetTupleElement; }
+  size_t index_of_element(InstructionId id) const {
+    return static_cast<size_t>(module_[id].find(AttrKey::kIndex)->integer());
   }
-  InstructionId maker(InstructionId id) const { return is_element(id) ? module_[id].operands[0] : id; }
+  InstructionId maker(InstructionId id) const {
+    return is_element(id) && is_fusion(module_[id].operands[0]) ? module_[id].operands[0] : id;
+  }
   bool is_kernel(InstructionId id) const {
     return is_fusion(id) || fusion_role(table_, module_[id]) != FusionRole::kNone;
   }
+  ComputationId called(InstructionId id, AttrKey key) const { return module_[id].find(key)->computations()[0]; }
 
   /// Made by a kernel and used by kernels only.
-  bool may_move(InstructionId id, ComputationId computation,
-                const IdMap<InstructionId, std::vector<InstructionId>>& users) const {
+  bool may_move(InstructionId id, ComputationId computation, const std::vector<InstructionId>& users) const {
+    return made_by_kernel(id) && id != module_[computation].root && !users.empty() &&
+           std::ranges::all_of(users, [&](InstructionId user) { return is_kernel(user); });
+  }
+  bool made_by_kernel(InstructionId id) const {
     const Instruction& instruction = module_[id];
-    if (!instruction.shape->is_array() || instruction.shape->rank() == 0 || instruction.literal) return false;
-    if (!is_kernel(maker(id)) || id == module_[computation].root || users[id].empty()) return false;
-    if (is_fusion(id) && instruction.shape->is_tuple()) return false;
-    return std::ranges::all_of(users[id], [&](InstructionId user) { return is_kernel(user); });
+    return instruction.shape->is_array() && instruction.shape->rank() > 0 && !instruction.literal &&
+           is_kernel(maker(id)) && instruction.shape->memory_space() != space_;
   }
 
-  void set_space(InstructionId id) {
+  void set_space(InstructionId id, int64_t space) {
     Instruction& instruction = module_.instructions[id];
-    instruction.shape = module_.shapes().with_memory_space(instruction.shape, home_.space);
+    instruction.shape = module_.shapes().with_memory_space(instruction.shape, space);
   }
-  ComputationId body(InstructionId fusion) const { return module_[fusion].find(AttrKey::kCalls)->computations()[0]; }
 
-  void move(InstructionId id, const IdMap<InstructionId, std::vector<InstructionId>>& users) {
-    set_space(id);
+  /// The value gets its home on the chip; the fusions that make and use it know.
+  void move(InstructionId id, const std::vector<InstructionId>& users) {
+    set_space(id, space_);
     const InstructionId made_by = maker(id);
     if (is_fusion(made_by)) {
-      const InstructionId root = module_[body(made_by)].root;
+      const InstructionId root = module_[called(made_by, AttrKey::kCalls)].root;
       if (made_by == id) {
-        set_space(root);
+        set_space(root, space_);
       } else {
-        const auto index = static_cast<size_t>(module_[id].find(AttrKey::kIndex)->integer());
-        set_space(module_[root].operands[index]);
+        const size_t index = index_of_element(id);
+        set_space(module_[root].operands[index], space_);
         set_element_space(made_by, index);
         set_element_space(root, index);
       }
     }
-    for (const InstructionId user : users[id]) {
-      if (!is_fusion(user)) continue;
-      for (size_t i = 0; i < module_[user].operands.size(); ++i)
-        if (module_[user].operands[i] == id) set_space(module_[body(user)].parameters[i]);
-    }
+    for (const InstructionId user : users) tell(user, id);
+  }
+
+  void tell(InstructionId user, InstructionId value) {
+    if (!is_fusion(user)) return;
+    const ComputationId body = called(user, AttrKey::kCalls);
+    for (size_t i = 0; i < module_[user].operands.size(); ++i)
+      if (module_[user].operands[i] == value)
+        set_space(module_[body].parameters[i], module_[value].shape->memory_space());
   }
 
   void set_element_space(InstructionId tuple, size_t index) {
     const ShapeRef shape = module_[tuple].shape;
     std::vector<ShapeRef> elements(shape->elements.begin(), shape->elements.end());
-    elements[index] = module_.shapes().with_memory_space(elements[index], home_.space);
+    elements[index] = module_.shapes().with_memory_space(elements[index], space_);
     module_.instructions[tuple].shape = module_.shapes().tuple(elements);
+  }
+
+  // ── what loops carry ──
+
+  /// A value in another space, made just before `user`.
+  void copy_operand(ComputationId id, InstructionId user, size_t operand, int64_t space) {
+    std::vector<InstructionId> operands(module_[user].operands.begin(), module_[user].operands.end());
+    const InstructionId from[] = {operands[operand]};
+    const ShapeRef shape = module_.shapes().with_memory_space(module_[operands[operand]].shape, space);
+    operands[operand] = editor_.add(id, Opcode::kCopy, "copy", shape, from);
+    editor_.set_operands(user, operands);
+    std::vector<InstructionId>& list = module_.computations[id].instructions;
+    list.insert(std::find(list.begin(), list.end(), user), operands[operand]);
+  }
+
+  /// Element `index` of `tuple` lives on the chip.
+  void feed(ComputationId id, InstructionId tuple, size_t index) {
+    const InstructionId value = module_[tuple].operands[index];
+    const auto users = users_of(module_, id);
+    const bool alone = made_by_kernel(value) && value != module_[id].root &&
+                       std::ranges::count(module_[tuple].operands, value) == 1 &&
+                       std::ranges::all_of(users[value], [&](InstructionId user) {
+                         return user == tuple || is_kernel(user);
+                       });
+    if (alone)
+      move(value, users[value]);
+    else if (module_[value].shape->memory_space() != space_)
+      copy_operand(id, tuple, index, space_);
+    set_element_space(tuple, index);
+  }
+
+  /// The value at `index` of `tuple` (a loop, or the parameter of its body) is on the chip: so it is for
+  /// kernels and for tuples; everybody else gets a copy.
+  void follow_elements(ComputationId id, InstructionId tuple, size_t index, bool carried_on) {
+    const auto users = users_of(module_, id);
+    for (const InstructionId element : users[tuple]) {
+      if (!is_element(element) || index_of_element(element) != index) continue;
+      set_space(element, space_);
+      for (const InstructionId user : users[element]) {
+        if (is_kernel(user)) {
+          tell(user, element);
+          continue;
+        }
+        const bool same_place = carried_on && user == module_[id].root && is_tuple(user) &&
+                                module_[user].operands[index] == element &&
+                                std::ranges::count(module_[user].operands, element) == 1;
+        if (same_place) continue;
+        for (size_t k = 0; k < module_[user].operands.size(); ++k)
+          if (module_[user].operands[k] == element && !(carried_on && user == module_[id].root && k == index))
+            copy_operand(id, user, k, kDefaultMemorySpace);
+      }
+    }
+  }
+
+  bool only_taken_apart(ComputationId id, InstructionId tuple) const {
+    const auto users = users_of(module_, id);
+    return tuple != module_[id].root &&
+           std::ranges::all_of(users[tuple], [&](InstructionId user) { return is_element(user); });
+  }
+
+  /// The smallest values that a loop carries, up to a part of the budget; returns their bytes.
+  int64_t place_carried(ComputationId id, InstructionId loop, int64_t budget) {
+    constexpr double kPart = 0.75;  // the rest is for what the body makes
+    const ComputationId body = called(loop, AttrKey::kBody), condition = called(loop, AttrKey::kCondition);
+    const InstructionId init = module_[loop].operands[0], last = module_[body].root;
+    const InstructionId parameter = module_[body].parameters[0];
+    const InstructionId asked = module_[condition].parameters[0];
+    if (!is_tuple(init) || !is_tuple(last) || users_of(module_, id)[init].size() != 1 ||
+        !only_taken_apart(id, loop) || !only_taken_apart(body, parameter) ||
+        !only_taken_apart(condition, asked))
+      return 0;
+    std::vector<std::pair<int64_t, size_t>> sizes;
+    for (size_t k = 0; k < module_[init].operands.size(); ++k) {
+      const ShapeRef shape = module_[loop].shape->elements[k];
+      if (shape->is_array() && shape->rank() > 0) sizes.push_back({array_size(shape).count(), k});
+    }
+    std::sort(sizes.begin(), sizes.end());
+    int64_t bytes = 0;
+    for (const auto& [size, k] : sizes) {
+      if (static_cast<double>(bytes + size) > kPart * static_cast<double>(budget)) break;
+      bytes += size;
+      feed(id, init, k);
+      for (const InstructionId tuple : {loop, parameter, asked}) set_element_space(tuple, k);
+      follow_elements(body, parameter, k, true);
+      follow_elements(condition, asked, k, false);
+      follow_elements(id, loop, k, false);
+      feed(body, last, k);
+    }
+    return bytes;
   }
 
   ModuleEditor& editor_;
   Module& module_;
   const OpTable& table_;
-  Home home_;
+  int64_t space_;
 };
 
 }  // namespace
 
 void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device) {
   const Home home = home_of(device);
-  if (home.bytes <= 0) return;
-  Placer placer(editor, table, home);
-  for (const FlowComputation& flow : flow_computations(editor.module(), table))
-    if (!flow.is_condition) placer.run(flow.id);
+  if (home.bytes > 0) Placer(editor, table, home.space).run(editor.module().entry, home.bytes);
 }
 
 }  // namespace hlosim

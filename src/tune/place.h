@@ -8,8 +8,8 @@ namespace hlosim {
 
 /// Values that one kernel makes for others get the device's largest on-chip memory as their space where they
 /// fit beside what lives there at the same time; in VMEM, what one instruction may use as scratch stays
-/// free. Arguments, results and what control flow carries stay in HBM. The values that more of their bytes
-/// are read of come first.
+/// free. So do the smallest of the values that loops carry; arguments and results stay in HBM. Values with more
+/// users come first.
 /// Requires: arrays have tiles.
 void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device);
 
