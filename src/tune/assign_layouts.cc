@@ -1,6 +1,7 @@
 #include "tune/assign_layouts.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "hlo/graph.h"
@@ -43,21 +44,26 @@ class Assigner {
     return module_.shapes().with_layout(shape, compact_layout(module_.shapes(), shape, policy_));
   }
 
-  void run(ComputationId id) {
+  /// `loop` is the while whose body `id` is, if any.
+  void run(ComputationId id, InstructionId loop) {
     computation_ = id;
     const std::vector<InstructionId> order = module_[id].instructions;
     decided_ = IdMap<InstructionId, uint8_t>(module_.instructions.size());
+    carried_ = loop.valid() ? module_[id].parameters[0] : InstructionId{};
     for (const InstructionId at : order) decide(at);
-    // Fills follow their users.
+    // Fills follow their users, and so does what a loop carries.
     const auto users = users_of(module_, id);
     for (size_t i = order.size(); i-- > 0;)
-      if (!decided_[order[i]]) follow_user(order[i], users[order[i]]);
+      if (!decided_[order[i]]) decided_[order[i]] = follow_user(order[i], users[order[i]]);
+    if (loop.valid()) settle_carried(id, loop, users);
     result_.clear();
+    copies_.clear();
     for (const InstructionId at : order) put(at);
     const InstructionId root = module_[id].root;
+    const InstructionId last =
+        module_[root].shape->is_array() ? in_layout(root, canonical(module_[root].shape)) : root;
     Computation& computation = module_.computations[id];
-    computation.instructions = result_;
-    if (module_[root].shape->is_array()) computation.root = in_layout(root, canonical(module_[root].shape));
+    computation.root = last;
     computation.instructions = result_;
   }
 
@@ -79,10 +85,16 @@ class Assigner {
       case FusionRole::kFill: decided_[id] = false; break;
       case FusionRole::kReindex: set_layout(id, reindexed(instruction)); break;
       case FusionRole::kReduce: follow_reduced(id); break;
-      case FusionRole::kPart: follow_part(id); break;
+      case FusionRole::kPart:
+        decided_[id] = decided_[instruction.operands[0]] || instruction.opcode != Opcode::kDynamicSlice;
+        follow_part(id);
+        return;
       case FusionRole::kProduct: set_layout(id, product_order(instruction)); break;
       case FusionRole::kCopy:
-      case FusionRole::kNone: module_.instructions[id].shape = canonical(instruction.shape); break;
+      case FusionRole::kNone:
+        decided_[id] = !is_carried(id);
+        module_.instructions[id].shape = border_shape(id);
+        return;
     }
     if (!decided_[id]) module_.instructions[id].shape = canonical(module_[id].shape);
   }
@@ -97,16 +109,78 @@ class Assigner {
     return false;
   }
 
-  void follow_user(InstructionId id, const std::vector<InstructionId>& users) {
+  bool is_carried(InstructionId id) const {
+    return carried_.valid() && module_[id].find(AttrKey::kIndex) && module_[id].operands[0] == carried_ &&
+           module_[id].shape->is_array();
+  }
+
+  /// What is made and taken at borders has an order of its own, or that of the loop it belongs to.
+  ShapeRef border_shape(InstructionId id) {
+    const auto found = tuples_.find(id);
+    if (found != tuples_.end()) return found->second;
+    const Attr* index = module_[id].find(AttrKey::kIndex);
+    if (index && module_[id].operands.size() == 1 && shape_of(module_[id].operands[0])->is_tuple())
+      return shape_of(module_[id].operands[0])->elements[static_cast<size_t>(index->integer())];
+    return canonical(module_[id].shape);
+  }
+
+  bool follow_user(InstructionId id, const std::vector<InstructionId>& users) {
+    const bool fill = role(id) == FusionRole::kFill;
     for (const InstructionId user : users) {
-      if (role(user) == FusionRole::kElement &&
-          std::ranges::equal(shape_of(user)->dimensions, shape_of(id)->dimensions)) {
-        set_layout(id, shape_of(user)->layout);
-        return;
+      const FusionRole how = role(user);
+      const ShapeRef other = shape_of(user);
+      const Layout* layout = nullptr;
+      if (how == FusionRole::kElement && std::ranges::equal(other->dimensions, shape_of(id)->dimensions)) {
+        if (fill || decided_[user]) layout = other->layout;
+      } else if (how == FusionRole::kReduce && fill) {
+        return false;  // what is reduced with others keeps their order
+      } else if (how == FusionRole::kPart && !fill && decided_[user] &&
+                 module_[user].opcode == Opcode::kDynamicSlice && module_[user].operands[0] == id) {
+        layout = other->layout;
+      } else if (how == FusionRole::kProduct && !fill && module_[user].opcode == Opcode::kDot) {
+        const size_t side = module_[user].operands[0] == id ? 0 : 1;
+        if (shape_of(id)->rank() >= 2) layout = product_operand_order(user, side, shape_of(id));
+      } else if (how == FusionRole::kNone && tuples_.contains(user) && user != module_[computation_].root) {
+        const auto at = std::find(module_[user].operands.begin(), module_[user].operands.end(), id);
+        const auto index = static_cast<size_t>(at - module_[user].operands.begin());
+        if (other->is_tuple() && index < other->elements.size()) layout = other->elements[index]->layout;
       }
-      // What is reduced with others keeps their order.
-      if (role(user) == FusionRole::kReduce) return;
+      if (!layout) continue;
+      set_layout(id, layout);
+      return true;
     }
+    return false;
+  }
+
+  /// Everything that is the loop's tuple gets the orders that the body has chosen for what it carries.
+  void settle_carried(ComputationId id, InstructionId loop,
+                      const IdMap<InstructionId, std::vector<InstructionId>>& users) {
+    const ComputationId condition = module_[loop].find(AttrKey::kCondition)->computations()[0];
+    const InstructionId init = module_[loop].operands[0], last = module_[id].root;
+    ShapeRef shape = canonical(module_[loop].shape);
+    const bool can_change = module_[init].opcode == Opcode::kTuple && module_[last].opcode == Opcode::kTuple;
+    std::vector<ShapeRef> elements(shape->elements.begin(), shape->elements.end());
+    std::vector<uint8_t> chosen(elements.size());
+    for (const InstructionId element : users[carried_]) {
+      if (!is_carried(element)) continue;
+      const auto index = static_cast<size_t>(module_[element].find(AttrKey::kIndex)->integer());
+      if (can_change && decided_[element] && !chosen[index])
+        elements[index] = shape_of(element), chosen[index] = true;
+    }
+    for (const InstructionId element : users[carried_])
+      if (is_carried(element))
+        module_.instructions[element].shape =
+            elements[static_cast<size_t>(module_[element].find(AttrKey::kIndex)->integer())];
+    shape = module_.shapes().tuple(elements);
+    const InstructionId asked = module_[condition].parameters[0];
+    for (const InstructionId tuple : {loop, init, carried_, last, asked}) {
+      if (!can_change && (tuple == init || tuple == last)) continue;
+      tuples_[tuple] = shape;
+      module_.instructions[tuple].shape = shape;
+    }
+    for (const InstructionId other : module_[condition].instructions)
+      if (module_[other].find(AttrKey::kIndex) && module_[other].operands[0] == asked)
+        module_.instructions[other].shape = border_shape(other);
   }
 
   /// Dimensions of size 1 come and go, the others keep their order; else row-major.
@@ -195,49 +269,47 @@ class Assigner {
 
   void put(InstructionId id) {
     const FusionRole here = role(id);
+    std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
     if (here == FusionRole::kNone && module_[id].parameter_number < 0) {
-      std::vector<InstructionId> operands;
-      for (const InstructionId operand : module_[id].operands)
-        operands.push_back(in_layout(operand, canonical(shape_of(operand))));
-      editor_.set_operands(id, operands);
-    } else if (here == FusionRole::kProduct && module_[id].opcode == Opcode::kDot) {
-      put_product_operands(id);
-    } else if (here == FusionRole::kElement) {
-      std::vector<InstructionId> operands;
-      for (const InstructionId operand : module_[id].operands) {
-        const bool same = std::ranges::equal(shape_of(operand)->dimensions, shape_of(id)->dimensions);
-        operands.push_back(
-            same ? in_layout(operand, module_.shapes().with_layout(shape_of(operand), shape_of(id)->layout))
-                 : operand);
+      const bool has_elements = tuples_.contains(id) && module_[id].opcode == Opcode::kTuple;
+      for (size_t i = 0; i < operands.size(); ++i) {
+        if (shape_of(operands[i])->is_tuple()) continue;
+        operands[i] = in_layout(operands[i],
+                                has_elements ? shape_of(id)->elements[i] : canonical(shape_of(operands[i])));
       }
-      editor_.set_operands(id, operands);
+    } else if (here == FusionRole::kProduct && module_[id].opcode == Opcode::kDot) {
+      for (size_t side = 0; side < 2; ++side) {
+        const ShapeRef shape = shape_of(operands[side]);
+        if (shape->rank() < 2) continue;
+        const Layout* wanted = product_operand_order(id, side, shape);
+        operands[side] = in_layout(operands[side], module_.shapes().with_layout(shape, wanted));
+      }
+    } else if (here == FusionRole::kElement) {
+      for (InstructionId& operand : operands)
+        if (std::ranges::equal(shape_of(operand)->dimensions, shape_of(id)->dimensions))
+          operand =
+              in_layout(operand, module_.shapes().with_layout(shape_of(operand), shape_of(id)->layout));
     }
+    if (!std::ranges::equal(operands, module_[id].operands)) editor_.set_operands(id, operands);
     result_.push_back(id);
   }
 
   /// The contracting and the free dimension fastest, in the order that they have; batches slowest.
-  void put_product_operands(InstructionId id) {
-    std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
+  const Layout* product_operand_order(InstructionId dot, size_t side, ShapeRef shape) {
     constexpr AttrKey kBatch[] = {AttrKey::kLhsBatchDims, AttrKey::kRhsBatchDims};
     constexpr AttrKey kContracting[] = {AttrKey::kLhsContractingDims, AttrKey::kRhsContractingDims};
-    for (size_t side = 0; side < 2; ++side) {
-      const ShapeRef shape = shape_of(operands[side]);
-      if (shape->rank() < 2) continue;
-      const std::span<const int64_t> batch = ints_of(module_[id], kBatch[side]);
-      const std::span<const int64_t> now = shape->layout->minor_to_major;
-      const auto is_batch = [&](int64_t i) { return contains(batch, i) || shape->dim(i) == 1; };
-      const std::span<const int64_t> contracting = ints_of(module_[id], kContracting[side]);
-      Ints order(now.begin(), now.end());
-      std::stable_partition(order.begin(), order.end(), [&](int64_t i) { return !is_batch(i); });
-      // The second fastest is free where the fastest is contracted, and the other way round.
-      const auto other = std::find_if(order.begin() + 1, order.end(), [&](int64_t i) {
-        return !is_batch(i) && contains(contracting, i) != contains(contracting, order[0]);
-      });
-      if (other != order.end()) std::rotate(order.begin() + 1, other, other + 1);
-      operands[side] =
-          in_layout(operands[side], module_.shapes().with_layout(shape, ordered(module_.shapes(), order)));
-    }
-    editor_.set_operands(id, operands);
+    const std::span<const int64_t> batch = ints_of(module_[dot], kBatch[side]);
+    const std::span<const int64_t> contracting = ints_of(module_[dot], kContracting[side]);
+    const std::span<const int64_t> now = shape->layout->minor_to_major;
+    const auto is_batch = [&](int64_t i) { return contains(batch, i) || shape->dim(i) == 1; };
+    Ints order(now.begin(), now.end());
+    std::stable_partition(order.begin(), order.end(), [&](int64_t i) { return !is_batch(i); });
+    // The second fastest is free where the fastest is contracted, and the other way round.
+    const auto other = std::find_if(order.begin() + 1, order.end(), [&](int64_t i) {
+      return !is_batch(i) && contains(contracting, i) != contains(contracting, order[0]);
+    });
+    if (other != order.end()) std::rotate(order.begin() + 1, other, other + 1);
+    return ordered(module_.shapes(), order);
   }
 
   struct Copy {
@@ -251,6 +323,8 @@ class Assigner {
   const OpTable& table_;
   const TilingPolicy& policy_;
   ComputationId computation_;
+  InstructionId carried_;  // the parameter of a loop's body
+  std::map<InstructionId, ShapeRef> tuples_;  // of loops: what they carry
   IdMap<InstructionId, uint8_t> decided_;
   std::vector<InstructionId> result_;
   std::vector<Copy> copies_;
@@ -290,13 +364,17 @@ void assign_layouts(ModuleEditor& editor, const OpTable& table, const TilingPoli
   Module& module = editor.module();
   Assigner assigner(editor, table, policy);
   const std::vector<FlowComputation> flows = flow_computations(module, table);
-  IdMap<ComputationId, uint8_t> is_flow(module.computations.size());
-  for (const FlowComputation& flow : flows) is_flow[flow.id] = !flow.is_condition;
   for (Computation& computation : module.computations)
     for (const InstructionId id : computation.instructions)
       module.instructions[id].shape = assigner.canonical(module[id].shape);
+  // Bodies before their loops: what they carry follows what they do with it.
+  IdMap<ComputationId, InstructionId> loop_of(module.computations.size());
   for (const FlowComputation& flow : flows)
-    if (!flow.is_condition) assigner.run(flow.id);
+    for (const InstructionId id : module[flow.id].instructions)
+      if (module[id].find(AttrKey::kCondition) && module[id].find(AttrKey::kBody))
+        loop_of[module[id].find(AttrKey::kBody)->computations()[0]] = id;
+  for (size_t i = flows.size(); i-- > 0;)
+    if (!flows[i].is_condition) assigner.run(flows[i].id, loop_of[flows[i].id]);
 }
 
 }  // namespace hlosim
