@@ -13,6 +13,9 @@
 #include "cli/commands.h"
 
 namespace hlosim {
+
+std::function<int()> declare_lower(CLI::App& app, Streams streams);
+
 namespace {
 
 constexpr Command kCommands[] = {
@@ -21,6 +24,7 @@ constexpr Command kCommands[] = {
     {"check", "Read and verify modules; report what is wrong with them.", declare_check},
     {"run", "Execute a module on this processor; compare results.", declare_run, true},
     {"buffers", "Where every byte lives and when: values, live ranges, allocations.", declare_buffers},
+    {"lower", "Rewrite plain modules into roughly what a TPU compiler would run.", declare_lower},
     {"accuracy", "Hold simulated times against measured ones.", declare_accuracy},
     {"cost", "Count flops and bytes as XLA's HloCostAnalysis does.", declare_cost},
     {"print", "Read modules and print them as HLO text.", declare_print},

@@ -206,6 +206,38 @@ class Placer {
            std::ranges::all_of(users[tuple], [&](InstructionId user) { return is_element(user); });
   }
 
+  /// The loop only ever looks at parts of the value, and hands it on as it is: it is as well read where it lies.
+  bool only_sliced(ComputationId body, InstructionId parameter, InstructionId last, size_t index) const {
+    const auto users = users_of(module_, body);
+    bool sliced = false;
+    for (const InstructionId element : users[parameter]) {
+      if (!is_element(element) || index_of_element(element) != index) continue;
+      for (const InstructionId user : users[element]) {
+        if (user == last) {
+          if (module_[last].operands[index] != element) return false;
+        } else if (!slices(user, element)) {
+          return false;
+        } else {
+          sliced = true;
+        }
+      }
+    }
+    return sliced;
+  }
+
+  bool slices(InstructionId user, InstructionId value) const {
+    if (module_[user].opcode == Opcode::kDynamicSlice) return module_[user].operands[0] == value;
+    if (!is_fusion(user)) return false;
+    const ComputationId body = called(user, AttrKey::kCalls);
+    const auto users = users_of(module_, body);
+    for (size_t i = 0; i < module_[user].operands.size(); ++i) {
+      if (module_[user].operands[i] != value) continue;
+      for (const InstructionId inner : users[module_[body].parameters[i]])
+        if (module_[inner].opcode != Opcode::kDynamicSlice) return false;
+    }
+    return true;
+  }
+
   /// The smallest values that a loop carries, up to a part of the budget; returns their bytes.
   int64_t place_carried(ComputationId id, InstructionId loop, int64_t budget) {
     constexpr double kPart = 0.75;  // the rest is for what the body makes
@@ -220,7 +252,8 @@ class Placer {
     std::vector<std::pair<int64_t, size_t>> sizes;
     for (size_t k = 0; k < module_[init].operands.size(); ++k) {
       const ShapeRef shape = module_[loop].shape->elements[k];
-      if (shape->is_array() && shape->rank() > 0) sizes.push_back({array_size(shape).count(), k});
+      if (shape->is_array() && shape->rank() > 0 && !only_sliced(body, parameter, last, k))
+        sizes.push_back({array_size(shape).count(), k});
     }
     std::sort(sizes.begin(), sizes.end());
     int64_t bytes = 0;

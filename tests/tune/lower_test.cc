@@ -1,0 +1,89 @@
+// Lowered modules: they verify, compute what they did, and take no longer.
+#include "tune/lower.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "oracle/execute.h"
+#include "oracle/random_module.h"
+#include "sim/simulate.h"
+#include "support/modules.h"
+
+namespace hlosim {
+namespace {
+
+Device device_of(const std::string& name) {
+  DiagnosticList problems;
+  std::optional<Device> device = load_device(name, {}, {}, problems);
+  EXPECT_TRUE(device) << test::rendered(problems);
+  return device ? *device : Device();
+}
+
+/// The first difference between two results, empty if they agree.
+std::string difference(const test::Outputs& a, const test::Outputs& b) {
+  if (a.leaves.size() != b.leaves.size()) return "number of leaves";
+  for (size_t k = 0; k < a.leaves.size(); ++k) {
+    const test::Value &want = *a.leaves[k], &got = *b.leaves[k];
+    for (size_t i = 0; i < want.data.size(); ++i)
+      if (!test::agrees(want.type(), want.data[i], got.data[i])) return fmt::format("leaf {}, element {}", k, i);
+  }
+  return {};
+}
+
+// Roundings that simplification leaves out would show; the generator makes few, so few seeds are left out.
+TEST(Lower, RandomModulesComputeTheSame) {
+  const Device devices[] = {device_of("v4"), device_of("v6e")};
+  size_t compared = 0, fused = 0;
+  for (uint64_t seed = 0; seed < 600; ++seed) {
+    const std::string text = test::random_module(seed, false);
+    Module module = test::module_or_fail(text);
+    if (!is_plain(module)) continue;
+    const std::vector<test::ValuePtr> inputs = test::random_inputs(module, seed);
+    const test::Outputs before = test::execute(module, inputs);
+    if (!before.error.empty()) continue;
+    Result<Module> lowered = lower(module, op_table(), devices[seed % 2].config);
+    ASSERT_TRUE(lowered) << "seed " << seed << ": " << render(lowered.error()) << text;
+    const test::Outputs after = test::execute(*lowered, inputs);
+    EXPECT_EQ(after.error, "") << "seed " << seed;
+    const std::string found = difference(before, after);
+    EXPECT_EQ(found, "") << "seed " << seed << "\n" << text << "\n" << to_text(*lowered, op_table());
+    if (!found.empty()) return;
+    ++compared;
+    for (const Instruction& instruction : lowered->instructions)
+      fused += op_table()[instruction.opcode].has(kFusion);
+  }
+  EXPECT_GT(compared, 300u);
+  EXPECT_GT(fused, 300u);
+}
+
+TEST(Lower, EveryPlainModuleOfTheCorpusVerifies) {
+  const std::filesystem::path folder = std::filesystem::path(HLOSIM_SHARED_DIR) / "corpus" / "ok";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  const Device device = device_of("v5e");
+  size_t plain = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const Result<SourcePtr> source = read_source(entry.path());
+    ASSERT_TRUE(source);
+    DiagnosticList problems;
+    for (Module& module : read_modules(*source, op_table(), problems)) {
+      if (!verify(module, op_table(), problems) || !is_plain(module)) continue;
+      ++plain;
+      const Result<Module> lowered = lower(module, op_table(), device.config);
+      EXPECT_TRUE(lowered) << entry.path().filename() << ": " << render(lowered.error());
+    }
+  }
+  EXPECT_GT(plain, 500u);
+}
+
+TEST(Lower, OnlyWhatNoCompilerTouchedIsPlain) {
+  EXPECT_TRUE(is_plain(test::module_or_fail("HloModule m\nENTRY e { ROOT a = f32[4] parameter(0) }")));
+  EXPECT_TRUE(is_plain(test::module_or_fail("HloModule m\nENTRY e { ROOT a = f32[4,2]{0,1} parameter(0) }")));
+  EXPECT_FALSE(
+      is_plain(test::module_or_fail("HloModule m\nENTRY e { ROOT a = f32[4,2]{1,0:T(8,128)} parameter(0) }")));
+  EXPECT_FALSE(is_plain(
+      test::module_or_fail("HloModule m, is_scheduled=true\nENTRY e { ROOT a = f32[4] parameter(0) }")));
+}
+
+}  // namespace
+}  // namespace hlosim
