@@ -95,9 +95,8 @@ ShapeRef infer_reduce(OpContext& op) {
       op, kept, [&](size_t i) { return (result->is_tuple() ? result->elements[i] : result)->element_type; });
 }
 
-/// The computation once an input element; then, for a reduced dimension along lanes or sublanes, steps across
-/// those of the array in which reduced dimensions have shrunk to 1: each halves what is left of 128 lanes or 8
-/// sublanes.
+/// The computation once an input element; then, for a reduced dimension along lanes or sublanes, one
+/// step across those of the array in which reduced dimensions have shrunk to 1.
 void reduce_work(const OpContext& op, Work& work) {
   const ShapeRef input = op.operand_shape(0);
   add_applications(op, op.called(), input, 1, work);
@@ -106,12 +105,10 @@ void reduce_work(const OpContext& op, Work& work) {
   for (const int64_t i : reduced) sizes[static_cast<size_t>(i)] = 1;
   const auto results = static_cast<double>(op.operand_count() / 2);
   const VectorOp across[] = {VectorOp::kCrossLane, VectorOp::kCrossSublane};
-  constexpr int64_t kRegister[] = {128, 8};
   for (int64_t minor = 0; minor < 2; ++minor) {
     const int64_t dimension = minor_dimension(input, minor);
-    if (dimension < 0 || !holds(reduced, dimension) || input->dim(dimension) <= 1) continue;
-    const auto along = static_cast<uint64_t>(std::min(input->dim(dimension), kRegister[minor]));
-    work.vectors.push_back({across[minor], resized(op, input, sizes), std::bit_width(along - 1) * results});
+    if (dimension >= 0 && holds(reduced, dimension) && input->dim(dimension) > 1)
+      work.vectors.push_back({across[minor], resized(op, input, sizes), results});
   }
 }
 

@@ -60,8 +60,10 @@ class Assigner {
     copies_.clear();
     for (const InstructionId at : order) put(at);
     const InstructionId root = module_[id].root;
-    const InstructionId last =
-        module_[root].shape->is_array() ? in_layout(root, canonical(module_[root].shape)) : root;
+    const bool is_argument = id == module_.entry && module_[root].parameter_number >= 0;
+    InstructionId last = root;
+    if (module_[root].shape->is_array())
+      last = is_argument ? copied(root, module_[root].shape) : in_layout(root, canonical(module_[root].shape));
     Computation& computation = module_.computations[id];
     computation.root = last;
     computation.instructions = result_;
@@ -183,7 +185,7 @@ class Assigner {
         module_.instructions[other].shape = border_shape(other);
   }
 
-  /// Dimensions of size 1 come and go, the others keep their order; else row-major.
+  /// Dimensions of size 1 come and go, the others keep their order; else what needs least memory.
   const Layout* reindexed(const Instruction& instruction) {
     const ShapeRef from = shape_of(instruction.operands[0]), to = instruction.shape;
     Ints large_from, large_to;
@@ -203,7 +205,7 @@ class Assigner {
         if (at != large_from.end()) order.push_back(large_to[static_cast<size_t>(at - large_from.begin())]);
       }
     } else {
-      for (size_t i = large_to.size(); i-- > 0;) order.push_back(large_to[i]);
+      return compact_layout(module_.shapes(), to, policy_);
     }
     for (int64_t i = to->rank() - 1; i >= 0; --i)
       if (to->dim(i) == 1) order.push_back(i);
@@ -239,8 +241,10 @@ class Assigner {
     set_layout(id, ordered(module_.shapes(), order));
   }
 
-  /// Row-major, sizes of 1 last.
+  /// Of dots row-major, sizes of 1 last; of convolutions what needs least memory.
   const Layout* product_order(const Instruction& instruction) {
+    if (instruction.opcode != Opcode::kDot)
+      return compact_layout(module_.shapes(), instruction.shape, policy_);
     Ints order;
     for (int64_t i = instruction.shape->rank() - 1; i >= 0; --i)
       if (instruction.shape->dim(i) != 1) order.push_back(i);
@@ -260,9 +264,7 @@ class Assigner {
     }
     for (const auto& [from, shape, copy] : copies_)
       if (from == id && shape == wanted) return copy;
-    const InstructionId operands[] = {id};
-    const InstructionId copy = editor_.add(computation_, Opcode::kCopy, "copy", wanted, operands);
-    result_.push_back(copy);
+    const InstructionId copy = copied(id, wanted);
     copies_.push_back({id, wanted, copy});
     return copy;
   }
@@ -271,9 +273,15 @@ class Assigner {
     const FusionRole here = role(id);
     std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
     if (here == FusionRole::kNone && module_[id].parameter_number < 0) {
+      const bool is_result = computation_ == module_.entry && id == module_[computation_].root &&
+                             module_[id].opcode == Opcode::kTuple;
       const bool has_elements = tuples_.contains(id) && module_[id].opcode == Opcode::kTuple;
       for (size_t i = 0; i < operands.size(); ++i) {
         if (shape_of(operands[i])->is_tuple()) continue;
+        if (is_result && module_[operands[i]].parameter_number >= 0 && shape_of(operands[i])->is_array()) {
+          operands[i] = copied(operands[i], shape_of(operands[i]));  // results have memory of their own
+          continue;
+        }
         operands[i] = in_layout(operands[i],
                                 has_elements ? shape_of(id)->elements[i] : canonical(shape_of(operands[i])));
       }
@@ -310,6 +318,13 @@ class Assigner {
     });
     if (other != order.end()) std::rotate(order.begin() + 1, other, other + 1);
     return ordered(module_.shapes(), order);
+  }
+
+  InstructionId copied(InstructionId id, ShapeRef shape) {
+    const InstructionId operands[] = {id};
+    const InstructionId copy = editor_.add(computation_, Opcode::kCopy, "copy", shape, operands);
+    result_.push_back(copy);
+    return copy;
   }
 
   struct Copy {
@@ -371,7 +386,7 @@ void assign_layouts(ModuleEditor& editor, const OpTable& table, const TilingPoli
   IdMap<ComputationId, InstructionId> loop_of(module.computations.size());
   for (const FlowComputation& flow : flows)
     for (const InstructionId id : module[flow.id].instructions)
-      if (module[id].find(AttrKey::kCondition) && module[id].find(AttrKey::kBody))
+      if (module[id].find(AttrKey::kCondition) && module[id].find(AttrKey::kBody) && module[id].shape->is_tuple())
         loop_of[module[id].find(AttrKey::kBody)->computations()[0]] = id;
   for (size_t i = flows.size(); i-- > 0;)
     if (!flows[i].is_condition) assigner.run(flows[i].id, loop_of[flows[i].id]);

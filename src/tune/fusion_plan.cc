@@ -56,9 +56,13 @@ class Planner {
       : module_(module), table_(table), order_(module[id].instructions), place_(make_places()),
         ancestors_(module, order_, place_) {
     const auto users = users_of(module, id);
+    std::set<InstructionId> waited_for;  // others run after them
+    for (const InstructionId at : order_)
+      if (const Attr* before = module[at].find(AttrKey::kControlPredecessors))
+        waited_for.insert(before->instructions().begin(), before->instructions().end());
     for (const InstructionId at : order_) {
       Node node;
-      node.role = fusion_role(table, module[at]);
+      node.role = waited_for.contains(at) ? FusionRole::kNone : fusion_role(table, module[at]);
       // Scalars are the scalar unit's, and loop counters keep their form.
       if (module[at].shape->is_scalar() && node.role != FusionRole::kReduce && node.role != FusionRole::kProduct &&
           !module[at].literal && node.role != FusionRole::kFill)

@@ -252,7 +252,10 @@ class Placer {
     std::vector<std::pair<int64_t, size_t>> sizes;
     for (size_t k = 0; k < module_[init].operands.size(); ++k) {
       const ShapeRef shape = module_[loop].shape->elements[k];
-      if (shape->is_array() && shape->rank() > 0 && !only_sliced(body, parameter, last, k))
+      const InstructionId result = module_[id].root;
+      const bool is_result =
+          is_element(result) && module_[result].operands[0] == loop && index_of_element(result) == k;
+      if (shape->is_array() && shape->rank() > 0 && !is_result && !only_sliced(body, parameter, last, k))
         sizes.push_back({array_size(shape).count(), k});
     }
     std::sort(sizes.begin(), sizes.end());

@@ -1,6 +1,7 @@
 #include "tune/simplify.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <optional>
 
@@ -70,6 +71,8 @@ class Simplifier {
       visit_reshape(id);
     } else if (instruction.opcode == Opcode::kDot && instruction.shape->is_static()) {
       visit_dot(id);
+    } else if (const InstructionId same = unchanged(id); same.valid()) {
+      replaced_[id] = same;
     } else if (instruction.opcode == Opcode::kConvert && widened(id).valid()) {
       replaced_[id] = reshaped(widened(id), instruction.shape);
     } else if (fusion_role(table_, instruction) == FusionRole::kElement && instruction.operands.size() == 1 &&
@@ -104,6 +107,49 @@ class Simplifier {
     const InstructionId operands[] = {source};
     editor_.set_operands(id, operands);
     result_.push_back(id);
+  }
+
+  enum class Everywhere : uint8_t { kSomething, kZero, kOne };
+
+  /// What all elements of a value are, seen through what keeps 0 and 1.
+  Everywhere everywhere(InstructionId id) const {
+    while (!module_[id].literal) {
+      const FusionRole role = fusion_role(table_, module_[id]);
+      const bool keeps = module_[id].opcode == Opcode::kBroadcast || module_[id].opcode == Opcode::kConvert ||
+                         module_[id].opcode == Opcode::kTranspose || role == FusionRole::kReindex;
+      if (!keeps || module_[id].operands.size() != 1) return Everywhere::kSomething;
+      id = module_[id].operands[0];
+    }
+    const Literal& literal = *module_[id].literal;
+    if (!literal.shape->is_scalar() || literal.elided) return Everywhere::kSomething;
+    uint64_t bits = 0;
+    std::memcpy(&bits, literal.data.data(), std::min(literal.data.size(), sizeof bits));
+    if (literal.data.size() <= sizeof bits && bits == 0) return Everywhere::kZero;
+    return bits == one_of(literal.shape->element_type) ? Everywhere::kOne : Everywhere::kSomething;
+  }
+
+  /// Bits of 1; of no value where that isn't needed.
+  static uint64_t one_of(ElementType type) {
+    if (type == ElementType::kF32) return 0x3f80'0000;
+    if (type == ElementType::kBF16) return 0x3f80;
+    if (type == ElementType::kF16) return 0x3c00;
+    return is_integer(type) ? 1 : ~uint64_t{0};
+  }
+
+  /// The operand that `id` is anyway: x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1.
+  InstructionId unchanged(InstructionId id) const {
+    const Instruction& instruction = module_[id];
+    if (instruction.operands.size() != 2 || !instruction.shape->is_array()) return {};
+    const Opcode opcode = instruction.opcode;
+    const bool sum = opcode == Opcode::kAdd, product = opcode == Opcode::kMultiply;
+    if (!sum && !product && opcode != Opcode::kSubtract && opcode != Opcode::kDivide) return {};
+    const Everywhere neutral = sum || opcode == Opcode::kSubtract ? Everywhere::kZero : Everywhere::kOne;
+    const auto stays = [&](size_t other, size_t operand) {
+      return everywhere(instruction.operands[other]) == neutral &&
+             module_[instruction.operands[operand]].shape->logical == instruction.shape->logical;
+    };
+    if (stays(1, 0)) return instruction.operands[0];
+    return (sum || product) && stays(0, 1) ? instruction.operands[1] : InstructionId{};
   }
 
   /// x, if `id` brings x back to its floating-point type after it was rounded to a narrower one. XLA leaves

@@ -156,7 +156,7 @@ TEST(DataMovement, OnlyWhatLeavesItsRegisterIsShuffled) {
   EXPECT_EQ(shuffles("x = f32[16,128] reshape(f32[2,8,128] a)"), "");
   EXPECT_EQ(shuffles("x = f32[14,128] reshape(f32[2,7,128] a)"), "sublanes ");
   EXPECT_EQ(shuffles("x = f32[8,64] reshape(f32[4,128] a)"), "lanes ");
-  EXPECT_EQ(shuffles("x = f32[8,128]{1,0} reshape(f32[1024]{0} a)"), "lanes ");
+  EXPECT_EQ(shuffles("x = f32[8,128]{1,0} reshape(f32[1024]{0} a)"), "sublanes ");
   EXPECT_EQ(shuffles("x = f32[8,128]{1,0:T(8,128)} reshape(f32[1024]{0:T(1024)} a)"), "");
   EXPECT_EQ(shuffles("x = f32[8,128] broadcast(f32[128] a), dimensions={1}"), "");
   EXPECT_EQ(shuffles("x = f32[8,128] broadcast(f32[8] a), dimensions={0}"), "lanes ");
