@@ -29,7 +29,7 @@ enum class Lowering : uint8_t { kPlain, kNever };
 class Estimator {
  public:
   /// Requires: a verified module; both outlive the estimator. Shapes without layout get the default one.
-  Estimator(Module& module, const OpTable& table, Lowering lowering = Lowering::kPlain);
+  Estimator(Module& module, const OpTable& table, Lowering lowering = Lowering::kNever);
 
   /// Errors: as simulate(). Post: the arrays of the module that ran carry the layouts that they had.
   Result<Estimate> run(const Device& device, const SimulateOptions& options);
