@@ -115,9 +115,11 @@ void add_findings(Occupancy& occupancy, const Module& module) {
 }  // namespace
 
 Bytes mean_over_time(const SpaceOccupancy& space, std::span<const Picoseconds> times) {
+  const bool takes_time =
+      std::any_of(times.begin(), times.end(), [](Picoseconds time) { return time.count() > 0; });
   double bytes = 0, total = 0;
   for (size_t i = 0; i < space.at_step.size(); ++i) {
-    const auto time = static_cast<double>(times[i].count());
+    const double time = takes_time ? static_cast<double>(times[i].count()) : 1.0;
     bytes += static_cast<double>(space.at_step[i].count()) * time;
     total += time;
   }

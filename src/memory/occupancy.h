@@ -48,8 +48,8 @@ struct Occupancy {
   std::vector<Diagnostic> findings;
 };
 
-/// Mean of the bytes there over time: step i takes `times[i]`, all executions together. 0 B where no step takes
-/// any.
+/// Mean of the bytes there over time: step i takes `times[i]`, all executions together. Over the steps where
+/// none takes any.
 Bytes mean_over_time(const SpaceOccupancy& space, std::span<const Picoseconds> times);
 
 /// `order`: the instructions of each computation that runs as control flow (sim/schedule.h).

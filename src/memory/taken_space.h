@@ -1,6 +1,7 @@
 // Which bytes of a heap are taken when, for finding free ones over a span of time.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
