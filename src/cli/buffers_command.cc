@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <ostream>
 
@@ -95,28 +96,62 @@ bool read_setting(const Options& options, Streams streams, Setting& setting) {
   return true;
 }
 
-int report_on_dump(const Options& options, const std::string& file, Streams streams, std::string& out) {
+int report_on_dump(const Options& options, const Setting& setting, const std::string& file, Streams streams,
+                   std::string& out) {
   const std::optional<BufferDump> dump = read_dump_file(file, streams);
   if (!dump) return kExitInput;
+  const bool is_2022 = dump->era == Era::k2022;
+  const auto refuse = [&](const std::string& why) {
+    streams.err << fmt::format("hlosim: error: {} is a dump{}; {}\n", file,
+                               is_2022 ? " in the dialect of 2022" : "", why);
+    return kExitInput;
+  };
+  if (setting.dump) return refuse("--check needs the module");
+  if (options.at && options.format != "text") return refuse("--at is for --format=text");
+  if (options.at && *options.at >= static_cast<int64_t>(dump->live_range.sequence.size()))
+    return refuse(dump->live_range.sequence.empty()
+                      ? fmt::format("--at={}: it has no live ranges", *options.at)
+                      : fmt::format("--at={}: it has steps 0 to {}", *options.at, dump->live_range.end - 1));
   if (options.format == "text")
-    out += dump_summary(*dump);
+    out += dump_summary(*dump, {options.at, setting.report.top});
   else if (options.format == "usage")
     out += usage_report(*dump);
-  else if (options.format == (dump->era == Era::k2022 ? "xla-2022" : "xla"))
+  else if (options.format == "xla" || (options.format == "xla-2022" && is_2022))
     out += to_text(*dump);
-  else {
-    streams.err << fmt::format("hlosim: error: {} is a dump{}; --format={} needs the module\n", file,
-                               dump->era == Era::k2022 ? " in the dialect of 2022" : "", options.format);
-    return kExitInput;
-  }
-  return kExitSuccess;
+  else
+    return refuse(fmt::format("--format={} needs the module", options.format));
+  const std::vector<std::string> overflows = dump_overflows(*dump, setting.report.capacities);
+  for (const std::string& overflow : overflows)
+    if (options.format == "text")
+      out += fmt::format("Ran out of memory in memory space {}\n", overflow);
+    else
+      streams.err << "hlosim: " << overflow << "\n";
+  return overflows.empty() ? kExitSuccess : kExitFailedCheck;
 }
+
+/// Where the lines of a text begin, for many places in it.
+class LineTable {
+ public:
+  explicit LineTable(const SourceFile& source) {
+    const std::string_view text = source.text();
+    for (size_t at = 0; at < text.size(); ++at)
+      if (text[at] == '\n') starts_.push_back(at + 1);
+  }
+  LineColumn locate(size_t offset) const {
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
+    return {next - starts_.begin(), static_cast<int64_t>(offset - *(next - 1)) + 1};
+  }
+
+ private:
+  std::vector<size_t> starts_ = {0};
+};
 
 int check(const Setting& setting, const BufferAnalysis& analysis, std::string& out) {
   const std::vector<Diagnostic> found =
       differences(*setting.dump, dump_of(analysis, op_table(), setting.buffers.era));
+  const LineTable lines(*setting.dump->source);
   for (const Diagnostic& difference : found) {
-    const LineColumn at = difference.source->locate(difference.offset);
+    const LineColumn at = lines.locate(difference.offset);
     out += fmt::format("{}:{}:{}: {}\n", difference.source->name(), at.line, at.column, difference.message);
   }
   out += found.empty() ? "The dump is what the module gives.\n"
@@ -167,7 +202,7 @@ int buffers(const Options& options, Streams streams) {
   for (const std::string& file : options.files) {
     const Result<SourcePtr> source = read_input(file, streams);
     if (source && looks_like_dump((*source)->text())) {
-      worst = std::max(worst, report_on_dump(options, file, streams, out));
+      worst = std::max(worst, report_on_dump(options, setting, file, streams, out));
       continue;
     }
     ModuleInput input = read_module_input(file, false, streams);
