@@ -85,6 +85,8 @@ Result<Estimate> Estimator::run_module(Module& module, const Device& device, con
   assumptions.add_all(simulation->assumptions);
   simulation->assumptions = std::move(assumptions);
   Occupancy occupancy = memory_occupancy(module, device.config, simulation->schedule.order);
+  if (!occupancy.unknown.empty())
+    simulation->assumptions.add("what memory holds is left out: " + occupancy.unknown);
   return Estimate{nullptr, std::move(*simulation), std::move(occupancy)};
 }
 

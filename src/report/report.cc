@@ -118,6 +118,10 @@ class ReportMaker {
 
   // Spaces in the order of the device file, then those that it doesn't know.
   void make_spaces() {
+    IdMap<InstructionId, Picoseconds> times(module_.instructions.size());
+    for (const InstructionRecord& record : estimate_.simulation.instructions)
+      times[record.id] = record.self_time;
+    for (const InstructionId step : estimate_.occupancy.steps) step_times_.push_back(times[step]);
     const DeviceConfig& config = device_.config;
     const SpaceTraffic& traffic = estimate_.simulation.totals.traffic;
     for (size_t i = 0; i < config.memory.size(); ++i) {
@@ -152,6 +156,7 @@ class ReportMaker {
     row.is_used = true;
     row.capacity = use.capacity;
     row.peak = use.peak;
+    row.mean = mean_over_time(use, step_times_);
     row.peak_step = use.peak_step;
     row.reserved = use.reserved;
     const std::vector<InstructionId>& steps = estimate_.occupancy.steps;
@@ -302,6 +307,7 @@ class ReportMaker {
   const Device& device_;
   const Estimate& estimate_;
   Lines lines_;
+  std::vector<Picoseconds> step_times_;  // of the flattened schedule
   Report report_;
 };
 

@@ -44,6 +44,7 @@ struct ReportSpace {
   bool is_used = false;             // something lives there: the rest means something
   std::optional<Bytes> capacity{};  // of the device; unknown when the device file doesn't tell
   Bytes peak{};
+  Bytes mean{};           // over the time of the run
   int32_t peak_step = 0;  // of the flattened schedule
   std::string_view peak_instruction{};
   std::optional<Bytes> reserved{};      // scratch of single instructions, not in `peak`

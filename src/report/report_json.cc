@@ -114,6 +114,7 @@ Json space_json(const ReportSpace& space) {
           {"name", space.name},
           {"capacity_bytes", or_null(space.capacity)},
           {"peak_bytes", space.peak.count()},
+          {"mean_bytes", space.mean.count()},
           {"peak_step", space.is_used ? Json(space.peak_step) : Json(nullptr)},
           {"peak_instruction", text_or_null(space.peak_instruction)},
           {"scratch_bytes", or_null(space.reserved)},

@@ -134,6 +134,7 @@ class TextReport {
                  {"read"},
                  {"written"},
                  {"peak"},
+                 {"mean"},
                  {"capacity"},
                  {"used"},
                  {"scratch"},
@@ -143,7 +144,8 @@ class TextReport {
                                    ? space.name
                                    : fmt::format("{} S({})", space.name, space.number);
       table.add({name, to_text(space.read), to_text(space.written),
-                 space.is_used ? to_text(space.peak) : "nothing", optional_bytes(space.capacity),
+                 space.is_used ? to_text(space.peak) : "nothing", space.is_used ? to_text(space.mean) : "-",
+                 optional_bytes(space.capacity),
                  space.is_used && space.capacity && space.capacity->count() > 0
                      ? percent(space.peak / *space.capacity)
                  : space.is_used ? "unknown"
