@@ -38,6 +38,7 @@ struct Command {
 };
 
 std::function<int()> declare_report(CLI::App& app, Streams streams);
+std::function<int()> declare_trace(CLI::App& app, Streams streams);
 std::function<int()> declare_check(CLI::App& app, Streams streams);
 std::function<int()> declare_run(CLI::App& app, Streams streams);
 std::function<int()> declare_cost(CLI::App& app, Streams streams);

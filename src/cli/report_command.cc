@@ -2,40 +2,29 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <regex>
 
-#include "base/text.h"
 #include "cli/commands.h"
-#include "cli/device_input.h"
 #include "cli/input.h"
 #include "cli/run.h"
-#include "model/custom_call_costs.h"
+#include "cli/simulation_setting.h"
 #include "ops/op_table.h"
 #include "report/estimate.h"
 #include "report/report.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
+#include "report/trace.h"
 
 namespace hlosim {
 namespace {
 
-struct Options {
-  std::vector<std::string> files;
-  std::string device;
-  std::vector<std::string> overrides;
-  std::string topology;
-  std::optional<int64_t> devices;
-  int64_t slices = 1;
+struct Options : SimulationOptions {
   std::string format = "text";
   std::string output = "-";
   int64_t top = 10;
-  std::string module;
-  int64_t while_trip_count = 1;
-  std::string custom_call_costs;
+  bool timeline = false;
   std::string fail_on;
   bool no_lower = false;
 };
@@ -131,7 +120,8 @@ std::optional<Setting> read_setting(const Options& options, Streams streams) {
 }
 
 /// The report of one module; says what is wrong.
-std::optional<Report> report_module(Module& module, const Setting& setting, Streams streams) {
+std::optional<Report> report_module(Module& module, const SimulationSetting& setting, const Options& options,
+                                    Streams streams) {
   SimulateOptions simulate = setting.simulate;
   simulate.custom_calls = &setting.custom_calls;
   Estimator estimator(module, op_table(), setting.lowering);
@@ -144,6 +134,8 @@ std::optional<Report> report_module(Module& module, const Setting& setting, Stre
     return std::nullopt;
   }
   Report report = make_report(module, op_table(), setting.device, *estimate);
+  if (options.timeline)
+    report.timeline = timeline_text(make_trace(module, op_table(), setting.device, *estimate));
   report.unused_keys = keys_without_effect(estimator, setting.device, simulate, *estimate);
   return report;
 }
@@ -170,39 +162,18 @@ void warn_of_unused_keys(const Report& report, Streams streams) {
                                key.from_set ? "--set " : "", key.path, key.text, report.module_name);
 }
 
-int no_module_error(const Options& options, const std::vector<std::string>& names, Streams streams) {
-  std::string known;
-  constexpr size_t kShown = 10;
-  for (size_t i = 0; i < std::min(names.size(), kShown); ++i)
-    known += fmt::format("{}{} {}", i > 0 ? ", " : "", i, names[i]);
-  if (names.size() > kShown) known += fmt::format(", and {} more", names.size() - kShown);
-  streams.err << render(
-      failure(fmt::format("--module: no module is called or numbered '{}'", shown(options.module)),
-              names.empty() ? "" : fmt::format("there are: {}", known))
-          .value());
-  return kExitInput;
-}
-
 int report(const Options& options, Streams streams) {
-  std::optional<Setting> setting = read_setting(options, streams);
+  std::optional<SimulationSetting> setting = read_simulation(options, streams);
   if (!setting) return kExitInput;
-  bool ok = true;
-  std::vector<std::string> names;
-  std::vector<Module> modules;  // a report's names are views into its module
+  setting->simulate.keep_timeline = options.timeline;
+  std::vector<std::unique_ptr<Module>> modules;  // a report's names are views into its module
   std::vector<Report> reports;
-  for (const std::string& file : options.files) {
-    ModuleInput input = read_module_input(file, false, streams);
-    ok = ok && input.ok;
-    for (Module& module : input.modules) {
-      names.emplace_back(module.name);
-      if (!setting->choice.takes(module, names.size() - 1) || !input.ok) continue;
-      modules.push_back(std::move(module));
-      std::optional<Report> one = report_module(modules.back(), *setting, streams);
-      ok = ok && one;
-      if (one) reports.push_back(std::move(*one));
-    }
-  }
-  if (reports.empty()) return ok ? no_module_error(options, names, streams) : kExitInput;
+  const bool ok = for_each_chosen(options, *setting, streams, modules, [&](Module& module) {
+    std::optional<Report> one = report_module(module, *setting, options, streams);
+    if (one) reports.push_back(std::move(*one));
+    return one.has_value();
+  });
+  if (reports.empty()) return kExitInput;
   if (options.format == "csv")
     for (const Report& one : reports) warn_of_unused_keys(one, streams);
   if (!write_output(options.output, printed(reports, options), streams) || !ok) return kExitInput;
@@ -215,19 +186,7 @@ int report(const Options& options, Streams streams) {
 
 std::function<int()> declare_report(CLI::App& app, Streams streams) {
   const auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->files, "HLO text files; - is standard input")->required();
-  app.add_option("--device", options->device,
-                 "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
-  app.add_option("--set", options->overrides,
-                 "path=value: another value for a key of the device; may be repeated")
-      ->allow_extra_args(false);
-  app.add_option("--topology", options->topology,
-                 "Slice of chips, as in 2x2x1; 4x4x8_twisted, 4x4_mesh, 3x5_torus: whatever the rule says");
-  app.add_option("--devices", options->devices, "Number of devices of all slices")
-      ->check(whole_number_from(1));
-  app.add_option("--slices", options->slices, "Slices of that topology, joined by the hosts' network")
-      ->check(whole_number_from(1))
-      ->capture_default_str();
+  declare_simulation(app, *options);
   app.add_option("--format", options->format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
@@ -245,6 +204,7 @@ std::function<int()> declare_report(CLI::App& app, Streams streams) {
                "Take modules that no TPU compiler has touched as they stand");
   app.add_option("--custom-call-costs", options->custom_call_costs,
                  "YAML file with costs of custom calls by target");
+  app.add_flag("--timeline", options->timeline, "Draw what runs when, in text");
   app.add_option("--fail-on", options->fail_on,
                  "Exit with 1 when the module doesn't fit into the device's memory")
       ->check(CLI::IsMember({"oom"}));

@@ -21,6 +21,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"report", "Estimate what modules cost on a device: time, traffic, memory, padding.", declare_report},
     {"explain", "Why an instruction takes the time it takes, number by number.", declare_explain},
+    {"trace", "Write what runs when: for Perfetto and Chrome, or as a picture.", declare_trace},
     {"check", "Read and verify modules; report what is wrong with them.", declare_check},
     {"run", "Execute a module on this processor; compare results.", declare_run, true},
     {"buffers", "Where every byte lives and when: values, live ranges, allocations.", declare_buffers},

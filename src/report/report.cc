@@ -36,20 +36,6 @@ class Lines {
   bool known_ = false;
 };
 
-// The value of op_name="…" in metadata as written; empty when there is none.
-std::string_view op_name_of(const Instruction& instruction) {
-  const Attr* metadata = instruction.find(AttrKey::kMetadata);
-  if (!metadata) return {};
-  constexpr std::string_view kKey = "op_name=\"";
-  const std::string_view text = metadata->text();
-  const size_t key = text.find(kKey);
-  if (key == std::string_view::npos) return {};
-  const size_t begin = key + kKey.size();
-  size_t end = begin;
-  while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-  return text.substr(begin, std::min(end, text.size()) - begin);
-}
-
 std::string space_name(const DeviceConfig& device, int64_t number) {
   const MemorySpace* space = device.memory_space(number);
   return space ? space->name : fmt::format("S({})", number);
@@ -312,6 +298,19 @@ class ReportMaker {
 };
 
 }  // namespace
+
+std::string_view op_name_of(const Instruction& instruction) {
+  const Attr* metadata = instruction.find(AttrKey::kMetadata);
+  if (!metadata) return {};
+  constexpr std::string_view kKey = "op_name=\"";
+  const std::string_view text = metadata->text();
+  const size_t key = text.find(kKey);
+  if (key == std::string_view::npos) return {};
+  const size_t begin = key + kKey.size();
+  size_t end = begin;
+  while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+  return text.substr(begin, std::min(end, text.size()) - begin);
+}
 
 Report make_report(const Module& module, const OpTable& table, const Device& device,
                    const Estimate& estimate) {

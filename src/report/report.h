@@ -132,6 +132,7 @@ struct Report {
   std::vector<ReportPadding> padding;  // the dearest first, at most kMaxPaddingRows
   std::vector<ReportAssumption> assumptions;
   UnusedKeys unused_keys;
+  std::string timeline;  // drawn in text, if asked for
 
   /// Spaces that overflow, the worst first.
   std::vector<const ReportSpace*> overflows() const;
@@ -149,6 +150,9 @@ inline constexpr size_t kLargestBuffers = 5;
 /// The report's names are views into `module`, which has to outlive it, or into what ran instead.
 Report make_report(const Module& module, const OpTable& table, const Device& device,
                    const Estimate& estimate);
+
+/// The value of op_name="…" in the metadata as written; empty when there is none.
+std::string_view op_name_of(const Instruction& instruction);
 
 /// 16 hex digits over the module's canonical text without metadata: blanks, comments and the spelling of
 /// the dialect don't matter.

@@ -38,6 +38,7 @@ class TextReport {
     heading();
     summary();
     findings();
+    timeline();
     memory();
     categories();
     units();
@@ -126,6 +127,10 @@ class TextReport {
     if (report_.unused_keys.unchecked > 0)
       line("  {} more keys were not tried: the module is too large to run once for each",
            report_.unused_keys.unchecked);
+  }
+
+  void timeline() {
+    if (!report_.timeline.empty()) out_ += "\n" + report_.timeline;
   }
 
   void memory() {

@@ -67,12 +67,11 @@ class Runner {
     record.time = overlap_.now() - record.start;
     record.self_time = record.time - std::min(record.time, called_time_);
     account(record);
-    called_time_ = Picoseconds(0);
+    called_time_ = called_overhead_ = Picoseconds(0);
     called_ = false;
-    if (c_.options.keep_timeline && record.time.count() > 0 && record.exposed != record.time)
-      run_.spans.push_back({id, Lane::kTensorCore, record.start, overlap_.now(), false});
-    else if (c_.options.keep_timeline && record.time.count() > 0)
-      run_.spans.push_back({id, Lane::kTensorCore, record.start, overlap_.now(), true});
+    const bool waits = record.time.count() > 0 && record.exposed == record.time;
+    if (c_.options.keep_timeline && (record.time.count() > 0 || def.has(kAsyncStart) || def.has(kAsyncDone)))
+      run_.spans.push_back({id, Lane::kTensorCore, record.start, overlap_.now(), waits});
     run_.instructions.push_back(std::move(record));
     return {};
   }
@@ -83,11 +82,75 @@ class Runner {
 
   /// Latencies, then the stream; links and PCIe are taken one transfer after the other.
   void compute(InstructionRecord& record, Picoseconds stream, Picoseconds work, int64_t count) {
-    if (record.cost.busy[kIciUnit].count() > 0) drain(Lane::kIci, record);
-    if (record.cost.busy[kHostUnit].count() > 0) drain(Lane::kHost, record);
-    overlap_.pass(record.cost.fixed);
-    overlap_.run(stream, work);
+    ReplayStep step;
+    step.drains_links = record.cost.busy[kIciUnit].count() > 0;
+    step.drains_host = record.cost.busy[kHostUnit].count() > 0;
+    step.fixed = record.cost.fixed, step.stream = stream, step.hbm_work = work;
+    perform(step, tickets_, record);
     add_work(record.cost, count);
+    run_.steps.push_back(step);
+  }
+
+  // ── what a step does to time ──
+
+  /// `tickets`: of the starts of the computation that the step belongs to, in their order.
+  void perform(const ReplayStep& step, std::vector<size_t>& tickets, InstructionRecord& record) {
+    if (step.drains_links) drain(Lane::kIci, record);
+    if (step.drains_host) drain(Lane::kHost, record);
+    switch (step.kind) {
+      case ReplayStep::Kind::kWork:
+        overlap_.pass(step.fixed);
+        return overlap_.run(step.stream, step.hbm_work);
+      case ReplayStep::Kind::kStart:
+        if (step.lane == Lane::kDmaIn || step.lane == Lane::kDmaOut) make_room(step.lane, record);
+        overlap_.pass(step.fixed);
+        overlap_.run(step.stream, Picoseconds(0));
+        tickets.push_back(overlap_.start(step.lane, step.latency, step.transfer, step.demand));
+        transfer_of_ticket_.push_back(kNoRecord);
+        return;
+      case ReplayStep::Kind::kWait:
+        return wait(tickets[static_cast<size_t>(step.which)], record);
+      case ReplayStep::Kind::kCall:
+        overlap_.pass(step.fixed);
+        return run_callees(step, record);
+    }
+  }
+
+  /// dma.outstanding copies per direction and core: a further one waits for the first.
+  void make_room(Lane lane, InstructionRecord& record) {
+    const auto limit = static_cast<size_t>(std::max<int64_t>(1, c_.device.dma.outstanding * c_.device.cores));
+    while (overlap_.in_flight(lane) >= limit) wait(overlap_.first_in_flight(lane), record);
+  }
+
+  /// While nothing else is in flight, each time takes as long as it takes alone. Otherwise what is in flight
+  /// changes and is changed; but as long as no transfer of the caller begins or ends, all times are alike.
+  void run_callees(const ReplayStep& step, InstructionRecord& record) {
+    for (int64_t done = 0; done < step.times; ++done) {
+      if (overlap_.idle() && !c_.options.every_iteration) {
+        overlap_.pass(times(alone(step), step.times - done));
+        return;
+      }
+      const Overlap::State before = overlap_.state();
+      for (const ComputationId callee : step.callees)
+        if (callee.valid()) replay(done_[callee], record);
+      overlap_.pass(step.between);
+      if (c_.options.every_iteration || done + 2 >= step.times) continue;
+      const int64_t more = std::min(overlap_.repeats(before), step.times - done - 1);
+      if (more > 0) overlap_.repeat(before, more);
+      done += more;
+    }
+  }
+
+  Picoseconds alone(const ReplayStep& step) const {
+    Picoseconds time = step.between;
+    for (const ComputationId callee : step.callees)
+      if (callee.valid()) time = later(time, done_[callee].totals.makespan);
+    return time;
+  }
+
+  void replay(const ComputationRun& run, InstructionRecord& record) {
+    std::vector<size_t> tickets;
+    for (const ReplayStep& step : run.steps) perform(step, tickets, record);
   }
 
   /// Waits until nothing of the lane is in flight.
@@ -101,6 +164,7 @@ class Runner {
     const Picoseconds waited = overlap_.now() - from;
     if (waited.count() == 0) return;
     const size_t transfer = transfer_of_ticket_[ticket];
+    if (transfer == kNoRecord) return;  // of a computation that is called: counted there
     run_.transfers[transfer].exposed += waited;
     record.exposed += waited;
     record.waited_for = static_cast<int32_t>(transfer);
@@ -126,8 +190,8 @@ class Runner {
     totals.by_category[static_cast<size_t>(record.cost.category)] += active;
     totals.by_provenance[static_cast<size_t>(record.cost.provenance)] += active;
     // What takes longer than it would alone had to share HBM.
-    const Picoseconds alone = record.cost.time();
-    const bool shared = !called_ && active > alone && record.cost.stream.count() > 0;
+    const Picoseconds alone = later(record.cost.time(), called_overhead_);
+    const bool shared = active > alone && (called_ || record.cost.stream.count() > 0);
     const Unit hbm = c_.memory.unit_of(c_.memory.hbm());
     if (shared) totals.by_bound[index_of(hbm)] += active - alone;
     const Picoseconds own = shared ? alone : active;
@@ -135,7 +199,9 @@ class Runner {
       totals.by_bound[index_of(record.cost.bound_by)] += own;
     else
       totals.overhead += own;
-    record.bound_by = record.exposed > active ? Unit::kWait : shared ? hbm : record.cost.bound_by;
+    record.bound_by = record.exposed > active   ? Unit::kWait
+                      : shared && !called_ ? hbm
+                                           : record.cost.bound_by;
   }
 
   /// Counts of an instruction that ran `count` times.
@@ -172,7 +238,7 @@ class Runner {
     if (cost->network > own.stream) own.stream = cost->network, own.bound_by = Unit::kIci;
     if (own.fixed > own.stream) own.bound_by = Unit::kOverhead;
     if (cost->group_size > 1) own.provenance = std::max(own.provenance, c_.link_provenance);
-    drain(Lane::kIci, record);
+    if (own.busy[kIciUnit].count() > 0) drain(Lane::kIci, record);
     const Picoseconds begin = overlap_.now();
     compute(record, own.stream, hbm_work(own), 1);
     TransferRecord transfer;
@@ -207,18 +273,17 @@ class Runner {
     if (!plan) return tl::unexpected(std::move(plan.error()));
     record.cost = plan->cost;
     TransferRecord& transfer = plan->record;
-    if (transfer.lane == Lane::kDmaIn || transfer.lane == Lane::kDmaOut) {
-      const auto limit =
-          static_cast<size_t>(std::max<int64_t>(1, c_.device.dma.outstanding * c_.device.cores));
-      while (overlap_.in_flight(transfer.lane) >= limit)
-        wait(overlap_.first_in_flight(transfer.lane), record);
-    }
-    overlap_.pass(record.cost.fixed);
-    overlap_.run(record.cost.stream, Picoseconds(0));
-    transfer.start = overlap_.now();
-    const size_t ticket = overlap_.start(transfer.lane, plan->latency, plan->stream, share(*plan));
-    transfer_of_ticket_.push_back(run_.transfers.size());
-    started_.emplace_back(id, ticket);
+    ReplayStep step;
+    step.kind = ReplayStep::Kind::kStart;
+    step.lane = transfer.lane;
+    step.fixed = record.cost.fixed, step.stream = record.cost.stream;
+    step.latency = plan->latency, step.transfer = plan->stream, step.demand = share(*plan);
+    perform(step, tickets_, record);
+    run_.steps.push_back(step);
+    const size_t ticket = tickets_.back();
+    transfer.start = overlap_[ticket].start;
+    transfer_of_ticket_[ticket] = run_.transfers.size();
+    started_.emplace_back(id, tickets_.size() - 1);
     for (size_t i = 0; i < kUnitCount; ++i) add_times(run_.totals.busy[i], plan->busy[i], 1);
     add_work(record.cost, 1);
     add_sent(plan->sent, plan->scalar_sent);
@@ -238,13 +303,22 @@ class Runner {
     const auto found = std::find_if(started_.rbegin(), started_.rend(),
                                     [&](const auto& entry) { return entry.first == start; });
     if (found == started_.rend()) return;
-    const size_t ticket = found->second;
+    const size_t ticket = wait_for_start(found->second, record);
     started_.erase(std::next(found).base());
-    wait(ticket, record);
     TransferRecord& transfer = run_.transfers[transfer_of_ticket_[ticket]];
     transfer.done_instruction = id;
     transfer.done = overlap_.now();
     close(transfer, ticket);
+  }
+
+  /// Waits for the transfer of the start of that number; its ticket.
+  size_t wait_for_start(size_t number, InstructionRecord& record) {
+    ReplayStep step;
+    step.kind = ReplayStep::Kind::kWait;
+    step.which = static_cast<int32_t>(number);
+    perform(step, tickets_, record);
+    run_.steps.push_back(step);
+    return tickets_[number];
   }
 
   void close(TransferRecord& transfer, size_t ticket) const {
@@ -258,8 +332,8 @@ class Runner {
   /// A computation ends when everything that it started has.
   void finish_transfers() {
     InstructionRecord nobody;
-    for (const auto& [start, ticket] : started_) {
-      wait(ticket, nobody);
+    for (const auto& [start, number] : started_) {
+      const size_t ticket = wait_for_start(number, nobody);
       TransferRecord& transfer = run_.transfers[transfer_of_ticket_[ticket]];
       transfer.done = overlap_.now();
       close(transfer, ticket);
@@ -289,14 +363,15 @@ class Runner {
     });
     if (!longest.valid()) return compute(record, record.cost.stream, Picoseconds(0), 1);
     for_each_called(instruction, [&](ComputationId callee) {
-      if (callee != longest) sinks_.calls.push_back({id, callee, 0, {}, false});
+      if (callee != longest) sinks_.calls.push_back({id, callee, 0, {}, {}, false});
     });
     if (branches > 1) sinks_.assumptions.add("a conditional takes its longest branch", id);
-    sinks_.calls.push_back({id, longest, 1, record.cost.fixed, false});
+    sinks_.calls.push_back({id, longest, 1, record.cost.fixed, {}, false});
     add_totals(run_.totals, done_[longest].totals, 1);
-    composite(record, done_[longest].totals.makespan, done_[longest].hbm_work, done_[longest].totals);
-    called_time_ = done_[longest].totals.makespan;
-    called_ = true;
+    ReplayStep step;
+    step.callees[0] = longest;
+    step.times = 1;
+    composite(record, step, done_[longest].totals);
   }
 
   void loop(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
@@ -315,22 +390,32 @@ class Runner {
     const Picoseconds called = later(done_[condition].totals.makespan, done_[body].totals.makespan);
     record_of_loop.iteration = later(called, c_.device.overhead.loop_iteration);
     sinks_.loops.push_back(record_of_loop);
-    sinks_.calls.push_back({id, condition, count, record.cost.fixed, false});
-    sinks_.calls.push_back({id, body, count, record.cost.fixed + done_[condition].totals.makespan, false});
+    const Picoseconds period = record_of_loop.iteration;
+    sinks_.calls.push_back({id, condition, count, record.cost.fixed, period, false});
+    sinks_.calls.push_back(
+        {id, body, count, later(record.cost.fixed, done_[condition].totals.makespan), period, false});
     record.cost.bound_by = Unit::kOverhead;
     record.cost.provenance = c_.loop_provenance;
     add_totals(run_.totals, once, count);
-    composite(record, times(record_of_loop.iteration, count),
-              times(later(done_[condition].hbm_work, done_[body].hbm_work), count), once);
-    called_time_ = times(called, count);
-    called_ = true;
+    ReplayStep step;
+    step.callees[0] = condition, step.callees[1] = body;
+    step.times = count;
+    step.between = c_.device.overhead.loop_iteration;
+    composite(record, step, once);
   }
 
-  /// Runs what was called as one piece.
-  void composite(InstructionRecord& record, Picoseconds stream, Picoseconds hbm_work, const Totals& called) {
-    if (called.busy[kIciUnit].count() > 0) drain(Lane::kIci, record);
-    if (called.busy[kHostUnit].count() > 0) drain(Lane::kHost, record);
-    compute(record, stream, hbm_work, 1);
+  /// Runs what is called.
+  void composite(InstructionRecord& record, ReplayStep& step, const Totals& called) {
+    step.kind = ReplayStep::Kind::kCall;
+    step.drains_links = called.busy[kIciUnit].count() > 0;
+    step.drains_host = called.busy[kHostUnit].count() > 0;
+    step.fixed = record.cost.fixed;
+    perform(step, tickets_, record);
+    add_work(record.cost, 1);
+    run_.steps.push_back(step);
+    called_time_ = times(alone(step) - step.between, step.times);
+    called_overhead_ = times(step.between, step.times);
+    called_ = true;
   }
 
   const RunContext& c_;
@@ -338,9 +423,12 @@ class Runner {
   RunSinks& sinks_;
   ComputationRun run_;
   Overlap overlap_;
-  std::vector<size_t> transfer_of_ticket_;
-  std::vector<std::pair<InstructionId, size_t>> started_;  // and not yet waited for
-  Picoseconds called_time_{};  // of computations that the instruction at hand called
+  static constexpr size_t kNoRecord = SIZE_MAX;
+  std::vector<size_t> tickets_;                            // of this computation's starts
+  std::vector<size_t> transfer_of_ticket_;                 // kNoRecord: of a called computation's
+  std::vector<std::pair<InstructionId, size_t>> started_;  // and the number of the start; not yet waited for
+  Picoseconds called_time_{};  // of computations that the instruction at hand called, alone
+  Picoseconds called_overhead_{};
   bool called_ = false;
 };
 

@@ -10,21 +10,34 @@ namespace hlosim {
 
 class MemorySystem;
 
+/// What one instruction does to the TensorCore and the lanes beside it: enough to do it again at another time,
+/// when other transfers are in flight.
+struct ReplayStep {
+  enum class Kind : uint8_t {
+    kWork,   // latencies, then a stream
+    kStart,  // sets a transfer going
+    kWait,   // for the transfer of the start number `which`
+    kCall,   // of `callees`, one after the other, `times` times
+  };
+  Kind kind = Kind::kWork;
+  bool drains_links = false, drains_host = false;  // waits for the lane first
+  Lane lane = Lane::kDmaIn;
+  double demand = 0;
+  int32_t which = 0;
+  Picoseconds fixed{}, stream{}, hbm_work{};  // of the TensorCore
+  Picoseconds latency{}, transfer{};          // of what a start sets going
+  ComputationId callees[2];                   // the second may be invalid
+  int64_t times = 0;
+  Picoseconds between{};  // after each time
+};
+
 struct ComputationRun {
   Totals totals;                                // makespan, busy, … of one execution, callees included
   Picoseconds hbm_work{};                       // time that HBM would need for its traffic alone
   std::vector<InstructionRecord> instructions;  // in order; one execution
   std::vector<TransferRecord> transfers;
   std::vector<Span> spans;
-};
-
-/// How often an instruction runs a computation it calls, and where in its own time the first time begins.
-struct CalledRun {
-  InstructionId caller;
-  ComputationId callee;
-  int64_t times = 0;     // 0: a branch that is not taken
-  Picoseconds offset{};  // of the first execution, from the caller's start
-  bool beside = false;   // runs beside the TensorCore: an async computation
+  std::vector<ReplayStep> steps;
 };
 
 /// Everything that a run needs and does not change.

@@ -1,20 +1,31 @@
 #include "sim/overlap.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/check.h"
 
 namespace hlosim {
 namespace {
 
-/// Rounding errors of fractions of a stream stay far below this many picoseconds.
-constexpr double kTolerance = 1e-3;
+using Work = Overlap::Work;
+constexpr int64_t kFullRate = int64_t{1} << Overlap::kWorkBits;
+/// Shares are rounded: what is left of the last picosecond because of it is no picosecond of its own.
+constexpr int64_t kTolerance = 1000;
 
-Picoseconds time_left(double left, Picoseconds stream, double share) {
-  const double time = left * static_cast<double>(stream.count()) / share;
-  if (!(time < 9.2e18)) return kForever;
-  return Picoseconds(std::max<int64_t>(0, static_cast<int64_t>(std::ceil(time - kTolerance))));
+Work work_of(Picoseconds stream) { return static_cast<Work>(stream.count()) << Overlap::kWorkBits; }
+
+/// Picoseconds until the work is done.
+Picoseconds time_left(Work left, int64_t rate) {
+  left -= rate / kTolerance;
+  if (left <= 0) return Picoseconds(0);
+  const double about = static_cast<double>(left) / static_cast<double>(rate);
+  if (!(about < 9.2e18)) return kForever;
+  // Division in double precision is right to a step or two where it is much faster than in whole numbers.
+  if (about > 1e14) return Picoseconds(static_cast<int64_t>((left + rate - 1) / rate));
+  auto time = static_cast<int64_t>(about);
+  while (static_cast<Work>(time) * rate < left) ++time;
+  while (time > 0 && static_cast<Work>(time - 1) * rate >= left) --time;
+  return Picoseconds(time);
 }
 
 }  // namespace
@@ -33,6 +44,7 @@ size_t Overlap::start(Lane lane, Picoseconds latency, Picoseconds stream, double
   transfer.start = now_;
   transfer.ready = later(now_, latency);
   transfer.stream = stream;
+  transfer.left = work_of(stream);
   transfer.demand = demand;
   transfers_.push_back(transfer);
   queues_[static_cast<size_t>(lane)].tickets.push_back(transfers_.size() - 1);
@@ -52,7 +64,7 @@ void Overlap::run(Picoseconds stream, Picoseconds hbm_work) {
     now_ = std::max(least, later(now_, hbm_work));
     return;
   }
-  core_ = {nullptr, 1, 1, 1, hbm_work, {}};
+  core_ = {nullptr, 1, work_of(hbm_work), kFullRate, {}};
   core_runs_ = hbm_work.count() > 0;
   while (core_runs_) advance(kForever);
   if (now_ < least) pass(least - now_);
@@ -60,6 +72,50 @@ void Overlap::run(Picoseconds stream, Picoseconds hbm_work) {
 
 void Overlap::wait_for(size_t ticket) {
   while (!transfers_[ticket].finished) advance(kForever);
+}
+
+double Overlap::Transfer::left_part() const {
+  return stream.count() == 0 ? 0 : static_cast<double>(left) / static_cast<double>(work_of(stream));
+}
+
+Overlap::State Overlap::state() const {
+  State state;
+  state.now = now_;
+  for (const Queue& queue : queues_)
+    for (size_t i = queue.head; i < queue.tickets.size(); ++i) {
+      const Transfer& transfer = transfers_[queue.tickets[i]];
+      state.running.push_back(queue.tickets[i]);
+      state.left.push_back(transfer.left);
+      state.begun.push_back(transfer.begun);
+    }
+  return state;
+}
+
+int64_t Overlap::repeats(const State& before) const {
+  const State after = state();
+  const Picoseconds took = now_ - before.now;
+  if (after.running != before.running || after.begun != before.begun || took.count() <= 0) return 0;
+  int64_t most = (kForever - now_).count() / took.count();
+  for (size_t i = 0; i < after.running.size(); ++i) {
+    const Transfer& transfer = transfers_[after.running[i]];
+    // It must not begin, and must have a picosecond of work left.
+    if (!transfer.begun && transfer.ready > now_)
+      most = std::min(most, ((transfer.ready - now_).count() - 1) / took.count());
+    const Work done = before.left[i] - after.left[i];
+    if (done > 0) {
+      const Work times = (transfer.left - kFullRate) / done;
+      most = times < most ? static_cast<int64_t>(times) : most;
+    }
+  }
+  return std::max<int64_t>(0, most);
+}
+
+void Overlap::repeat(const State& before, int64_t count) {
+  for (size_t i = 0; i < before.running.size(); ++i) {
+    Transfer& transfer = transfers_[before.running[i]];
+    transfer.left -= (before.left[i] - transfer.left) * count;
+  }
+  now_ = later(now_, times(now_ - before.now, count));
 }
 
 void Overlap::collect_claims() {
@@ -70,7 +126,7 @@ void Overlap::collect_claims() {
     Transfer& head = transfers_[queue.tickets[queue.head]];
     if (head.ready > now_) continue;
     if (!head.begun) head.begin = now_, head.begun = true;
-    claims_[claim_count_++] = {&head, head.demand, head.left, 1, head.stream, {}};
+    claims_[claim_count_++] = {&head, head.demand, head.left, kFullRate, {}};
   }
 }
 
@@ -87,16 +143,16 @@ void Overlap::share_bandwidth() {
   double rest = 1;
   for (size_t i = 0; i < claim_count_; ++i) {
     const double granted = std::min(order[i]->demand, rest / static_cast<double>(claim_count_ - i));
-    if (order[i]->demand > 0) order[i]->share = granted / order[i]->demand;
+    if (order[i]->demand > 0 && granted < order[i]->demand)
+      order[i]->rate =
+          std::max<int64_t>(1, static_cast<int64_t>(granted / order[i]->demand * static_cast<double>(kFullRate)));
     rest -= granted;
   }
 }
 
 void Overlap::progress(Claim& claim, Picoseconds from) {
   const bool finished = claim.end <= now_;
-  if (!finished)
-    claim.left -=
-        static_cast<double>((now_ - from).count()) * claim.share / static_cast<double>(claim.stream.count());
+  if (!finished) claim.left -= static_cast<Work>((now_ - from).count()) * claim.rate;
   if (!claim.transfer) {
     core_.left = claim.left;
     core_runs_ = !finished;
@@ -116,7 +172,7 @@ void Overlap::advance(Picoseconds limit) {
   Picoseconds next = limit;
   for (size_t i = 0; i < claim_count_; ++i) {
     Claim& claim = claims_[i];
-    claim.end = later(now_, time_left(claim.left, claim.stream, claim.share));
+    claim.end = later(now_, time_left(claim.left, claim.rate));
     next = std::min(next, claim.end);
   }
   for (const Queue& queue : queues_)

@@ -6,6 +6,9 @@
 // as long as it runs. When the demands exceed 1 they are served max-min fair: small ones fully, the others
 // equally; a transfer that gets less than it asked for runs that much slower. Each lane works its transfers
 // off one after the other, in the order of their start.
+//
+// What is left of a stream is counted in whole parts of a picosecond, so that doing a thing n times at once
+// (repeat) gives exactly what doing it n times one after the other does.
 #pragma once
 
 #include <array>
@@ -24,6 +27,10 @@ Picoseconds times(Picoseconds time, int64_t count);
 
 class Overlap {
  public:
+  /// Picoseconds of a stream on its own, times 2^40.
+  __extension__ typedef __int128 Work;
+  static constexpr int kWorkBits = 40;
+
   struct Transfer {
     Lane lane = Lane::kDmaIn;
     Picoseconds start{};  // issued
@@ -32,8 +39,18 @@ class Overlap {
     Picoseconds end{};
     Picoseconds stream{};
     double demand = 0;
-    double left = 1;  // of the stream
+    Work left = 0;  // of the stream
     bool begun = false, finished = false;
+    /// Part of the stream that is not done, [0, 1].
+    double left_part() const;
+  };
+
+  /// Where things stand between two instructions.
+  struct State {
+    Picoseconds now{};
+    std::vector<size_t> running;  // tickets
+    std::vector<Work> left;       // of each
+    std::vector<bool> begun;
   };
 
   Picoseconds now() const { return now_; }
@@ -54,6 +71,13 @@ class Overlap {
   /// The TensorCore stands still until the transfer is finished.
   void wait_for(size_t ticket);
 
+  State state() const;
+  /// How many times more the same that was done since `before` would take the same time and leave the same
+  /// transfers running: 0 where one of them began or ended meanwhile.
+  int64_t repeats(const State& before) const;
+  /// Does it `count` times more. Requires: count <= repeats(before).
+  void repeat(const State& before, int64_t count);
+
  private:
   struct Queue {
     std::vector<size_t> tickets;
@@ -61,8 +85,10 @@ class Overlap {
   };
   struct Claim {
     Transfer* transfer = nullptr;  // null: the TensorCore
-    double demand = 0, left = 1, share = 1;
-    Picoseconds stream{}, end{};
+    double demand = 0;
+    Work left = 0;
+    int64_t rate = 0;  // work done in a picosecond
+    Picoseconds end{};
   };
   const Queue& queue(Lane lane) const { return queues_[static_cast<size_t>(lane)]; }
 

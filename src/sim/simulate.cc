@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "hlo/graph.h"
 #include "model/memory_system.h"
@@ -50,6 +51,8 @@ class Assembly {
 
   void assemble(Simulation& result, bool keep_timeline) {
     executions_[module_.entry] = {1, Picoseconds(0), 0, true};
+    if (keep_timeline)
+      result.computations = IdMap<ComputationId, ComputationTimeline>(module_.computations.size());
     for (const ComputationId id : callers_first_) {
       if (!executions_[id].reached) continue;
       count_callees(id);
@@ -67,12 +70,20 @@ class Assembly {
 
   ComputationId parent(const CalledRun& call) const { return module_[call.caller].parent; }
 
+  /// Those of one computation, by the order of its instructions.
+  std::span<const CalledRun> calls_of(ComputationId id) const {
+    const auto before = [&](const CalledRun& call, ComputationId wanted) { return parent(call) < wanted; };
+    const auto first = std::lower_bound(calls_by_caller_.begin(), calls_by_caller_.end(), id, before);
+    auto last = first;
+    while (last != calls_by_caller_.end() && parent(*last) == id) ++last;
+    return {first, last};
+  }
+
   void count_callees(ComputationId id) {
-    const auto order = [&](const CalledRun& call, ComputationId wanted) { return parent(call) < wanted; };
-    auto at = std::lower_bound(calls_by_caller_.begin(), calls_by_caller_.end(), id, order);
-    if (at == calls_by_caller_.end() || parent(*at) != id) return;
+    const std::span<const CalledRun> calls = calls_of(id);
+    if (calls.empty()) return;
     IdMap<InstructionId, int32_t>& place = record_of(id);
-    for (; at != calls_by_caller_.end() && parent(*at) == id; ++at) {
+    for (auto at = calls.begin(); at != calls.end(); ++at) {
       Executions& callee = executions_[at->callee];
       callee.reached = true;
       callee.depth = std::max(callee.depth, executions_[id].depth + 1);
@@ -115,6 +126,11 @@ class Assembly {
       span.start = later(span.start, offset), span.end = later(span.end, offset);
       spans_.push_back({span, executions.depth});
     }
+    if (run.spans.empty()) return;
+    ComputationTimeline& timeline = result.computations[id];
+    timeline.executions = executions.count;
+    timeline.spans = std::move(run.spans);
+    for (const CalledRun& call : calls_of(id)) timeline.calls.push_back(call);
   }
 
   /// Stable: a caller comes before what it calls at the same time.
@@ -161,6 +177,7 @@ class Assembly {
       while (!open.empty() && open.back().span.end <= time) add(open.back().span), open.pop_back();
     };
     for (const NestedSpan& nested : spans_) {
+      if (nested.span.start == nested.span.end) continue;
       if (nested.span.lane != Lane::kTensorCore) {
         add(nested.span);
         continue;

@@ -34,6 +34,8 @@ struct SimulateOptions {
   bool cross_program_prefetch_is_done = false;
   const CustomCallCosts* custom_calls = nullptr;
   bool keep_timeline = true;
+  /// Goes through loops iteration by iteration where they could be multiplied: slow, with the same result.
+  bool every_iteration = false;
 };
 
 /// One instruction that ran as such, all its executions together.
@@ -111,6 +113,8 @@ struct Simulation {
   std::vector<TransferRecord> transfers;        // in order of start
   std::vector<LoopRecord> loops;
   Timeline timeline;  // loops: the first iteration
+  /// What each computation does in one execution; empty without SimulateOptions::keep_timeline.
+  IdMap<ComputationId, ComputationTimeline> computations;
   AssumptionList assumptions;
   Slice slice;
   DeviceGrid grid;

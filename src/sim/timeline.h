@@ -30,6 +30,24 @@ struct Span {
   bool waiting = false;  // the TensorCore stands still until a done's work is finished
 };
 
+/// How often an instruction runs a computation it calls, and where in its own time the first time begins.
+struct CalledRun {
+  InstructionId caller;
+  ComputationId callee;
+  int64_t times = 0;     // 0: a branch that is not taken
+  Picoseconds offset{};  // of the first execution, from the caller's start
+  Picoseconds period{};  // from one execution to the next
+  bool beside = false;   // runs beside the TensorCore: an async computation
+};
+
+/// One execution of one computation, in time that begins at 0.
+struct ComputationTimeline {
+  /// What takes time, and async starts and dones even if they don't. Transfers: by their start, in their lane.
+  std::vector<Span> spans;
+  std::vector<CalledRun> calls;
+  int64_t executions = 0;
+};
+
 /// Invariant: spans of one lane are disjoint and in order of time.
 class Timeline {
  public:

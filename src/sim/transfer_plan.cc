@@ -144,7 +144,7 @@ class Planner {
     plan_.cost.transcendentals = totals.transcendentals;
     plan_.cost.traffic = totals.traffic;
     plan_.cost.logical_bytes = totals.logical_bytes, plan_.cost.padded_bytes = totals.padded_bytes;
-    sinks_.calls.push_back({id_, callee, 1, {}, true});
+    sinks_.calls.push_back({id_, callee, 1, {}, {}, true});
     return std::move(plan_);
   }
 

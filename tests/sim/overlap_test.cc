@@ -54,8 +54,8 @@ TEST(Overlap, ThreeDemandsMaxMinFair) {
   const size_t out = overlap.start(Lane::kDmaOut, Ps(0), Ps(400), 0.2);
   overlap.run(Ps(10), Ps(40));
   EXPECT_EQ(overlap.now(), Ps(100));
-  EXPECT_NEAR(overlap[in].left, 1 - 100 * 0.4 / 400, 1e-12);
-  EXPECT_NEAR(overlap[out].left, 1 - 100.0 / 400, 1e-12);
+  EXPECT_NEAR(overlap[in].left_part(), 1 - 100 * 0.4 / 400, 1e-12);
+  EXPECT_NEAR(overlap[out].left_part(), 1 - 100.0 / 400, 1e-12);
 }
 
 TEST(Overlap, OneLaneWorksInOrderAndLatenciesOverlap) {

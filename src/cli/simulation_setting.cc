@@ -1,0 +1,146 @@
+#include "cli/simulation_setting.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <ostream>
+
+#include "base/text.h"
+#include "cli/device_input.h"
+#include "cli/input.h"
+
+namespace hlosim {
+
+Result<ModuleChoice> ModuleChoice::parse(const std::string& text) {
+  ModuleChoice choice;
+  if (text.empty()) return choice;
+  size_t index = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (error == std::errc() && end == text.data() + text.size()) {
+    choice.index_ = index;
+    return choice;
+  }
+  try {
+    choice.regex_ = std::regex(text);
+  } catch (const std::regex_error& problem) {
+    return failure(fmt::format("--module: '{}' is neither a number nor a regular expression: {}", shown(text),
+                               problem.what()));
+  }
+  return choice;
+}
+
+bool ModuleChoice::takes(const Module& module, size_t index) const {
+  if (index_) return *index_ == index;
+  return !regex_ || std::regex_search(module.name.begin(), module.name.end(), *regex_);
+}
+
+void declare_simulation(CLI::App& app, SimulationOptions& options) {
+  app.add_option("FILE", options.files, "HLO text files; - is standard input")->required();
+  app.add_option("--device", options.device, "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
+  app.add_option("--set", options.overrides,
+                 "path=value: another value for a key of the device; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--topology", options.topology,
+                 "Slice of chips, as in 2x2x1; 4x4x8_twisted, 4x4_mesh, 3x5_torus: whatever the rule says");
+  app.add_option("--devices", options.devices, "Number of devices of all slices")->check(whole_number_from(1));
+  app.add_option("--slices", options.slices, "Slices of that topology, joined by the hosts' network")
+      ->check(whole_number_from(1))
+      ->capture_default_str();
+  app.add_option("--module", options.module,
+                 "Only modules with this number (from 0) or a name that matches this regular expression");
+  app.add_option("--while-trip-count", options.while_trip_count,
+                 "Iterations of while loops that don't tell theirs")
+      ->check(whole_number_from(0))
+      ->capture_default_str();
+  app.add_option("--custom-call-costs", options.custom_call_costs,
+                 "YAML file with costs of custom calls by target");
+}
+
+namespace {
+
+std::optional<SimulationSetting> usage_error(const Diagnostic& diagnostic, Streams streams) {
+  streams.err << render(diagnostic);
+  return std::nullopt;
+}
+
+bool read_custom_calls(const std::string& path, CustomCallCosts& costs, Streams streams) {
+  if (path.empty()) return true;
+  const Result<SourcePtr> source = read_input(path, streams);
+  if (!source) {
+    streams.err << render(source.error());
+    return false;
+  }
+  DiagnosticList problems;
+  costs = read_custom_call_costs(*source, problems);
+  for (const Diagnostic& problem : problems.items()) streams.err << render(problem);
+  return !problems.has_errors();
+}
+
+void no_module_error(const SimulationOptions& options, const std::vector<std::string>& names, Streams streams) {
+  std::string known;
+  constexpr size_t kShown = 10;
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i)
+    known += fmt::format("{}{} {}", i > 0 ? ", " : "", i, names[i]);
+  if (names.size() > kShown) known += fmt::format(", and {} more", names.size() - kShown);
+  streams.err << render(
+      failure(fmt::format("--module: no module is called or numbered '{}'", shown(options.module)),
+              names.empty() ? "" : fmt::format("there are: {}", known))
+          .value());
+}
+
+}  // namespace
+
+std::optional<SimulationSetting> read_simulation(const SimulationOptions& options, Streams streams) {
+  if (options.device.empty())
+    return usage_error(failure("--device is missing",
+                               fmt::format("a device file, or one of {}", fmt::join(builtin_devices(), ", ")))
+                           .value(),
+                       streams);
+  SimulationSetting setting;
+  const Result<ModuleChoice> choice = ModuleChoice::parse(options.module);
+  if (!choice) return usage_error(choice.error(), streams);
+  setting.choice = *choice;
+  if (!options.topology.empty()) {
+    const Result<SliceRequest> topology = parse_topology(options.topology);
+    if (!topology) {
+      Diagnostic diagnostic = topology.error();
+      diagnostic.message = "--topology: " + diagnostic.message;
+      return usage_error(diagnostic, streams);
+    }
+    setting.simulate.slice = *topology;
+  }
+  setting.simulate.slice.slices = options.slices;
+  setting.simulate.slice.devices = options.devices;
+  setting.simulate.unknown_trip_count = options.while_trip_count;
+  setting.simulate.keep_timeline = false;
+  if (!read_custom_calls(options.custom_call_costs, setting.custom_calls, streams)) return std::nullopt;
+  std::optional<Device> device = read_device(options.device, options.overrides, streams);
+  if (!device) return std::nullopt;
+  setting.device = std::move(*device);
+  return setting;
+}
+
+bool for_each_chosen(const SimulationOptions& options, const SimulationSetting& setting, Streams streams,
+                     std::vector<std::unique_ptr<Module>>& modules, const std::function<bool(Module&)>& each) {
+  bool ok = true;
+  std::vector<std::string> names;
+  size_t chosen = 0;
+  for (const std::string& file : options.files) {
+    ModuleInput input = read_module_input(file, false, streams);
+    ok = ok && input.ok;
+    for (Module& module : input.modules) {
+      names.emplace_back(module.name);
+      if (!setting.choice.takes(module, names.size() - 1) || !input.ok) continue;
+      modules.push_back(std::make_unique<Module>(std::move(module)));
+      ++chosen;
+      if (!each(*modules.back())) ok = false;
+    }
+  }
+  if (chosen > 0 || !ok) return ok;
+  no_module_error(options, names, streams);
+  return false;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,61 @@
+// What commands that simulate modules on a device have in common on their command line.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "model/custom_call_costs.h"
+#include "model/device.h"
+#include "sim/simulate.h"
+
+namespace hlosim {
+
+/// Options as the line gives them.
+struct SimulationOptions {
+  std::vector<std::string> files;
+  std::string device;
+  std::vector<std::string> overrides;
+  std::string topology;
+  std::optional<int64_t> devices;
+  int64_t slices = 1;
+  std::string module;
+  int64_t while_trip_count = 1;
+  std::string custom_call_costs;
+};
+
+/// FILE, --device, --set, --topology, --devices, --slices, --module, --while-trip-count, --custom-call-costs.
+void declare_simulation(CLI::App& app, SimulationOptions& options);
+
+/// Which modules --module asks for: all, one by its number, or those whose name a regular expression finds.
+class ModuleChoice {
+ public:
+  static Result<ModuleChoice> parse(const std::string& text);
+  /// `index` counts the modules of all files, from 0.
+  bool takes(const Module& module, size_t index) const;
+
+ private:
+  std::optional<size_t> index_;
+  std::optional<std::regex> regex_;
+};
+
+/// Everything that the estimates of all modules share.
+struct SimulationSetting {
+  Device device;
+  CustomCallCosts custom_calls;
+  SimulateOptions simulate;  // without custom_calls: they are next to it
+  ModuleChoice choice;
+};
+
+/// Null, with what is wrong printed.
+std::optional<SimulationSetting> read_simulation(const SimulationOptions& options, Streams streams);
+
+/// Runs `each` on every chosen module of all files. False when something was wrong: it is printed. Modules stay
+/// where they are as long as `modules` lives.
+bool for_each_chosen(const SimulationOptions& options, const SimulationSetting& setting, Streams streams,
+                     std::vector<std::unique_ptr<Module>>& modules, const std::function<bool(Module&)>& each);
+
+}  // namespace hlosim
