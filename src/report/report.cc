@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "hlo/printer.h"
+#include "model/memory_system.h"
 
 namespace hlosim {
 namespace {
@@ -56,6 +57,7 @@ class ReportMaker {
     about_module();
     report_.totals = estimate_.simulation.totals;
     make_spaces();
+    make_roofline();
     make_instructions();
     make_transfers();
     make_loops();
@@ -100,6 +102,25 @@ class ReportMaker {
     report_.replicas = estimate_.simulation.grid.replicas;
     report_.partitions = estimate_.simulation.grid.partitions;
     report_.scheduled = estimate_.simulation.schedule.given;
+  }
+
+  void make_roofline() {
+    if (!report_.peak_flops) return;
+    const MemorySystem memory(device_.config);
+    const Totals& totals = estimate_.simulation.totals;
+    for (size_t i = 0; i < device_.config.memory.size(); ++i) {
+      const double picoseconds = memory.busy_exactly(i, totals.traffic[i]);
+      if (!(picoseconds > 0)) continue;
+      ReportRoofline row;
+      row.space = device_.config.memory[i].name;
+      row.bytes = totals.traffic[i].total();
+      const auto bytes = static_cast<double>(row.bytes.count());
+      row.rate = BytesPerSecond(bytes * 1e12 / picoseconds);
+      row.intensity = static_cast<double>(totals.flops.count()) / bytes;
+      row.ridge = report_.peak_flops->count() / row.rate.count();
+      row.attainable = FlopsPerSecond(std::min(report_.peak_flops->count(), row.intensity * row.rate.count()));
+      report_.roofline.push_back(row);
+    }
   }
 
   // Spaces in the order of the device file, then those that it doesn't know.

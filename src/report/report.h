@@ -96,6 +96,16 @@ struct ReportPadding {
   Padding padding;
 };
 
+/// What one memory space lets matrix products reach, at the FLOPs per byte that the module has of it.
+struct ReportRoofline {
+  std::string space;
+  Bytes bytes{};
+  BytesPerSecond rate{};        // for this mix of reads and writes
+  double intensity = 0;         // FLOP per byte
+  double ridge = 0;             // from this intensity on, the matrix units are the limit
+  FlopsPerSecond attainable{};  // the lower of peak and intensity x rate
+};
+
 struct ReportAssumption {
   std::string text;
   int64_t count = 0;
@@ -123,6 +133,7 @@ struct Report {
   size_t hbm = 0;           // index of HBM in Totals::traffic
   BoundTimes bound_time{};  // the makespan by what bounds the instruction that runs; adds up to it
   std::vector<ReportSpace> spaces;
+  std::vector<ReportRoofline> roofline;  // spaces with traffic and a rate; empty without a peak
   int64_t unknown_work = 0;  // instructions whose operations nobody counts: Totals' are lower bounds
   std::vector<ReportInstruction> instructions;  // in order of first execution
   std::vector<ReportTransfer> transfers;        // in order of start

@@ -92,6 +92,18 @@ Json traffic_rows(const Report& report, const SpaceTraffic& traffic) {
   return rows;
 }
 
+Json roofline_json(const Report& report) {
+  Json rows = Json::array();
+  for (const ReportRoofline& row : report.roofline)
+    rows.push_back({{"space", row.space},
+                    {"bytes", row.bytes.count()},
+                    {"bytes_per_second", row.rate.count()},
+                    {"flops_per_byte", row.intensity},
+                    {"ridge_flops_per_byte", row.ridge},
+                    {"attainable_flops_per_second", row.attainable.count()}});
+  return rows;
+}
+
 Json traffic_json(const Report& report) {
   const Traffic& hbm = report.hbm_traffic();
   return {{"hbm_bytes", hbm.total().count()},
@@ -102,7 +114,8 @@ Json traffic_json(const Report& report) {
           {"padded_bytes", report.totals.padded_bytes.count()},
           {"sent_bytes", report.totals.sent.count()},
           {"sent_scalar_bytes", report.totals.scalar_sent.count()},
-          {"spaces", traffic_rows(report, report.totals.traffic)}};
+          {"spaces", traffic_rows(report, report.totals.traffic)},
+          {"roofline", roofline_json(report)}};
 }
 
 Json space_json(const ReportSpace& space) {

@@ -40,6 +40,7 @@ class TextReport {
     findings();
     timeline();
     memory();
+    roofline();
     categories();
     units();
     longest();
@@ -131,6 +132,16 @@ class TextReport {
 
   void timeline() {
     if (!report_.timeline.empty()) out_ += "\n" + report_.timeline;
+  }
+
+  void roofline() {
+    if (report_.roofline.empty() || report_.totals.flops.count() == 0) return;
+    section("Roofline of matrix products");
+    Table table({{"space", Align::kLeft, 12}, {"bytes"}, {"FLOP/byte"}, {"ridge"}, {"rate"}, {"attainable"}});
+    for (const ReportRoofline& row : report_.roofline)
+      table.add({row.space, to_text(row.bytes), fmt::format("{:.4g}", row.intensity), fmt::format("{:.4g}", row.ridge),
+                 to_text(row.rate), to_text(row.attainable)});
+    out_ += table.text("  ");
   }
 
   void memory() {

@@ -219,6 +219,75 @@ TEST(Laws, TwiceEveryRateIsHalfTheTime) {
     checked += before->totals.makespan.count() > 0;
   }
   EXPECT_GT(checked, 0u);
+/// `value` of a device file, twice as fast: rates doubled, times halved, everything else as it is.
+std::optional<std::string> twice_as_fast(const std::string& text) {
+  double number = 0;
+  int used = 0;
+  char unit[16] = {};
+  if (std::sscanf(text.c_str(), "%lf %15s%n", &number, unit, &used) != 2 || used != static_cast<int>(text.size()))
+    return {};
+  const std::string_view name = unit;
+  if (name.size() > 2 && name.substr(name.size() - 2) == "/s") return fmt::format("{} {}", 2 * number, name);
+  if (name.size() > 2 && name.substr(name.size() - 2) == "Hz") return fmt::format("{} {}", 2 * number, name);
+  if (name == "ps" || name == "ns" || name == "us" || name == "ms") return fmt::format("{} {}", number / 2, name);
+  return {};
+}
+
+TEST(Laws, TwiceEveryRateHalvesTheTime) {
+  std::vector<Module> modules = many_modules(32);
+  for (const char* name : {"unit", "v4", "v5e", "v7x"}) {
+    const Device device = test::device_or_fail(name);
+    std::vector<DeviceOverride> overrides;
+    for (const DeviceValue& value : device.values)
+      if (const std::optional<std::string> faster = twice_as_fast(value.text))
+        overrides.push_back({value.path, *faster});
+    EXPECT_GE(overrides.size(), 15u);
+    const Device twice = test::device_or_fail(name, overrides);
+    for (Module& module : modules) {
+      const Result<Simulation> slow = simulate(module, op_table(), device);
+      if (!slow || slow->totals.makespan > kForever / 4) continue;
+      const Simulation fast = test::simulate_or_fail(module, twice);
+      int64_t pieces = 4;
+      for (const InstructionRecord& record : slow->instructions) pieces += 4 * record.executions;
+      EXPECT_NEAR(static_cast<double>(slow->totals.makespan.count()),
+                  2 * static_cast<double>(fast.totals.makespan.count()), static_cast<double>(pieces))
+          << module.name << " on " << name;
+    }
+  }
+}
+
+TEST(Laws, BytesAreConserved) {
+  std::vector<Module> modules = many_modules(16);
+  for (const char* name : {"v4", "v5e", "unit"}) {
+    const Device device = test::device_or_fail(name);
+    for (Module& module : modules) {
+      const Result<Simulation> result = simulate(module, op_table(), device);
+      if (!result) continue;
+      SpaceTraffic sum{};
+      bool saturated = false;
+      for (const InstructionRecord& record : result->instructions)
+        for (size_t space = 0; space < sum.size(); ++space) {
+          const Traffic& once = record.cost.traffic[space];
+          const double most = static_cast<double>(once.total().count()) * static_cast<double>(record.executions);
+          saturated |= most > 1e18;
+          if (saturated) break;
+          sum[space] += {Bytes(once.read.count() * record.executions), Bytes(once.written.count() * record.executions)};
+        }
+      // What each instruction moved, as often as it ran, is what the run moved; transfers count with their starts.
+      if (saturated) continue;
+      EXPECT_EQ(sum, result->totals.traffic) << module.name << " on " << name;
+      for (const TransferRecord& transfer : result->transfers) {
+        if (transfer.kind != TransferKind::kCopy || transfer.executions == 0) continue;
+        for (const InstructionRecord& record : result->instructions) {
+          if (record.id != transfer.start_instruction) continue;
+          Bytes moved{};
+          for (const Traffic& traffic : record.cost.traffic) moved = std::max({moved, traffic.read, traffic.written});
+          if (module[record.id].opcode != Opcode::kCopyStart) continue;
+          EXPECT_EQ(transfer.bytes, moved);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

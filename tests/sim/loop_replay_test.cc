@@ -56,13 +56,13 @@ class ModuleText {
     const std::string id = std::to_string(++count_), shape = "f32[" + std::to_string(rows) + ",128]{1,0:T(8,128)";
     parameters_ += "  q" + id + " = " + shape + (out ? "S(1)}" : "}") + " parameter(" + std::to_string(++operand_) + ")\n";
     const std::string target = shape + (out ? "}" : "S(1)}"), source = shape + (out ? "S(1)}" : "}");
-    return {"  s" + id + " = (" + target + ", " + source + ", u32[]{:S(2)}) copy-start(q" + id + ")\n",
-            "  d" + id + " = " + target + " copy-done(s" + id + ")\n"};
+    return {"  cs" + id + " = (" + target + ", " + source + ", u32[]{:S(2)}) copy-start(q" + id + ")\n",
+            "  d" + id + " = " + target + " copy-done(cs" + id + ")\n"};
   }
   /// The same within a body, of what is there.
   std::pair<std::string, std::string> inner_copy() {
     const std::string id = std::to_string(++count_);
-    return {"  s" + id + " = (VEC, ARR, u32[]{:S(2)}) copy-start(p)\n", "  d" + id + " = VEC copy-done(s" + id + ")\n"};
+    return {"  cs" + id + " = (VEC, ARR, u32[]{:S(2)}) copy-start(p)\n", "  d" + id + " = VEC copy-done(cs" + id + ")\n"};
   }
   std::string module(const std::string& entry) const {
     std::string text = "HloModule m, is_scheduled=true\n" + computations_ + "ENTRY e {\n  p = ARR parameter(0)\n  v = VEC parameter(1)\n" +
