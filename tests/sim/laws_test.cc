@@ -219,41 +219,6 @@ TEST(Laws, TwiceEveryRateIsHalfTheTime) {
     checked += before->totals.makespan.count() > 0;
   }
   EXPECT_GT(checked, 0u);
-/// `value` of a device file, twice as fast: rates doubled, times halved, everything else as it is.
-std::optional<std::string> twice_as_fast(const std::string& text) {
-  double number = 0;
-  int used = 0;
-  char unit[16] = {};
-  if (std::sscanf(text.c_str(), "%lf %15s%n", &number, unit, &used) != 2 || used != static_cast<int>(text.size()))
-    return {};
-  const std::string_view name = unit;
-  if (name.size() > 2 && name.substr(name.size() - 2) == "/s") return fmt::format("{} {}", 2 * number, name);
-  if (name.size() > 2 && name.substr(name.size() - 2) == "Hz") return fmt::format("{} {}", 2 * number, name);
-  if (name == "ps" || name == "ns" || name == "us" || name == "ms") return fmt::format("{} {}", number / 2, name);
-  return {};
-}
-
-TEST(Laws, TwiceEveryRateHalvesTheTime) {
-  std::vector<Module> modules = many_modules(32);
-  for (const char* name : {"unit", "v4", "v5e", "v7x"}) {
-    const Device device = test::device_or_fail(name);
-    std::vector<DeviceOverride> overrides;
-    for (const DeviceValue& value : device.values)
-      if (const std::optional<std::string> faster = twice_as_fast(value.text))
-        overrides.push_back({value.path, *faster});
-    EXPECT_GE(overrides.size(), 15u);
-    const Device twice = test::device_or_fail(name, overrides);
-    for (Module& module : modules) {
-      const Result<Simulation> slow = simulate(module, op_table(), device);
-      if (!slow || slow->totals.makespan > kForever / 4) continue;
-      const Simulation fast = test::simulate_or_fail(module, twice);
-      int64_t pieces = 4;
-      for (const InstructionRecord& record : slow->instructions) pieces += 4 * record.executions;
-      EXPECT_NEAR(static_cast<double>(slow->totals.makespan.count()),
-                  2 * static_cast<double>(fast.totals.makespan.count()), static_cast<double>(pieces))
-          << module.name << " on " << name;
-    }
-  }
 }
 
 TEST(Laws, BytesAreConserved) {
