@@ -54,6 +54,8 @@ void declare_simulation(CLI::App& app, SimulationOptions& options) {
                  "Iterations of while loops that don't tell theirs")
       ->check(whole_number_from(0))
       ->capture_default_str();
+  app.add_flag("--no-lower", options.no_lower,
+               "Take modules that no TPU compiler has touched as they stand");
   app.add_option("--custom-call-costs", options.custom_call_costs,
                  "YAML file with costs of custom calls by target");
 }
@@ -102,6 +104,7 @@ std::optional<SimulationSetting> read_simulation(const SimulationOptions& option
   const Result<ModuleChoice> choice = ModuleChoice::parse(options.module);
   if (!choice) return usage_error(choice.error(), streams);
   setting.choice = *choice;
+  if (options.no_lower) setting.lowering = Lowering::kNever;
   if (!options.topology.empty()) {
     const Result<SliceRequest> topology = parse_topology(options.topology);
     if (!topology) {

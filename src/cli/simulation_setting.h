@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "model/custom_call_costs.h"
 #include "model/device.h"
+#include "report/estimate.h"
 #include "sim/simulate.h"
 
 namespace hlosim {
@@ -25,9 +26,11 @@ struct SimulationOptions {
   std::string module;
   int64_t while_trip_count = 1;
   std::string custom_call_costs;
+  bool no_lower = false;
 };
 
-/// FILE, --device, --set, --topology, --devices, --slices, --module, --while-trip-count, --custom-call-costs.
+/// FILE, --device, --set, --topology, --devices, --slices, --module, --while-trip-count, --no-lower,
+/// --custom-call-costs.
 void declare_simulation(CLI::App& app, SimulationOptions& options);
 
 /// Which modules --module asks for: all, one by its number, or those whose name a regular expression finds.
@@ -47,6 +50,7 @@ struct SimulationSetting {
   Device device;
   CustomCallCosts custom_calls;
   SimulateOptions simulate;  // without custom_calls: they are next to it
+  Lowering lowering = Lowering::kPlain;
   ModuleChoice choice;
 };
 

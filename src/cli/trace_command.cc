@@ -54,7 +54,7 @@ std::optional<Trace> trace_module(Module& module, const SimulationSetting& setti
   SimulateOptions simulate = setting.simulate;
   simulate.custom_calls = &setting.custom_calls;
   simulate.keep_timeline = true;
-  const Result<Estimate> estimate = Estimator(module, op_table()).run(setting.device, simulate);
+  const Result<Estimate> estimate = Estimator(module, op_table(), setting.lowering).run(setting.device, simulate);
   if (estimate)
     return make_trace(module, op_table(), setting.device, *estimate, {.max_events = options.max_events});
   Diagnostic diagnostic = estimate.error();

@@ -265,7 +265,10 @@ class Builder {
 Trace make_trace(const Module& module, const OpTable& table, const Device& device, const Estimate& estimate,
                  const TraceOptions& options) {
   HLOSIM_CHECK(!estimate.simulation.computations.empty(), "module {} ran without keep_timeline", module.name);
-  return Builder(module, table, device, estimate, options).build();
+  const Module& ran = estimate.lowered ? *estimate.lowered : module;
+  Trace trace = Builder(ran, table, device, estimate, options).build();
+  trace.lowered = estimate.lowered;
+  return trace;
 }
 
 std::string slice_name(const Trace& trace, const TraceSlice& slice) {

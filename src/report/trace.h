@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -65,6 +66,7 @@ struct Trace {
   std::vector<TraceInstruction> instructions;
   std::vector<TraceCounter> counters;
   int64_t shown_iterations = 0;  // of each loop at most; 0: all
+  std::shared_ptr<const Module> lowered;  // the module that names are views into, if it isn't the one given
 };
 
 /// Requires: an estimate with keep_timeline. Names are views into `module`, which has to outlive the trace.
