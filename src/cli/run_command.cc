@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/elided.h"
 #include "cli/input.h"
+#include "cli/physical_run.h"
 #include "cli/progress.h"
 #include "cli/run.h"
 #include "cli/run_grid.h"
@@ -44,6 +45,7 @@ struct Options {
   bool global = false;
   std::string max_memory;
   int64_t threads = 0;
+  PhysicalChoices physical;
   bool print = false;
   bool time = false;
 };
@@ -57,6 +59,7 @@ struct Loaded {
   std::unique_ptr<const Program> program;
   std::vector<ParameterLeaf> parameters;
   std::vector<GlobalLeaf> global_parameters, global_results;  // of --global
+  std::unique_ptr<PhysicalSetting> physical;  // null: runs as a program
 
   bool is_joint() const { return grid.devices() > 1; }
 };
@@ -76,7 +79,7 @@ class Run {
 
  private:
   bool prepare();
-  std::optional<Loaded> load(const std::string& file, bool traced);
+  std::optional<Loaded> load(const std::string& file, bool is_main);
   bool choose_grid(Loaded& loaded);
   ProgramOptions program_options(const Loaded& loaded, bool traced);
   bool fits(const Loaded& loaded, int64_t held);
@@ -85,6 +88,7 @@ class Run {
                                              const std::string& output_folder);
   Result<std::vector<Values>> run_devices(const Loaded& loaded, std::vector<Values> inputs,
                                           const std::string& output_folder);
+  Result<std::vector<Array>> run_physical(const Loaded& loaded, DeviceState& device, std::vector<Array> inputs);
   std::string folder_of(const Loaded& loaded, const std::string& folder, int64_t device) const;
   bool stage(const Values& outputs, const std::string& folder);
   bool write(const Loaded& loaded, const std::vector<OutputSet>& outputs);
@@ -119,6 +123,7 @@ class Run {
   StagedFiles files_;
   bool same_inputs_ = true;  // of all devices
   int gathered_ = 0;         // how often outputs came together
+  int exit_code_ = kExitInput;  // when something stops the run
 };
 
 double machine_memory() {
@@ -140,6 +145,8 @@ bool Run::prepare() {
     return complain("several ranks need --peers=run");
   if (options_.output == "-")
     return complain("-o: '-' is no folder", "--print writes the outputs to standard output");
+  if (options_.physical.any() && !options_.physical.wanted)
+    return complain("--device, --set, --schedule, --layouts and --alignment need --physical");
   max_memory_ = static_cast<int64_t>(0.8 * machine_memory());
   max_memory_source_ = "80 % of this machine's memory";
   if (!options_.max_memory.empty()) {
@@ -212,7 +219,7 @@ bool Run::choose_grid(Loaded& loaded) {
   return true;
 }
 
-std::optional<Loaded> Run::load(const std::string& file, bool traced) {
+std::optional<Loaded> Run::load(const std::string& file, bool is_main) {
   ModuleInput input = read_module_input(file, false, streams_);
   if (!input.ok) return std::nullopt;
   if (input.modules.size() != 1) {
@@ -228,11 +235,21 @@ std::optional<Loaded> Run::load(const std::string& file, bool traced) {
     streams_.err << fmt::format(
         "hlosim: warning: '{}' leaves out values, {{...}}, which are made up (--elided=xla); constants: {}\n",
         file, elided);
+  if (is_main && options_.physical.wanted) {
+    if (loaded.is_joint()) {
+      complain(fmt::format("--physical runs one device; '{}' is for {}", file, loaded.grid.devices()),
+               "--peers=twins runs one, as if all held the same values");
+      return std::nullopt;
+    }
+    loaded.physical = std::make_unique<PhysicalSetting>();
+    if (!loaded.physical->prepare(options_.physical, *loaded.module, options_.inputs.seed, streams_))
+      return std::nullopt;
+  }
   DiagnosticList problems;
-  loaded.program = Program::make(*loaded.module, op_table(), pool_, program_options(loaded, traced), problems);
+  loaded.program = Program::make(*loaded.module, op_table(), pool_, program_options(loaded, is_main), problems);
   for (const Diagnostic& problem : problems.items()) streams_.err << render(problem);
   if (!loaded.program) return std::nullopt;
-  if (traced && trace_ && !anything_traced_) {
+  if (is_main && trace_ && !anything_traced_) {
     complain(fmt::format("--trace-values: no instruction that runs matches '{}'", shown(options_.trace)));
     return std::nullopt;
   }
@@ -244,7 +261,9 @@ bool Run::fits(const Loaded& loaded, int64_t held) {
   const Program& program = *loaded.program;
   const int64_t devices = loaded.run->local_devices().size();
   const int64_t own = program.peak_bytes() - program.constant_bytes();
-  const int64_t peak = saturating_sum(saturating_product(own, devices), program.constant_bytes());
+  const int64_t placed = loaded.physical ? loaded.physical->bytes() : 0;
+  const int64_t peak =
+      saturating_sum(placed, saturating_sum(saturating_product(own, devices), program.constant_bytes()));
   if (peak <= max_memory_ - held) return true;
   const std::string exact = peak >= 1024 ? fmt::format(" ({} bytes)", grouped(peak)) : "";
   const std::string beside = held > 0 ? fmt::format(" beside {} of other results", to_text(Bytes(held))) : "";
@@ -308,7 +327,8 @@ Result<std::vector<Values>> Run::run_devices(const Loaded& loaded, std::vector<V
     device.rng_state = {options_.inputs.seed, 0};
   }
   if (loaded.is_joint()) return loaded.program->run_jointly(*loaded.run, devices, std::move(inputs));
-  Result<Values> outputs = loaded.program->run(devices[0], std::move(inputs[0]));
+  Result<Values> outputs = loaded.physical ? run_physical(loaded, devices[0], std::move(inputs[0]))
+                                           : loaded.program->run(devices[0], std::move(inputs[0]));
   if (!outputs) return tl::unexpected(outputs.error());
   std::vector<Values> all;
   all.push_back(std::move(*outputs));
@@ -336,6 +356,18 @@ std::optional<std::vector<Values>> Run::execute(const Loaded& loaded, std::vecto
                                 to_text(Picoseconds(passed.count() * 1000)), to_text(Bytes(pool_.peak_bytes())));
   }
   return std::move(*outputs);
+}
+
+/// A fault is no wrong input: the answer is no.
+Result<std::vector<Array>> Run::run_physical(const Loaded& loaded, DeviceState& device,
+                                             std::vector<Array> inputs) {
+  Result<PhysicalResult> result =
+      loaded.physical->run(*loaded.module, device, std::move(inputs), program_options(loaded, true));
+  if (!result) return tl::unexpected(result.error());
+  if (options_.time) streams_.err << loaded.physical->summary(*result) << "\n";
+  if (!result->fault) return std::move(result->outputs);
+  exit_code_ = kExitFailedCheck;
+  return tl::unexpected(result->fault->diagnostic);
 }
 
 bool Run::stage(const Values& outputs, const std::string& folder) {
@@ -584,7 +616,7 @@ int Run::run() {
   std::vector<Values> kept;
   if (!options_.compare.empty() && !options_.global) kept = *inputs;
   std::optional<std::vector<Values>> local = execute(*loaded, std::move(*inputs), options_.output);
-  if (!local) return kExitInput;
+  if (!local) return exit_code_;
   const std::optional<std::vector<OutputSet>> outputs = assemble(*loaded, std::move(*local));
   if (!outputs) return kExitInput;
   if (!options_.output.empty() && !write(*loaded, *outputs)) return kExitInput;
@@ -636,6 +668,22 @@ std::function<int()> declare_run(CLI::App& app, Streams streams) {
   app.add_option("--peers", options->peers,
                  "All devices run (run), or one does: the others hold the same values (twins), or are an error")
       ->check(CLI::IsMember({"run", "twins", "error"}))
+      ->capture_default_str();
+  app.add_flag("--physical", options->physical.wanted,
+               "Execute on real bytes, every value where the buffer assignment puts it; exit code 1 at a fault");
+  app.add_option("--device", options->physical.device,
+                 "With --physical: capacities, and tiled layouts where the text has none");
+  app.add_option("--set", options->physical.overrides, "PATH=VALUE: a device value");
+  app.add_option("--schedule", options->physical.schedule,
+                 "With --physical: the module's order (auto), text, list, dfs, post, or random by --seed")
+      ->check(CLI::IsMember({"auto", "text", "list", "dfs", "post", "random"}));
+  app.add_option("--layouts", options->physical.layouts,
+                 "With --physical: those of the module, or random by --seed")
+      ->check(CLI::IsMember({"module", "random"}))
+      ->capture_default_str();
+  app.add_option("--alignment", options->physical.alignment,
+                 "With --physical: bytes that offsets are multiples of")
+      ->check(whole_number_from(1))
       ->capture_default_str();
   app.add_option("--threads", options->threads, "Number of threads; 0: one per processor")
       ->check(whole_number_from(0))

@@ -50,6 +50,22 @@ class GraphMaker {
     return std::move(graph_);
   }
 
+  ComputationGraph make(InstructionId id) {
+    const Instruction& instruction = module_[id];
+    std::unordered_map<InstructionId, Values> values;
+    for (const InstructionId operand : instruction.operands) {
+      Values leaves;
+      for_each_leaf(module_[operand].shape, [&](ShapeRef leaf) { leaves.push_back(add_value(leaf)); });
+      graph_.parameters.insert(graph_.parameters.end(), leaves.begin(), leaves.end());
+      values[operand] = std::move(leaves);
+    }
+    add(instruction, id, values);
+    observe(instruction, values[id]);
+    graph_.results = values[id];
+    drop_unneeded();
+    return std::move(graph_);
+  }
+
  private:
   using Values = std::vector<ValueId>;
   enum class Effect : uint8_t { kUnknown, kNo, kYes };
@@ -259,6 +275,11 @@ class GraphMaker {
 ComputationGraph make_graph(Module& module, const OpTable& table, ComputationId computation, MemoryPool& pool,
                             const GraphOptions& options, DiagnosticList& sink) {
   return GraphMaker(module, table, pool, options, sink).make(computation);
+}
+
+ComputationGraph make_graph(Module& module, const OpTable& table, InstructionId instruction, MemoryPool& pool,
+                            const GraphOptions& options, DiagnosticList& sink) {
+  return GraphMaker(module, table, pool, options, sink).make(instruction);
 }
 
 }  // namespace hlosim

@@ -52,6 +52,9 @@ struct GraphOptions {
 /// show values to the observer. Errors go to `sink`: elided and too large constants.
 ComputationGraph make_graph(Module& module, const OpTable& table, ComputationId computation, MemoryPool& pool,
                             const GraphOptions& options, DiagnosticList& sink);
+/// The graph of one instruction: its parameters are the leaves of all its operands.
+ComputationGraph make_graph(Module& module, const OpTable& table, InstructionId instruction, MemoryPool& pool,
+                            const GraphOptions& options, DiagnosticList& sink);
 
 /// A literal's value as an array (tuples: as its leaves). Requires: nothing is elided.
 void append_arrays(const Literal& literal, MemoryPool& pool, std::vector<Array>& arrays);

@@ -1,10 +1,7 @@
 #include "exec/program.h"
 
-#include <algorithm>
-#include <unordered_map>
-#include <utility>
-
 #include "base/saturating.h"
+<<<<<<< HEAD
 #include "exec/cluster.h"
 #include "exec/plan.h"
 #include "ops/element_program.h"
@@ -109,9 +106,15 @@ class Program::Maker final : public ProgramServices {
   int64_t constant_bytes_ = 0;
 };
 
+=======
+#include "exec/plan_maker.h"
+
+namespace hlosim {
+
+>>>>>>> b4dfad4 (Modules run on real bytes, each value where the buffer assignment puts it)
 std::unique_ptr<const Program> Program::make(Module& module, const OpTable& table, MemoryPool& pool,
                                              const ProgramOptions& options, DiagnosticList& sink) {
-  Maker maker(module, table, pool, options, sink);
+  PlanMaker maker(module, table, pool, options, sink);
   const std::shared_ptr<const Plan> entry = maker.plan(module.entry);
   if (sink.has_errors()) return nullptr;
   std::unique_ptr<Program> program(new Program);

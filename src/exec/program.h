@@ -63,7 +63,6 @@ class Program {
 
  private:
   Program() = default;
-  class Maker;
   std::shared_ptr<const Callable> entry_;
   int64_t peak_bytes_ = 0, parameter_bytes_ = 0, constant_bytes_ = 0;
   std::vector<ShapeRef> parameters_, results_;

@@ -1,0 +1,84 @@
+#include "exec/plan_maker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/saturating.h"
+#include "exec/cluster.h"
+#include "ops/element_program.h"
+
+namespace hlosim {
+
+std::shared_ptr<const Plan> PlanMaker::plan(ComputationId id) {
+  const auto found = plans_.find(id);
+  if (found != plans_.end()) {
+    note_callee(*found->second);
+    return found->second;
+  }
+  auto made = plan(make_graph(module_, table_, id, pool_, options_.graph, sink_));
+  plans_.emplace(id, made);
+  constant_bytes_ = saturating_sum(constant_bytes_, made->constant_bytes());
+  note_callee(*made);
+  return made;
+}
+
+std::shared_ptr<const Plan> PlanMaker::plan(InstructionId id) {
+  return plan(make_graph(module_, table_, id, pool_, options_.graph, sink_));
+}
+
+std::shared_ptr<const Plan> PlanMaker::plan(ComputationGraph graph) {
+  if (options_.cluster && !options_.reference_only) make_clusters(graph, module_, table_, *this);
+  const std::vector<int64_t> callee_bytes = make_evaluations(graph);
+  return std::make_shared<const Plan>(module_, std::move(graph), callee_bytes);
+}
+
+std::shared_ptr<const ElementProgram> PlanMaker::element_program(ComputationId id) {
+  if (options_.reference_only || shows_values(id)) return nullptr;
+  const auto found = element_programs_.find(id);
+  if (found != element_programs_.end()) return found->second;
+  return element_programs_.emplace(id, hlosim::element_program(module_, table_, id)).first->second;
+}
+
+// Bytes that the computations called by each node need beside their arguments.
+std::vector<int64_t> PlanMaker::make_evaluations(ComputationGraph& graph) {
+  std::vector<int64_t> callee_bytes;
+  for (GraphNode& node : graph.nodes) {
+    const int64_t outer = std::exchange(callee_bytes_, 0);
+    if (!node.evaluation) node.evaluation = evaluation(*node.instruction);
+    callee_bytes.push_back(std::exchange(callee_bytes_, outer));
+  }
+  return callee_bytes;
+}
+
+// What cannot be run is an error now where it is sure to be reached, else when it is reached.
+Evaluation PlanMaker::evaluation(const Instruction& instruction) {
+  DiagnosticList found;
+  EvaluateContext op(module_, instruction, table_, &found, *this);
+  ++depth_;
+  Evaluation made = make_evaluation(op);
+  --depth_;
+  if (!found.has_errors()) return made;
+  Diagnostic error = found.items().front();
+  if (depth_ == 0) {
+    sink_.add(std::move(error));
+    return nullptr;
+  }
+  return [error](Invocation& call) { call.device().fail(error); };
+}
+
+// Somebody wants to see a value of the computation or of one it calls.
+bool PlanMaker::shows_values(ComputationId id) const {
+  if (!options_.graph.traced) return false;
+  const auto& instructions = module_[id].instructions;
+  return std::any_of(instructions.begin(), instructions.end(), [&](InstructionId i) {
+    bool shows = options_.graph.traced(module_[i]);
+    for_each_called(module_[i], [&](ComputationId called) { shows = shows || shows_values(called); });
+    return shows;
+  });
+}
+
+void PlanMaker::note_callee(const Plan& callee) {
+  callee_bytes_ = std::max(callee_bytes_, callee.peak_bytes() - callee.argument_bytes());
+}
+
+}  // namespace hlosim
