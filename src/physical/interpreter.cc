@@ -80,7 +80,8 @@ std::vector<Array> Interpreter::take_results() {
   std::vector<Array> outputs;
   const Attr* layout = module_.find(AttrKey::kEntryComputationLayout);
   std::vector<ShapeRef> declared;
-  if (layout && !layout->shapes().empty())
+  // What an unscheduled module's header wants is for later passes to bring about.
+  if (layout && !layout->shapes().empty() && module_.is_scheduled())
     for_each_leaf(layout->shapes().back(), [&](ShapeRef leaf) { declared.push_back(leaf); });
   for_each_leaf_place(root, [&](Place place) {
     if (const int32_t failure = store_.failure_at(place); failure >= 0)
@@ -197,9 +198,9 @@ void Interpreter::run_conditional(InstructionId id) {
   run(branch);
   if (stopped()) return;
   store_.now(id, step_of_[static_cast<size_t>(id.index)]);
+  pass(top(module_[branch].root), top(id));
   for (const ComputationId other : branches)
     if (other != branch) free_skipped(other);
-  pass(top(module_[branch].root), top(id));
 }
 
 /// What only a branch that wasn't taken would have used.
@@ -256,7 +257,7 @@ void Interpreter::run_async(InstructionId id) {
     else
       store_.see(place);
   if (!runs_here || is_done || stopped()) return;
-  const int32_t transfer = store_.begin();
+  const int32_t transfer = begin(id);
   const Place operands = analysis_.places.child(first, 0), results = analysis_.places.child(first, 1);
   if (results == kNoPlace) return;
   const auto is_operand = [&](Place place) {
@@ -268,7 +269,7 @@ void Interpreter::run_async(InstructionId id) {
     if (!analysis_.places.shape(place)->is_tuple() && !is_operand(place) && store_.failure_at(place) < 0)
       store_.send_off(place, transfer);
   for (Place place = operands; place < analysis_.places.end(operands); ++place)
-    store_.hold_source(transfer, place);
+    if (!analysis_.places.shape(place)->is_tuple()) store_.hold_source(transfer, place);
   for_each_value_inside(wrapped, [&](ValueIndex value) {
     if (!store_.is_under_way(analysis_.values[value].defined)) store_.hold_target(transfer, value);
   });
@@ -276,11 +277,18 @@ void Interpreter::run_async(InstructionId id) {
 
 /// What the operands of a done sent off is there.
 void Interpreter::finish_async(InstructionId id) {
+  if (module_[id].operands.empty()) return;
   const std::vector<Place> leaves = operand_leaves(id);
   std::vector<int32_t> transfers;
   for (const Place place : leaves)
     if (const int32_t transfer = store_.transfer_at(place); transfer >= 0) transfers.push_back(transfer);
-  if (transfers.empty()) return;
+  // Where nothing is under way that arrays hold, the chain itself tells.
+  for (InstructionId part = module_[id].operands[0]; transfers.empty();) {
+    if (const auto begun = begun_.find(part); begun != begun_.end()) transfers.push_back(begun->second);
+    const bool goes_back = facts(part).value == ValueRule::kAsyncUpdate;
+    if (!goes_back) break;
+    part = module_[part].operands[0];
+  }
   // A done that has more to say than that the bytes are there: it gives them.
   if (table_[module_[id].opcode].evaluate && facts(id).value != ValueRule::kAsyncDone) {
     std::vector<Array> operands;
@@ -304,6 +312,8 @@ void Interpreter::finish_async(InstructionId id) {
     if (store_.is_under_way(place)) store_.arrive(place, {});
   for (const int32_t transfer : transfers) store_.end(transfer);
 }
+
+int32_t Interpreter::begin(InstructionId start) { return begun_[start] = store_.begin(); }
 
 void Interpreter::hold_operands(InstructionId id, int32_t transfer) {
   for (const Place place : operand_leaves(id)) store_.hold_source(transfer, place);
@@ -380,7 +390,7 @@ void Interpreter::compute(InstructionId id) {
         store_.read(top(operand));
     if (stopped()) return;
   }
-  const int32_t transfer = def.has(kAsyncStart) ? store_.begin() : -1;
+  const int32_t transfer = def.has(kAsyncStart) ? begin(id) : -1;
   size_t leaf = 0;
   for (Place place = first; place < analysis_.places.end(first) && !stopped(); ++place) {
     const bool is_table = analysis_.places.shape(place)->is_tuple();

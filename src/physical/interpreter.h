@@ -41,6 +41,7 @@ class Interpreter {
   void finish_async(InstructionId id);
   void forward_parts(InstructionId id);
   Place source_of(InstructionId id, int32_t part) const;
+  int32_t begin(InstructionId start);
   void hold_operands(InstructionId id, int32_t transfer);
   std::vector<Place> operand_leaves(InstructionId id) const;
   std::vector<Array> evaluate(InstructionId id, std::vector<Array> operands, int32_t& failure);
@@ -69,6 +70,7 @@ class Interpreter {
   IdMap<ComputationId, std::vector<InstructionId>> order_;
   IdMap<InstructionId, uint32_t> activation_;      // in which run of its computation it ran last
   IdMap<ComputationId, uint32_t> activations_;
+  std::unordered_map<InstructionId, int32_t> begun_;  // transfers, by what began them last
   std::vector<Diagnostic> failures_;
   std::unordered_map<InstructionId, int32_t> failure_of_;
   std::optional<Diagnostic> error_;

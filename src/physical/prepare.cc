@@ -323,6 +323,24 @@ class CopyInserter {
   IdMap<InstructionId, std::vector<InstructionId>> users_;
 };
 
+ShapeRef without_splits(ShapePool& shapes, ShapeRef shape) {
+  if (shape->is_tuple()) {
+    std::vector<ShapeRef> elements;
+    for (const ShapeRef element : shape->elements) elements.push_back(without_splits(shapes, element));
+    return shapes.tuple(elements);
+  }
+  if (!shape->is_array() || !shape->layout || shape->layout->splits.empty()) return shape;
+  Layout whole = *shape->layout;
+  whole.splits = {};
+  return shapes.with_layout(shape, shapes.layout(whole));
+}
+
+/// There is one memory per space: the pieces of a split array lie in it as one.
+void join_pieces(Module& module) {
+  for (Instruction& instruction : module.instructions)
+    instruction.shape = without_splits(module.shapes(), instruction.shape);
+}
+
 /// The native layouts of a device, where the text has none: bitcasts keep what they mean.
 void give_tiling(Module& module, const TilingPolicy& policy) {
   ModuleEditor editor(module);
@@ -358,6 +376,7 @@ void order_effects(Module& module, const OpTable& table) {
 
 Result<std::unique_ptr<BufferAnalysis>> prepare_and_place(Module& module, const OpTable& table,
                                                           const PreparationOptions& options) {
+  join_pieces(module);
   if (Result<void> separated = separate_calls(module); !separated) return tl::unexpected(separated.error());
   const bool keeps_order = !options.random_order && options.schedule <= ScheduleSource::kText;
   if (!module.is_scheduled() || !keeps_order) {

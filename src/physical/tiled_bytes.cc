@@ -25,12 +25,12 @@ Result<TiledBytes> TiledBytes::make(ShapeRef array) {
   if (const auto problem = validate_layout(array)) return refused(array, problem->message);
   if (array->is_unbounded()) return refused(array, "a dimension ? has no size");
   if (array->layout && !array->layout->splits.empty())
-    return refused(array, "pieces of split arrays lie in several memories");
+    return refused(array, "the pieces of a split array lie in several memories");
   TiledBytes out;
   out.shape_ = array;
   out.bits_ = element_storage_bits(array);
   out.width_ = byte_width(array->element_type);
-  if (out.bits_ < bit_width(array->element_type))
+  if (out.bits_ < bit_width(array->element_type) && !is_pred(array->element_type))
     return refused(array, fmt::format("E({}) is less than the {} bits of {}", out.bits_,
                                       bit_width(array->element_type), to_text(array->element_type)));
   if (out.bits_ > 8 && out.bits_ % 8 != 0)
@@ -40,7 +40,7 @@ Result<TiledBytes> TiledBytes::make(ShapeRef array) {
   out.exhaustive_ = map->exhaustive();
   const int64_t bits = saturating_product(map->extent(), out.bits_);
   if (bits == kTooLarge.count()) return refused(array, "its bytes don't fit 63 bits");
-  out.size_ = std::max((bits + 7) / 8, array_size(array).count());
+  out.size_ = array_size(array).count();
   out.map_ = std::make_shared<const LayoutMap>(std::move(*map));
   out.make_runs();
   return out;
@@ -155,7 +155,7 @@ void TiledBytes::get(int64_t slot, const std::byte* memory, std::byte* element) 
 
 void TiledBytes::write(const std::byte* dense, std::byte* memory) const {
   if (dense_) {
-    std::memcpy(memory, dense, static_cast<size_t>(size_));
+    std::memcpy(memory, dense, static_cast<size_t>(shape_->element_count() * width_));
     return;
   }
   if (!in_runs_ || bits_ != 8 * width_) {
@@ -177,7 +177,7 @@ void TiledBytes::write(const std::byte* dense, std::byte* memory) const {
 
 void TiledBytes::read(const std::byte* memory, std::byte* dense) const {
   if (dense_) {
-    std::memcpy(dense, memory, static_cast<size_t>(size_));
+    std::memcpy(dense, memory, static_cast<size_t>(shape_->element_count() * width_));
     return;
   }
   if (!in_runs_ || bits_ != 8 * width_) {

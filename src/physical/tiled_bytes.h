@@ -48,7 +48,7 @@ class TiledBytes {
   int64_t size_ = 0;
   int64_t bits_ = 8, width_ = 1;  // of an element, in memory and dense
   bool exhaustive_ = true;
-  bool dense_ = false;            // memory is what the dense elements are
+  bool dense_ = false;            // memory begins with the dense elements as they are
   // Whole bytes and a sum over dimensions: the minor dimensions as one block of runs, offsets of the others.
   bool in_runs_ = false;
   std::vector<Run> runs_;

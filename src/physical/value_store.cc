@@ -236,7 +236,8 @@ void ValueStore::forward(Place from, Place to, bool is_bitcast) {
   target = seen_[static_cast<size_t>(from)];
   const ShapeRef shape = analysis_.places.shape(to);
   if (!shape->is_array()) return;
-  check_space(to, shape->memory_space());
+  // Before a compiler is done, spaces are wishes: only what makes a value has to have it where it says.
+  if (module_.is_scheduled()) check_space(to, shape->memory_space());
   if (!is_bitcast) return;
   check_bitcast(from, to);
   target.shape = shape;
