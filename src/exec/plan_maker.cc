@@ -6,6 +6,7 @@
 #include "base/saturating.h"
 #include "exec/cluster.h"
 #include "ops/element_program.h"
+#include "ops/joint.h"
 
 namespace hlosim {
 
@@ -44,26 +45,27 @@ std::vector<int64_t> PlanMaker::make_evaluations(ComputationGraph& graph) {
   std::vector<int64_t> callee_bytes;
   for (GraphNode& node : graph.nodes) {
     const int64_t outer = std::exchange(callee_bytes_, 0);
-    if (!node.evaluation) node.evaluation = evaluation(*node.instruction);
+    if (!node.evaluation) make(node);
     callee_bytes.push_back(std::exchange(callee_bytes_, outer));
   }
   return callee_bytes;
 }
 
 // What cannot be run is an error now where it is sure to be reached, else when it is reached.
-Evaluation PlanMaker::evaluation(const Instruction& instruction) {
+void PlanMaker::make(GraphNode& node) {
   DiagnosticList found;
-  EvaluateContext op(module_, instruction, table_, &found, *this);
+  EvaluateContext op(module_, *node.instruction, table_, &found, *this);
   ++depth_;
-  Evaluation made = make_evaluation(op);
+  if (options_.grid && op.def().evaluate_jointly) node.joint = op.def().evaluate_jointly(op);
+  if (!node.joint && !found.has_errors()) node.evaluation = make_evaluation(op);
   --depth_;
-  if (!found.has_errors()) return made;
+  if (!found.has_errors()) return;
   Diagnostic error = found.items().front();
-  if (depth_ == 0) {
+  node.joint = nullptr;
+  if (depth_ == 0)
     sink_.add(std::move(error));
-    return nullptr;
-  }
-  return [error](Invocation& call) { call.device().fail(error); };
+  else
+    node.evaluation = [error](Invocation& call) { call.device().fail(error); };
 }
 
 // Somebody wants to see a value of the computation or of one it calls.

@@ -28,12 +28,13 @@ class PlanMaker final : public ProgramServices {
   }
   bool reference_only() const override { return options_.reference_only; }
   bool has_twins() const override { return options_.twins; }
+  const DeviceGrid* grid() const override { return options_.grid ? &*options_.grid : nullptr; }
   int64_t constant_bytes() const { return constant_bytes_; }
 
  private:
   std::shared_ptr<const Plan> plan(ComputationGraph graph);
   std::vector<int64_t> make_evaluations(ComputationGraph& graph);
-  Evaluation evaluation(const Instruction& instruction);
+  void make(GraphNode& node);
   bool shows_values(ComputationId id) const;
   void note_callee(const Plan& callee);
 

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "layout/sizes.h"
+#include "memory/own_live_range.h"
 
 namespace hlosim {
 namespace {
@@ -90,12 +91,17 @@ class RangeFinder {
 
 }  // namespace
 
-std::vector<LiveRange> live_ranges(const ModuleGraph& graph, const Places& places, const Values& values,
-                                   const AliasedBuffers& buffers, const FlatSchedule& schedule) {
+std::vector<LiveRange> own_live_ranges(const ModuleGraph& graph, const Places& places, const Values& values,
+                                       const AliasedBuffers& buffers, const FlatSchedule& schedule) {
   const RangeFinder finder(graph, places, values, buffers, schedule);
   std::vector<LiveRange> ranges(values.size());
   for (size_t i = 0; i < values.size(); ++i) ranges[i] = finder.find(static_cast<ValueIndex>(i));
+  return ranges;
+}
 
+std::vector<LiveRange> live_ranges(const ModuleGraph& graph, const Places& places, const Values& values,
+                                   const AliasedBuffers& buffers, const FlatSchedule& schedule) {
+  std::vector<LiveRange> ranges = own_live_ranges(graph, places, values, buffers, schedule);
   std::vector<ValueIndex> members;
   for (BufferIndex buffer = 0; buffer < buffers.size(); ++buffer) {
     if (buffers.values(buffer).size() < 2) continue;

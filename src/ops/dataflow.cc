@@ -56,6 +56,9 @@ std::vector<ComputationId> called_in_order(const Instruction& instruction) {
   if (const Attr* condition = instruction.find(AttrKey::kCondition);
       condition && instruction.find(AttrKey::kBody))
     return {condition->computations()[0], instruction.find(AttrKey::kBody)->computations()[0]};
+  if (const Attr* chosen = instruction.find(AttrKey::kTrueComputation))
+    if (const Attr* other = instruction.find(AttrKey::kFalseComputation))
+      return {chosen->computations()[0], other->computations()[0]};
   for_each_called(instruction, [&](ComputationId id) { called.push_back(id); });
   return called;
 }

@@ -27,10 +27,11 @@ InstructionId ModuleEditor::add(Opcode opcode, InstructionId like, ShapeRef shap
   return id;
 }
 
-InstructionId ModuleEditor::copy(InstructionId operand) {
-  HLOSIM_CHECK(module_[operand].shape->is_array(), "{}", to_text(module_[operand].shape));
+InstructionId ModuleEditor::copy(InstructionId operand, ShapeRef shape) {
+  HLOSIM_CHECK(shape->is_array() && compatible(module_[operand].shape, shape), "{} of {}", to_text(shape),
+               to_text(module_[operand].shape));
   const InstructionId operands[] = {operand};
-  return add(Opcode::kCopy, operand, module_[operand].shape, operands);
+  return add(Opcode::kCopy, operand, shape, operands);
 }
 
 InstructionId ModuleEditor::element(InstructionId tuple, int64_t index) {

@@ -13,8 +13,8 @@ class ModuleEditor {
  public:
   explicit ModuleEditor(Module& module) : module_(module) {}
 
-  /// Requires: an array.
-  InstructionId copy(InstructionId operand);
+  /// As `shape`, which is the operand's array but for the layout.
+  InstructionId copy(InstructionId operand, ShapeRef shape);
   /// Where `tuple` is written out, its operand; else a get-tuple-element.
   InstructionId element(InstructionId tuple, int64_t index);
   /// `like`: what the tuple stands for; of the same shape.

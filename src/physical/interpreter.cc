@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hlo/finding.h"
+#include "ops/effects.h"
 
 namespace hlosim {
 
@@ -18,12 +19,36 @@ Interpreter::Interpreter(Module& module, const OpTable& table, const BufferAnaly
       programs_(module, table, device.pool(), options.program),
       step_of_(module.instructions.size(), -1),
       order_(module.computations.size()),
+      is_needed_(module.instructions.size(), 0),
       activation_(module.instructions.size(), 0),
       activations_(module.computations.size(), 0) {
   const std::vector<InstructionId>& steps = analysis.schedule.steps;
+  find_needed();
   for (size_t i = 0; i < steps.size(); ++i) {
     step_of_[static_cast<size_t>(steps[i].index)] = static_cast<int32_t>(i);
     order_[module[steps[i]].parent].push_back(steps[i]);
+  }
+}
+
+/// Instructions that results and the outside need. The others run as well, but leave no trace in the device.
+void Interpreter::find_needed() {
+  for (const Computation& computation : module_.computations) {
+    is_needed_[computation.root] = 1;
+    std::vector<InstructionId> open = {computation.root};
+    for (const InstructionId id : computation.instructions) {
+      if (is_needed_[id] || !has_effect(module_, table_, module_[id])) continue;
+      is_needed_[id] = 1;
+      open.push_back(id);
+    }
+    while (!open.empty()) {
+      const InstructionId at = open.back();
+      open.pop_back();
+      for (const InstructionId operand : module_[at].operands) {
+        if (is_needed_[operand]) continue;
+        is_needed_[operand] = 1;
+        open.push_back(operand);
+      }
+    }
   }
 }
 
@@ -124,6 +149,13 @@ void Interpreter::execute(InstructionId id) {
   if (!operands_are_there(id)) return;
   activation_[id] = activations_[module_[id].parent];
   if (facts(id).is_constant) return;
+  const bool outer = idle_;
+  idle_ = idle_ || !is_needed_[id];
+  perform(id);
+  idle_ = outer;
+}
+
+void Interpreter::perform(InstructionId id) {
   switch (facts(id).value) {
     case ValueRule::kParameter:
       return;
@@ -182,6 +214,7 @@ void Interpreter::run_loop(InstructionId id) {
     state = top(module_[called[1]].root);
   }
   pass(state, top(id));
+  free_skipped(called[1]);
 }
 
 void Interpreter::run_conditional(InstructionId id) {
@@ -203,7 +236,7 @@ void Interpreter::run_conditional(InstructionId id) {
     if (other != branch) free_skipped(other);
 }
 
-/// What only a branch that wasn't taken would have used.
+/// What only a branch that wasn't taken, or one more turn of a loop, would have used.
 void Interpreter::free_skipped(ComputationId id) {
   const FlatSchedule::Span span = analysis_.schedule.span_of[id];
   for (int32_t step = span.start; step < span.end; ++step) store_.free_ending_at(step);
@@ -360,7 +393,7 @@ std::vector<Array> Interpreter::evaluate(InstructionId id, std::vector<Array> op
     failure = add_failure(*device.failure());
     return {};
   }
-  device_ = std::move(device);
+  if (!idle_) device_ = std::move(device);
   return results;
 }
 

@@ -26,7 +26,9 @@ class Interpreter {
   void load(std::vector<Array> inputs);
   std::vector<Array> take_results();
   void run(ComputationId id);
+  void find_needed();
   void execute(InstructionId id);
+  void perform(InstructionId id);
   bool operands_are_there(InstructionId id);
 
   void run_loop(InstructionId id);
@@ -68,6 +70,8 @@ class Interpreter {
   std::unordered_map<InstructionId, std::shared_ptr<const Callable>> made_;
   std::vector<int32_t> step_of_;                   // by instruction
   IdMap<ComputationId, std::vector<InstructionId>> order_;
+  IdMap<InstructionId, uint8_t> is_needed_;
+  bool idle_ = false;  // nobody needs what runs now
   IdMap<InstructionId, uint32_t> activation_;      // in which run of its computation it ran last
   IdMap<ComputationId, uint32_t> activations_;
   std::unordered_map<InstructionId, int32_t> begun_;  // transfers, by what began them last

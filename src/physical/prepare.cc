@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "hlo/graph.h"
+#include "memory/own_live_range.h"
 #include "ops/dataflow.h"
 #include "ops/effects.h"
 #include "ops/rewrite.h"
@@ -112,7 +114,7 @@ class CallSeparator {
 
 class CopyInserter {
  public:
-  explicit CopyInserter(Module& module) : module_(module), editor_(module) {}
+  CopyInserter(Module& module, const OpTable& table) : module_(module), table_(table), editor_(module) {}
 
   void run() {
     copy_donated();
@@ -188,7 +190,7 @@ class CopyInserter {
     Index index;
     const InstructionId now = rebuild(parameter, index, [&](InstructionId leaf, const Index& at) {
       if (!wanted(at)) return leaf;
-      return copies[text(at)] = editor_.copy(leaf);
+      return copies[text(at)] = editor_.copy(leaf, module_[leaf].shape);
     });
     for (const InstructionId user : others)
       for (size_t i = 0; i < module_[user].operands.size(); ++i)
@@ -199,14 +201,20 @@ class CopyInserter {
 
   static std::string text(const Index& index) { return fmt::format("{}", fmt::join(index, ",")); }
 
+  /// A copy of `leaf` to lie where `wanted` says; of other types or dimensions, where it lies itself.
+  ShapeRef copied_shape(InstructionId leaf, ShapeRef wanted) const {
+    const ShapeRef own = module_[leaf].shape;
+    return wanted && wanted->is_array() && compatible(own, wanted) && wanted->is_static() ? wanted : own;
+  }
+
   /// The root gives copies, each made after what stands for it in `after`.
-  void copy_root(ComputationId id, const std::function<bool(const Index&)>& wanted,
+  void copy_root(ComputationId id, ShapeRef wanted_shape, const std::function<bool(const Index&)>& wanted,
                  const std::unordered_map<std::string, InstructionId>& after) {
     Index index;
     module_.computations[id].root =
         rebuild(module_[id].root, index, [&](InstructionId leaf, const Index& at) {
           if (!wanted(at)) return leaf;
-          const InstructionId made = editor_.copy(leaf);
+          const InstructionId made = editor_.copy(leaf, copied_shape(leaf, subshape(wanted_shape, at)));
           if (const auto found = after.find(text(at)); found != after.end())
             editor_.add_control_predecessor(made, found->second);
           return made;
@@ -216,22 +224,26 @@ class CopyInserter {
   void copy_state(InstructionId loop) {
     const ComputationId body = loop_body(module_[loop]);
     const InstructionId parameter = module_[body].parameters[0], root = module_[body].root;
+    const ShapeRef state = module_[parameter].shape;
     std::set<Index> changed;
     Index index;
-    for_each_array(module_[parameter].shape, index, [&](const Index& at) {
-      if (resolve(root, at) != Source{parameter, at}) changed.insert(at);
+    for_each_array(state, index, [&](const Index& at) {
+      const Source source = resolve(root, at);
+      // What is still under way goes round as it is.
+      const bool is_under_way = table_[module_[source.instruction].opcode].has(kAsyncStart | kAsyncUpdate);
+      if (source != Source{parameter, at} && !is_under_way) changed.insert(at);
     });
     const auto is_changed = [&](const Index& at) { return changed.contains(at); };
     const InstructionId start = rebuild(module_[loop].operands[0], index, [&](InstructionId leaf, const Index& at) {
-      return is_changed(at) ? editor_.copy(leaf) : leaf;
+      return is_changed(at) ? editor_.copy(leaf, copied_shape(leaf, subshape(state, at))) : leaf;
     });
     editor_.set_operand(loop, 0, start);
-    copy_root(body, is_changed, copy_parameter(parameter, is_changed));
+    copy_root(body, state, is_changed, copy_parameter(parameter, is_changed));
   }
 
   void copy_branch_results(InstructionId conditional) {
     for (const ComputationId branch : called_in_order(module_[conditional]))
-      copy_root(branch, [](const Index&) { return true; }, {});
+      copy_root(branch, module_[conditional].shape, [](const Index&) { return true; }, {});
   }
 
   void copy_donated() {
@@ -249,7 +261,9 @@ class CopyInserter {
       if (const auto copy = copies.find(text(from)); copy != copies.end()) after[text(to)] = copy->second;
       outputs.insert(to);
     }
-    if (!outputs.empty()) copy_root(module_.entry, [&](const Index& at) { return outputs.contains(at); }, after);
+    if (!outputs.empty())
+      copy_root(module_.entry, module_.root(module_.entry).shape,
+                [&](const Index& at) { return outputs.contains(at); }, after);
   }
 
   template <class F>
@@ -311,13 +325,15 @@ class CopyInserter {
       if (is_last_reader_of_own_memory(operand, pair.operand_index)) continue;
       Index index;
       editor_.set_operand(id, number, rebuild(operand, index, [&](InstructionId leaf, const Index& at) {
-                            return at == pair.operand_index ? editor_.copy(leaf) : leaf;
+                            if (at != pair.operand_index) return leaf;
+                            return editor_.copy(leaf, copied_shape(leaf, subshape(module_[id].shape, pair.output_index)));
                           }));
       users_.resize(module_.instructions.size());
     }
   }
 
   Module& module_;
+  const OpTable& table_;
   ModuleEditor editor_;
   std::set<ComputationId> edited_;
   IdMap<InstructionId, std::vector<InstructionId>> users_;
@@ -359,7 +375,31 @@ void give_tiling(Module& module, const TilingPolicy& policy) {
 
 Result<void> separate_calls(Module& module) { return CallSeparator(module).run(); }
 
-void insert_copies(Module& module) { CopyInserter(module).run(); }
+void insert_copies(Module& module, const OpTable& table) { CopyInserter(module, table).run(); }
+
+/// Something is written into a buffer while another value in it is still needed: whatever the order of the
+/// ranges that follow one another, that can't go well.
+std::optional<std::string> missing_copy(const BufferAnalysis& analysis) {
+  const std::vector<LiveRange> ranges =
+      own_live_ranges(analysis.graph, analysis.places, analysis.values, analysis.schedule);
+  const Module& module = analysis.graph.module();
+  for (BufferIndex buffer = 0; buffer < analysis.buffers->size(); ++buffer) {
+    const std::span<const ValueIndex> members = analysis.buffers->values(buffer);
+    if (members.size() < 2) continue;
+    for (const ValueIndex written : members) {
+      const LiveRange& from = ranges[static_cast<size_t>(written)];
+      if (!from.known() || analysis.values[written].is_phi) continue;
+      for (const ValueIndex other : members) {
+        const LiveRange& range = ranges[static_cast<size_t>(other)];
+        if (other == written || !range.known() || range.start > from.start || range.end <= from.start) continue;
+        if (range.start == from.start && other > written) continue;
+        return fmt::format("{} is written where {} is needed until step {}", module[analysis.definer(written)].name,
+                           module[analysis.definer(other)].name, range.end);
+      }
+    }
+  }
+  return std::nullopt;
+}
 
 void order_effects(Module& module, const OpTable& table) {
   ModuleEditor editor(module);
@@ -381,7 +421,9 @@ Result<std::unique_ptr<BufferAnalysis>> prepare_and_place(Module& module, const 
   const bool keeps_order = !options.random_order && options.schedule <= ScheduleSource::kText;
   if (!module.is_scheduled() || !keeps_order) {
     order_effects(module, table);
-    insert_copies(module);
+    insert_copies(module, table);
+  } else if (const auto analysis = analyse_buffers(module, table, {}); analysis && missing_copy(**analysis)) {
+    insert_copies(module, table);
   }
   if (options.native_tiling && !options.random_layouts) give_tiling(module, *options.native_tiling);
   if (options.random_layouts)

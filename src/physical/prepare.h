@@ -15,8 +15,11 @@ Result<void> separate_calls(Module& module);
 
 /// Copies wherever values that have to share memory are needed at the same time, whatever the order of
 /// execution: the state of loops, results of conditionals, what is updated in place, donated parameters.
-/// Scheduled modules of a compiler have theirs already. The module isn't scheduled any more.
-void insert_copies(Module& module);
+/// Where order matters, control predecessors say so.
+void insert_copies(Module& module, const OpTable& table);
+
+/// What a module that lacks a copy would do wrong, the first of it; of a compiler's scheduled modules: nothing.
+std::optional<std::string> missing_copy(const BufferAnalysis& analysis);
 
 /// Instructions that use the state of the device keep the order that they are written in, whatever the
 /// schedule.
@@ -43,7 +46,7 @@ struct PreparationOptions {
 };
 
 /// All of it, as far as the module needs it: calls of their own; copies and the order of effects where it isn't
-/// scheduled or gets another order than its own; layouts; then where everything lies. Errors: of
+/// scheduled or gets another order than its own, copies also where a scheduled one lacks some; layouts; then where everything lies. Errors: of
 /// separate_calls() and analyse_buffers().
 Result<std::unique_ptr<BufferAnalysis>> prepare_and_place(Module& module, const OpTable& table,
                                                           const PreparationOptions& options);

@@ -47,7 +47,7 @@ Result<TiledBytes> TiledBytes::make(ShapeRef array) {
 }
 
 void TiledBytes::make_runs() {
-  if (!map_->separable() || bits_ % 8 != 0 || shape_->element_count() == 0) return;
+  if (!map_->separable() || (bits_ % 8 != 0 && 8 % bits_ != 0) || shape_->element_count() == 0) return;
   in_runs_ = true;
   int64_t outer = shape_->rank();
   std::vector<int64_t> block = {0};
@@ -127,11 +127,15 @@ void TiledBytes::put(int64_t slot, const std::byte* element, std::byte* memory) 
     if (bits_ > 8 * width_) std::memset(to + width_, 0, static_cast<size_t>(bits_ / 8 - width_));
     return;
   }
-  const auto value = static_cast<unsigned>(*element);
-  for (int64_t b = 0; b < bits_; ++b) {
-    const int64_t at = slot * bits_ + b;
-    const auto mask = static_cast<std::byte>(1u << at % 8);
-    memory[at / 8] = (value >> b & 1) != 0 ? memory[at / 8] | mask : memory[at / 8] & ~mask;
+  // At most two bytes, the low bits first.
+  const int64_t at = slot * bits_;
+  const auto mask = ((1u << bits_) - 1) << at % 8;
+  const auto value = static_cast<unsigned>(*element) << at % 8 & mask;
+  for (int byte = 0; byte < 2; ++byte) {
+    const auto here = static_cast<std::byte>(mask >> 8 * byte);
+    if (here == std::byte{0}) continue;
+    std::byte& to = memory[at / 8 + byte];
+    to = (to & ~here) | static_cast<std::byte>(value >> 8 * byte);
   }
 }
 
@@ -140,11 +144,10 @@ void TiledBytes::get(int64_t slot, const std::byte* memory, std::byte* element) 
     std::memcpy(element, memory + slot * (bits_ / 8), static_cast<size_t>(width_));
     return;
   }
-  unsigned value = 0;
-  for (int64_t b = 0; b < bits_; ++b) {
-    const int64_t at = slot * bits_ + b;
-    value |= (static_cast<unsigned>(memory[at / 8]) >> at % 8 & 1) << b;
-  }
+  const int64_t at = slot * bits_;
+  auto value = static_cast<unsigned>(memory[at / 8]) >> at % 8;
+  if (at % 8 + bits_ > 8) value |= static_cast<unsigned>(memory[at / 8 + 1]) << (8 - at % 8);
+  value &= (1u << bits_) - 1;
   const int bits = bit_width(shape_->element_type);
   if (bits < 8) {
     value &= (1u << bits) - 1;
@@ -158,14 +161,20 @@ void TiledBytes::write(const std::byte* dense, std::byte* memory) const {
     std::memcpy(memory, dense, static_cast<size_t>(shape_->element_count() * width_));
     return;
   }
-  if (!in_runs_ || bits_ != 8 * width_) {
+  if (!in_runs_) {
     for_each_element([&](int64_t k, int64_t slot) { put(slot, dense + k * width_, memory); });
     return;
   }
+  const bool is_plain = bits_ == 8 * width_;
   for_each_block([&](int64_t number, int64_t base) {
     const std::byte* from = dense + number * block_ * width_;
     for (const Run& run : runs_) {
       const std::byte* source = from + run.first * width_;
+      if (!is_plain) {
+        for (int64_t i = 0; i < run.count; ++i)
+          put(base + run.offset + i * run.stride, source + i * width_, memory);
+        continue;
+      }
       std::byte* target = memory + (base + run.offset) * width_;
       if (run.stride == 1)
         std::memcpy(target, source, static_cast<size_t>(run.count * width_));
@@ -180,13 +189,19 @@ void TiledBytes::read(const std::byte* memory, std::byte* dense) const {
     std::memcpy(dense, memory, static_cast<size_t>(shape_->element_count() * width_));
     return;
   }
-  if (!in_runs_ || bits_ != 8 * width_) {
+  if (!in_runs_) {
     for_each_element([&](int64_t k, int64_t slot) { get(slot, memory, dense + k * width_); });
     return;
   }
+  const bool is_plain = bits_ == 8 * width_;
   for_each_block([&](int64_t number, int64_t base) {
     std::byte* to = dense + number * block_ * width_;
     for (const Run& run : runs_) {
+      if (!is_plain) {
+        for (int64_t i = 0; i < run.count; ++i)
+          get(base + run.offset + i * run.stride, memory, to + (run.first + i) * width_);
+        continue;
+      }
       const std::byte* source = memory + (base + run.offset) * width_;
       std::byte* target = to + run.first * width_;
       if (run.stride == 1)

@@ -49,7 +49,7 @@ class TiledBytes {
   int64_t bits_ = 8, width_ = 1;  // of an element, in memory and dense
   bool exhaustive_ = true;
   bool dense_ = false;            // memory begins with the dense elements as they are
-  // Whole bytes and a sum over dimensions: the minor dimensions as one block of runs, offsets of the others.
+  // Elements that don't cross bytes and a sum over dimensions: the minor dimensions as one block of runs, offsets of the others.
   bool in_runs_ = false;
   std::vector<Run> runs_;
   int64_t block_ = 1;                        // elements
