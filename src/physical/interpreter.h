@@ -50,7 +50,11 @@ class Interpreter {
   const Callable* program(InstructionId id, int32_t& failure);
   int32_t add_failure(const Diagnostic& why);
   template <class F>
-  void for_each_leaf_place(InstructionId id, F&& f) const;
+  void for_each_leaf_place(InstructionId id, F&& f) const {
+    const Place first = top(id);
+    for (Place place = first; place < analysis_.places.end(first); ++place)
+      if (!analysis_.places.shape(place)->is_tuple()) f(place);
+  }
   template <class F>
   void for_each_value_inside(ComputationId id, F&& f) const;
 
