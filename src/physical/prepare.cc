@@ -52,7 +52,7 @@ void give_tiling(Module& module, const TilingPolicy& policy) {
 /// ranges that follow one another, that can't go well.
 std::optional<std::string> missing_copy(const BufferAnalysis& analysis) {
   const std::vector<LiveRange> ranges =
-      own_live_ranges(analysis.graph, analysis.places, analysis.values, analysis.schedule);
+      own_live_ranges(analysis.graph, analysis.places, analysis.values, *analysis.buffers, analysis.schedule);
   const auto range = [&](ValueIndex value) -> const LiveRange& { return ranges[static_cast<size_t>(value)]; };
   const auto name = [&](ValueIndex value) { return analysis.graph.module()[analysis.definer(value)].name; };
   std::vector<ValueIndex> members;
