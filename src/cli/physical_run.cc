@@ -13,6 +13,11 @@
 
 namespace hlosim {
 
+PhysicalSetting::PhysicalSetting() = default;
+PhysicalSetting::~PhysicalSetting() = default;
+
+int64_t PhysicalSetting::bytes() const { return physical_bytes(*analysis_); }
+
 bool PhysicalSetting::prepare(const PhysicalChoices& choices, Module& module, uint64_t seed, Streams streams) {
   PreparationOptions options;
   options.alignment = choices.alignment;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,11 @@ struct PhysicalChoices {
 /// where everything lies.
 class PhysicalSetting {
  public:
+  PhysicalSetting();
+  ~PhysicalSetting();
   /// Changes `module`; says what is wrong.
   bool prepare(const PhysicalChoices& choices, Module& module, uint64_t seed, Streams streams);
-  int64_t bytes() const { return physical_bytes(*analysis_); }
+  int64_t bytes() const;
   Result<PhysicalResult> run(Module& module, DeviceState& device, std::vector<Array> inputs,
                              const ProgramOptions& program) const;
   /// `4,096 bytes of S(0), 512 bytes of S(1); 17 steps, 8,192 bytes written`

@@ -16,9 +16,10 @@
 #include <vector>
 
 #include "exec/program.h"
-#include "memory/buffer_analysis.h"
 
 namespace hlosim {
+
+struct BufferAnalysis;  // memory/buffer_analysis.h
 
 enum class FaultKind : uint8_t {
   kReadBeforeDone,   // bytes that are still under way, or an instruction that stands before its operand
