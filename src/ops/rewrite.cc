@@ -10,7 +10,7 @@
 
 namespace hlosim {
 
-InstructionId ModuleEditor::add(Opcode opcode, InstructionId like, ShapeRef shape,
+InstructionId ModuleRewriter::add(Opcode opcode, InstructionId like, ShapeRef shape,
                                 std::span<const InstructionId> operands, std::span<const Attr> attrs) {
   const Instruction model = module_[like];
   Instruction made;
@@ -27,14 +27,14 @@ InstructionId ModuleEditor::add(Opcode opcode, InstructionId like, ShapeRef shap
   return id;
 }
 
-InstructionId ModuleEditor::copy(InstructionId operand, ShapeRef shape) {
+InstructionId ModuleRewriter::copy(InstructionId operand, ShapeRef shape) {
   HLOSIM_CHECK(shape->is_array() && compatible(module_[operand].shape, shape), "{} of {}", to_text(shape),
                to_text(module_[operand].shape));
   const InstructionId operands[] = {operand};
   return add(Opcode::kCopy, operand, shape, operands);
 }
 
-InstructionId ModuleEditor::element(InstructionId tuple, int64_t index) {
+InstructionId ModuleRewriter::element(InstructionId tuple, int64_t index) {
   if (module_[tuple].opcode == Opcode::kTuple) return module_[tuple].operands[static_cast<size_t>(index)];
   const InstructionId operands[] = {tuple};
   const Attr attr = Attr::make_int(AttrKey::kIndex, index);
@@ -42,20 +42,20 @@ InstructionId ModuleEditor::element(InstructionId tuple, int64_t index) {
              operands, std::span(&attr, 1));
 }
 
-InstructionId ModuleEditor::tuple(InstructionId like, std::span<const InstructionId> elements) {
+InstructionId ModuleRewriter::tuple(InstructionId like, std::span<const InstructionId> elements) {
   std::vector<ShapeRef> shapes;
   for (const InstructionId element : elements) shapes.push_back(module_[element].shape);
   return add(Opcode::kTuple, like, module_.shapes().tuple(shapes), elements);
 }
 
-void ModuleEditor::set_operand(InstructionId user, size_t number, InstructionId operand) {
+void ModuleRewriter::set_operand(InstructionId user, size_t number, InstructionId operand) {
   const std::span<const InstructionId> before = module_[user].operands;
   const std::span<InstructionId> after = module_.arena().copy(before);
   after[number] = operand;
   module_.instructions[user].operands = after;
 }
 
-void ModuleEditor::set_attr(InstructionId id, const Attr& attr) {
+void ModuleRewriter::set_attr(InstructionId id, const Attr& attr) {
   std::vector<Attr> attrs(module_[id].attrs.begin(), module_[id].attrs.end());
   const auto found =
       std::find_if(attrs.begin(), attrs.end(), [&](const Attr& other) { return other.key == attr.key; });
@@ -66,7 +66,7 @@ void ModuleEditor::set_attr(InstructionId id, const Attr& attr) {
   module_.instructions[id].attrs = module_.arena().copy(attrs);
 }
 
-void ModuleEditor::add_control_predecessor(InstructionId id, InstructionId before) {
+void ModuleRewriter::add_control_predecessor(InstructionId id, InstructionId before) {
   std::vector<InstructionId> all = {before};
   if (const Attr* attr = module_[id].find(AttrKey::kControlPredecessors))
     all.insert(all.end(), attr->instructions().begin(), attr->instructions().end());
@@ -74,7 +74,7 @@ void ModuleEditor::add_control_predecessor(InstructionId id, InstructionId befor
                                               module_.arena().copy(all)));
 }
 
-void ModuleEditor::set_called(InstructionId caller, size_t mention, ComputationId computation) {
+void ModuleRewriter::set_called(InstructionId caller, size_t mention, ComputationId computation) {
   size_t passed = 0;
   for (const Attr& attr : module_[caller].attrs) {
     if (!attr.holds_computations()) continue;
@@ -93,7 +93,7 @@ void ModuleEditor::set_called(InstructionId caller, size_t mention, ComputationI
   HLOSIM_CHECK(false, "{} calls fewer computations than {}", module_[caller].name, mention + 1);
 }
 
-bool ModuleEditor::spell_out_bitcast(InstructionId id) {
+bool ModuleRewriter::spell_out_bitcast(InstructionId id) {
   Instruction& bitcast = module_.instructions[id];
   if (bitcast.opcode != Opcode::kBitcast) return true;
   const ShapeRef from = module_[bitcast.operands[0]].shape, to = bitcast.shape;
@@ -110,7 +110,7 @@ bool ModuleEditor::spell_out_bitcast(InstructionId id) {
   return true;
 }
 
-ComputationId ModuleEditor::clone(ComputationId id) {
+ComputationId ModuleRewriter::clone(ComputationId id) {
   Computation made = module_[id];
   const ComputationId cloned{static_cast<int32_t>(module_.computations.size())};
   std::unordered_map<InstructionId, InstructionId> now;
@@ -137,7 +137,7 @@ ComputationId ModuleEditor::clone(ComputationId id) {
   return module_.computations.add(std::move(made));
 }
 
-void ModuleEditor::sort(ComputationId id) {
+void ModuleRewriter::sort(ComputationId id) {
   std::vector<InstructionId>& list = module_.computations[id].instructions;
   const std::vector<InstructionId> before = list;
   list.clear();

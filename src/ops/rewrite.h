@@ -9,9 +9,9 @@ namespace hlosim {
 
 /// What it adds stands at the end of its computation's list until sort() is called, and points to the text of
 /// what it was made from.
-class ModuleEditor {
+class ModuleRewriter {
  public:
-  explicit ModuleEditor(Module& module) : module_(module) {}
+  explicit ModuleRewriter(Module& module) : module_(module) {}
 
   /// As `shape`, which is the operand's array but for the layout.
   InstructionId copy(InstructionId operand, ShapeRef shape);

@@ -20,6 +20,8 @@ using Index = std::vector<int64_t>;
 
 ValueRule rule_of(const Module& module, InstructionId id) { return dataflow(module[id].opcode).value; }
 
+int64_t memory_space(ShapeRef shape) { return shape->layout ? shape->layout->memory_space : 0; }
+
 class CopyInserter {
  public:
   CopyInserter(Module& module, const OpTable& table) : module_(module), table_(table), editor_(module) {}
@@ -230,11 +232,13 @@ class CopyInserter {
     for (const InPlacePair& pair : in_place_pairs(module_, module_[id])) {
       const auto number = static_cast<size_t>(pair.operand);
       const InstructionId operand = module_[id].operands[number];
-      if (is_last_reader_of_own_memory(operand, pair.operand_index)) continue;
+      const ShapeRef from = subshape(module_[operand].shape, pair.operand_index);
+      const ShapeRef to = subshape(module_[id].shape, pair.output_index);
+      if (memory_space(from) == memory_space(to) && is_last_reader_of_own_memory(operand, pair.operand_index)) continue;
       Index index;
       editor_.set_operand(id, number, rebuild(operand, index, [&](InstructionId leaf, const Index& at) {
                             if (at != pair.operand_index) return leaf;
-                            return editor_.copy(leaf, copied_shape(leaf, subshape(module_[id].shape, pair.output_index)));
+                            return editor_.copy(leaf, copied_shape(leaf, to));
                           }));
       users_.resize(module_.instructions.size());
     }
@@ -242,7 +246,7 @@ class CopyInserter {
 
   Module& module_;
   const OpTable& table_;
-  ModuleEditor editor_;
+  ModuleRewriter editor_;
   std::set<ComputationId> edited_;
   IdMap<InstructionId, std::vector<InstructionId>> users_;
 };

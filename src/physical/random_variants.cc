@@ -153,7 +153,7 @@ class LayoutGiver {
 }  // namespace
 
 Result<void> give_random_layouts(Module& module, const OpTable& table, uint64_t seed) {
-  ModuleEditor editor(module);
+  ModuleRewriter editor(module);
   for (const ComputationId id : control_flow_of(ModuleGraph(module)))
     for (const InstructionId instruction : module[id].instructions) editor.spell_out_bitcast(instruction);
   BufferOptions options;

@@ -96,7 +96,7 @@ class CallSeparator {
   }
 
   Module& module_;
-  ModuleEditor editor_;
+  ModuleRewriter editor_;
   IdMap<ComputationId, std::vector<Site>> sites_;
 };
 

@@ -41,7 +41,7 @@ std::optional<Module> module_of(const fs::path& file) {
   std::istringstream in;
   std::ostringstream out, err;
   SourcePtr standard_input;
-  ModuleInput input = read_module_input(file, false, {in, out, err, standard_input});
+  ModuleInput input = read_module_input(file, false, {in, out, err, lone_rank(), standard_input});
   if (!input.ok || input.modules.size() != 1) return std::nullopt;
   return std::move(input.modules[0]);
 }
