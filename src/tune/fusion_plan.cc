@@ -53,7 +53,7 @@ using Places = std::vector<int32_t>;
 class Planner {
  public:
   Planner(const Module& module, const OpTable& table, ComputationId id)
-      : module_(module), table_(table), order_(module[id].instructions), place_(make_places()),
+      : module_(module), order_(module[id].instructions), place_(make_places()),
         ancestors_(module, order_, place_) {
     const auto users = users_of(module, id);
     std::set<InstructionId> waited_for;  // others run after them
@@ -332,8 +332,8 @@ class Planner {
     }
     for (auto& [leader, group] : groups) {
       std::set<int32_t> before;
-      const auto wait = [&](int32_t operand) {
-        if (!group.members.contains(operand) && nodes_[at(operand)].stored) before.insert(group_[at(operand)]);
+      const auto wait = [&, &members = group.members](int32_t operand) {
+        if (!members.contains(operand) && nodes_[at(operand)].stored) before.insert(group_[at(operand)]);
       };
       for (const int32_t member : group.members) {
         for (const int32_t operand : nodes_[at(member)].operands) wait(operand);
@@ -372,7 +372,6 @@ class Planner {
   }
 
   const Module& module_;
-  const OpTable& table_;
   std::vector<InstructionId> order_;
   IdMap<InstructionId, int32_t> place_;
   Ancestors ancestors_;
