@@ -152,7 +152,7 @@ std::optional<Loaded> RunSession::load(const std::string& file, bool is_main) {
   return loaded;
 }
 
-// Devices share constants, and parameters unless each has its own.
+// Devices share constants; parameters are counted for each of them, shared or not.
 bool RunSession::fits(const Loaded& loaded, int64_t held) {
   const Program& program = *loaded.program;
   const int64_t devices = loaded.run->local_devices().size();

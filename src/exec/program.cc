@@ -13,7 +13,6 @@ std::unique_ptr<const Program> Program::make(Module& module, const OpTable& tabl
   if (sink.has_errors()) return nullptr;
   std::unique_ptr<Program> program(new Program);
   program->entry_ = entry;
-  program->parameter_bytes_ = entry->argument_bytes();
   program->constant_bytes_ = maker.constant_bytes();
   program->peak_bytes_ = saturating_sum(entry->peak_bytes(), maker.constant_bytes());
   for (const InstructionId parameter : module.entry_computation().parameters)

@@ -57,14 +57,13 @@ class Program {
   /// may share memory.
   Result<std::vector<std::vector<Array>>> run_jointly(JointRun& run, std::span<DeviceState> devices,
                                                       std::vector<std::vector<Array>> inputs) const;
-  /// Bytes of the parameters and of the constants, of all that peak_bytes() counts.
-  int64_t parameter_bytes() const { return parameter_bytes_; }
+  /// Bytes of the constants, of all that peak_bytes() counts.
   int64_t constant_bytes() const { return constant_bytes_; }
 
  private:
   Program() = default;
   std::shared_ptr<const Callable> entry_;
-  int64_t peak_bytes_ = 0, parameter_bytes_ = 0, constant_bytes_ = 0;
+  int64_t peak_bytes_ = 0, constant_bytes_ = 0;
   std::vector<ShapeRef> parameters_, results_;
 };
 
