@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ops/dataflow.h"
-#include "ops/rewrite.h"
+#include "ops/module_editor.h"
 #include "physical/prepare.h"
 
 namespace hlosim {
@@ -246,7 +246,7 @@ class CopyInserter {
 
   Module& module_;
   const OpTable& table_;
-  ModuleRewriter editor_;
+  ModuleEditor editor_;
   std::set<ComputationId> edited_;
   IdMap<InstructionId, std::vector<InstructionId>> users_;
 };

@@ -9,7 +9,7 @@
 
 #include "memory/own_live_range.h"
 #include "ops/effects.h"
-#include "ops/rewrite.h"
+#include "ops/module_editor.h"
 
 namespace hlosim {
 namespace {
@@ -34,7 +34,7 @@ void join_pieces(Module& module) {
 
 /// The native layouts of a device, where the text has none: bitcasts keep what they mean.
 void give_tiling(Module& module, const TilingPolicy& policy) {
-  ModuleRewriter editor(module);
+  ModuleEditor editor(module);
   for (size_t i = 0; i < module.instructions.size(); ++i)
     if (carries_tiles(module[InstructionId{static_cast<int32_t>(i)}].shape)) return;
   for (size_t i = 0; i < module.instructions.size(); ++i) editor.spell_out_bitcast({static_cast<int32_t>(i)});
@@ -74,7 +74,7 @@ std::optional<std::string> missing_copy(const BufferAnalysis& analysis) {
 }
 
 void order_effects(Module& module, const OpTable& table) {
-  ModuleRewriter editor(module);
+  ModuleEditor editor(module);
   const ModuleGraph graph(module);
   for (const ComputationId id : control_flow_of(graph)) {
     InstructionId last;

@@ -7,7 +7,7 @@
 #include "layout/layout_map.h"
 #include "layout/shape_text.h"
 #include "layout/sizes.h"
-#include "ops/rewrite.h"
+#include "ops/module_editor.h"
 #include "physical/prepare.h"
 #include "physical/tiled_bytes.h"
 
@@ -153,7 +153,7 @@ class LayoutGiver {
 }  // namespace
 
 Result<void> give_random_layouts(Module& module, const OpTable& table, uint64_t seed) {
-  ModuleRewriter editor(module);
+  ModuleEditor editor(module);
   for (const ComputationId id : control_flow_of(ModuleGraph(module)))
     for (const InstructionId instruction : module[id].instructions) editor.spell_out_bitcast(instruction);
   BufferOptions options;

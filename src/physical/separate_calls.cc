@@ -6,7 +6,7 @@
 
 #include "hlo/graph.h"
 #include "ops/dataflow.h"
-#include "ops/rewrite.h"
+#include "ops/module_editor.h"
 #include "physical/prepare.h"
 
 namespace hlosim {
@@ -96,7 +96,7 @@ class CallSeparator {
   }
 
   Module& module_;
-  ModuleRewriter editor_;
+  ModuleEditor editor_;
   IdMap<ComputationId, std::vector<Site>> sites_;
 };
 

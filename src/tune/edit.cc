@@ -1,7 +1,5 @@
 #include "tune/edit.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "hlo/printer.h"
@@ -20,68 +18,6 @@ Result<Module> read_again(const Module& module, const OpTable& table) {
     if (problem.severity == Severity::kError) return tl::unexpected(problem);
   if (modules.size() != 1) return failure("the module can't be read again");
   return std::move(modules[0]);
-}
-
-ModuleEditor::ModuleEditor(Module& module) : module_(module) {
-  for (const Instruction& instruction : module.instructions) names_.insert(instruction.name);
-  for (const Computation& computation : module.computations) names_.insert(computation.name);
-}
-
-std::string_view ModuleEditor::unique(std::string_view name) {
-  std::string candidate;
-  do {
-    candidate = fmt::format("{}.{}", name, next_++);
-  } while (names_.contains(candidate));
-  const std::string_view kept = module_.arena().copy(std::string_view(candidate));
-  names_.insert(kept);
-  return kept;
-}
-
-InstructionId ModuleEditor::add(ComputationId parent, Opcode opcode, std::string_view name, ShapeRef shape,
-                                std::span<const InstructionId> operands, std::span<const Attr> attrs) {
-  Instruction instruction;
-  instruction.opcode = opcode;
-  instruction.name = unique(name);
-  instruction.shape = shape;
-  instruction.operands = module_.arena().copy(operands);
-  instruction.attrs = module_.arena().copy(attrs);
-  instruction.parent = parent;
-  return module_.instructions.add(instruction);
-}
-
-ComputationId ModuleEditor::add_computation(std::string_view name) {
-  Computation computation;
-  computation.name = unique(name);
-  return module_.computations.add(std::move(computation));
-}
-
-InstructionId ModuleEditor::add_parameter(ComputationId parent, std::string_view name, ShapeRef shape) {
-  const InstructionId id = add(parent, Opcode::kParameter, name, shape, {});
-  Computation& computation = module_.computations[parent];
-  module_.instructions[id].parameter_number = static_cast<int64_t>(computation.parameters.size());
-  computation.parameters.push_back(id);
-  computation.instructions.push_back(id);
-  return id;
-}
-
-void ModuleEditor::set_operands(InstructionId id, std::span<const InstructionId> operands) {
-  module_.instructions[id].operands = module_.arena().copy(operands);
-}
-
-void ModuleEditor::replace_operand(InstructionId user, InstructionId from, InstructionId to) {
-  std::vector<InstructionId> operands(module_[user].operands.begin(), module_[user].operands.end());
-  std::replace(operands.begin(), operands.end(), from, to);
-  set_operands(user, operands);
-}
-
-void ModuleEditor::set_attr(InstructionId id, const Attr& attr) {
-  std::vector<Attr> attrs(module_[id].attrs.begin(), module_[id].attrs.end());
-  const auto found = std::find_if(attrs.begin(), attrs.end(), [&](const Attr& a) { return a.key == attr.key; });
-  if (found == attrs.end())
-    attrs.push_back(attr);
-  else
-    *found = attr;
-  module_.instructions[id].attrs = module_.arena().copy(attrs);
 }
 
 std::vector<InstructionId> needed_instructions(const Module& module, const OpTable& table, ComputationId id) {

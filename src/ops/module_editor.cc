@@ -1,4 +1,6 @@
-#include "ops/rewrite.h"
+#include "ops/module_editor.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -10,52 +12,98 @@
 
 namespace hlosim {
 
-InstructionId ModuleRewriter::add(Opcode opcode, InstructionId like, ShapeRef shape,
+ModuleEditor::ModuleEditor(Module& module) : module_(module) {
+  for (const Instruction& instruction : module.instructions) names_.insert(instruction.name);
+  for (const Computation& computation : module.computations) names_.insert(computation.name);
+}
+
+std::string_view ModuleEditor::unique(std::string_view name) {
+  std::string candidate;
+  do {
+    candidate = fmt::format("{}.{}", name, next_++);
+  } while (names_.contains(candidate));
+  const std::string_view kept = module_.arena().copy(std::string_view(candidate));
+  names_.insert(kept);
+  return kept;
+}
+
+InstructionId ModuleEditor::add(ComputationId parent, Opcode opcode, std::string_view name, ShapeRef shape,
                                 std::span<const InstructionId> operands, std::span<const Attr> attrs) {
+  Instruction instruction;
+  instruction.opcode = opcode;
+  instruction.name = unique(name);
+  instruction.shape = shape;
+  instruction.operands = module_.arena().copy(operands);
+  instruction.attrs = module_.arena().copy(attrs);
+  instruction.parent = parent;
+  return module_.instructions.add(instruction);
+}
+
+ComputationId ModuleEditor::add_computation(std::string_view name) {
+  Computation computation;
+  computation.name = unique(name);
+  return module_.computations.add(std::move(computation));
+}
+
+InstructionId ModuleEditor::add_parameter(ComputationId parent, std::string_view name, ShapeRef shape) {
+  const InstructionId id = add(parent, Opcode::kParameter, name, shape, {});
+  Computation& computation = module_.computations[parent];
+  module_.instructions[id].parameter_number = static_cast<int64_t>(computation.parameters.size());
+  computation.parameters.push_back(id);
+  computation.instructions.push_back(id);
+  return id;
+}
+
+void ModuleEditor::set_operands(InstructionId id, std::span<const InstructionId> operands) {
+  module_.instructions[id].operands = module_.arena().copy(operands);
+}
+
+void ModuleEditor::replace_operand(InstructionId user, InstructionId from, InstructionId to) {
+  std::vector<InstructionId> operands(module_[user].operands.begin(), module_[user].operands.end());
+  std::replace(operands.begin(), operands.end(), from, to);
+  set_operands(user, operands);
+}
+
+InstructionId ModuleEditor::append(Opcode opcode, InstructionId like, ShapeRef shape,
+                                  std::span<const InstructionId> operands, std::span<const Attr> attrs) {
   const Instruction model = module_[like];
-  Instruction made;
-  made.opcode = opcode;
-  made.offset = model.offset;
-  made.opcode_offset = model.opcode_offset;
-  made.name = module_.arena().copy(std::string(model.name) + "." + std::string(to_text(opcode)));
-  made.shape = shape;
-  made.operands = module_.arena().copy(operands);
-  made.attrs = module_.arena().copy(attrs);
-  made.parent = model.parent;
-  const InstructionId id = module_.instructions.add(made);
+  const std::string name = fmt::format("{}.{}", model.name, to_text(opcode));
+  const InstructionId id = add(model.parent, opcode, name, shape, operands, attrs);
+  module_.instructions[id].offset = model.offset;
+  module_.instructions[id].opcode_offset = model.opcode_offset;
   module_.computations[model.parent].instructions.push_back(id);
   return id;
 }
 
-InstructionId ModuleRewriter::copy(InstructionId operand, ShapeRef shape) {
+InstructionId ModuleEditor::copy(InstructionId operand, ShapeRef shape) {
   HLOSIM_CHECK(shape->is_array() && compatible(module_[operand].shape, shape), "{} of {}", to_text(shape),
                to_text(module_[operand].shape));
   const InstructionId operands[] = {operand};
-  return add(Opcode::kCopy, operand, shape, operands);
+  return append(Opcode::kCopy, operand, shape, operands);
 }
 
-InstructionId ModuleRewriter::element(InstructionId tuple, int64_t index) {
+InstructionId ModuleEditor::element(InstructionId tuple, int64_t index) {
   if (module_[tuple].opcode == Opcode::kTuple) return module_[tuple].operands[static_cast<size_t>(index)];
   const InstructionId operands[] = {tuple};
   const Attr attr = Attr::make_int(AttrKey::kIndex, index);
-  return add(Opcode::kGetTupleElement, tuple, module_[tuple].shape->elements[static_cast<size_t>(index)],
+  return append(Opcode::kGetTupleElement, tuple, module_[tuple].shape->elements[static_cast<size_t>(index)],
              operands, std::span(&attr, 1));
 }
 
-InstructionId ModuleRewriter::tuple(InstructionId like, std::span<const InstructionId> elements) {
+InstructionId ModuleEditor::tuple(InstructionId like, std::span<const InstructionId> elements) {
   std::vector<ShapeRef> shapes;
   for (const InstructionId element : elements) shapes.push_back(module_[element].shape);
-  return add(Opcode::kTuple, like, module_.shapes().tuple(shapes), elements);
+  return append(Opcode::kTuple, like, module_.shapes().tuple(shapes), elements);
 }
 
-void ModuleRewriter::set_operand(InstructionId user, size_t number, InstructionId operand) {
+void ModuleEditor::set_operand(InstructionId user, size_t number, InstructionId operand) {
   const std::span<const InstructionId> before = module_[user].operands;
   const std::span<InstructionId> after = module_.arena().copy(before);
   after[number] = operand;
   module_.instructions[user].operands = after;
 }
 
-void ModuleRewriter::set_attr(InstructionId id, const Attr& attr) {
+void ModuleEditor::set_attr(InstructionId id, const Attr& attr) {
   std::vector<Attr> attrs(module_[id].attrs.begin(), module_[id].attrs.end());
   const auto found =
       std::find_if(attrs.begin(), attrs.end(), [&](const Attr& other) { return other.key == attr.key; });
@@ -66,7 +114,7 @@ void ModuleRewriter::set_attr(InstructionId id, const Attr& attr) {
   module_.instructions[id].attrs = module_.arena().copy(attrs);
 }
 
-void ModuleRewriter::add_control_predecessor(InstructionId id, InstructionId before) {
+void ModuleEditor::add_control_predecessor(InstructionId id, InstructionId before) {
   std::vector<InstructionId> all = {before};
   if (const Attr* attr = module_[id].find(AttrKey::kControlPredecessors))
     all.insert(all.end(), attr->instructions().begin(), attr->instructions().end());
@@ -74,7 +122,7 @@ void ModuleRewriter::add_control_predecessor(InstructionId id, InstructionId bef
                                               module_.arena().copy(all)));
 }
 
-void ModuleRewriter::set_called(InstructionId caller, size_t mention, ComputationId computation) {
+void ModuleEditor::set_called(InstructionId caller, size_t mention, ComputationId computation) {
   size_t passed = 0;
   for (const Attr& attr : module_[caller].attrs) {
     if (!attr.holds_computations()) continue;
@@ -93,7 +141,7 @@ void ModuleRewriter::set_called(InstructionId caller, size_t mention, Computatio
   HLOSIM_CHECK(false, "{} calls fewer computations than {}", module_[caller].name, mention + 1);
 }
 
-bool ModuleRewriter::spell_out_bitcast(InstructionId id) {
+bool ModuleEditor::spell_out_bitcast(InstructionId id) {
   Instruction& bitcast = module_.instructions[id];
   if (bitcast.opcode != Opcode::kBitcast) return true;
   const ShapeRef from = module_[bitcast.operands[0]].shape, to = bitcast.shape;
@@ -110,7 +158,7 @@ bool ModuleRewriter::spell_out_bitcast(InstructionId id) {
   return true;
 }
 
-ComputationId ModuleRewriter::clone(ComputationId id) {
+ComputationId ModuleEditor::clone(ComputationId id) {
   Computation made = module_[id];
   const ComputationId cloned{static_cast<int32_t>(module_.computations.size())};
   std::unordered_map<InstructionId, InstructionId> now;
@@ -137,7 +185,7 @@ ComputationId ModuleRewriter::clone(ComputationId id) {
   return module_.computations.add(std::move(made));
 }
 
-void ModuleRewriter::sort(ComputationId id) {
+void ModuleEditor::sort(ComputationId id) {
   std::vector<InstructionId>& list = module_.computations[id].instructions;
   const std::vector<InstructionId> before = list;
   list.clear();

@@ -1,0 +1,69 @@
+// Small changes to a module in place: new instructions and computations, other operands and attributes, copies,
+// tuples and their elements, order.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <unordered_set>
+
+#include "hlo/module.h"
+
+namespace hlosim {
+
+/// Adds to a module. Everything that is added gets a name of its own.
+class ModuleEditor {
+ public:
+  explicit ModuleEditor(Module& module);
+
+  Module& module() { return module_; }
+
+  // ── new instructions and computations; putting instructions into a computation's list is up to the caller ──
+
+  InstructionId add(ComputationId parent, Opcode opcode, std::string_view name, ShapeRef shape,
+                    std::span<const InstructionId> operands, std::span<const Attr> attrs = {});
+  ComputationId add_computation(std::string_view name);
+  /// The next parameter of `parent`; stands in its list.
+  InstructionId add_parameter(ComputationId parent, std::string_view name, ShapeRef shape);
+  /// A copy of the computation; what it calls is shared.
+  ComputationId clone(ComputationId id);
+
+  // ── values; what these add stands at the end of its computation's list until sort() is called, and points to
+  //    the text of what it was made from ──
+
+  /// As `shape`, which is the operand's array but for the layout.
+  InstructionId copy(InstructionId operand, ShapeRef shape);
+  /// Where `tuple` is written out, its operand; else a get-tuple-element.
+  InstructionId element(InstructionId tuple, int64_t index);
+  /// `like`: what the tuple stands for; of the same shape.
+  InstructionId tuple(InstructionId like, std::span<const InstructionId> elements);
+
+  // ── changes ──
+
+  void set_operands(InstructionId id, std::span<const InstructionId> operands);
+  void set_operand(InstructionId user, size_t number, InstructionId operand);
+  /// Every use of `from` by `user` becomes one of `to`.
+  void replace_operand(InstructionId user, InstructionId from, InstructionId to);
+  /// Another value for one attribute, or one more attribute.
+  void set_attr(InstructionId id, const Attr& attr);
+  std::span<const int64_t> keep(std::span<const int64_t> values) { return module_.arena().copy(values); }
+  /// `id` runs after `before`.
+  void add_control_predecessor(InstructionId id, InstructionId before);
+  /// Mention number `mention` of a computation in `caller`, counted through its attributes.
+  void set_called(InstructionId caller, size_t mention, ComputationId computation);
+  /// A bitcast that is a reshape or a transpose of one element type becomes that, so that it means the same
+  /// whatever the layouts are. False: it is neither, and stays.
+  bool spell_out_bitcast(InstructionId id);
+  /// Puts operands and control predecessors before those that need them; everything else stays in order.
+  void sort(ComputationId id);
+
+ private:
+  std::string_view unique(std::string_view name);
+  InstructionId append(Opcode opcode, InstructionId like, ShapeRef shape, std::span<const InstructionId> operands,
+                       std::span<const Attr> attrs = {});
+
+  Module& module_;
+  std::unordered_set<std::string_view> names_;
+  int64_t next_ = 1;
+};
+
+}  // namespace hlosim
