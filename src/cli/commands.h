@@ -30,7 +30,7 @@ struct Streams {
 std::function<std::string(const std::string&)> whole_number_from(int64_t low);
 
 struct Command {
-  std::string_view name;
+  std::string_view name;  // may have several words, e.g. "tune prefetch"
   std::string_view summary;
   /// Declares options on `app`; the result runs the command once the line is parsed.
   std::function<int()> (*declare)(CLI::App& app, Streams streams);
@@ -50,5 +50,6 @@ std::function<int()> declare_systolic(CLI::App& app, Streams streams);
 std::function<int()> declare_devices(CLI::App& app, Streams streams);
 std::function<int()> declare_buffers(CLI::App& app, Streams streams);
 std::function<int()> declare_accuracy(CLI::App& app, Streams streams);
+std::function<int()> declare_lower(CLI::App& app, Streams streams);
 
 }  // namespace hlosim

@@ -10,12 +10,9 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/commands.h"
+#include "cli/command_lookup.h"
 
 namespace hlosim {
-
-std::function<int()> declare_lower(CLI::App& app, Streams streams);
-
 namespace {
 
 constexpr Command kCommands[] = {
@@ -35,23 +32,60 @@ constexpr Command kCommands[] = {
     {"ops", "List the opcodes and what is known of each.", declare_ops},
 };
 
-const Command* find_command(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kCommands), std::end(kCommands),
-                                   [&](const Command& c) { return c.name == name; });
-  return found == std::end(kCommands) ? nullptr : found;
+// What commands of several words have in common.
+constexpr struct {
+  std::string_view name, summary;
+} kGroups[] = {
+    {"tune", "Rewrite modules so that they run faster; `hlosim tune` lists how."},
+};
+
+// `word` is the second one of a command whose first is `group`.
+std::string command_hint(std::string_view word, std::string_view group = "") {
+  std::vector<std::string_view> names;
+  if (group.empty()) {
+    names = {"help"};
+    for (const Command& c : kCommands) names.push_back(c.name.substr(0, c.name.find(' ')));
+  } else {
+    for (const Command* c : commands_of_group(kCommands, group))
+      names.push_back(c->name.substr(group.size() + 1));
+  }
+  return did_you_mean(word, names);
 }
 
-std::string command_hint(std::string_view word) {
-  std::vector<std::string_view> names = {"help"};
-  for (const Command& c : kCommands) names.push_back(c.name);
-  return did_you_mean(word, names);
+// "tune": lists what can be tuned.
+std::string group_overview(std::string_view group) {
+  std::string text = fmt::format("Usage: hlosim {} COMMAND [OPTIONS] FILE...\n\nCommands:\n", group);
+  for (const Command* command : commands_of_group(kCommands, group))
+    text += fmt::format("  {:<13} {}\n", command->name, command->summary);
+  return text + fmt::format("\n`hlosim help {} COMMAND` tells a command's options.\n", group);
+}
+
+int report_no_command(std::string_view what, std::string_view word, std::string_view group, Streams streams) {
+  streams.err << fmt::format("hlosim: error: no {} '{}{}{}'\n", what, group, group.empty() ? "" : " ",
+                             shown(word));
+  const std::string hint = command_hint(word, group);
+  if (!hint.empty()) streams.err << "  hint: " << hint << "\n";
+  return kExitInput;
+}
+
+// `args[0]` is the first word of commands of several words; the rest is none of them.
+int run_group(std::span<const std::string> args, Streams streams) {
+  if (args.size() > 1 && args[1] != "--help" && args[1] != "-h")
+    return report_no_command("command", args[1], args[0], streams);
+  (args.size() > 1 ? streams.out : streams.err) << group_overview(args[0]);
+  return args.size() > 1 ? kExitSuccess : kExitInput;
 }
 
 std::string overview() {
   std::string text =
       "Usage: hlosim --device=v4.yaml [OPTIONS] FILE...\n"
       "       hlosim COMMAND [OPTIONS] FILE...\n\nCommands:\n";
-  for (const Command& command : kCommands) text += fmt::format("  {:<9} {}\n", command.name, command.summary);
+  for (const Command& command : kCommands)
+    if (command.name.find(' ') == std::string_view::npos)
+      text += fmt::format("  {:<9} {}\n", command.name, command.summary);
+  for (const auto& group : kGroups)
+    if (!commands_of_group(kCommands, group.name).empty())
+      text += fmt::format("  {:<9} {}\n", group.name, group.summary);
   text +=
       "\nWithout a command: report. `hlosim help COMMAND` tells a command's options. `-` is standard input.\n"
       "Exit codes: 0 done, 1 the answer is no (a limit exceeded), 2 wrong input or command line.\n";
@@ -127,11 +161,12 @@ int run_help(std::span<const std::string> args, Streams streams) {
     return kExitSuccess;
   }
   const std::string help[] = {"--help"};
-  if (const Command* command = find_command(args[0])) return run_command(*command, help, streams);
-  streams.err << fmt::format("hlosim: error: no command '{}'\n", shown(args[0]));
-  const std::string hint = command_hint(args[0]);
-  if (!hint.empty()) streams.err << "  hint: " << hint << "\n";
-  return kExitInput;
+  const CommandMatch match = find_command(kCommands, args);
+  if (match.command) return run_command(*match.command, help, streams);
+  if (commands_of_group(kCommands, args[0]).empty()) return report_no_command("command", args[0], "", streams);
+  if (args.size() > 1) return report_no_command("command", args[1], args[0], streams);
+  streams.out << group_overview(args[0]);
+  return kExitSuccess;
 }
 
 }  // namespace
@@ -139,7 +174,8 @@ int run_help(std::span<const std::string> args, Streams streams) {
 int run(std::span<const std::string> args, std::istream& in, std::ostream& out, std::ostream& err, Ranks& ranks) {
   SourcePtr standard_input;
   const Streams streams{in, out, err, ranks, standard_input};
-  if (ranks.size() > 1 && (args.empty() || !find_command(args[0]) || !find_command(args[0])->on_ranks)) {
+  const CommandMatch match = find_command(kCommands, args);
+  if (ranks.size() > 1 && (!match.command || !match.command->on_ranks)) {
     if (ranks.rank() == 0)
       err << fmt::format("hlosim: error: {} is no work for several ranks\n  hint: `mpirun -n 4 hlosim run …` is\n",
                          args.empty() ? "nothing" : fmt::format("'{}'", shown(args[0])));
@@ -155,16 +191,14 @@ int run(std::span<const std::string> args, std::istream& in, std::ostream& out, 
     out << "hlosim " << HLOSIM_VERSION << "\n";
     return kExitSuccess;
   }
-  if (const Command* command = find_command(args[0])) return run_command(*command, args.subspan(1), streams);
+  if (match.command) return run_command(*match.command, args.subspan(match.words), streams);
+  if (!commands_of_group(kCommands, args[0]).empty()) return run_group(args, streams);
   std::error_code ignored;
   const bool is_word = args[0].find_first_of("-./") == std::string::npos;
-  if (is_word && !std::filesystem::exists(args[0], ignored)) {
-    err << fmt::format("hlosim: error: no command or file '{}'\n", shown(args[0]));
-    const std::string hint = command_hint(args[0]);
-    if (!hint.empty()) err << "  hint: " << hint << "\n";
-    return kExitInput;
-  }
-  return run_command(*find_command("report"), args, streams);
+  if (is_word && !std::filesystem::exists(args[0], ignored))
+    return report_no_command("command or file", args[0], "", streams);
+  const std::string report[] = {"report"};
+  return run_command(*find_command(kCommands, report).command, args, streams);
 }
 
 }  // namespace hlosim

@@ -1,0 +1,23 @@
+// Which command a line asks for. Names may have several words: `hlosim tune prefetch module.hlo`.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace hlosim {
+
+struct CommandMatch {
+  const Command* command = nullptr;  // null: none
+  size_t words = 0;                  // of the line, that name it
+};
+
+/// The command whose name is the most words at the beginning of `args`.
+CommandMatch find_command(std::span<const Command> commands, std::span<const std::string> args);
+
+/// Commands of several words that begin with `word`.
+std::vector<const Command*> commands_of_group(std::span<const Command> commands, std::string_view word);
+
+}  // namespace hlosim
