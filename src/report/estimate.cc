@@ -62,7 +62,7 @@ Estimator::Estimator(Module& module, const OpTable& table, Lowering lowering)
 Result<Estimate> Estimator::run(const Device& device, const SimulateOptions& options) {
   AssumptionList assumptions;
   if (lowers_) {
-    Result<Module> lowered = lower(module_, table_, device.config);
+    Result<Module> lowered = lower(module_, table_, device);
     if (!lowered) return tl::unexpected(lowered.error());
     assumptions.add(fmt::format(
         "no TPU compiler has touched the module: it was fused and laid out as one for {} might do it",

@@ -20,6 +20,47 @@ Result<Module> read_again(const Module& module, const OpTable& table) {
   return std::move(modules[0]);
 }
 
+void drop_unreachable(Module& module) {
+  IdMap<ComputationId, ComputationId> now(module.computations.size());
+  std::vector<ComputationId> open{module.entry};
+  now[module.entry] = module.entry;
+  while (!open.empty()) {
+    const ComputationId id = open.back();
+    open.pop_back();
+    for (const InstructionId instruction : module[id].instructions)
+      for_each_called(module[instruction], [&](ComputationId called) {
+        if (!now[called].valid()) open.push_back(called);
+        now[called] = called;
+      });
+  }
+  IdMap<ComputationId, Computation> kept;
+  for (size_t i = 0; i < module.computations.size(); ++i) {
+    const ComputationId id{static_cast<int32_t>(i)};
+    if (now[id].valid()) now[id] = kept.add(std::move(module.computations[id]));
+  }
+  const bool all = kept.size() == module.computations.size();
+  module.computations = std::move(kept);
+  if (all) return;
+  module.entry = now[module.entry];
+  for (const Computation& computation : module.computations)
+    for (const InstructionId id : computation.instructions) {
+      Instruction& instruction = module.instructions[id];
+      instruction.parent = now[instruction.parent];
+      std::vector<Attr> attrs(instruction.attrs.begin(), instruction.attrs.end());
+      bool calls = false;
+      for (Attr& attr : attrs) {
+        if (!attr.holds_computations()) continue;
+        calls = true;
+        std::vector<ComputationId> called(attr.computations().begin(), attr.computations().end());
+        for (ComputationId& one : called) one = now[one];
+        const uint32_t offset = attr.offset;
+        attr = Attr::make_list<ComputationId>(attr.key, attr.syntax, module.arena().copy(called));
+        attr.offset = offset;
+      }
+      if (calls) instruction.attrs = module.arena().copy(attrs);
+    }
+}
+
 std::vector<InstructionId> needed_instructions(const Module& module, const OpTable& table, ComputationId id) {
   const Computation& computation = module[id];
   IdMap<InstructionId, uint8_t> needed(module.instructions.size());

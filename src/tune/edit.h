@@ -14,6 +14,9 @@ namespace hlosim {
 /// lists any more are gone.
 Result<Module> read_again(const Module& module, const OpTable& table);
 
+/// Computations that the entry doesn't reach are gone, those that stay have other ids.
+void drop_unreachable(Module& module);
+
 /// Instructions of `id` that its root or a side effect needs, in their order.
 std::vector<InstructionId> needed_instructions(const Module& module, const OpTable& table, ComputationId id);
 

@@ -42,7 +42,7 @@ TEST(Lower, RandomModulesComputeTheSame) {
     const std::vector<test::ValuePtr> inputs = test::random_inputs(module, seed);
     const test::Outputs before = test::execute(module, inputs);
     if (!before.error.empty()) continue;
-    Result<Module> lowered = lower(module, op_table(), devices[seed % 2].config);
+    Result<Module> lowered = lower(module, op_table(), devices[seed % 2]);
     ASSERT_TRUE(lowered) << "seed " << seed << ": " << render(lowered.error()) << text;
     const test::Outputs after = test::execute(*lowered, inputs);
     EXPECT_EQ(after.error, "") << "seed " << seed;
@@ -69,7 +69,7 @@ TEST(Lower, EveryPlainModuleOfTheCorpusVerifies) {
     for (Module& module : read_modules(*source, op_table(), problems)) {
       if (!verify(module, op_table(), problems) || !is_plain(module)) continue;
       ++plain;
-      const Result<Module> lowered = lower(module, op_table(), device.config);
+      const Result<Module> lowered = lower(module, op_table(), device);
       EXPECT_TRUE(lowered) << entry.path().filename() << ": " << render(lowered.error());
     }
   }

@@ -1,0 +1,93 @@
+#include "tune/pass.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "layout/native_tiling.h"
+#include "tune/assign_layouts.h"
+#include "tune/fuse.h"
+#include "tune/place.h"
+#include "tune/simplify.h"
+#include "tune/tile.h"
+
+namespace hlosim {
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"simplify", "dead code, algebra, reshapes, products without dimensions of size 1",
+     [](ModuleEditor& editor, const PassContext& context) { simplify(editor, context.table); }},
+    {"assign-layouts", "an order of dimensions for every array",
+     [](ModuleEditor& editor, const PassContext& context) {
+       assign_layouts(editor, context.table, tiling_policy(context.device.config));
+     }},
+    {"tile", "native tiles for every array that has none",
+     [](ModuleEditor& editor, const PassContext& context) {
+       tile(editor.module(), tiling_policy(context.device.config));
+     },
+     true},
+    {"fuse", "which instructions become one kernel",
+     [](ModuleEditor& editor, const PassContext& context) { fuse(editor, context.table); }, true},
+    {"place", "what kernels make for kernels stays in VMEM",
+     [](ModuleEditor& editor, const PassContext& context) {
+       place_values(editor, context.table, context.device.config);
+     },
+     true},
+};
+
+constexpr std::string_view kDefault[] = {"simplify", "assign-layouts", "tile", "fuse", "place"};
+
+const Pass* find_pass(std::string_view name) {
+  const auto found =
+      std::find_if(std::begin(kPasses), std::end(kPasses), [&](const Pass& pass) { return pass.name == name; });
+  return found == std::end(kPasses) ? nullptr : &*found;
+}
+
+void give_layouts(Module& module) {
+  for (Computation& computation : module.computations)
+    for (const InstructionId id : computation.instructions)
+      module.instructions[id].shape = module.shapes().with_default_layouts(module[id].shape);
+}
+
+}  // namespace
+
+std::span<const Pass> all_passes() { return kPasses; }
+
+std::vector<const Pass*> default_passes() {
+  std::vector<const Pass*> passes;
+  for (const std::string_view name : kDefault) passes.push_back(find_pass(name));
+  return passes;
+}
+
+Result<std::vector<const Pass*>> parse_passes(std::string_view names) {
+  std::vector<const Pass*> passes;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    passes.push_back(find_pass(name));
+    if (passes.back()) continue;
+    std::vector<std::string_view> known;
+    for (const Pass& pass : kPasses) known.push_back(pass.name);
+    const std::string hint = did_you_mean(name, known);
+    return failure(fmt::format("there is no pass '{}'", shown(name)),
+                   hint.empty() ? "`hlosim lower --list-passes` lists them" : hint);
+  }
+  return passes;
+}
+
+Result<Module> run_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
+                          const std::function<void(const Pass&, const Module&)>& after) {
+  Result<Module> copy = read_again(module, context.table);
+  if (!copy) return copy;
+  {
+    ModuleEditor editor(*copy);
+    for (const Pass* pass : passes) {
+      if (pass->needs_layouts) give_layouts(*copy);
+      pass->run(editor, context);
+      drop_unreachable(*copy);
+      if (after) after(*pass, *copy);
+    }
+  }
+  return read_again(*copy, context.table);
+}
+
+}  // namespace hlosim
