@@ -1,0 +1,50 @@
+// How operations are written that go on while others run: which start and done an opcode has, and which of them
+// compete for the same thing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hlo/module.h"
+#include "hlo/op_def.h"
+
+namespace hlosim {
+
+/// A collective as a start and a done.
+struct AsyncForm {
+  Opcode start{}, done{};
+  bool wraps = false;  // async-start around a computation that holds the operation
+};
+
+/// Null for what isn't a synchronous collective.
+std::optional<AsyncForm> async_form(Opcode opcode);
+
+/// The shape of the start: results alone, (operands, results) or ((operands), results).
+/// Requires: a verified collective that async_form() knows.
+ShapeRef async_start_shape(const Module& module, const Instruction& collective);
+
+/// What asynchronous work takes while it is in flight.
+enum class AsyncKind : uint8_t {
+  kAllGather,
+  kAllReduce,
+  kAllToAll,
+  kBroadcast,
+  kPermute,
+  kRaggedAllToAll,
+  kReduceScatter,
+  kCopy,
+  kCompute,  // a computation beside the TensorCore
+  kSendRecv,
+  kSendHost,
+  kRecvHost,
+  kNone,
+};
+inline constexpr size_t kAsyncKindCount = static_cast<size_t>(AsyncKind::kNone);
+/// "all-gather", "copy", "computation", "send/recv", …
+std::string_view to_text(AsyncKind kind);
+
+/// Of an asynchronous start; kNone for everything else.
+AsyncKind async_kind(const Module& module, const OpTable& table, const Instruction& start);
+
+}  // namespace hlosim
