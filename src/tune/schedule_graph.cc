@@ -172,4 +172,10 @@ ScheduleCosts simulated_costs(const Module& module, const Simulation& result) {
   return costs;
 }
 
+ScheduleGraph make_schedule_graph(const Module& module, const OpTable& table, ComputationId id,
+                                  const ScheduleCosts& costs, const ScheduleMemory* memory,
+                                  const LatencyScheduleOptions& options) {
+  return GraphMaker(module, table, id, costs, options).make(memory);
+}
+
 }  // namespace hlosim

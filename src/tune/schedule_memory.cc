@@ -144,12 +144,21 @@ class MemoryFinder {
     for (size_t i = 0; i + 1 < seen.size(); ++i) {
       const Seen &before = seen[i], &after = seen[i + 1];
       if (before.buffer != after.buffer || before.value == after.value || after.made < 0) continue;
+      if (nobody_may_write(before.value)) continue;
       auto at = std::lower_bound(readers.begin(), readers.end(), std::pair(before.value, int32_t{-1}));
       for (; at != readers.end() && at->first == before.value; ++at)
         if (at->second < after.made)
           memory_->overwrites_[id].push_back(
               {order[static_cast<size_t>(at->second)], order[static_cast<size_t>(after.made)]});
     }
+  }
+
+  /// Arguments that aren't given away and constants: where they would be overwritten there has to be a copy, which
+  /// the module lacks.
+  bool nobody_may_write(ValueIndex value) const {
+    const Instruction& maker = module_[places_.instruction(values_[value].defined)];
+    const bool argument = maker.parameter_number >= 0 && maker.parent == module_.entry;
+    return maker.literal || (argument && !buffers_.is_donated(value));
   }
 
   /// There before the computation begins: what it doesn't make, arguments and constants.
