@@ -1,7 +1,8 @@
 // Modules of others run on real bytes: the bits are those of a plain run, whatever the layouts and the order.
 // Skipped where HLOSIM_SHARED_DIR isn't.
 //
-// A part of them each time. HLOSIM_PHYSICAL=all in the environment runs every one, in every way.
+// A part of them each time. HLOSIM_PHYSICAL=all in the environment runs every one, in every way; any other word
+// those whose path has it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -24,17 +25,23 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kMostBytes = int64_t{16} << 20;
 
-bool all() {
+std::string_view chosen() {
   const char* const word = std::getenv("HLOSIM_PHYSICAL");
-  return word && std::string_view(word) == "all";
+  return word ? word : "";
 }
 
-/// What is wrong with a module by itself, so that no memory can hold what it means.
+/// Modules that don't run: most are wrong by themselves, so that no memory can hold what they mean.
 constexpr std::string_view kWrong[] = {
     // A bitcast of 32 bytes to 64.
     "BitcastMixedTypesInWhileBody",
     // Two results are updates in place of one parameter.
     "HandlesMultiOutputFusionSharedParameter",
+    // Three chains of async instructions share one wrapped computation, and an update in place is under way from
+    // one turn of a loop to the next: its operand and its result would each need memory of their own.
+    "LoopCrossingAsyncDynamicUpdateSliceExplicit",
+    // A fusion whose second result only a library that isn't here could make. Runs where nobody asks for it;
+    // but memory is written by every kernel, asked for or not.
+    "CompilerSupportsFusionsWithWorkspace",
 };
 
 std::optional<Module> module_of(const fs::path& file) {
@@ -94,8 +101,9 @@ void run_all(std::vector<fs::path> files, size_t every) {
     if (std::any_of(std::begin(kWrong), std::end(kWrong),
                     [&](std::string_view word) { return text.find(word) != std::string::npos; }))
       continue;
+    if (!chosen().empty() && chosen() != "all" && text.find(chosen()) == std::string::npos) continue;
     for (size_t which = 0; which < 4; ++which) {
-      if (!all() && (i + which * (every / 4)) % every != 0) continue;
+      if (chosen().empty() && (i + which * (every / 4)) % every != 0) continue;
       PreparationOptions options;
       if (which == 1 || which == 3) options.random_layouts = i;
       if (which == 2 || which == 3) options.random_order = i;
