@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 
 #include "hlo/graph.h"
 
@@ -34,7 +35,7 @@ class Printer {
   void instruction(const Instruction& instruction) {
     name(instruction.name);
     out_ += " = ";
-    append_text(out_, instruction.shape);
+    shape(instruction.shape);
     out_ += ' ';
     const Instruction* wrapped = sugared(instruction);
     opcode(instruction, wrapped);
@@ -49,7 +50,18 @@ class Printer {
     if (options_.percent) out_ += '%';
     out_ += text;
   }
-  void number(int64_t value) { fmt::format_to(std::back_inserter(out_), "{}", value); }
+  void number(int64_t value) {
+    const fmt::format_int digits(value);
+    out_.append(digits.data(), digits.size());
+  }
+  /// Most shapes come more than once: what was written stands further up.
+  void shape(ShapeRef shape) {
+    const auto [known, is_new] = shapes_.try_emplace(shape);
+    if (!is_new) return void(out_.append(out_, known->second.first, known->second.second));
+    const size_t start = out_.size();
+    append_text(out_, shape);
+    known->second = {start, out_.size() - start};
+  }
   template <class List, class F>
   void joined(const List& list, const char* separator, F&& one) {
     bool first = true;
@@ -77,7 +89,7 @@ class Printer {
         out_ += to_text_without_layout(module_[parameter].shape);
       });
       out_ += ") -> ";
-      append_text(out_, module_[computation.root].shape);
+      shape(module_[computation.root].shape);
     }
     out_ += " {\n";
     for (const InstructionId i : computation.instructions) {
@@ -124,7 +136,7 @@ class Printer {
       if (i && i % 5 == 0) fmt::format_to(std::back_inserter(out_), "/*index={}*/", i);
       const Instruction& operand = module_[instruction.operands[i]];
       if (options_.operand_shapes) {
-        append_text(out_, operand.shape);
+        shape(operand.shape);
         out_ += ' ';
       }
       name(operand.name);
@@ -312,6 +324,7 @@ class Printer {
   const OpTable& table_;
   const PrintOptions& options_;
   std::string out_;
+  std::unordered_map<ShapeRef, std::pair<size_t, size_t>> shapes_;  // where in out_, and how long
 };
 
 }  // namespace

@@ -308,7 +308,10 @@ ShapeRef ShapePool::import(ShapeRef shape) {
 
 namespace {
 
-void append_number(std::string& out, int64_t value) { fmt::format_to(std::back_inserter(out), "{}", value); }
+void append_number(std::string& out, int64_t value) {
+  const fmt::format_int digits(value);
+  out.append(digits.data(), digits.size());
+}
 
 template <class F>
 void append_list(std::string& out, std::span<const int64_t> values, F&& one) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <unordered_map>
 
@@ -341,9 +342,15 @@ Report make_report(const Module& module, const OpTable& table, const Device& dev
 std::string module_fingerprint(const Module& module, const OpTable& table) {
   PrintOptions options;
   options.metadata = false;
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : to_text(module, table, options))
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  std::string text = to_text(module, table, options);
+  text.resize((text.size() + 7) / 8 * 8);
+  uint64_t hash = 0xcbf29ce484222325;
+  for (size_t i = 0; i < text.size(); i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data() + i, 8);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;  // 2^64 / the golden ratio
+    hash ^= hash >> 32;
+  }
   return fmt::format("{:016x}", hash);
 }
 
