@@ -28,25 +28,26 @@ ShapeRef async_start_shape(const Module& module, const Instruction& collective) 
   std::vector<ShapeRef> operands;
   for (const InstructionId operand : collective.operands) operands.push_back(module[operand].shape);
   // In place, only the first of a permute's operands travels.
-  if (collective.opcode == Opcode::kCollectivePermute && collective.find(AttrKey::kSliceSizes)) operands.resize(1);
+  if (collective.opcode == Opcode::kCollectivePermute && collective.find(AttrKey::kSliceSizes))
+    operands.resize(1);
   const bool bare = operands.size() == 1 && !async_form(collective.opcode)->wraps;
   const ShapeRef parts[] = {bare ? operands[0] : shapes.tuple(operands), collective.shape};
   return shapes.tuple(parts);
 }
 
 std::string_view to_text(AsyncKind kind) {
-  constexpr std::string_view kNames[] = {"all-gather",         "all-reduce",        "all-to-all",
-                                         "collective-broadcast", "collective-permute", "ragged-all-to-all",
-                                         "reduce-scatter",     "copy",              "computation",
-                                         "send/recv",          "send to host",      "recv from host",
-                                         "none"};
+  constexpr std::string_view kNames[] = {
+      "all-gather",        "all-reduce",     "all-to-all", "collective-broadcast", "collective-permute",
+      "ragged-all-to-all", "reduce-scatter", "copy",       "computation",          "send/recv",
+      "send to host",      "recv from host", "none"};
   return kNames[static_cast<size_t>(kind)];
 }
 
 AsyncKind async_kind(const Module& module, const OpTable& table, const Instruction& start) {
   if (!table[start.opcode].has(kAsyncStart)) return AsyncKind::kNone;
   Opcode opcode = start.opcode;
-  if (opcode == Opcode::kAsyncStart) opcode = module.root(start.find(AttrKey::kCalls)->computations()[0]).opcode;
+  if (opcode == Opcode::kAsyncStart)
+    opcode = module.root(start.find(AttrKey::kCalls)->computations()[0]).opcode;
   const Attr* flag = start.find(AttrKey::kIsHostTransfer);
   const bool host = flag && flag->flag();
   switch (opcode) {

@@ -1,5 +1,5 @@
-// How operations are written that go on while others run: which start and done an opcode has, and which of them
-// compete for the same thing.
+// How operations are written that go on while others run: which start and done an opcode has, and which of
+// them compete for the same thing.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,8 @@ void mark_scheduled(Module& module) {
   module.attrs = module.arena().copy(attrs);
 }
 
-/// The computation's instructions as they stand, but every part of an asynchronous chain as soon as it may come.
+/// The computation's instructions as they stand, but every part of an asynchronous chain as soon as it may
+/// come.
 std::vector<InstructionId> parts_together(const Module& module, const OpTable& table, ComputationId id) {
   const std::vector<InstructionId>& order = module[id].instructions;
   IdMap<InstructionId, uint8_t> placed(module.instructions.size());
@@ -241,7 +242,8 @@ class Scheduler {
       told.executions = transfer.executions;
       told.duration = transfer.duration;
       told.exposed_after = transfer.exposed;
-      if (const auto at = known.find(told.before); at != known.end()) told.exposed_before = at->second->exposed;
+      if (const auto at = known.find(told.before); at != known.end())
+        told.exposed_before = at->second->exposed;
       result_.transfers.push_back(std::move(told));
     }
     for (const SpaceOccupancy& space : memory_after.spaces) {
@@ -260,7 +262,8 @@ class Scheduler {
   static Picoseconds exposed_with_synchronous(const Simulation& result) {
     Picoseconds sum = exposed(result);
     for (const TransferRecord& transfer : result.transfers)
-      if (transfer.start_instruction == transfer.done_instruction) sum = sum + transfer.exposed * transfer.executions;
+      if (transfer.start_instruction == transfer.done_instruction)
+        sum = sum + transfer.exposed * transfer.executions;
     return sum;
   }
 
@@ -283,11 +286,9 @@ Result<LatencySchedule> tune_schedule(const Module& module, const OpTable& table
   return Scheduler(table, device, options).run(module);
 }
 
-Result<Module> schedule_for_latency(const Module& module, const OpTable& table, const DeviceConfig& device,
+Result<Module> schedule_for_latency(const Module& module, const OpTable& table, const Device& device,
                                     const LatencyScheduleOptions& options) {
-  Device whole;
-  whole.config = device;
-  Result<LatencySchedule> result = tune_schedule(module, table, whole, options);
+  Result<LatencySchedule> result = tune_schedule(module, table, device, options);
   if (!result) return tl::unexpected(std::move(result.error()));
   return std::move(result->module);
 }

@@ -1,7 +1,8 @@
-// Orders in which transfers between devices and memories are hidden behind work: collectives become pairs of start
-// and done, and every computation that holds such pairs is scheduled anew. docs/schedule.md tells the rules.
+// Orders in which transfers between devices and memories are hidden behind work: collectives become pairs of
+// start and done, and every computation that holds such pairs is scheduled anew. docs/schedule.md tells the
+// rules.
 //
-//   Result<Module> scheduled = schedule_for_latency(module, op_table(), device.config);
+//   Result<Module> scheduled = schedule_for_latency(module, op_table(), device);
 #pragma once
 
 #include <optional>
@@ -38,21 +39,21 @@ struct LatencySchedule {
   Picoseconds exposed_before{}, exposed_after{};  // of copies, collectives and others, all executions
   std::vector<ScheduledTransfer> transfers;       // in order of start
   std::vector<SchedulePeak> peaks;                // of the memory spaces in use
-  int64_t computations = 0;     // that hold asynchronous work
-  int64_t rescheduled = 0;      // of them: those that run in a new order
-  int64_t reruns = 0;           // because of the memory limit
+  int64_t computations = 0;                       // that hold asynchronous work
+  int64_t rescheduled = 0;                        // of them: those that run in a new order
+  int64_t reruns = 0;                             // because of the memory limit
   int64_t exceeded_limits = 0;  // times that dependencies left no way but to exceed an overlap limit
   bool kept_input = false;      // the module as it was is as fast
 };
 
-/// Splits and schedules. Nothing that computes is changed; the result verifies, and with keep_faster it takes no
-/// longer than the module did, nor more of any memory space than there is or the module took.
-/// Requires: a verified module. Errors: those of simulate().
+/// Splits and schedules. Nothing that computes is changed; the result verifies, and with keep_faster it takes
+/// no longer than the module did, nor more of any memory space than there is or the module took. Requires: a
+/// verified module. Errors: those of simulate().
 Result<LatencySchedule> tune_schedule(const Module& module, const OpTable& table, const Device& device,
                                       const LatencyScheduleOptions& options = {});
 
 /// The module of tune_schedule().
-Result<Module> schedule_for_latency(const Module& module, const OpTable& table, const DeviceConfig& device,
+Result<Module> schedule_for_latency(const Module& module, const OpTable& table, const Device& device,
                                     const LatencyScheduleOptions& options = {});
 
 }  // namespace hlosim

@@ -27,7 +27,8 @@ std::optional<int64_t> stated_latency(const Instruction& instruction) {
   if (!text) return std::nullopt;
   double value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || end != text->data() + text->size() || !(value >= 0) || value > 1e12) return std::nullopt;
+  if (error != std::errc() || end != text->data() + text->size() || !(value >= 0) || value > 1e12)
+    return std::nullopt;
   return std::llround(value);
 }
 
@@ -35,7 +36,12 @@ class GraphMaker {
  public:
   GraphMaker(const Module& module, const OpTable& table, ComputationId id, const ScheduleCosts& costs,
              const LatencyScheduleOptions& options)
-      : module_(module), table_(table), id_(id), costs_(costs), options_(options), order_(module[id].instructions) {}
+      : module_(module),
+        table_(table),
+        id_(id),
+        costs_(costs),
+        options_(options),
+        order_(module[id].instructions) {}
 
   ScheduleGraph make(const ScheduleMemory* memory) {
     graph_.computation = id_;
@@ -67,8 +73,10 @@ class GraphMaker {
     if (def.has(kAsyncDone)) node.ends = kind_of_done(instruction);
     if (def.has(kCallsInline)) add_inside(instruction, node.inside);
     for (const InstructionId operand : instruction.operands) {
-      const bool waits = table_[module_[operand].opcode].has(kAsyncStart) && def.has(kAsyncUpdate | kAsyncDone);
-      connect(node_of_.at(operand.index), static_cast<int32_t>(i), waits ? costs_.latency[operand] : costs_.edge);
+      const bool waits =
+          table_[module_[operand].opcode].has(kAsyncStart) && def.has(kAsyncUpdate | kAsyncDone);
+      connect(node_of_.at(operand.index), static_cast<int32_t>(i),
+              waits ? costs_.latency[operand] : costs_.edge);
     }
     if (const Attr* before = instruction.find(AttrKey::kControlPredecessors))
       for (const InstructionId other : before->instructions())
@@ -86,7 +94,8 @@ class GraphMaker {
   /// kNone where the start is in another computation.
   AsyncKind kind_of_done(const Instruction& done) const {
     const Instruction* at = &done;
-    while (!at->operands.empty() && table_[at->opcode].has(kAsyncUpdate | kAsyncDone)) at = &module_[at->operands[0]];
+    while (!at->operands.empty() && table_[at->opcode].has(kAsyncUpdate | kAsyncDone))
+      at = &module_[at->operands[0]];
     return table_[at->opcode].has(kAsyncStart) ? kind_of(*at) : AsyncKind::kNone;
   }
 
@@ -104,7 +113,8 @@ class GraphMaker {
 
   void connect(int32_t from, int32_t to, int64_t latency) {
     std::vector<ScheduleNode::Edge>& after = graph_.nodes[static_cast<size_t>(from)].after;
-    const auto same = std::find_if(after.begin(), after.end(), [&](const auto& edge) { return edge.node == to; });
+    const auto same =
+        std::find_if(after.begin(), after.end(), [&](const auto& edge) { return edge.node == to; });
     if (same != after.end()) {
       same->latency = std::max(same->latency, latency);
       return;

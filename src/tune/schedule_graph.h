@@ -43,8 +43,8 @@ struct ScheduleGraph {
   std::vector<ScheduleNode> nodes;
 };
 
-/// Besides operands and control predecessors these keep their order: instructions that use state of the device,
-/// and those that read a buffer before another one writes it.
+/// Besides operands and control predecessors these keep their order: instructions that use state of the
+/// device, and those that read a buffer before another one writes it.
 ScheduleGraph make_schedule_graph(const Module& module, const OpTable& table, ComputationId id,
                                   const ScheduleCosts& costs, const ScheduleMemory* memory,
                                   const LatencyScheduleOptions& options);

@@ -127,7 +127,8 @@ class ListMaker {
       if (pressure_->now()[space] > limits_[space])
         candidate.over += change;  // least increase
       else
-        candidate.over += std::max<int64_t>(0, std::max(effect.during[space], effect.before[space]) - limits_[space]);
+        candidate.over +=
+            std::max<int64_t>(0, std::max(effect.during[space], effect.before[space]) - limits_[space]);
       if (pressure_->now()[space] > limits_[space] / 2) candidate.change += change;
     }
   }

@@ -25,13 +25,15 @@ class MemoryFinder {
         buffers_(graph, places, values, Era::k2026),
         occupancy_(occupancy),
         step_of_(module.instructions.size(), -1) {
-    for (size_t i = 0; i < occupancy.steps.size(); ++i) step_of_[occupancy.steps[i]] = static_cast<int32_t>(i);
+    for (size_t i = 0; i < occupancy.steps.size(); ++i)
+      step_of_[occupancy.steps[i]] = static_cast<int32_t>(i);
   }
 
   std::unique_ptr<ScheduleMemory> find() {
     memory_->uses_ = IdMap<InstructionId, ScheduleMemory::Use>(module_.instructions.size());
     memory_->results_ = IdMap<ComputationId, std::vector<ValueIndex>>(module_.computations.size());
-    memory_->overwrites_ = IdMap<ComputationId, std::vector<ScheduleMemory::Overwrite>>(module_.computations.size());
+    memory_->overwrites_ =
+        IdMap<ComputationId, std::vector<ScheduleMemory::Overwrite>>(module_.computations.size());
     memory_->around_ = IdMap<ComputationId, SpaceBytes>(module_.computations.size());
     find_buffers();
     set_limits();
@@ -66,7 +68,8 @@ class MemoryFinder {
   void set_limits() {
     memory_->limits_.bytes.fill(kNoLimit);
     for (const SpaceOccupancy& space : occupancy_.spaces) {
-      if (space.number < 0 || space.number >= static_cast<int64_t>(SpaceBytes::kCount) || !space.capacity) continue;
+      if (space.number < 0 || space.number >= static_cast<int64_t>(SpaceBytes::kCount) || !space.capacity)
+        continue;
       const int64_t free = space.capacity->count() - (space.reserved ? space.reserved->count() : 0);
       memory_->limits_[static_cast<size_t>(space.number)] = std::max(free, space.peak.count());
     }
@@ -109,9 +112,8 @@ class MemoryFinder {
       sort_each_once(use.makes);
       sort_each_once(use.reads);
       if (def.has(kFree))
-        std::erase_if(use.reads, [&](ValueIndex value) {
-          return places_.instruction(values_[value].defined) == at;
-        });
+        std::erase_if(use.reads,
+                      [&](ValueIndex value) { return places_.instruction(values_[value].defined) == at; });
     }
     add_values(module_[id].root, memory_->results_[id]);
     sort_each_once(memory_->results_[id]);
@@ -153,8 +155,8 @@ class MemoryFinder {
     }
   }
 
-  /// Arguments that aren't given away and constants: where they would be overwritten there has to be a copy, which
-  /// the module lacks.
+  /// Arguments that aren't given away and constants: where they would be overwritten there has to be a copy,
+  /// which the module lacks.
   bool nobody_may_write(ValueIndex value) const {
     const Instruction& maker = module_[places_.instruction(values_[value].defined)];
     const bool argument = maker.parameter_number >= 0 && maker.parent == module_.entry;
@@ -165,7 +167,8 @@ class MemoryFinder {
   void leave_out_given(ComputationId id) {
     const auto given = [&](ValueIndex value) {
       const InstructionId maker = places_.instruction(values_[value].defined);
-      return module_[maker].parent != id || module_[maker].parameter_number >= 0 || module_[maker].literal != nullptr;
+      return module_[maker].parent != id || module_[maker].parameter_number >= 0 ||
+             module_[maker].literal != nullptr;
     };
     for (const InstructionId at : module_[id].instructions) {
       std::erase_if(memory_->uses_[at].makes, given);
@@ -231,7 +234,10 @@ std::unique_ptr<ScheduleMemory> ScheduleMemory::find(const Module& module, const
 }
 
 BackwardPressure::BackwardPressure(const ScheduleMemory& memory, ComputationId id)
-    : memory_(memory), alive_(memory.value_count()), holders_(memory.buffer_count()), now_(memory.around(id)) {
+    : memory_(memory),
+      alive_(memory.value_count()),
+      holders_(memory.buffer_count()),
+      now_(memory.around(id)) {
   for (const ValueIndex value : memory.results(id)) {
     alive_[static_cast<size_t>(value)] = true;
     const BufferIndex buffer = memory.buffer_of(value);

@@ -31,7 +31,7 @@ constexpr LimitKnob kLimits[] = {
 
 struct FlagKnob {
   std::string_view name;
-  bool LatencyScheduleOptions::* flag;
+  bool LatencyScheduleOptions::*flag;
   std::string_view meaning;
 };
 constexpr FlagKnob kFlags[] = {
@@ -49,9 +49,9 @@ constexpr FlagKnob kFlags[] = {
 };
 
 /// XLA has them; here they would change nothing, or belong to hooks of one compiler.
-constexpr std::string_view kUnsupported[] = {
-    "enable_selective_resources", "parallel_collective_overlap_limit", "resource_serializing", "resource_sharing",
-    "top_down"};
+constexpr std::string_view kUnsupported[] = {"enable_selective_resources",
+                                             "parallel_collective_overlap_limit", "resource_serializing",
+                                             "resource_sharing", "top_down"};
 
 std::optional<int64_t> whole_number(std::string_view text) {
   int64_t value = 0;
@@ -70,7 +70,8 @@ LatencyScheduleOptions::LatencyScheduleOptions() {
   simulate.keep_timeline = false;
 }
 
-Result<void> set_schedule_knob(LatencyScheduleOptions& options, std::string_view name, std::string_view value) {
+Result<void> set_schedule_knob(LatencyScheduleOptions& options, std::string_view name,
+                               std::string_view value) {
   const auto needs = [&](std::string_view what) {
     return failure(fmt::format("knob {}: expects {}, but is '{}'", name, what, shown(value)));
   };
@@ -109,7 +110,8 @@ Result<void> set_schedule_knob(LatencyScheduleOptions& options, std::string_view
 std::vector<KnobDoc> schedule_knobs(const LatencyScheduleOptions& options) {
   std::vector<KnobDoc> knobs;
   for (const FlagKnob& knob : kFlags)
-    knobs.push_back({std::string(knob.name), options.*knob.flag ? "true" : "false", std::string(knob.meaning)});
+    knobs.push_back(
+        {std::string(knob.name), options.*knob.flag ? "true" : "false", std::string(knob.meaning)});
   for (const LimitKnob& knob : kLimits)
     knobs.push_back({std::string(knob.name),
                      shown_limit(options.overlap_limit[static_cast<size_t>(knob.kinds[0])]),

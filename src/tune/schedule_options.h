@@ -15,8 +15,9 @@ namespace hlosim {
 using OverlapLimits = std::array<int64_t, kAsyncKindCount>;  // by AsyncKind
 
 struct LatencyScheduleOptions {
-  /// Costs and latencies are those of the simulator; else XLA's approximate ones: 5000 between an asynchronous
-  /// start and its done, 1000 for a loop fusion, 5000 for an output fusion or convolution, 1 otherwise.
+  /// Costs and latencies are those of the simulator; else XLA's approximate ones: 5000 between an
+  /// asynchronous start and its done, 1000 for a loop fusion, 5000 for an output fusion or convolution, 1
+  /// otherwise.
   bool use_real_cost_model = true;
   OverlapLimits overlap_limit;  // in flight at a time, per kind; 1, computations 2
   /// send and recv are spread as well; else they stay where their tokens and users put them.
@@ -25,8 +26,8 @@ struct LatencyScheduleOptions {
   std::optional<int64_t> memory_limit;
   /// How often to start again with 0.9 times the memory when the limit was exceeded.
   int64_t rerun = 1;
-  /// Places a start as soon as its latency is covered. XLA has it off by default; what precedes the start then
-  /// waits for nothing.
+  /// Places a start as soon as its latency is covered. XLA has it off by default; what precedes the start
+  /// then waits for nothing.
   bool enable_release_start_policy = true;
   bool aggressive_scheduling_policies = false;
   bool prioritize_async_depth_over_stall = false;  // with the aggressive ones
@@ -40,9 +41,10 @@ struct LatencyScheduleOptions {
   LatencyScheduleOptions();
 };
 
-/// Sets the knob `name`. Errors: no such knob (with the nearest one as a hint), one that isn't modelled, a value
-/// that it can't have.
-Result<void> set_schedule_knob(LatencyScheduleOptions& options, std::string_view name, std::string_view value);
+/// Sets the knob `name`. Errors: no such knob (with the nearest one as a hint), one that isn't modelled, a
+/// value that it can't have.
+Result<void> set_schedule_knob(LatencyScheduleOptions& options, std::string_view name,
+                               std::string_view value);
 
 struct KnobDoc {
   std::string name, value, meaning;

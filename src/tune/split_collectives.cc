@@ -12,7 +12,8 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(ModuleEditor& editor, const OpTable& table) : editor_(editor), module_(editor.module()), table_(table) {}
+  Splitter(ModuleEditor& editor, const OpTable& table)
+      : editor_(editor), module_(editor.module()), table_(table) {}
 
   std::vector<SplitCollective> run() {
     for (const FlowComputation& flow : flow_computations(module_, table_)) split_in(flow.id);
@@ -33,13 +34,14 @@ class Splitter {
       }
       const InstructionId start = add_start(id, at, *form);
       const InstructionId operands[] = {start};
-      const InstructionId done = editor_.add(id, form->done, name_with(at, "-done"), module_[at].shape, operands);
+      const InstructionId done =
+          editor_.add(id, form->done, name_with(at, "-done"), module_[at].shape, operands);
       order.push_back(start);
       order.push_back(done);
       done_of[at] = done;
       any = true;
-      found_.push_back({std::string(module_[at].name), std::string(module_[start].name),
-                        std::string(module_[done].name)});
+      found_.push_back(
+          {std::string(module_[at].name), std::string(module_[start].name), std::string(module_[done].name)});
     }
     if (!any) return;
     Computation& computation = module_.computations[id];
@@ -75,9 +77,9 @@ class Splitter {
     std::vector<Attr> own, wrapped;
     for (const Attr& attr : what.attrs) (is_common_attr(attr.key) ? own : wrapped).push_back(attr);
     const ComputationId called[] = {wrap(what, wrapped)};
-    own.push_back(Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation,
-                                  std::span<const ComputationId>(
-                                      module_.arena().copy(std::span<const ComputationId>(called)))));
+    own.push_back(Attr::make_list(
+        AttrKey::kCalls, AttrSyntax::kComputation,
+        std::span<const ComputationId>(module_.arena().copy(std::span<const ComputationId>(called)))));
     return editor_.add(id, form.start, name, shape, what.operands, own);
   }
 
@@ -88,7 +90,8 @@ class Splitter {
     std::vector<InstructionId> parameters;
     for (const InstructionId operand : what.operands)
       parameters.push_back(editor_.add_parameter(id, "param", module_[operand].shape));
-    const InstructionId root = editor_.add(id, what.opcode, to_text(what.opcode), what.shape, parameters, attrs);
+    const InstructionId root =
+        editor_.add(id, what.opcode, to_text(what.opcode), what.shape, parameters, attrs);
     module_.computations[id].instructions.push_back(root);
     module_.computations[id].root = root;
     return id;

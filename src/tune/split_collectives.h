@@ -17,11 +17,11 @@ struct SplitCollective {
   std::string start, done;  // as they are
 };
 
-/// Every synchronous collective that runs as such (entry, loops, branches, calls) becomes a start with its done
-/// right behind it, in the forms that XLA writes: all-reduce, all-gather and collective-permute have opcodes
-/// of their own, the others are wrapped by an async-start. What waited for the collective, by operand or
-/// control-predecessors, waits for the done.
-/// Requires: a verified module. Post: it verifies once it has been read again, and computes the same.
+/// Every synchronous collective that runs as such (entry, loops, branches, calls) becomes a start with its
+/// done right behind it, in the forms that XLA writes: all-reduce, all-gather and collective-permute have
+/// opcodes of their own, the others are wrapped by an async-start. What waited for the collective, by operand
+/// or control-predecessors, waits for the done. Requires: a verified module. Post: it verifies once it has
+/// been read again, and computes the same.
 std::vector<SplitCollective> split_collectives(ModuleEditor& editor, const OpTable& table);
 
 /// The same as a module of its own.

@@ -12,8 +12,8 @@
 #include "array/arguments.h"
 #include "dist/ranks.h"
 #include "exec/program.h"
-#include "ops/joint.h"
 #include "memory/occupancy.h"
+#include "ops/joint.h"
 #include "support/simulations.h"
 #include "tune/edit.h"
 #include "tune/split_collectives.h"
@@ -106,7 +106,8 @@ TEST(LatencySchedule, AggressivePoliciesTakeWhatWastesLeast) {
   LatencyScheduleOptions options = as_xla();
   ASSERT_TRUE(set_schedule_knob(options, "aggressive_scheduling_policies", "true"));
   for (const bool first : {false, true})
-    EXPECT_THAT(covered(scheduled(chain(8, 1, first), options), "start", "done"), testing::ElementsAre("work8"));
+    EXPECT_THAT(covered(scheduled(chain(8, 1, first), options), "start", "done"),
+                testing::ElementsAre("work8"));
 }
 
 TEST(LatencySchedule, StatedLatenciesWin) {
@@ -145,20 +146,24 @@ TEST(SplitCollectives, WritesTheFormsOfXla) {
   ASSERT_TRUE(split) << render(split.error());
   const std::string text = to_text(*split, op_table());
   for (const char* expected :
-       {"= f32[512,512]{1,0} all-reduce-start(%x), replica_groups={}, to_apply=%sum, metadata={op_name=\"here\"}",
+       {"= f32[512,512]{1,0} all-reduce-start(%x), replica_groups={}, to_apply=%sum, "
+        "metadata={op_name=\"here\"}",
         "= f32[512,512]{1,0} all-reduce-done(%reduced-start",
         "= (f32[512,512]{1,0}, f32[2048,512]{1,0}) all-gather-start(%x), replica_groups={}, dimensions={0}",
-        "= ((f32[512,512]{1,0}, f32[512,512]{1,0}), (f32[2048,512]{1,0}, f32[2048,512]{1,0})) all-gather-start(%x, %y)",
-        "= (f32[512,512]{1,0}, f32[512,512]{1,0}) collective-permute-start(%x), source_target_pairs={{0,1},{1,0}}",
-        "= ((f32[512,512]{1,0}), f32[128,512]{1,0}) reduce-scatter-start(%x), replica_groups={}, dimensions={0}, "
+        "= ((f32[512,512]{1,0}, f32[512,512]{1,0}), (f32[2048,512]{1,0}, f32[2048,512]{1,0})) "
+        "all-gather-start(%x, %y)",
+        "= (f32[512,512]{1,0}, f32[512,512]{1,0}) collective-permute-start(%x), "
+        "source_target_pairs={{0,1},{1,0}}",
+        "= ((f32[512,512]{1,0}), f32[128,512]{1,0}) reduce-scatter-start(%x), replica_groups={}, "
+        "dimensions={0}, "
         "to_apply=%sum, metadata={op_name=\"there\"}",
         "= f32[128,512]{1,0} reduce-scatter-done(%scattered-start",
         "= ((f32[512,512]{1,0}), f32[512,512]{1,0}) all-to-all-start(%x), replica_groups={}, dimensions={0}",
         "= (f32[512,512]{1,0}, f32[512,512]{1,0}) all-reduce-start(%x, %y)",
         "collective-broadcast-start(%x), replica_groups={{0,1,2,3}}, control-predecessors={%exchanged-done"})
     EXPECT_THAT(text, testing::HasSubstr(expected));
-  for (const char* gone : {" all-reduce(", " all-gather(", " collective-permute(", " reduce-scatter(", " all-to-all(",
-                           " collective-broadcast("})
+  for (const char* gone : {" all-reduce(", " all-gather(", " collective-permute(", " reduce-scatter(",
+                           " all-to-all(", " collective-broadcast("})
     EXPECT_THAT(text, testing::Not(testing::HasSubstr(gone)));
 }
 
@@ -265,15 +270,18 @@ ENTRY main {{
           break;
         case 2:
           add(v + ".p", fmt::format("f32[16,128] reduce-scatter({}), replica_groups={{}}, dimensions={{0}}, "
-                                    "to_apply=sum", x));
+                                    "to_apply=sum",
+                                    x));
           add(v, fmt::format("f32[64,128] all-gather({}.p), replica_groups={{}}, dimensions={{0}}", v));
           break;
         case 3:
           add(v, fmt::format("f32[64,128] all-to-all({}), replica_groups={{}}, dimensions={{0}}", x));
           break;
         case 4:
-          add(v, fmt::format("f32[64,128] collective-permute({}), source_target_pairs={{{{0,1}},{{1,2}},{{2,3}},"
-                             "{{3,0}}}}", x));
+          add(v,
+              fmt::format("f32[64,128] collective-permute({}), source_target_pairs={{{{0,1}},{{1,2}},{{2,3}},"
+                          "{{3,0}}}}",
+                          x));
           break;
         case 5:
           add(v + ".z", "s32[] constant(0)");
@@ -281,18 +289,24 @@ ENTRY main {{
           add(v, fmt::format("f32[64,128] dynamic-update-slice({0}, {1}.s, {1}.z, {1}.z)", x, v));
           break;
         case 6:
-          add(v + ".d", fmt::format("f32[64,64] dot({}, {}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}", x, y));
+          add(v + ".d",
+              fmt::format("f32[64,64] dot({}, {}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}", x,
+                          y));
           add(v + ".t", fmt::format("f32[64,64] tanh({}.d)", v));
-          add(v, fmt::format("f32[64,128] dot({}.t, {}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}", v, y));
+          add(v,
+              fmt::format("f32[64,128] dot({}.t, {}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
+                          v, y));
           break;
         default:
           add(v, fmt::format("f32[64,128] fusion({}, {}), kind=kLoop, calls=fused", x, y));
       }
       values.push_back(v);
-      if (values.size() > 4) values.erase(values.begin() + static_cast<std::ptrdiff_t>(random_() % values.size()));
+      if (values.size() > 4)
+        values.erase(values.begin() + static_cast<std::ptrdiff_t>(random_() % values.size()));
     }
     add("last", fmt::format("f32[64,128] fusion({}, {}), kind=kLoop, calls=fused", values[0], values[1]));
-    add("other", fmt::format("f32[64,128] fusion({}, {}), kind=kLoop, calls=fused", any(values), values.back()));
+    add("other",
+        fmt::format("f32[64,128] fusion({}, {}), kind=kLoop, calls=fused", any(values), values.back()));
     return text;
   }
 
@@ -319,7 +333,8 @@ std::map<AsyncKind, int64_t> most_in_flight(const Module& module) {
 
 Bytes peak_of_hbm(Module& module, const Device& device) {
   const Simulation simulation = test::simulate_or_fail(module, device);
-  for (const SpaceOccupancy& space : memory_occupancy(module, device.config, simulation.schedule.order).spaces)
+  for (const SpaceOccupancy& space :
+       memory_occupancy(module, device.config, simulation.schedule.order).spaces)
     if (space.number == 0) return space.peak;
   return Bytes(0);
 }
@@ -337,7 +352,8 @@ TEST(LatencySchedule, RandomModulesComputeTheSameAndNeverTakeLonger) {
     EXPECT_LE(result->time_after, result->time_before);
     EXPECT_EQ(result->kept_input, result->time_after == result->time_before);
     faster += result->time_after < result->time_before;
-    Module before = test::module_or_fail(text), after = test::module_or_fail(to_text(result->module, op_table()));
+    Module before = test::module_or_fail(text),
+           after = test::module_or_fail(to_text(result->module, op_table()));
     EXPECT_EQ(test::simulate_or_fail(before, device).totals.makespan, result->time_before);
     EXPECT_EQ(test::simulate_or_fail(after, device).totals.makespan, result->time_after);
     for (const SchedulePeak& peak : result->peaks)
@@ -359,8 +375,9 @@ TEST(LatencySchedule, OverlapLimitsAreHeld) {
       for (const bool real : {false, true}) {
         LatencyScheduleOptions options = as_xla();
         options.use_real_cost_model = real;
-        for (const char* knob : {"all_reduce_overlap_limit", "all_gather_overlap_limit", "all_to_all_overlap_limit",
-                                 "collective_permute_overlap_limit", "reduce_scatter_overlap_limit"})
+        for (const char* knob :
+             {"all_reduce_overlap_limit", "all_gather_overlap_limit", "all_to_all_overlap_limit",
+              "collective_permute_overlap_limit", "reduce_scatter_overlap_limit"})
           ASSERT_TRUE(set_schedule_knob(options, knob, limit));
         Module module = scheduled(text, options);
         for (const auto& [kind, most] : most_in_flight(module))
@@ -414,7 +431,9 @@ ENTRY main {
                                   as_xla());
   std::vector<std::string> order;
   for (const InstructionId id : module.entry_computation().instructions) order.emplace_back(module[id].name);
-  const auto at = [&](const char* name) { return std::find(order.begin(), order.end(), name) - order.begin(); };
+  const auto at = [&](const char* name) {
+    return std::find(order.begin(), order.end(), name) - order.begin();
+  };
   EXPECT_LT(at("reader"), at("update")) << to_text(module, op_table());
 }
 
@@ -431,9 +450,9 @@ TEST(LatencySchedule, EveryScheduledModuleOfTheCorpusStaysAsFast) {
       DiagnosticList problems;
       for (Module& module : read_modules(*source, op_table(), problems)) {
         if (!verify(module, op_table(), problems)) continue;
-        const bool overlaps = std::any_of(module.instructions.begin(), module.instructions.end(), [](const auto& i) {
-          return op_table()[i.opcode].has(kAsyncStart) || async_form(i.opcode);
-        });
+        const bool overlaps = std::any_of(
+            module.instructions.begin(), module.instructions.end(),
+            [](const auto& i) { return op_table()[i.opcode].has(kAsyncStart) || async_form(i.opcode); });
         if (!overlaps) continue;
         const Result<LatencySchedule> result = tune_schedule(module, op_table(), device);
         if (!result) continue;  // collectives that contradict each other
@@ -449,7 +468,8 @@ TEST(LatencySchedule, UnknownKnobsAreErrors) {
   LatencyScheduleOptions options;
   EXPECT_EQ(set_schedule_knob(options, "all_reduce_overlap_limt", "2").error().hint,
             "did you mean \"all_reduce_overlap_limit\"?");
-  EXPECT_THAT(set_schedule_knob(options, "top_down", "true").error().message, testing::HasSubstr("isn't modelled"));
+  EXPECT_THAT(set_schedule_knob(options, "top_down", "true").error().message,
+              testing::HasSubstr("isn't modelled"));
   EXPECT_FALSE(set_schedule_knob(options, "all_reduce_overlap_limit", "0"));
   EXPECT_FALSE(set_schedule_knob(options, "rerun", "often"));
   EXPECT_FALSE(set_schedule_knob(options, "use_real_cost_model", "yes"));
