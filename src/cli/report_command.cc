@@ -12,6 +12,7 @@
 #include "cli/simulation_setting.h"
 #include "ops/op_table.h"
 #include "report/estimate.h"
+#include "report/html.h"
 #include "report/report.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
@@ -30,7 +31,7 @@ struct Options : SimulationOptions {
 
 /// The report of one module; says what is wrong.
 std::optional<Report> report_module(Module& module, const SimulationSetting& setting, const Options& options,
-                                    Streams streams) {
+                                    Streams streams, std::vector<HtmlModule>& html) {
   SimulateOptions simulate = setting.simulate;
   simulate.custom_calls = &setting.custom_calls;
   Estimator estimator(module, op_table(), setting.lowering);
@@ -46,11 +47,15 @@ std::optional<Report> report_module(Module& module, const SimulationSetting& set
   if (options.timeline)
     report.timeline = timeline_text(make_trace(module, op_table(), setting.device, *estimate));
   report.unused_keys = keys_without_effect(estimator, setting.device, simulate, *estimate);
+  if (options.format == "html")
+    html.push_back(html_module(module, op_table(), setting.device, *estimate, report, HLOSIM_VERSION));
   return report;
 }
 
-std::string printed(const std::vector<Report>& reports, const Options& options) {
+std::string printed(const std::vector<Report>& reports, const std::vector<HtmlModule>& html,
+                    const Options& options) {
   std::string text;
+  if (options.format == "html") return html_page(html);
   if (options.format == "csv") return to_csv(reports);
   if (options.format == "json") {
     std::vector<std::string> documents;
@@ -74,18 +79,19 @@ void warn_of_unused_keys(const Report& report, Streams streams) {
 int report(const Options& options, Streams streams) {
   std::optional<SimulationSetting> setting = read_simulation(options, streams);
   if (!setting) return kExitInput;
-  setting->simulate.keep_timeline = options.timeline;
+  setting->simulate.keep_timeline = options.timeline || options.format == "html";
   std::vector<std::unique_ptr<Module>> modules;  // a report's names are views into its module
   std::vector<Report> reports;
+  std::vector<HtmlModule> html;
   const bool ok = for_each_chosen(options, *setting, streams, modules, [&](Module& module) {
-    std::optional<Report> one = report_module(module, *setting, options, streams);
+    std::optional<Report> one = report_module(module, *setting, options, streams, html);
     if (one) reports.push_back(std::move(*one));
     return one.has_value();
   });
   if (reports.empty()) return kExitInput;
   if (options.format == "csv")
     for (const Report& one : reports) warn_of_unused_keys(one, streams);
-  if (!write_output(options.output, printed(reports, options), streams) || !ok) return kExitInput;
+  if (!write_output(options.output, printed(reports, html, options), streams) || !ok) return kExitInput;
   const bool oom =
       std::any_of(reports.begin(), reports.end(), [](const Report& r) { return !r.overflows().empty(); });
   return oom && options.fail_on == "oom" ? kExitFailedCheck : kExitSuccess;
@@ -96,8 +102,8 @@ int report(const Options& options, Streams streams) {
 std::function<int()> declare_report(CLI::App& app, Streams streams) {
   const auto options = std::make_shared<Options>();
   declare_simulation(app, *options);
-  app.add_option("--format", options->format, "text, json or csv")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+  app.add_option("--format", options->format, "text, json, csv or html (one page for a browser)")
+      ->check(CLI::IsMember({"text", "json", "csv", "html"}))
       ->capture_default_str();
   app.add_option("-o,--output", options->output, "Output file; - is standard output")->capture_default_str();
   app.add_option("--top", options->top, "Rows of the longest lists in the text; 0: all")

@@ -9,6 +9,7 @@
 
 #include "hlo/printer.h"
 #include "model/memory_system.h"
+#include "report/source_place.h"
 
 namespace hlosim {
 namespace {
@@ -51,7 +52,8 @@ class ReportMaker {
         table_(table),
         device_(device),
         estimate_(estimate),
-        lines_(estimate.lowered ? nullptr : module.source.get()) {}
+        lines_(estimate.lowered ? nullptr : module.source.get()),
+        places_(module_) {}
 
   Report make() {
     about_device();
@@ -207,6 +209,9 @@ class ReportMaker {
     row.opcode = to_text(instruction.opcode);
     row.computation = module_[record.computation].name;
     row.op_name = op_name_of(instruction);
+    const SourcePlace place = places_.of(instruction);
+    row.source_file = place.file;
+    row.source_line = place.line;
     row.line = lines_.of(instruction.offset);
     row.executions = record.executions;
     row.start = record.start;
@@ -315,6 +320,7 @@ class ReportMaker {
   const Device& device_;
   const Estimate& estimate_;
   Lines lines_;
+  SourcePlaces places_;
   std::vector<Picoseconds> step_times_;  // of the flattened schedule
   Report report_;
 };

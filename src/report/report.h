@@ -55,6 +55,8 @@ struct ReportSpace {
 struct ReportInstruction {
   std::string_view name, opcode, computation;
   std::string_view op_name;  // from the metadata; may be empty
+  std::string_view source_file;  // of the program, from the metadata; may be empty
+  int64_t source_line = 0;       // 0: not told
   int64_t line = 0;          // in the module's text; 0: it has none
   int64_t executions = 0;
   Picoseconds start{}, time{}, self_time{}, exposed{};

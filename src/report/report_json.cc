@@ -154,6 +154,8 @@ Json instruction_json(const Report& report, const ReportInstruction& row) {
           {"opcode", std::string(row.opcode)},
           {"computation", std::string(row.computation)},
           {"op_name", text_or_null(row.op_name)},
+          {"source_file", text_or_null(row.source_file)},
+          {"source_line", line_or_null(row.source_line)},
           {"line", line_or_null(row.line)},
           {"executions", row.executions},
           {"start_ps", row.start.count()},

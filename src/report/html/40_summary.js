@@ -1,0 +1,163 @@
+// What a person sees first: the time, what bounds it, what is waited for, what moves and what memory holds.
+
+class SummaryView {
+  constructor(app) {
+    Object.assign(this, {app, id: "summary", title: "Summary"});
+    this.element = h("div", {});
+  }
+
+  open() {
+    const {report} = this.app.data;
+    put(
+        this.element, ...this.findings(report),
+        this.cards(report),
+        h("div", {class: "columns"},
+          h("div", {}, this.section("Time by category", this.categories(report)), this.section("Memory spaces", this.memory(report))),
+          h("div", {}, this.section("Time by unit", this.units(report)), this.section("Longest operations", this.longest()))),
+        this.section("What this is", this.facts(report)));
+  }
+
+  section(title, ...content) { return h("section", {class: "panel"}, h("h2", {}, title), ...content); }
+
+  findings(report) {
+    return report.findings.map((text) => h("p", {class: "finding", role: "alert"}, h("strong", {}, "Does not fit. "), text));
+  }
+
+  card(title, value, details, {exact = null, view = null, level = null, data = null} = {}) {
+    const body = [h("h3", {}, title), h("p", {class: "value", title: exact, "data-number": data}, value),
+                  ...details.filter(Boolean).map((text) => h("p", {class: "detail"}, text))];
+    if (!view) return h("div", {class: "card " + (level || "")}, body);
+    return h("div", {class: "card " + (level || "")}, body,
+             h("a", {class: "cover", href: "#view=" + view, "aria-label": `${title}: ${value}. Show ${view}`}));
+  }
+
+  cards(report) {
+    const {time, work, traffic, device, memory} = report;
+    const total = time.total_ps;
+    const share = (ps) => (total > 0 ? percentText(ps / total) + " of the time" : null);
+    const collective = time.by_category_ps["collective"];
+    return h("div", {class: "cards", id: "cards"},
+             this.card("Time", timeText(total),
+                       [`${grouped(time.cycles)} cycles @ ${rateText(time.clock_hz, "Hz")}`,
+                        `busiest unit alone: ${timeText(time.lower_bound_ps)}`],
+                       {exact: exactTime(total), view: "timeline", level: "first", data: "time/total_ps"}),
+             this.card("Bound by", time.bound_by, [total > 0 ? share(time.bound_by_ps) : "the module takes no time"],
+                       {view: "roofline", data: "time/bound_by"}),
+             this.card("Waiting for copies", timeText(time.exposed_copies_ps),
+                       [share(time.exposed_copies_ps), plural(report.copies.rows, "asynchronous copy", "asynchronous copies")],
+                       {exact: exactTime(time.exposed_copies_ps), view: "transfers", data: "time/exposed_copies_ps",
+                        level: time.exposed_copies_ps > 0.05 * total ? "warn" : null}),
+             this.card("Waiting for collectives", timeText(time.exposed_collectives_ps),
+                       [share(time.exposed_collectives_ps),
+                        collective > 0 ? `and ${timeText(collective)} in collectives` : plural(report.collectives.rows, "collective")],
+                       {exact: exactTime(time.exposed_collectives_ps), view: "transfers",
+                        data: "time/exposed_collectives_ps",
+                        level: time.exposed_collectives_ps > 0.05 * total ? "warn" : null}),
+             this.card("HBM traffic", bytesText(traffic.hbm_bytes),
+                       [`${bytesText(traffic.hbm_read_bytes)} read, ${bytesText(traffic.hbm_written_bytes)} written`,
+                        traffic.hbm_utilisation === null ? null
+                            : `${percentText(traffic.hbm_utilisation)} of ${rateText(device.peak_hbm_bytes_per_second, "B/s")}`],
+                       {exact: exactBytes(traffic.hbm_bytes), view: "operations", data: "traffic/hbm_bytes"}),
+             this.card("Matrix products", (work.unknown_instructions > 0 ? "≥ " : "") + countText(work.flops) + "FLOP",
+                       [work.flops_utilisation === null ? "share of the peak unknown"
+                            : `${percentText(work.flops_utilisation)} of ${rateText(device.peak_flops_per_second, "FLOP/s")} (bf16)`,
+                        work.unknown_instructions > 0
+                            ? `${plural(work.unknown_instructions, "instruction")} without a work model` : null],
+                       {exact: grouped(work.flops) + " FLOP", view: "roofline", data: "work/flops"}),
+             ...memory.spaces.filter((space) => space.peak_bytes > 0 && space.capacity_bytes !== null).map((space) => this.card(
+                 `Peak of ${space.name}`, bytesText(space.peak_bytes),
+                 [space.capacity_bytes ? `${percentText(space.peak_bytes / space.capacity_bytes)} of ${bytesText(space.capacity_bytes)}` : null,
+                  space.peak_instruction ? `at ${space.peak_instruction}` : null],
+                 {exact: exactBytes(space.peak_bytes), view: "memory", data: `peak/${space.name}`,
+                  level: space.fits === false ? "bad" : null})));
+  }
+
+  /** A bar with a part per entry [name, value, colour variable], and the table of its numbers. */
+  categories(report) {
+    const total = report.time.total_ps;
+    const entries = Object.entries(report.time.by_category_ps).filter(([, ps]) => ps > 0);
+    if (total === 0 || entries.length === 0) return h("p", {class: "empty"}, "The module takes no time.");
+    entries.sort((a, b) => b[1] - a[1]);
+    return [
+      h("div", {class: "stack", "aria-hidden": "true"},
+        entries.map(([name, ps]) => h("span", {title: `${name}: ${timeText(ps)}`,
+                                              style: {width: 100 * ps / total + "%", background: `var(${kCategoryColours[name]})`}}))),
+      h("table", {class: "plain"},
+        h("thead", {class: "hidden-text"}, h("tr", {}, ["category", "time", "share"].map((t) => h("th", {scope: "col"}, t)))),
+        h("tbody", {}, entries.map(([name, ps]) => h("tr", {},
+          h("th", {scope: "row"}, swatch(kCategoryColours[name]),
+            name === "waiting" ? name : h("a", {href: "#view=operations&category=" + encodeURIComponent(name)}, name)),
+          h("td", {class: "number", title: exactTime(ps)}, timeText(ps)),
+          h("td", {class: "number"}, percentText(ps / total)))))),
+    ];
+  }
+
+  units(report) {
+    const total = report.time.total_ps;
+    const rows = [...report.time.by_unit].sort((a, b) => b.bounds_ps - a.bounds_ps);
+    if (rows.length === 0) return h("p", {class: "empty"}, "No unit works: the module takes no time.");
+    const bar = (ps, kind) => ps === 0 ? null : h("span", {class: "bar " + kind, "aria-hidden": "true", style: {width: (total > 0 ? 100 * ps / total : 0) + "%"}});
+    return h("table", {class: "plain bars"},
+             h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "unit"),
+                              h("th", {scope: "col", class: "number", title: "time of the instructions that it bounds; these add up to the time"}, "bounds"),
+                              h("th", {scope: "col", class: "number", title: "how long the unit works"}, "busy"),
+                              h("th", {scope: "col", class: "wide"}, h("span", {class: "hidden-text"}, "picture")))),
+             h("tbody", {}, rows.map((row) => h("tr", {},
+               h("th", {scope: "row"}, row.unit),
+               h("td", {class: "number", title: exactTime(row.bounds_ps)}, timeText(row.bounds_ps)),
+               h("td", {class: "number", title: row.busy_ps === null ? null : exactTime(row.busy_ps)},
+                 row.busy_ps === null ? "–" : timeText(row.busy_ps)),
+               h("td", {class: "wide"}, bar(row.bounds_ps, "bounds"), row.busy_ps === null ? null : bar(row.busy_ps, "busy"))))));
+  }
+
+  memory(report) {
+    const spaces = report.memory.spaces;
+    if (spaces.length === 0) return h("p", {class: "empty"}, "No array needs memory.");
+    return h("table", {class: "plain bars"},
+             h("thead", {}, h("tr", {}, ["space", "peak", "mean", "capacity", "at the peak"].map(
+               (title, i) => h("th", {scope: "col", class: i > 0 && i < 4 ? "number" : i === 4 ? "wide" : null}, title)))),
+             h("tbody", {}, spaces.map((space) => h("tr", {},
+               h("th", {scope: "row"}, h("a", {href: "#view=memory&space=" + space.number}, space.name)),
+               h("td", {class: "number", title: exactBytes(space.peak_bytes)}, bytesText(space.peak_bytes)),
+               h("td", {class: "number", title: exactBytes(space.mean_bytes)}, bytesText(space.mean_bytes)),
+               h("td", {class: "number", title: exactBytes(space.capacity_bytes)}, bytesText(space.capacity_bytes)),
+               h("td", {class: "wide"}, space.capacity_bytes
+                   ? [h("span", {class: "bar " + (space.fits === false ? "bad" : "bounds"), "aria-hidden": "true",
+                                 style: {width: Math.min(100, 100 * space.peak_bytes / space.capacity_bytes) + "%"}}),
+                      h("span", {class: "detail"}, percentText(space.peak_bytes / space.capacity_bytes))]
+                   : "")))));
+  }
+
+  longest() {
+    const {columns, rows, total} = this.app.data;
+    const order = Array.from({length: rows}, (_, row) => row).sort((a, b) => columns.self_time_ps[b] - columns.self_time_ps[a]);
+    const shown = order.slice(0, 8).filter((row) => columns.self_time_ps[row] > 0);
+    if (shown.length === 0) return h("p", {class: "empty"}, "No operation takes time.");
+    return [h("table", {class: "plain"},
+              h("thead", {}, h("tr", {}, ["operation", "time", "share", "bound by"].map(
+                (title, i) => h("th", {scope: "col", class: i === 1 || i === 2 ? "number" : null}, title)))),
+              h("tbody", {}, shown.map((row) => h("tr", {},
+                h("th", {scope: "row", class: "name", title: columns.op_name[row]}, swatch(kCategoryColours[columns.category[row]]), this.app.link(row)),
+                h("td", {class: "number", title: exactTime(columns.self_time_ps[row])}, timeText(columns.self_time_ps[row])),
+                h("td", {class: "number"}, percentText(columns.self_time_ps[row] / total)),
+                h("td", {}, columns.bound_by[row]))))),
+            h("p", {class: "detail"}, h("a", {href: "#view=operations"}, `All ${plural(rows, "operation")}`))];
+  }
+
+  facts(report) {
+    const {module, device, tool} = report;
+    const facts = [
+      ["Module", module.name + (module.file ? ` (${module.file})` : "")],
+      ["Size", `${plural(module.instructions, "instruction")} in ${plural(module.computations, "computation")}, ` +
+               (module.is_scheduled ? "scheduled" : "not scheduled")],
+      ["What ran", report.page.text.is_lowered
+          ? "the module as a TPU compiler might have made it of this one: names and text below are of that" : "the module as it stands"],
+      ["Device", `${device.name} (${device.file}), fingerprint ${device.fingerprint}`],
+      ["Slice", `${device.slice}; ${plural(module.replicas, "replica")} × ${plural(module.partitions, "partition")}`],
+      ["Module's fingerprint", module.fingerprint],
+      ["Padding", `${bytesText(report.padding_total.extra_bytes)} in ${plural(report.padding_total.padded_arrays, "array")}`],
+      ["Made by", `${tool.name} ${tool.version}, report schema ${report.schema_version}; simulated, not measured`],
+    ];
+    return h("dl", {}, facts.map(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]));
+  }
+}

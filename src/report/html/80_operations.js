@@ -1,0 +1,126 @@
+// Every operation that ran: sorted, filtered, in groups.
+
+class OperationsView {
+  constructor(app) {
+    Object.assign(this, {app, id: "operations", title: "Operations"});
+    this.element = h("div", {});
+  }
+
+  open() {
+    const {data} = this.app;
+    const {columns, total} = data;
+    const time = (key, title, help) => ({
+      key, title, help, number: true, value: (row) => columns[key][row],
+      text: (row) => (columns[key][row] === 0 ? "0" : timeText(columns[key][row])), hint: (row) => exactTime(columns[key][row])});
+    const word = (key, title, help) => ({key, title, help, value: (row) => columns[key][row]});
+    const list = [
+      {key: "name", title: "operation", value: (row) => columns.name[row],
+       cell: (row) => [swatch(kCategoryColours[columns.category[row]] || "--c-control"), columns.name[row]]},
+      word("opcode", "opcode"),
+      time("self_time_ps", "time", "without called computations; these add up to the run's time"),
+      {key: "share", title: "share", number: true, value: (row) => columns.self_time_ps[row],
+       text: (row) => percentText(total > 0 ? columns.self_time_ps[row] / total : null)},
+      time("exposed_ps", "waiting", "for what an asynchronous start began"),
+      word("bound_by", "bound by"),
+      {key: "executions", title: "runs", number: true, value: (row) => columns.executions[row], text: (row) => grouped(columns.executions[row])},
+      {key: "flops", title: "FLOP", number: true, help: "of matrix products, all executions", value: (row) => columns.flops[row],
+       text: (row) => (columns.flops[row] === null ? null : countText(columns.flops[row])), hint: (row) => grouped(columns.flops[row])},
+      {key: "hbm", title: "HBM bytes", number: true, value: (row) => data.hbm[row],
+       text: (row) => bytesText(data.hbm[row]), hint: (row) => exactBytes(data.hbm[row])},
+      {key: "padding", title: "padding", number: true, help: "share of its bytes that is padding",
+       value: (row) => columns.padded_bytes[row] > 0 ? 1 - columns.logical_bytes[row] / columns.padded_bytes[row] : 0,
+       text: (row) => columns.padded_bytes[row] > 0 ? percentText(1 - columns.logical_bytes[row] / columns.padded_bytes[row]) : "0"},
+      word("computation", "computation"),
+      word("category", "category"),
+      word("op_name", "op_name"),
+      {key: "source", title: "source", value: (row) => data.source[row]},
+      {key: "line", title: "HLO line", number: true, value: (row) => data.lines[row] || null, text: (row) => data.lines[row] ? grouped(data.lines[row]) : null},
+      word("provenance", "numbers", "where the device numbers that decide its time come from"),
+    ];
+    this.table = new DataTable({label: "Operations", columns: list, rows: data.rows, sort: "self_time_ps", height: "calc(100vh - 12.5rem)",
+                                emptyText: "No operation matches.", onOpen: (row) => this.app.select(row, this)});
+    this.filter = h("input", {type: "search", id: "operation-filter", placeholder: "Filter: words, opcode:fusion, /regular expression/",
+                              "aria-label": "Filter operations", oninput: () => this.refilter()});
+    const choice = (key, label) => {
+      const values = [...new Set(columns[key])].filter((value) => value !== null).sort();
+      return h("select", {"aria-label": label, "data-key": key, onchange: () => this.refilter()},
+               h("option", {value: ""}, label), values.map((value) => h("option", {value}, value)));
+    };
+    this.choices = [choice("category", "every category"), choice("bound_by", "every bound"), choice("opcode", "every opcode")];
+    this.grouping = h("select", {"aria-label": "Group by", id: "operation-group", onchange: () => this.regroup()},
+                      [["", "no groups"], ["opcode", "by opcode"], ["computation", "by computation"], ["source", "by source line"],
+                       ["category", "by category"], ["bound_by", "by bound"], ["op_name", "by op_name"]].map(
+                         ([value, text]) => h("option", {value}, text)));
+    this.count = h("span", {class: "detail", role: "status", id: "operation-count"});
+    put(this.element, h("div", {class: "tools"}, this.filter, this.choices, this.grouping, this.count), this.table.element);
+    this.refilter();
+  }
+
+  arrive(parameters) {
+    if (!this.table) return void (this.wanted = parameters);
+    for (const choice of this.choices)
+      if (parameters[choice.dataset.key] !== undefined) choice.value = parameters[choice.dataset.key];
+    if (parameters.filter !== undefined) this.filter.value = parameters.filter;
+    this.refilter();
+  }
+
+  refilter() {
+    if (this.wanted) {
+      const wanted = this.wanted;
+      this.wanted = null;
+      this.arrive(wanted);
+      return;
+    }
+    const {data} = this.app;
+    const match = this.app.matcher(this.filter.value);
+    const wanted = this.choices.filter((choice) => choice.value !== "").map((choice) => [data.columns[choice.dataset.key], choice.value]);
+    const rows = [];
+    let time = 0;
+    for (let row = 0; row < data.rows; ++row) {
+      if (wanted.some(([values, value]) => values[row] !== value) || !match(row)) continue;
+      rows.push(row);
+      time += data.columns.self_time_ps[row];
+    }
+    this.filter.setCustomValidity(match.problem || "");
+    this.table.setRows(rows);
+    this.count.textContent = match.problem ? match.problem
+        : `${grouped(rows.length)} of ${plural(data.rows, "operation")}, ${timeText(time)}` +
+          (data.total > 0 ? ` (${percentText(time / data.total)})` : "");
+  }
+
+  regroup() {
+    const key = this.grouping.value;
+    const {data} = this.app;
+    const {columns, total} = data;
+    if (!key) return this.table.setGroup(null);
+    const values = key === "source" ? data.source : columns[key];
+    this.table.setGroup({
+      value: (row) => values[row],
+      summary: (rows) => {
+        let time = 0, exposed = 0, flops = 0, bytes = 0, runs = 0;
+        for (const row of rows) {
+          time += columns.self_time_ps[row];
+          exposed += columns.exposed_ps[row];
+          flops += columns.flops[row] || 0;
+          bytes += data.hbm[row];
+          runs += columns.executions[row];
+        }
+        return {
+          self_time_ps: {value: time, text: timeText(time), hint: exactTime(time)},
+          share: {value: time, text: percentText(total > 0 ? time / total : null)},
+          exposed_ps: {value: exposed, text: exposed ? timeText(exposed) : "0", hint: exactTime(exposed)},
+          flops: {value: flops, text: countText(flops), hint: grouped(flops)},
+          hbm: {value: bytes, text: bytesText(bytes), hint: exactBytes(bytes)},
+          executions: {value: runs, text: grouped(runs)},
+        };
+      },
+    });
+    announce(`${plural(this.table.groupCount, "group")}`);
+  }
+
+  selected(row, from) {
+    if (this.table) this.table.select(row, from !== this);
+  }
+  shown() { this.table.render(true); }
+  print() { this.table.print(60); }
+}

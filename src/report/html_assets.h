@@ -1,0 +1,15 @@
+// The page's own text: src/report/html/, put together by cmake/embed_page.cmake.
+#pragma once
+
+#include <string>
+
+namespace hlosim {
+
+struct HtmlAssets {
+  std::string frame;   // page.html
+  std::string style;   // style.css
+  std::string script;  // *.js, in the order of their names
+};
+HtmlAssets html_assets();
+
+}  // namespace hlosim

@@ -1,0 +1,82 @@
+#include "report/source_place.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace hlosim {
+namespace {
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
+
+/// What stands behind `key=`, quoted or not; empty: nothing.
+std::string_view value_of(std::string_view text, std::string_view key) {
+  for (size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    size_t begin = at + key.size();
+    if ((at > 0 && is_word(text[at - 1])) || begin >= text.size() || text[begin] != '=') continue;
+    ++begin;
+    if (begin < text.size() && text[begin] == '"') {
+      size_t end = ++begin;
+      while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+      return text.substr(begin, std::min(end, text.size()) - begin);
+    }
+    size_t end = begin;
+    while (end < text.size() && is_word(text[end])) ++end;
+    return text.substr(begin, end - begin);
+  }
+  return {};
+}
+
+int64_t number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+/// The rows `12 "text"` or `12 {key=value …}` of one table, by number.
+std::map<int64_t, std::string_view> rows_of(std::string_view tables, std::string_view name) {
+  std::map<int64_t, std::string_view> rows;
+  size_t at = tables.find(name);
+  if (at == std::string_view::npos) return rows;
+  at += name.size();
+  while (true) {
+    at = tables.find_first_not_of(" \t\r\n", at);
+    if (at == std::string_view::npos || tables[at] < '0' || tables[at] > '9') return rows;
+    const size_t digits = tables.find_first_not_of("0123456789", at);
+    const size_t open = tables.find_first_of("\"{", digits);
+    if (open == std::string_view::npos) return rows;
+    const char closing = tables[open] == '"' ? '"' : '}';
+    size_t end = open + 1;
+    while (end < tables.size() && tables[end] != closing) end += tables[end] == '\\' ? 2 : 1;
+    rows[number(tables.substr(at, digits - at))] =
+        tables.substr(open + 1, std::min(end, tables.size()) - open - 1);
+    at = std::min(end + 1, tables.size());
+  }
+}
+
+}  // namespace
+
+SourcePlaces::SourcePlaces(const Module& module) {
+  if (module.stack_frames.empty()) return;
+  const std::string_view tables = module.stack_frames;
+  const auto files = rows_of(tables, "FileNames");
+  const auto locations = rows_of(tables, "FileLocations");
+  for (const auto& [frame, text] : rows_of(tables, "StackFrames")) {
+    const auto location = locations.find(number(value_of(text, "file_location_id")));
+    if (location == locations.end()) continue;
+    const auto file = files.find(number(value_of(location->second, "file_name_id")));
+    if (file != files.end()) by_frame_[frame] = {file->second, number(value_of(location->second, "line"))};
+  }
+}
+
+SourcePlace SourcePlaces::of(const Instruction& instruction) const {
+  const Attr* metadata = instruction.find(AttrKey::kMetadata);
+  if (!metadata) return {};
+  const std::string_view text = metadata->text();
+  if (const std::string_view file = value_of(text, "source_file"); !file.empty())
+    return {file, number(value_of(text, "source_line"))};
+  if (by_frame_.empty()) return {};
+  const auto frame = by_frame_.find(number(value_of(text, "stack_frame_id")));
+  return frame == by_frame_.end() ? SourcePlace{} : frame->second;
+}
+
+}  // namespace hlosim
