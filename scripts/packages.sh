@@ -8,3 +8,5 @@ libraries="libfmt-dev libexpected-dev libyaml-cpp-dev libboost-graph-dev libtbb-
 test_libraries="libgtest-dev libgmock-dev libbenchmark-dev openmpi-bin"
 # The second compiler, for the `clang` and `fuzz` presets.
 clang="clang-14 libclang-rt-14-dev"
+# What the test of the report's page drives (it is skipped without).
+browser="chromium fonts-dejavu-core"

@@ -1,11 +1,11 @@
 // The report as one page for a browser: everything in one file, nothing loaded from anywhere.
 //
-//   HtmlModule part = html_module(module, op_table(), device, *estimate, report, "1.0");  // needs keep_timeline
-//   write_file("r.html", html_page({&part, 1}));
+//   HtmlModule part = html_module(module, op_table(), device, *estimate, report, "1.0");  // needs
+//   keep_timeline write_file("r.html", html_page({&part, 1}));
 //
-// The page holds the members of to_json(Report), arrays of objects as columns, beside what only a picture needs:
-// slices, places of buffers, the module's text. Each is JSON, deflated, in base64, unpacked when it is looked at.
-// docs/html_report.md tells the format; src/report/html/ has the page itself.
+// The page holds the members of to_json(Report), arrays of objects as columns, beside what only a picture
+// needs: slices, places of buffers, the module's text. Each is JSON, deflated, in base64, unpacked when it is
+// looked at. docs/html_report.md tells the format; src/report/html/ has the page itself.
 #pragma once
 
 #include <span>

@@ -73,7 +73,8 @@ std::string table_of(const Json& rows) {
 
 std::string json_text(std::string_view text) { return dumped(Json(std::string(text))); }
 
-ColumnWriter::ColumnWriter(size_t rows) : rows_(rows), out_("{\"rows\":" + std::to_string(rows) + ",\"columns\":{") {}
+ColumnWriter::ColumnWriter(size_t rows)
+    : rows_(rows), out_("{\"rows\":" + std::to_string(rows) + ",\"columns\":{") {}
 
 void ColumnWriter::open(std::string_view key) {
   if (out_.back() != '{') out_ += ',';
@@ -83,7 +84,8 @@ void ColumnWriter::open(std::string_view key) {
 void ColumnWriter::whole_numbers(std::string_view key, std::span<const int64_t> values) {
   HLOSIM_CHECK(values.size() == rows_);
   open(key);
-  if (!values.empty() && std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; })) {
+  if (!values.empty() &&
+      std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; })) {
     out_ += "{\"c\":" + std::to_string(values[0]) + "}";
     return;
   }
@@ -122,7 +124,8 @@ void ColumnWriter::texts(std::string_view key, std::span<const std::string_view>
 void ColumnWriter::values(std::string_view key, std::span<const std::string> json) {
   HLOSIM_CHECK(json.size() == rows_);
   open(key);
-  if (!json.empty() && std::all_of(json.begin(), json.end(), [&](const std::string& v) { return v == json[0]; })) {
+  if (!json.empty() &&
+      std::all_of(json.begin(), json.end(), [&](const std::string& v) { return v == json[0]; })) {
     out_ += "{\"c\":" + json[0] + "}";
     return;
   }

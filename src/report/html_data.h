@@ -35,7 +35,8 @@ class ColumnWriter {
 std::string json_text(std::string_view text);
 
 /// `report_json` with its arrays of objects as columns; lists per memory space become columns of their own:
-/// "traffic" of `[{"space":"hbm","read_bytes":1}]` the column "traffic/hbm/read_bytes", 0 where there is none.
+/// "traffic" of `[{"space":"hbm","read_bytes":1}]` the column "traffic/hbm/read_bytes", 0 where there is
+/// none.
 std::string columns_of(std::string_view report_json);
 
 struct ModuleText {
@@ -49,7 +50,7 @@ ModuleText module_text(const Module& module, const OpTable& table, const Report&
 
 std::string timeline_data(const Trace& trace);
 /// Where each buffer lies, and when: src/memory's analysis of the module that ran.
-std::string memory_data(const Module& module, const OpTable& table, const Device& device, const Estimate& estimate,
-                        const Report& report);
+std::string memory_data(const Module& module, const OpTable& table, const Device& device,
+                        const Estimate& estimate, const Report& report);
 
 }  // namespace hlosim

@@ -40,7 +40,8 @@ class MemoryData {
   }
 
   std::string json() {
-    std::string out = fmt::format("{{\"alignment\":{},\"same_order\":{},\"steps\":", kAlignment, same_order());
+    std::string out =
+        fmt::format("{{\"alignment\":{},\"same_order\":{},\"steps\":", kAlignment, same_order());
     out += steps();
     out += ",\"spaces\":[";
     const std::vector<SpaceUse> uses = space_use(analysis_);
@@ -165,8 +166,8 @@ class MemoryData {
 
 }  // namespace
 
-std::string memory_data(const Module& module, const OpTable& table, const Device& device, const Estimate& estimate,
-                        const Report& report) {
+std::string memory_data(const Module& module, const OpTable& table, const Device& device,
+                        const Estimate& estimate, const Report& report) {
   const Module& ran = estimate.lowered ? *estimate.lowered : module;
   BufferOptions options;
   options.alignment = kAlignment;

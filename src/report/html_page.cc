@@ -60,7 +60,8 @@ std::string escaped(std::string_view text) {
 std::string data_block(size_t module, std::string_view part, std::string_view packed_text,
                        std::string_view title) {
   return fmt::format(
-      "<script type=\"text/plain\" class=\"data\" data-module=\"{}\" data-part=\"{}\" data-title=\"{}\">{}</script>\n",
+      "<script type=\"text/plain\" class=\"data\" data-module=\"{}\" data-part=\"{}\" "
+      "data-title=\"{}\">{}</script>\n",
       module, part, escaped(title), packed_text);
 }
 
@@ -70,8 +71,10 @@ std::string report_data(const ModuleText& text, const Report& report, std::strin
   table.whole_numbers("line", lines);
   std::string out = columns_of(to_json(report, tool_version));
   out.pop_back();
-  return out + fmt::format(",\"page\":{{\"format\":1,\"text\":{{\"first_line\":{},\"is_lowered\":{},\"lines\":{}}}}}}}",
-                           text.first_line, text.is_lowered, table.take());
+  return out +
+         fmt::format(
+             ",\"page\":{{\"format\":1,\"text\":{{\"first_line\":{},\"is_lowered\":{},\"lines\":{}}}}}}}",
+             text.first_line, text.is_lowered, table.take());
 }
 
 struct Filling {
@@ -94,8 +97,9 @@ std::string filled(std::string_view frame, std::initializer_list<Filling> fillin
 
 }  // namespace
 
-HtmlModule html_module(const Module& module, const OpTable& table, const Device& device, const Estimate& estimate,
-                       const Report& report, std::string_view tool_version, const HtmlOptions& options) {
+HtmlModule html_module(const Module& module, const OpTable& table, const Device& device,
+                       const Estimate& estimate, const Report& report, std::string_view tool_version,
+                       const HtmlOptions& options) {
   HtmlModule out;
   out.title = fmt::format("{} on {}", report.module_name, report.device_name);
   out.plain = to_text(report, {});

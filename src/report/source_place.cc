@@ -8,20 +8,33 @@ namespace {
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
-/// What stands behind `key=`, quoted or not; empty: nothing.
-std::string_view value_of(std::string_view text, std::string_view key) {
-  for (size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
-    size_t begin = at + key.size();
-    if ((at > 0 && is_word(text[at - 1])) || begin >= text.size() || text[begin] != '=') continue;
-    ++begin;
-    if (begin < text.size() && text[begin] == '"') {
-      size_t end = ++begin;
-      while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-      return text.substr(begin, std::min(end, text.size()) - begin);
+/// One past the text in quotes that begins at `begin`, its closing quote included.
+size_t end_of_quoted(std::string_view text, size_t begin) {
+  size_t end = begin + 1;
+  while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+  return std::min(end + 1, text.size());
+}
+
+/// The value of a key in `{key="text" other=12 …}`, without quotes; empty: there is none.
+std::string_view value_of(std::string_view text, std::string_view wanted) {
+  size_t at = 0;
+  while (at < text.size()) {
+    if (text[at] == '"') {
+      at = end_of_quoted(text, at);
+      continue;
     }
-    size_t end = begin;
-    while (end < text.size() && is_word(text[end])) ++end;
-    return text.substr(begin, end - begin);
+    const size_t begin = at;
+    while (at < text.size() && is_word(text[at])) ++at;
+    const std::string_view key = text.substr(begin, at - begin);
+    if (at >= text.size() || text[at] != '=' || key != wanted) {
+      if (at < text.size() && text[at] != '"') ++at;
+      continue;
+    }
+    const size_t value = ++at;
+    if (value < text.size() && text[value] == '"')
+      return text.substr(value + 1, end_of_quoted(text, value) - value - 2);
+    while (at < text.size() && is_word(text[at])) ++at;
+    return text.substr(value, at - value);
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// Where in a program an instruction comes from, as its metadata tells: source_file and source_line, or a frame of
-// the module's tables FileNames, FileLocations and StackFrames.
+// Where in a program an instruction comes from, as its metadata tells: source_file and source_line, or a
+// frame of the module's tables FileNames, FileLocations and StackFrames.
 #pragma once
 
 #include <cstdint>

@@ -21,6 +21,8 @@ function put(element, ...children) {
 
 const $ = (selector, root = document) => root.querySelector(selector);
 
+function isPrinting() { return document.documentElement.classList.contains("printing"); }
+
 /** Said by screen readers. */
 function announce(text) { $("#status").textContent = text; }
 

@@ -75,12 +75,21 @@ class DataTable {
       this.buttons[column.key].setAttribute(
           "aria-sort", column.key !== this.sort ? "none" : this.descending ? "descending" : "ascending");
     const column = this.column(this.sort);
-    if (column) {
-      const values = new Map();
-      if (this.order.length > 2000 || column.costly) for (const row of this.order) values.set(row, column.value(row));
-      this.order.sort(this.compare(values.size ? (row) => values.get(row) : column.value));
-    } else {
+    if (!column) {
       this.order.sort();
+    } else if (this.rows > 0) {
+      // All rows are sorted once; those in the table keep that order.
+      const key = `${this.sort} ${this.descending}`;
+      if (this.sortedBy !== key) {
+        const values = Array.from({length: this.rows}, (_, row) => column.value(row));
+        this.sorted = Int32Array.from(values.keys()).sort(this.compare((row) => values[row]));
+        this.sortedBy = key;
+      }
+      const isIn = new Uint8Array(this.rows);
+      for (const row of this.order) isIn[row] = 1;
+      this.order = this.sorted.filter((row) => isIn[row]);
+    } else {
+      this.order.sort(this.compare(column.value));
     }
     this.makeLines();
   }
@@ -125,7 +134,7 @@ class DataTable {
 
   /** Draws the lines in sight; all of them, up to `most`, for paper. */
   render(anew = false, most = 0) {
-    if (!this.lines) return;
+    if (!this.lines || (!most && isPrinting())) return;
     const height = this.scroller.clientHeight || 600;
     let first = Math.max(0, Math.floor(this.scroller.scrollTop / kRowHeight) - 8);
     let last = Math.min(this.lines.length, first + Math.ceil(height / kRowHeight) + 20);

@@ -63,7 +63,7 @@ class TransfersView {
     const table = new DataTable({
       label: "Loops", rows: part.rows, sort: "iteration_ps", height: "16rem", onOpen: (row) => this.app.open(columns.name[row]),
       columns: [reportColumn(columns, "name", "loop"), reportColumn(columns, "trip_count", "iterations", "count"),
-                {key: "known", title: "", value: (row) => (columns.trip_count_known[row] ? "" : "assumed")},
+                {key: "known", title: "known", value: (row) => (columns.trip_count_known[row] ? "yes" : "assumed")},
                 reportColumn(columns, "iteration_ps", "one iteration", "time")]});
     this.tables.push(table);
     put(this.element, h("section", {class: "panel"}, h("h2", {}, `Loops (${grouped(part.rows)})`), table.element));

@@ -51,7 +51,7 @@ class TextView {
   }
 
   render(anew, most = 0) {
-    if (!this.text) return;
+    if (!this.text || (!most && isPrinting())) return;
     const height = this.scroller.clientHeight || 600;
     let first = Math.max(0, Math.floor(this.scroller.scrollTop / kLineHeight) - 10);
     let last = Math.min(this.text.length, first + Math.ceil(height / kLineHeight) + 24);

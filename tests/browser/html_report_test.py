@@ -1,0 +1,526 @@
+#!/usr/bin/env python3
+"""The page of `hlosim report --format=html` in a headless Chromium: clicked, typed into, zoomed, and held against the JSON.
+
+  html_report_test.py PROGRAM [UNITTEST ARGUMENT...]
+
+Exit code 77: no Chromium here (CTest takes it as skipped). HLOSIM_CHROMIUM names one elsewhere; HLOSIM_SCREENSHOTS a folder
+for pictures of what the tests saw last.
+"""
+import html
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import chromium
+
+PROGRAM = sys.argv.pop(1)
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCREENSHOTS = os.environ.get("HLOSIM_SCREENSHOTS")
+
+EXPANDED = """(() => {
+  const tables = new Set(["instructions", "copies", "collectives", "other_transfers", "loops", "padding", "assumptions", "keys_without_effect"]);
+  const out = {};
+  for (const [key, value] of Object.entries(hlosim.data.report)) {
+    if (key === "page") continue;
+    if (!tables.has(key)) { out[key] = value; continue; }
+    out[key] = Array.from({length: value.rows}, (_, i) => Object.fromEntries(Object.entries(value.columns).map(([k, v]) => [k, v[i]])));
+  }
+  return out;
+})()"""
+
+HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror=\\"window.hacked=2\\"> & \\\'é\u2028"'
+
+
+def significant(value):
+    """Four digits, as JavaScript writes them."""
+    text = f"{float(f'{value:.3e}'):.10f}".rstrip("0").rstrip(".")
+    return text
+
+
+def scaled(value, base, units):
+    step = 0
+    while step + 1 < len(units) and abs(value) >= base * 0.99995:
+        value /= base
+        step += 1
+    return f"{significant(value)} {units[step]}"
+
+
+def time_text(ps):
+    return scaled(ps, 1000, ["ps", "ns", "µs", "ms", "s"])
+
+
+def bytes_text(size):
+    return scaled(size, 1024, ["B", "KiB", "MiB", "GiB", "TiB"])
+
+
+def run(*arguments):
+    result = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
+    if result.returncode not in (0, 1):
+        raise AssertionError(f"{arguments}: {result.returncode}\n{result.stderr}")
+    return result.stdout
+
+
+class HtmlReport(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="hlosim-html-")
+        cls.browser = chromium.Chromium.start()
+        cls.pages = {}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+        cls.folder.cleanup()
+
+    def module(self):
+        """A transformer of 2,000 instructions, with copies, collectives, loops."""
+        path = pathlib.Path(self.folder.name) / "big.hlo"
+        if not path.exists():
+            subprocess.run([sys.executable, ROOT / "bench/make_module.py", "2000", "-o", path], check=True)
+        return path
+
+    def page(self, module, *options, device="v5e"):
+        """The page and the JSON of a module."""
+        key = (str(module), device, options)
+        if key not in self.pages:
+            name = pathlib.Path(self.folder.name) / f"{len(self.pages)}.html"
+            arguments = ["report", f"--device={device}", *options, module]
+            run(*arguments, "--format=html", "-o", name)
+            self.pages[key] = (name, json.loads(run(*arguments, "--format=json")))
+        name, report = self.pages[key]
+        self.current = self.browser.open(name.as_uri())
+        return self.current, report
+
+    def text(self, name, text):
+        path = pathlib.Path(self.folder.name) / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def tearDown(self):
+        if not hasattr(self, "current"):
+            return
+        if SCREENSHOTS:
+            self.current.screenshot(f"{SCREENSHOTS}/{self._testMethodName}.png")
+        self.assertEqual(self.current.problems(), [])
+        self.assertEqual([url for url in self.current.requests() if not url.startswith(("file:", "data:"))], [])
+        self.assertEqual(len([url for url in self.current.requests() if url.startswith("file:")]), 1)
+
+    def show(self, page, view):
+        page.click(f"#tab-{view}")
+        page.wait(f"!document.querySelector('#view-{view}').hidden && hlosim.current.id === '{view}'")
+        page.evaluate("hlosim.ready(hlosim.current).then(() => new Promise((done) => setTimeout(done, 60)))")
+
+    def view(self, name):
+        return f"hlosim.views.find((view) => view.id === '{name}')"
+
+    def texts(self, page, selector):
+        return page.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.textContent)")
+
+    # ── Numbers ──
+
+    def test_data_is_the_json(self):
+        page, report = self.page(self.module())
+        found = page.evaluate(EXPANDED)
+        for row, expected in zip(found["instructions"], report["instructions"]):
+            traffic = {}
+            for key in [key for key in row if key.startswith("traffic/")]:
+                _, space, what = key.split("/")
+                traffic.setdefault(space, {"space": space})[what] = row.pop(key)
+            row["traffic"] = [t for t in traffic.values() if t["read_bytes"] or t["written_bytes"]]
+            row["traffic"].sort(key=lambda t: t["space"])
+            expected["traffic"].sort(key=lambda t: t["space"])
+        self.assertEqual(found, report)
+
+    def test_summary_says_what_the_json_says(self):
+        page, report = self.page(self.module())
+        number = lambda name: page.evaluate(f"document.querySelector('[data-number=\"{name}\"]').textContent")
+        self.assertEqual(number("time/total_ps"), time_text(report["time"]["total_ps"]))
+        self.assertEqual(number("time/bound_by"), report["time"]["bound_by"])
+        self.assertEqual(number("time/exposed_copies_ps"), time_text(report["time"]["exposed_copies_ps"]))
+        self.assertEqual(number("time/exposed_collectives_ps"), time_text(report["time"]["exposed_collectives_ps"]))
+        self.assertEqual(number("traffic/hbm_bytes"), bytes_text(report["traffic"]["hbm_bytes"]))
+        for space in report["memory"]["spaces"]:
+            if space["capacity_bytes"]:
+                self.assertEqual(number(f"peak/{space['name']}"), bytes_text(space["peak_bytes"]))
+        exact = page.evaluate("document.querySelector('[data-number=\"time/total_ps\"]').title")
+        self.assertEqual(exact, f"{report['time']['total_ps']:,} ps")
+
+    # ── Operations ──
+
+    def operations(self, page):
+        self.show(page, "operations")
+
+    def test_operations_filter_sort_and_open(self):
+        page, report = self.page(self.module())
+        rows = report["instructions"]
+        self.operations(page)
+        page.type("#operation-filter", "fusion")
+        wanted = [row for row in rows if any("fusion" in (row[key] or "").lower() for key in ("name", "opcode", "computation", "op_name"))
+                  or "fusion" in f"{row['source_file'] or ''}"]
+        self.assertLess(len(wanted), len(rows))
+        count = page.evaluate("document.querySelector('#operation-count').textContent")
+        self.assertTrue(count.startswith(f"{len(wanted):,} of {len(rows):,} operations, {time_text(sum(row['self_time_ps'] for row in wanted))}"), count)
+        first = max(wanted, key=lambda row: row["self_time_ps"])
+        names = self.texts(page, "#view-operations tbody tr[data-row] td:first-child")
+        self.assertEqual(names[0], first["name"])
+        # By another column, twice.
+        header = "#view-operations th:nth-child(9) button"
+        page.click(header)
+        most = max(row["padded_bytes"] for row in wanted)
+        self.assertEqual(page.evaluate("document.querySelector('#view-operations th:nth-child(9)').getAttribute('aria-sort')"), "descending")
+        hbm = lambda row: sum(t["read_bytes"] + t["written_bytes"] for t in row["traffic"] if t["space"] == "hbm")
+        self.assertGreater(most, 0)
+        self.assertEqual(self.texts(page, "#view-operations tbody tr[data-row] td:nth-child(9)")[0], bytes_text(max(map(hbm, wanted))))
+        page.click(header)
+        self.assertEqual(page.evaluate("document.querySelector('#view-operations th:nth-child(9)').getAttribute('aria-sort')"), "ascending")
+        self.assertEqual(self.texts(page, "#view-operations tbody tr[data-row] td:nth-child(9)")[0], bytes_text(min(map(hbm, wanted))))
+        # A click opens the details, Escape closes them.
+        page.click("#view-operations tbody tr[data-row]")
+        self.assertFalse(page.evaluate("document.querySelector('#details').hidden"))
+        self.assertEqual(self.texts(page, "#details h2")[0], page.evaluate("hlosim.data.columns.name[hlosim.selected]"))
+        page.key("Escape")
+        self.assertTrue(page.evaluate("document.querySelector('#details').hidden"))
+        # What is no regular expression is said to be none.
+        page.type("#operation-filter", "/(/")
+        self.assertIn("nvalid", page.evaluate("document.querySelector('#operation-count').textContent"))
+        page.type("#operation-filter", "opcode:copy-start")
+        copies = sum("copy-start" in row["opcode"] for row in rows)
+        self.assertTrue(page.evaluate("document.querySelector('#operation-count').textContent").startswith(f"{copies:,} of"))
+
+    def test_operations_in_groups(self):
+        page, report = self.page(self.module())
+        self.operations(page)
+        for key in ("opcode", "computation", "source"):
+            page.evaluate(f"(() => {{ const e = document.querySelector('#operation-group'); e.value = '{key}'; e.dispatchEvent(new Event('change')); }})()")
+            sums = {}
+            for row in report["instructions"]:
+                value = f"{row['source_file']}:{row['source_line']}" if key == "source" else row[key]
+                if key == "source" and row["source_file"] is None:
+                    value = "none"
+                sums[value] = sums.get(value, 0) + row["self_time_ps"]
+            groups = page.evaluate(f"{self.view('operations')}.table.lines.filter((l) => typeof l === 'object').map((l) => [l.value ?? 'none', l.summary.self_time_ps.value])")
+            self.assertEqual({value: time for value, time in groups}, sums)
+            self.assertEqual([time for _, time in groups], sorted(sums.values(), reverse=True))
+        # A group opens and closes.
+        page.click("#view-operations tr.group")
+        self.assertEqual(page.evaluate("document.querySelector('#view-operations tr.group').getAttribute('aria-expanded')"), "true")
+        self.assertGreater(page.evaluate("document.querySelectorAll('#view-operations tr[data-row]').length"), 0)
+        page.key("ArrowLeft")
+        self.assertEqual(page.evaluate("document.querySelectorAll('#view-operations tr[data-row]').length"), 0)
+
+    def test_operations_by_keyboard(self):
+        page, _ = self.page(self.module())
+        self.operations(page)
+        page.click("#view-operations tbody tr[data-at='0']")
+        for _ in range(5):
+            page.key("ArrowDown")
+        self.assertEqual(page.evaluate("document.activeElement.dataset.at"), "5")
+        page.key("Enter")
+        self.assertEqual(page.evaluate("hlosim.selected"), page.evaluate("Number(document.activeElement.dataset.row)"))
+        page.key("End")
+        self.assertEqual(page.evaluate("Number(document.activeElement.dataset.at)"), page.evaluate("hlosim.data.rows - 1"))
+        self.assertLess(page.evaluate("document.querySelectorAll('#view-operations tbody tr').length"), 80)
+
+    # ── Pictures ──
+
+    def test_timeline_zooms_pans_and_selects(self):
+        page, report = self.page(self.module())
+        self.show(page, "timeline")
+        window = f"[{self.view('timeline')}.view.low, {self.view('timeline')}.view.high]"
+        total = report["time"]["total_ps"]
+        self.assertEqual(page.evaluate(window), [0, total])
+        x, y = page.center("#timeline-canvas")
+        page.wheel(x, y, -480, control=True)
+        page.wait(f"{self.view('timeline')}.view.span < {total} / 3")
+        low, high = page.evaluate(window)
+        page.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=1)
+        page.mouse("mouseMoved", x - 200, y, button="left", buttons=1)
+        page.mouse("mouseReleased", x - 200, y, button="left", clickCount=1)
+        moved, _ = page.evaluate(window)
+        self.assertGreater(moved, low)
+        page.evaluate("document.querySelector('#timeline-canvas').focus()")
+        page.key("+")
+        self.assertLess(page.evaluate(f"{self.view('timeline')}.view.span"), (high - low) * 0.6)
+        page.key("0")
+        self.assertEqual(page.evaluate(window), [0, total])
+        # Click the slice that an operation has.
+        longest = max(report["instructions"], key=lambda row: row["self_time_ps"])
+        place = page.evaluate(f"""(() => {{
+          const view = {self.view('timeline')}, row = hlosim.data.find({json.dumps(longest['name'])}), slice = view.sliceOf.get(row);
+          view.zoomTo(slice);
+          const box = view.canvas.getBoundingClientRect();
+          return [box.x + (view.x(view.slices.start_ps[slice]) + view.x(view.end(slice))) / 2, box.y + view.levels[view.levelOf[slice]].top + 8];
+        }})()""")
+        page.click_at(*place)
+        self.assertEqual(page.evaluate("hlosim.data.columns.name[hlosim.selected]"), longest["name"])
+        self.assertEqual(self.texts(page, "#details h2")[0], longest["name"])
+        page.mouse("mouseMoved", place[0] + 3, place[1])
+        self.assertEqual(self.texts(page, "#tooltip strong"), [longest["name"]])
+        # Arrow keys go on from there and tell where they are.
+        page.key("ArrowRight")
+        self.assertNotEqual(page.evaluate("document.querySelector('#status').textContent"), "")
+
+    def test_timeline_search(self):
+        page, report = self.page(self.module())
+        self.show(page, "timeline")
+        page.type("#view-timeline input[type=search]", "opcode:all-reduce")
+        page.key("Enter")
+        names = {row["name"] for row in report["instructions"] if "all-reduce" in row["opcode"]}
+        self.assertIn(page.evaluate("hlosim.data.columns.name[hlosim.selected]"), names)
+        first = page.evaluate("hlosim.selected")
+        page.key("Enter")
+        self.assertNotEqual(page.evaluate("hlosim.selected"), first)
+
+    def test_timeline_flows_and_table(self):
+        page, report = self.page(self.module())
+        self.show(page, "timeline")
+        flows = page.evaluate(f"""(() => {{ const v = {self.view('timeline')};
+          return [...v.flows.values()].map((slices) => slices.map((s) => [v.slices.role[s], hlosim.data.columns.name[v.row(s)]])); }})()""")
+        pairs = {(copy["start"], copy["done"]) for copy in report["copies"] + report["collectives"] if copy["start"] != copy["done"]}
+        found = {(next(name for role, name in flow if role == 1), next(name for role, name in flow if role == 3))
+                 for flow in flows if {role for role, _ in flow} >= {1, 3}}
+        self.assertEqual(found, pairs)
+        page.click("#view-timeline summary")
+        page.wait("document.querySelectorAll('#view-timeline details tr[data-row]').length > 5")
+        self.assertEqual(page.evaluate(f"{self.view('timeline')}.slicesTable.order.length"), page.evaluate(f"{self.view('timeline')}.slices.track.length"))
+
+    def test_memory(self):
+        page, report = self.page(self.module())
+        self.show(page, "memory")
+        for space in report["memory"]["spaces"]:
+            if space["peak_bytes"] == 0:
+                continue
+            page.click(f"#view-memory button[data-space='{space['number']}']")
+            self.assertEqual(self.texts(page, "#view-memory [data-number=peak]")[0], bytes_text(space["peak_bytes"]))
+            self.assertIn(f"at step {space['peak_step']}, {space['peak_instruction']}", self.texts(page, "#view-memory .facts")[0])
+            title = self.texts(page, "#view-memory h3")[0]
+            self.assertTrue(title.startswith(f"Alive at step {space['peak_step']}, the peak"), title)
+            largest = page.evaluate(f"{self.view('memory')}.table.order.length && {self.view('memory')}.buffers.bytes[{self.view('memory')}.table.order[0]]")
+            self.assertEqual(largest, space["largest"][0]["bytes"])
+        # Hover over the largest buffer of VMEM.
+        page.click("#view-memory button[data-space='1']")
+        name, x, y = page.evaluate(f"""(() => {{
+          const view = {self.view('memory')}, buffer = view.table.order[0], [left, top, width, height] = view.box(buffer);
+          view.canvas.scrollIntoView({{block: "center"}});
+          const box = view.canvas.getBoundingClientRect();
+          return [view.buffers.name[buffer], box.x + left + width / 2, box.y + top + height / 2];
+        }})()""")
+        page.mouse("mouseMoved", x, y)
+        self.assertEqual(self.texts(page, "#tooltip strong"), [name])
+        page.click_at(x, y)
+        self.assertFalse(page.evaluate("document.querySelector('#details').hidden"))
+        step = page.evaluate(f"{self.view('memory')}.step")
+        page.key("ArrowRight")
+        self.assertEqual(page.evaluate(f"{self.view('memory')}.step"), step + 1)
+        page.key("p")
+        self.assertEqual(page.evaluate(f"{self.view('memory')}.step"), page.evaluate(f"{self.view('memory')}.space.peak_step"))
+        page.click("#view-memory button[data-axis='by time']")
+        self.assertEqual(page.evaluate(f"{self.view('memory')}.view.whole"), report["time"]["total_ps"])
+
+    def test_roofline(self):
+        page, report = self.page(self.module())
+        self.show(page, "roofline")
+        hbm = lambda row: sum(t["read_bytes"] + t["written_bytes"] for t in row["traffic"] if t["space"] == "hbm")
+        rows = [row for row in report["instructions"] if row["flops"] and hbm(row) and row["self_time_ps"]]
+        self.assertEqual(page.evaluate(f"{self.view('roofline')}.points.length"), len(rows))
+        page.evaluate("document.querySelector('#roofline-canvas').focus()")
+        page.key("ArrowRight")
+        page.key("Enter")
+        longest = max(rows, key=lambda row: row["self_time_ps"])
+        self.assertEqual(page.evaluate("hlosim.data.columns.self_time_ps[hlosim.selected]"), longest["self_time_ps"])
+        point = page.evaluate(f"{self.view('roofline')}.points[0]")
+        self.assertAlmostEqual(point["intensity"], longest["flops"] / hbm(longest))
+
+    def test_transfers_padding_and_assumptions(self):
+        page, report = self.page(self.module())
+        self.show(page, "transfers")
+        headings = self.texts(page, "#view-transfers section h2")
+        self.assertIn(f"Copies ({len(report['copies'])})", headings)
+        self.assertIn(f"Collectives ({len(report['collectives'])})", headings)
+        self.show(page, "padding")
+        self.assertEqual(self.texts(page, "#view-padding [data-number=padding]")[0], bytes_text(report["padding_total"]["extra_bytes"]))
+        self.assertEqual(self.texts(page, "#view-padding tbody tr[data-row] td:first-child")[0], report["padding"][0]["name"])
+        self.show(page, "assumptions")
+        shown = self.texts(page, "#view-assumptions")[0]
+        for assumption in report["assumptions"]:
+            self.assertIn(assumption["text"], shown)
+
+    def test_text_has_costs_and_links(self):
+        page, report = self.page(self.module())
+        self.show(page, "text")
+        lines = self.module().read_text().splitlines()
+        self.assertEqual(page.evaluate(f"{self.view('text')}.text"), lines)
+        longest = max(report["instructions"], key=lambda row: row["self_time_ps"])
+        page.evaluate(f"hlosim.select(hlosim.data.find({json.dumps(longest['name'])}), null)")
+        cells = page.evaluate(f"[...document.querySelectorAll('#view-text tr[data-line=\"{longest['line'] - 1}\"] td')].map((td) => td.textContent)")
+        self.assertEqual(cells[0], str(longest["line"]))
+        self.assertEqual(cells[1], time_text(longest["self_time_ps"]))
+        self.assertEqual(cells[3], lines[longest["line"] - 1])
+        # Names link to their operation.
+        page.evaluate("[...document.querySelectorAll('#view-text tr.selected td.source a')].pop().click()")
+        self.assertNotEqual(page.evaluate("hlosim.data.columns.name[hlosim.selected]"), None)
+        page.type("#view-text input[type=search]", "all-reduce")
+        self.assertIn(" of ", page.evaluate(f"{self.view('text')}.found.textContent"))
+        at = page.evaluate(f"{self.view('text')}.matchLine")
+        self.assertIn("all-reduce", lines[at])
+
+    # ── The whole ──
+
+    def test_everything_is_linked_by_address(self):
+        page, report = self.page(self.module())
+        name = report["instructions"][40]["name"]
+        page.evaluate("location.hash = '#view=text&op=40'")
+        page.wait("hlosim.selected === 40 && hlosim.current.id === 'text'")
+        page.wait("document.querySelectorAll('#view-text tr.selected').length === 1")
+        self.assertEqual(self.texts(page, "#details h2")[0], name)
+        page.evaluate("[...document.querySelectorAll('#details .buttons button')].find((b) => b.textContent === 'Timeline').click()")
+        page.wait("hlosim.current.id === 'timeline'")
+        page.wait(f"{self.view('timeline')}.view && {self.view('timeline')}.cursor >= 0")
+
+    def test_tabs_by_keyboard(self):
+        page, _ = self.page(self.module())
+        page.evaluate("document.querySelector('#tab-summary').focus()")
+        seen = []
+        for _ in range(9):
+            page.key("ArrowRight")
+            page.evaluate("new Promise((done) => setTimeout(done, 30))")
+            seen.append(page.evaluate("document.activeElement.id"))
+            page.wait(f"!document.querySelector('#view-' + {json.dumps(seen[-1][4:])}).hidden")
+        self.assertEqual(len(set(seen)), 9)
+        self.assertEqual(seen[-1], "tab-summary")
+
+    def test_screen_readers_find_names(self):
+        page, _ = self.page(self.module())
+        page.evaluate("hlosim.select(5, null)")
+        for view in ("summary", "timeline", "memory", "roofline", "operations", "transfers", "padding", "text", "assumptions"):
+            self.show(page, view)
+            nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+            roles = {}
+            for node in nodes:
+                role = node.get("role", {}).get("value")
+                if node.get("ignored"):
+                    continue
+                name = node.get("name", {}).get("value", "")
+                roles.setdefault(role, []).append(name)
+                if role in ("button", "link", "searchbox", "combobox", "tab", "application", "grid", "tabpanel", "region"):
+                    self.assertNotEqual(name.strip(), "", f"a {role} without a name in {view}")
+            self.assertEqual(len(roles["tab"]), 9)
+            if view in ("timeline", "memory", "roofline"):
+                self.assertEqual(len(roles["application"]), 1)
+
+    def test_dark_and_light(self):
+        page, _ = self.page(self.module())
+        background = "getComputedStyle(document.body).backgroundColor"
+        seen = {}
+        for theme in ("light", "dark"):
+            page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+            seen[theme] = page.evaluate(background)
+        self.assertNotEqual(seen["light"], seen["dark"])
+        page.click("#theme")  # light, whatever the system says
+        self.assertEqual(page.evaluate(background), seen["light"])
+        page.click("#theme")
+        self.assertEqual(page.evaluate(background), seen["dark"])
+        for view in ("timeline", "memory", "roofline"):
+            self.show(page, view)
+
+    def test_paper_has_every_part(self):
+        page, _ = self.page(self.module())
+        page.evaluate("hlosim.openAll()")
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        self.assertEqual(page.evaluate("[...document.querySelectorAll('section.view')].filter((view) => view.hidden).length"), 0)
+        self.assertGreater(page.evaluate("document.querySelectorAll('#view-operations tr[data-row]').length"), 50)
+        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        self.assertEqual(page.evaluate("[...document.querySelectorAll('section.view')].filter((view) => !view.hidden).length"), 1)
+        self.assertGreater(len(page.call("Page.printToPDF", printBackground=True)["data"]), 50_000)
+
+    def test_narrow_screens(self):
+        page, _ = self.page(self.module())
+        page.call("Emulation.setDeviceMetricsOverride", width=420, height=800, deviceScaleFactor=2, mobile=True)
+        for view in ("summary", "timeline", "memory", "operations"):
+            page.evaluate(f"hlosim.go('{view}')")
+            page.wait(f"hlosim.current.id === '{view}'")
+            page.evaluate("new Promise((done) => setTimeout(done, 80))")
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 420, view)
+
+    def test_nothing_breaks_out(self):
+        module = self.text("hostile.hlo", f"""HloModule hostile, is_scheduled=true
+ENTRY main {{
+  a = f32[64,128] parameter(0), metadata={{op_name="{HOSTILE.rstrip('"')}"}}
+  b = f32[64,128] negate(a), metadata={{op_name="{HOSTILE.rstrip('"')}" source_file="<b>x</b>.py" source_line=3}}
+  c = f32[64,128] custom-call(b), custom_call_target="</style><script>window.hacked=3</script>", backend_config="{{{{data}}}}"
+  ROOT d = f32[64,128] add(b, c), metadata={{op_name="ok\u0007\ufeff"}}
+}}
+""")
+        page, report = self.page(module)
+        for view in ("summary", "timeline", "memory", "roofline", "operations", "transfers", "padding", "text", "assumptions"):
+            self.show(page, view)
+        page.evaluate("hlosim.select(hlosim.data.find('b'), null)")
+        self.assertIsNone(page.evaluate("window.hacked ?? null"))
+        self.assertEqual(page.evaluate("document.querySelectorAll('img').length"), 0)
+        row = next(row for row in report["instructions"] if row["name"] == "b")
+        self.assertEqual(page.evaluate("hlosim.data.columns.op_name[hlosim.selected]"), row["op_name"])
+        self.assertIn("</script>", "".join(self.texts(page, "#details dd")))
+
+    def test_corner_cases(self):
+        cases = {
+            "empty.hlo": "HloModule m\nENTRY e { ROOT t = () tuple() }\n",
+            "space.hlo": "HloModule m\nENTRY e { a = f32[4]{0:S(9)} parameter(0) ROOT b = f32[4] negate(a) }\n",
+            "scalar.hlo": "HloModule m\nENTRY e { a = s32[] parameter(0) ROOT b = s32[] add(a, a) }\n",
+            "large.hlo": "HloModule m\nENTRY e { a = bf16[1000000,100000] parameter(0) b = bf16[100000,1000000] parameter(1) "
+                         "ROOT c = bf16[1000000,1000000] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }\n",
+        }
+        paths = [self.text(name, text) for name, text in cases.items()] + sorted((ROOT / "examples").glob("*.hlo"))
+        for path in paths:
+            page, _ = self.page(path)
+            for view in ("summary", "timeline", "memory", "roofline", "operations", "transfers", "padding", "text", "assumptions"):
+                self.show(page, view)
+                self.assertEqual(self.texts(page, f"#view-{view} [role=alert]"), [] if path.name != "large.hlo" else
+                                 self.texts(page, f"#view-{view} .finding"), f"{path.name}: {view}")
+                self.assertNotRegex(self.texts(page, f"#view-{view}")[0], r"\bNaN\b|undefined|Infinity|\[object", f"{path.name}: {view}")
+            self.assertEqual(page.problems(), [], path.name)
+
+    def test_several_modules(self):
+        module = self.text("two.hlo", "HloModule one\nENTRY e { a = f32[64,128] parameter(0) ROOT b = f32[64,128] negate(a) }\n\n"
+                                      "HloModule two\nENTRY e { a = f32[64,128] parameter(0) ROOT c = f32[64,128] exponential(a) }\n")
+        page, reports = self.page(module)
+        self.assertEqual(self.texts(page, "#module-picker option"), ["one on TPU v5e", "two on TPU v5e"])
+        page.evaluate("(() => { const e = document.querySelector('#module-picker'); e.value = '1'; e.dispatchEvent(new Event('change')); })()")
+        page.wait("hlosim.data.number === 1")
+        number = page.evaluate("document.querySelector('[data-number=\"time/total_ps\"]').textContent")
+        self.assertEqual(number, time_text(reports[1]["time"]["total_ps"]))
+        self.show(page, "text")
+        self.assertEqual(page.evaluate(f"{self.view('text')}.text[0]"), "HloModule two")
+        self.assertEqual(page.evaluate("hlosim.data.number"), 1)
+
+    def test_without_scripts(self):
+        name = pathlib.Path(self.folder.name) / "plain.html"
+        run("report", "--device=v5e", "--format=html", "-o", name, self.module())
+        text = run("report", "--device=v5e", self.module())
+        session = self.browser.call("Target.createTarget", url="about:blank")["targetId"]
+        page = chromium.Page(self.browser, self.browser.call("Target.attachToTarget", targetId=session, flatten=True)["sessionId"])
+        page.call("Page.enable")
+        page.call("Emulation.setScriptExecutionDisabled", value=True)
+        page.call("Page.navigate", url=name.as_uri())
+        shown = None
+        for _ in range(200):
+            try:
+                root = page.call("DOM.getDocument")["root"]["nodeId"]
+                node = page.call("DOM.querySelector", nodeId=root, selector="noscript pre")["nodeId"]
+                shown = page.call("DOM.getOuterHTML", nodeId=node)["outerHTML"]
+                break
+            except RuntimeError:  # the page is still coming
+                time.sleep(0.02)
+        self.assertEqual(html.unescape(shown), f"<pre>{text}</pre>")
+
+
+if __name__ == "__main__":
+    if not chromium.find():
+        print("skipped: no Chromium here (Debian: apt-get install chromium; or HLOSIM_CHROMIUM=/path)")
+        sys.exit(77)
+    unittest.main(verbosity=1)
