@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ops/custom_call_evaluations.h"
+#include "ops/custom_call_spellings.h"
 #include "ops/gemm_config.h"
 #include "ops/infer.h"
 #include "ops/matmul.h"
@@ -117,6 +118,8 @@ struct Target {
   WorkRule work;  // null: not modelled
   // Null: what it computes isn't public, or isn't done here.
   Evaluation (*evaluate)(EvaluateContext&) = nullptr;
+  // Null: it stays a call.
+  InstructionId (*spell_out)(Spelling&) = nullptr;
 };
 
 constexpr Target kTargets[] = {
@@ -146,14 +149,14 @@ constexpr Target kTargets[] = {
     {"GetRngSeed", copies, evaluate_rng_seed},
     // Computations.
     {"TopK", top_k, evaluate_top_k_call},
-    {"__cublas$gemm", gemm, evaluate_gemm_call},
-    {"__cublas$lt$matmul", gemm, evaluate_gemm_call},
+    {"__cublas$gemm", gemm, evaluate_gemm_call, spell_out_gemm},
+    {"__cublas$lt$matmul", gemm, evaluate_gemm_call, spell_out_gemm},
     {"__cublas$lt$matmul$f8", gemm},
-    {"__cudnn$convForward", convolution_forward},
+    {"__cudnn$convForward", convolution_forward, nullptr, spell_out_convolution_forward},
     {"__cudnn$convBiasActivationForward", convolution_forward},
     {"__cudnn$convForwardGraph", convolution_forward},
-    {"__cudnn$convBackwardInput", convolution_backward_input},
-    {"__cudnn$convBackwardFilter", convolution_backward_filter},
+    {"__cudnn$convBackwardInput", convolution_backward_input, nullptr, spell_out_convolution_backward_input},
+    {"__cudnn$convBackwardFilter", convolution_backward_filter, nullptr, spell_out_convolution_backward_filter},
     {"xla_builder.math.*", function_per_element, evaluate_builder_math},
     {"xla_builder.*", nullptr, evaluate_called_computation},
     {"__op$dequantize", nullptr, evaluate_dequantize},
@@ -198,6 +201,24 @@ void custom_call_work(const OpContext& op, Work& work) {
   const std::string_view target = custom_call_target(op);
   if (const Target* known = find_target(target); known && known->work) return known->work(op, work);
   work.unmodelled = target;
+}
+
+InstructionId spell_out_custom_call(Spelling& spelling) {
+  const Attr* quoted = spelling.call().find(AttrKey::kCustomCallTarget);
+  if (!quoted || quoted->text().size() < 2) return {};
+  const Target* known = find_target(quoted->text().substr(1, quoted->text().size() - 2));
+  return known && known->spell_out ? known->spell_out(spelling) : InstructionId{};
+}
+
+bool is_of_other_device(const Module& module) {
+  return std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
+    const Attr *target = instruction.find(AttrKey::kCustomCallTarget),
+               *config = instruction.find(AttrKey::kBackendConfig);
+    const std::string_view name = target ? target->text() : std::string_view();
+    const auto calls = [&](std::string_view library) { return name.starts_with(library); };
+    return calls("\"__cu") || calls("\"__onednn$") || calls("\"__triton") || calls("\"__gpu$") ||
+           (config && config->text().find("_backend_config") != std::string_view::npos);
+  });
 }
 
 Evaluation evaluate_custom_call(EvaluateContext& op) {

@@ -3,6 +3,7 @@
 
 #include "hlo/op_def.h"
 #include "ops/evaluate.h"
+#include "ops/spelling.h"
 #include "ops/work.h"
 
 namespace hlosim {
@@ -16,5 +17,12 @@ void custom_call_work(const OpContext& op, Work& work);
 
 /// What the caller has registered for the target, else what the target is known to do.
 Evaluation evaluate_custom_call(EvaluateContext& op);
+
+/// What stands for a custom call whose target is known to be plain instructions; invalid: it stays a call.
+InstructionId spell_out_custom_call(Spelling& spelling);
+
+/// The compiler of a GPU or CPU has left its traces: calls of that device's libraries, or what its back end notes
+/// (XLA calls these notes "…_backend_config").
+bool is_of_other_device(const Module& module);
 
 }  // namespace hlosim

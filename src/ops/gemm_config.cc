@@ -17,14 +17,14 @@ std::string_view value_of(std::string_view config, std::string_view key) {
   return {};
 }
 
-double number_of(std::string_view config, std::string_view key, double otherwise) {
+}  // namespace
+
+double config_number(std::string_view config, std::string_view key, double otherwise) {
   const std::string_view value = value_of(config, key);
   double number = otherwise;
   std::from_chars(value.data(), value.data() + value.size(), number);
   return number;
 }
-
-}  // namespace
 
 std::optional<std::vector<int64_t>> config_numbers(std::string_view config, std::string_view key) {
   const size_t at = config.find(key);
@@ -44,8 +44,8 @@ std::optional<std::vector<int64_t>> config_numbers(std::string_view config, std:
 
 GemmConfig parse_gemm_config(std::string_view config) {
   GemmConfig gemm;
-  gemm.alpha = {number_of(config, "alpha_real", 1), number_of(config, "alpha_imag", 0)};
-  gemm.beta = number_of(config, "beta", 0);
+  gemm.alpha = {config_number(config, "alpha_real", 1), config_number(config, "alpha_imag", 0)};
+  gemm.beta = config_number(config, "beta", 0);
   const std::string_view epilogue = value_of(config, "epilogue");
   const size_t end = epilogue.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
   if (!epilogue.empty()) gemm.epilogue = epilogue.substr(0, end);

@@ -12,6 +12,9 @@ namespace hlosim {
 /// The numbers of `"key":["1","2"]` in a JSON text, quoted or escaped as it may be. Nullopt: no such key.
 std::optional<std::vector<int64_t>> config_numbers(std::string_view config, std::string_view key);
 
+/// The number of `"key":1.5`, quoted or not; `otherwise` where there is none.
+double config_number(std::string_view config, std::string_view key, double otherwise);
+
 /// result = epilogue(alpha · lhs · rhs + beta · operand 2)
 struct GemmConfig {
   std::complex<double> alpha = 1;

@@ -103,6 +103,20 @@ void ModuleEditor::set_operand(InstructionId user, size_t number, InstructionId 
   module_.instructions[user].operands = after;
 }
 
+void ModuleEditor::replace_everywhere(ComputationId computation, InstructionId from, InstructionId to) {
+  Computation& in = module_.computations[computation];
+  if (in.root == from) in.root = to;
+  for (const InstructionId user : in.instructions) {
+    if (std::ranges::count(module_[user].operands, from) > 0) replace_operand(user, from, to);
+    const Attr* control = module_[user].find(AttrKey::kControlPredecessors);
+    if (!control || std::ranges::count(control->instructions(), from) == 0) continue;
+    std::vector<InstructionId> before(control->instructions().begin(), control->instructions().end());
+    std::replace(before.begin(), before.end(), from, to);
+    set_attr(user, Attr::make_list<InstructionId>(AttrKey::kControlPredecessors, control->syntax,
+                                                  module_.arena().copy(before)));
+  }
+}
+
 void ModuleEditor::set_attr(InstructionId id, const Attr& attr) {
   std::vector<Attr> attrs(module_[id].attrs.begin(), module_[id].attrs.end());
   const auto found =
@@ -141,20 +155,30 @@ void ModuleEditor::set_called(InstructionId caller, size_t mention, ComputationI
   HLOSIM_CHECK(false, "{} calls fewer computations than {}", module_[caller].name, mention + 1);
 }
 
-bool ModuleEditor::spell_out_bitcast(InstructionId id) {
-  Instruction& bitcast = module_.instructions[id];
-  if (bitcast.opcode != Opcode::kBitcast) return true;
-  const ShapeRef from = module_[bitcast.operands[0]].shape, to = bitcast.shape;
-  if (!from->is_array() || !to->is_array() || from->element_type != to->element_type || !from->is_static() ||
-      !to->is_static())
-    return false;
+std::optional<ModuleEditor::BitcastSpelling> ModuleEditor::spelling_of(const Module& module,
+                                                                      const Instruction& bitcast) {
+  const ShapeRef from = module.shapes().with_default_layouts(module[bitcast.operands[0]].shape);
+  const ShapeRef to = module.shapes().with_default_layouts(bitcast.shape);
+  if (!from->is_array() || !to->is_array() || !from->is_static() || !to->is_static()) return std::nullopt;
+  if (from->element_type != to->element_type) {
+    const bool in_place = bit_width(from->element_type) == bit_width(to->element_type) &&
+                          std::ranges::equal(from->dimensions, to->dimensions) && from->layout == to->layout;
+    return in_place ? std::optional(BitcastSpelling{Opcode::kBitcastConvert, {}}) : std::nullopt;
+  }
   const BitcastClass is = classify_bitcast(from, to);
-  if (!is.is_no_op()) return false;
-  const bool transposes = is.kind == BitcastKind::kTranspose || is.kind == BitcastKind::kTiledTranspose;
-  bitcast.opcode = transposes ? Opcode::kTranspose : Opcode::kReshape;
-  if (transposes)
-    set_attr(id, Attr::make_list<int64_t>(AttrKey::kDimensions, AttrSyntax::kInts,
-                                          module_.arena().copy(is.permutation)));
+  if (!is.is_no_op()) return std::nullopt;
+  if (is.kind == BitcastKind::kTranspose || is.kind == BitcastKind::kTiledTranspose)
+    return BitcastSpelling{Opcode::kTranspose, is.permutation};
+  return BitcastSpelling{Opcode::kReshape, {}};
+}
+
+bool ModuleEditor::spell_out_bitcast(InstructionId id) {
+  if (module_[id].opcode != Opcode::kBitcast) return true;
+  const std::optional<BitcastSpelling> spelling = spelling_of(module_, module_[id]);
+  if (!spelling) return false;
+  module_.instructions[id].opcode = spelling->opcode;
+  if (spelling->opcode == Opcode::kTranspose)
+    set_attr(id, Attr::make_list<int64_t>(AttrKey::kDimensions, AttrSyntax::kInts, keep(spelling->permutation)));
   return true;
 }
 

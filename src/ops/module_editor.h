@@ -2,9 +2,11 @@
 // tuples and their elements, order.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "hlo/module.h"
 
@@ -43,6 +45,8 @@ class ModuleEditor {
   void set_operand(InstructionId user, size_t number, InstructionId operand);
   /// Every use of `from` by `user` becomes one of `to`.
   void replace_operand(InstructionId user, InstructionId from, InstructionId to);
+  /// The same for all that the computation lists, control predecessors and the root.
+  void replace_everywhere(ComputationId computation, InstructionId from, InstructionId to);
   /// Another value for one attribute, or one more attribute.
   void set_attr(InstructionId id, const Attr& attr);
   std::span<const int64_t> keep(std::span<const int64_t> values) { return module_.arena().copy(values); }
@@ -50,9 +54,15 @@ class ModuleEditor {
   void add_control_predecessor(InstructionId id, InstructionId before);
   /// Mention number `mention` of a computation in `caller`, counted through its attributes.
   void set_called(InstructionId caller, size_t mention, ComputationId computation);
-  /// A bitcast that is a reshape or a transpose of one element type becomes that, so that it means the same
-  /// whatever the layouts are. False: it is neither, and stays.
+  /// A bitcast that is a reshape, a transpose or a change of element type becomes that, so that it means the same
+  /// whatever the layouts are. False: it is none of these, and stays.
   bool spell_out_bitcast(InstructionId id);
+  /// What spell_out_bitcast() makes of it; nothing: it stays. Requires: a bitcast.
+  struct BitcastSpelling {
+    Opcode opcode{};
+    std::vector<int64_t> permutation;  // of a transpose
+  };
+  static std::optional<BitcastSpelling> spelling_of(const Module& module, const Instruction& bitcast);
   /// Puts operands and control predecessors before those that need them; everything else stays in order.
   void sort(ComputationId id);
 

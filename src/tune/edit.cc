@@ -20,6 +20,13 @@ Result<Module> read_again(const Module& module, const OpTable& table) {
   return std::move(modules[0]);
 }
 
+void drop_header(Module& module, AttrKey key) {
+  std::vector<Attr> attrs;
+  for (const Attr& attr : module.attrs)
+    if (attr.key != key) attrs.push_back(attr);
+  module.attrs = module.arena().copy(attrs);
+}
+
 void drop_unreachable(Module& module) {
   IdMap<ComputationId, ComputationId> now(module.computations.size());
   std::vector<ComputationId> open{module.entry};

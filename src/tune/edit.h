@@ -14,6 +14,9 @@ namespace hlosim {
 /// lists any more are gone.
 Result<Module> read_again(const Module& module, const OpTable& table);
 
+/// The header says nothing of `key` any more.
+void drop_header(Module& module, AttrKey key);
+
 /// Computations that the entry doesn't reach are gone, those that stay have other ids.
 void drop_unreachable(Module& module);
 

@@ -6,6 +6,8 @@
 #include "layout/native_tiling.h"
 #include "tune/assign_layouts.h"
 #include "tune/fuse.h"
+#include "tune/inline.h"
+#include "tune/library_calls.h"
 #include "tune/place.h"
 #include "tune/simplify.h"
 #include "tune/tile.h"
@@ -14,6 +16,10 @@ namespace hlosim {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"inline", "fusions, calls and bitcasts become what they compute",
+     [](ModuleEditor& editor, const PassContext& context) { inline_calls(editor, context.table); }},
+    {"library-calls", "calls of GPU and CPU libraries become the products and convolutions that they are",
+     [](ModuleEditor& editor, const PassContext& context) { spell_out_library_calls(editor, context.table); }},
     {"simplify", "dead code, algebra, reshapes, products without dimensions of size 1",
      [](ModuleEditor& editor, const PassContext& context) { simplify(editor, context.table); }},
     {"assign-layouts", "an order of dimensions for every array",
@@ -34,7 +40,7 @@ constexpr Pass kPasses[] = {
      true},
 };
 
-constexpr std::string_view kDefault[] = {"simplify", "assign-layouts", "tile", "fuse", "place"};
+constexpr std::string_view kDefault[] = {"inline", "library-calls", "simplify", "assign-layouts", "tile", "fuse", "place"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found =

@@ -67,6 +67,10 @@ class Simplifier {
     const Instruction& instruction = module_[id];
     if (instruction.find(AttrKey::kControlPredecessors)) {
       result_.push_back(id);
+    } else if (instruction.opcode == Opcode::kGetTupleElement &&
+               module_[instruction.operands[0]].opcode == Opcode::kTuple) {
+      const auto index = static_cast<size_t>(instruction.find(AttrKey::kIndex)->integer());
+      replaced_[id] = module_[instruction.operands[0]].operands[index];
     } else if (instruction.opcode == Opcode::kReshape) {
       visit_reshape(id);
     } else if (instruction.opcode == Opcode::kDot && instruction.shape->is_static()) {
@@ -160,7 +164,9 @@ class Simplifier {
     if (module_[inner].opcode != Opcode::kConvert) return {};
     const InstructionId source = module_[inner].operands[0];
     const ElementType type = module_[id].shape->element_type, narrow = module_[inner].shape->element_type;
+    constexpr int kNarrowest = 16;  // below that, rounding is what is wanted: quantisation
     const bool restores = is_float(type) && is_float(narrow) && bit_width(narrow) < bit_width(type) &&
+                          bit_width(narrow) >= kNarrowest &&
                           module_[source].shape->is_array() && module_[source].shape->element_type == type;
     return restores ? source : InstructionId{};
   }

@@ -1,0 +1,16 @@
+// What the compiler of another kind of device has put together, taken apart.
+#pragma once
+
+#include "tune/edit.h"
+
+namespace hlosim {
+
+/// Every bitcast of the module means the same whatever the layouts are: inline_calls() leaves none.
+bool bitcasts_can_be_spelled_out(const Module& module);
+
+/// Fusions and calls become what they compute; bitcasts become the reshapes and transposes that they are, and
+/// copies that only change the order of dimensions go. The module is no longer scheduled. What has control dependencies, runs beside the module's
+/// own order or says something about itself (backend_config of a call, frontend attributes) stays.
+void inline_calls(ModuleEditor& editor, const OpTable& table);
+
+}  // namespace hlosim
