@@ -60,10 +60,8 @@ class Assigner {
     copies_.clear();
     for (const InstructionId at : order) put(at);
     const InstructionId root = module_[id].root;
-    const bool is_argument = id == module_.entry && module_[root].parameter_number >= 0;
-    InstructionId last = root;
-    if (module_[root].shape->is_array())
-      last = is_argument ? copied(root, module_[root].shape) : in_layout(root, canonical(module_[root].shape));
+    const InstructionId last =
+        module_[root].shape->is_array() ? in_layout(root, canonical(module_[root].shape)) : root;
     Computation& computation = module_.computations[id];
     computation.root = last;
     computation.instructions = result_;
@@ -273,15 +271,9 @@ class Assigner {
     const FusionRole here = role(id);
     std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
     if (here == FusionRole::kNone && module_[id].parameter_number < 0) {
-      const bool is_result = computation_ == module_.entry && id == module_[computation_].root &&
-                             module_[id].opcode == Opcode::kTuple;
       const bool has_elements = tuples_.contains(id) && module_[id].opcode == Opcode::kTuple;
       for (size_t i = 0; i < operands.size(); ++i) {
         if (shape_of(operands[i])->is_tuple()) continue;
-        if (is_result && module_[operands[i]].parameter_number >= 0 && shape_of(operands[i])->is_array()) {
-          operands[i] = copied(operands[i], shape_of(operands[i]));  // results have memory of their own
-          continue;
-        }
         operands[i] = in_layout(operands[i],
                                 has_elements ? shape_of(id)->elements[i] : canonical(shape_of(operands[i])));
       }

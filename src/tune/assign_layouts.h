@@ -12,8 +12,8 @@ const Layout* compact_layout(ShapePool& pool, ShapeRef array, const TilingPolicy
 
 /// Arguments, results, and what instructions that run on their own take and make get compact_layout(). What
 /// is computed from other arrays follows them; products get operands whose two fastest dimensions are the
-/// contracting and the free one; what loops carry follows what their bodies do with it. Copies are put in where a value is wanted in another order than it has, and where an
-/// argument is a result.
+/// contracting and the free one; what loops carry follows what their bodies do with it. Copies are put in
+/// where a value is wanted in another order than it has.
 /// Requires: simplify() ran. Post: every array has a layout without tiles.
 void assign_layouts(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy);
 

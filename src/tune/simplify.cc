@@ -39,8 +39,10 @@ class Simplifier {
       forward_operands(at);
       visit(at);
     }
+    InstructionId root = module_[id].root;
+    if (latest(root) != root) root = with_memory_of_its_own(latest(root));
     Computation& computation = module_.computations[id];
-    computation.root = latest(computation.root);
+    computation.root = root;
     computation.instructions = result_;
     computation.instructions = needed_instructions(module_, table_, id);
   }
@@ -51,9 +53,23 @@ class Simplifier {
     return id;
   }
 
+  /// What was computed and turns out to be an argument is still made: results have memory of their own.
+  InstructionId with_memory_of_its_own(InstructionId id) {
+    if (computation_ != module_.entry || module_[id].parameter_number < 0 || !module_[id].shape->is_array())
+      return id;
+    const InstructionId operands[] = {id};
+    result_.push_back(editor_.add(computation_, Opcode::kCopy, "copy", module_[id].shape, operands));
+    return result_.back();
+  }
+
   void forward_operands(InstructionId id) {
     std::vector<InstructionId> operands;
-    for (const InstructionId operand : module_[id].operands) operands.push_back(latest(operand));
+    const bool is_result = id == module_[computation_].root && module_[id].opcode == Opcode::kTuple;
+    for (const InstructionId operand : module_[id].operands) {
+      InstructionId now = latest(operand);
+      if (is_result && now != operand) now = with_memory_of_its_own(now);
+      operands.push_back(now);
+    }
     if (!std::ranges::equal(operands, module_[id].operands)) editor_.set_operands(id, operands);
     if (const Attr* before = module_[id].find(AttrKey::kControlPredecessors)) {
       std::vector<InstructionId> predecessors;
