@@ -79,12 +79,13 @@ int lower_files(const Options& options, Streams streams) {
         text += to_text(module, op_table());
         continue;
       }
-      const Result<Module> lowered =
-          run_passes(module, plan->run, {op_table(), *device}, [&](const Pass& pass, const Module& now) {
-            if (std::find(plan->print_after.begin(), plan->print_after.end(), &pass) == plan->print_after.end())
-              return;
-            streams.err << "// after " << pass.name << "\n" << to_text(now, op_table()) << "\n";
-          });
+      const auto after = [&](const Pass& pass, const Module& now) {
+        if (std::find(plan->print_after.begin(), plan->print_after.end(), &pass) == plan->print_after.end()) return;
+        streams.err << "// after " << pass.name << "\n" << to_text(now, op_table()) << "\n";
+      };
+      const Result<Module> lowered = options.passes.empty()
+                                         ? lower(module, op_table(), *device, {}, after)
+                                         : run_passes(module, plan->run, {op_table(), *device}, after);
       if (!lowered) return fail(lowered.error());
       text += to_text(*lowered, op_table());
     }

@@ -62,12 +62,12 @@ Estimator::Estimator(Module& module, const OpTable& table, Lowering lowering)
 Result<Estimate> Estimator::run(const Device& device, const SimulateOptions& options) {
   AssumptionList assumptions;
   if (lowers_) {
-    Result<Module> lowered = lower(module_, table_, device);
+    Result<Lowered> lowered = lower_as(module_, table_, device, options);
     if (!lowered) return tl::unexpected(lowered.error());
     assumptions.add(fmt::format(
-        "no TPU compiler has touched the module: it was fused and laid out as one for {} might do it",
-        device.config.name));
-    const auto kept = std::make_shared<Module>(std::move(*lowered));
+        "no TPU compiler has touched the module: it was fused and laid out as one for {} might do it{}",
+        device.config.name, lowered->how == kLoweredByDefault ? "" : fmt::format(" ({})", lowered->how)));
+    const auto kept = std::make_shared<Module>(std::move(lowered->module));
     Result<Estimate> estimate = run_module(*kept, device, options, std::move(assumptions));
     if (estimate) estimate->lowered = kept;
     return estimate;

@@ -32,8 +32,6 @@ class Inliner {
       if (!std::ranges::equal(operands, module_[at].operands)) editor_.set_operands(at, operands);
       if (opens(at))
         now[at] = open(module_[at]);
-      else if (only_reorders(at))
-        now[at] = module_[at].operands[0];
       else
         result_.push_back(at), now[at] = at;
     }
@@ -79,13 +77,6 @@ class Inliner {
     return found;
   }
 
-  /// A copy into another order of the dimensions: that order was another device's wish.
-  bool only_reorders(InstructionId id) const {
-    if (module_[id].opcode != Opcode::kCopy || has_control(id) || !module_[id].shape->is_array()) return false;
-    const Layout *from = module_[module_[id].operands[0]].shape->layout, *to = module_[id].shape->layout;
-    return from && to && !std::ranges::equal(from->minor_to_major, to->minor_to_major);
-  }
-
   /// Puts what the call computes into the list; returns its result.
   InstructionId open(const Instruction caller) {
     ComputationId called;
@@ -103,8 +94,6 @@ class Inliner {
       module_.instructions[copy].literal = original.literal;
       if (opens(copy))
         now[id] = open(module_[copy]);
-      else if (only_reorders(copy))
-        now[id] = module_[copy].operands[0];
       else
         result_.push_back(copy), now[id] = copy;
     }
@@ -123,6 +112,15 @@ class Inliner {
   std::vector<InstructionId> result_;
 };
 
+/// A copy into another order of the dimensions.
+bool only_reorders(const Module& module, const Instruction& instruction) {
+  if (instruction.opcode != Opcode::kCopy || instruction.find(AttrKey::kControlPredecessors) ||
+      !instruction.shape->is_array())
+    return false;
+  const Layout *from = module[instruction.operands[0]].shape->layout, *to = instruction.shape->layout;
+  return from && to && !std::ranges::equal(from->minor_to_major, to->minor_to_major);
+}
+
 }  // namespace
 
 bool bitcasts_can_be_spelled_out(const Module& module) {
@@ -131,14 +129,22 @@ bool bitcasts_can_be_spelled_out(const Module& module) {
   });
 }
 
-void inline_calls(ModuleEditor& editor, const OpTable& table) {
+void spell_out_layouts(ModuleEditor& editor, const OpTable&) {
   Module& module = editor.module();
-  drop_header(module, AttrKey::kIsScheduled);  // the order was another device's
+  drop_header(module, AttrKey::kIsScheduled);
   for (size_t i = 0; i < module.instructions.size(); ++i)
     editor.spell_out_bitcast({static_cast<int32_t>(i)});
+  for (size_t i = 0; i < module.computations.size(); ++i) {
+    const ComputationId computation{static_cast<int32_t>(i)};
+    for (const InstructionId id : module[computation].instructions)
+      if (only_reorders(module, module[id])) editor.replace_everywhere(computation, id, module[id].operands[0]);
+  }
+}
+
+void inline_calls(ModuleEditor& editor, const OpTable& table) {
   Inliner inliner(editor, table);
   // What a call is replaced by may hold loops of its own.
-  for (const FlowComputation& flow : flow_computations(module, table)) inliner.run(flow.id);
+  for (const FlowComputation& flow : flow_computations(editor.module(), table)) inliner.run(flow.id);
 }
 
 }  // namespace hlosim

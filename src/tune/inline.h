@@ -5,12 +5,15 @@
 
 namespace hlosim {
 
-/// Every bitcast of the module means the same whatever the layouts are: inline_calls() leaves none.
+/// Every bitcast of the module means the same whatever the layouts are: spell_out_layouts() leaves none.
 bool bitcasts_can_be_spelled_out(const Module& module);
 
-/// Fusions and calls become what they compute; bitcasts become the reshapes and transposes that they are, and
-/// copies that only change the order of dimensions go. The module is no longer scheduled. What has control dependencies, runs beside the module's
-/// own order or says something about itself (backend_config of a call, frontend attributes) stays.
+/// Bitcasts become the reshapes and transposes that they are, and copies that only change the order of
+/// dimensions go. The module is no longer scheduled: the order was another device's.
+void spell_out_layouts(ModuleEditor& editor, const OpTable& table);
+
+/// Fusions and calls become what they compute. What has control dependencies or says something about itself
+/// (backend_config of a call, frontend attributes) stays.
 void inline_calls(ModuleEditor& editor, const OpTable& table);
 
 }  // namespace hlosim

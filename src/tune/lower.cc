@@ -15,8 +15,55 @@ bool is_plain(const Module& module) {
          bitcasts_can_be_spelled_out(module);
 }
 
-Result<Module> lower(const Module& module, const OpTable& table, const Device& device) {
-  return run_passes(module, default_passes(), {table, device});
+namespace {
+
+struct Candidate {
+  std::string_view how;
+  std::vector<const Pass*> passes;
+};
+
+/// The default passes but for one.
+std::vector<const Pass*> without(std::string_view name) {
+  std::vector<const Pass*> passes = default_passes();
+  std::erase_if(passes, [&](const Pass* pass) { return pass->name == name; });
+  return passes;
+}
+
+std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
+  std::vector<Candidate> found{{kLoweredByDefault, default_passes()}};
+  const bool has_fusions = std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
+    return table[instruction.opcode].has(kFusion);
+  });
+  if (has_fusions) found.push_back({"its own fusions kept", without("inline")});
+  found.push_back({"as it stands", *parse_passes("spell-layouts,tile")});
+  return found;
+}
+
+}  // namespace
+
+Result<Lowered> lower_as(const Module& module, const OpTable& table, const Device& device,
+                         const SimulateOptions& options, const PassObserver& after) {
+  SimulateOptions quick = options;
+  quick.keep_timeline = false;
+  std::optional<Lowered> best;
+  Picoseconds least = kForever;
+  for (const Candidate& candidate : candidates(module, table)) {
+    Result<Module> one = run_passes(module, candidate.passes, {table, device}, best ? PassObserver() : after);
+    if (!one) return tl::unexpected(one.error());
+    const Result<Simulation> simulation = simulate(*one, table, device, quick);
+    const Picoseconds time = simulation ? simulation->totals.makespan : kForever;
+    if (best && time >= least) continue;
+    least = time;
+    best = Lowered{std::move(*one), candidate.how};
+  }
+  return std::move(*best);
+}
+
+Result<Module> lower(const Module& module, const OpTable& table, const Device& device,
+                     const SimulateOptions& options, const PassObserver& after) {
+  Result<Lowered> lowered = lower_as(module, table, device, options, after);
+  if (!lowered) return tl::unexpected(lowered.error());
+  return std::move(lowered->module);
 }
 
 }  // namespace hlosim

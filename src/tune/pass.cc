@@ -16,7 +16,9 @@ namespace hlosim {
 namespace {
 
 constexpr Pass kPasses[] = {
-    {"inline", "fusions, calls and bitcasts become what they compute",
+    {"spell-layouts", "bitcasts become reshapes and transposes; another device's copies and schedule go",
+     [](ModuleEditor& editor, const PassContext& context) { spell_out_layouts(editor, context.table); }},
+    {"inline", "fusions and calls become what they compute",
      [](ModuleEditor& editor, const PassContext& context) { inline_calls(editor, context.table); }},
     {"library-calls", "calls of GPU and CPU libraries become the products and convolutions that they are",
      [](ModuleEditor& editor, const PassContext& context) { spell_out_library_calls(editor, context.table); }},
@@ -40,7 +42,7 @@ constexpr Pass kPasses[] = {
      true},
 };
 
-constexpr std::string_view kDefault[] = {"inline", "library-calls", "simplify", "assign-layouts", "tile", "fuse", "place"};
+constexpr std::string_view kDefault[] = {"spell-layouts", "inline", "library-calls", "simplify", "assign-layouts", "tile", "fuse", "place"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found =
@@ -81,7 +83,7 @@ Result<std::vector<const Pass*>> parse_passes(std::string_view names) {
 }
 
 Result<Module> run_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
-                          const std::function<void(const Pass&, const Module&)>& after) {
+                          const PassObserver& after) {
   Result<Module> copy = read_again(module, context.table);
   if (!copy) return copy;
   {

@@ -33,9 +33,12 @@ std::vector<const Pass*> default_passes();
 /// "simplify,fuse". Errors: a name that no pass has.
 Result<std::vector<const Pass*>> parse_passes(std::string_view names);
 
-/// Runs the passes on a copy of `module`. `after` is told how the module stands after each of them.
+/// Is told how the module stands after a pass.
+using PassObserver = std::function<void(const Pass&, const Module&)>;
+
+/// Runs the passes on a copy of `module`; `after` watches.
 /// Errors: none that a verified module can cause, unless this code is wrong.
 Result<Module> run_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
-                          const std::function<void(const Pass&, const Module&)>& after = {});
+                          const PassObserver& after = {});
 
 }  // namespace hlosim
