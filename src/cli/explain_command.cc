@@ -14,6 +14,7 @@
 #include "ops/op_table.h"
 #include "report/estimate.h"
 #include "report/explain.h"
+#include "tune/lower.h"
 
 namespace hlosim {
 namespace {
@@ -23,6 +24,7 @@ struct Options {
   std::string device;
   std::vector<std::string> overrides;
   std::string topology;
+  bool no_lower = false;
   std::string format = "text";
   std::string output = "-";
 };
@@ -59,6 +61,13 @@ Diagnostic unknown(const std::vector<Module>& modules, const Options& options) {
       .value();
 }
 
+Diagnostic lowered_away(const Options& options) {
+  return failure(fmt::format("'{}' is no longer an instruction of its own once {} is lowered",
+                             shown(options.instruction), options.file),
+                 "`hlosim lower` shows what became of it; --no-lower takes the module as it stands")
+      .value();
+}
+
 int explain_command(const Options& options, Streams streams) {
   if (options.device.empty())
     return fail(failure("--device is missing",
@@ -79,8 +88,16 @@ int explain_command(const Options& options, Streams streams) {
   }
   ModuleInput input = read_module_input(options.file, false, streams);
   if (!input.ok) return kExitInput;
+  const bool was_there = find(input.modules, without_percent(options.instruction)).module != nullptr;
+  if (!options.no_lower)
+    for (Module& module : input.modules) {
+      if (!is_plain(module)) continue;
+      Result<Module> lowered = lower(module, op_table(), *device, simulate);
+      if (!lowered) return fail(lowered.error(), streams);
+      module = std::move(*lowered);
+    }
   const Found found = find(input.modules, without_percent(options.instruction));
-  if (!found.module) return fail(unknown(input.modules, options), streams);
+  if (!found.module) return fail(was_there ? lowered_away(options) : unknown(input.modules, options), streams);
   Estimator estimator(*found.module, op_table());
   const Result<Estimate> estimate = estimator.run(*device, simulate);
   if (!estimate) return fail(estimate.error(), streams);
@@ -104,6 +121,8 @@ std::function<int()> declare_explain(CLI::App& app, Streams streams) {
                  "path=value: another value for a key of the device; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--topology", options->topology, "Slice of chips, as in 2x2x1");
+  app.add_flag("--no-lower", options->no_lower,
+               "Take modules that no TPU compiler has touched as they stand");
   app.add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
