@@ -4,8 +4,12 @@
 
 #include "base/text.h"
 #include "layout/native_tiling.h"
+#include "tune/algebra.h"
 #include "tune/assign_layouts.h"
+#include "tune/common_subexpressions.h"
+#include "tune/fold_constants.h"
 #include "tune/fuse.h"
+#include "tune/hoist.h"
 #include "tune/inline.h"
 #include "tune/library_calls.h"
 #include "tune/place.h"
@@ -22,6 +26,14 @@ constexpr Pass kPasses[] = {
      [](ModuleEditor& editor, const PassContext& context) { inline_calls(editor, context.table); }},
     {"library-calls", "calls of GPU and CPU libraries become the products and convolutions that they are",
      [](ModuleEditor& editor, const PassContext& context) { spell_out_library_calls(editor, context.table); }},
+    {"algebra", "identities: what changes nothing, or undoes itself",
+     [](ModuleEditor& editor, const PassContext& context) { apply_algebra(editor, context.table); }},
+    {"fold-constants", "what is known before the module runs, up to 1024 elements",
+     [](ModuleEditor& editor, const PassContext& context) { fold_constants(editor, context.table); }},
+    {"join-common", "what is computed twice is computed once",
+     [](ModuleEditor& editor, const PassContext& context) { join_common_subexpressions(editor, context.table); }},
+    {"hoist", "what loops compute anew each time although it is the same",
+     [](ModuleEditor& editor, const PassContext& context) { hoist_invariants(editor, context.table); }},
     {"simplify", "dead code, algebra, reshapes, products without dimensions of size 1",
      [](ModuleEditor& editor, const PassContext& context) { simplify(editor, context.table); }},
     {"assign-layouts", "an order of dimensions for every array",
@@ -42,7 +54,10 @@ constexpr Pass kPasses[] = {
      true},
 };
 
-constexpr std::string_view kDefault[] = {"spell-layouts", "inline", "library-calls", "simplify", "assign-layouts", "tile", "fuse", "place"};
+constexpr std::string_view kDefault[] = {
+    "spell-layouts", "inline",   "library-calls", "algebra",        "fold-constants", "join-common",
+    "hoist",         "simplify", "algebra",       "assign-layouts", "tile",           "fuse",
+    "place"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found =
