@@ -29,8 +29,18 @@ std::vector<const Pass*> without(std::string_view name) {
   return passes;
 }
 
+std::vector<const Pass*> with_sliced() {
+  std::vector<const Pass*> passes = default_passes();
+  for (const Pass*& pass : passes)
+    if (pass->name == "place") pass = parse_passes("place-sliced")->front();
+  return passes;
+}
+
 std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
   std::vector<Candidate> found{{kLoweredByDefault, default_passes()}};
+  const bool has_loops = std::ranges::any_of(
+      module.instructions, [](const Instruction& instruction) { return instruction.find(AttrKey::kBody) != nullptr; });
+  if (has_loops) found.push_back({"by the default passes, with what its loops slice on the chip", with_sliced()});
   const bool has_fusions = std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
     return table[instruction.opcode].has(kFusion);
   });

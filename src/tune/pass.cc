@@ -52,6 +52,11 @@ constexpr Pass kPasses[] = {
        place_values(editor, context.table, context.device.config);
      },
      true},
+    {"place-sliced", "as place; also what loops carry and only take slices of, where it fits",
+     [](ModuleEditor& editor, const PassContext& context) {
+       place_values(editor, context.table, context.device.config, true);
+     },
+     true},
 };
 
 constexpr std::string_view kDefault[] = {

@@ -38,8 +38,8 @@ struct Candidate {
 
 class Placer {
  public:
-  Placer(ModuleEditor& editor, const OpTable& table, int64_t space)
-      : editor_(editor), module_(editor.module()), table_(table), space_(space) {}
+  Placer(ModuleEditor& editor, const OpTable& table, int64_t space, bool takes_sliced)
+      : editor_(editor), module_(editor.module()), table_(table), space_(space), takes_sliced_(takes_sliced) {}
 
   /// Places the values of a computation within `budget` bytes; returns how much of it is taken at most.
   int64_t run(ComputationId id, int64_t budget) {
@@ -47,8 +47,13 @@ class Placer {
     for (const InstructionId at : std::vector<InstructionId>(module_[id].instructions))
       if (module_[at].find(AttrKey::kCondition) && module_[at].find(AttrKey::kBody)) {
         Loop loop{at, 0};
-        loop.bytes = place_carried(id, at, budget);
-        loop.bytes += run(called(at, AttrKey::kBody), budget - loop.bytes);
+        if (takes_sliced_) {  // inner loops first: what they want on the chip may as well come from outside
+          loop.bytes = run(called(at, AttrKey::kBody), budget);
+          loop.bytes += place_carried(id, at, budget - loop.bytes);
+        } else {
+          loop.bytes = place_carried(id, at, budget);
+          loop.bytes += run(called(at, AttrKey::kBody), budget - loop.bytes);
+        }
         loops.push_back(loop);
       }
     const std::vector<InstructionId> order = module_[id].instructions;
@@ -225,6 +230,43 @@ class Placer {
     return sliced;
   }
 
+  /// Somebody in the body would need a copy in HBM: what is updated in place, collectives, inner loops.
+  bool needs_copies(ComputationId body, InstructionId parameter, InstructionId last, size_t index) const {
+    const auto users = users_of(module_, body);
+    for (const InstructionId element : users[parameter]) {
+      if (!is_element(element) || index_of_element(element) != index) continue;
+      for (const InstructionId user : users[element])
+        if (!is_kernel(user) && !(user == last && module_[last].operands[index] == element)) return true;
+    }
+    const InstructionId next = module_[last].operands[index];
+    const bool same = is_element(next) && module_[next].operands[0] == parameter && index_of_element(next) == index;
+    return !same && !made_by_kernel(next);
+  }
+
+  /// The body copies the carried value to where it would be anyway.
+  bool comes_onto_the_chip(ComputationId body, InstructionId parameter, size_t index) const {
+    const auto users = users_of(module_, body);
+    return std::ranges::any_of(users[parameter], [&](InstructionId element) {
+      return is_element(element) && index_of_element(element) == index &&
+             std::ranges::any_of(users[element], [&](InstructionId user) { return is_copy_of(user, element, space_); });
+    });
+  }
+  bool is_copy_of(InstructionId user, InstructionId value, int64_t space) const {
+    return module_[user].opcode == Opcode::kCopy &&
+           module_[user].shape == module_.shapes().with_memory_space(module_[value].shape, space);
+  }
+  void drop_copies(ComputationId body, InstructionId parameter, size_t index) {
+    const auto users = users_of(module_, body);
+    for (const InstructionId element : users[parameter]) {
+      if (!is_element(element) || index_of_element(element) != index) continue;
+      for (const InstructionId user : users[element]) {
+        if (!is_copy_of(user, element, space_)) continue;
+        editor_.replace_everywhere(body, user, element);
+        std::erase(module_.computations[body].instructions, user);
+      }
+    }
+  }
+
   bool slices(InstructionId user, InstructionId value) const {
     if (module_[user].opcode == Opcode::kDynamicSlice) return module_[user].operands[0] == value;
     if (!is_fusion(user)) return false;
@@ -255,8 +297,9 @@ class Placer {
       const InstructionId result = module_[id].root;
       const bool is_result =
           is_element(result) && module_[result].operands[0] == loop && index_of_element(result) == k;
-      if (shape->is_array() && shape->rank() > 0 && !is_result && !only_sliced(body, parameter, last, k))
-        sizes.push_back({array_size(shape).count(), k});
+      if (shape->is_array() && shape->rank() > 0 && !is_result &&
+          (takes_sliced_ || !only_sliced(body, parameter, last, k)) && !needs_copies(body, parameter, last, k))
+        sizes.push_back({comes_onto_the_chip(body, parameter, k) ? 0 : array_size(shape).count(), k});
     }
     std::sort(sizes.begin(), sizes.end());
     int64_t bytes = 0;
@@ -266,6 +309,7 @@ class Placer {
       feed(id, init, k);
       for (const InstructionId tuple : {loop, parameter, asked}) set_element_space(tuple, k);
       follow_elements(body, parameter, k, true);
+      drop_copies(body, parameter, k);
       follow_elements(condition, asked, k, false);
       follow_elements(id, loop, k, false);
       feed(body, last, k);
@@ -277,13 +321,14 @@ class Placer {
   Module& module_;
   const OpTable& table_;
   int64_t space_;
+  bool takes_sliced_;  // of what loops carry, also what their bodies only take slices of
 };
 
 }  // namespace
 
-void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device) {
+void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, bool takes_sliced) {
   const Home home = home_of(device);
-  if (home.bytes > 0) Placer(editor, table, home.space).run(editor.module().entry, home.bytes);
+  if (home.bytes > 0) Placer(editor, table, home.space, takes_sliced).run(editor.module().entry, home.bytes);
 }
 
 }  // namespace hlosim
