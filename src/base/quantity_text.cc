@@ -54,6 +54,12 @@ constexpr UnitRow kUnits[] = {
     {"cycle", Dimension::kCycles, 1, false},
     {"B/cycle", Dimension::kRatePerCycle, 1, true},
     {"KiB/cycle", Dimension::kRatePerCycle, kKi, false},
+    {"fJ/B", Dimension::kEnergyPerByte, 1e-3, false},
+    {"pJ/B", Dimension::kEnergyPerByte, 1, true},
+    {"nJ/B", Dimension::kEnergyPerByte, 1e3, true},
+    {"fJ/FLOP", Dimension::kEnergyPerFlop, 1e-3, false},
+    {"pJ/FLOP", Dimension::kEnergyPerFlop, 1, true},
+    {"nJ/FLOP", Dimension::kEnergyPerFlop, 1e3, true},
 };
 
 std::string_view dimension_name(Dimension dimension) {
@@ -65,6 +71,8 @@ std::string_view dimension_name(Dimension dimension) {
     case Dimension::kTime: return "a time";
     case Dimension::kCycles: return "a number of cycles";
     case Dimension::kRatePerCycle: return "a bandwidth per cycle";
+    case Dimension::kEnergyPerByte: return "an energy per byte";
+    case Dimension::kEnergyPerFlop: return "an energy per operation";
   }
   return "a number";
 }
@@ -204,6 +212,12 @@ Result<Hertz> TextForm<Hertz>::read(std::string_view text) {
 }
 Result<BytesPerSecond> TextForm<BytesPerSecond>::read(std::string_view text) {
   return wrapped<BytesPerSecond>(internal::read_double(text, Dimension::kRate));
+}
+Result<PicojoulesPerByte> TextForm<PicojoulesPerByte>::read(std::string_view text) {
+  return wrapped<PicojoulesPerByte>(internal::read_double(text, dimension));
+}
+Result<PicojoulesPerFlop> TextForm<PicojoulesPerFlop>::read(std::string_view text) {
+  return wrapped<PicojoulesPerFlop>(internal::read_double(text, dimension));
 }
 Result<Bytes> TextForm<Bytes>::read(std::string_view text) {
   return wrapped<Bytes>(internal::read_integer(text, Dimension::kSize, "a whole number of bytes"));

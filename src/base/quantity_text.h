@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/energy.h"
 #include "base/fields.h"
 #include "base/source.h"
 #include "base/units.h"
@@ -25,7 +26,9 @@ template <class T>
 concept NumberForm = requires(T value) { TextForm<T>::number(value); };
 
 namespace internal {
-enum class Dimension : uint8_t { kNone, kFrequency, kRate, kSize, kTime, kCycles, kRatePerCycle };
+enum class Dimension : uint8_t {
+  kNone, kFrequency, kRate, kSize, kTime, kCycles, kRatePerCycle, kEnergyPerByte, kEnergyPerFlop
+};
 
 struct UnitRow {
   std::string_view text;
@@ -119,6 +122,28 @@ struct TextForm<Cycles> {
   static Cycles scaled(Cycles value, double factor) {
     return Cycles(static_cast<int64_t>(std::llround(number(value) * factor)));
   }
+};
+
+template <>
+struct TextForm<PicojoulesPerByte> {
+  static constexpr auto dimension = internal::Dimension::kEnergyPerByte;
+  static std::string expects() { return internal::expected_quantity(dimension); }
+  static constexpr Range range{0, 1e6};
+  static Result<PicojoulesPerByte> read(std::string_view text);
+  static std::string write(PicojoulesPerByte value) { return internal::write_number(value.count(), dimension); }
+  static double number(PicojoulesPerByte value) { return value.count(); }
+  static PicojoulesPerByte scaled(PicojoulesPerByte value, double factor) { return value * factor; }
+};
+
+template <>
+struct TextForm<PicojoulesPerFlop> {
+  static constexpr auto dimension = internal::Dimension::kEnergyPerFlop;
+  static std::string expects() { return internal::expected_quantity(dimension); }
+  static constexpr Range range{0, 1e6};
+  static Result<PicojoulesPerFlop> read(std::string_view text);
+  static std::string write(PicojoulesPerFlop value) { return internal::write_number(value.count(), dimension); }
+  static double number(PicojoulesPerFlop value) { return value.count(); }
+  static PicojoulesPerFlop scaled(PicojoulesPerFlop value, double factor) { return value * factor; }
 };
 
 /// A count: a whole number without unit.

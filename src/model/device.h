@@ -27,6 +27,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/energy.h"
 #include "base/fields.h"
 #include "base/source.h"
 #include "base/units.h"
@@ -102,6 +103,7 @@ struct MxuConfig {
   int64_t count = 0, rows = 0, columns = 0;
   std::vector<MxuType> types;
   std::vector<MxuEmulation> emulated;
+  std::optional<PicojoulesPerFlop> energy;
 
   static void fields(auto& self, auto&& field) {
     field("count", self.count, "systolic arrays (MXUs) per core");
@@ -109,6 +111,7 @@ struct MxuConfig {
     field("columns", self.columns, "width of one array: output columns it holds");
     field("types", self.types, "element types that the arrays multiply, by HLO name");
     field("emulated", self.emulated, "element types that are brought into one of mxu.types, by HLO name");
+    field("energy", self.energy, "switching energy of matrix products, per FLOP of the module; absent: unknown");
   }
 };
 
@@ -157,6 +160,7 @@ struct VpuConfig {
   std::vector<ElementType> native_types;
   std::vector<VectorConversion> convert;
   VectorOpCosts ops;
+  std::optional<PicojoulesPerFlop> energy;
 
   static void fields(auto& self, auto&& field) {
     field("lanes", self.lanes, "lanes of a vreg (the minor-most dimension)");
@@ -167,6 +171,7 @@ struct VpuConfig {
     field("native_types", self.native_types, "element types with arithmetic of their own; others are converted");
     field("convert", self.convert, "conversion costs of other element types, by HLO name");
     field("ops", self.ops, "cost of operation classes");
+    field("energy", self.energy, "switching energy per element operation; absent: unknown");
   }
 };
 
@@ -193,6 +198,7 @@ struct MemorySpace {
   std::optional<Bytes> capacity;
   std::optional<Bandwidth> bandwidth;  // reads and writes together
   std::optional<Bandwidth> read, write;
+  std::optional<PicojoulesPerByte> energy;
 
   static auto& key(auto& self) { return self.name; }
   static void fields(auto& self, auto&& field) {
@@ -202,6 +208,7 @@ struct MemorySpace {
     field("bandwidth", self.bandwidth, "rate that reads and writes share");
     field("read", self.read, "rate of reads alone");
     field("write", self.write, "rate of writes alone");
+    field("energy", self.energy, "energy per byte read or written; absent: unknown");
   }
 };
 
@@ -250,6 +257,7 @@ struct IciConfig {
   Topology pod, default_slice;
   WrapRule wrap = WrapRule::kNever;
   std::optional<BytesPerSecond> die_to_die;
+  std::optional<PicojoulesPerByte> energy;
 
   static void fields(auto& self, auto&& field) {
     field("links", self.links, "links per chip");
@@ -261,6 +269,7 @@ struct IciConfig {
                              "multiples of 4) or always");
     field("default_slice", self.default_slice, "sides of the slice used without --topology [chips]");
     field("die_to_die", self.die_to_die, "one-way rate between two devices of one chip");
+    field("energy", self.energy, "energy per byte that a device sends; absent: unknown");
   }
 };
 

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "model/native_layouts.h"
+#include "report/energy.h"
 #include "tune/lower.h"
 
 namespace hlosim {
@@ -97,6 +98,7 @@ uint64_t result_fingerprint(const Estimate& estimate, const DeviceConfig& device
   hash.add(device_rates(device, device.hbm()).total.count());
   add_totals(hash, estimate.simulation.totals);
   add_occupancy(hash, estimate.occupancy);
+  for (const EnergyPart& part : energy_of(device, estimate.simulation.totals)) hash.add(part.energy.count());
   for (const InstructionRecord& record : estimate.simulation.instructions) {
     hash.add(record.time);
     hash.add(record.exposed);

@@ -61,6 +61,7 @@ class ReportMaker {
     report_.totals = estimate_.simulation.totals;
     make_spaces();
     make_roofline();
+    make_energy();
     make_instructions();
     make_transfers();
     make_loops();
@@ -105,6 +106,13 @@ class ReportMaker {
     report_.replicas = estimate_.simulation.grid.replicas;
     report_.partitions = estimate_.simulation.grid.partitions;
     report_.scheduled = estimate_.simulation.schedule.given;
+  }
+
+  void make_energy() {
+    for (EnergyPart& part : energy_of(device_.config, estimate_.simulation.totals)) {
+      const DeviceValue* figure = device_.value(part.path);
+      report_.energy.push_back({std::move(part), figure ? figure->source : ""});
+    }
   }
 
   void make_roofline() {
@@ -368,6 +376,12 @@ std::vector<const ReportSpace*> Report::overflows() const {
     return a->peak / *a->capacity > b->peak / *b->capacity;
   });
   return found;
+}
+
+Picojoules Report::total_energy() const {
+  Picojoules sum{};
+  for (const ReportEnergy& row : energy) sum += row.part.energy;
+  return sum;
 }
 
 std::optional<double> Report::flops_utilisation() const {

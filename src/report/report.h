@@ -20,6 +20,7 @@
 
 #include "base/units.h"
 #include "layout/sizes.h"
+#include "report/energy.h"
 #include "report/estimate.h"
 
 namespace hlosim {
@@ -108,6 +109,12 @@ struct ReportRoofline {
   FlopsPerSecond attainable{};  // the lower of peak and intensity x rate
 };
 
+/// What one unit or memory space switches, by a figure of the device file.
+struct ReportEnergy {
+  EnergyPart part;
+  std::string source;  // of the figure
+};
+
 struct ReportAssumption {
   std::string text;
   int64_t count = 0;
@@ -136,6 +143,7 @@ struct Report {
   BoundTimes bound_time{};  // the makespan by what bounds the instruction that runs; adds up to it
   std::vector<ReportSpace> spaces;
   std::vector<ReportRoofline> roofline;  // spaces with traffic and a rate; empty without a peak
+  std::vector<ReportEnergy> energy;      // parts of which the device file has figures
   int64_t unknown_work = 0;  // instructions whose operations nobody counts: Totals' are lower bounds
   std::vector<ReportInstruction> instructions;  // in order of first execution
   std::vector<ReportTransfer> transfers;        // in order of start
@@ -150,6 +158,7 @@ struct Report {
   /// Spaces that overflow, the worst first.
   std::vector<const ReportSpace*> overflows() const;
   const Traffic& hbm_traffic() const { return totals.traffic[hbm]; }
+  Picojoules total_energy() const;
   /// FLOP/s of matrix products over the peak, [0, 1]; unknown without a peak or a time.
   std::optional<double> flops_utilisation() const;
   /// HBM bytes over time and rate, [0, 1].

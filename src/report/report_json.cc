@@ -92,6 +92,19 @@ Json traffic_rows(const Report& report, const SpaceTraffic& traffic) {
   return rows;
 }
 
+Json energy_json(const Report& report) {
+  Json parts = Json::array();
+  for (const auto& [part, source] : report.energy)
+    parts.push_back({{"part", part.what},
+                     {"amount", part.amount},
+                     {"unit", part.unit},
+                     {"pj_each", part.each},
+                     {"pj", part.energy.count()},
+                     {"source", source}});
+  const Json total = report.energy.empty() ? Json(nullptr) : Json(report.total_energy().count());
+  return {{"total_pj", total}, {"parts", parts}};
+}
+
 Json roofline_json(const Report& report) {
   Json rows = Json::array();
   for (const ReportRoofline& row : report.roofline)
@@ -115,7 +128,8 @@ Json traffic_json(const Report& report) {
           {"sent_bytes", report.totals.sent.count()},
           {"sent_scalar_bytes", report.totals.scalar_sent.count()},
           {"spaces", traffic_rows(report, report.totals.traffic)},
-          {"roofline", roofline_json(report)}};
+          {"roofline", roofline_json(report)},
+          {"energy", energy_json(report)}};
 }
 
 Json space_json(const ReportSpace& space) {

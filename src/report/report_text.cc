@@ -41,6 +41,7 @@ class TextReport {
     timeline();
     memory();
     roofline();
+    energy();
     categories();
     units();
     longest();
@@ -132,6 +133,21 @@ class TextReport {
 
   void timeline() {
     if (!report_.timeline.empty()) out_ += "\n" + report_.timeline;
+  }
+
+  void energy() {
+    if (report_.energy.empty()) return;
+    section("Energy (what switches; without clocks, leakage, control and host)");
+    const Picojoules total = report_.total_energy();
+    Table table({{"part", Align::kLeft}, {"amount"}, {"each"}, {"energy"}, {"share"}});
+    for (const auto& [part, source] : report_.energy)
+      table.add({part.what, fmt::format("{:.4g} {}", part.amount, part.unit),
+                 fmt::format("{:.4g} pJ/{}", part.each, part.unit), to_text(part.energy),
+                 total.count() > 0 ? percent(part.energy / total) : "-"});
+    out_ += table.text("  ");
+    const double seconds = static_cast<double>(makespan().count()) / 1e12;
+    line("  total {}{}", to_text(total),
+         seconds > 0 ? fmt::format(", {:.4g} W on average", total.count() / 1e12 / seconds) : "");
   }
 
   void roofline() {

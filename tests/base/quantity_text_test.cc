@@ -69,6 +69,14 @@ TEST(QuantityText, CountsAndCycles) {
   expect_readings<double>({{"1.5", 1.5, "1.5"}, {"0", 0, "0"}});
 }
 
+TEST(QuantityText, Energies) {
+  expect_readings<PicojoulesPerByte>({{"43.75 pJ/B", 43.75, "43.75 pJ/B"}, {"1.5 nJ/B", 1500, "1.5 nJ/B"}});
+  expect_readings<PicojoulesPerFlop>({{"295 fJ/FLOP", 0.295, "0.295 pJ/FLOP"}, {"0 pJ/FLOP", 0, "0 pJ/FLOP"}});
+  EXPECT_EQ(to_text(Picojoules(56.2)), "56.2 pJ");
+  EXPECT_EQ(to_text(Picojoules(1234e6)), "1.234 mJ");
+  EXPECT_EQ(to_text(Bytes(4) * PicojoulesPerByte(2.5)), "10 pJ");
+}
+
 struct Refusal {
   const char* text;
   const char* message;
