@@ -24,6 +24,7 @@ constexpr Command kCommands[] = {
     {"buffers", "Where every byte lives and when: values, live ranges, allocations.", declare_buffers},
     {"lower", "Rewrite plain modules into roughly what a TPU compiler would run.", declare_lower},
     {"tune schedule", "Hide transfers behind work: collectives in two parts, a new order.", declare_tune_schedule},
+    {"sweep", "Simulate modules on devices for all values of what can be set; a table.", declare_sweep, true},
     {"accuracy", "Hold simulated times against measured ones.", declare_accuracy},
     {"cost", "Count flops and bytes as XLA's HloCostAnalysis does.", declare_cost},
     {"print", "Read modules and print them as HLO text.", declare_print},
