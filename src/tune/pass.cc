@@ -15,6 +15,7 @@
 #include "tune/place.h"
 #include "tune/simplify.h"
 #include "tune/tile.h"
+#include "tune/vector_products.h"
 
 namespace hlosim {
 namespace {
@@ -36,6 +37,8 @@ constexpr Pass kPasses[] = {
      [](ModuleEditor& editor, const PassContext& context) { hoist_invariants(editor, context.table); }},
     {"simplify", "dead code, algebra, reshapes, products without dimensions of size 1",
      [](ModuleEditor& editor, const PassContext& context) { simplify(editor, context.table); }},
+    {"sum-vector-products", "products with a vector become sums, which the vector unit does",
+     [](ModuleEditor& editor, const PassContext& context) { sum_vector_products(editor, context.table); }},
     {"assign-layouts", "an order of dimensions for every array",
      [](ModuleEditor& editor, const PassContext& context) {
        assign_layouts(editor, context.table, tiling_policy(context.device.config));
@@ -60,9 +63,8 @@ constexpr Pass kPasses[] = {
 };
 
 constexpr std::string_view kDefault[] = {
-    "spell-layouts", "inline",   "library-calls", "algebra",        "fold-constants", "join-common",
-    "hoist",         "simplify", "algebra",       "assign-layouts", "tile",           "fuse",
-    "place"};
+    "spell-layouts", "inline", "library-calls", "algebra", "fold-constants", "join-common", "hoist", "simplify",
+    "algebra", "sum-vector-products", "assign-layouts", "tile", "fuse", "place"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found =
