@@ -201,7 +201,7 @@ class Picture {
       const double at = kLeft + kWide * tick / 5;
       print_("<line x1=\"{0}\" x2=\"{0}\" y1=\"{1}\" y2=\"{2}\" stroke=\"#999999\" stroke-width=\"0.5\"/>\n", at, kTop,
              top);
-      print_("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", at, top + 14,
+      print_("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", at, top + 14, tick == 5 ? "end" : "middle",
              to_text(trace_.makespan * tick / 5));
     }
   }
