@@ -1,6 +1,8 @@
 // The cost of one instruction together with what it was worked out from, for those who want to see why.
 #pragma once
 
+#include <memory>
+
 #include "model/fusion_summary.h"
 #include "model/instruction_cost.h"
 
@@ -15,5 +17,20 @@ struct CostDetails {
 /// cost_instructions(). Errors: as cost_instructions().
 Result<CostDetails> cost_details(Module& module, const OpTable& table, const Device& device,
                                  const CostOptions& options, InstructionId id);
+
+/// The cost of one instruction after another, for those who change shapes in between.
+class CostProbe {
+ public:
+  /// All outlive the probe. Errors: as cost_instructions().
+  static Result<std::unique_ptr<CostProbe>> make(Module& module, const OpTable& table, const Device& device,
+                                                 const CostOptions& options);
+  virtual ~CostProbe() = default;
+  /// With the shapes that the module has now. Requires: the instruction, its operands and the bodies of the fusions
+  /// that it calls are those of a verified module; no fusion has got another body since.
+  virtual InstructionCost cost(InstructionId id) = 0;
+
+ protected:
+  CostProbe() = default;
+};
 
 }  // namespace hlosim

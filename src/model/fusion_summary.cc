@@ -356,4 +356,15 @@ IdMap<ComputationId, FusionSummary> summarize_fusions(Module& module, const OpTa
   return summaries;
 }
 
+void summarize_fusion_again(Module& module, const OpTable& table, const DeviceConfig& device,
+                            AssumptionList& assumptions, ComputationId body,
+                            IdMap<ComputationId, FusionSummary>& summaries) {
+  for (const InstructionId id : module[body].instructions)
+    if (table[module[id].opcode].has(kFusion))
+      for_each_called(module[id], [&](ComputationId inner) {
+        summarize_fusion_again(module, table, device, assumptions, inner, summaries);
+      });
+  summaries[body] = BodyWalk(module, table, device, assumptions, summaries).walk(body);
+}
+
 }  // namespace hlosim

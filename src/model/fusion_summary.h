@@ -71,5 +71,9 @@ ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, Assu
 IdMap<ComputationId, FusionSummary> summarize_fusions(Module& module, const OpTable& table,
                                                       const DeviceConfig& device,
                                                       AssumptionList& assumptions);
+/// The one of `body` anew, and before it those of the fusions inside it. Requires: `summaries` are the module's.
+void summarize_fusion_again(Module& module, const OpTable& table, const DeviceConfig& device,
+                            AssumptionList& assumptions, ComputationId body,
+                            IdMap<ComputationId, FusionSummary>& summaries);
 
 }  // namespace hlosim

@@ -57,6 +57,14 @@ class CostModel {
         pipeline_(module, device.config, memory_),
         fusions_(summarize_fusions(module, table, device.config, assumptions)) {}
 
+  /// The bodies of the fusions that the instruction calls have other shapes than they had.
+  void look_again(InstructionId id) {
+    if (table_[module_[id].opcode].has(kFusion))
+      for_each_called(module_[id], [&](ComputationId body) {
+        summarize_fusion_again(module_, table_, device_, assumptions_, body, fusions_);
+      });
+  }
+
   /// `details`: filled if not null.
   InstructionCost cost(InstructionId id, ComputeSummary* details = nullptr) {
     const Instruction& instruction = module_[id];
@@ -358,6 +366,31 @@ Result<CostDetails> cost_details(Module& module, const OpTable& table, const Dev
   CostDetails details;
   details.cost = CostModel(module, table, device, options, assumptions).cost(id, &details.compute);
   return details;
+}
+
+namespace {
+
+class Probe : public CostProbe {
+ public:
+  Probe(Module& module, const OpTable& table, const Device& device, const CostOptions& options)
+      : options_(options), model_(module, table, device, options_, assumptions_) {}
+  InstructionCost cost(InstructionId id) override {
+    model_.look_again(id);
+    return model_.cost(id);
+  }
+
+ private:
+  CostOptions options_;
+  AssumptionList assumptions_;
+  CostModel model_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<CostProbe>> CostProbe::make(Module& module, const OpTable& table, const Device& device,
+                                                   const CostOptions& options) {
+  if (Result<void> checked = check_spaces(device); !checked) return tl::unexpected(checked.error());
+  return std::make_unique<Probe>(module, table, device, options);
 }
 
 Result<InstructionCosts> cost_instructions(Module& module, const OpTable& table, const Device& device,
