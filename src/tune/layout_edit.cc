@@ -20,7 +20,7 @@ bool same_space(ShapeRef a, ShapeRef b) { return a->memory_space() == b->memory_
 
 /// A reshape or a transpose (`dimensions`) of one to the other moves nothing.
 bool moves_nothing(ShapeRef from, ShapeRef to, std::span<const int64_t> dimensions) {
-  if (!from->is_array() || !to->is_array() || !same_space(from, to)) return false;
+  if (!from->is_array() || !to->is_array() || !same_space(from, to) || bitcast_problem(from, to)) return false;
   const BitcastClass found = classify_bitcast(from, to);
   const bool keeps_order = found.kind == BitcastKind::kIdentity || found.kind == BitcastKind::kReshape ||
                            found.kind == BitcastKind::kTiledReshape;

@@ -146,30 +146,36 @@ void LayoutProblem::find_moves() {
   for (const Instruction& instruction : module.instructions)
     if (const Attr* before = instruction.find(AttrKey::kControlPredecessors))
       awaited.insert(before->instructions().begin(), before->instructions().end());
-  // Nobody writes there but whoever makes it.
-  const auto is_alone = [&](InstructionId id, bool may_be_argument) {
-    const int32_t group = groups_->of(id);
-    if (group < 0) return false;
-    const LayoutGroup& one = (*groups_)[group];
-    if (one.is_argument) return may_be_argument && !module.find(AttrKey::kInputOutputAlias) &&
-                                !module.find(AttrKey::kBufferDonor) && one.makers == 1;
-    return one.makers == 1 && !one.is_result;
+  // Nobody writes there but whoever makes it, so that it may as well be somebody else's memory.
+  const auto is_alone = [&](InstructionId id) {
+    const LayoutGroup& one = (*groups_)[groups_->of(id)];
+    const bool donated =
+        one.is_argument && (module.find(AttrKey::kInputOutputAlias) || module.find(AttrKey::kBufferDonor));
+    return one.makers == 1 && !donated;
   };
+  std::unordered_set<InstructionId> of_arguments, returned;  // what may turn out to be an argument, or a result
+  for (const auto& [id, from] : relays_)
+    if ((*groups_)[groups_->of(id)].is_result) returned.insert(from);
   for (const ComputationId computation : groups_->computations()) {
     for (const InstructionId id : module[computation].instructions) {
       const Instruction& instruction = module[id];
-      if (instruction.operands.size() != 1 || !instruction.shape->is_array()) continue;
+      if (instruction.operands.size() != 1 || !instruction.shape->is_array() || groups_->of(id) < 0) continue;
       const bool is_copy = dataflow(instruction.opcode).is_copy;
       const bool may_be_bitcast =
           instruction.opcode == Opcode::kReshape || instruction.opcode == Opcode::kTranspose;
-      if ((!is_copy && !may_be_bitcast) || awaited.contains(id) || instruction.find(AttrKey::kControlPredecessors))
-        continue;
+      if (!is_copy && !may_be_bitcast) continue;
       const auto relay = relays_.find(instruction.operands[0]);
       const InstructionId from = relay == relays_.end() ? instruction.operands[0] : relay->second;
-      if (!is_alone(id, false) || !is_alone(from, true)) continue;
-      // One that does nothing as it is has another reason to be there.
+      const LayoutGroup &here = (*groups_)[groups_->of(id)], &there = (*groups_)[groups_->of(from)];
+      const bool of_argument = there.is_argument || of_arguments.contains(from);
+      const bool is_result = here.is_result || returned.contains(id);
+      if (of_argument && spelled_out_.contains(id)) of_arguments.insert(id);
+      if (is_relay(id) || awaited.contains(id) || instruction.find(AttrKey::kControlPredecessors)) continue;
+      // One that does nothing as it is has another reason to be there. Results have memory of their own.
       if (is_copy && same_layout(module[from].shape, instruction.shape)) continue;
+      if (!is_alone(id) || !is_alone(from) || (is_result && (of_argument || there.is_result))) continue;
       (is_copy ? moves_.removable : moves_.bitcasts).insert(id);
+      if (of_argument) of_arguments.insert(id);
     }
     for (const InstructionId fusion : module[computation].instructions) {
       if (!groups_->may_relay_body(fusion)) continue;
@@ -295,7 +301,7 @@ std::string_view LayoutProblem::name_of(InstructionId id) const {
 
 LayoutChoice LayoutProblem::as_given() const {
   LayoutChoice choice;
-  for (const std::vector<const Layout*>& list : candidates_) choice.push_back(list[0]);
+  for (const std::vector<const Layout*>& list : candidates_) choice.push_back(list.size() < 2 ? nullptr : list[0]);
   return choice;
 }
 

@@ -187,7 +187,7 @@ void LayoutSearch::search_by_estimate() {
   descend(order);
   LayoutChoice best = now_;
   LayoutScore least = score_of_now();
-  const int64_t kicks = 4 + static_cast<int64_t>(groups.size());
+  const int64_t kicks = 30 + 4 * static_cast<int64_t>(groups.size());
   for (int64_t i = 0; i < kicks && !stop(); ++i) {
     Moves kick;
     std::set<int32_t> touched;
