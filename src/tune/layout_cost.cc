@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "layout/sizes.h"
 #include "ops/dataflow.h"
 #include "ops/infer.h"
 
@@ -11,7 +12,7 @@ namespace hlosim {
 namespace {
 
 /// Combinations of layouts that are tried one by one for the least that an instruction can cost.
-constexpr int64_t kMostCombinations = 400;
+constexpr int64_t kMostOfFusion = 600, kMostOfOthers = 5000;
 
 }  // namespace
 
@@ -93,9 +94,9 @@ void LayoutCosts::collect(const Simulation& given) {
         place->second.is_copies = true;
         place->second.uses.push_back({id, k});
       }
-      if (table_[module[id].opcode].has(kFree)) continue;
+      if (table_[module[id].opcode].has(kFree) && !problem_.is_spelled_out(id)) continue;
       Part part = part_of(id);
-      part.reads_all = reads_all(id);
+      part.reads_all = reads_all(id) && takes_all(id);
       add_part(std::move(part));
     }
     for (const InstructionId operand : order) add_part(std::move(copies.at(operand)));
@@ -122,6 +123,53 @@ bool LayoutCosts::reads_all(InstructionId id) const {
     return !dataflow(module[at].opcode).is_fusion && (module[body].root == at || module[at].shape->is_array()) &&
            plain(at);
   });
+}
+
+/// As given, it moves its operands and results once and as a whole, padding included, from and to HBM.
+bool LayoutCosts::takes_all(InstructionId id) {
+  const Module& module = problem_.module();
+  int64_t bytes = 0;
+  bool in_hbm = true;
+  const auto add = [&](ShapeRef shape) {
+    for_each_leaf(shape, [&](ShapeRef leaf) {
+      if (!leaf->is_array() || leaf->rank() == 0) return;
+      in_hbm &= memory_.space_of(leaf->memory_space()) == memory_.hbm();
+      bytes = saturating_add(bytes, array_size(leaf).count());
+    });
+  };
+  add(module[id].shape);
+  for (const InstructionId operand : module[id].operands) add(module[operand].shape);
+  return in_hbm && probe_->cost(id).padded_bytes.count() == bytes;
+}
+
+/// What a part that takes all of its operands takes at least, whatever the groups get that are not `decided`.
+LayoutCosts::NodeCost LayoutCosts::floor_of(size_t part, const LayoutChoice& choice,
+                                            const std::vector<uint8_t>& decided) {
+  const Part& one = parts_[part];
+  NodeCost floor = node(part, choice);
+  floor.time = floor.least_time, floor.bytes = 0;
+  // Others take copies of what doesn't fit, which may be smaller.
+  if (!one.reads_all || !dataflow(problem_.module()[one.id].opcode).is_fusion) return floor;
+  const auto add = [&](InstructionId id) {
+    for_each_leaf_number(problem_.module()[id].shape, [&](int32_t number, ShapeRef leaf) {
+      if (!leaf->is_array() || leaf->rank() == 0) return;
+      const int32_t group = problem_.groups().of(id, number);
+      const auto i = static_cast<size_t>(group);
+      int64_t least = std::numeric_limits<int64_t>::max();
+      const auto offer = [&](const Layout* layout) {
+        least = std::min(least, array_size(problem_.array_with(group, layout)).count());
+      };
+      if (decided[i]) offer(choice[i]);
+      else for (const Layout* layout : problem_.candidates(group)) offer(layout);
+      floor.bytes = saturating_add(floor.bytes, least);
+    });
+  };
+  add(one.id);
+  for (const InstructionId operand : problem_.module()[one.id].operands) add(operand);
+  const double time = static_cast<double>(floor.bytes) * memory_.rates(memory_.hbm()).total;
+  floor.time = std::max({floor.time, static_cast<int64_t>(time * (1 - 1e-9)),
+                         floor.bytes > 0 ? device_.config.overhead.smallest_fusion.count() : 0});
+  return floor;
 }
 
 void LayoutCosts::add_part(Part part) {
@@ -162,12 +210,7 @@ LayoutCosts::NodeCost LayoutCosts::probe(InstructionId id) {
   NodeCost result;
   result.time = cost.time().count();
   result.bytes = cost.traffic[memory_.hbm()].total().count();
-  bool only_hbm = true;
-  for (size_t i = 0; i < cost.traffic.size(); ++i) only_hbm &= i == memory_.hbm() || cost.traffic[i] == Traffic{};
-  result.least_bytes = only_hbm ? cost.logical_bytes.count() : 0;
-  result.least_time = static_cast<int64_t>(
-      std::max(static_cast<double>(cost.flops.count()) * picoseconds_per_flop_,
-               static_cast<double>(result.least_bytes) * memory_.rates(memory_.hbm()).total));
+  result.least_time = static_cast<int64_t>(static_cast<double>(cost.flops.count()) * picoseconds_per_flop_);
   result.least_time = std::min(result.least_time, result.time);
   return result;
 }
@@ -230,11 +273,11 @@ LayoutCosts::NodeCost LayoutCosts::node_now(const Part& part, const LayoutChoice
   } else {
     for (size_t k = 0; k < operands.size(); ++k) edit.set_shape(module[part.id].operands[k], operands[k]);
     edit.set_shape(part.id, result);
+    edit.spell_out(part.id);
     cost = probe(part.id);
     edit.undo();
   }
   cost.exact = exact;
-  if (!part.reads_all) cost.least_time = cost.least_bytes = 0;
   return cost;
 }
 
@@ -310,17 +353,11 @@ LayoutScore LayoutCosts::minimum(size_t part, const LayoutChoice& choice, const 
     open.push_back(group);
     combinations = saturating_multiply(combinations, static_cast<int64_t>(problem_.candidates(group).size()));
   }
-  const auto at_least = [&](const NodeCost& cost) {
-    NodeCost floor = cost;
-    floor.time = cost.least_time, floor.bytes = cost.least_bytes;
-    return floor;
-  };
   if (one.is_copies && (one.may_share || !open.empty())) return {};
-  if (combinations > kMostCombinations) {
-    least = score(at_least(node(part, choice)), one);
-    const bool may_vanish = !problem_.module()[one.id].operands.empty() &&
-                            (problem_.is_relay(one.id) || one.groups.size() == 2);
-    if (may_vanish) least = {};
+  const bool is_fusion = dataflow(problem_.module()[one.id].opcode).is_fusion;
+  if (combinations > (is_fusion ? kMostOfFusion : kMostOfOthers)) {
+    const bool may_vanish = !is_fusion && one.groups.size() <= 2;
+    if (!may_vanish) least = score(floor_of(part, choice, decided), one);
   } else {
     LayoutChoice trial = choice;
     int64_t time = std::numeric_limits<int64_t>::max(), bytes = time;
@@ -332,8 +369,8 @@ LayoutScore LayoutCosts::minimum(size_t part, const LayoutChoice& choice, const 
         rest /= static_cast<int64_t>(list.size());
       }
       const NodeCost& cost = node(part, trial);
-      const NodeCost floor = cost.exact ? cost : at_least(cost);
-      time = std::min(time, floor.time), bytes = std::min(bytes, floor.bytes);
+      time = std::min(time, cost.exact ? cost.time : cost.least_time);
+      bytes = std::min(bytes, cost.exact ? cost.bytes : 0);
     }
     NodeCost both;
     both.time = time, both.bytes = bytes;

@@ -54,8 +54,8 @@ class LayoutCosts {
  private:
   struct NodeCost {
     int64_t time = 0, bytes = 0;
-    int64_t least_time = 0, least_bytes = 0;  // with any layouts
-    bool exact = true;                        // false: an operand is wanted in two ways at a time
+    int64_t least_time = 0;  // with any layouts
+    bool exact = true;       // false: an operand is wanted in two ways at a time
     BodyVariant variant = BodyVariant::kAsGiven;
   };
   struct Part {
@@ -85,6 +85,8 @@ class LayoutCosts {
   NodeCost copies_now(const Part& part, const LayoutChoice& choice);
   NodeCost copy_cost(ShapeRef from, ShapeRef to);
   bool reads_all(InstructionId id) const;
+  bool takes_all(InstructionId id);
+  NodeCost floor_of(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided);
   bool unchanged(InstructionId id, const std::vector<ShapeRef>& operands, ShapeRef result) const;
   bool is_better(const NodeCost& a, const NodeCost& b) const;
   LayoutScore minimum(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided);

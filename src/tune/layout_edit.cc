@@ -67,7 +67,9 @@ ShapeRef LayoutEdit::presented(InstructionId id, size_t k, const LayoutChoice& c
 bool LayoutEdit::vanishes(InstructionId id, ShapeRef operand, ShapeRef result) const {
   if (moves_.removable.contains(id)) return same_layout(operand, result) && same_space(operand, result);
   if (!moves_.bitcasts.contains(id)) return false;
-  const Attr* dimensions = module_[id].find(AttrKey::kDimensions);
+  const auto spelled = moves_.spelled_out.find(id);
+  const Instruction& instruction = spelled == moves_.spelled_out.end() ? module_[id] : spelled->second;
+  const Attr* dimensions = instruction.find(AttrKey::kDimensions);
   return moves_nothing(operand, result, dimensions ? dimensions->ints() : std::span<const int64_t>());
 }
 
@@ -107,7 +109,16 @@ InstructionId LayoutEdit::copy_of(InstructionId operand, ShapeRef shape, Computa
   return id;
 }
 
+void LayoutEdit::spell_out(InstructionId id) {
+  const auto spelled = moves_.spelled_out.find(id);
+  if (spelled == moves_.spelled_out.end()) return;
+  Instruction& instruction = change(id);
+  instruction.opcode = spelled->second.opcode;
+  instruction.attrs = spelled->second.attrs;
+}
+
 void LayoutEdit::as_bitcast(InstructionId id) {
+  if (module_[id].opcode == Opcode::kBitcast) return;
   Instruction& instruction = change(id);
   instruction.opcode = Opcode::kBitcast;
   std::vector<Attr> attrs;
@@ -143,6 +154,8 @@ void LayoutEdit::settle(ComputationId computation) {
         continue;
       }
       as_bitcast(id);
+    } else {
+      spell_out(id);
     }
     list.push_back(id);
   }
@@ -257,7 +270,8 @@ void LayoutEdit::settle_body(ComputationId body, ShapeRef result) {
       for (const InstructionId element : operands) shapes.push_back(module_[element].shape);
       set_shape(id, module_.shapes().tuple(shapes));
     }
-    if (moves_.bitcasts.contains(id) && vanishes(id, module_[operands[0]].shape, module_[id].shape)) as_bitcast(id);
+    if (moves_.bitcasts.contains(id))
+      vanishes(id, module_[operands[0]].shape, module_[id].shape) ? as_bitcast(id) : spell_out(id);
     list.push_back(id);
   }
   InstructionId last = root;

@@ -21,6 +21,8 @@ using LayoutChoice = std::vector<const Layout*>;  // in memory space 0; null: th
 struct LayoutMoves {
   std::unordered_set<InstructionId> removable;  // copies: result and operand may be one memory
   std::unordered_set<InstructionId> bitcasts;   // reshapes and transposes: likewise
+  /// What bitcasts of the module are where their operands and results lie otherwise; in `bitcasts` as well.
+  std::unordered_map<InstructionId, Instruction> spelled_out;
 };
 
 /// What makes way inside a fusion when layouts outside change.
@@ -44,6 +46,8 @@ class LayoutEdit {
   /// It does nothing when its operand and its result lie like this.
   bool vanishes(InstructionId id, ShapeRef operand, ShapeRef result) const;
 
+  /// A bitcast becomes the reshape or transpose that it is.
+  void spell_out(InstructionId id);
   /// Writes a shape, nothing else.
   void set_shape(InstructionId id, ShapeRef shape);
   /// Gives everything inside a fusion layouts; `operands` and `result` are those outside.

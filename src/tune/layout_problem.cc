@@ -68,17 +68,31 @@ Result<std::unique_ptr<LayoutProblem>> LayoutProblem::make(const Module& given, 
   problem->edit_ =
       std::make_unique<LayoutEdit>(*problem->editor_, *problem->relations_, *problem->groups_, problem->moves_);
   std::erase_if(problem->moves_.bitcasts, [&](InstructionId id) {  // likewise
-    return !problem->spelled_out_.contains(id) && problem->groups_->of(id) >= 0 &&
+    return !problem->is_spelled_out(id) && problem->groups_->of(id) >= 0 &&
            problem->edit_->vanishes(id, module[module[id].operands[0]].shape, module[id].shape);
   });
+  problem->restore_bitcasts();
   if (Result<void> found = problem->find_candidates(device, options); !found) return tl::unexpected(found.error());
   return problem;
 }
 
 void LayoutProblem::spell_out_bitcasts() {
-  for (const Computation& computation : module_->computations)
-    for (const InstructionId id : computation.instructions)
-      if ((*module_)[id].opcode == Opcode::kBitcast && editor_->spell_out_bitcast(id)) spelled_out_.insert(id);
+  for (const Computation& computation : module_->computations) {
+    for (const InstructionId id : computation.instructions) {
+      const Instruction given = (*module_)[id];
+      if (given.opcode != Opcode::kBitcast || !editor_->spell_out_bitcast(id)) continue;
+      bitcasts_.push_back({id, given});
+      moves_.spelled_out[id] = (*module_)[id];
+    }
+  }
+}
+
+void LayoutProblem::restore_bitcasts() {
+  for (const auto& [id, given] : bitcasts_) {
+    Instruction& instruction = module_->instructions[id];
+    instruction.opcode = given.opcode;
+    instruction.attrs = given.attrs;
+  }
 }
 
 /// Behind what can't change stands a copy that can, and before what the module returns.
@@ -141,7 +155,7 @@ void LayoutProblem::add_relays(const OpTable& table, const LayoutProblemOptions&
 void LayoutProblem::find_moves() {
   Module& module = *module_;
   for (const auto& [id, from] : relays_) moves_.removable.insert(id);
-  moves_.bitcasts = spelled_out_;
+  for (const auto& [id, spelled] : moves_.spelled_out) moves_.bitcasts.insert(id);
   std::unordered_set<InstructionId> awaited;  // by control dependences
   for (const Instruction& instruction : module.instructions)
     if (const Attr* before = instruction.find(AttrKey::kControlPredecessors))
@@ -169,7 +183,7 @@ void LayoutProblem::find_moves() {
       const LayoutGroup &here = (*groups_)[groups_->of(id)], &there = (*groups_)[groups_->of(from)];
       const bool of_argument = there.is_argument || of_arguments.contains(from);
       const bool is_result = here.is_result || returned.contains(id);
-      if (of_argument && spelled_out_.contains(id)) of_arguments.insert(id);
+      if (of_argument && is_spelled_out(id)) of_arguments.insert(id);
       if (is_relay(id) || awaited.contains(id) || instruction.find(AttrKey::kControlPredecessors)) continue;
       // One that does nothing as it is has another reason to be there. Results have memory of their own.
       if (is_copy && same_layout(module[from].shape, instruction.shape)) continue;

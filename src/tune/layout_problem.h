@@ -20,7 +20,7 @@ struct LayoutProblemOptions {
   bool free_entry = false;         // arguments and results may change
 };
 
-/// Bitcasts are written as the reshapes and transposes that they are. Arguments, results and what unknown
+/// Bitcasts are taken as the reshapes and transposes that they are. Arguments, results and what unknown
 /// operations make are used through copies that vanish where nothing changes.
 class LayoutProblem {
  public:
@@ -43,6 +43,7 @@ class LayoutProblem {
   const Layout* add_candidate(int32_t group, ShapeRef array);
   /// The name of the value that a copy of ours stands for; else the instruction's own.
   std::string_view name_of(InstructionId id) const;
+  bool is_spelled_out(InstructionId id) const { return moves_.spelled_out.contains(id); }
   bool is_relay(InstructionId id) const { return relays_.contains(id); }
   LayoutChoice as_given() const;
   ShapeRef array_with(int32_t group, const Layout* layout) const;
@@ -50,6 +51,7 @@ class LayoutProblem {
  private:
   LayoutProblem() = default;
   void spell_out_bitcasts();
+  void restore_bitcasts();
   void add_relays(const OpTable& table, const LayoutProblemOptions& options);
   void find_moves();
   Result<void> find_candidates(const DeviceConfig& device, const LayoutProblemOptions& options);
@@ -64,7 +66,7 @@ class LayoutProblem {
   std::unique_ptr<LayoutRelations> relations_;
   std::unique_ptr<LayoutEdit> edit_;
   LayoutMoves moves_;
-  std::unordered_set<InstructionId> spelled_out_;
+  std::vector<std::pair<InstructionId, Instruction>> bitcasts_;  // as given
   std::unordered_map<InstructionId, InstructionId> relays_;  // what they copy
   std::vector<std::vector<const Layout*>> candidates_;  // by group
   std::vector<uint8_t> open_;  // by group
