@@ -34,7 +34,8 @@ Result<LayoutTuneOptions> tune_options(const Options& options, const SimulationS
     try {
       result.arrays.values = std::regex(options.values);
     } catch (const std::regex_error& problem) {
-      return failure(fmt::format("--values: '{}' is no regular expression: {}", options.values, problem.what()));
+      return failure(
+          fmt::format("--values: '{}' is no regular expression: {}", options.values, problem.what()));
     }
   }
   result.arrays.tiles = options.tiles;
@@ -58,7 +59,8 @@ std::function<bool()> deadline(double seconds) {
 
 /// With tiles: as the compiler would lay it out, or at least in native ones.
 Result<Module> ready_module(const Module& module, const SimulationSetting& setting) {
-  if (setting.lowering == Lowering::kPlain && is_plain(module)) return lower(module, op_table(), setting.device);
+  if (setting.lowering == Lowering::kPlain && is_plain(module))
+    return lower(module, op_table(), setting.device);
   Result<Module> copy = read_again(module, op_table());
   AssumptionList assumptions;
   if (copy) give_native_layouts(*copy, setting.device.config, assumptions);
@@ -99,7 +101,8 @@ int tune(const Options& options, Streams streams) {
   });
   if (texts.empty()) return kExitInput;
   std::string report;
-  if (options.format == "json") report = json_documents(texts);
+  if (options.format == "json")
+    report = json_documents(texts);
   else
     for (const std::string& text : texts) report += (report.empty() ? "" : "\n") + text;
   // Only one of the two can be piped on.
@@ -115,7 +118,8 @@ std::function<int()> declare_tune_layout(CLI::App& app, Streams streams) {
   declare_simulation(app, *options);
   app.add_option("--values", options->values,
                  "Only values with a name in which this regular expression finds something; default: all");
-  app.add_option("--tile", options->tiles, "Also try this tiling, as in T(8,128) or T(8,128)(2,1); may be repeated")
+  app.add_option("--tile", options->tiles,
+                 "Also try this tiling, as in T(8,128) or T(8,128)(2,1); may be repeated")
       ->allow_extra_args(false);
   app.add_flag("--free-entry", options->free_entry, "Arguments and results of the module may change, too");
   app.add_option("--objective", options->objective, "time, bytes (of HBM traffic) or memory (peak of HBM)")
@@ -131,7 +135,8 @@ std::function<int()> declare_tune_layout(CLI::App& app, Streams streams) {
   app.add_option("--exact-steps", options->steps, "Steps of the exact search; 0: none")
       ->check(whole_number_from(0))
       ->capture_default_str();
-  app.add_option("--budget", options->budget, "Seconds after which to stop; results then depend on the machine");
+  app.add_option("--budget", options->budget,
+                 "Seconds after which to stop; results then depend on the machine");
   app.add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

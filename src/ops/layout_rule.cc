@@ -15,7 +15,9 @@ Dimensions ints_of(const Instruction& instruction, AttrKey key) {
   return attr ? attr->ints() : Dimensions();
 }
 
-bool holds(Dimensions list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool holds(Dimensions list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 class RuleMaker {
  public:
@@ -30,8 +32,10 @@ class RuleMaker {
     const OpDef& def = table_[instruction_.opcode];
     if (def.has(kElementwise) && instruction_.opcode != Opcode::kCopy) return same_dimensions();
     switch (instruction_.opcode) {
-      case Opcode::kCopy: return with_wish(same_dimensions(), LayoutWish::kAny);
-      case Opcode::kReshape: return reshape();
+      case Opcode::kCopy:
+        return with_wish(same_dimensions(), LayoutWish::kAny);
+      case Opcode::kReshape:
+        return reshape();
       case Opcode::kTranspose:
         rule_.operands[0].dimensions = list(ints_of(instruction_, AttrKey::kDimensions));
         return rule_;
@@ -39,10 +43,14 @@ class RuleMaker {
       case Opcode::kIota:
       case Opcode::kGetDimensionSize:
       case Opcode::kPartitionId:
-      case Opcode::kReplicaId: return rule_;
-      case Opcode::kBroadcast: return broadcast();
-      case Opcode::kReduce: return reduce();
-      case Opcode::kDot: return dot();
+      case Opcode::kReplicaId:
+        return rule_;
+      case Opcode::kBroadcast:
+        return broadcast();
+      case Opcode::kReduce:
+        return reduce();
+      case Opcode::kDot:
+        return dot();
       case Opcode::kBitcastConvert:
       case Opcode::kConcatenate:
       case Opcode::kDynamicSlice:
@@ -58,8 +66,10 @@ class RuleMaker {
       case Opcode::kAllToAll:
       case Opcode::kCollectiveBroadcast:
       case Opcode::kCollectivePermute:
-      case Opcode::kReduceScatter: return same_dimensions();
-      default: return keep();
+      case Opcode::kReduceScatter:
+        return same_dimensions();
+      default:
+        return keep();
     }
   }
 
@@ -67,8 +77,8 @@ class RuleMaker {
   static bool is_plain_array(ShapeRef shape) { return shape->is_array() && shape->is_static(); }
   ShapeRef operand(size_t i) const { return module_[instruction_.operands[i]].shape; }
 
-  /// Everything that shares memory with its operands or with computations that it calls. Asynchronous operations
-  /// do as well, but what runs beside the TensorCore is left alone.
+  /// Everything that shares memory with its operands or with computations that it calls. Asynchronous
+  /// operations do as well, but what runs beside the TensorCore is left alone.
   bool hands_on() const {
     const Dataflow& flow = dataflow(instruction_.opcode);
     if (flow.is_fusion) return true;
@@ -80,10 +90,14 @@ class RuleMaker {
       case ValueRule::kConditional:
       case ValueRule::kCall:
       case ValueRule::kCopyStart:
-      case ValueRule::kCopyDone: return true;
-      case ValueRule::kForwards: return instruction_.opcode != Opcode::kBitcast;
-      case ValueRule::kShallowCopy: return instruction_.shape->is_tuple();
-      default: return false;
+      case ValueRule::kCopyDone:
+        return true;
+      case ValueRule::kForwards:
+        return instruction_.opcode != Opcode::kBitcast;
+      case ValueRule::kShallowCopy:
+        return instruction_.shape->is_tuple();
+      default:
+        return false;
     }
   }
 
@@ -196,7 +210,8 @@ bool is_product_order(std::span<const int64_t> minor_to_major, std::span<const i
     if (sizes[i] != 1) ++(k < 2 ? inside : outside)[static_cast<size_t>(parts[i])];
   }
   const auto batch = static_cast<size_t>(MatrixPart::kBatch);
-  const auto first = static_cast<size_t>(MatrixPart::kFirst), second = static_cast<size_t>(MatrixPart::kSecond);
+  const auto first = static_cast<size_t>(MatrixPart::kFirst),
+             second = static_cast<size_t>(MatrixPart::kSecond);
   if (inside[batch] > 0 && outside[first] + outside[second] > 0) return false;
   if (inside[first] == 2 && outside[second] > 0) return false;
   return inside[second] != 2 || outside[first] == 0;

@@ -21,10 +21,10 @@ enum class MatrixPart : uint8_t { kBatch, kFirst, kSecond };
 
 struct OperandLayoutRule {
   LayoutWish wish = LayoutWish::kAny;
-  /// By dimension of the result, which one of the operand that is; -1: none. kLike: these are in one order. kAny:
-  /// where they are in one order, nothing moves; empty: that can't be said.
+  /// By dimension of the result, which one of the operand that is; -1: none. kLike: these are in one order.
+  /// kAny: where they are in one order, nothing moves; empty: that can't be said.
   std::vector<int64_t> dimensions;
-  std::vector<MatrixPart> parts;    // kProduct: by dimension
+  std::vector<MatrixPart> parts;  // kProduct: by dimension
 };
 
 struct LayoutRule {
@@ -33,15 +33,15 @@ struct LayoutRule {
   std::vector<MatrixPart> parts;         // of the result, kProduct
 };
 
-/// The rule of an instruction of a verified module. Places that hand values on (tuples, loops, calls, fusions,
-/// parameters) take any: there, the layouts on both sides are the same.
+/// The rule of an instruction of a verified module. Places that hand values on (tuples, loops, calls,
+/// fusions, parameters) take any: there, the layouts on both sides are the same.
 LayoutRule layout_rule(const OpTable& table, const Module& module, const Instruction& instruction);
 
 /// Whether the two fastest dimensions are what a product wants; sizes of 1 are nobody's.
 bool is_product_order(std::span<const int64_t> minor_to_major, std::span<const int64_t> sizes,
                       std::span<const MatrixPart> parts);
-/// `minor_to_major` with the first two dimensions as a product wants them, everything else in its order; sizes
-/// of 1 come last. Post: is_product_order().
+/// `minor_to_major` with the first two dimensions as a product wants them, everything else in its order;
+/// sizes of 1 come last. Post: is_product_order().
 std::vector<int64_t> product_order(std::span<const int64_t> minor_to_major, std::span<const int64_t> sizes,
                                    std::span<const MatrixPart> parts);
 

@@ -29,13 +29,9 @@ std::string change_text(double before, double after) {
 
 std::string layout_text(ShapeRef array) { return to_text(*array->layout); }
 
-std::string signed_time(Picoseconds time) {
-  return time.count() < 0 ? "-" + to_text(-time) : to_text(time);
-}
+std::string signed_time(Picoseconds time) { return time.count() < 0 ? "-" + to_text(-time) : to_text(time); }
 
-std::string expansion(ShapeRef array) {
-  return fmt::format("{:.1f}x", padding_of(array).expansion);
-}
+std::string expansion(ShapeRef array) { return fmt::format("{:.1f}x", padding_of(array).expansion); }
 
 void add_figures(std::string& text, const LayoutTuning& tuning) {
   Table table({{"", Align::kLeft}, {"before"}, {"after"}, {""}});
@@ -57,8 +53,9 @@ void add_search(std::string& text, const LayoutTuning& tuning, const LayoutTunin
   else
     print("  At least {} with any choice among the candidates: gap {:.1f} %.\n",
           in_units(tuning.bound.first, names.objective), 100 * tuning.gap());
-  print("  {} of {} groups of arrays could change, {} do; {} choices estimated, {} simulated.\n", tuning.free_arrays,
-        tuning.arrays, tuning.changes.size(), grouped(tuning.moves), grouped(tuning.evaluations));
+  print("  {} of {} groups of arrays could change, {} do; {} choices estimated, {} simulated.\n",
+        tuning.free_arrays, tuning.arrays, tuning.changes.size(), grouped(tuning.moves),
+        grouped(tuning.evaluations));
 }
 
 void add_changes(std::string& text, const LayoutTuning& tuning, const LayoutTuningNames& names) {
@@ -89,8 +86,8 @@ void add_moves(std::string& text, const std::vector<LayoutMove>& moves, std::str
   print("\n  {}\n", title);
   const size_t count = top == 0 ? moves.size() : std::min(top, moves.size());
   for (size_t i = 0; i < count; ++i)
-    print("    {}: {} {} to {}{}\n", moves[i].name, moves[i].operand, to_text(moves[i].from), to_text(moves[i].to),
-          moves[i].becomes_bitcast ? ", a bitcast otherwise" : "");
+    print("    {}: {} {} to {}{}\n", moves[i].name, moves[i].operand, to_text(moves[i].from),
+          to_text(moves[i].to), moves[i].becomes_bitcast ? ", a bitcast otherwise" : "");
   if (count < moves.size()) print("    and {} more\n", moves.size() - count);
 }
 
@@ -128,7 +125,7 @@ std::string to_text(const LayoutTuning& tuning, const LayoutTuningNames& names) 
   if (names.is_answer)
     print("as asked\n");
   else
-    print("layouts for {}\n", names.objective == LayoutObjective::kMemory ? "the least memory"
+    print("layouts for {}\n", names.objective == LayoutObjective::kMemory  ? "the least memory"
                               : names.objective == LayoutObjective::kBytes ? "the least HBM traffic"
                                                                            : "the least time");
   add_figures(text, tuning);

@@ -9,12 +9,6 @@
 #include "ops/infer.h"
 
 namespace hlosim {
-namespace {
-
-/// Combinations of layouts that are tried one by one for the least that an instruction can cost.
-constexpr int64_t kMostOfFusion = 600, kMostOfOthers = 5000;
-
-}  // namespace
 
 LayoutScore& LayoutScore::operator+=(const LayoutScore& other) {
   first = saturating_add(first, other.first);
@@ -50,7 +44,9 @@ Result<std::unique_ptr<LayoutCosts>> LayoutCosts::make(LayoutProblem& problem, c
   auto probe = CostProbe::make(problem.module(), table, device, options);
   if (!probe) return tl::unexpected(probe.error());
   costs->probe_ = std::move(*probe);
+  costs->slice_ = given.slice, costs->grid_ = given.grid;
   costs->collect(given);
+  costs->add_loops(given);
   return costs;
 }
 
@@ -65,7 +61,8 @@ void LayoutCosts::collect(const Simulation& given) {
   scratch_ = editor.add(module.entry, Opcode::kCopy, "copy", none, operands);
 
   std::unordered_map<ComputationId, int64_t> executions;
-  for (const InstructionRecord& record : given.instructions) executions[record.computation] = record.executions;
+  for (const InstructionRecord& record : given.instructions)
+    executions[record.computation] = record.executions;
   std::set<ComputationId> in_branch;
   for (const ComputationId computation : problem_.groups().computations())  // callers first
     for (const InstructionId id : module[computation].instructions) {
@@ -120,56 +117,9 @@ bool LayoutCosts::reads_all(InstructionId id) const {
   if (!dataflow(module[id].opcode).is_fusion) return plain(id);
   const ComputationId body = called_in_order(module[id])[0];
   return std::ranges::all_of(module[body].instructions, [&](InstructionId at) {
-    return !dataflow(module[at].opcode).is_fusion && (module[body].root == at || module[at].shape->is_array()) &&
-           plain(at);
+    return !dataflow(module[at].opcode).is_fusion &&
+           (module[body].root == at || module[at].shape->is_array()) && plain(at);
   });
-}
-
-/// As given, it moves its operands and results once and as a whole, padding included, from and to HBM.
-bool LayoutCosts::takes_all(InstructionId id) {
-  const Module& module = problem_.module();
-  int64_t bytes = 0;
-  bool in_hbm = true;
-  const auto add = [&](ShapeRef shape) {
-    for_each_leaf(shape, [&](ShapeRef leaf) {
-      if (!leaf->is_array() || leaf->rank() == 0) return;
-      in_hbm &= memory_.space_of(leaf->memory_space()) == memory_.hbm();
-      bytes = saturating_add(bytes, array_size(leaf).count());
-    });
-  };
-  add(module[id].shape);
-  for (const InstructionId operand : module[id].operands) add(module[operand].shape);
-  return in_hbm && probe_->cost(id).padded_bytes.count() == bytes;
-}
-
-/// What a part that takes all of its operands takes at least, whatever the groups get that are not `decided`.
-LayoutCosts::NodeCost LayoutCosts::floor_of(size_t part, const LayoutChoice& choice,
-                                            const std::vector<uint8_t>& decided) {
-  const Part& one = parts_[part];
-  NodeCost floor = node(part, choice);
-  floor.time = floor.least_time, floor.bytes = 0;
-  // Others take copies of what doesn't fit, which may be smaller.
-  if (!one.reads_all || !dataflow(problem_.module()[one.id].opcode).is_fusion) return floor;
-  const auto add = [&](InstructionId id) {
-    for_each_leaf_number(problem_.module()[id].shape, [&](int32_t number, ShapeRef leaf) {
-      if (!leaf->is_array() || leaf->rank() == 0) return;
-      const int32_t group = problem_.groups().of(id, number);
-      const auto i = static_cast<size_t>(group);
-      int64_t least = std::numeric_limits<int64_t>::max();
-      const auto offer = [&](const Layout* layout) {
-        least = std::min(least, array_size(problem_.array_with(group, layout)).count());
-      };
-      if (decided[i]) offer(choice[i]);
-      else for (const Layout* layout : problem_.candidates(group)) offer(layout);
-      floor.bytes = saturating_add(floor.bytes, least);
-    });
-  };
-  add(one.id);
-  for (const InstructionId operand : problem_.module()[one.id].operands) add(operand);
-  const double time = static_cast<double>(floor.bytes) * memory_.rates(memory_.hbm()).total;
-  floor.time = std::max({floor.time, static_cast<int64_t>(time * (1 - 1e-9)),
-                         floor.bytes > 0 ? device_.config.overhead.smallest_fusion.count() : 0});
-  return floor;
 }
 
 void LayoutCosts::add_part(Part part) {
@@ -205,8 +155,32 @@ void LayoutCosts::add_part(Part part) {
 
 // ── costs ───────────────────────────────────────────────────────
 
+void LayoutCosts::add_loops(const Simulation& given) {
+  std::unordered_map<InstructionId, int64_t> executions;
+  for (const InstructionRecord& record : given.instructions) executions[record.id] = record.executions;
+  int64_t time = 0;
+  for (const LoopRecord& loop : given.loops)
+    time = saturating_add(time, saturating_multiply(saturating_multiply(executions[loop.id], loop.trip_count),
+                                                    device_.config.overhead.loop_iteration.count()));
+  (objective_ == LayoutObjective::kBytes ? constant_.second : constant_.first) = time;
+}
+
+/// Of a collective that the TensorCore waits for: the links beside the memory.
+void LayoutCosts::add_network(InstructionId id, InstructionCost& cost) {
+  Module& module = problem_.module();
+  const OpDef& def = table_[module[id].opcode];
+  if (!def.has(kCollective) || def.has(kAsyncStart) || def.has(kAsyncUpdate) || def.has(kAsyncDone)) return;
+  AssumptionList assumptions;
+  const auto network = cost_collective(OpContext(module, module[id], table_, nullptr), device_.config, slice_,
+                                       grid_, assumptions);
+  if (!network) return;
+  cost.stream = std::max(cost.stream, network->network);
+  cost.fixed += network->launch;
+}
+
 LayoutCosts::NodeCost LayoutCosts::probe(InstructionId id) {
-  const InstructionCost cost = probe_->cost(id);
+  InstructionCost cost = probe_->cost(id);
+  add_network(id, cost);
   NodeCost result;
   result.time = cost.time().count();
   result.bytes = cost.traffic[memory_.hbm()].total().count();
@@ -234,7 +208,8 @@ LayoutCosts::NodeCost LayoutCosts::fusion_now(InstructionId id, const std::vecto
                                               ShapeRef result) {
   LayoutEdit& edit = problem_.edit();
   const auto prepare = [&] {
-    for (size_t k = 0; k < operands.size(); ++k) edit.set_shape(problem_.module()[id].operands[k], operands[k]);
+    for (size_t k = 0; k < operands.size(); ++k)
+      edit.set_shape(problem_.module()[id].operands[k], operands[k]);
     edit.set_shape(id, result);
   };
   if (unchanged(id, operands, result) || !problem_.groups().may_relay_body(id)) {
@@ -263,7 +238,8 @@ LayoutCosts::NodeCost LayoutCosts::node_now(const Part& part, const LayoutChoice
   for (size_t k = 0; k < module[part.id].operands.size(); ++k) {
     operands.push_back(edit.presented(part.id, k, choice));
     for (size_t other = 0; other < k; ++other)
-      exact &= module[part.id].operands[other] != module[part.id].operands[k] || operands[other] == operands[k];
+      exact &=
+          module[part.id].operands[other] != module[part.id].operands[k] || operands[other] == operands[k];
   }
   const ShapeRef result = edit.shape_of(part.id, choice);
   if (!operands.empty() && edit.vanishes(part.id, operands[0], result)) return {};
@@ -311,7 +287,8 @@ std::vector<const void*> LayoutCosts::key_of(size_t part, const LayoutChoice& ch
 const LayoutCosts::NodeCost& LayoutCosts::node(size_t part, const LayoutChoice& choice) {
   const auto [place, is_new] = nodes_.try_emplace(key_of(part, choice));
   if (is_new)
-    place->second = parts_[part].is_copies ? copies_now(parts_[part], choice) : node_now(parts_[part], choice);
+    place->second =
+        parts_[part].is_copies ? copies_now(parts_[part], choice) : node_now(parts_[part], choice);
   return place->second;
 }
 
@@ -326,58 +303,9 @@ LayoutScore LayoutCosts::cost(size_t part, const LayoutChoice& choice) {
 }
 
 LayoutScore LayoutCosts::total(const LayoutChoice& choice) {
-  LayoutScore sum;
+  LayoutScore sum = constant_;
   for (size_t part = 0; part < parts_.size(); ++part) sum += cost(part, choice);
   return sum;
-}
-
-// ── bounds ──────────────────────────────────────────────────────
-
-LayoutScore LayoutCosts::bound(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided) {
-  LayoutChoice open = choice;
-  for (const int32_t group : parts_[part].groups)
-    if (!decided[static_cast<size_t>(group)]) open[static_cast<size_t>(group)] = nullptr;
-  const auto [place, is_new] = bounds_.try_emplace(key_of(part, open));
-  if (is_new) place->second = minimum(part, choice, decided);
-  return place->second;
-}
-
-LayoutScore LayoutCosts::minimum(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided) {
-  const Part& one = parts_[part];
-  if (one.executions == 0) return {};
-  LayoutScore least;
-  std::vector<int32_t> open;
-  int64_t combinations = 1;
-  for (const int32_t group : one.groups) {
-    if (decided[static_cast<size_t>(group)]) continue;
-    open.push_back(group);
-    combinations = saturating_multiply(combinations, static_cast<int64_t>(problem_.candidates(group).size()));
-  }
-  if (one.is_copies && (one.may_share || !open.empty())) return {};
-  const bool is_fusion = dataflow(problem_.module()[one.id].opcode).is_fusion;
-  if (combinations > (is_fusion ? kMostOfFusion : kMostOfOthers)) {
-    const bool may_vanish = !is_fusion && one.groups.size() <= 2;
-    if (!may_vanish) least = score(floor_of(part, choice, decided), one);
-  } else {
-    LayoutChoice trial = choice;
-    int64_t time = std::numeric_limits<int64_t>::max(), bytes = time;
-    for (int64_t i = 0; i < combinations; ++i) {
-      int64_t rest = i;
-      for (const int32_t group : open) {
-        const auto& list = problem_.candidates(group);
-        trial[static_cast<size_t>(group)] = list[static_cast<size_t>(rest % static_cast<int64_t>(list.size()))];
-        rest /= static_cast<int64_t>(list.size());
-      }
-      const NodeCost& cost = node(part, trial);
-      time = std::min(time, cost.exact ? cost.time : cost.least_time);
-      bytes = std::min(bytes, cost.exact ? cost.bytes : 0);
-    }
-    NodeCost both;
-    both.time = time, both.bytes = bytes;
-    least = score(both, one);
-  }
-  if (one.in_branch) (objective_ == LayoutObjective::kBytes ? least.first : least.second) = 0;
-  return least;
 }
 
 // ── writing ─────────────────────────────────────────────────────
@@ -395,12 +323,14 @@ void LayoutCosts::apply(const LayoutChoice& choice) {
   for (const auto& [id, part] : node_of_) {
     if (!problem_.groups().may_relay_body(id)) continue;
     Body body{id, {}, edit.shape_of(id, choice), node(part, choice).variant};
-    for (size_t k = 0; k < module[id].operands.size(); ++k) body.operands.push_back(edit.presented(id, k, choice));
+    for (size_t k = 0; k < module[id].operands.size(); ++k)
+      body.operands.push_back(edit.presented(id, k, choice));
     if (!unchanged(id, body.operands, body.result)) bodies.push_back(std::move(body));
   }
   std::sort(bodies.begin(), bodies.end(), [](const Body& a, const Body& b) { return a.fusion < b.fusion; });
   for (const ComputationId computation : problem_.groups().computations())
-    for (const InstructionId id : module[computation].instructions) edit.set_shape(id, edit.shape_of(id, choice));
+    for (const InstructionId id : module[computation].instructions)
+      edit.set_shape(id, edit.shape_of(id, choice));
   for (const Body& body : bodies) edit.lay_out_body(body.fusion, body.operands, body.result, body.variant);
   for (const ComputationId computation : problem_.groups().computations()) edit.settle(computation);
 }

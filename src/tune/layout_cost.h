@@ -32,9 +32,9 @@ enum class LayoutObjective : uint8_t {
 class LayoutCosts {
  public:
   /// All outlive the object. `executions`: of the module as given.
-  static Result<std::unique_ptr<LayoutCosts>> make(LayoutProblem& problem, const OpTable& table, const Device& device,
-                                                   const CostOptions& options, const Simulation& given,
-                                                   LayoutObjective objective);
+  static Result<std::unique_ptr<LayoutCosts>> make(LayoutProblem& problem, const OpTable& table,
+                                                   const Device& device, const CostOptions& options,
+                                                   const Simulation& given, LayoutObjective objective);
 
   // Parts are instructions that run as such, and arrays of which some user may want a copy.
   size_t parts() const { return parts_.size(); }
@@ -43,7 +43,9 @@ class LayoutCosts {
   const std::vector<int32_t>& parts_of(int32_t group) const { return parts_of_[static_cast<size_t>(group)]; }
   /// All its executions.
   LayoutScore cost(size_t part, const LayoutChoice& choice);
-  /// Of all parts.
+  /// What no layout changes and no part has: the iterations of loops themselves.
+  LayoutScore constant() const { return constant_; }
+  /// Of all parts, and constant().
   LayoutScore total(const LayoutChoice& choice);
   /// At most what the part costs whatever the groups get that are not `decided`. O(1) once asked.
   LayoutScore bound(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided);
@@ -76,6 +78,8 @@ class LayoutCosts {
 
   LayoutCosts(LayoutProblem& problem, const OpTable& table, const Device& device, LayoutObjective objective);
   void collect(const Simulation& given);
+  void add_loops(const Simulation& given);
+  void add_network(InstructionId id, InstructionCost& cost);
   void add_part(Part part);
   LayoutScore score(const NodeCost& cost, const Part& part) const;
   const NodeCost& node(size_t part, const LayoutChoice& choice);
@@ -98,13 +102,16 @@ class LayoutCosts {
   MemorySystem memory_;
   LayoutObjective objective_;
   double picoseconds_per_flop_ = 0;
+  Slice slice_;
+  DeviceGrid grid_;
+  LayoutScore constant_;
   std::unique_ptr<CostProbe> probe_;
   std::vector<Part> parts_;
   std::vector<std::vector<int32_t>> parts_of_;  // by group
   Memo<NodeCost> nodes_;
   Memo<LayoutScore> bounds_;
   std::unordered_map<InstructionId, size_t> node_of_;  // fusions
-  InstructionId scratch_, scratch_operand_;  // a copy that stands nowhere
+  InstructionId scratch_, scratch_operand_;            // a copy that stands nowhere
 };
 
 }  // namespace hlosim

@@ -20,7 +20,8 @@ bool same_space(ShapeRef a, ShapeRef b) { return a->memory_space() == b->memory_
 
 /// A reshape or a transpose (`dimensions`) of one to the other moves nothing.
 bool moves_nothing(ShapeRef from, ShapeRef to, std::span<const int64_t> dimensions) {
-  if (!from->is_array() || !to->is_array() || !same_space(from, to) || bitcast_problem(from, to)) return false;
+  if (!from->is_array() || !to->is_array() || !same_space(from, to) || bitcast_problem(from, to))
+    return false;
   const BitcastClass found = classify_bitcast(from, to);
   const bool keeps_order = found.kind == BitcastKind::kIdentity || found.kind == BitcastKind::kReshape ||
                            found.kind == BitcastKind::kTiledReshape;
@@ -136,7 +137,8 @@ void LayoutEdit::settle(ComputationId computation) {
     std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
     bool changed = false;
     for (size_t k = 0; k < operands.size(); ++k) {
-      if (const auto gone = now.find(operands[k]); gone != now.end()) operands[k] = gone->second, changed = true;
+      if (const auto gone = now.find(operands[k]); gone != now.end())
+        operands[k] = gone->second, changed = true;
       const ShapeRef operand = module_[operands[k]].shape;
       if (!operand->is_array() || relations_.takes(id, k, operand, module_[id].shape)) continue;
       const ShapeRef wanted = relations_.wanted(id, k, operand, module_[id].shape);
@@ -201,13 +203,15 @@ void LayoutEdit::decide_body(ComputationId body, BodyVariant variant, ShapeRef r
       if (!decided_.contains(id) && wanted->is_array() && relations_.makes(id, wanted)) decided_[id] = wanted;
     };
     if (result->is_tuple() && module_[root].operands.size() == result->elements.size())
-      for (size_t i = 0; i < result->elements.size(); ++i) end(module_[root].operands[i], result->elements[i]);
+      for (size_t i = 0; i < result->elements.size(); ++i)
+        end(module_[root].operands[i], result->elements[i]);
     else
       end(root, result);
     for (size_t i = order.size(); i-- > 0;) {
       const InstructionId id = order[i];
       const auto mine = decided_.find(id);
-      if (mine == decided_.end() || dataflow(module_[id].opcode).is_fusion || module_[id].shape->is_tuple()) continue;
+      if (mine == decided_.end() || dataflow(module_[id].opcode).is_fusion || module_[id].shape->is_tuple())
+        continue;
       const ShapeRef shape = mine->second;
       for (size_t k = 0; k < module_[id].operands.size(); ++k) {
         const InstructionId operand = module_[id].operands[k];
@@ -259,7 +263,8 @@ void LayoutEdit::settle_body(ComputationId body, ShapeRef result) {
       else if (!relations_.takes(id, k, operand, module_[id].shape))
         wanted = relations_.wanted(id, k, operand, module_[id].shape);
       if (same_layout(wanted, operand)) continue;
-      operands[k] = copied(operands[k], laid_out_as(module_.shapes(), operand, wanted->layout)), changed = true;
+      operands[k] = copied(operands[k], laid_out_as(module_.shapes(), operand, wanted->layout)),
+      changed = true;
     }
     if (changed) {
       change(id);

@@ -31,7 +31,8 @@ enum class BodyVariant : uint8_t {
   kLead,     // they follow those that use them, from the results on
   kFollow,   // they follow what they are made of, from the parameters on
 };
-inline constexpr BodyVariant kBodyVariants[] = {BodyVariant::kAsGiven, BodyVariant::kLead, BodyVariant::kFollow};
+inline constexpr BodyVariant kBodyVariants[] = {BodyVariant::kAsGiven, BodyVariant::kLead,
+                                                BodyVariant::kFollow};
 
 class LayoutEdit {
  public:
@@ -41,7 +42,8 @@ class LayoutEdit {
 
   /// The shape that the instruction has with `choice`.
   ShapeRef shape_of(InstructionId id, const LayoutChoice& choice) const;
-  /// How operand `k` of an instruction that runs as such lies when it gets there: as it is made, or as a copy.
+  /// How operand `k` of an instruction that runs as such lies when it gets there: as it is made, or as a
+  /// copy.
   ShapeRef presented(InstructionId id, size_t k, const LayoutChoice& choice) const;
   /// It does nothing when its operand and its result lie like this.
   bool vanishes(InstructionId id, ShapeRef operand, ShapeRef result) const;
@@ -51,7 +53,8 @@ class LayoutEdit {
   /// Writes a shape, nothing else.
   void set_shape(InstructionId id, ShapeRef shape);
   /// Gives everything inside a fusion layouts; `operands` and `result` are those outside.
-  void lay_out_body(InstructionId fusion, std::span<const ShapeRef> operands, ShapeRef result, BodyVariant variant);
+  void lay_out_body(InstructionId fusion, std::span<const ShapeRef> operands, ShapeRef result,
+                    BodyVariant variant);
   /// Puts copies before instructions that want them, and drops what does nothing. Requires: the shapes of all
   /// instructions that run as such are set.
   void settle(ComputationId computation);

@@ -46,7 +46,9 @@ class LayoutGroups::Finder {
       out_.computations_.push_back(flow.id);
       for (const InstructionId id : module_[flow.id].instructions) {
         out_.first_[id] = static_cast<int32_t>(slots_.size());
-        for_each_leaf_number(module_[id].shape, [&](int32_t leaf, ShapeRef) { slots_.push_back({id, leaf}); });
+        for_each_leaf_number(module_[id].shape, [&](int32_t leaf, ShapeRef) {
+          slots_.push_back({id, leaf});
+        });
       }
     }
     parent_.resize(slots_.size());
@@ -77,7 +79,8 @@ class LayoutGroups::Finder {
 
   void join(InstructionId id) {
     const Instruction& instruction = module_[id];
-    switch (dataflow(instruction.opcode).value) {
+    const ValueRule rule = dataflow(instruction.opcode).value;
+    switch (rule) {
       case ValueRule::kTuple: {
         int32_t leaf = 0;
         for (const InstructionId element : instruction.operands) {
@@ -94,20 +97,30 @@ class LayoutGroups::Finder {
         break;
       }
       case ValueRule::kForwards:
-        if (module_[operand(id, 0)].shape->logical == instruction.shape->logical) unite_all(id, operand(id, 0));
+        if (module_[operand(id, 0)].shape->logical == instruction.shape->logical)
+          unite_all(id, operand(id, 0));
         break;
       case ValueRule::kShallowCopy:
         if (instruction.shape->is_tuple()) unite_all(id, operand(id, 0));
         break;
-      case ValueRule::kLoop: join_loop(id); break;
-      case ValueRule::kConditional: join_branches(id); break;
-      case ValueRule::kCall: join_call(id, called_in_order(instruction)[0]); break;
+      case ValueRule::kLoop:
+        join_loop(id);
+        break;
+      case ValueRule::kConditional:
+        join_branches(id);
+        break;
+      case ValueRule::kCall:
+        join_call(id, called_in_order(instruction)[0]);
+        break;
       case ValueRule::kCopyStart:
         unite(id, 0, operand(id, 0), 0);
         unite(id, 1, operand(id, 0), 0);
         break;
-      case ValueRule::kCopyDone: unite(id, 0, operand(id, 0), 0); break;
-      default: break;
+      case ValueRule::kCopyDone:
+        unite(id, 0, operand(id, 0), 0);
+        break;
+      default:
+        break;
     }
     for (const InPlacePair& pair : in_place_pairs(module_, instruction)) {
       const InstructionId from = operand(id, static_cast<size_t>(pair.operand));
@@ -120,7 +133,8 @@ class LayoutGroups::Finder {
 
   void join_loop(InstructionId id) {
     unite_all(id, operand(id, 0));
-    for (const ComputationId called : called_in_order(module_[id])) unite_all(id, module_[called].parameters[0]);
+    for (const ComputationId called : called_in_order(module_[id]))
+      unite_all(id, module_[called].parameters[0]);
     unite_all(id, module_[loop_body(module_[id])].root);
   }
 
@@ -258,8 +272,10 @@ class LayoutGroups::Finder {
   void fix_odd(LayoutGroup& group) const {
     const Layout& layout = *group.array->layout;
     std::string_view why;
-    if (group.array->rank() < 2) why = "it has no order: less than two dimensions";
-    else if (!group.array->is_static()) why = "its size is known only when it runs";
+    if (group.array->rank() < 2)
+      why = "it has no order: less than two dimensions";
+    else if (!group.array->is_static())
+      why = "its size is known only when it runs";
     else if (!layout.splits.empty() || layout.metadata_prefix_bytes != 0 || is_sparse(layout))
       why = "it is split, sparse or has metadata";
     for (const LayoutSlot& slot : group.members) {
@@ -276,10 +292,9 @@ class LayoutGroups::Finder {
   }
   static bool same_but_for_space(const Layout& a, const Layout& b) {
     return std::ranges::equal(a.minor_to_major, b.minor_to_major) &&
-           std::ranges::equal(a.tiles, b.tiles,
-                              [](const Tile& x, const Tile& y) {
-                                return std::ranges::equal(x.dimensions, y.dimensions);
-                              }) &&
+           std::ranges::equal(
+               a.tiles, b.tiles,
+               [](const Tile& x, const Tile& y) { return std::ranges::equal(x.dimensions, y.dimensions); }) &&
            a.tail_padding_alignment == b.tail_padding_alignment && a.element_bits == b.element_bits;
   }
 

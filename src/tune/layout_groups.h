@@ -18,11 +18,11 @@ struct LayoutSlot {
 
 struct LayoutGroup {
   std::vector<LayoutSlot> members;
-  ShapeRef array = nullptr;  // of the first member
-  std::string fixed;         // why its layout can't change; empty: it can
-  int32_t makers = 0;        // members that are made there, not handed on
+  ShapeRef array = nullptr;                     // of the first member
+  std::string fixed;                            // why its layout can't change; empty: it can
+  int32_t makers = 0;                           // members that are made there, not handed on
   bool is_argument = false, is_result = false;  // of the entry
-  bool is_unknown = false;   // an operation takes or makes it whose layouts are not known
+  bool is_unknown = false;                      // an operation takes or makes it whose layouts are not known
 };
 
 class LayoutGroups {
@@ -38,8 +38,8 @@ class LayoutGroups {
     const int32_t slot = first_[id];
     return slot < 0 ? -1 : group_[static_cast<size_t>(slot + leaf)];
   }
-  /// Of the fusions that the computations run: bodies that nobody else runs, made of instructions whose layouts
-  /// are known. Others keep their layouts.
+  /// Of the fusions that the computations run: bodies that nobody else runs, made of instructions whose
+  /// layouts are known. Others keep their layouts.
   bool may_relay_body(InstructionId fusion) const { return may_relay_[fusion]; }
   const std::vector<ComputationId>& computations() const { return computations_; }
 

@@ -65,14 +65,15 @@ Result<std::unique_ptr<LayoutProblem>> LayoutProblem::make(const Module& given, 
   problem->groups_ = std::make_unique<LayoutGroups>(module, table, options.free_entry);
   problem->relations_ = std::make_unique<LayoutRelations>(module, table, tiling_policy(device));
   problem->find_moves();
-  problem->edit_ =
-      std::make_unique<LayoutEdit>(*problem->editor_, *problem->relations_, *problem->groups_, problem->moves_);
+  problem->edit_ = std::make_unique<LayoutEdit>(*problem->editor_, *problem->relations_, *problem->groups_,
+                                                problem->moves_);
   std::erase_if(problem->moves_.bitcasts, [&](InstructionId id) {  // likewise
     return !problem->is_spelled_out(id) && problem->groups_->of(id) >= 0 &&
            problem->edit_->vanishes(id, module[module[id].operands[0]].shape, module[id].shape);
   });
   problem->restore_bitcasts();
-  if (Result<void> found = problem->find_candidates(device, options); !found) return tl::unexpected(found.error());
+  if (Result<void> found = problem->find_candidates(device, options); !found)
+    return tl::unexpected(found.error());
   return problem;
 }
 
@@ -105,8 +106,9 @@ void LayoutProblem::add_relays(const OpTable& table, const LayoutProblemOptions&
   };
   const auto can_change = [&](InstructionId id) {
     const ShapeRef shape = module[id].shape;
-    return shape->is_array() && shape->rank() > 1 && shape->is_static() && shape->memory_space() != kHostSpace &&
-           shape->layout->splits.empty() && shape->layout->metadata_prefix_bytes == 0 && matches(id);
+    return shape->is_array() && shape->rank() > 1 && shape->is_static() &&
+           shape->memory_space() != kHostSpace && shape->layout->splits.empty() &&
+           shape->layout->metadata_prefix_bytes == 0 && matches(id);
   };
   const auto make = [&](InstructionId from) {
     const InstructionId operands[] = {from};
@@ -126,7 +128,8 @@ void LayoutProblem::add_relays(const OpTable& table, const LayoutProblemOptions&
       std::vector<InstructionId> operands(module[id].operands.begin(), module[id].operands.end());
       for (size_t k = 0; k < operands.size(); ++k) {
         if (id == root) {
-          const bool ours = can_change(operands[k]) && dataflow(module[id].opcode).value == ValueRule::kTuple &&
+          const bool ours = can_change(operands[k]) &&
+                            dataflow(module[id].opcode).value == ValueRule::kTuple &&
                             !groups[groups.of(operands[k])].is_argument;
           if (ours) list.push_back(operands[k] = make(operands[k]));
         } else if (rule.operands[k].wish != LayoutWish::kKeep && now.contains(operands[k])) {
@@ -138,8 +141,8 @@ void LayoutProblem::add_relays(const OpTable& table, const LayoutProblemOptions&
       if (id == root || !can_change(id)) continue;
       const LayoutGroup& group = groups[groups.of(id)];
       const ValueRule value = dataflow(module[id].opcode).value;
-      const bool taken_out = value == ValueRule::kElement && dataflow(module[module[id].operands[0]].opcode).value !=
-                                                                 ValueRule::kTuple;
+      const bool taken_out = value == ValueRule::kElement &&
+                             dataflow(module[module[id].operands[0]].opcode).value != ValueRule::kTuple;
       const bool begins = value == ValueRule::kMakesAll || value == ValueRule::kParameter || taken_out;
       if (!begins || !(group.is_argument || group.is_unknown)) continue;
       list.push_back(now[id] = make(id));
@@ -167,7 +170,8 @@ void LayoutProblem::find_moves() {
         one.is_argument && (module.find(AttrKey::kInputOutputAlias) || module.find(AttrKey::kBufferDonor));
     return one.makers == 1 && !donated;
   };
-  std::unordered_set<InstructionId> of_arguments, returned;  // what may turn out to be an argument, or a result
+  std::unordered_set<InstructionId> of_arguments,
+      returned;  // what may turn out to be an argument, or a result
   for (const auto& [id, from] : relays_)
     if ((*groups_)[groups_->of(id)].is_result) returned.insert(from);
   for (const ComputationId computation : groups_->computations()) {
@@ -221,7 +225,8 @@ ShapeRef LayoutProblem::array_with(int32_t group, const Layout* layout) const {
 bool LayoutProblem::is_allowed(int32_t group, ShapeRef array) const {
   const LayoutGroup& one = (*groups_)[group];
   for (const LayoutSlot& slot : one.members) {
-    if (slot.leaf == 0 && (*module_)[slot.id].shape->is_array() && !relations_->makes(slot.id, array)) return false;
+    if (slot.leaf == 0 && (*module_)[slot.id].shape->is_array() && !relations_->makes(slot.id, array))
+      return false;
     bool on_chip = false;
     for_each_leaf_number((*module_)[slot.id].shape, [&](int32_t number, ShapeRef leaf) {
       on_chip |= number == slot.leaf && leaf->memory_space() != kDefaultMemorySpace;
@@ -284,9 +289,8 @@ Result<void> LayoutProblem::find_candidates(const DeviceConfig& device, const La
     const auto size = [&](const Layout* layout) { return array_size(array_with(group, layout)).count(); };
     int64_t least = size(list[0]);
     for (const Layout* layout : list) least = std::min(least, size(layout));
-    std::erase_if(list, [&](const Layout* layout) {
-      return layout != list[0] && size(layout) / kMostPadding > least;
-    });
+    std::erase_if(
+        list, [&](const Layout* layout) { return layout != list[0] && size(layout) / kMostPadding > least; });
   }
   std::erase_if(free_groups_, [&](int32_t group) { return candidates(group).size() < 2; });
   return {};
@@ -301,8 +305,10 @@ void LayoutProblem::exchange_candidates() {
       for (size_t k = 0; k < instruction.operands.size(); ++k) {
         const InstructionId operand = instruction.operands[k];
         if (!(*module_)[operand].shape->is_array()) continue;
-        if (const ShapeRef wanted = relations_->follow(id, k, (*module_)[operand].shape)) offer(groups_->of(id), wanted);
-        if (const ShapeRef wanted = relations_->lead(id, k, instruction.shape)) offer(groups_->of(operand), wanted);
+        if (const ShapeRef wanted = relations_->follow(id, k, (*module_)[operand].shape))
+          offer(groups_->of(id), wanted);
+        if (const ShapeRef wanted = relations_->lead(id, k, instruction.shape))
+          offer(groups_->of(operand), wanted);
       }
     }
   }
@@ -315,7 +321,8 @@ std::string_view LayoutProblem::name_of(InstructionId id) const {
 
 LayoutChoice LayoutProblem::as_given() const {
   LayoutChoice choice;
-  for (const std::vector<const Layout*>& list : candidates_) choice.push_back(list.size() < 2 ? nullptr : list[0]);
+  for (const std::vector<const Layout*>& list : candidates_)
+    choice.push_back(list.size() < 2 ? nullptr : list[0]);
   return choice;
 }
 

@@ -33,7 +33,8 @@ class LayoutProblem {
   const LayoutGroups& groups() const { return *groups_; }
   const LayoutRelations& relations() const { return *relations_; }
   LayoutEdit& edit() { return *edit_; }
-  /// Of a group; the first one is the one that it has, the only one of a group that is fixed. In memory space 0.
+  /// Of a group; the first one is the one that it has, the only one of a group that is fixed. In memory space
+  /// 0.
   const std::vector<const Layout*>& candidates(int32_t group) const {
     return candidates_[static_cast<size_t>(group)];
   }
@@ -67,9 +68,9 @@ class LayoutProblem {
   std::unique_ptr<LayoutEdit> edit_;
   LayoutMoves moves_;
   std::vector<std::pair<InstructionId, Instruction>> bitcasts_;  // as given
-  std::unordered_map<InstructionId, InstructionId> relays_;  // what they copy
-  std::vector<std::vector<const Layout*>> candidates_;  // by group
-  std::vector<uint8_t> open_;  // by group
+  std::unordered_map<InstructionId, InstructionId> relays_;      // what they copy
+  std::vector<std::vector<const Layout*>> candidates_;           // by group
+  std::vector<uint8_t> open_;                                    // by group
   std::vector<int32_t> free_groups_;
 };
 

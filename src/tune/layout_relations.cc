@@ -41,7 +41,8 @@ Order without_ones(Order order, ShapeRef array) {
   return order;
 }
 
-/// Both orders are of the dimensions of `a`. Sizes of 1 count only in the two fastest places, which tiles cover.
+/// Both orders are of the dimensions of `a`. Sizes of 1 count only in the two fastest places, which tiles
+/// cover.
 bool same_order(const Order& a, const Order& b, ShapeRef first, ShapeRef second, const Order& to_second) {
   if (a.size() != b.size()) return false;
   const auto fast = static_cast<std::ptrdiff_t>(std::min<size_t>(a.size(), 2));
@@ -86,7 +87,8 @@ bool same_places(ShapePool& pool, ShapeRef a, ShapeRef b) {
     b = pool.array(a->element_type, b->dimensions, b->layout, b->dynamic);
   }
   const BitcastKind kind = classify_bitcast(a, b).kind;
-  return kind == BitcastKind::kIdentity || kind == BitcastKind::kReshape || kind == BitcastKind::kTiledReshape;
+  return kind == BitcastKind::kIdentity || kind == BitcastKind::kReshape ||
+         kind == BitcastKind::kTiledReshape;
 }
 
 ShapeRef laid_out_as(ShapePool& pool, ShapeRef array, const Layout* layout) {
@@ -122,7 +124,8 @@ ShapeRef LayoutRelations::in_order_of(ShapeRef array, Order order, ShapeRef othe
   std::vector<int64_t> mine, others;
   for (const int64_t i : order) mine.push_back(array->dim(i));
   for (const int64_t i : other->layout->minor_to_major) others.push_back(other->dim(i));
-  if (mine != others || element_storage_bits(array) != element_storage_bits(other)) return ordered(array, order);
+  if (mine != others || element_storage_bits(array) != element_storage_bits(other))
+    return ordered(array, order);
   Layout layout = *other->layout;
   layout.minor_to_major = order;
   ShapePool& pool = module_.shapes();
@@ -157,11 +160,15 @@ bool LayoutRelations::takes(InstructionId id, size_t k, ShapeRef operand, ShapeR
 ShapeRef LayoutRelations::wanted(InstructionId id, size_t k, ShapeRef operand, ShapeRef result) const {
   const OperandLayoutRule& rule = operand_rule(id, k);
   switch (rule.wish) {
-    case LayoutWish::kAny: return operand;
-    case LayoutWish::kKeep: return laid_out_as(module_.shapes(), operand, originals_[operand_of(id, k)]->layout);
+    case LayoutWish::kAny:
+      return operand;
+    case LayoutWish::kKeep:
+      return laid_out_as(module_.shapes(), operand, originals_[operand_of(id, k)]->layout);
     case LayoutWish::kProduct:
-      return ordered(operand, product_order(operand->layout->minor_to_major, operand->dimensions, rule.parts));
-    case LayoutWish::kLike: break;
+      return ordered(operand,
+                     product_order(operand->layout->minor_to_major, operand->dimensions, rule.parts));
+    case LayoutWish::kLike:
+      break;
   }
   if (is_complete(rule.dimensions, operand->rank()))
     return in_order_of(operand, renamed(result, rule.dimensions), result);
@@ -185,9 +192,11 @@ bool LayoutRelations::makes(InstructionId id, ShapeRef result) const {
 ShapeRef LayoutRelations::follow(InstructionId id, size_t k, ShapeRef operand) const {
   const OperandLayoutRule& rule = operand_rule(id, k);
   const ShapeRef result = originals_[id];
-  if (rule.dimensions.empty() || !operand->is_array() || operand->rank() < 2 || result->rank() < 2) return nullptr;
+  if (rule.dimensions.empty() || !operand->is_array() || operand->rank() < 2 || result->rank() < 2)
+    return nullptr;
   if (!unnamed_are_ones(result, rule.dimensions)) return nullptr;
-  return in_order_of(result, completed(renamed(operand, inverse(rule.dimensions, operand->rank())), result->rank()),
+  return in_order_of(result,
+                     completed(renamed(operand, inverse(rule.dimensions, operand->rank())), result->rank()),
                      operand);
 }
 
@@ -195,7 +204,8 @@ ShapeRef LayoutRelations::lead(InstructionId id, size_t k, ShapeRef result) cons
   const OperandLayoutRule& rule = operand_rule(id, k);
   const ShapeRef operand = originals_[operand_of(id, k)];
   if (!operand->is_array() || operand->rank() < 2) return nullptr;
-  if (rule.wish == LayoutWish::kProduct || rule.wish == LayoutWish::kKeep) return wanted(id, k, operand, result);
+  if (rule.wish == LayoutWish::kProduct || rule.wish == LayoutWish::kKeep)
+    return wanted(id, k, operand, result);
   if (rule.dimensions.empty() || !result->is_array() || result->rank() < 2) return nullptr;
   if (rule.wish == LayoutWish::kLike) return wanted(id, k, operand, result);
   if (!unnamed_are_ones(operand, inverse(rule.dimensions, operand->rank()))) return nullptr;

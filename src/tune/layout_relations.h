@@ -1,5 +1,5 @@
-// How the layouts around an instruction go together: whether it takes an operand as it lies, how it would rather
-// have it, and what follows from what.
+// How the layouts around an instruction go together: whether it takes an operand as it lies, how it would
+// rather have it, and what follows from what.
 #pragma once
 
 #include <vector>
@@ -25,16 +25,16 @@ class LayoutRelations {
   /// Its shape as the module was given.
   ShapeRef original(InstructionId id) const { return originals_[id]; }
 
-  /// Operand `k` may lie as `operand` when the result lies as `result`. What the module was given goes with each
-  /// other.
+  /// Operand `k` may lie as `operand` when the result lies as `result`. What the module was given goes with
+  /// each other.
   bool takes(InstructionId id, size_t k, ShapeRef operand, ShapeRef result) const;
   /// `operand` in the nearest layout that takes() is true of.
   ShapeRef wanted(InstructionId id, size_t k, ShapeRef operand, ShapeRef result) const;
   /// The result may lie like this.
   bool makes(InstructionId id, ShapeRef result) const;
 
-  /// The layout of the result with which operand `k` fits as it lies, or with which nothing moves; null: nothing
-  /// can be said.
+  /// The layout of the result with which operand `k` fits as it lies, or with which nothing moves; null:
+  /// nothing can be said.
   ShapeRef follow(InstructionId id, size_t k, ShapeRef operand) const;
   /// The other way round, for any operand.
   ShapeRef lead(InstructionId id, size_t k, ShapeRef result) const;

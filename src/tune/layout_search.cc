@@ -9,7 +9,8 @@
 
 namespace hlosim {
 
-LayoutSearch::LayoutSearch(LayoutProblem& problem, LayoutCosts& costs, LayoutEvaluation evaluate, bool additive)
+LayoutSearch::LayoutSearch(LayoutProblem& problem, LayoutCosts& costs, LayoutEvaluation evaluate,
+                           bool additive)
     : problem_(problem), costs_(costs), evaluate_(std::move(evaluate)), additive_(additive) {
   find_links();
 }
@@ -33,7 +34,7 @@ LayoutSearchResult LayoutSearch::run(LayoutScore given, const LayoutSearchOption
   for (const int32_t group : order_) decided[static_cast<size_t>(group)] = 0;
   LayoutChoice choice = problem_.as_given();
   std::vector<LayoutScore> bounds;
-  LayoutScore total;
+  LayoutScore total = additive_ ? costs_.constant() : LayoutScore{};
   for (size_t part = 0; part < costs_.parts(); ++part) {
     bounds.push_back(bound_of(part, choice, decided));
     total += bounds.back();
@@ -212,7 +213,7 @@ void LayoutSearch::search_by_estimate() {
 }
 
 LayoutScore LayoutSearch::score_of_now() const {
-  LayoutScore sum;
+  LayoutScore sum = costs_.constant();
   for (const LayoutScore& score : part_scores_) sum += score;
   return sum;
 }
@@ -266,14 +267,19 @@ void LayoutSearch::simplify() {
 
 // ── branch and bound ────────────────────────────────────────────
 
-LayoutScore LayoutSearch::bound_of(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided) {
+LayoutScore LayoutSearch::bound_of(size_t part, const LayoutChoice& choice,
+                                   const std::vector<uint8_t>& decided) {
   return additive_ ? costs_.bound(part, choice, decided) : LayoutScore{};
 }
 
 void LayoutSearch::branch(size_t depth, std::vector<uint8_t>& decided, LayoutChoice& choice,
                           std::vector<LayoutScore>& bounds, LayoutScore total) {
   if (!complete_ || total >= best_.score) return;
-  if (depth == order_.size()) return offer(choice);
+  if (depth == order_.size()) {
+    constexpr int64_t kStepsOfEvaluation = 10;  // it takes about as long
+    best_.steps += kStepsOfEvaluation;
+    return offer(choice);
+  }
   const int32_t group = order_[depth];
   const auto i = static_cast<size_t>(group);
   struct Way {

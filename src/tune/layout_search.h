@@ -1,5 +1,5 @@
-// The choice of layouts: descent from the layouts that the module has, with kicks; and branch and bound, which
-// ends with the best choice there is.
+// The choice of layouts: descent from the layouts that the module has, with kicks; and branch and bound,
+// which ends with the best choice there is.
 #pragma once
 
 #include <functional>
@@ -16,16 +16,16 @@ using LayoutEvaluation = std::function<std::optional<LayoutScore>(const LayoutCh
 
 struct LayoutSearchOptions {
   uint64_t seed = 1;
-  int64_t moves = 20000;            // choices that are looked at by estimate
-  int64_t steps = 20000;            // of branch and bound, choices of one layout each; 0: none
+  int64_t moves = 20000;  // choices that are looked at by estimate
+  int64_t steps = 20000;  // of branch and bound: choices of one layout each, evaluations count ten; 0: none
   std::function<bool()> out_of_time;  // asked now and then
 };
 
 struct LayoutSearchResult {
   LayoutChoice choice;
-  LayoutScore score;       // evaluated
-  LayoutScore bound;       // no choice is better
-  bool exact = false;      // the choice is the best of all candidates
+  LayoutScore score;   // evaluated
+  LayoutScore bound;   // no choice is better
+  bool exact = false;  // the choice is the best of all candidates
   int64_t moves = 0, steps = 0, evaluations = 0;
 };
 
@@ -64,8 +64,8 @@ class LayoutSearch {
   std::optional<LayoutScore> evaluate(const LayoutChoice& choice);
   void offer(const LayoutChoice& choice);
   bool stop();
-  void branch(size_t depth, std::vector<uint8_t>& decided, LayoutChoice& choice, std::vector<LayoutScore>& bounds,
-              LayoutScore total);
+  void branch(size_t depth, std::vector<uint8_t>& decided, LayoutChoice& choice,
+              std::vector<LayoutScore>& bounds, LayoutScore total);
   LayoutScore bound_of(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided);
 
   LayoutProblem& problem_;

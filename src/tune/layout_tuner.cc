@@ -63,9 +63,12 @@ class Tuner {
   LayoutScore score(const LayoutFigures& figures) const {
     const int64_t time = figures.time.count(), bytes = figures.hbm.count();
     switch (options_.objective) {
-      case LayoutObjective::kTime: return {time, bytes};
-      case LayoutObjective::kBytes: return {bytes, time};
-      case LayoutObjective::kMemory: break;
+      case LayoutObjective::kTime:
+        return {time, bytes};
+      case LayoutObjective::kBytes:
+        return {bytes, time};
+      case LayoutObjective::kMemory:
+        break;
     }
     return {figures.peak.count(), time};
   }
@@ -115,7 +118,7 @@ class Tuner {
     if (!other) return change;
     change.saved = other->figures.time - tuning.after.time;
     change.saved_hbm = other->figures.hbm - tuning.after.hbm;
-    change.why = why(change, tuning, moves_missing(*other->module, *tuning.module));
+    change.why = why(change, moves_missing(*other->module, *tuning.module));
     return change;
   }
 
@@ -202,8 +205,8 @@ class Tuner {
                              table_[b[found->second].opcode].has(kFree);
         if (table_[instruction.opcode].has(kFree) || (found != there.end() && !bitcast)) continue;
         const Instruction& operand = a[instruction.operands[0]];
-        moves.push_back({std::string(instruction.name), std::string(operand.name), operand.shape, instruction.shape,
-                         bitcast});
+        moves.push_back({std::string(instruction.name), std::string(operand.name), operand.shape,
+                         instruction.shape, bitcast});
       }
     }
     return moves;
@@ -214,9 +217,7 @@ class Tuner {
     return ids;
   }
 
-  static std::string why(const LayoutChange& change, const LayoutTuning& tuning,
-                         const std::vector<LayoutMove>& moves) {
-    (void)tuning;
+  static std::string why(const LayoutChange& change, const std::vector<LayoutMove>& moves) {
     const Bytes before = array_size(change.before), after = array_size(change.after);
     std::string text;
     if (after < before)
@@ -303,7 +304,8 @@ Result<LayoutQuestion> parse_layout_question(std::string_view text) {
 
 namespace {
 
-Result<LayoutSlot> slot_of(const LayoutProblem& problem, const Module& module, const LayoutQuestion& question) {
+Result<LayoutSlot> slot_of(const LayoutProblem& problem, const Module& module,
+                           const LayoutQuestion& question) {
   std::vector<std::string_view> names;
   for (const ComputationId computation : problem.groups().computations()) {
     for (const InstructionId id : module[computation].instructions) {
@@ -311,8 +313,9 @@ Result<LayoutSlot> slot_of(const LayoutProblem& problem, const Module& module, c
       if (module[id].name != question.value) continue;
       const ShapeRef part = subshape(module[id].shape, question.index);
       if (!part || !part->is_array())
-        return failure(fmt::format("{} is {}, not an array", question.value, to_text_without_layout(module[id].shape)),
-                       "an element of a tuple is named as in while.1{2}");
+        return failure(
+            fmt::format("{} is {}, not an array", question.value, to_text_without_layout(module[id].shape)),
+            "an element of a tuple is named as in while.1{2}");
       return LayoutSlot{id, leaf_number(module[id].shape, question.index)};
     }
   }
@@ -343,7 +346,8 @@ Result<ShapeRef> asked_shape(const LayoutProblem& problem, Module& module, Shape
 }  // namespace
 
 Result<LayoutTuning> ask_layouts(const Module& module, const OpTable& table, const Device& device,
-                                 const LayoutTuneOptions& options, const std::vector<LayoutQuestion>& questions) {
+                                 const LayoutTuneOptions& options,
+                                 const std::vector<LayoutQuestion>& questions) {
   Tuner tuner(table, device, options);
   if (Result<void> ready = tuner.prepare(module); !ready) return tl::unexpected(ready.error());
   LayoutProblem& problem = tuner.problem();
@@ -355,8 +359,9 @@ Result<LayoutTuning> ask_layouts(const Module& module, const OpTable& table, con
     const int32_t group = problem.groups().of(slot->id, slot->leaf);
     const LayoutGroup& one = problem.groups()[group];
     if (!one.fixed.empty())
-      return failure(fmt::format("{} can't have another layout: {}", question.value, one.fixed),
-                     one.is_argument || one.is_result ? "--free-entry lets arguments and results change" : "");
+      return failure(
+          fmt::format("{} can't have another layout: {}", question.value, one.fixed),
+          one.is_argument || one.is_result ? "--free-entry lets arguments and results change" : "");
     const Result<ShapeRef> shape = asked_shape(problem, problem.module(), one.array, question);
     if (!shape) return tl::unexpected(shape.error());
     choice[static_cast<size_t>(group)] = problem.add_candidate(group, *shape);

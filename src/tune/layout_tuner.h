@@ -45,7 +45,7 @@ struct LayoutChange {
   std::string value;  // "fusion.3", "while.1{2}"
   size_t others = 0;  // that share its layout, and its memory or its place in the program
   ShapeRef before = nullptr, after = nullptr;  // of the tuned module's pool
-  Picoseconds saved{};  // what the module takes longer if this one stays as it was
+  Picoseconds saved{};                         // what the module takes longer if this one stays as it was
   Bytes saved_hbm{};
   std::string why;
 };
@@ -78,9 +78,10 @@ struct LayoutQuestion {
 };
 Result<LayoutQuestion> parse_layout_question(std::string_view text);
 
-/// The module with these layouts and no other change; `changes` has one entry per question. Errors: unknown values, arrays that
-/// can't change, layouts that are none; as simulate().
+/// The module with these layouts and no other change; `changes` has one entry per question. Errors: unknown
+/// values, arrays that can't change, layouts that are none; as simulate().
 Result<LayoutTuning> ask_layouts(const Module& module, const OpTable& table, const Device& device,
-                                 const LayoutTuneOptions& options, const std::vector<LayoutQuestion>& questions);
+                                 const LayoutTuneOptions& options,
+                                 const std::vector<LayoutQuestion>& questions);
 
 }  // namespace hlosim

@@ -1,5 +1,5 @@
-// Tuned layouts: known bad ones are found, the exact search equals enumeration, rewritten modules compute the same,
-// also on real bytes, and take what was said.
+// Tuned layouts: known bad ones are found, the exact search equals enumeration, rewritten modules compute the
+// same, also on real bytes, and take what was said.
 #include "tune/layout_tuner.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,8 @@ LayoutTuning tuned(const std::string& text, const LayoutTuneOptions& options = {
   return result ? std::move(*result) : LayoutTuning();
 }
 
-LayoutTuning answer(const std::string& text, const std::string& question, const LayoutTuneOptions& options = {}) {
+LayoutTuning answer(const std::string& text, const std::string& question,
+                    const LayoutTuneOptions& options = {}) {
   const Module module = test::module_or_fail(text);
   const Result<LayoutQuestion> parsed = parse_layout_question(question);
   EXPECT_TRUE(parsed);
@@ -228,12 +229,15 @@ std::string random_graph(uint64_t seed) {
         made = {made.name, a.columns, a.rows};
         call = fmt::format("transpose({}), dimensions={{1,0}}", a.name);
         break;
-      case 1: call = fmt::format("copy({})", a.name); break;
+      case 1:
+        call = fmt::format("copy({})", a.name);
+        break;
       case 2: {
         const Value b = values[below(values.size())];
         if (b.rows == a.columns) {
           made = {made.name, a.rows, b.columns};
-          call = fmt::format("dot({}, {}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}", a.name, b.name);
+          call = fmt::format("dot({}, {}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}", a.name,
+                             b.name);
           break;
         }
         [[fallthrough]];
@@ -253,7 +257,8 @@ std::string random_graph(uint64_t seed) {
 }
 
 /// The best of all combinations, one after the other.
-std::optional<LayoutScore> enumerated(const std::string& text, LayoutObjective objective, int64_t most, int64_t& tried) {
+std::optional<LayoutScore> enumerated(const std::string& text, LayoutObjective objective, int64_t most,
+                                      int64_t& tried) {
   const Module module = test::module_or_fail(text);
   auto problem = LayoutProblem::make(module, op_table(), device().config, {});
   EXPECT_TRUE(problem);
@@ -263,7 +268,8 @@ std::optional<LayoutScore> enumerated(const std::string& text, LayoutObjective o
   EXPECT_TRUE(costs);
   const std::vector<int32_t>& groups = (*problem)->free_groups();
   int64_t combinations = 1;
-  for (const int32_t group : groups) combinations *= static_cast<int64_t>((*problem)->candidates(group).size());
+  for (const int32_t group : groups)
+    combinations *= static_cast<int64_t>((*problem)->candidates(group).size());
   if (combinations > most) return std::nullopt;
   std::optional<LayoutScore> best;
   for (int64_t i = 0; i < combinations; ++i) {
@@ -287,7 +293,7 @@ std::optional<LayoutScore> enumerated(const std::string& text, LayoutObjective o
     const LayoutScore estimate = (*costs)->total(choice);
     EXPECT_GE(estimate, score) << text << to_text(*written, op_table());
     std::vector<uint8_t> decided(static_cast<size_t>((*problem)->groups().size()));
-    LayoutScore bound;
+    LayoutScore bound = (*costs)->constant();
     for (size_t part = 0; part < (*costs)->parts(); ++part) bound += (*costs)->bound(part, choice, decided);
     EXPECT_LE(bound.first, score.first) << text;
     if (!best || score < *best) best = score;
@@ -390,8 +396,9 @@ TEST(LayoutTuner, AnyChoiceComputesTheSame) {
     if (!after) continue;
     const test::Outputs outputs = test::execute(*after, inputs);
     EXPECT_EQ(outputs.error, "") << "seed " << seed << "\n" << to_text(*after, op_table());
-    EXPECT_TRUE(test::same_bits(before, outputs)) << "seed " << seed << "\n"
-                                                  << to_text(module, op_table()) << to_text(*after, op_table());
+    EXPECT_TRUE(test::same_bits(before, outputs))
+        << "seed " << seed << "\n"
+        << to_text(module, op_table()) << to_text(*after, op_table());
     ++compared;
     moved += after->instructions.size() > module.instructions.size();
     if (testing::Test::HasFailure()) return;
@@ -411,11 +418,12 @@ TEST(LayoutTuner, AnyChoiceRunsOnRealBytes) {
     const std::string text = to_text(*after, op_table());
     const test::BothWays ways = test::run_both_ways(
         test::module_or_fail(text), test::module_or_fail(text), {},
-        [&](const Module& one, MemoryPool& pool) { return test::random_arguments(one, seed, pool); }, test::twins,
-        int64_t{64} << 20);
+        [&](const Module& one, MemoryPool& pool) { return test::random_arguments(one, seed, pool); },
+        test::twins, int64_t{64} << 20);
     ran += ways.ran;
     EXPECT_TRUE(ways.problem.empty() || ways.problem.find(to_text(FaultKind::kNotANoOp)) != std::string::npos)
-        << "seed " << seed << ": " << ways.problem << "\n" << text;
+        << "seed " << seed << ": " << ways.problem << "\n"
+        << text;
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(ran, 30);
