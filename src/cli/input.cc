@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "dumps/hlo_file.h"
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
 #include "ops/module_rules.h"
@@ -15,10 +16,12 @@
 namespace hlosim {
 
 Result<SourcePtr> read_input(const std::string& path, Streams streams) {
-  if (path != "-") return read_source(path);
+  if (path != "-") return read_text_source(path);
   if (!streams.standard_input) {
     std::string text(std::istreambuf_iterator<char>(streams.in), {});
-    streams.standard_input = std::make_shared<const SourceFile>("<stdin>", std::move(text));
+    Result<SourcePtr> source = as_text(std::make_shared<const SourceFile>("<stdin>", std::move(text)));
+    if (!source) return source;
+    streams.standard_input = std::move(*source);
   }
   return streams.standard_input;
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "dumps/hlo_file.h"
 #include "report/sweep_point.h"
 
 namespace hlosim {
@@ -113,7 +114,7 @@ class ExperimentReader {
       const std::vector<std::string> files = files_matching(path.string());
       if (files.empty()) return error(item, fmt::format("no file matches \"{}\"", shown(item.text, 200)));
       for (const std::string& file : files) {
-        Result<SourcePtr> source = read_source(file);
+        Result<SourcePtr> source = read_text_source(file);
         if (!source) return error(item, source.error().message, source.error().hint);
         experiment_.modules.push_back({module_name(file), std::move(*source)});
       }

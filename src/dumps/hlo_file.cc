@@ -1,0 +1,27 @@
+#include "dumps/hlo_file.h"
+
+#include <fmt/format.h>
+
+#include "dumps/packed.h"
+
+namespace hlosim {
+
+Result<SourcePtr> as_text(SourcePtr source) {
+  if (is_packed(source->text())) {
+    Result<std::string> text = unpacked(source->text(), source->name());
+    if (!text) return tl::unexpected(text.error());
+    return std::make_shared<const SourceFile>(source->name(), std::move(*text));
+  }
+  const std::string_view name = source->name();
+  const std::string_view plain = without_packing(name);
+  if (plain.size() != name.size())
+    return failure(fmt::format("cannot unpack '{}': it is no {} data", name, name.ends_with(".gz") ? "gzip" : "Zstandard"));
+  return source;
+}
+
+Result<SourcePtr> read_text_source(const std::string& path) {
+  Result<SourcePtr> source = read_source(path);
+  return source ? as_text(std::move(*source)) : source;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,17 @@
+// HLO text from whatever a file holds.
+#pragma once
+
+#include <string>
+
+#include "base/source.h"
+
+namespace hlosim {
+
+/// The same input as text: unpacked where gzip or Zstandard packed it. Its name stays. Errors: damaged, too large
+/// (packed.h); a name that ends in .gz or .zst, and bytes that are neither.
+Result<SourcePtr> as_text(SourcePtr source);
+
+/// as_text() of a file, or of standard input for `-`.
+Result<SourcePtr> read_text_source(const std::string& path);
+
+}  // namespace hlosim
