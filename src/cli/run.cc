@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "cli/command_lookup.h"
+#include "cli/compare_commands.h"
 
 namespace hlosim {
 namespace {
@@ -18,6 +19,9 @@ namespace {
 constexpr Command kCommands[] = {
     {"report", "Estimate what modules cost on a device: time, traffic, memory, padding.", declare_report},
     {"explain", "Why an instruction takes the time it takes, number by number.", declare_explain},
+    {"diff", "What changed between two modules, and what each change costs.", declare_diff},
+    {"gate", "Fail when modules cost more than a baseline allows, and say why.", declare_gate},
+    {"init", "Write a commented configuration for gate.", declare_init},
     {"trace", "Write what runs when: for Perfetto and Chrome, or as a picture.", declare_trace},
     {"check", "Read and verify modules; report what is wrong with them.", declare_check},
     {"run", "Execute a module on this processor; compare results.", declare_run, true},

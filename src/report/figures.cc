@@ -1,0 +1,302 @@
+#include "report/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "base/saturating.h"
+#include "model/version.h"
+#include "report/structure.h"
+
+namespace hlosim {
+namespace {
+
+enum Common : size_t {
+  kTime,
+  kExposedCopies,
+  kExposedCollectives,
+  kExposedOthers,
+  kHbmBytes,
+  kSentBytes,
+  kPaddingBytes,
+  kFlops,
+  kVectorOperations,
+  kTranscendentals,
+  kCommonCount
+};
+constexpr std::string_view kCommonNames[] = {"time",          "exposed_copies",    "exposed_collectives",
+                                             "exposed_others", "hbm_bytes",        "sent_bytes",
+                                             "padding_bytes", "flops",             "vector_operations",
+                                             "transcendentals"};
+static_assert(std::size(kCommonNames) == kCommonCount);
+
+constexpr MetricUnit unit_of(size_t common) {
+  return common <= kExposedOthers  ? MetricUnit::kPicoseconds
+         : common <= kPaddingBytes ? MetricUnit::kBytes
+                                   : MetricUnit::kCount;
+}
+
+// The value of `key=` in the metadata as written, quotes taken off; empty when there is none.
+std::string_view metadata_value(const Instruction& instruction, std::string_view key) {
+  const Attr* metadata = instruction.find(AttrKey::kMetadata);
+  if (!metadata) return {};
+  const std::string_view text = metadata->text();
+  for (size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    const size_t value = at + key.size();
+    const bool is_key = at > 0 && (text[at - 1] == '{' || text[at - 1] == ' ' || text[at - 1] == ',');
+    if (!is_key || value >= text.size() || text[value] != '=') continue;
+    const bool quoted = text.substr(value + 1, 1) == "\"";
+    const size_t begin = value + (quoted ? 2 : 1);
+    const size_t end = text.find_first_of(quoted ? "\"" : " ,}", begin);
+    return text.substr(begin, std::min(end, text.size()) - begin);
+  }
+  return {};
+}
+
+int64_t number_or_zero(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+class Maker {
+ public:
+  Maker(const Report& report, const Module& module, const OpTable& table, const Estimate& estimate)
+      : report_(report),
+        given_(module),
+        ran_(estimate.lowered ? *estimate.lowered : module),
+        estimate_(estimate),
+        structure_(structure_of(ran_, table)),
+        row_of_(ran_.instructions.size(), -1) {
+    figures_.structure =
+        fmt::format("{:016x}", estimate.lowered ? structure_of(module, table).module : structure_.module);
+  }
+
+  Figures make() {
+    about();
+    for (const InstructionRecord& record : estimate_.simulation.instructions) add_record(record);
+    add_transfers();
+    add_padding();
+    add_peaks();
+    return std::move(figures_);
+  }
+
+ private:
+  void about() {
+    figures_.module_name = report_.module_name;
+    figures_.module_file = report_.module_file;
+    figures_.module_fingerprint = report_.module_fingerprint;
+    figures_.device_name = report_.device_name;
+    figures_.device_file = report_.device_file;
+    figures_.device_fingerprint = report_.device_fingerprint;
+    figures_.model_version = kModelVersion;
+    figures_.metrics = common_metrics();
+    const Totals& totals = report_.totals;
+    figures_.totals = {totals.makespan.count(),
+                       totals.exposed_copies.count(),
+                       totals.exposed_collectives.count(),
+                       totals.exposed_others.count(),
+                       report_.hbm_traffic().total().count(),
+                       totals.sent.count(),
+                       report_.padding_total.extra.count(),
+                       totals.flops.count(),
+                       totals.vector_operations,
+                       totals.transcendentals};
+    for (const ReportSpace& space : report_.spaces) {
+      if (!space.is_used) continue;
+      std::string name = "peak." + space.name;
+      if (figures_.index_of(name) >= 0) name += fmt::format(".S({})", space.number);
+      figures_.metrics.push_back({std::move(name), MetricUnit::kBytes});
+      figures_.totals.push_back(space.peak.count());
+    }
+    if (given_.source) {
+      const size_t entry = given_.source->text().find("HloModule");
+      if (entry != std::string_view::npos) {
+        header_lines();
+        figures_.line = line_of_module();
+      }
+    }
+  }
+
+  void header_lines() {
+    const std::string_view text = given_.source->text();
+    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+      line_ends_.push_back(static_cast<uint32_t>(at));
+    for (const Instruction& instruction : given_.instructions)
+      line_by_name_.try_emplace(instruction.name, line_of(instruction.offset));
+  }
+  int64_t line_of(uint32_t offset) const {
+    return 1 + (std::lower_bound(line_ends_.begin(), line_ends_.end(), offset) - line_ends_.begin());
+  }
+  // Of several modules in one text: the last header above the entry computation.
+  int64_t line_of_module() const {
+    const uint32_t entry = given_.entry_computation().offset;
+    const size_t header = given_.source->text().substr(0, entry).rfind("HloModule");
+    return header == std::string_view::npos ? 1 : line_of(static_cast<uint32_t>(header));
+  }
+
+  // Lowered instructions have no text of their own: the line of what they were made of.
+  int64_t line_of(const Instruction& instruction) const {
+    if (const auto found = line_by_name_.find(instruction.name); found != line_by_name_.end()) return found->second;
+    if (!estimate_.lowered) return 0;
+    int64_t line = 0;
+    for_each_called(instruction, [&](ComputationId called) {
+      const std::vector<InstructionId>& body = ran_[called].instructions;
+      for (auto id = body.rbegin(); id != body.rend() && line == 0; ++id)
+        if (const auto found = line_by_name_.find(ran_[*id].name);
+            found != line_by_name_.end() && ran_[*id].parameter_number < 0)
+          line = found->second;
+    });
+    return line;
+  }
+
+  InstructionFigures& row(InstructionId id) {
+    int32_t& index = row_of_[id];
+    if (index >= 0) return figures_.instructions[static_cast<size_t>(index)];
+    index = static_cast<int32_t>(figures_.instructions.size());
+    const Instruction& instruction = ran_[id];
+    InstructionFigures row;
+    row.name = std::string(instruction.name);
+    row.opcode = std::string(to_text(instruction.opcode));
+    row.computation = std::string(ran_[instruction.parent].name);
+    row.shape = to_text(instruction.shape);
+    row.op_name = std::string(op_name_of(instruction));
+    row.source_file = std::string(metadata_value(instruction, "source_file"));
+    row.source_line = number_or_zero(metadata_value(instruction, "source_line"));
+    row.line = line_of(instruction);
+    row.own = structure_.own[id];
+    row.deep = structure_.deep[id];
+    row.amounts.assign(figures_.metrics.size(), 0);
+    figures_.instructions.push_back(std::move(row));
+    return figures_.instructions.back();
+  }
+
+  static int64_t all(int64_t one, int64_t executions) { return saturating_product(one, executions); }
+
+  void add_record(const InstructionRecord& record) {
+    InstructionFigures& one = row(record.id);
+    one.executions += record.executions;
+    one.bound_by = report_.unit_name(record.bound_by);
+    one.amounts[kTime] += record.self_time.count();
+    if (record.waited_for >= 0) {
+      const TransferKind kind = estimate_.simulation.transfers[static_cast<size_t>(record.waited_for)].kind;
+      one.amounts[kind == TransferKind::kCopy         ? kExposedCopies
+                  : kind == TransferKind::kCollective ? kExposedCollectives
+                                                      : kExposedOthers] += record.exposed.count();
+    }
+    one.amounts[kHbmBytes] += all(record.cost.traffic[report_.hbm].total().count(), record.executions);
+    one.amounts[kFlops] += all(record.cost.flops.count(), record.executions);
+    one.amounts[kVectorOperations] += all(record.cost.vector_operations, record.executions);
+    one.amounts[kTranscendentals] += all(record.cost.transcendentals, record.executions);
+  }
+
+  void add_transfers() {
+    for (const TransferRecord& transfer : estimate_.simulation.transfers) {
+      if (!transfer.start_instruction.valid()) continue;
+      InstructionFigures& start = row(transfer.start_instruction);
+      if (transfer.collective)
+        start.amounts[kSentBytes] += all(transfer.collective->sent.count(), transfer.executions);
+      if (transfer.kind != TransferKind::kCollective || transfer.done_instruction != transfer.start_instruction)
+        continue;
+      int64_t& exposed = start.amounts[kExposedCollectives];
+      figures_.totals[kExposedCollectives] += start.amounts[kTime] - exposed;
+      exposed = start.amounts[kTime];
+    }
+  }
+
+  void add_padding() {
+    std::unordered_map<ShapeRef, int64_t> known;
+    for (const LiveBuffer& buffer : estimate_.occupancy.buffers) {
+      const ShapeRef shape = subshape(ran_[buffer.instruction].shape, buffer.index);
+      if (!shape || !shape->is_array() || shape->is_unbounded()) continue;
+      const auto [found, is_new] = known.try_emplace(shape);
+      if (is_new) found->second = padding_of(shape).extra.count();
+      if (found->second > 0) row(buffer.instruction).amounts[kPaddingBytes] += found->second;
+    }
+  }
+
+  void add_peaks() {
+    size_t metric = kCommonCount;
+    for (const ReportSpace& space : report_.spaces) {
+      if (!space.is_used) continue;
+      for (const LiveBuffer& buffer : estimate_.occupancy.buffers)
+        if (buffer.space == space.number && buffer.first <= space.peak_step && space.peak_step <= buffer.last)
+          row(buffer.instruction).amounts[metric] += buffer.size.count();
+      ++metric;
+    }
+  }
+
+  const Report& report_;
+  const Module& given_;
+  const Module& ran_;
+  const Estimate& estimate_;
+  Structure structure_;  // of what ran
+  IdMap<InstructionId, int32_t> row_of_;
+  std::vector<uint32_t> line_ends_;
+  std::unordered_map<std::string_view, int64_t> line_by_name_;
+  Figures figures_;
+};
+
+}  // namespace
+
+std::string_view to_text(MetricUnit unit) {
+  return unit == MetricUnit::kPicoseconds ? "ps" : unit == MetricUnit::kBytes ? "bytes" : "count";
+}
+
+std::vector<Metric> common_metrics() {
+  std::vector<Metric> metrics;
+  for (size_t i = 0; i < kCommonCount; ++i) metrics.push_back({std::string(kCommonNames[i]), unit_of(i)});
+  return metrics;
+}
+
+std::optional<MetricUnit> metric_unit(std::string_view name) {
+  for (size_t i = 0; i < kCommonCount; ++i)
+    if (kCommonNames[i] == name) return unit_of(i);
+  return std::nullopt;
+}
+
+int Figures::index_of(std::string_view metric) const {
+  for (size_t i = 0; i < metrics.size(); ++i)
+    if (metrics[i].name == metric) return static_cast<int>(i);
+  return -1;
+}
+
+int64_t Figures::rest(size_t metric) const {
+  auto rest = static_cast<uint64_t>(totals[metric]);  // wraps where sums reached the end of their type
+  for (const InstructionFigures& instruction : instructions)
+    rest -= static_cast<uint64_t>(instruction.amounts[metric]);
+  return static_cast<int64_t>(rest);
+}
+
+Figures make_figures(const Report& report, const Module& module, const OpTable& table, const Estimate& estimate) {
+  return Maker(report, module, table, estimate).make();
+}
+
+std::string amount_text(MetricUnit unit, int64_t amount) {
+  if (amount < 0) return "-" + amount_text(unit, amount == std::numeric_limits<int64_t>::min()
+                                                     ? std::numeric_limits<int64_t>::max() : -amount);
+  switch (unit) {
+    case MetricUnit::kPicoseconds: return to_text(Picoseconds(amount));
+    case MetricUnit::kBytes: return to_text(Bytes(amount));
+    case MetricUnit::kCount: break;
+  }
+  return grouped(amount);
+}
+
+std::string change_text(MetricUnit unit, int64_t change) {
+  return (change > 0 ? "+" : "") + amount_text(unit, change);
+}
+
+std::string percent_text(int64_t before, int64_t after) {
+  if (before == 0) return {};
+  const double percent =
+      100 * (static_cast<double>(after) - static_cast<double>(before)) / std::abs(static_cast<double>(before));
+  if (percent == 0) return "0 %";
+  return std::abs(percent) >= 0.05 ? fmt::format("{:+.1f} %", percent) : fmt::format("{:+.1g} %", percent);
+}
+
+}  // namespace hlosim

@@ -1,0 +1,205 @@
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "report/figures.h"
+#include "report/json_fields.h"
+
+namespace hlosim {
+namespace {
+
+class ReportReader {
+ public:
+  explicit ReportReader(DiagnosticList& problems) : fields_(problems) {}
+
+  std::optional<Figures> read(const Value& document) {
+    if (!is_report(document)) return std::nullopt;
+    about(document);
+    totals(document);
+    peaks(document);
+    if (const Value* rows = fields_.list(document, "instructions"))
+      for (const Value& row : rows->items) instruction(row);
+    if (const Value* rows = fields_.list(document, "copies")) transfers(*rows, "exposed_copies");
+    if (const Value* rows = fields_.list(document, "collectives")) transfers(*rows, "exposed_collectives");
+    waiting();
+    synchronous();
+    largest();
+    if (const Value* rows = fields_.list(document, "padding"))
+      for (const Value& row : rows->items) padding(row);
+    if (!fields_.ok()) return std::nullopt;
+    return std::move(figures_);
+  }
+
+ private:
+  bool is_report(const Value& document) {
+    if (!document.is_map() || !document.find("schema_version") || !document.find("instructions")) {
+      fields_.wrong(document, document.is_list() ? "several reports in one file: compare them one by one"
+                                                 : "no report: `hlosim report --format=json` writes one");
+      return false;
+    }
+    const Value& version = *document.find("schema_version");
+    if (fields_.whole_of(version) == kReportSchemaVersion) return true;
+    if (fields_.ok())
+      fields_.wrong(version, fmt::format("a report of schema version {}; this program reads version {}", version.text,
+                                         kReportSchemaVersion));
+    return false;
+  }
+
+  void about(const Value& document) {
+    if (const Value* module = fields_.object(document, "module")) {
+      figures_.module_name = fields_.text(*module, "name");
+      figures_.module_file = fields_.text_or_empty(*module, "file");
+      figures_.module_fingerprint = fields_.text(*module, "fingerprint");
+      figures_.structure = fields_.text_or_empty(*module, "structure");
+    }
+    if (const Value* device = fields_.object(document, "device")) {
+      figures_.device_name = fields_.text(*device, "name");
+      figures_.device_file = fields_.text_or_empty(*device, "file");
+      figures_.device_fingerprint = fields_.text(*device, "fingerprint");
+    }
+    if (const Value* tool = document.find("tool"); tool && tool->find("model_version"))
+      figures_.model_version = fields_.whole(*tool, "model_version");
+  }
+
+  void totals(const Value& document) {
+    figures_.metrics = common_metrics();
+    figures_.totals.assign(figures_.metrics.size(), 0);
+    const auto set = [&](std::string_view metric, std::string_view section, std::string_view key) {
+      if (const Value* object = fields_.object(document, section)) total(metric) = fields_.whole(*object, key);
+    };
+    set("time", "time", "total_ps");
+    set("exposed_copies", "time", "exposed_copies_ps");
+    set("exposed_collectives", "time", "exposed_collectives_ps");
+    set("exposed_others", "time", "exposed_others_ps");
+    set("hbm_bytes", "traffic", "hbm_bytes");
+    set("sent_bytes", "traffic", "sent_bytes");
+    set("padding_bytes", "padding_total", "extra_bytes");
+    set("flops", "work", "flops");
+    set("vector_operations", "work", "vector_operations");
+    set("transcendentals", "work", "transcendentals");
+  }
+
+  // Before the rows: they get as many amounts as there are metrics.
+  void peaks(const Value& document) {
+    const Value* memory = fields_.object(document, "memory");
+    const Value* spaces = memory ? fields_.list(*memory, "spaces") : nullptr;
+    if (!spaces) return;
+    for (const Value& space : spaces->items) {
+      std::string name = "peak." + fields_.text(space, "name");
+      const Value* step = space.find("peak_step");
+      if (!step || step->is_null()) continue;
+      if (figures_.index_of(name) >= 0) name += fmt::format(".S({})", fields_.whole_or_zero(space, "number"));
+      figures_.metrics.push_back({std::move(name), MetricUnit::kBytes});
+      figures_.totals.push_back(fields_.whole(space, "peak_bytes"));
+      largest_.push_back(space.find("largest"));
+    }
+  }
+
+  void largest() {
+    for (size_t i = 0; i < largest_.size(); ++i) {
+      if (!largest_[i] || !largest_[i]->is_list()) continue;
+      const size_t metric = figures_.metrics.size() - largest_.size() + i;
+      for (const Value& buffer : largest_[i]->items) {
+        InstructionFigures& row = row_of(fields_.text(buffer, "name"));
+        if (row.shape.empty()) row.shape = fields_.text_or_empty(buffer, "shape");
+        row.amounts[metric] += fields_.whole(buffer, "bytes");
+      }
+    }
+  }
+
+  int64_t& total(std::string_view metric) { return figures_.totals[static_cast<size_t>(figures_.index_of(metric))]; }
+  int64_t& amount(InstructionFigures& row, std::string_view metric) {
+    return row.amounts[static_cast<size_t>(figures_.index_of(metric))];
+  }
+
+  InstructionFigures& row_of(const std::string& name) {
+    const auto [found, is_new] = row_by_name_.try_emplace(name, figures_.instructions.size());
+    if (is_new) {
+      InstructionFigures row;
+      row.name = name;
+      row.amounts.assign(figures_.metrics.size(), 0);
+      figures_.instructions.push_back(std::move(row));
+    }
+    return figures_.instructions[found->second];
+  }
+
+  void instruction(const Value& json) {
+    const std::string name = fields_.text(json, "name");
+    row_by_name_.erase(name);  // it may be that of an instruction in another computation
+    InstructionFigures& row = row_of(name);
+    row.opcode = fields_.text(json, "opcode");
+    row.computation = fields_.text(json, "computation");
+    row.op_name = fields_.text_or_empty(json, "op_name");
+    if (json.find("shape")) row.shape = fields_.text_or_empty(json, "shape");
+    row.own = JsonFields::hash_of(fields_.text_or_empty(json, "own_fingerprint"));
+    row.deep = JsonFields::hash_of(fields_.text_or_empty(json, "fingerprint"));
+    row.bound_by = fields_.text_or_empty(json, "bound_by");
+    row.line = fields_.whole_or_zero(json, "line");
+    row.executions = fields_.whole(json, "executions");
+    amount(row, "time") = fields_.whole(json, "self_time_ps");
+    if (const int64_t exposed = fields_.whole(json, "exposed_ps"); exposed > 0)
+      waits_.push_back({row_by_name_.at(row.name), exposed, fields_.text_or_empty(json, "waited_for")});
+    if (const Value* traffic = fields_.list(json, "traffic"))
+      for (const Value& space : traffic->items)
+        if (fields_.text(space, "space") == "hbm")
+          amount(row, "hbm_bytes") += fields_.whole(space, "read_bytes") + fields_.whole(space, "written_bytes");
+    amount(row, "flops") = fields_.whole_or_zero(json, "flops");
+    amount(row, "vector_operations") = fields_.whole_or_zero(json, "vector_operations");
+    amount(row, "transcendentals") = fields_.whole_or_zero(json, "transcendentals");
+  }
+
+  void transfers(const Value& rows, std::string_view metric) {
+    for (const Value& json : rows.items) {
+      const std::string start = fields_.text(json, "start");
+      kind_of_[start] = metric;
+      if (!json.find("group_size")) continue;  // a copy
+      InstructionFigures& row = row_of(start);
+      amount(row, "sent_bytes") += fields_.whole_or_zero(json, "sent_bytes") * fields_.whole(json, "executions");
+      if (fields_.text_or_empty(json, "done") == start) synchronous_.push_back(row_by_name_.at(start));
+    }
+  }
+
+  void waiting() {
+    for (const Wait& wait : waits_) {
+      const auto kind = kind_of_.find(wait.start);
+      amount(figures_.instructions[wait.row], kind == kind_of_.end() ? "exposed_others" : kind->second) += wait.exposed;
+    }
+  }
+
+  void synchronous() {
+    for (const size_t index : synchronous_) {
+      InstructionFigures& row = figures_.instructions[index];
+      int64_t& exposed = amount(row, "exposed_collectives");
+      total("exposed_collectives") += amount(row, "time") - exposed;
+      exposed = amount(row, "time");
+    }
+  }
+
+  void padding(const Value& json) {
+    InstructionFigures& row = row_of(fields_.text(json, "name"));
+    if (row.opcode.empty()) row.opcode = fields_.text(json, "opcode");
+    if (row.shape.empty()) row.shape = fields_.text(json, "shape");
+    amount(row, "padding_bytes") += fields_.whole(json, "extra_bytes");
+  }
+
+  struct Wait {
+    size_t row;
+    int64_t exposed;
+    std::string start;
+  };
+  JsonFields fields_;
+  Figures figures_;
+  std::unordered_map<std::string, size_t> row_by_name_;
+  std::unordered_map<std::string, std::string_view> kind_of_;  // the metric of a start's exposed time
+  std::vector<const Value*> largest_;                          // of each space with a peak
+  std::vector<Wait> waits_;
+  std::vector<size_t> synchronous_;
+};
+
+}  // namespace
+
+std::optional<Figures> read_report_figures(const Value& document, DiagnosticList& problems) {
+  return ReportReader(problems).read(document);
+}
+
+}  // namespace hlosim

@@ -1,0 +1,455 @@
+#!/usr/bin/env python3
+"""`hlosim gate` and `hlosim diff` as a project uses them: planted regressions are found, edits without a meaning are
+none, what continuous integration reads is well formed, and wrong input leaves no half-written file.
+
+  gate_test.py PROGRAM SOURCE_DIR
+"""
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import gate_modules as modules
+
+SOURCE = pathlib.Path(sys.argv.pop(2))
+PROGRAM = sys.argv.pop(1)
+
+
+def hlosim(*arguments, cwd, env=None):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd=cwd,
+                          env={**os.environ, **(env or {})}, check=False)
+
+
+class Folder(unittest.TestCase):
+    """A folder with a gate over m.hlo on v5e."""
+
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.path = pathlib.Path(self.temporary.name)
+
+    def write(self, name, text):
+        (self.path / name).write_text(text, encoding="utf-8")
+
+    def read(self, name):
+        return (self.path / name).read_text(encoding="utf-8")
+
+    def configure(self, extra="", devices="[v5e]"):
+        self.write("hlosim-gate.yaml", f"modules: ['*.hlo']\ndevices: {devices}\n{extra}")
+
+    def gate(self, *arguments, env=None):
+        return hlosim("gate", *arguments, cwd=self.path, env=env)
+
+    def accept(self, text, extra=""):
+        self.configure(extra)
+        self.write("m.hlo", text)
+        run = self.gate("--update-baseline")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
+    def rows(self, *arguments):
+        run = self.gate("--json=-", *arguments)
+        return run.returncode, {(m["device"], r["metric"]): r for m in json.loads(run.stdout)["modules"]
+                                for r in m["metrics"]}
+
+
+def planted():
+    """Metric, edit of the layer's lines, and the instruction to blame."""
+    def add_work(lines):
+        lines.insert(modules.named(lines, "fourth") + 1, f"planted = f32[512,512]{modules.TILED} exponential(fourth)")
+        return [line.replace("dot(fourth, fetched)", "dot(planted, fetched)") for line in lines]
+
+    def wait_early(name, start):
+        def edit(lines):
+            done = lines.pop(modules.named(lines, name))
+            lines.insert(modules.named(lines, start) + 1, done)
+            return lines
+        return edit
+
+    def pad(lines):
+        return [line.replace(f"second = f32[512,512]{modules.TILED}", "second = f32[512,512]{1,0:T(8,1024)}")
+                for line in lines]
+
+    def more_flops(lines):
+        lines.insert(modules.named(lines, "second"), f"planted = f32[512,512]{modules.TILED} dot(first, w1), "
+                     "lhs_contracting_dims={1}, rhs_contracting_dims={0}")
+        return [line.replace("tanh(first)", "tanh(planted)") for line in lines]
+
+    def keep_alive(lines):
+        lines.insert(modules.named(lines, "second"), f"planted = f32[512,512]{modules.TILED} negate(x)")
+        lines[-1] = lines[-1].replace("add(fifth, reduced)", "add(late, reduced)")
+        lines.insert(len(lines) - 1, f"late = f32[512,512]{modules.TILED} add(fifth, planted)")
+        return lines
+
+    def fetch_twice(lines):
+        lines.insert(modules.named(lines, "fetch") + 1,
+                     "planted = (f32[512,512]{1,0:T(8,128)S(1)}, f32[512,512]{1,0:T(8,128)}, u32[]{:S(2)}) copy-start(w1)")
+        lines.insert(modules.named(lines, "fetched") + 1, "got = f32[512,512]{1,0:T(8,128)S(1)} copy-done(planted)")
+        return [line.replace("dot(fourth, fetched)", "dot(got, fetched)") for line in lines]
+
+    def send_twice(lines):
+        lines.insert(modules.named(lines, "out"), f"planted = f32[512,512]{modules.TILED} all-reduce(reduced), "
+                     "replica_groups={{0,1,2,3}}, to_apply=sum")
+        return [line.replace("add(fifth, reduced)", "add(fifth, planted)") for line in lines]
+
+    return [("time", add_work, "planted"), ("exposed_copies", wait_early("fetched", "fetch"), "fetched"),
+            ("exposed_collectives", wait_early("reduced", "reduce"), "reduced"), ("hbm_bytes", add_work, "planted"),
+            ("padding_bytes", pad, "second"), ("flops", more_flops, "planted"), ("peak.hbm", keep_alive, "planted"),
+            ("peak.vmem", fetch_twice, "planted"), ("sent_bytes", send_twice, "planted")]
+
+
+class Regressions(Folder):
+    def test_planted_ones_are_found_with_their_instruction(self):
+        self.accept(modules.layer())
+        for metric, edit, culprit in planted():
+            with self.subTest(metric=metric, edit=edit.__name__):
+                self.write("m.hlo", modules.layer(edit))
+                code, rows = self.rows()
+                row = rows["v5e", metric]
+                self.assertEqual((code, row["verdict"]), (1, "regressed"), row)
+                self.assertIn(culprit, [c["instruction"] for c in row["instructions"]], row)
+                blamed = next(c for c in row["instructions"] if c["instruction"] == culprit)
+                line = self.read("m.hlo").splitlines()[blamed["line"] - 1]
+                self.assertRegex(line, rf"^  {culprit} = ")
+
+    def test_improvement_passes_and_asks_for_a_baseline(self):
+        self.accept(modules.layer(planted()[0][1]))
+        self.write("m.hlo", modules.layer())
+        run = self.gate("--github")
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertIn("improved", run.stdout)
+        self.assertIn("--update-baseline keeps what was won", run.stdout)
+        self.assertNotIn("::error", run.stdout)
+
+    def test_limits_are_strict(self):
+        slower = modules.layer(planted()[0][1])
+        self.accept(modules.layer())
+        _, rows = self.rows()
+        before = rows["v5e", "time"]["after"]
+        self.write("m.hlo", slower)
+        _, rows = self.rows()
+        increase = rows["v5e", "time"]["after"] - before
+        others = "  - {metric: '.*', relative: 1000 %}\n"
+        for limit, code in ((increase, 0), (increase - 1, 1)):
+            self.configure(f"limits:\n  - {{metric: time, absolute: {limit} ps}}\n{others}")
+            self.assertEqual(self.gate().returncode, code, limit)
+        self.configure(f"limits:\n  - {{metric: time, relative: {100 * increase / before + 0.01} %}}\n{others}")
+        self.assertEqual(self.gate().returncode, 0)
+        self.configure(f"limits:\n  - {{metric: time, relative: {100 * increase / before - 0.01} %}}\n{others}")
+        self.assertEqual(self.gate().returncode, 1)
+        # Another module's limit doesn't help, and the first that fits decides.
+        self.configure("limits:\n  - {module: other, metric: '.*', relative: 1000 %}\n")
+        self.assertEqual(self.gate().returncode, 1)
+        self.configure(f"limits:\n{others}  - {{metric: time, most: 1 ns}}\n")
+        self.assertEqual(self.gate().returncode, 0)
+        self.configure(f"limits:\n  - {{metric: time, most: 1 ns}}\n{others}")
+        self.assertEqual(self.gate().returncode, 1)
+
+    def test_new_and_gone_modules(self):
+        self.accept(modules.layer())
+        self.write("n.hlo", modules.layer())
+        for policy, code in (("pass", 0), ("warn", 0), ("fail", 1)):
+            run = self.gate(f"--on-new={policy}")
+            self.assertEqual(run.returncode, code)
+            self.assertIn("new             n.hlo:layer on v5e", run.stdout)
+        (self.path / "m.hlo").unlink()
+        self.assertIn("gone            m.hlo:layer on v5e", self.gate().stdout)
+
+    def test_another_device_model_or_option_is_no_regression(self):
+        device = "extends: v5e.yaml\nname: mine\nsource: 'guess: a test'\nmemory: {hbm: {bandwidth: %s}}\n"
+        self.write("mine.yaml", device % "800 GB/s")
+        self.write("m.hlo", modules.layer())
+        self.configure(devices="[mine.yaml]")
+        self.assertEqual(self.gate("--update-baseline").returncode, 0)
+        baseline = self.read("hlosim-baseline.json")
+        self.write("mine.yaml", device % "100 GB/s")
+        self.expect_not_comparable("the device file changed")
+        self.write("mine.yaml", device % "800 GB/s")
+        self.assertEqual(self.gate().returncode, 0)
+        self.configure("while_trip_count: 7\n", devices="[mine.yaml]")
+        self.expect_not_comparable("the options changed")
+        self.configure(devices="[mine.yaml]")
+        self.write("hlosim-baseline.json", re.sub(r'"model_version": \d+', '"model_version": 0', baseline))
+        self.expect_not_comparable("version 0 of the model")
+
+    def expect_not_comparable(self, reason):
+        run = self.gate()
+        self.assertEqual(run.returncode, 2, run.stdout)
+        self.assertIn("not comparable", run.stdout)
+        self.assertIn(reason, run.stdout)
+        self.assertNotIn("regressed", run.stdout)
+        self.assertEqual(self.gate("--on-incomparable=warn").returncode, 0)
+
+
+class EditsWithoutMeaning(Folder):
+    def test_no_false_alarm(self):
+        edits = 0
+        for seed in range(20):
+            rng = random.Random(1000 + seed)
+            module = modules.random_module(seed, tiled=seed % 2 == 0)
+            self.accept(module.text())
+            for _ in range(10):
+                text = modules.without_meaning(module, rng)
+                self.write("m.hlo", text)
+                run = self.gate("--on-new=fail")
+                edits += 1
+                self.assertEqual(run.returncode, 0, f"seed {seed}\n{run.stdout}{run.stderr}\n{text}")
+                self.assertRegex(run.stdout, r"^passed: 1 run, \d+ numbers: \d+ passed\n$")
+        self.assertGreaterEqual(edits, 200)
+
+    def test_edits_with_meaning_are_no_such_thing(self):
+        changed = 0
+        for seed in range(20):
+            module = modules.random_module(seed, tiled=True)
+            self.accept(module.text())
+            self.write("m.hlo", modules.with_meaning(module, random.Random(seed)).text())
+            run = self.gate("--json=-")
+            verdicts = {r["verdict"] for r in json.loads(run.stdout)["modules"][0]["metrics"]}
+            changed += verdicts != {"passed"}
+        self.assertGreaterEqual(changed, 15)
+
+
+class Diffs(Folder):
+    def diff(self, *arguments):
+        run = hlosim("diff", *arguments, "--format=json", cwd=self.path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return json.loads(run.stdout)
+
+    def expect_sums(self, diff):
+        for metric in diff["metrics"]:
+            total = sum(row["change"].get(metric["metric"], 0) for row in diff["instructions"])
+            self.assertEqual(total + metric["rest"], metric["after"] - metric["before"], metric)
+
+    def test_contributions_add_up(self):
+        for seed in range(25):
+            rng = random.Random(seed)
+            tiled = seed % 2 == 0
+            old = modules.random_module(seed, tiled)
+            new = modules.with_meaning(modules.reordered(old, rng), rng) if seed % 5 else modules.random_module(seed + 500, tiled)
+            self.write("old.hlo", old.text())
+            self.write("new.hlo", new.text())
+            diff = self.diff("old.hlo", "new.hlo", "--device=v4")
+            self.expect_sums(diff)
+            time = diff["metrics"][0]
+            self.assertEqual((time["metric"], time["rest"]), ("time_ps", 0))
+            for name, key in (("old", "before"), ("new", "after")):
+                run = hlosim("report", f"{name}.hlo", "--device=v4", "--format=json", f"--output={name}.json", cwd=self.path)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertEqual(json.loads(self.read(f"{name}.json"))["time"]["total_ps"], time[key])
+            saved = self.diff("old.json", "new.json")
+            self.expect_sums(saved)
+            self.assertEqual([(m["metric"], m["before"], m["after"]) for m in saved["metrics"]],
+                             [(m["metric"], m["before"], m["after"]) for m in diff["metrics"]])
+
+    def test_matches(self):
+        self.write("old.hlo", modules.layer())
+        self.write("new.hlo", modules.layer(lambda lines: [re.sub(r"\bsecond\b", "other", line) for line in planted()[0][1](lines)]))
+        rows = self.diff("old.hlo", "new.hlo", "--device=v5e")["instructions"]
+        renamed = [r for r in rows if r["renamed"]]
+        self.assertEqual([(r["before"]["name"], r["after"]["name"]) for r in renamed], [("second", "other")])
+        self.assertEqual([r["after"]["name"] for r in rows if r["before"] is None], ["planted"])
+        self.assertEqual([r["before"]["name"] for r in rows if r["after"] is None], [])
+
+    def test_waiting_is_explained(self):
+        self.write("old.hlo", modules.layer())
+        self.write("new.hlo", modules.layer(planted()[1][1]))
+        diff = self.diff("old.hlo", "new.hlo", "--device=v5e")
+        self.expect_sums(diff)
+        done = next(r for r in diff["instructions"] if r["after"] and r["after"]["name"] == "fetched")
+        self.assertTrue(done["moved"])
+        self.assertGreater(done["change"]["exposed_copies_ps"], 0)
+        text = hlosim("diff", "old.hlo", "new.hlo", "--device=v5e", cwd=self.path).stdout
+        self.assertRegex(text, r"moved +fetched +.*exposed_copies \+")
+
+    def test_wrong_input(self):
+        self.write("old.hlo", modules.layer())
+        self.write("cut.json", '{"schema_version": 1, "instructions": [')
+        self.write("future.json", '{"schema_version": 99, "instructions": []}')
+        for name, message in (("cut.json", "cut.json:1:40: error: the JSON text ends too early"),
+                              ("future.json", "future.json:1:20: error: a report of schema version 99"),
+                              ("none.json", "cannot read 'none.json'")):
+            run = hlosim("diff", "old.hlo", name, "--device=v5e", cwd=self.path)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(message, run.stderr)
+
+
+class Outputs(Folder):
+    def failing(self):
+        self.accept(modules.layer())
+        self.write("m.hlo", modules.layer(planted()[0][1]))
+        self.write("n.hlo", "HloModule wrong\n")
+
+    def test_junit(self):
+        self.failing()
+        self.assertEqual(self.gate("--junit=j.xml").returncode, 2)
+        suites = xml.etree.ElementTree.fromstring(self.read("j.xml"))
+        self.assertEqual(suites.tag, "testsuites")
+        for suite in suites:
+            self.assertEqual(suite.tag, "testsuite")
+            self.assertTrue({"name", "tests", "failures", "errors"} <= set(suite.attrib))
+            self.assertTrue(set(suite.attrib) <= {"name", "tests", "failures", "errors", "skipped", "time"})
+            cases = list(suite)
+            self.assertEqual(int(suite.get("tests")), len(cases))
+            for tag, attribute in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+                self.assertEqual(int(suite.get(attribute)), sum(case.find(tag) is not None for case in cases))
+            for case in cases:
+                self.assertEqual((case.tag, set(case.attrib)), ("testcase", {"classname", "name", "time"}))
+                float(case.get("time"))
+                self.assertLessEqual(len(case), 1)
+                for child in case:
+                    self.assertIn(child.tag, ("failure", "error", "skipped"))
+                    self.assertTrue(child.get("message"))
+        names = [suite.get("name") for suite in suites]
+        self.assertEqual(names, ["v5e", "input"])
+        self.assertEqual(int(suites.get("failures")), sum(int(s.get("failures")) for s in suites))
+        failure = next(c for s in suites for c in s if c.get("name") == "time").find("failure")
+        self.assertIn("planted", failure.text)
+
+    def test_sarif(self):
+        self.failing()
+        self.gate("--sarif=s.sarif")
+        sarif = json.loads(self.read("s.sarif"))
+        self.assertEqual((sarif["version"], len(sarif["runs"])), ("2.1.0", 1))
+        self.assertTrue(set(sarif) <= {"$schema", "version", "runs"})
+        run = sarif["runs"][0]
+        self.assertTrue(set(run) <= {"tool", "invocations", "results"})
+        driver = run["tool"]["driver"]
+        self.assertEqual(driver["name"], "hlosim")
+        rules = [rule["id"] for rule in driver["rules"]]
+        self.assertEqual(len(rules), len(set(rules)))
+        self.assertTrue(all(rule["shortDescription"]["text"] for rule in driver["rules"]))
+        self.assertIs(run["invocations"][0]["executionSuccessful"], False)
+        self.assertTrue(run["results"])
+        for result in run["results"]:
+            self.assertEqual(rules[result["ruleIndex"]], result["ruleId"])
+            self.assertIn(result["level"], ("none", "note", "warning", "error"))
+            self.assertTrue(result["message"]["text"])
+            for location in result["locations"] + result.get("relatedLocations", []):
+                place = location["physicalLocation"]
+                self.assertRegex(place["artifactLocation"]["uri"], r"^[A-Za-z0-9._~/%-]+$")
+                self.assertGreaterEqual(place["region"]["startLine"], 1)
+            for index, location in enumerate(result.get("relatedLocations", [])):
+                self.assertEqual(location["id"], index + 1)
+        line = 1 + self.read("m.hlo").splitlines().index(next(l for l in self.read("m.hlo").splitlines() if "planted =" in l))
+        time = next(r for r in run["results"] if r["ruleId"] == "HLOSIM-TIME")
+        self.assertEqual(time["locations"][0]["physicalLocation"]["region"]["startLine"], line)
+
+    def test_source_of_the_model(self):
+        self.accept(modules.layer())
+        self.write("m.hlo", modules.layer(lambda lines: lines[:-1] + [lines[-1].replace(
+            f"out = f32[512,512]{modules.TILED}", "out = f32[512,512]{1,0:T(8,1024)}")]))
+        self.gate("--sarif=s.sarif")
+        results = json.loads(self.read("s.sarif"))["runs"][0]["results"]
+        related = [l["physicalLocation"] for r in results for l in r.get("relatedLocations", [])]
+        self.assertIn({"artifactLocation": {"uri": "model/layers.py"}, "region": {"startLine": 42}}, related)
+
+    def test_github(self):
+        self.failing()
+        self.write("summary.md", "before\n")
+        run = self.gate("--github", env={"GITHUB_STEP_SUMMARY": str(self.path / "summary.md")})
+        annotations = [line for line in run.stdout.splitlines() if line.startswith("::")]
+        self.assertTrue(annotations)
+        for line in annotations:
+            self.assertRegex(line, r"^::(error|warning) file=[mn]\.hlo,line=[1-9]\d*,title=[^:,]+(%3A|%2C|[^:,])*::.+$")
+        self.assertTrue(any("planted" in line for line in annotations))
+        summary = self.read("summary.md")
+        self.assertTrue(summary.startswith("before\n### hlosim gate failed"))
+        self.assertIn("| m.hlo:layer | v5e | time |", summary)
+        self.assertIn("`planted`", summary)
+
+    def test_what_trackers_read(self):
+        self.accept(modules.layer())
+        self.assertEqual(self.gate("--benchmark-json=b.json", "--bencher-json=c.json").returncode, 0)
+        rows = json.loads(self.read("b.json"))
+        self.assertTrue(all(set(r) == {"name", "unit", "value", "extra"} and r["value"] >= 0 for r in rows))
+        self.assertEqual(len({r["name"] for r in rows}), len(rows))
+        bencher = json.loads(self.read("c.json"))
+        measures = bencher["m.hlo:layer on v5e"]
+        self.assertAlmostEqual(measures["latency"]["value"] * 1000, next(r["value"] for r in rows if r["name"].endswith("/ time")))
+        for name, measure in measures.items():
+            self.assertRegex(name, r"^[a-z0-9-]{1,64}$")
+            self.assertEqual(set(measure), {"value"})
+
+
+class WrongInput(Folder):
+    def test_configuration(self):
+        for text, message in (
+                ("modules: [m.hlo]\ndevices: [v5e]\nlimit: []\n", 'hlosim-gate.yaml:3:1: error: unknown key "limit"'),
+                ("modules: [m.hlo\n", "hlosim-gate.yaml:"),
+                ("devices: [v5e]\n", '"modules" is missing'),
+                ("modules: [m.hlo]\ndevices: [v99]\n", "v99"),
+                ("modules: [m.hlo]\ndevices: [v5e]\nlimits: [{metric: tme}]\n", 'hlosim-gate.yaml:3:19: error: no metric is called'),
+                ("modules: [m.hlo]\ndevices: [v5e]\nlimits: [{metric: time, absolute: 1 MiB}]\n", "a limit in bytes on time"),
+                ("modules: [m.hlo]\ndevices: [v5e]\nlimits: [{metric: time, relative: much}]\n", "hlosim-gate.yaml:3:35: error: relative"),
+                ("modules: [m.hlo]\ndevices: [v5e]\nmetrics: ['(']\n", "is no regular expression"),
+                ("modules: [m.hlo]\ndevices: [v5e]\non_new: maybe\n", "none of pass, warn, fail"),
+                ("modules: [none*.hlo]\ndevices: [v5e]\n", "hlosim-gate.yaml:1:11: error: no file fits")):
+            self.write("m.hlo", modules.layer())
+            self.write("hlosim-gate.yaml", text)
+            run = self.gate("--update-baseline")
+            self.assertEqual(run.returncode, 2, text)
+            self.assertIn(message, run.stderr)
+            self.assertEqual(sorted(p.name for p in self.path.iterdir()), ["hlosim-gate.yaml", "m.hlo"])
+
+    def test_baseline(self):
+        self.accept(modules.layer())
+        whole = self.read("hlosim-baseline.json")
+        for text, message in ((whole[:len(whole) // 2], "error: the JSON text ends too early"),
+                              (whole.replace('"schema_version": 1', '"schema_version": 7'), "a baseline of schema version 7"),
+                              ("{}", "hlosim-baseline.json:1:1: error: no baseline"),
+                              ("[1, 2", "ends too early"),
+                              (whole.replace('"number": 0', '"number": "x"'), '"number" is text'),
+                              (whole.replace('"metrics": [', '"metrics": [\n        ["time", "apples", 1],'), "no unit"),
+                              (whole.replace('"ps"', '7', 1), "error: this is a number, expected text")):
+            self.write("hlosim-baseline.json", text)
+            run = self.gate()
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertIn(message, run.stderr)
+            self.assertRegex(run.stderr, r"^hlosim-baseline\.json:\d+:\d+: error: ")
+            self.assertEqual(self.read("hlosim-baseline.json"), text)
+        self.assertEqual(self.gate("--update-baseline").returncode, 0)
+        self.assertEqual(self.read("hlosim-baseline.json"), whole)
+
+    def test_wrong_module_leaves_the_baseline(self):
+        self.accept(modules.layer())
+        whole = self.read("hlosim-baseline.json")
+        self.write("n.hlo", "HloModule wrong\n")
+        run = self.gate("--update-baseline")
+        self.assertEqual(run.returncode, 2)
+        self.assertEqual(self.read("hlosim-baseline.json"), whole)
+
+
+class Setup(Folder):
+    def test_init(self):
+        run = hlosim("init", cwd=self.path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(hlosim("init", cwd=self.path).returncode, 2)
+        self.write("m.hlo", modules.layer())
+        self.assertEqual(self.gate("--update-baseline").returncode, 0)
+        self.assertEqual(self.gate().returncode, 0)
+
+    def test_workflow_files(self):
+        try:
+            import yaml
+        except ImportError:
+            self.skipTest("no PyYAML")
+        for name in ("github-workflow.yml", "gitlab-ci.yml", "action.yml"):
+            document = yaml.safe_load((SOURCE / "examples/ci" / name).read_text(encoding="utf-8"))
+            self.assertIsInstance(document, dict)
+            if name == "github-workflow.yml":
+                self.assertIn("jobs", document)
+                for job in document["jobs"].values():
+                    self.assertIn("runs-on", job)
+                    self.assertTrue(all("uses" in step or "run" in step for step in job["steps"]))
+            if name == "action.yml":
+                self.assertEqual(document["runs"]["using"], "composite")
+                self.assertTrue(all("shell" in step for step in document["runs"]["steps"] if "run" in step))
+
+
+if __name__ == "__main__":
+    unittest.main()
