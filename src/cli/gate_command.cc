@@ -209,6 +209,7 @@ class Gate {
       to_standard_output = to_standard_output || path == "-";
       if (!write_output(path, print(result), streams_)) return false;
     }
+    if (options_.update_baseline) return true;  // nobody asks for a verdict
     (to_standard_output ? streams_.err : streams_.out) << to_text(result);
     return !options_.github || tell_github(result, to_standard_output);
   }
@@ -233,7 +234,7 @@ class Gate {
     Baseline baseline;
     baseline.runs = std::move(runs_);
     if (!write_output(baseline_path_, to_json(baseline, HLOSIM_VERSION), streams_)) return kExitInput;
-    streams_.err << fmt::format("hlosim: wrote {}\n", baseline_path_);
+    streams_.err << fmt::format("hlosim: wrote {}: {} runs\n", baseline_path_, baseline.runs.size());
     return kExitSuccess;
   }
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
 
 #include "base/saturating.h"
 #include "model/version.h"
+#include "report/source_place.h"
 #include "report/structure.h"
 
 namespace hlosim {
@@ -40,29 +40,6 @@ constexpr MetricUnit unit_of(size_t common) {
                                    : MetricUnit::kCount;
 }
 
-// The value of `key=` in the metadata as written, quotes taken off; empty when there is none.
-std::string_view metadata_value(const Instruction& instruction, std::string_view key) {
-  const Attr* metadata = instruction.find(AttrKey::kMetadata);
-  if (!metadata) return {};
-  const std::string_view text = metadata->text();
-  for (size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
-    const size_t value = at + key.size();
-    const bool is_key = at > 0 && (text[at - 1] == '{' || text[at - 1] == ' ' || text[at - 1] == ',');
-    if (!is_key || value >= text.size() || text[value] != '=') continue;
-    const bool quoted = text.substr(value + 1, 1) == "\"";
-    const size_t begin = value + (quoted ? 2 : 1);
-    const size_t end = text.find_first_of(quoted ? "\"" : " ,}", begin);
-    return text.substr(begin, std::min(end, text.size()) - begin);
-  }
-  return {};
-}
-
-int64_t number_or_zero(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : 0;
-}
-
 class Maker {
  public:
   Maker(const Report& report, const Module& module, const OpTable& table, const Estimate& estimate)
@@ -71,6 +48,7 @@ class Maker {
         ran_(estimate.lowered ? *estimate.lowered : module),
         estimate_(estimate),
         structure_(structure_of(ran_, table)),
+        places_(ran_),
         row_of_(ran_.instructions.size(), -1) {
     figures_.structure =
         fmt::format("{:016x}", estimate.lowered ? structure_of(module, table).module : structure_.module);
@@ -165,8 +143,9 @@ class Maker {
     row.computation = std::string(ran_[instruction.parent].name);
     row.shape = to_text(instruction.shape);
     row.op_name = std::string(op_name_of(instruction));
-    row.source_file = std::string(metadata_value(instruction, "source_file"));
-    row.source_line = number_or_zero(metadata_value(instruction, "source_line"));
+    const SourcePlace place = places_.of(instruction);
+    row.source_file = std::string(place.file);
+    row.source_line = place.line;
     row.line = line_of(instruction);
     row.own = structure_.own[id];
     row.deep = structure_.deep[id];
@@ -235,6 +214,7 @@ class Maker {
   const Module& ran_;
   const Estimate& estimate_;
   Structure structure_;  // of what ran
+  SourcePlaces places_;
   IdMap<InstructionId, int32_t> row_of_;
   std::vector<uint32_t> line_ends_;
   std::unordered_map<std::string_view, int64_t> line_by_name_;

@@ -157,7 +157,7 @@ std::string to_markdown(const GateResult& result) {
       for (const GateRow& row : module.rows) {
         if (row.verdict != verdict) continue;
         const MetricUnit unit = row.metric.unit;
-        std::string because = row.note;
+        std::string because = cell(row.note);
         for (const Culprit& culprit : row.culprits)
           because += fmt::format("{}`{}` {}{}", because.empty() ? "" : "; ", cell(culprit.name), culprit.change,
                                  place_of(culprit));
@@ -165,7 +165,7 @@ std::string to_markdown(const GateResult& result) {
         print("| {} | {} | {} | {} | {} | {}{} | {} | {} |\n", cell(module.run->name()), cell(module.run->device),
               row.metric.name, row.before ? amount_text(unit, *row.before) : "", amount_text(unit, row.after),
               row.before ? change_text(unit, row.after - *row.before) : "",
-              percent.empty() ? "" : fmt::format(" ({})", percent), row.limit, cell(because));
+              percent.empty() ? "" : fmt::format(" ({})", percent), row.limit, because);
       }
   };
   table(Verdict::kRegressed, "Regressions");

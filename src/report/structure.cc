@@ -43,6 +43,7 @@ class Hasher {
     header.literal = nullptr;
     header.parameter_number = -1;
     result_.module = mixed(own(header), computations_[module_.entry]);
+    if (module_.is_scheduled()) result_.module = mixed(result_.module, order_);
     return std::move(result_);
   }
 
@@ -102,7 +103,7 @@ class Hasher {
       for (size_t operand = 0; operand < module_[id].operands.size(); ++operand)
         seen_[module_[id].operands[operand]] += mixed(whole, operand);
       sum += mixed(4, whole);
-      if (module_.is_scheduled()) hash = mixed(hash, whole);
+      order_ = mixed(order_, whole);
     }
     return mixed(hash, sum);
   }
@@ -110,6 +111,7 @@ class Hasher {
   const Module& module_;
   const OpTable& table_;
   Structure result_;
+  uint64_t order_ = 0;  // of the lines of all computations
   IdMap<ComputationId, uint64_t> computations_;
   IdMap<InstructionId, uint64_t> seen_;  // by its users
   std::unordered_map<ShapeRef, uint64_t> shapes_;
