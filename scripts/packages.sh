@@ -5,7 +5,7 @@ build_tools="cmake ninja-build ccache g++ binutils python3"
 # Libraries: cmake/dependencies.cmake looks for each.
 libraries="libfmt-dev libexpected-dev libyaml-cpp-dev libboost-graph-dev libtbb-dev libopenmpi-dev libzip-dev zlib1g-dev libzstd-dev libeigen3-dev nlohmann-json3-dev libcli11-dev"
 # What tests and benchmarks link.
-test_libraries="libgtest-dev libgmock-dev libbenchmark-dev openmpi-bin"
+test_libraries="libgtest-dev libgmock-dev libbenchmark-dev openmpi-bin python3-yaml"
 # The second compiler, for the `clang` and `fuzz` presets.
 clang="clang-14 libclang-rt-14-dev"
 # What the test of the report's page drives (it is skipped without).
