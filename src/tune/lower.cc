@@ -38,6 +38,7 @@ std::vector<const Pass*> with_sliced() {
 
 std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
   std::vector<Candidate> found{{kLoweredByDefault, default_passes()}};
+  found.push_back({"by the default passes, without prefetch", without("prefetch")});
   const bool has_loops = std::ranges::any_of(
       module.instructions, [](const Instruction& instruction) { return instruction.find(AttrKey::kBody) != nullptr; });
   if (has_loops) found.push_back({"by the default passes, with what its loops slice on the chip", with_sliced()});

@@ -13,6 +13,7 @@
 #include "tune/inline.h"
 #include "tune/library_calls.h"
 #include "tune/place.h"
+#include "tune/prefetch_arguments.h"
 #include "tune/simplify.h"
 #include "tune/tile.h"
 #include "tune/vector_products.h"
@@ -55,6 +56,11 @@ constexpr Pass kPasses[] = {
        place_values(editor, context.table, context.device.config);
      },
      true},
+    {"prefetch", "arguments come onto the chip while earlier kernels run",
+     [](ModuleEditor& editor, const PassContext& context) {
+       prefetch_arguments(editor, context.table, context.device);
+     },
+     true},
     {"place-sliced", "as place; also what loops carry and only take slices of, where it fits",
      [](ModuleEditor& editor, const PassContext& context) {
        place_values(editor, context.table, context.device.config, true);
@@ -64,7 +70,8 @@ constexpr Pass kPasses[] = {
 
 constexpr std::string_view kDefault[] = {
     "spell-layouts", "inline", "library-calls", "algebra", "fold-constants", "join-common", "hoist", "simplify",
-    "algebra", "sum-vector-products", "assign-layouts", "tile", "fuse", "place"};
+    "algebra", "sum-vector-products", "assign-layouts", "tile", "fuse", "place",
+    "prefetch"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found =

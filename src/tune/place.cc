@@ -9,26 +9,6 @@
 namespace hlosim {
 namespace {
 
-/// The on-chip space that holds most, with what of it is free for values.
-struct Home {
-  int64_t space = -1;
-  int64_t bytes = 0;
-};
-
-Home home_of(const DeviceConfig& device) {
-  Home home;
-  for (const MemorySpace& space : device.memory) {
-    if (&space == &device.hbm() || space.scope == MemoryScope::kHost || !space.capacity || space.numbers.empty())
-      continue;
-    const bool has_rates = space.bandwidth || space.read || space.write;
-    if (!has_rates) continue;
-    int64_t bytes = device_capacity(device, space)->count();
-    if (&space == &device.vmem_space()) bytes -= device.vmem.scoped_limit.count() * device.cores;
-    if (bytes > home.bytes) home = {space.numbers[0], bytes};
-  }
-  return home;
-}
-
 /// A value and the steps of its computation during which it lives.
 struct Candidate {
   InstructionId id;
@@ -326,8 +306,22 @@ class Placer {
 
 }  // namespace
 
+OnChipHome on_chip_home(const DeviceConfig& device) {
+  OnChipHome home;
+  for (const MemorySpace& space : device.memory) {
+    if (&space == &device.hbm() || space.scope == MemoryScope::kHost || !space.capacity || space.numbers.empty())
+      continue;
+    const bool has_rates = space.bandwidth || space.read || space.write;
+    if (!has_rates) continue;
+    int64_t bytes = device_capacity(device, space)->count();
+    if (&space == &device.vmem_space()) bytes -= device.vmem.scoped_limit.count() * device.cores;
+    if (bytes > home.bytes) home = {space.numbers[0], bytes};
+  }
+  return home;
+}
+
 void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, bool takes_sliced) {
-  const Home home = home_of(device);
+  const OnChipHome home = on_chip_home(device);
   if (home.bytes > 0) Placer(editor, table, home.space, takes_sliced).run(editor.module().entry, home.bytes);
 }
 
