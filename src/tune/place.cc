@@ -5,6 +5,7 @@
 #include "hlo/graph.h"
 #include "layout/sizes.h"
 #include "ops/fusion_role.h"
+#include "ops/trip_count.h"
 
 namespace hlosim {
 namespace {
@@ -185,6 +186,21 @@ class Placer {
     }
   }
 
+  /// The computation's result, if it is that element of the loop, comes back to HBM.
+  void copy_result_out(ComputationId id, InstructionId loop, size_t index) {
+    const InstructionId result = module_[id].root;
+    if (!is_element(result) || module_[result].operands[0] != loop || index_of_element(result) != index) return;
+    const InstructionId from[] = {result};
+    const ShapeRef shape = module_.shapes().with_memory_space(module_[result].shape, kDefaultMemorySpace);
+    module_.computations[id].root = editor_.add(id, Opcode::kCopy, "copy", shape, from);
+    module_.computations[id].instructions.push_back(module_[id].root);
+  }
+
+  bool runs_again(InstructionId loop) const {
+    const TripCount trips = trip_count(module_, module_[loop]);
+    return trips.known() && trips.count > 1;
+  }
+
   bool only_taken_apart(ComputationId id, InstructionId tuple) const {
     const auto users = users_of(module_, id);
     return tuple != module_[id].root &&
@@ -277,7 +293,9 @@ class Placer {
       const InstructionId result = module_[id].root;
       const bool is_result =
           is_element(result) && module_[result].operands[0] == loop && index_of_element(result) == k;
-      if (shape->is_array() && shape->rank() > 0 && !is_result &&
+      // A result that the loop makes again and again is copied out at the end.
+      const bool stays = is_result && !runs_again(loop);
+      if (shape->is_array() && shape->rank() > 0 && !stays &&
           (takes_sliced_ || !only_sliced(body, parameter, last, k)) && !needs_copies(body, parameter, last, k))
         sizes.push_back({comes_onto_the_chip(body, parameter, k) ? 0 : array_size(shape).count(), k});
     }
@@ -292,6 +310,7 @@ class Placer {
       drop_copies(body, parameter, k);
       follow_elements(condition, asked, k, false);
       follow_elements(id, loop, k, false);
+      copy_result_out(id, loop, k);
       feed(body, last, k);
     }
     return bytes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "hlo/graph.h"
 #include "layout/sizes.h"
@@ -13,10 +14,14 @@
 namespace hlosim {
 namespace {
 
-/// A copy to make: `operand` of the kernel at step `use`, begun just before step `begin`.
+/// A copy to make, begun just before step `begin` and there before step `use`.
 struct Prefetch {
-  InstructionId kernel;
-  size_t operand = 0, begin = 0, use = 0;
+  struct Reader {
+    InstructionId kernel;
+    size_t operand = 0;
+  };
+  std::vector<Reader> readers;
+  size_t begin = 0, use = 0;
 };
 
 class Prefetcher {
@@ -33,8 +38,11 @@ class Prefetcher {
       if (const Attr* body = module_[at].find(AttrKey::kBody))
         inside[at] = run(body->computations()[0], budget - on_chip(module_[at].shape));
     order_ = module_[id].instructions;
+    fetched_.clear();
     measure(id, inside);
     std::vector<Prefetch> plan;
+    for (const InstructionId value : order_)
+      if (may_fetch(id, value)) plan_for_readers(value, budget, plan);
     for (size_t i = 1; i < order_.size(); ++i)
       if (is_kernel(order_[i])) plan_for(id, i, budget, plan);
     const int64_t most = taken_.empty() ? 0 : *std::max_element(taken_.begin(), taken_.end());
@@ -109,38 +117,91 @@ class Prefetcher {
     });
   }
 
+  /// Time that HBM takes to hand out so many bytes.
+  int64_t time_of(int64_t bytes) const {
+    Traffic traffic;
+    traffic.read = Bytes(bytes);
+    return memory_.busy(memory_.hbm(), traffic).count();
+  }
+
+  /// Takes `need` of what the kernels before `use` leave, back to `begin`.
+  void take_idle(size_t begin, size_t use, int64_t need) {
+    for (size_t i = use; i-- > begin && need > 0;) {
+      const int64_t takes = std::min(idle_[i], need);
+      idle_[i] -= takes;
+      need -= takes;
+    }
+  }
+
+  /// The first step from which on HBM is idle long enough before `use` and there is room, if any; else the
+  /// nearest to it.
+  size_t begin_for(size_t use, int64_t bytes, int64_t budget, int64_t& found) const {
+    const int64_t need = time_of(bytes);
+    size_t begin = use;
+    while (begin > 0 && found < need && !module_[order_[begin - 1]].find(AttrKey::kBody) &&
+           taken_[begin - 1] + bytes <= budget)
+      found += idle_[--begin];
+    return begin;
+  }
+
+  bool has_product(InstructionId kernel) const {
+    if (!is_fusion(kernel)) return fusion_role(table_, module_[kernel]) == FusionRole::kProduct;
+    const ComputationId body = module_[kernel].find(AttrKey::kCalls)->computations()[0];
+    return std::ranges::any_of(module_[body].instructions, [&](InstructionId inner) {
+      return fusion_role(table_, module_[inner]) == FusionRole::kProduct;
+    });
+  }
+
+  /// What several products read comes onto the chip once, hidden or not: seen in products of one matrix with two
+  /// vectors (v6e). Norms read their argument as often as they need it (v7x).
+  void plan_for_readers(InstructionId value, int64_t budget, std::vector<Prefetch>& plan) {
+    Prefetch one;
+    size_t last = 0;
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const Instruction& kernel = module_[order_[i]];
+      if (!is_kernel(order_[i])) continue;
+      for (size_t k = 0; k < kernel.operands.size(); ++k) {
+        if (kernel.operands[k] != value) continue;
+        if (!reads_whole(order_[i], k) || !has_product(order_[i])) return;
+        if (one.readers.empty()) one.use = i;
+        one.readers.push_back({order_[i], k});
+        last = i;
+      }
+    }
+    if (one.readers.size() < 2 || last == one.use) return;
+    const int64_t bytes = array_size(module_[value].shape).count();
+    for (size_t i = one.use; i <= last; ++i)
+      if (taken_[i] + bytes > budget) return;
+    int64_t found = 0;
+    one.begin = begin_for(one.use, bytes, budget, found);
+    take_idle(one.begin, one.use, found);
+    for (size_t i = one.begin; i <= last; ++i) taken_[i] += bytes;
+    fetched_.insert(value);
+    plan.push_back(std::move(one));
+  }
+
   void plan_for(ComputationId id, size_t use, int64_t budget, std::vector<Prefetch>& plan) {
     const Instruction kernel = module_[order_[use]];
     for (size_t k = 0; k < kernel.operands.size(); ++k) {
       const InstructionId value = kernel.operands[k];
-      if (!may_fetch(id, value) || !reads_whole(order_[use], k) ||
+      if (!may_fetch(id, value) || fetched_.contains(value) || !reads_whole(order_[use], k) ||
           std::ranges::count(kernel.operands, value) != 1)
         continue;
       const int64_t bytes = array_size(module_[value].shape).count();
-      Traffic traffic;
-      traffic.read = Bytes(bytes);
-      const int64_t need = memory_.busy(memory_.hbm(), traffic).count();
-      // Back to where the kernels between leave enough of HBM.
-      size_t begin = use;
+      const int64_t need = time_of(bytes);
       int64_t found = 0;
-      while (begin > 0 && found < need && !module_[order_[begin - 1]].find(AttrKey::kBody) &&
-             taken_[begin - 1] + bytes <= budget)
-        found += idle_[--begin];
+      const size_t begin = begin_for(use, bytes, budget, found);
       if (found < need || taken_[use] + bytes > budget || begin == use) continue;
-      for (size_t i = use; i-- > begin && found > 0;) {  // the copy takes what the latest kernels leave
-        const int64_t takes = std::min(idle_[i], need);
-        idle_[i] -= takes;
-        found -= takes;
-      }
+      take_idle(begin, use, need);
       for (size_t i = begin; i <= use; ++i) taken_[i] += bytes;
-      plan.push_back({order_[use], k, begin, use});
+      plan.push_back({{{order_[use], k}}, begin, use});
     }
   }
 
   void write(ComputationId id, const std::vector<Prefetch>& plan) {
     std::vector<std::vector<InstructionId>> starts(order_.size()), dones(order_.size());
     for (const Prefetch& one : plan) {
-      const InstructionId value = module_[one.kernel].operands[one.operand];
+      const InstructionId value = module_[one.readers[0].kernel].operands[one.readers[0].operand];
       const ShapeRef from = module_[value].shape, to = module_.shapes().with_memory_space(from, home_.space);
       const ShapeRef context = module_.shapes().with_memory_space(
           module_.shapes().with_default_layouts(module_.shapes().scalar(ElementType::kU32)), kSyncSpace);
@@ -151,10 +212,12 @@ class Prefetcher {
       const InstructionId begun[] = {starts[one.begin].back()};
       const InstructionId done = editor_.add(id, Opcode::kCopyDone, "copy-done", to, begun);
       dones[one.use].push_back(done);
-      editor_.set_operand(one.kernel, one.operand, done);
-      if (!is_fusion(one.kernel)) continue;
-      const ComputationId body = module_[one.kernel].find(AttrKey::kCalls)->computations()[0];
-      module_.instructions[module_[body].parameters[one.operand]].shape = to;
+      for (const Prefetch::Reader& reader : one.readers) {
+        editor_.set_operand(reader.kernel, reader.operand, done);
+        if (!is_fusion(reader.kernel)) continue;
+        const ComputationId body = module_[reader.kernel].find(AttrKey::kCalls)->computations()[0];
+        module_.instructions[module_[body].parameters[reader.operand]].shape = to;
+      }
     }
     std::vector<InstructionId> list;
     // Arguments first: a copy may begin before the text names its source.
@@ -184,6 +247,7 @@ class Prefetcher {
   const InstructionCosts& costs_;
   std::vector<InstructionId> order_;
   std::vector<int64_t> taken_, idle_;  // bytes; picoseconds
+  std::set<InstructionId> fetched_;
 };
 
 }  // namespace
