@@ -1,6 +1,7 @@
 #include "tune/pass.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "base/text.h"
 #include "layout/native_tiling.h"
@@ -60,7 +61,7 @@ constexpr Pass kPasses[] = {
      [](ModuleEditor& editor, const PassContext& context) {
        prefetch_arguments(editor, context.table, context.device);
      },
-     true},
+     true, true},
     {"place-sliced", "as place; also what loops carry and only take slices of, where it fits",
      [](ModuleEditor& editor, const PassContext& context) {
        place_values(editor, context.table, context.device.config, true);
@@ -115,14 +116,19 @@ Result<Module> run_passes(const Module& module, std::span<const Pass* const> pas
                           const PassObserver& after) {
   Result<Module> copy = read_again(module, context.table);
   if (!copy) return copy;
-  {
-    ModuleEditor editor(*copy);
-    for (const Pass* pass : passes) {
-      if (pass->needs_layouts) give_layouts(*copy);
-      pass->run(editor, context);
-      drop_unreachable(*copy);
-      if (after) after(*pass, *copy);
+  auto editor = std::make_unique<ModuleEditor>(*copy);
+  for (const Pass* pass : passes) {
+    if (pass->needs_layouts) give_layouts(*copy);
+    if (pass->asks_costs) {
+      editor.reset();
+      Result<Module> again = read_again(*copy, context.table);
+      if (!again) return again;
+      copy = std::move(again);
+      editor = std::make_unique<ModuleEditor>(*copy);
     }
+    pass->run(*editor, context);
+    drop_unreachable(*copy);
+    if (after) after(*pass, *copy);
   }
   return read_again(*copy, context.table);
 }

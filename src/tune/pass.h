@@ -24,6 +24,7 @@ struct Pass {
   std::string_view summary;  // one line for --list-passes
   void (*run)(ModuleEditor& editor, const PassContext& context);
   bool needs_layouts = false;  // every array has one; where no pass gave it, the row-major one
+  bool asks_costs = false;     // nothing unlisted may be in the way
 };
 
 /// All passes that there are, those of default_passes() first.

@@ -142,5 +142,41 @@ TEST(LowerCorpus, GivesTheSame) {
   EXPECT_GT(compared, count / 4);
 }
 
+Module example(const std::string& name) {
+  const Result<SourcePtr> source = read_source(std::filesystem::path(HLOSIM_SOURCE_DIR) / "examples" / name);
+  EXPECT_TRUE(source);
+  return source ? test::module_or_fail((*source)->text()) : Module();
+}
+
+TEST(LowerExamples, TransformerBlockComesNearTheOneScheduledByHand) {
+  const Module plain = example("transformer_layers.hlo");
+  Module by_hand = example("transformer_layers_tpu.hlo");
+  for (const char* name : {"v5e", "v5p", "v6e"}) {
+    const Device device = test::device_or_fail(name);
+    Result<Module> lowered = lower(plain, op_table(), device);
+    ASSERT_TRUE(lowered);
+    const std::optional<Picoseconds> want = time_of(by_hand, device), got = time_of(*lowered, device);
+    ASSERT_TRUE(want && got);
+    EXPECT_LT(static_cast<double>(got->count()), 1.1 * static_cast<double>(want->count())) << name;
+    EXPECT_GT(static_cast<double>(got->count()), 0.9 * static_cast<double>(want->count())) << name;
+  }
+}
+
+TEST(LowerExamples, TransformerBlocksGiveTheSame) {
+  Module plain = example("transformer_layers.hlo"), by_hand = example("transformer_layers_tpu.hlo");
+  Result<Module> lowered = lower(plain, op_table(), test::device_or_fail("v6e"));
+  ASSERT_TRUE(lowered);
+  MemoryPool pool;
+  std::string why;
+  const std::optional<std::vector<Array>> want = run(plain, pool, why);
+  ASSERT_TRUE(want) << why;
+  for (Module* module : {&by_hand, &*lowered}) {
+    const std::optional<std::vector<Array>> got = run(*module, pool, why);
+    ASSERT_TRUE(got) << why;
+    const Comparison found = compare((*got)[0], (*want)[0], default_tolerance(ElementType::kBF16));
+    EXPECT_TRUE(found.within()) << found.outside << " of " << found.count;
+  }
+}
+
 }  // namespace
 }  // namespace hlosim
