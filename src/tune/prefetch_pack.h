@@ -1,0 +1,20 @@
+// Offsets for what a plan keeps on the chip.
+#pragma once
+
+#include <vector>
+
+#include "tune/prefetch_model.h"
+
+namespace hlosim {
+
+struct PackedPlans {
+  std::vector<ValuePlan> plans;
+  std::vector<std::vector<int64_t>> offsets;  // by value, as stays() lists them
+  int64_t size = 0;
+  int64_t dropped = 0;  // stays for which there was no gap
+};
+
+/// Best fit; where that needs more than there is, plans of few gains per byte are given up.
+PackedPlans pack_plans(const PrefetchModel& model, std::vector<ValuePlan> plans);
+
+}  // namespace hlosim

@@ -1,0 +1,155 @@
+// What is there to decide when values are kept in on-chip memory, as plain numbers.
+//
+// A module is a number of regions: the entry, and bodies, conditions and branches that run as control flow.
+// A region is a row of steps; gap p stands before its step p, the last gap behind all of them. In a gap first
+// come waits for copies (dones), then starts. A value may be made on the chip, be read there by some of its
+// uses, be copied there, and be written back:
+//
+//   ValuePlan plan;
+//   plan.made_on_chip = true, plan.kept_until = 1;      // until its use 1; later ones read HBM
+//   complete(problem, value, plan);                     // written back in time
+//
+// Times are picoseconds as doubles.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hlosim {
+
+/// How long a step takes, and how much of that HBM is taken.
+struct StepCost {
+  double time = 0, hbm = 0;
+};
+
+/// A computation that a step runs.
+struct StepCall {
+  int32_t region = 0;
+  double times = 1;
+  bool one_of_several = false;  // branches: only the longest of them counts
+};
+
+struct PrefetchStep {
+  int32_t region = 0;
+  int32_t position = 0;         // in the region
+  int32_t sites = 0;            // places where a value may be on the chip: bits of a mask
+  int32_t first_cost = 0;       // into PrefetchProblem::costs
+  int32_t begin = 0;            // the first step that runs in it: its own number but for loops and calls
+  std::vector<StepCall> calls;
+  std::string_view name;
+};
+
+/// Most sites of a step: further ones stay in HBM. Up to kTabledSites, every combination has its own cost.
+inline constexpr int32_t kMostSites = 24;
+inline constexpr int32_t kTabledSites = 3;
+
+struct PrefetchUse {
+  int32_t position = 0;  // of the step that uses it, or of the gap where it is handed on
+  int32_t bit = -1;      // its site there; -1: always reads HBM
+};
+
+struct PrefetchValue {
+  std::string_view name;
+  int64_t bytes = 0;
+  int32_t region = 0;
+  int32_t made_at = -1;   // position; -1: there when the region begins
+  int32_t made_bit = -1;  // -1: always made in HBM
+  std::vector<PrefetchUse> uses;  // by position, each position once
+  double copy_in = 0, copy_out = 0;  // time that a copy takes on its own
+  double hbm_in = 0, hbm_out = 0;    // of HBM alone
+  bool is_parameter = false;         // of the entry
+  bool looks_like_activation = false;
+
+  int32_t sites() const;
+};
+
+struct PrefetchRegion {
+  std::vector<int32_t> steps;  // in order
+  std::vector<int32_t> callers;  // steps
+  double times = 1;  // how often it runs in all
+};
+
+struct PrefetchProblem {
+  std::vector<PrefetchStep> steps;  // of all regions as they run: what a step calls stands before it
+  std::vector<PrefetchRegion> regions;  // callees first; the entry is the last one
+  std::vector<PrefetchValue> values;
+  std::vector<StepCost> costs;
+  int64_t capacity = 0;
+  int64_t alignment = 1024;
+  std::vector<int64_t> taken;  // by step: bytes that are on the chip whatever is decided; empty: none
+  double issue = 0;            // what a start costs
+  double latency_in = 0, latency_out = 0;  // of a copy that waits for no other
+  int32_t max_prefetches = -1, max_evictions = -1;  // under way at a time; -1: any number
+
+  const PrefetchStep& step(int32_t region, int32_t position) const {
+    return steps[static_cast<size_t>(
+        regions[static_cast<size_t>(region)].steps[static_cast<size_t>(position)])];
+  }
+  int32_t size_of(int32_t region) const {
+    return static_cast<int32_t>(regions[static_cast<size_t>(region)].steps.size());
+  }
+  /// Of step `step` when the sites of `mask` are on the chip, without what it calls.
+  StepCost cost(const PrefetchStep& step, uint32_t mask) const;
+  /// All sites on the chip.
+  StepCost least_cost(const PrefetchStep& step) const;
+  int32_t sites() const;
+};
+
+/// Space for the costs of a step: of every combination, or of none, of each one alone and of all.
+int32_t cost_entries(int32_t sites);
+/// The mask of entry `entry`.
+uint32_t mask_of_entry(int32_t sites, int32_t entry);
+
+/// A copy to the chip, for uses `first` … `last`.
+struct PlannedCopy {
+  int32_t start = 0;  // gap; done in the gap before use `first`
+  int32_t first = 0, last = 0;
+  bool operator==(const PlannedCopy&) const = default;
+};
+
+struct ValuePlan {
+  bool made_on_chip = false;
+  int32_t kept_until = -1;  // uses 0 … that read where it was made
+  int32_t evict_start = -1, evict_done = -1;  // gaps; -1: HBM has it already, or nobody asks for it
+  std::vector<PlannedCopy> copies;            // in order, no use twice
+  bool empty() const { return !made_on_chip && copies.empty(); }
+  bool operator==(const ValuePlan&) const = default;
+};
+
+/// Sets when the value is written back, where it has to be: begun as soon as it is made, waited for as late as
+/// possible. False: the plan can't be.
+bool complete(const PrefetchValue& value, const PrefetchProblem& problem, ValuePlan& plan);
+
+/// Positions during which the value takes space on the chip, both included.
+struct Stay {
+  int32_t first = 0, last = 0;
+};
+/// Of the value as made, then of each copy.
+std::vector<Stay> stays(const PrefetchValue& value, const ValuePlan& plan);
+/// The same in steps of the whole problem.
+Stay in_steps(const PrefetchProblem& problem, int32_t region, Stay stay);
+
+/// The bytes on the chip at every step.
+class ChipSpace {
+ public:
+  explicit ChipSpace(const PrefetchProblem& problem);
+  bool fits(const PrefetchValue& value, const ValuePlan& plan) const;
+  void add(const PrefetchValue& value, const ValuePlan& plan, int64_t sign = 1);
+  const std::vector<int64_t>& used() const { return used_; }
+  int64_t peak() const;
+  int64_t size_of(const PrefetchValue& value) const {
+    return (value.bytes + problem_.alignment - 1) / problem_.alignment * problem_.alignment;
+  }
+
+ private:
+  const PrefetchProblem& problem_;
+  std::vector<int64_t> used_;
+};
+
+/// What breaks the rules of a plan, as text; empty: it can be done.
+std::string fault_of(const PrefetchProblem& problem, std::span<const ValuePlan> plans);
+
+}  // namespace hlosim
