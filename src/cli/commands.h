@@ -51,6 +51,7 @@ std::function<int()> declare_devices(CLI::App& app, Streams streams);
 std::function<int()> declare_buffers(CLI::App& app, Streams streams);
 std::function<int()> declare_accuracy(CLI::App& app, Streams streams);
 std::function<int()> declare_lower(CLI::App& app, Streams streams);
+std::function<int()> declare_tune_prefetch(CLI::App& app, Streams streams);
 std::function<int()> declare_tune_schedule(CLI::App& app, Streams streams);
 std::function<int()> declare_sweep(CLI::App& app, Streams streams);
 std::function<int()> declare_tune_layout(CLI::App& app, Streams streams);

@@ -28,6 +28,8 @@ constexpr Command kCommands[] = {
     {"buffers", "Where every byte lives and when: values, live ranges, allocations.", declare_buffers},
     {"lower", "Rewrite plain modules into roughly what a TPU compiler would run.", declare_lower},
     {"tune layout", "Find layouts that take less time, traffic or memory; answer what-ifs.", declare_tune_layout},
+    {"tune prefetch", "Decide what lives in on-chip memory when, and which copies bring it there.",
+     declare_tune_prefetch},
     {"tune schedule", "Hide transfers behind work: collectives in two parts, a new order.", declare_tune_schedule},
     {"sweep", "Simulate modules on devices for all values of what can be set; a table.", declare_sweep, true},
     {"accuracy", "Hold simulated times against measured ones.", declare_accuracy},

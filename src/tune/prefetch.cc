@@ -106,7 +106,7 @@ class Tuner {
 
   /// Lowered if it is plain, with tiles, scheduled.
   Result<Module> prepare(const Module& given) {
-    out_.lowered = is_plain(given);
+    out_.lowered = options_.lower && is_plain(given);
     Result<Module> module = out_.lowered ? lower(given, table_, device_) : read_again(given, table_);
     if (!module) return module;
     AssumptionList assumptions;
@@ -193,6 +193,7 @@ class Tuner {
     out_.values = std::max<int64_t>(out_.values, static_cast<int64_t>(problem.values.size()));
     out_.capacity = problem.capacity;
     for (const std::string& text : model->assumptions) add_assumption(text);
+    kept_[suffix.empty() ? 1 : 0].candidate.objective = PrefetchSimulator(problem).time();
     if (options_.algorithm != PrefetchAlgorithm::kGreedy) {
       const XlaPlans xla = xla_prefetch(problem, options_.knobs, xla_hints(module, table_, *model, options_.knobs));
       const int32_t across = xla.cross_program.empty() ? -1 : xla.cross_program[0];

@@ -32,6 +32,7 @@ struct PrefetchOptions {
   double budget = 10;             // seconds; what is found when they end the search depends on the machine
   int64_t most_exact_sites = 12;  // problems that are solved by exhaustion too
   SimulateOptions simulate;
+  bool lower = true;              // plain modules first
 };
 
 /// A value on the chip, from one step to another.

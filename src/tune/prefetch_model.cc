@@ -134,6 +134,7 @@ class ModelBuilder {
     problem().alignment = limits_.alignment;
     problem().max_prefetches = limits_.max_prefetches;
     problem().max_evictions = limits_.max_evictions;
+    problem().sharing = HbmSharing::kFair;
     problem().issue = as_double(duration(device_.config.dma.issue, device_.config.clock));
     problem().latency_in = as_double(device_.config.dma.read_latency);
     problem().latency_out = as_double(device_.config.dma.write_latency);
@@ -295,6 +296,7 @@ class ModelBuilder {
     });
   }
 
+  /// One number for all copies: that of the largest.
   void set_copies(PrefetchValue& value) {
     const size_t hbm = memory_.hbm(), chip = memory_.space_of(out_.chip.space);
     const Traffic read{Bytes(value.bytes), Bytes(0)}, written{Bytes(0), Bytes(value.bytes)};
@@ -302,6 +304,10 @@ class ModelBuilder {
     value.hbm_out = as_double(memory_.busy(hbm, written));
     value.copy_in = std::max(value.hbm_in, as_double(memory_.busy(chip, written))) / limits_.copy_rate;
     value.copy_out = std::max(value.hbm_out, as_double(memory_.busy(chip, read))) / limits_.copy_rate;
+    if (value.bytes <= largest_) return;
+    largest_ = value.bytes;
+    problem().demand_in = value.copy_in > 0 ? value.hbm_in / value.copy_in : 1;
+    problem().demand_out = value.copy_out > 0 ? value.hbm_out / value.copy_out : 1;
   }
 
   /// Some user takes it as data rather than as weights.
@@ -355,7 +361,8 @@ class ModelBuilder {
     int32_t entries = 0;
     for (PrefetchStep& step : problem().steps) step.first_cost = entries, entries += cost_entries(step.sites);
     problem().costs.resize(static_cast<size_t>(entries));
-    auto done = measure_sites(module_, table_, device_, out_, simulate_);
+    std::vector<double> fixed;  // by step: latencies that nothing hides
+    auto done = measure_sites(module_, table_, device_, out_, simulate_, fixed);
     if (!done) return done;
     const size_t ici = index_of(Unit::kIci);
     for (const InstructionRecord& record : baseline_.instructions) {
@@ -369,11 +376,12 @@ class ModelBuilder {
         if (!step.calls.empty() && module_[record.id].find(AttrKey::kBody))
           costs[0].time += step.calls[0].times * as_double(device_.config.overhead.loop_iteration);
       } else if (d.has(kAsyncStart) || d.has(kAsyncDone)) {
-        costs[0] = {once, 0};
+        costs[0] = {once, 0, 0};
       } else if (d.has(kCollective)) {
         for (int32_t e = 0; e < cost_entries(step.sites); ++e)
-          costs[e].time = std::max(costs[e].time,
-                                   as_double(record.cost.busy[ici]) + as_double(record.cost.fixed));
+          costs[e].time = std::max(costs[e].time - fixed[static_cast<size_t>(step_of_[record.id])],
+                                   as_double(record.cost.busy[ici])) +
+                          as_double(record.cost.fixed);
       }
     }
     return {};
@@ -412,7 +420,7 @@ class ModelBuilder {
   IdMap<InstructionId, int32_t> step_of_, position_of_;
   IdMap<InstructionId, std::vector<InstructionId>> users_;
   std::vector<int32_t> called_;
-  int64_t left_out_ = 0;
+  int64_t left_out_ = 0, largest_ = 0;
   int32_t passed_step_ = 0;
   PrefetchModel out_;
 };

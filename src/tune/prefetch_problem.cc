@@ -38,7 +38,7 @@ StepCost PrefetchProblem::cost(const PrefetchStep& step, uint32_t mask) const {
     cost.time -= none.time - one.time;
     cost.hbm -= none.hbm - one.hbm;
   }
-  return {std::max(cost.time, all.time), std::max(cost.hbm, all.hbm)};
+  return {std::max(cost.time, all.time), std::max(cost.hbm, all.hbm), mask == 0 ? none.fixed : all.fixed};
 }
 
 StepCost PrefetchProblem::least_cost(const PrefetchStep& step) const {

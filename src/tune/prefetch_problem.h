@@ -20,9 +20,16 @@
 
 namespace hlosim {
 
-/// How long a step takes, and how much of that HBM is taken.
+/// How long a step takes on its own, and how much of that HBM is taken. `fixed`: the beginning of it, in which HBM
+/// serves copies alone.
 struct StepCost {
-  double time = 0, hbm = 0;
+  double time = 0, hbm = 0, fixed = 0;
+};
+
+/// Who HBM serves first.
+enum class HbmSharing : uint8_t {
+  kStepsFirst,  // copies get what steps leave (XLA's simulator)
+  kFair,        // both alike, so that copies make steps longer (sim/overlap.h)
 };
 
 /// A computation that a step runs.
@@ -44,7 +51,7 @@ struct PrefetchStep {
 
 /// Most sites of a step: further ones stay in HBM. Up to kTabledSites, every combination has its own cost.
 inline constexpr int32_t kMostSites = 24;
-inline constexpr int32_t kTabledSites = 3;
+inline constexpr int32_t kTabledSites = 5;
 
 struct PrefetchUse {
   int32_t position = 0;  // of the step that uses it, or of the gap where it is handed on
@@ -80,6 +87,8 @@ struct PrefetchProblem {
   int64_t capacity = 0;
   int64_t alignment = 1024;
   std::vector<int64_t> taken;  // by step: bytes that are on the chip whatever is decided; empty: none
+  HbmSharing sharing = HbmSharing::kStepsFirst;
+  double demand_in = 1, demand_out = 1;  // part of HBM that a copy asks for
   double issue = 0;            // what a start costs
   double latency_in = 0, latency_out = 0;  // of a copy that waits for no other
   int32_t max_prefetches = -1, max_evictions = -1;  // under way at a time; -1: any number

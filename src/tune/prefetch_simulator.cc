@@ -165,11 +165,10 @@ void PrefetchSimulator::resimulate(int32_t which, int32_t from) {
     StepCost cost;
     if (p < steps) cost = cost_of(which, p);
     const double spent =
-        waited + cost.time + problem_.issue * static_cast<double>(region.starts[at].size());
+        waited + run(queues, cost) + problem_.issue * static_cast<double>(region.starts[at].size());
     total += spent - region.spent[at];
     hbm += cost.hbm - region.traffic[at];
     region.waited[at] = waited, region.spent[at] = spent, region.traffic[at] = cost.hbm;
-    move(queues, cost.time - cost.hbm);
     if (queues.in.left() <= kNothing) queues.in = {0, 0, p + 1};
     if (queues.out.left() <= kNothing) queues.out = {0, 0, p + 1};
   }
@@ -198,6 +197,53 @@ double PrefetchSimulator::pass_gap(Region& region, int32_t gap, Queues& queues, 
     copy.behind = queue.enqueued;
   }
   return waited;
+}
+
+/// A step runs, and copies meanwhile; how long it takes.
+double PrefetchSimulator::run(Queues& queues, const StepCost& cost) const {
+  if (problem_.sharing == HbmSharing::kFair && (queues.in.left() > 0 || queues.out.left() > 0))
+    return run_fair(queues, cost);
+  move(queues, cost.time - cost.hbm);
+  return cost.time;
+}
+
+double PrefetchSimulator::run_fair(Queues& queues, const StepCost& cost) const {
+  move(queues, std::min(cost.fixed, cost.time - cost.hbm));
+  const double fixed = std::min(cost.fixed, cost.time - cost.hbm);
+  double work = cost.hbm, stream = cost.time - fixed, time = fixed;
+  while (work > kNothing || stream > kNothing) {
+    const double in = queues.in.left(), out = queues.out.left();
+    // Small demands are served in full, the others alike.
+    const double demand_in = in > kNothing ? problem_.demand_in : 0;
+    const double demand_out = out > kNothing ? problem_.demand_out : 0;
+    const double demand_core = work > kNothing ? 1 : 0;
+    const double all = demand_in + demand_out + demand_core;
+    double share_in = demand_in, share_out = demand_out, share_core = demand_core;
+    if (all > 1) {
+      double left = 1;
+      int waiting = (demand_in > 0) + (demand_out > 0) + (demand_core > 0);
+      double* const shares[] = {&share_in, &share_out, &share_core};
+      bool served[] = {demand_in <= 0, demand_out <= 0, demand_core <= 0};
+      for (bool changed = true; changed && waiting > 0;) {
+        changed = false;
+        const double equal = left / waiting;
+        for (size_t i = 0; i < 3; ++i)
+          if (!served[i] && *shares[i] <= equal) served[i] = true, left -= *shares[i], --waiting, changed = true;
+      }
+      for (size_t i = 0; i < 3; ++i)
+        if (!served[i]) *shares[i] = left / waiting;
+    }
+    double next = work > kNothing ? work / share_core : stream;
+    if (in > kNothing) next = std::min(next, in * demand_in / share_in);
+    if (out > kNothing) next = std::min(next, out * demand_out / share_out);
+    if (in > kNothing) queues.in.moved += next * share_in / demand_in;
+    if (out > kNothing) queues.out.moved += next * share_out / demand_out;
+    work = std::max(work - next * share_core, 0.0);
+    stream = std::max(stream - next, 0.0);
+    time += next;
+    if (in <= kNothing && out <= kNothing) return time + std::max(work, stream);
+  }
+  return time;
 }
 
 /// HBM is free for `time`.

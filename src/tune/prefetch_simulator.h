@@ -73,6 +73,8 @@ class PrefetchSimulator {
   void resimulate(int32_t region, int32_t from);
   StepCost cost_of(int32_t region, int32_t position) const;
   double pass_gap(Region& region, int32_t gap, Queues& queues, int32_t& changed);
+  double run(Queues& queues, const StepCost& cost) const;
+  double run_fair(Queues& queues, const StepCost& cost) const;
   static void move(Queues& queues, double time);
   static double drain(Queues& queues, bool out, double amount);
 

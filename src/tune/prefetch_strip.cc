@@ -71,9 +71,9 @@ class Stripper {
       return !loop_state && changes_space_only(module_[from].shape, instruction.shape) ? from : InstructionId{};
     }
     if (table_[instruction.opcode].has(kAsyncDone)) {
-      const Instruction* start = async_start_of(module_, instruction);
-      if (!start || !table_[start->opcode].has(kCopyStart)) return {};
-      const InstructionId from = start->operands[0];
+      const Instruction& start = module_[instruction.operands[0]];
+      if (!table_[start.opcode].has(kCopyStart)) return {};
+      const InstructionId from = start.operands[0];
       return changes_space_only(module_[from].shape, instruction.shape) ? from : InstructionId{};
     }
     return source_of_slices(instruction);
