@@ -133,6 +133,8 @@ std::string prefetch_report_json(const PrefetchResult& result, const DeviceConfi
                     {"computation", row.computation},
                     {"offset", row.offset},
                     {"size", row.size},
+                    {"first_step", row.first},
+                    {"last_step", row.last},
                     {"from", row.from},
                     {"to", row.to},
                     {"reason", row.reason}});

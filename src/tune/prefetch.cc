@@ -27,14 +27,6 @@ std::string_view to_text(PrefetchAlgorithm algorithm) {
 
 namespace {
 
-/// What the header says of layouts is no longer true.
-void drop_entry_layout(Module& module) {
-  std::vector<Attr> attrs;
-  for (const Attr& attr : module.attrs)
-    if (attr.key != AttrKey::kEntryComputationLayout) attrs.push_back(attr);
-  module.attrs = module.arena().copy(attrs);
-}
-
 void set_order(Module& module, const InstructionOrder& order) {
   for (size_t c = 0; c < order.size(); ++c) {
     const ComputationId id{static_cast<int32_t>(c)};
@@ -104,23 +96,21 @@ class Tuner {
 
   // ── modules ──
 
-  /// Lowered if it is plain, with tiles, scheduled.
+  /// Lowered if it is plain, scheduled.
   Result<Module> prepare(const Module& given) {
     out_.lowered = options_.lower && is_plain(given);
     Result<Module> module = out_.lowered ? lower(given, table_, device_) : read_again(given, table_);
-    if (!module) return module;
-    AssumptionList assumptions;
-    const bool had_tiles = carries_tiles(*module);
-    give_native_layouts(*module, device_.config, assumptions);
-    if (!had_tiles) drop_entry_layout(*module);
-    module = read_again(*module, table_);
     if (!module || module->is_scheduled()) return module;
+    module = read_again(*module, table_);
+    if (!module) return module;
     // By the text, or with little memory: whatever is faster.
     Result<Module> by_memory = read_again(*module, table_);
     if (!by_memory) return by_memory;
+    Result<Module> tiled = with_tiles(*module);
+    if (!tiled) return tiled;
+    const Result<InstructionOrder> order = memory_order(*tiled, table_);
     set_order(*module, make_schedule(*module, table_).order);
-    const Result<InstructionOrder> order = memory_order(*by_memory, table_);
-    if (!order) return module;
+    if (!order) return read_again(*module, table_);
     set_order(*by_memory, *order);
     const auto text_time = measure(*module), memory_time = measure(*by_memory);
     if (!text_time) return tl::unexpected(text_time.error());
@@ -129,6 +119,14 @@ class Tuner {
     out_.assumptions.push_back(use_memory ? "the module is not scheduled: it runs in an order of little memory"
                                           : "the module is not scheduled: it runs in the order of the text");
     return read_again(use_memory ? *by_memory : *module, table_);
+  }
+
+  /// The same, instruction by instruction, as it is simulated: a text without tiles stays one.
+  Result<Module> with_tiles(const Module& module) {
+    Result<Module> tiled = read_again(module, table_);
+    AssumptionList assumptions;
+    if (tiled) give_native_layouts(*tiled, device_.config, assumptions);
+    return tiled;
   }
 
   Result<Module> strip(const Module& input) {
@@ -141,8 +139,10 @@ class Tuner {
     return read_again(*module, table_);
   }
 
-  Result<PrefetchTimes> measure(Module& module) {
-    const Result<Simulation> simulation = simulate(module, table_, device_, simulate_);
+  Result<PrefetchTimes> measure(const Module& written) {
+    Result<Module> module = with_tiles(written);
+    if (!module) return tl::unexpected(std::move(module.error()));
+    const Result<Simulation> simulation = simulate(*module, table_, device_, simulate_);
     if (!simulation) return tl::unexpected(simulation.error());
     PrefetchTimes times;
     times.time = times.time_prefetched = simulation->totals.makespan;
@@ -153,7 +153,7 @@ class Tuner {
     if (!across) return times;
     SimulateOptions done = simulate_;
     done.cross_program_prefetch_is_done = true;
-    const Result<Simulation> prefetched = simulate(module, table_, device_, done);
+    const Result<Simulation> prefetched = simulate(*module, table_, device_, done);
     if (!prefetched) return tl::unexpected(prefetched.error());
     times.time_prefetched = prefetched->totals.makespan;
     return times;
@@ -179,10 +179,14 @@ class Tuner {
   }
 
   /// `part` of the budget may be gone when it is done.
-  Result<void> solve(const std::string& suffix, Module& module, double part) {
-    const Result<Simulation> baseline = simulate(module, table_, device_, simulate_);
+  Result<void> solve(const std::string& suffix, const Module& module, double part) {
+    Result<Module> copy = with_tiles(module);
+    if (!copy) return tl::unexpected(std::move(copy.error()));
+    tiled_.push_back(std::make_unique<Module>(std::move(*copy)));
+    Module& tiled = *tiled_.back();
+    const Result<Simulation> baseline = simulate(tiled, table_, device_, simulate_);
     if (!baseline) return tl::unexpected(baseline.error());
-    auto made = make_prefetch_model(module, table_, device_, baseline->schedule.order, *baseline, simulate_,
+    auto made = make_prefetch_model(tiled, table_, device_, baseline->schedule.order, *baseline, simulate_,
                                     limits());
     if (!made) return tl::unexpected(std::move(made.error()));
     const auto model = std::make_shared<PrefetchModel>(std::move(*made));
@@ -195,7 +199,7 @@ class Tuner {
     for (const std::string& text : model->assumptions) add_assumption(text);
     kept_[suffix.empty() ? 1 : 0].candidate.objective = PrefetchSimulator(problem).time();
     if (options_.algorithm != PrefetchAlgorithm::kGreedy) {
-      const XlaPlans xla = xla_prefetch(problem, options_.knobs, xla_hints(module, table_, *model, options_.knobs));
+      const XlaPlans xla = xla_prefetch(problem, options_.knobs, xla_hints(tiled, table_, *model, options_.knobs));
       const int32_t across = xla.cross_program.empty() ? -1 : xla.cross_program[0];
       if (auto done = keep("xla" + suffix, module, model, xla.plans, 0, across); !done) return done;
       if (options_.algorithm == PrefetchAlgorithm::kXla) return {};
@@ -203,7 +207,7 @@ class Tuner {
     return search(suffix, module, model, part);
   }
 
-  Result<void> search(const std::string& suffix, Module& module, const std::shared_ptr<PrefetchModel>& model,
+  Result<void> search(const std::string& suffix, const Module& module, const std::shared_ptr<PrefetchModel>& model,
                       double part) {
     const PrefetchProblem& problem = model->problem;
     PrefetchSearchOptions search;
@@ -239,7 +243,7 @@ class Tuner {
   }
 
   /// Writes the plan into the module and simulates that.
-  Result<void> keep(std::string name, Module& module, const std::shared_ptr<PrefetchModel>& model,
+  Result<void> keep(std::string name, const Module& module, const std::shared_ptr<PrefetchModel>& model,
                     const std::vector<ValuePlan>& plans, double objective, int32_t cross_program = -1) {
     Kept kept;
     kept.candidate.name = std::move(name);
@@ -318,6 +322,7 @@ class Tuner {
         row.computation = std::string(kept.module[model.regions[static_cast<size_t>(value.region)]].name);
         row.offset = kept.packed.offsets[v][i];
         row.size = value.bytes;
+        row.first = at.first, row.last = at.last;
         row.from = std::string(problem.steps[static_cast<size_t>(at.first)].name);
         row.to = std::string(problem.steps[static_cast<size_t>(at.last)].name);
         row.reason = reason(value, plan, i);
@@ -360,6 +365,7 @@ class Tuner {
   std::chrono::steady_clock::time_point until_;
   PrefetchResult out_;
   std::vector<Kept> kept_;
+  std::vector<std::unique_ptr<Module>> tiled_;  // names in problems are views into them
   double bound_ = -1;
   bool had_copies_ = false;
 };

@@ -39,7 +39,8 @@ struct PrefetchOptions {
 struct PrefetchRow {
   std::string value, computation;
   int64_t offset = 0, size = 0;
-  std::string from, to;  // names of steps, both included
+  int32_t first = 0, last = 0;  // steps, both included
+  std::string from, to;         // their names
   std::string reason;
 };
 

@@ -18,13 +18,12 @@ struct Site {
 class SiteCosts {
  public:
   SiteCosts(Module& module, const OpTable& table, const Device& device, PrefetchModel& model,
-            const SimulateOptions& simulate, std::vector<double>& fixed)
+            const SimulateOptions& simulate)
       : module_(module),
         table_(table),
         device_(device),
         model_(model),
         simulate_(simulate),
-        fixed_(fixed),
         memory_(device.config),
         editor_(module),
         sites_(model.steps.size()),
@@ -33,7 +32,6 @@ class SiteCosts {
   Result<void> run() {
     for (size_t s = 0; s < model_.steps.size(); ++s) step_of_[model_.steps[s]] = static_cast<int32_t>(s);
     for (size_t v = 0; v < model_.origins.size(); ++v) find_sites(model_.problem.values[v], model_.origins[v]);
-    fixed_.assign(model_.steps.size(), 0);
     int32_t most = 1;
     for (const PrefetchStep& step : model_.problem.steps) most = std::max(most, cost_entries(step.sites));
     for (int32_t entry = 0; entry < most; ++entry)
@@ -93,7 +91,6 @@ class SiteCosts {
     for (const size_t s : measured) {
       const InstructionCost& cost = (*costs)[model_.steps[s]];
       const PrefetchStep& step = model_.problem.steps[s];
-      if (entry == 0) fixed_[s] = static_cast<double>(cost.fixed.count());
       model_.problem.costs[static_cast<size_t>(step.first_cost + entry)] = {
           static_cast<double>(cost.time().count()), static_cast<double>(cost.busy[hbm].count()),
           static_cast<double>(cost.fixed.count())};
@@ -106,7 +103,6 @@ class SiteCosts {
   const Device& device_;
   PrefetchModel& model_;
   const SimulateOptions& simulate_;
-  std::vector<double>& fixed_;
   const MemorySystem memory_;
   ModuleEditor editor_;
   std::vector<std::vector<Site>> sites_;
@@ -116,10 +112,10 @@ class SiteCosts {
 }  // namespace
 
 Result<void> measure_sites(const Module& module, const OpTable& table, const Device& device, PrefetchModel& model,
-                           const SimulateOptions& simulate, std::vector<double>& fixed) {
+                           const SimulateOptions& simulate) {
   Result<Module> copy = read_again(module, table);
   if (!copy) return tl::unexpected(std::move(copy.error()));
-  return SiteCosts(*copy, table, device, model, simulate, fixed).run();
+  return SiteCosts(*copy, table, device, model, simulate).run();
 }
 
 }  // namespace hlosim

@@ -6,9 +6,8 @@
 namespace hlosim {
 
 /// Fills the costs of all steps that run as kernels, from the cost model of the device: sites are numbered as
-/// the values of `model` say. `fixed`: by step, of its time what doesn't overlap with anything, with no site on the
-/// chip. Errors: as cost_instructions().
+/// the values of `model` say. Errors: as cost_instructions().
 Result<void> measure_sites(const Module& module, const OpTable& table, const Device& device, PrefetchModel& model,
-                           const SimulateOptions& simulate, std::vector<double>& fixed);
+                           const SimulateOptions& simulate);
 
 }  // namespace hlosim

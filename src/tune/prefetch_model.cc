@@ -361,8 +361,7 @@ class ModelBuilder {
     int32_t entries = 0;
     for (PrefetchStep& step : problem().steps) step.first_cost = entries, entries += cost_entries(step.sites);
     problem().costs.resize(static_cast<size_t>(entries));
-    std::vector<double> fixed;  // by step: latencies that nothing hides
-    auto done = measure_sites(module_, table_, device_, out_, simulate_, fixed);
+    auto done = measure_sites(module_, table_, device_, out_, simulate_);
     if (!done) return done;
     const size_t ici = index_of(Unit::kIci);
     for (const InstructionRecord& record : baseline_.instructions) {
@@ -378,10 +377,11 @@ class ModelBuilder {
       } else if (d.has(kAsyncStart) || d.has(kAsyncDone)) {
         costs[0] = {once, 0, 0};
       } else if (d.has(kCollective)) {
-        for (int32_t e = 0; e < cost_entries(step.sites); ++e)
-          costs[e].time = std::max(costs[e].time - fixed[static_cast<size_t>(step_of_[record.id])],
-                                   as_double(record.cost.busy[ici])) +
-                          as_double(record.cost.fixed);
+        const double launch = as_double(record.cost.fixed) - costs[0].fixed;
+        for (int32_t e = 0; e < cost_entries(step.sites); ++e) {
+          costs[e].time = std::max(costs[e].time - costs[e].fixed, as_double(record.cost.busy[ici]));
+          costs[e].time += costs[e].fixed += launch;
+        }
       }
     }
     return {};

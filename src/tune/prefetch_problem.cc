@@ -101,11 +101,19 @@ ChipSpace::ChipSpace(const PrefetchProblem& problem) : problem_(problem), used_(
 }
 
 bool ChipSpace::fits(const PrefetchValue& value, const ValuePlan& plan) const {
-  const int64_t room = problem_.capacity - size_of(value);
+  const int64_t size = size_of(value), room = problem_.capacity - size;
+  std::vector<Stay> before;  // stays of the same value that may be under way as well
   for (const Stay stay : stays(value, plan)) {
     const Stay at = in_steps(problem_, value.region, stay);
-    for (int32_t i = at.first; i <= at.last; ++i)
-      if (used_[static_cast<size_t>(i)] > room) return false;
+    int32_t shared_until = at.first - 1;
+    for (const Stay& other : before) shared_until = std::max(shared_until, other.last);
+    for (int32_t i = at.first; i <= at.last; ++i) {
+      int64_t own = 0;
+      if (i <= shared_until)
+        for (const Stay& other : before) own += other.first <= i && i <= other.last ? size : 0;
+      if (used_[static_cast<size_t>(i)] + own > room) return false;
+    }
+    before.push_back(at);
   }
   return true;
 }

@@ -173,7 +173,9 @@ class XlaAssigner {
       std::stable_sort(candidates.begin(), candidates.end(),
                        [&](int32_t a, int32_t b) { return value_of(a).bytes > value_of(b).bytes; });
     for (const int32_t v : candidates) {
-      if (static_cast<int64_t>(out_.cross_program.size()) >= knobs_.max_cross_program_prefetches) break;
+      const auto count = static_cast<int64_t>(out_.cross_program.size());
+      if (count >= knobs_.max_cross_program_prefetches) break;
+      if (problem_.max_prefetches >= 0 && count >= problem_.max_prefetches) break;
       const PrefetchValue& value = value_of(v);
       ValuePlan plan;
       plan.copies.push_back({0, 0, static_cast<int32_t>(value.uses.size()) - 1});
@@ -242,6 +244,14 @@ class XlaAssigner {
     return free_place({at.first, at.last}, size_of(value), place);
   }
 
+  /// Copies of parameters that the run before brings count as long as they are waited for.
+  int32_t across_under_way(int32_t region, int32_t start) const {
+    int32_t count = 0;
+    for (const int32_t v : out_.cross_program)
+      count += value_of(v).region == region && start < value_of(v).uses[0].position;
+    return count;
+  }
+
   bool walk(int32_t v, bool may_be_made, Attempt& attempt) {
     const PrefetchValue& value = value_of(v);
     const auto uses = static_cast<int32_t>(value.uses.size());
@@ -294,7 +304,9 @@ class XlaAssigner {
     for (int32_t start = picker.next(); start >= 0; start = picker.next()) {
       if (start <= no_room_at || (start < least)) continue;
       if (knobs_.enforce_prefetch_fifo_order && !book.in_order(start, position)) continue;
-      if (problem_.max_prefetches >= 0 && book.under_way(start, position) >= problem_.max_prefetches) continue;
+      if (problem_.max_prefetches >= 0 &&
+          book.under_way(start, position) + across_under_way(value.region, start) >= problem_.max_prefetches)
+        continue;
       int32_t last = knobs_.always_spill_to_default_memory ? i : last_on_chip;
       const auto end = [&] { return value.uses[static_cast<size_t>(last)].position; };
       if (!room_for(value, {start, end()})) {

@@ -123,6 +123,7 @@ std::string copied_by_xla(const XlaKnobs& knobs) {
   options.knobs.max_size_in_bytes = 512 * 512 * 4;
   options.knobs.enable_cross_program_prefetch = false;
   options.knobs.min_overlap_to_async_copy_ratio = 0;
+  options.knobs.max_overlap_to_mem_size_async_copy_ratio = 100;
   const Result<PrefetchResult> result =
       tune_prefetch(test::module_or_fail(kTwoWeights), op_table(), test::device_or_fail("v5e"), options);
   EXPECT_TRUE(result) << (result ? "" : render(result.error()));
