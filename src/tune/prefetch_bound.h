@@ -6,7 +6,7 @@
 namespace hlosim {
 
 struct PrefetchBound {
-  double steps = 0;   // every site on the chip for nothing
+  double steps = 0;   // every step with the best choice of its own
   double memory = 0;  // HBM busy with what has to come from it or go there
   double prefix = 0;  // what has to come before some step, then the steps after it; and the same from the end
   double time() const;
@@ -21,7 +21,8 @@ struct ExactPrefetch {
   int64_t nodes = 0;
 };
 
-/// Branch and bound over all plans of all values. `start`: a plan to begin with. Bytes count together, gaps between
+/// Branch and bound over all plans of all values; nothing is proven where more on the chip makes a step longer.
+/// `start`: a plan to begin with. Bytes count together, gaps between
 /// them don't. O(exponential).
 ExactPrefetch exact_prefetch(const PrefetchProblem& problem, const PrefetchPlans& start, int64_t most_nodes);
 

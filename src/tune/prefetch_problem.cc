@@ -42,7 +42,25 @@ StepCost PrefetchProblem::cost(const PrefetchStep& step, uint32_t mask) const {
 }
 
 StepCost PrefetchProblem::least_cost(const PrefetchStep& step) const {
-  return cost(step, (uint32_t{1} << step.sites) - 1);
+  StepCost least = costs[static_cast<size_t>(step.first_cost)];
+  for (int32_t e = 1; e < cost_entries(step.sites); ++e) {
+    const StepCost& one = costs[static_cast<size_t>(step.first_cost + e)];
+    least.time = std::min(least.time, one.time), least.hbm = std::min(least.hbm, one.hbm);
+  }
+  return least;
+}
+
+bool PrefetchProblem::costs_fall() const {
+  return std::ranges::all_of(steps, [&](const PrefetchStep& step) {
+    for (int32_t e = 0; e < cost_entries(step.sites); ++e) {
+      const uint32_t mask = mask_of_entry(step.sites, e);
+      for (int32_t bit = 0; bit < step.sites; ++bit) {
+        const StepCost with = cost(step, mask | uint32_t{1} << bit), without = cost(step, mask);
+        if (with.time > without.time || with.hbm > without.hbm) return false;
+      }
+    }
+    return true;
+  });
 }
 
 bool complete(const PrefetchValue& value, const PrefetchProblem& problem, ValuePlan& plan) {

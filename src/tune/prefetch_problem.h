@@ -102,8 +102,10 @@ struct PrefetchProblem {
   }
   /// Of step `step` when the sites of `mask` are on the chip, without what it calls.
   StepCost cost(const PrefetchStep& step, uint32_t mask) const;
-  /// All sites on the chip.
+  /// The least time of any choice, and the least HBM time.
   StepCost least_cost(const PrefetchStep& step) const;
+  /// More on the chip never makes a step longer.
+  bool costs_fall() const;
   int32_t sites() const;
 };
 
