@@ -5,6 +5,7 @@
 #include "layout/native_tiling.h"
 #include "ops/custom_call_targets.h"
 #include "tune/inline.h"
+#include "tune/schedule.h"
 
 namespace hlosim {
 
@@ -16,6 +17,8 @@ bool is_plain(const Module& module) {
 }
 
 namespace {
+
+constexpr std::string_view kAsItStands = "as it stands";
 
 struct Candidate {
   std::string_view how;
@@ -46,8 +49,27 @@ std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
     return table[instruction.opcode].has(kFusion);
   });
   if (has_fusions) found.push_back({"its own fusions kept", without("inline")});
-  found.push_back({"as it stands", *parse_passes("spell-layouts,tile")});
+  found.push_back({kAsItStands, *parse_passes("spell-layouts,tile")});
   return found;
+}
+
+/// Collectives that run as such become pairs of start and done with work between, in whatever came out.
+Result<Lowered> hide_collectives(Lowered lowered, const OpTable& table, const Device& device,
+                                 const SimulateOptions& options) {
+  const bool has_any = std::ranges::any_of(lowered.module.instructions, [&](const Instruction& instruction) {
+    return table[instruction.opcode].has(kCollective);
+  });
+  if (!has_any || lowered.how == kAsItStands) return lowered;
+  LatencyScheduleOptions scheduling;
+  scheduling.simulate = options;
+  Result<LatencySchedule> scheduled = tune_schedule(lowered.module, table, device, scheduling);
+  if (!scheduled) return lowered;  // the slice doesn't hold the module's devices
+  // Where nothing can be hidden there is no reason for pairs.
+  const bool hides = std::ranges::any_of(scheduled->transfers, [](const ScheduledTransfer& transfer) {
+    return transfer.before != transfer.start && transfer.exposed_after < transfer.duration;
+  });
+  if (hides && scheduled->time_after < scheduled->time_before) lowered.module = std::move(scheduled->module);
+  return lowered;
 }
 
 }  // namespace
@@ -67,7 +89,7 @@ Result<Lowered> lower_as(const Module& module, const OpTable& table, const Devic
     least = time;
     best = Lowered{std::move(*one), candidate.how};
   }
-  return std::move(*best);
+  return hide_collectives(std::move(*best), table, device, quick);
 }
 
 Result<Module> lower(const Module& module, const OpTable& table, const Device& device,
