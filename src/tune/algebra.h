@@ -5,7 +5,7 @@
 
 namespace hlosim {
 
-/// All of these give the same bits:
+/// All of these but x ^ 2 give the same bits:
 ///   transpose, reshape, convert, broadcast, slice, pad, concatenate, reverse, copy, dynamic-slice that change nothing;
 ///   transpose of transpose, broadcast of broadcast, reverse of the same reverse, -(-x), not(not x), copy of copy;
 ///   a value widened and narrowed back; max(x, x), min(x, x), x and x, x or x; select(p, x, x);
