@@ -39,6 +39,7 @@ struct Command {
 
 std::function<int()> declare_report(CLI::App& app, Streams streams);
 std::function<int()> declare_trace(CLI::App& app, Streams streams);
+std::function<int()> declare_graph(CLI::App& app, Streams streams);
 std::function<int()> declare_check(CLI::App& app, Streams streams);
 std::function<int()> declare_run(CLI::App& app, Streams streams);
 std::function<int()> declare_cost(CLI::App& app, Streams streams);

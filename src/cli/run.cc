@@ -23,6 +23,7 @@ constexpr Command kCommands[] = {
     {"gate", "Fail when modules cost more than a baseline allows, and say why.", declare_gate},
     {"init", "Write a commented configuration for gate.", declare_init},
     {"trace", "Write what runs when: for Perfetto and Chrome, or as a picture.", declare_trace},
+    {"graph", "Draw a computation, or what is near an instruction; Model Explorer's files.", declare_graph},
     {"check", "Read and verify modules; report what is wrong with them.", declare_check},
     {"run", "Execute a module on this processor; compare results.", declare_run, true},
     {"buffers", "Where every byte lives and when: values, live ranges, allocations.", declare_buffers},

@@ -37,7 +37,11 @@ HtmlModule html_module(const Module& module, const OpTable& table, const Device&
                        const Estimate& estimate, const Report& report, std::string_view tool_version,
                        const HtmlOptions& options = {});
 
-/// One page of one or several modules.
-std::string html_page(std::span<const HtmlModule> modules);
+/// A saved report, as to_json(Report) writes it: without timeline, buffers and text.
+HtmlModule html_module(std::string_view report_json);
+
+/// One page of one or several modules. With `diff_json`, what to_json(Diff) says of the first and the second
+/// of two, the page begins with their difference.
+std::string html_page(std::span<const HtmlModule> modules, std::string_view diff_json = {});
 
 }  // namespace hlosim

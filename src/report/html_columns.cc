@@ -150,4 +150,15 @@ std::string columns_of(std::string_view report_json) {
   return out + "}";
 }
 
+std::string title_of(std::string_view report_json) {
+  const Json report = Json::parse(report_json, nullptr, false);
+  const auto name = [&](const char* part) {
+    const auto found = report.is_object() && report.contains(part) ? report[part] : Json();
+    return found.is_object() && found.contains("name") && found["name"].is_string()
+               ? found["name"].get<std::string>()
+               : std::string("unknown");
+  };
+  return name("module") + " on " + name("device");
+}
+
 }  // namespace hlosim

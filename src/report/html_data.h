@@ -39,6 +39,9 @@ std::string json_text(std::string_view text);
 /// none.
 std::string columns_of(std::string_view report_json);
 
+/// "module on device" of a report in JSON.
+std::string title_of(std::string_view report_json);
+
 struct ModuleText {
   std::string text;
   int64_t first_line = 1;      // of the text, in the module's file

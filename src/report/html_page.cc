@@ -57,14 +57,6 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string data_block(size_t module, std::string_view part, std::string_view packed_text,
-                       std::string_view title) {
-  return fmt::format(
-      "<script type=\"text/plain\" class=\"data\" data-module=\"{}\" data-part=\"{}\" "
-      "data-title=\"{}\">{}</script>\n",
-      module, part, escaped(title), packed_text);
-}
-
 std::string report_data(const ModuleText& text, const Report& report, std::string_view tool_version) {
   std::vector<int64_t> lines = text.lines;
   ColumnWriter table(lines.size());
@@ -114,19 +106,43 @@ HtmlModule html_module(const Module& module, const OpTable& table, const Device&
   return out;
 }
 
-std::string html_page(std::span<const HtmlModule> modules) {
+HtmlModule html_module(std::string_view report_json) {
+  HtmlModule out;
+  out.title = title_of(report_json);
+  std::string report = columns_of(report_json);
+  report.pop_back();
+  out.report = packed(report +
+                      ",\"page\":{\"format\":1,\"text\":{\"first_line\":1,\"is_lowered\":false,"
+                      "\"lines\":{\"rows\":0,\"columns\":{\"line\":{\"c\":0}}}}}}");
+  return out;
+}
+
+std::string html_page(std::span<const HtmlModule> modules, std::string_view diff_json) {
   const HtmlAssets assets = html_assets();
   std::string plain, data;
+  const auto add = [&](std::string_view module, std::string_view part, const std::string& title,
+                       const std::string& block) {
+    if (!block.empty())
+      fmt::format_to(std::back_inserter(data),
+                     "<script type=\"text/plain\" class=\"data\" data-module=\"{}\" data-part=\"{}\" "
+                     "data-title=\"{}\">{}</script>\n",
+                     module, part, escaped(title), block);
+  };
+  const bool is_diff = !diff_json.empty();
   for (size_t i = 0; i < modules.size(); ++i) {
-    plain += "<pre>" + escaped(modules[i].plain) + "</pre>\n";
     const HtmlModule& module = modules[i];
-    data += data_block(i, "report", module.report, module.title);
-    data += data_block(i, "timeline", module.timeline, module.title);
-    data += data_block(i, "memory", module.memory, module.title);
-    data += data_block(i, "text", module.text, module.title);
+    const std::string number = std::to_string(i);
+    const std::string title = (!is_diff ? "" : i == 0 ? "before: " : "after: ") + module.title;
+    plain += "<pre>" + escaped(module.plain) + "</pre>\n";
+    add(number, "report", title, module.report);
+    add(number, "timeline", title, module.timeline);
+    add(number, "memory", title, module.memory);
+    add(number, "text", title, module.text);
   }
+  if (is_diff) add("all", "diff", "difference", packed(diff_json));
   std::string title = modules.empty() ? "hlosim" : escaped(modules[0].title);
-  if (modules.size() > 1) title += fmt::format(" and {} more", modules.size() - 1);
+  if (modules.size() > 1)
+    title += is_diff ? " and " + escaped(modules[1].title) : fmt::format(" and {} more", modules.size() - 1);
   return filled(assets.frame, {{"title", title},
                                {"style", assets.style},
                                {"plain", plain},

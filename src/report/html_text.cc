@@ -8,7 +8,7 @@
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kTitle = "HloModule";
+constexpr std::string_view kTitle = "\nHloModule";
 
 /// The part of a file with one module of several in it.
 std::string_view part_of_file(std::string_view file, const Module& module) {
@@ -18,11 +18,11 @@ std::string_view part_of_file(std::string_view file, const Module& module) {
     last = std::max<size_t>(last, instruction.offset);
   }
   if (first >= file.size()) return file;
-  size_t begin = file.rfind(kTitle, first);
-  if (begin == std::string_view::npos) begin = 0;
-  begin = file.rfind('\n', begin) + 1;  // the line's begin; npos + 1 is 0
-  size_t end = file.find("\nHloModule", last);
-  if (end == std::string_view::npos) end = file.size();
+  // A module goes from its title to the next one; what stands before the first title belongs to the first.
+  const size_t title = file.rfind(kTitle, first);
+  const size_t begin = title == std::string_view::npos ? 0 : title + 1;
+  const size_t next = file.find(kTitle, last);
+  const size_t end = next == std::string_view::npos ? file.size() : next;
   return file.substr(begin, end - begin);
 }
 

@@ -353,6 +353,25 @@ TEST(Html, SeveralModules) {
   EXPECT_THAT(page, HasSubstr(" and 1 more</title>"));
 }
 
+TEST(Html, SavedReportsAndTheirDifference) {
+  const Page page = page_of(test::kManyThings);
+  const HtmlModule saved = html_module(to_json(page.estimated.report, "1.2.3"));
+  EXPECT_EQ(saved.title, page.part.title);
+  EXPECT_EQ(saved.timeline, "");
+  const Json report = Json::parse(unpacked(saved.report)), whole = Json::parse(unpacked(page.part.report));
+  EXPECT_EQ(report["instructions"], whole["instructions"]);
+  const std::string diff = R"({"metrics":[{"metric":"time_ps"}],"name":"</script>"})";
+  const HtmlModule sides[] = {saved, page.part};
+  const std::string text = html_page(sides, diff);
+  EXPECT_THAT(problems_of(text), IsEmpty());
+  EXPECT_THAT(text, HasSubstr("data-title=\"before: many on TPU v5e\""));
+  EXPECT_THAT(text, HasSubstr("data-title=\"after: many on TPU v5e\""));
+  const size_t at = text.find("data-part=\"diff\"");
+  ASSERT_NE(at, std::string::npos);
+  const size_t begin = text.find('>', at) + 1;
+  EXPECT_EQ(unpacked(std::string_view(text).substr(begin, text.find('<', begin) - begin)), diff);
+}
+
 TEST(SourcePlaces, AreThoseOfTheMetadata) {
   const Module module = test::module_or_fail(R"(HloModule m, entry_computation_layout={(f32[])->f32[]}
 

@@ -107,7 +107,9 @@ class ModuleData {
   }
   part(name) {
     if (!this.parts[name]) {
-      const block = $(`script.data[data-module="${this.number}"][data-part="${name}"]`);
+      const number = name === "diff" ? "all" : this.number;
+      const block = $(`script.data[data-module="${number}"][data-part="${name}"]`);
+      if (!block) return Promise.resolve(null);
       const text = unpack(block.textContent);
       this.parts[name] = name === "text" ? text : text.then((json) => readTables(JSON.parse(json)));
     }

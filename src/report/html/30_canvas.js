@@ -56,12 +56,12 @@ function drawText(context, text, x, y, width) {
   context.fillText(text.length <= most ? text : text.slice(0, Math.max(1, most - 1)) + "…", x, y);
 }
 
-/** Round numbers between low and high, about `count`. */
-function ticks(low, high, count) {
-  const rough = (high - low) / Math.max(1, count);
+/** Round numbers between low and high, about `count`, at least `least` apart. */
+function ticks(low, high, count, least = 0) {
+  const rough = Math.max(least, (high - low) / Math.max(1, count));
   if (!(rough > 0)) return [low];
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find((factor) => factor * power >= rough) * power;
+  const step = [1, 2, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) * power;
   const marks = [];
   for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) marks.push(at);
   return marks;

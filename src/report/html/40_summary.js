@@ -58,7 +58,7 @@ class SummaryView {
                         traffic.hbm_utilisation === null ? null
                             : `${percentText(traffic.hbm_utilisation)} of ${rateText(device.peak_hbm_bytes_per_second, "B/s")}`],
                        {exact: exactBytes(traffic.hbm_bytes), view: "operations", data: "traffic/hbm_bytes"}),
-             this.card("Matrix products", (work.unknown_instructions > 0 ? "≥ " : "") + countText(work.flops) + "FLOP",
+             this.card("Matrix products", (work.unknown_instructions > 0 ? "≥ " : "") + rateText(work.flops, "FLOP"),
                        [work.flops_utilisation === null ? "share of the peak unknown"
                             : `${percentText(work.flops_utilisation)} of ${rateText(device.peak_flops_per_second, "FLOP/s")} (bf16)`,
                         work.unknown_instructions > 0

@@ -11,6 +11,7 @@ class TimelineView {
 
   async open() {
     this.trace = await this.app.data.part("timeline");
+    if (!this.trace) return put(this.element, h("p", {class: "empty"}, "A saved report has no timeline."));
     this.slices = this.trace.slices.columns;
     this.makeLevels();
     this.view = new Window1D(this.trace.total_ps, 20, () => this.changed());
@@ -164,7 +165,7 @@ class TimelineView {
   drawRuler(context) {
     context.strokeStyle = colour("--line");
     context.beginPath();
-    for (const mark of ticks(this.view.low, this.view.high, (this.width - kGutter) / 110)) {
+    for (const mark of ticks(this.view.low, this.view.high, (this.width - kGutter) / 110, 1)) {
       const x = Math.round(this.x(mark)) + 0.5;
       context.moveTo(x, kRuler - 6);
       context.lineTo(x, this.height);

@@ -11,6 +11,7 @@ class MemoryView {
 
   async open() {
     this.memory = await this.app.data.part("memory");
+    if (!this.memory) return put(this.element, h("p", {class: "empty"}, "A saved report has no buffers."));
     if (this.memory.unknown) {
       put(this.element, h("p", {class: "empty"}, "Where buffers lie is not known: " + this.memory.unknown));
       return;
@@ -76,7 +77,7 @@ class MemoryView {
           h("span", {class: "detail"}, allocated_bytes > peak_bytes ? `, ${bytesText(allocated_bytes - peak_bytes)} of it not needed at the peak` : "")),
         h("span", {}, h("strong", {}, bytesText(capacity_bytes)), " capacity",
           capacity_bytes ? h("span", {class: peak_bytes > capacity_bytes ? "detail bad" : "detail"}, `, ${percentText(peak_bytes / capacity_bytes)} used`) : ""),
-        h("span", {}, h("strong", {}, grouped(this.there.length)), " buffers"));
+        h("span", {}, h("strong", {}, grouped(this.there.length)), this.there.length === 1 ? " buffer" : " buffers"));
     this.setStep(peak_step);
   }
   /** Buttons that fit the picture to one kind of allocations: they lie together. */
@@ -159,7 +160,7 @@ class MemoryView {
     context.strokeStyle = colour("--line");
     context.fillStyle = colour("--muted");
     context.beginPath();
-    for (const mark of ticks(this.view.low, this.view.high, (this.width - kMemoryGutter) / 110)) {
+    for (const mark of ticks(this.view.low, this.view.high, (this.width - kMemoryGutter) / 110, this.byTime ? 0 : 1)) {
       const x = Math.round(this.x(mark)) + 0.5;
       context.moveTo(x, kCurve + 16);
       context.lineTo(x, kCurve + 16 + kMap);
@@ -217,13 +218,18 @@ class MemoryView {
     context.lineWidth = 1;
     const {capacity_bytes} = this.space;
     if (capacity_bytes && capacity_bytes <= this.curveTop()) {
-      const y = kCurve - this.curveHeight(capacity_bytes);
-      context.strokeStyle = context.fillStyle = colour("--bad");
-      context.setLineDash([6, 4]);
-      context.strokeRect(kMemoryGutter - 2, y, this.width, 0);
-      context.setLineDash([]);
-      context.fillText("capacity " + bytesText(capacity_bytes), kMemoryGutter + 6, y - 8 < 8 ? y + 10 : y - 8);
+      this.drawCapacity(context, kCurve - this.curveHeight(capacity_bytes), true);
     }
+  }
+  drawCapacity(context, y, hasText) {
+    context.strokeStyle = context.fillStyle = colour("--bad");
+    context.setLineDash([6, 4]);
+    context.beginPath();
+    context.moveTo(kMemoryGutter, Math.round(y) + 0.5);
+    context.lineTo(this.width, Math.round(y) + 0.5);
+    context.stroke();
+    context.setLineDash([]);
+    if (hasText) context.fillText("capacity " + bytesText(this.space.capacity_bytes), kMemoryGutter + 6, y - 8 < 8 ? y + 10 : y - 8);
   }
 
   box(buffer) {
@@ -268,6 +274,9 @@ class MemoryView {
   }
 
   drawMarks(context) {
+    const {capacity_bytes} = this.space;
+    if (capacity_bytes && capacity_bytes > this.heights.low && capacity_bytes < this.heights.high)
+      this.drawCapacity(context, this.y(capacity_bytes), false);
     const line = (step, text, variable, y) => {
       const x = Math.round(this.x((this.at(step) + this.at(step + 1)) / 2)) + 0.5;
       context.strokeStyle = context.fillStyle = colour(variable);

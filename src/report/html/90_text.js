@@ -9,7 +9,9 @@ class TextView {
   async open() {
     const {data} = this.app;
     const {page} = data.report;
-    this.text = (await data.part("text")).split("\n");
+    const whole = await data.part("text");
+    if (whole === null) return put(this.element, h("p", {class: "empty"}, "A saved report has no text."));
+    this.text = whole.split("\n");
     if (this.text[this.text.length - 1] === "") this.text.pop();
     this.first = page.text.first_line;
     this.rowOfLine = new Map();

@@ -2,13 +2,16 @@
 
 const kViews = [SummaryView, TimelineView, MemoryView, RooflineView, OperationsView, TransfersView, PaddingView, TextView, AssumptionsView];
 
+function hasDiff() { return $('script.data[data-part="diff"]') !== null; }
+
 class App {
   constructor(data, titles) {
     Object.assign(this, {data, titles, selected: -1, current: null});
   }
 
   start() {
-    this.views = kViews.map((View) => new View(this));
+    const views = hasDiff() ? [DiffView, ...kViews] : kViews;
+    this.views = views.map((View) => new View(this));
     this.tabs = h("div", {role: "tablist", "aria-label": "Parts of the report", class: "tabs", onkeydown: (event) => this.tabKey(event)},
                   this.views.map((view) => h("button", {type: "button", role: "tab", id: "tab-" + view.id, "aria-controls": "view-" + view.id,
                                                         "aria-selected": "false", tabindex: -1, onclick: () => this.go(view.id)}, view.title)));
@@ -45,7 +48,8 @@ class App {
       return openModule(Number(parameters.module));
     const view = this.views.find((one) => one.id === parameters.view) || this.views[0];
     await this.show(view, parameters);
-    const row = parameters.op === undefined ? -1 : Number(parameters.op);
+    const row = parameters.name !== undefined ? this.data.find(parameters.name, parameters.computation)
+        : parameters.op === undefined ? -1 : Number(parameters.op);
     if (row >= 0 && row < this.data.rows && row !== this.selected) this.select(row, null);
   }
 
@@ -158,7 +162,7 @@ class App {
     $("#details").hidden = false;
     if (lines[row])
       this.data.part("text").then((text) => {
-        if (this.selected !== row) return;
+        if (this.selected !== row || text === null) return;
         this.splitText = this.splitText || text.split("\n");
         code.textContent = (this.splitText[lines[row] - report.page.text.first_line] || "").trim().slice(0, 1500);
       });
@@ -235,7 +239,7 @@ async function openModule(number) {
   const data = new ModuleData(number);
   await data.open();
   const titles = [...document.querySelectorAll('script.data[data-part="report"]')].map((block) => block.dataset.title);
-  if (app) history.replaceState(null, "", "#view=summary&module=" + number);
+  if (app && Number(app.parameters().module) !== number) history.replaceState(null, "", "#view=summary&module=" + number);
   app = new App(data, titles);
   window.hlosim = app;
   await app.start();
@@ -264,5 +268,5 @@ window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () 
 if (!hasDecompression) {
   fail("This browser can't unpack the page's data (DecompressionStream): a Firefox, Chromium or Safari of 2023 or later can.");
 } else {
-  openModule(0).then(() => { document.documentElement.dataset.ready = "true"; }, (problem) => fail("This page could not be read: " + problem.message));
+  openModule(hasDiff() ? Math.max(0, document.querySelectorAll('script.data[data-part="report"]').length - 1) : 0).then(() => { document.documentElement.dataset.ready = "true"; }, (problem) => fail("This page could not be read: " + problem.message));
 }
