@@ -17,7 +17,7 @@ std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::er
 /// A list per memory space: [{"space":"hbm","read_bytes":1}, …].
 bool is_by_space(const Json& value) {
   return value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& element) {
-           return element.is_object() && element.contains("space");
+           return element.is_object() && element.contains("space") && element["space"].is_string();
          });
 }
 

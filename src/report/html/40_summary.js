@@ -14,7 +14,7 @@ class SummaryView {
         h("div", {class: "columns"},
           h("div", {}, this.section("Time by category", this.categories(report)), this.section("Memory spaces", this.memory(report))),
           h("div", {}, this.section("Time by unit", this.units(report)), this.section("Longest operations", this.longest()))),
-        this.section("What this is", this.facts(report)));
+        this.energy(report), this.section("What this is", this.facts(report)));
   }
 
   section(title, ...content) { return h("section", {class: "panel"}, h("h2", {}, title), ...content); }
@@ -142,6 +142,24 @@ class SummaryView {
                 h("td", {class: "number"}, percentText(columns.self_time_ps[row] / total)),
                 h("td", {}, columns.bound_by[row]))))),
             h("p", {class: "detail"}, h("a", {href: "#view=operations"}, `All ${plural(rows, "operation")}`))];
+  }
+
+  /** By part of the device, where its file tells what each costs. */
+  energy(report) {
+    const energy = report.traffic.energy;
+    if (!energy || energy.total_pj === null) return null;
+    const text = (pj) => scaled(pj, 1000, ["pJ", "nJ", "µJ", "mJ", "J"]);
+    return this.section(`Energy: ${text(energy.total_pj)}`,
+                        h("table", {class: "plain"},
+                          h("thead", {}, h("tr", {}, ["part", "amount", "each", "energy", "share", "source"].map(
+                            (title, i) => h("th", {scope: "col", class: i > 0 && i < 5 ? "number" : null}, title)))),
+                          h("tbody", {}, energy.parts.map((part) => h("tr", {},
+                            h("th", {scope: "row"}, part.part),
+                            h("td", {class: "number", title: `${grouped(part.amount)} ${part.unit}`}, `${countText(part.amount)} ${part.unit}`),
+                            h("td", {class: "number"}, `${significant(part.pj_each)} pJ`),
+                            h("td", {class: "number", title: `${grouped(part.pj)} pJ`}, text(part.pj)),
+                            h("td", {class: "number"}, energy.total_pj > 0 ? percentText(part.pj / energy.total_pj) : ""),
+                            h("td", {class: "detail"}, part.source))))));
   }
 
   facts(report) {
