@@ -50,6 +50,8 @@ void add_search(std::string& text, const LayoutTuning& tuning, const LayoutTunin
   const TextBuilder print{text};
   if (tuning.exact)
     print("  No choice among the candidates is better.\n");
+  else if (tuning.bound.first == 0)
+    print("  Whether another choice is better is not known.\n");
   else
     print("  At least {} with any choice among the candidates: gap {:.1f} %.\n",
           in_units(tuning.bound.first, names.objective), 100 * tuning.gap());

@@ -11,6 +11,7 @@
 #include "layout/shape_text.h"
 #include "layout/sizes.h"
 #include "memory/occupancy.h"
+#include "model/native_layouts.h"
 #include "ops/dataflow.h"
 #include "tune/edit.h"
 
@@ -34,8 +35,9 @@ class Tuner {
   Result<void> prepare(const Module& given) {
     Result<Module> copy = read_again(given, table_);
     if (!copy) return tl::unexpected(copy.error());
+    give_native_layouts(*copy, device_.config, assumptions_);
     given_ = std::make_shared<Module>(std::move(*copy));
-    auto problem = LayoutProblem::make(given, table_, device_.config, options_.arrays);
+    auto problem = LayoutProblem::make(*given_, table_, device_.config, options_.arrays);
     if (!problem) return tl::unexpected(problem.error());
     problem_ = std::move(*problem);
     auto first = simulate(problem_->module(), table_, device_, options_.simulate);
@@ -118,7 +120,8 @@ class Tuner {
     if (!other) return change;
     change.saved = other->figures.time - tuning.after.time;
     change.saved_hbm = other->figures.hbm - tuning.after.hbm;
-    change.why = why(change, moves_missing(*other->module, *tuning.module));
+    change.why = why(change, moves_missing(*other->module, *tuning.module),
+                     moves_missing(*tuning.module, *other->module));
     return change;
   }
 
@@ -146,7 +149,7 @@ class Tuner {
       if (!is_measured_) peaks_.push_back({space.number, space.peak});
     }
     if (!is_measured_) {
-      assumptions_ = std::move(simulated->assumptions);
+      assumptions_.add_all(simulated->assumptions);
       written.fits = true;
     }
     is_measured_ = true;
@@ -217,19 +220,24 @@ class Tuner {
     return ids;
   }
 
-  static std::string why(const LayoutChange& change, const std::vector<LayoutMove>& moves) {
+  /// "b and one other": operands of the moves.
+  static std::string operands_text(const std::vector<LayoutMove>& moves) {
+    if (moves.size() == 1) return moves[0].operand;
+    if (moves.size() == 2) return moves[0].operand + " and one other";
+    return fmt::format("{} and {} others", moves[0].operand, moves.size() - 1);
+  }
+
+  /// `spared`, `needed`: moves that are only there without and with the change.
+  static std::string why(const LayoutChange& change, const std::vector<LayoutMove>& spared,
+                         const std::vector<LayoutMove>& needed) {
     const Bytes before = array_size(change.before), after = array_size(change.after);
-    std::string text;
-    if (after < before)
-      text = fmt::format("{:.3g} times less memory", before / after);
-    else if (after > before)
-      text = fmt::format("takes {:.3g} times the memory", after / before);
-    if (!moves.empty()) {
-      text += text.empty() ? "" : ", ";
-      text += fmt::format("{}no copy of {}", after > before ? "but " : "", moves[0].operand);
-      if (moves.size() > 1) text += fmt::format(" and {} others", moves.size() - 1);
-    }
-    return text.empty() ? "fits those that make and use it" : text;
+    std::vector<std::string> reasons;
+    if (after < before) reasons.push_back(fmt::format("{:.3g} times less memory", before / after));
+    if (after > before) reasons.push_back(fmt::format("{:.3g} times the memory", after / before));
+    if (!spared.empty()) reasons.push_back("no copy of " + operands_text(spared));
+    if (!needed.empty()) reasons.push_back("takes a copy of " + operands_text(needed));
+    if (reasons.empty()) reasons.push_back(change.saved.count() < 0 ? "" : "fits those that make and use it");
+    return fmt::format("{}", fmt::join(reasons, ", "));
   }
 
   const OpTable& table_;

@@ -66,7 +66,8 @@ struct LayoutTuning {
   double gap() const;
 };
 
-/// Requires: a verified module in which some array has tiles. Errors: as simulate(); tiles that are none.
+/// Requires: a verified module; one without any tiles gets native ones. Errors: as simulate(); tiles that are
+/// none.
 Result<LayoutTuning> tune_layouts(const Module& module, const OpTable& table, const Device& device,
                                   const LayoutTuneOptions& options);
 

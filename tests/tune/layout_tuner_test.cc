@@ -197,6 +197,30 @@ ENTRY e {
   EXPECT_NE(shape_of(*tuning.module, "d"), "f32[8192,1]{1,0:T(8,128)}");
 }
 
+// The same by the other objectives: time is what pays for padding, and so are traffic and memory.
+TEST(LayoutTuner, ObjectivesAreWhatIsImproved) {
+  const std::string text = R"(HloModule m, is_scheduled=true
+ENTRY e {
+  a = f32[8192]{0:T(1024)} parameter(0)
+  c = f32[8192,1]{1,0:T(8,128)} reshape(a)
+  d = f32[8192,1]{1,0:T(8,128)} add(c, c)
+  ROOT r = f32[8192]{0:T(1024)} reshape(d)
+})";
+  for (const LayoutObjective objective :
+       {LayoutObjective::kTime, LayoutObjective::kBytes, LayoutObjective::kMemory}) {
+    LayoutTuneOptions options;
+    options.objective = objective;
+    const LayoutTuning tuning = tuned(text, options);
+    EXPECT_TRUE(tuning.exact);
+    EXPECT_LT(tuning.after.time, tuning.before.time);
+    EXPECT_LT(tuning.after.hbm.count() * 10, tuning.before.hbm.count());
+    EXPECT_LT(tuning.after.peak.count() * 10, tuning.before.peak.count());
+    const LayoutFigures& after = tuning.after;
+    const int64_t first[] = {after.time.count(), after.hbm.count(), after.peak.count()};
+    EXPECT_EQ(tuning.score.first, first[static_cast<size_t>(objective)]);
+  }
+}
+
 // ── exact = enumeration ─────────────────────────────────────────
 
 /// A random graph of elementwise work, products, transposes, reductions and copies on small arrays in tiles.
