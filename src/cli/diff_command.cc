@@ -14,6 +14,7 @@
 #include "report/diff.h"
 #include "report/estimate.h"
 #include "report/figures.h"
+#include "report/html.h"
 #include "report/read_json.h"
 #include "report/report.h"
 
@@ -31,23 +32,30 @@ bool is_json(const SourceFile& source) {
   return first != std::string_view::npos && (source.text()[first] == '{' || source.text()[first] == '[');
 }
 
+/// The runs of one side, and for --format=html what a page shows of each.
+struct Runs {
+  std::vector<Figures> figures;
+  std::vector<HtmlModule> pages;
+};
+
 /// The runs that OLD and NEW stand for.
 class Sides {
  public:
   Sides(const Options& options, Streams streams) : options_(options), streams_(streams) {}
 
   /// The figures of every chosen module of a file; false when something was wrong.
-  bool read(const std::string& file, std::vector<Figures>& figures) {
+  bool read(const std::string& file, Runs& runs) {
     const Result<SourcePtr> source = read_input(file, streams_);
     if (!source) return fail(source.error());
-    if (!is_json(**source)) return simulate(file, figures);
+    if (!is_json(**source)) return simulate(file, runs);
     DiagnosticList problems;
     const std::optional<Value> document = parse_json(*source, problems);
     std::optional<Figures> one;
     if (document) one = read_report_figures(*document, problems);
     for (const Diagnostic& problem : problems.items()) streams_.err << render(problem);
     if (!one) return false;
-    figures.push_back(std::move(*one));
+    runs.figures.push_back(std::move(*one));
+    if (options_.format == "html") runs.pages.push_back(html_module((*source)->text()));
     return true;
   }
 
@@ -57,20 +65,25 @@ class Sides {
     return false;
   }
 
-  bool simulate(const std::string& file, std::vector<Figures>& figures) {
+  bool simulate(const std::string& file, Runs& runs) {
     if (!setting_) setting_ = read_simulation(options_, streams_);  // says that --device is missing
     if (!setting_) return false;
     SimulationOptions one = options_;
     one.files = {file};
     SimulateOptions simulate = setting_->simulate;
     simulate.custom_calls = &setting_->custom_calls;
+    const bool is_page = options_.format == "html";
+    if (is_page) simulate.keep_timeline = true;
     std::vector<std::unique_ptr<Module>> modules;
     return for_each_chosen(one, *setting_, streams_, modules, [&](Module& module) {
       Estimator estimator(module, op_table(), setting_->lowering);
       const Result<Estimate> estimate = estimator.run(setting_->device, simulate);
       if (!estimate) return fail(estimate.error());
       const Report report = make_report(module, op_table(), setting_->device, *estimate);
-      figures.push_back(make_figures(report, module, op_table(), *estimate));
+      runs.figures.push_back(make_figures(report, module, op_table(), *estimate));
+      if (is_page)
+        runs.pages.push_back(
+            html_module(module, op_table(), setting_->device, *estimate, report, HLOSIM_VERSION));
       return true;
     });
   }
@@ -82,7 +95,8 @@ class Sides {
 
 /// One of each file, or those of the same name in their order.
 std::vector<std::pair<const Figures*, const Figures*>> pairs_of(const std::vector<Figures>& before,
-                                                                const std::vector<Figures>& after, Streams streams) {
+                                                                const std::vector<Figures>& after,
+                                                                Streams streams) {
   if (before.size() == 1 && after.size() == 1) return {{&before[0], &after[0]}};
   std::vector<std::pair<const Figures*, const Figures*>> pairs;
   std::vector<bool> taken(after.size());
@@ -104,18 +118,38 @@ std::vector<std::pair<const Figures*, const Figures*>> pairs_of(const std::vecto
   return pairs;
 }
 
+/// Empty, with what is wrong printed, when there isn't exactly one pair.
+std::string page_of(const Runs& before, const Runs& after, Streams streams) {
+  const auto pairs = pairs_of(before.figures, after.figures, streams);
+  if (pairs.size() != 1) {
+    streams.err << render(
+        failure(fmt::format("a page shows one module in both files, there are {}", pairs.size()),
+                "--module chooses one")
+            .value());
+    return {};
+  }
+  const auto [old_run, new_run] = pairs.front();
+  const HtmlModule sides[] = {before.pages[static_cast<size_t>(old_run - before.figures.data())],
+                              after.pages[static_cast<size_t>(new_run - after.figures.data())]};
+  return html_page(sides, to_json(make_diff(*old_run, *new_run), HLOSIM_VERSION));
+}
+
 int diff(const Options& options, Streams streams) {
   if (options.files.size() != 2) {
     streams.err << "hlosim: error: two files are compared: OLD and NEW\n";
     return kExitInput;
   }
   Sides sides(options, streams);
-  std::vector<Figures> before, after;
+  Runs before, after;
   const bool old_ok = sides.read(options.files[0], before);
   if (!old_ok || !sides.read(options.files[1], after)) return kExitInput;
+  if (options.format == "html") {
+    const std::string page = page_of(before, after, streams);
+    return !page.empty() && write_output(options.output, page, streams) ? kExitSuccess : kExitInput;
+  }
   std::vector<std::string> documents;
   const DiffTextOptions text{.top = static_cast<size_t>(options.top)};
-  for (const auto& [old_run, new_run] : pairs_of(before, after, streams)) {
+  for (const auto& [old_run, new_run] : pairs_of(before.figures, after.figures, streams)) {
     const Diff one = make_diff(*old_run, *new_run);
     documents.push_back(options.format == "json"       ? to_json(one, HLOSIM_VERSION)
                         : options.format == "markdown" ? to_markdown(one, text)
@@ -135,9 +169,10 @@ int diff(const Options& options, Streams streams) {
 std::function<int()> declare_diff(CLI::App& app, Streams streams) {
   const auto options = std::make_shared<Options>();
   declare_simulation(app, *options);
-  app.get_option("FILE")->description("OLD and NEW: HLO text, or reports saved with --format=json; - is standard input");
-  app.add_option("--format", options->format, "text, json or markdown")
-      ->check(CLI::IsMember({"text", "json", "markdown"}))
+  app.get_option("FILE")->description(
+      "OLD and NEW: HLO text, or reports saved with --format=json; - is standard input");
+  app.add_option("--format", options->format, "text, json, markdown or html (one page for a browser)")
+      ->check(CLI::IsMember({"text", "json", "markdown", "html"}))
       ->capture_default_str();
   app.add_option("-o,--output", options->output, "Output file; - is standard output")->capture_default_str();
   app.add_option("--top", options->top, "Rows of each list in text and Markdown; 0: all")

@@ -498,6 +498,39 @@ ENTRY main {{
         self.assertEqual(page.evaluate(f"{self.view('text')}.text[0]"), "HloModule two")
         self.assertEqual(page.evaluate("hlosim.data.number"), 1)
 
+    def test_difference(self):
+        other = pathlib.Path(self.folder.name) / "other.hlo"
+        subprocess.run([sys.executable, ROOT / "bench/make_module.py", "2200", "-o", other], check=True)
+        arguments = ["diff", "--device=v5e", self.module(), other]
+        name = pathlib.Path(self.folder.name) / "diff.html"
+        run(*arguments, "--format=html", "-o", name)
+        diff = json.loads(run(*arguments, "--format=json"))
+        page = self.current = self.browser.open(name.as_uri())
+        page.wait("hlosim.current.id === 'diff'")
+        self.assertEqual(page.evaluate("hlosim.data.part('diff')"), diff)
+        time_change = next(metric["change"] for metric in diff["metrics"] if metric["metric"] == "time_ps")
+        self.assertEqual(self.texts(page, "[data-number='diff/time_ps']"), ["+" + time_text(time_change)])
+        for metric in diff["metrics"]:
+            page.evaluate(f"{self.view('diff')}.choose({json.dumps(metric['metric'])})")
+            rows = page.evaluate(f"[...{self.view('diff')}.table.order].map((row) => {self.view('diff')}.diff.instructions[row].change[{json.dumps(metric['metric'])}])")
+            self.assertEqual(sum(rows) + metric["rest"], metric["change"], metric["metric"])
+        # A row leads to its operation, in the run that has it.
+        page.evaluate(f"{self.view('diff')}.choose('time_ps')")
+        first = page.evaluate(f"{self.view('diff')}.diff.instructions[{self.view('diff')}.table.order[0]]")
+        page.click("#view-diff tbody tr[data-row]")
+        page.wait("hlosim.current.id === 'operations' && hlosim.selected >= 0")
+        self.assertEqual(page.evaluate("hlosim.data.number"), 1 if first["after"] else 0)
+        self.assertEqual(self.texts(page, "#details h2")[0], (first["after"] or first["before"])["name"])
+        # Saved reports have no pictures, but everything else.
+        saved = [self.text(f"saved{i}.json", run("report", "--device=v5e", "--format=json", module)) for i, module in enumerate([self.module(), other])]
+        run("diff", *saved, "--format=html", "-o", name)
+        page = self.current = self.browser.open(name.as_uri())
+        page.wait("hlosim.current.id === 'diff'")
+        self.assertEqual(self.texts(page, "[data-number='diff/time_ps']"), ["+" + time_text(time_change)])
+        for view in ("summary", "timeline", "memory", "roofline", "operations", "transfers", "padding", "text", "assumptions"):
+            self.show(page, view)
+            self.assertEqual(self.texts(page, f"#view-{view} [role=alert]"), [], view)
+
     def test_without_scripts(self):
         name = pathlib.Path(self.folder.name) / "plain.html"
         run("report", "--device=v5e", "--format=html", "-o", name, self.module())
