@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hlosim)
 get_property(libraries GLOBAL PROPERTY HLOSIM_LIBRARIES)
 
-install(TARGETS hlosim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS hlosim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 install(TARGETS ${libraries} hlosim_all EXPORT hlosim-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT hlosim-targets NAMESPACE hlosim:: DESTINATION ${package_dir})
 install(DIRECTORY src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hlosim
@@ -17,6 +17,6 @@ write_basic_package_version_file(hlosim-config-version.cmake COMPATIBILITY SameM
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hlosim-config.cmake cmake/FindLibZip.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/hlosim-config-version.cmake DESTINATION ${package_dir})
 
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/hlosim OPTIONAL)
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/hlosim COMPONENT program OPTIONAL)

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command_lookup.h"
 #include "cli/compare_commands.h"
+#include "cli/manual.h"
 
 namespace hlosim {
 namespace {
@@ -53,7 +54,7 @@ constexpr struct {
 std::string command_hint(std::string_view word, std::string_view group = "") {
   std::vector<std::string_view> names;
   if (group.empty()) {
-    names = {"help"};
+    names = {"help", "completion", "man"};
     for (const Command& c : kCommands) names.push_back(c.name.substr(0, c.name.find(' ')));
   } else {
     for (const Command* c : commands_of_group(kCommands, group))
@@ -98,6 +99,7 @@ std::string overview() {
       text += fmt::format("  {:<9} {}\n", group.name, group.summary);
   text +=
       "\nWithout a command: report. `hlosim help COMMAND` tells a command's options. `-` is standard input.\n"
+      "`hlosim man` is the manual, `hlosim completion bash|zsh|fish` completes lines.\n"
       "Exit codes: 0 done, 1 the answer is no (a limit exceeded), 2 wrong input or command line.\n";
   return text;
 }
@@ -143,6 +145,8 @@ int run_command(const Command& command, std::span<const std::string> args, Strea
   CLI::App app(std::string(command.summary), fmt::format("hlosim {}", command.name));
   app.allow_extras();  // to say ourselves what is wrong with them
   const std::function<int()> action = command.declare(app, streams);
+  if (const std::span<const std::string_view> examples = examples_of(command.name); !examples.empty())
+    app.footer(fmt::format("\nExamples:\n  {}", fmt::join(examples, "\n  ")));
   std::vector<std::string> reversed;  // the order that CLI11 takes
   for (size_t i = args.size(); i-- > 0;) reversed.push_back(args[i]);
   const auto literal = std::find(args.begin(), args.end(), "--") - args.begin();
@@ -165,12 +169,43 @@ int run_command(const Command& command, std::span<const std::string> args, Strea
   return action();
 }
 
+int run_completion(std::span<const std::string> args, Streams streams) {
+  if (args.size() == 1 && (args[0] == "--help" || args[0] == "-h")) {
+    streams.out << "Usage: hlosim completion bash|zsh|fish\n\nA script that completes commands, options and their "
+                   "values:\n  eval \"$(hlosim completion bash)\"\n";
+    return kExitSuccess;
+  }
+  std::optional<std::string> script;
+  if (args.size() == 1) script = completion_script(args[0], describe_commands(kCommands, streams));
+  if (!script) {
+    streams.err << "hlosim: error: completion is for bash, zsh or fish\n";
+    return kExitInput;
+  }
+  streams.out << *script;
+  return kExitSuccess;
+}
+
+int run_man(std::span<const std::string> args, Streams streams) {
+  if (args.size() == 1 && (args[0] == "--help" || args[0] == "-h")) {
+    streams.out << "Usage: hlosim man\n\nThe manual as a man page: hlosim man | man -l -\n";
+    return kExitSuccess;
+  }
+  if (!args.empty()) {
+    streams.err << fmt::format("hlosim: error: unexpected argument '{}'\n", shown(args[0]));
+    return kExitInput;
+  }
+  streams.out << man_page(describe_commands(kCommands, streams), HLOSIM_VERSION);
+  return kExitSuccess;
+}
+
 int run_help(std::span<const std::string> args, Streams streams) {
   if (args.empty()) {
     streams.out << overview();
     return kExitSuccess;
   }
   const std::string help[] = {"--help"};
+  if (args[0] == "completion") return run_completion(help, streams);
+  if (args[0] == "man") return run_man(help, streams);
   const CommandMatch match = find_command(kCommands, args);
   if (match.command) return run_command(*match.command, help, streams);
   if (commands_of_group(kCommands, args[0]).empty()) return report_no_command("command", args[0], "", streams);
@@ -197,6 +232,8 @@ int run(std::span<const std::string> args, std::istream& in, std::ostream& out, 
   }
   if (args[0] == "--help" || args[0] == "-h") return run_help({}, streams);
   if (args[0] == "help") return run_help(args.subspan(1), streams);
+  if (args[0] == "completion") return run_completion(args.subspan(1), streams);
+  if (args[0] == "man") return run_man(args.subspan(1), streams);
   if (args[0] == "--version") {
     out << "hlosim " << HLOSIM_VERSION << "\n";
     return kExitSuccess;

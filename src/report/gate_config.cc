@@ -43,7 +43,7 @@ class Reader {
   void read_item(const Value& item) {
     if (item.key == "baseline") text(item, config_.baseline);
     else if (item.key == "modules") texts(item, config_.modules);
-    else if (item.key == "devices") texts(item, config_.devices);
+    else if (item.key == "devices") devices(item);
     else if (item.key == "metrics") metrics(item);
     else if (item.key == "set") set(item);
     else if (item.key == "topology") text(item, config_.topology);
@@ -89,6 +89,14 @@ class Reader {
     }
     for (const Value& one : item.items)
       if (scalar(one, "text")) into.push_back({one.text, one});
+  }
+  void devices(const Value& item) {
+    texts(item, config_.devices);
+    for (size_t i = 0; i < config_.devices.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        if (config_.devices[i].text == config_.devices[j].text)
+          problems_.add(error_at(config_.devices[i].place,
+                                 fmt::format("device '{}' is there twice", shown(config_.devices[i].text))));
   }
   void set(const Value& item) {
     std::vector<GateText> values;

@@ -383,6 +383,7 @@ class WrongInput(Folder):
                 ("modules: [m.hlo\n", "hlosim-gate.yaml:"),
                 ("devices: [v5e]\n", '"modules" is missing'),
                 ("modules: [m.hlo]\ndevices: [v99]\n", "v99"),
+                ("modules: [m.hlo]\ndevices: [v4, v4]\n", "hlosim-gate.yaml:2:15: error: device 'v4' is there twice"),
                 ("modules: [m.hlo]\ndevices: [v5e]\nlimits: [{metric: tme}]\n", 'hlosim-gate.yaml:3:19: error: no metric is called'),
                 ("modules: [m.hlo]\ndevices: [v5e]\nlimits: [{metric: time, absolute: 1 MiB}]\n", "a limit in bytes on time"),
                 ("modules: [m.hlo]\ndevices: [v5e]\nlimits: [{metric: time, relative: much}]\n", "hlosim-gate.yaml:3:35: error: relative"),
