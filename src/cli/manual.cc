@@ -27,6 +27,7 @@ constexpr std::string_view kBuffers[] = {"hlosim buffers module.hlo --device=v5e
 constexpr std::string_view kLower[] = {"hlosim lower plain.hlo --device=v5e -o lowered.hlo"};
 constexpr std::string_view kTuneSchedule[] = {"hlosim tune schedule module.hlo --device=v5e -o scheduled.hlo"};
 constexpr std::string_view kTuneLayout[] = {"hlosim tune layout module.hlo --device=v5e -o laid_out.hlo"};
+constexpr std::string_view kTunePrefetch[] = {"hlosim tune prefetch module.hlo --device=v5e -o prefetched.hlo"};
 constexpr std::string_view kCost[] = {"hlosim cost module.hlo"};
 constexpr std::string_view kPrint[] = {"hlosim print module.hlo --no-metadata"};
 constexpr std::string_view kLayout[] = {"hlosim layout 'bf16[256,256]{1,0:T(8,128)(2,1)}' --index=9,130"};
@@ -42,7 +43,7 @@ constexpr struct {
 } kExamples[] = {
     {"report", kReport},   {"diff", kDiff},       {"gate", kGate},   {"init", kInit},     {"explain", kExplain},
     {"trace", kTrace},     {"check", kCheck},     {"run", kRun},     {"buffers", kBuffers}, {"lower", kLower},
-    {"tune schedule", kTuneSchedule}, {"tune layout", kTuneLayout}, {"cost", kCost}, {"print", kPrint}, {"layout", kLayout},
+    {"tune schedule", kTuneSchedule}, {"tune layout", kTuneLayout}, {"tune prefetch", kTunePrefetch}, {"cost", kCost}, {"print", kPrint}, {"layout", kLayout},
     {"systolic", kSystolic}, {"devices", kDevices}, {"ops", kOps},
     {"sweep", kSweep},     {"accuracy", kAccuracy},
 };
