@@ -68,11 +68,23 @@ class Bounder {
     return sums;
   }
 
-  /// HBM time that a site costs beyond what its step takes anyway. Saturated costs: what the last site of all
-  /// saves, which is the least that it can.
-  double saved_by(const PrefetchStep& step, int32_t bit) const {
+  /// HBM time that a site costs when it is the only one in HBM.
+  double last_saving(const PrefetchStep& step, int32_t bit) const {
     const uint32_t all = (uint32_t{1} << step.sites) - 1;
     return std::max(problem_.cost(step, all & ~(uint32_t{1} << bit)).hbm - problem_.cost(step, all).hbm, 0.0);
+  }
+  /// So much of it that sites in HBM together cost at least the sum, whichever they are.
+  double saved_by(const PrefetchStep& step, int32_t bit) const {
+    const double least = problem_.least_cost(step).hbm;
+    double part = 1;
+    for (int32_t e = 0; e < cost_entries(step.sites); ++e) {
+      const uint32_t mask = mask_of_entry(step.sites, e);
+      double sum = 0;
+      for (int32_t other = 0; other < step.sites; ++other)
+        if ((mask >> other & 1) == 0) sum += last_saving(step, other);
+      if (sum > 0) part = std::min(part, (problem_.cost(step, mask).hbm - least) / sum);
+    }
+    return std::max(part, 0.0) * last_saving(step, bit);
   }
 
   Mandatory mandatory_of(int32_t region) const {
