@@ -32,8 +32,8 @@ void anneal(benchmark::State& state, Module& module) {
   const Device v5e = device();
   const Result<Simulation> baseline = simulate(module, op_table(), v5e, {});
   const Result<Module> copy = read_again(module, op_table());
-  const auto model = make_prefetch_model(*copy, op_table(), v5e, make_schedule(*copy, op_table()).order, *baseline,
-                                         {}, {});
+  const auto model =
+      make_prefetch_model(*copy, op_table(), v5e, make_schedule(*copy, op_table()).order, *baseline, {}, {});
   PrefetchSearchOptions options;
   options.moves = 20000;
   const PrefetchPlans start = greedy_prefetch(model->problem, options);

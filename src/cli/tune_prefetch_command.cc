@@ -59,7 +59,8 @@ Result<PrefetchOptions> read_options(const Options& options, Streams streams) {
   for (const std::string& knob : options.knobs) {
     const size_t equals = knob.find('=');
     if (equals == std::string::npos)
-      return failure(fmt::format("--knob: '{}' is no NAME=VALUE", knob), "`--list-knobs` tells what there is");
+      return failure(fmt::format("--knob: '{}' is no NAME=VALUE", knob),
+                     "`--list-knobs` tells what there is");
     if (auto done = set_knob(result.knobs, knob.substr(0, equals), knob.substr(equals + 1)); !done) {
       done.error().message = "--knob: " + done.error().message;
       return tl::unexpected(std::move(done.error()));
@@ -92,9 +93,8 @@ class Tuning {
     tuning->simulate.custom_calls = &setting->custom_calls;
     tuning->lower = setting->lowering == Lowering::kPlain;
     std::vector<std::unique_ptr<Module>> modules;
-    const bool ok = for_each_chosen(options_.simulation, *setting, streams_, modules, [&](Module& module) {
-      return tune(module, *setting, *tuning);
-    });
+    const bool ok = for_each_chosen(options_.simulation, *setting, streams_, modules,
+                                    [&](Module& module) { return tune(module, *setting, *tuning); });
     if (!ok) return kExitInput;
     if (!options_.output.empty() && !write_output(options_.output, text_, streams_)) return kExitInput;
     if (options_.output != "-")
@@ -147,7 +147,8 @@ std::function<int()> declare_tune_prefetch(CLI::App& app, Streams streams) {
       ->capture_default_str();
   app.add_option("--moves", options->moves, "Random changes to try; by default 400 per site, at least 2,000")
       ->check(whole_number_from(0));
-  app.add_option("--knob", options->knobs, "NAME=VALUE: a knob of XLA's assigner, by its name; may be repeated")
+  app.add_option("--knob", options->knobs,
+                 "NAME=VALUE: a knob of XLA's assigner, by its name; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--options", options->knob_files,
                  "File of knobs and overrides in protobuf's text format, as XLA takes them; may be repeated")

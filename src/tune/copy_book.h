@@ -1,5 +1,5 @@
-// Which copies of one direction fit beside the work of a region: every step offers its time, copies take it one
-// after the other, in the order of their starts.
+// Which copies of one direction fit beside the work of a region: every step offers its time, copies take it
+// one after the other, in the order of their starts.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ class CopyBook {
   /// `offered`: time of each step.
   explicit CopyBook(std::vector<double> offered) : offered_(std::move(offered)) {}
 
-  /// A copy that may use steps first … end - 1 and needs `time` of them: added, if all copies are still done in time.
+  /// A copy that may use steps first … end - 1 and needs `time` of them: added, if all copies are still done
+  /// in time.
   bool add(int32_t first, int32_t end, double time);
   void remove(int32_t first, int32_t end, double time);
 

@@ -66,20 +66,23 @@ class Tuner {
 
   Result<PrefetchResult> run(const Module& given) {
     if (on_chip_memory(device_.config).space < 0)
-      return failure(fmt::format("{} has no on-chip memory that values could be kept in", device_.config.name));
+      return failure(
+          fmt::format("{} has no on-chip memory that values could be kept in", device_.config.name));
     auto input = prepare(given);
     if (!input) return tl::unexpected(std::move(input.error()));
     auto stripped = strip(*input);
     if (!stripped) return tl::unexpected(std::move(stripped.error()));
     const bool has_own = had_copies_;
-    if (auto done = keep("input", *input, nullptr, {}, 0); !done) return tl::unexpected(std::move(done.error()));
+    if (auto done = keep("input", *input, nullptr, {}, 0); !done)
+      return tl::unexpected(std::move(done.error()));
     out_.input = kept_.back().candidate.times;
     if (auto done = keep("stripped", *stripped, nullptr, {}, 0); !done)
       return tl::unexpected(std::move(done.error()));
     out_.stripped = kept_.back().candidate.times;
     if (options_.algorithm == PrefetchAlgorithm::kStrip) return finish(1);
     const bool both = has_own && options_.algorithm == PrefetchAlgorithm::kStrong;
-    if (auto done = solve("", *stripped, both ? 0.6 : 0.9); !done) return tl::unexpected(std::move(done.error()));
+    if (auto done = solve("", *stripped, both ? 0.6 : 0.9); !done)
+      return tl::unexpected(std::move(done.error()));
     if (both)
       if (auto done = solve(" beside what was there", *input, 1); !done)
         return tl::unexpected(std::move(done.error()));
@@ -116,8 +119,9 @@ class Tuner {
     if (!text_time) return tl::unexpected(text_time.error());
     if (!memory_time) return tl::unexpected(memory_time.error());
     const bool use_memory = memory_time->time <= text_time->time;
-    out_.assumptions.push_back(use_memory ? "the module is not scheduled: it runs in an order of little memory"
-                                          : "the module is not scheduled: it runs in the order of the text");
+    out_.assumptions.push_back(use_memory
+                                   ? "the module is not scheduled: it runs in an order of little memory"
+                                   : "the module is not scheduled: it runs in the order of the text");
     return read_again(use_memory ? *by_memory : *module, table_);
   }
 
@@ -186,8 +190,8 @@ class Tuner {
     Module& tiled = *tiled_.back();
     const Result<Simulation> baseline = simulate(tiled, table_, device_, simulate_);
     if (!baseline) return tl::unexpected(baseline.error());
-    auto made = make_prefetch_model(tiled, table_, device_, baseline->schedule.order, *baseline, simulate_,
-                                    limits());
+    auto made =
+        make_prefetch_model(tiled, table_, device_, baseline->schedule.order, *baseline, simulate_, limits());
     if (!made) return tl::unexpected(std::move(made.error()));
     const auto model = std::make_shared<PrefetchModel>(std::move(*made));
     const PrefetchProblem& problem = model->problem;
@@ -199,7 +203,8 @@ class Tuner {
     for (const std::string& text : model->assumptions) add_assumption(text);
     kept_[suffix.empty() ? 1 : 0].candidate.objective = PrefetchSimulator(problem).time();
     if (options_.algorithm != PrefetchAlgorithm::kGreedy) {
-      const XlaPlans xla = xla_prefetch(problem, options_.knobs, xla_hints(tiled, table_, *model, options_.knobs));
+      const XlaPlans xla =
+          xla_prefetch(problem, options_.knobs, xla_hints(tiled, table_, *model, options_.knobs));
       const int32_t across = xla.cross_program.empty() ? -1 : xla.cross_program[0];
       if (auto done = keep("xla" + suffix, module, model, xla.plans, 0, across); !done) return done;
       if (options_.algorithm == PrefetchAlgorithm::kXla) return {};
@@ -207,8 +212,8 @@ class Tuner {
     return search(suffix, module, model, part);
   }
 
-  Result<void> search(const std::string& suffix, const Module& module, const std::shared_ptr<PrefetchModel>& model,
-                      double part) {
+  Result<void> search(const std::string& suffix, const Module& module,
+                      const std::shared_ptr<PrefetchModel>& model, double part) {
     const PrefetchProblem& problem = model->problem;
     PrefetchSearchOptions search;
     search.seed = options_.seed;
@@ -234,7 +239,8 @@ class Tuner {
     search.moves /= 2;
     found = improve_prefetch(problem, start, search);
     note();
-    if (auto done = keep("annealed from xla" + suffix, module, model, found.plans, found.time); !done) return done;
+    if (auto done = keep("annealed from xla" + suffix, module, model, found.plans, found.time); !done)
+      return done;
     if (problem.sites() > options_.most_exact_sites) return {};
     const ExactPrefetch exact = exact_prefetch(problem, found, kExactNodes);
     out_.evaluations += exact.nodes;
@@ -329,7 +335,8 @@ class Tuner {
         rows.emplace_back(at.first, std::move(row));
       }
     }
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto& [step, row] : rows) out_.rows.push_back(std::move(row));
     for (const PrefetchStep& step : problem.steps) out_.steps.emplace_back(step.name);
     out_.on_chip = space.used();
@@ -342,7 +349,8 @@ class Tuner {
   static std::string reason(const PrefetchValue& value, const ValuePlan& plan, size_t stay) {
     const auto uses = [](int64_t count) { return fmt::format("{} use{}", count, count == 1 ? "" : "s"); };
     if (plan.made_on_chip && stay == 0) {
-      std::string text = plan.kept_until < 0 ? "made here" : fmt::format("made here for {}", uses(plan.kept_until + 1));
+      std::string text =
+          plan.kept_until < 0 ? "made here" : fmt::format("made here for {}", uses(plan.kept_until + 1));
       if (plan.evict_done >= 0) text += ", then written back";
       return text;
     }

@@ -19,7 +19,8 @@ enum class PrefetchAlgorithm : uint8_t {
   kStrip,   // everything back to HBM
   kXla,     // XLA's assigner with its knobs
   kGreedy,  // what gains most per byte and step first
-  kStrong,  // that, then annealing; never slower than the module as given, stripped, or as XLA's assigner has it
+  kStrong,  // that, then annealing; never slower than the module as given, stripped, or as XLA's assigner has
+            // it
 };
 /// "strip", "xla", "greedy", "strong"
 std::string_view to_text(PrefetchAlgorithm algorithm);
@@ -32,7 +33,7 @@ struct PrefetchOptions {
   double budget = 10;             // seconds; what is found when they end the search depends on the machine
   int64_t most_exact_sites = 12;  // problems that are solved by exhaustion too
   SimulateOptions simulate;
-  bool lower = true;              // plain modules first
+  bool lower = true;  // plain modules first
 };
 
 /// A value on the chip, from one step to another.
@@ -66,8 +67,8 @@ struct PrefetchResult {
   std::vector<std::string> steps;
   std::vector<int64_t> on_chip;  // bytes, by step
   int64_t capacity = 0, peak = 0, packed = 0;
-  Picoseconds bound{};   // no choice of copies and places is faster
-  bool proven = false;   // no plan is better by the tuner's own simulation
+  Picoseconds bound{};  // no choice of copies and places is faster
+  bool proven = false;  // no plan is better by the tuner's own simulation
   int64_t evaluations = 0, sites = 0, values = 0, removed_copies = 0;
   bool cut = false;      // the clock ended the search
   bool lowered = false;  // the module was plain

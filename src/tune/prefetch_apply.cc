@@ -54,7 +54,9 @@ class PlanWriter {
   };
   using Slot = PrefetchOrigin::Slot;
 
-  ShapeRef in_space(ShapeRef shape, int64_t space) { return module_.shapes().with_memory_space(shape, space); }
+  ShapeRef in_space(ShapeRef shape, int64_t space) {
+    return module_.shapes().with_memory_space(shape, space);
+  }
 
   void write_value(int32_t v, const ValuePlan& plan) {
     const PrefetchValue& value = model_.problem.values[static_cast<size_t>(v)];
@@ -95,19 +97,19 @@ class PlanWriter {
   }
 
   /// A copy pair in its gaps; the done.
-  InstructionId copy(int32_t region, InstructionId from, ShapeRef shape, int64_t space, int32_t start, int32_t done,
-                     double length, bool cross_program) {
+  InstructionId copy(int32_t region, InstructionId from, ShapeRef shape, int64_t space, int32_t start,
+                     int32_t done, double length, bool cross_program) {
     const ComputationId parent = model_.regions[static_cast<size_t>(region)];
     const ShapeRef to = in_space(shape, space);
     const ShapeRef u32 = module_.shapes().scalar(ElementType::kU32);
-    const ShapeRef context = in_space(module_.shapes().with_layout(u32, module_.shapes().default_layout(0)),
-                                      kSyncFlagSpace);
+    const ShapeRef context =
+        in_space(module_.shapes().with_layout(u32, module_.shapes().default_layout(0)), kSyncFlagSpace);
     const ShapeRef parts[] = {to, module_[from].shape, context};
     std::vector<Attr> attrs;
     if (cross_program) attrs.push_back(Attr::make_int(AttrKey::kCrossProgramPrefetchIndex, 0));
     const InstructionId source[] = {from};
-    const InstructionId begin = editor_.add(parent, Opcode::kCopyStart, "copy-start",
-                                            module_.shapes().tuple(parts), source, attrs);
+    const InstructionId begin =
+        editor_.add(parent, Opcode::kCopyStart, "copy-start", module_.shapes().tuple(parts), source, attrs);
     const InstructionId started[] = {begin};
     const InstructionId end = editor_.add(parent, Opcode::kCopyDone, "copy-done", to, started);
     std::vector<Gap>& gaps = gaps_[static_cast<size_t>(region)];
@@ -168,8 +170,8 @@ class PlanWriter {
     if (const auto found = seen_.find(key); found != seen_.end()) return found->second;
     const InstructionId operand[] = {as_seen(origin, module_[name].operands[0], source)};
     const ShapeRef shape = in_space(module_[name].shape, module_[source].shape->memory_space());
-    const InstructionId id = editor_.add(module_[name].parent, module_[name].opcode, module_[name].name, shape,
-                                         operand, module_[name].attrs);
+    const InstructionId id = editor_.add(module_[name].parent, module_[name].opcode, module_[name].name,
+                                         shape, operand, module_[name].attrs);
     seen_.emplace(key, id);
     return id;
   }

@@ -113,8 +113,8 @@ class Bounder {
     return found;
   }
 
-  /// Up to some step, what is read before it has to have come; after it, every step takes its least. And the other
-  /// way round.
+  /// Up to some step, what is read before it has to have come; after it, every step takes its least. And the
+  /// other way round.
   static double ends_bound(const StepSums& sums, const Mandatory& mandatory) {
     const size_t steps = sums.time.size();
     double best = 0, busy = 0;

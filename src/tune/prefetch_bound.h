@@ -21,9 +21,8 @@ struct ExactPrefetch {
   int64_t nodes = 0;
 };
 
-/// Branch and bound over all plans of all values; nothing is proven where more on the chip makes a step longer.
-/// `start`: a plan to begin with. Bytes count together, gaps between
-/// them don't. O(exponential).
+/// Branch and bound over all plans of all values; nothing is proven where more on the chip makes a step
+/// longer. `start`: a plan to begin with. Bytes count together, gaps between them don't. O(exponential).
 ExactPrefetch exact_prefetch(const PrefetchProblem& problem, const PrefetchPlans& start, int64_t most_nodes);
 
 /// Every plan that a value can have, the empty one first; nothing if there are more than `most`.

@@ -8,7 +8,8 @@
 namespace hlosim {
 namespace {
 
-/// An operand or a result, or a part of it, of a step of the module whose instructions have operands of their own.
+/// An operand or a result, or a part of it, of a step of the module whose instructions have operands of their
+/// own.
 struct Site {
   int32_t bit = 0;
   InstructionId instruction;  // whose shape says where the array lies
@@ -31,7 +32,8 @@ class SiteCosts {
 
   Result<void> run() {
     for (size_t s = 0; s < model_.steps.size(); ++s) step_of_[model_.steps[s]] = static_cast<int32_t>(s);
-    for (size_t v = 0; v < model_.origins.size(); ++v) find_sites(model_.problem.values[v], model_.origins[v]);
+    for (size_t v = 0; v < model_.origins.size(); ++v)
+      find_sites(model_.problem.values[v], model_.origins[v]);
     int32_t most = 1;
     for (const PrefetchStep& step : model_.problem.steps) most = std::max(most, cost_entries(step.sites));
     for (int32_t entry = 0; entry < most; ++entry)
@@ -111,8 +113,8 @@ class SiteCosts {
 
 }  // namespace
 
-Result<void> measure_sites(const Module& module, const OpTable& table, const Device& device, PrefetchModel& model,
-                           const SimulateOptions& simulate) {
+Result<void> measure_sites(const Module& module, const OpTable& table, const Device& device,
+                           PrefetchModel& model, const SimulateOptions& simulate) {
   Result<Module> copy = read_again(module, table);
   if (!copy) return tl::unexpected(std::move(copy.error()));
   return SiteCosts(*copy, table, device, model, simulate).run();

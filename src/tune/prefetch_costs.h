@@ -7,7 +7,7 @@ namespace hlosim {
 
 /// Fills the costs of all steps that run as kernels, from the cost model of the device: sites are numbered as
 /// the values of `model` say. Errors: as cost_instructions().
-Result<void> measure_sites(const Module& module, const OpTable& table, const Device& device, PrefetchModel& model,
-                           const SimulateOptions& simulate);
+Result<void> measure_sites(const Module& module, const OpTable& table, const Device& device,
+                           PrefetchModel& model, const SimulateOptions& simulate);
 
 }  // namespace hlosim

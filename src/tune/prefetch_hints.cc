@@ -24,7 +24,9 @@ class Matcher {
     const int64_t bytes = array_size(array).count();
     return (!what_.size_gte || bytes >= *what_.size_gte) && (!what_.size_lte || bytes <= *what_.size_lte);
   }
-  bool takes_operand(int64_t operand) const { return !what_.operand_number || *what_.operand_number == operand; }
+  bool takes_operand(int64_t operand) const {
+    return !what_.operand_number || *what_.operand_number == operand;
+  }
   bool takes_element(int64_t element) const {
     return what_.tuple_index.empty() || (what_.tuple_index.size() == 1 && what_.tuple_index[0] == element);
   }
@@ -71,7 +73,8 @@ class HintMaker {
   bool is_used(const Matcher& use, size_t v) const {
     for (const auto& slots : model_.origins[v].slots)
       for (const PrefetchOrigin::Slot& slot : slots)
-        if (use.takes_operand(slot.operand) && use.matches(module_, table_, slot.user, array_of(v))) return true;
+        if (use.takes_operand(slot.operand) && use.matches(module_, table_, slot.user, array_of(v)))
+          return true;
     return false;
   }
 
@@ -95,7 +98,8 @@ class HintMaker {
   int32_t start_of(const PreferredPrefetchOverride& one, const PrefetchValue& value, int32_t position) const {
     if (one.prefetch_eagerness) {
       const int32_t first = value.made_at + 1;
-      return first + static_cast<int32_t>(static_cast<double>(position - first) * (1 - *one.prefetch_eagerness));
+      return first +
+             static_cast<int32_t>(static_cast<double>(position - first) * (1 - *one.prefetch_eagerness));
     }
     if (one.logical_time) return static_cast<int32_t>(std::clamp<int64_t>(*one.logical_time, 0, position));
     const auto find = [&](const InstructionMatcher& what) {
@@ -128,7 +132,8 @@ class HintMaker {
 
 }  // namespace
 
-XlaHints xla_hints(const Module& module, const OpTable& table, const PrefetchModel& model, const XlaKnobs& knobs) {
+XlaHints xla_hints(const Module& module, const OpTable& table, const PrefetchModel& model,
+                   const XlaKnobs& knobs) {
   return HintMaker(module, table, model, knobs).make();
 }
 

@@ -79,8 +79,9 @@ class TextProtoReader {
       Field field;
       field.offset = static_cast<uint32_t>(at_);
       field.name = word();
-      if (field.name.empty()) return error(end ? fmt::format("expects the name of a field or '{}'", end)
-                                               : "expects the name of a field");
+      if (field.name.empty())
+        return error(end ? fmt::format("expects the name of a field or '{}'", end)
+                         : "expects the name of a field");
       const bool colon = eat(':');
       if (next() == '[') {
         if (auto failed = list(field, fields, depth); !failed) return tl::unexpected(failed.error());
@@ -135,9 +136,12 @@ class TextProtoReader {
       if (c == '\n') break;
       if (c == '\\' && at_ < text_.size()) {
         c = text_[at_++];
-        if (c == 'n') c = '\n';
-        else if (c == 't') c = '\t';
-        else if (c != '\\' && c != '"' && c != '\'') return error("an escape other than \\n, \\t, \\\\ and quotes");
+        if (c == 'n')
+          c = '\n';
+        else if (c == 't')
+          c = '\t';
+        else if (c != '\\' && c != '"' && c != '\'')
+          return error("an escape other than \\n, \\t, \\\\ and quotes");
       }
       out.push_back(c);
     }
@@ -173,7 +177,8 @@ class KnobReader {
     return tl::unexpected<Diagnostic>(std::move(diagnostic));
   }
   Result<void> unknown(const Field& field, std::span<const std::string_view> names) const {
-    return error(field, fmt::format("no field '{}' here", shown(field.name)), did_you_mean(field.name, names));
+    return error(field, fmt::format("no field '{}' here", shown(field.name)),
+                 did_you_mean(field.name, names));
   }
   Result<void> not_modelled(const Field& field) const {
     return error(field, fmt::format("'{}' is not modelled", shown(field.name)));
@@ -209,11 +214,16 @@ class KnobReader {
     if (!field.is_message) return error(field, "'overrides' is a message");
     const Field *filter = nullptr, *matcher = nullptr, *options = nullptr;
     for (const Field& inner : field.fields) {
-      constexpr std::string_view kNames[] = {"hlo_operand_filter", "hlo_position_matcher", "override_options"};
-      if (inner.name == kNames[0]) filter = &inner;
-      else if (inner.name == kNames[1]) matcher = &inner;
-      else if (inner.name == kNames[2]) options = &inner;
-      else if (inner.name == "fail_on_unsatisfied_override" || inner.name == "apply_to_cross_program_prefetches") {
+      constexpr std::string_view kNames[] = {"hlo_operand_filter", "hlo_position_matcher",
+                                             "override_options"};
+      if (inner.name == kNames[0])
+        filter = &inner;
+      else if (inner.name == kNames[1])
+        matcher = &inner;
+      else if (inner.name == kNames[2])
+        options = &inner;
+      else if (inner.name == "fail_on_unsatisfied_override" ||
+               inner.name == "apply_to_cross_program_prefetches") {
         if (auto failed = must_be_off(inner); !failed) return failed;
       } else {
         return unknown(inner, kNames);
@@ -288,21 +298,36 @@ class KnobReader {
   }
 
   /// HloOperandFilter (without `use`) or HloPositionMatcher.
-  Result<void> matcher(const Field& message, InstructionMatcher& out, std::optional<InstructionMatcher>* use) {
+  Result<void> matcher(const Field& message, InstructionMatcher& out,
+                       std::optional<InstructionMatcher>* use) {
     if (!message.is_message) return error(message, fmt::format("'{}' is a message", message.name));
     for (const Field& field : message.fields) {
-      constexpr std::string_view kNames[] = {"instruction_name_regex", "instruction_regex", "operand_number",
-                                             "size_gte", "size_lte", "tuple_index", "hlo_use_filter"};
+      constexpr std::string_view kNames[] = {"instruction_name_regex",
+                                             "instruction_regex",
+                                             "operand_number",
+                                             "size_gte",
+                                             "size_lte",
+                                             "tuple_index",
+                                             "hlo_use_filter"};
       Result<void> done;
-      if (field.name == kNames[0]) done = regex(field, out.instruction_name_regex.emplace());
-      else if (field.name == kNames[1]) done = regex(field, out.instruction_regex.emplace());
-      else if (field.name == kNames[2]) done = number(field, out.operand_number.emplace());
-      else if (field.name == kNames[3]) done = number(field, out.size_gte.emplace());
-      else if (field.name == kNames[4]) done = number(field, out.size_lte.emplace());
-      else if (field.name == kNames[5]) done = index(field, out.tuple_index);
-      else if (field.name == kNames[6] && use) done = matcher(field, use->emplace(), nullptr);
-      else if (field.name == "hlo_random_filter") done = not_modelled(field);
-      else done = unknown(field, kNames);
+      if (field.name == kNames[0])
+        done = regex(field, out.instruction_name_regex.emplace());
+      else if (field.name == kNames[1])
+        done = regex(field, out.instruction_regex.emplace());
+      else if (field.name == kNames[2])
+        done = number(field, out.operand_number.emplace());
+      else if (field.name == kNames[3])
+        done = number(field, out.size_gte.emplace());
+      else if (field.name == kNames[4])
+        done = number(field, out.size_lte.emplace());
+      else if (field.name == kNames[5])
+        done = index(field, out.tuple_index);
+      else if (field.name == kNames[6] && use)
+        done = matcher(field, use->emplace(), nullptr);
+      else if (field.name == "hlo_random_filter")
+        done = not_modelled(field);
+      else
+        done = unknown(field, kNames);
       if (!done) return done;
     }
     return {};

@@ -22,7 +22,7 @@ struct InstructionMatcher {
 };
 
 struct PreferredPrefetchOverride {
-  InstructionMatcher use;  // the user
+  InstructionMatcher use;                    // the user
   std::optional<double> prefetch_eagerness;  // part of the time from the definition to the use, from its end
   std::optional<InstructionMatcher> after_instruction, before_instruction;
   std::optional<int64_t> logical_time;
@@ -31,7 +31,7 @@ struct PreferredPrefetchOverride {
 
 struct SortOrderOverride {
   enum class Kind : uint8_t { kFirst, kLast, kValue };
-  InstructionMatcher position;  // that defines the value
+  InstructionMatcher position;                     // that defines the value
   std::optional<InstructionMatcher> position_use;  // one of its users
   Kind kind = Kind::kFirst;
   int64_t value = 0;  // of kValue: lower ones come first; others count as 0
@@ -40,9 +40,9 @@ struct SortOrderOverride {
 
 /// Defaults are XLA's; the ratios are those of all of its own tests, as the code sets none.
 struct XlaKnobs {
-  int64_t max_size_in_bytes = -1;       // -1: the device's memory without the scratch
-  int64_t alignment_in_bytes = 1024;    // in XLA 1; a tile of 8 rows is never less on a TPU
-  int64_t scoped_vmem_limit_kib = -1;   // -1: the device's
+  int64_t max_size_in_bytes = -1;      // -1: the device's memory without the scratch
+  int64_t alignment_in_bytes = 1024;   // in XLA 1; a tile of 8 rows is never less on a TPU
+  int64_t scoped_vmem_limit_kib = -1;  // -1: the device's
   int64_t max_outstanding_prefetches = -1, max_outstanding_evictions = -1;
   int64_t max_retries = 1;
   double min_overlap_to_async_copy_ratio = 0.8, preferred_overlap_to_async_copy_ratio = 1.5,
@@ -67,12 +67,13 @@ struct KnobRow {
 /// What set_knob() takes, with what `knobs` has.
 std::vector<KnobRow> knob_rows(const XlaKnobs& knobs);
 
-/// Errors: an unknown knob; one of XLA's that isn't modelled, unless it is set to what turns it off; a value of
-/// another kind.
+/// Errors: an unknown knob; one of XLA's that isn't modelled, unless it is set to what turns it off; a value
+/// of another kind.
 Result<void> set_knob(XlaKnobs& knobs, std::string_view name, std::string_view value);
 
 /// Reads protobuf's text format: knobs by name, and `preferred_prefetch_overrides { overrides { … } }`,
-/// `msa_sort_order_overrides { … }` or what stands inside of these alone. Errors: with their place in the text.
+/// `msa_sort_order_overrides { … }` or what stands inside of these alone. Errors: with their place in the
+/// text.
 Result<void> read_knobs(XlaKnobs& knobs, const SourcePtr& source);
 
 }  // namespace hlosim

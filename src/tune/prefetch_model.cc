@@ -20,8 +20,9 @@ double as_double(Picoseconds time) { return static_cast<double>(time.count()); }
 
 class ModelBuilder {
  public:
-  ModelBuilder(const Module& module, const OpTable& table, const Device& device, const InstructionOrder& order,
-               const Simulation& baseline, const SimulateOptions& simulate, const PrefetchLimits& limits)
+  ModelBuilder(const Module& module, const OpTable& table, const Device& device,
+               const InstructionOrder& order, const Simulation& baseline, const SimulateOptions& simulate,
+               const PrefetchLimits& limits)
       : module_(module),
         table_(table),
         device_(device),
@@ -193,7 +194,8 @@ class ModelBuilder {
     value.region = region;
     origin.sources = std::move(sources);
     const Instruction& made_by = module_[maker];
-    if (step_of_[maker] >= 0) value.made_at = position_of_[maker], origin.maker = maker, origin.element = element;
+    if (step_of_[maker] >= 0)
+      value.made_at = position_of_[maker], origin.maker = maker, origin.element = element;
     value.is_parameter = made_by.parameter_number >= 0 && made_by.parent == module_.entry;
     bool made_on_chip = origin.maker.valid() && may_be_made_on_chip(maker, element);
     struct Found {
@@ -276,10 +278,8 @@ class ModelBuilder {
     if (!is_fusion(maker)) return false;
     // Only elements that the body's root puts together.
     const Instruction& root = module_.root(module_[maker].find(AttrKey::kCalls)->computations()[0]);
-    const bool only_elements =
-        std::ranges::all_of(users_[maker], [&](InstructionId user) {
-          return module_[user].opcode == Opcode::kGetTupleElement;
-        });
+    const bool only_elements = std::ranges::all_of(
+        users_[maker], [&](InstructionId user) { return module_[user].opcode == Opcode::kGetTupleElement; });
     if (root.opcode != Opcode::kTuple || !only_elements) return false;
     const InstructionId part = root.operands[static_cast<size_t>(element)];
     return module_[part].parameter_number < 0 && std::ranges::count(root.operands, part) == 1 &&
@@ -291,9 +291,8 @@ class ModelBuilder {
     const OpDef& d = def(slot.user);
     const bool collective = d.has(kCollective) && !d.has(kAsyncStart) && !d.has(kAsyncDone);
     if (!is_kernel(slot.user) && !collective) return false;
-    return std::ranges::none_of(in_place_pairs(module_, user), [&](const InPlacePair& pair) {
-      return pair.operand == slot.operand;
-    });
+    return std::ranges::none_of(in_place_pairs(module_, user),
+                                [&](const InPlacePair& pair) { return pair.operand == slot.operand; });
   }
 
   /// One number for all copies: that of the largest.
@@ -313,9 +312,8 @@ class ModelBuilder {
   /// Some user takes it as data rather than as weights.
   bool looks_like_activation(const PrefetchOrigin& origin) const {
     return std::ranges::any_of(origin.slots, [&](const auto& slots) {
-      return std::ranges::any_of(slots, [&](const PrefetchOrigin::Slot& slot) {
-        return is_data(slot.user, slot.operand);
-      });
+      return std::ranges::any_of(
+          slots, [&](const PrefetchOrigin::Slot& slot) { return is_data(slot.user, slot.operand); });
     });
   }
   bool is_data(InstructionId user, int32_t operand) const {
@@ -390,7 +388,8 @@ class ModelBuilder {
   /// What is on the chip already.
   void set_taken() {
     const Occupancy occupancy = memory_occupancy(module_, device_.config, order_);
-    std::vector<int32_t> step_at;  // of each step of the occupancy: the first one of ours that isn't before it
+    std::vector<int32_t>
+        step_at;  // of each step of the occupancy: the first one of ours that isn't before it
     for (const InstructionId id : occupancy.steps) {
       const auto next = step_at.empty() ? 0 : step_at.back() + passed_step_;
       step_at.push_back(std::min(next, static_cast<int32_t>(out_.steps.size()) - 1));

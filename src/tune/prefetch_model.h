@@ -36,32 +36,32 @@ struct PrefetchFixed {
 struct PrefetchModel {
   PrefetchProblem problem;
   OnChip chip;
-  InstructionOrder order;                      // by computation
-  std::vector<ComputationId> regions;          // as in the problem
-  std::vector<InstructionId> steps;            // as in the problem
-  std::vector<PrefetchOrigin> origins;         // by value
+  InstructionOrder order;               // by computation
+  std::vector<ComputationId> regions;   // as in the problem
+  std::vector<InstructionId> steps;     // as in the problem
+  std::vector<PrefetchOrigin> origins;  // by value
   std::vector<PrefetchFixed> fixed;
   std::vector<std::string> assumptions;
 };
 
 /// What of a device an assigner may take otherwise.
 struct PrefetchLimits {
-  int64_t capacity = -1;         // bytes for values; -1: what the device has beside the scratch
-  int64_t scratch = -1;          // of it, where `capacity` isn't given; -1: the device's vmem.scoped_limit
+  int64_t capacity = -1;  // bytes for values; -1: what the device has beside the scratch
+  int64_t scratch = -1;   // of it, where `capacity` isn't given; -1: the device's vmem.scoped_limit
   int64_t alignment = 1024;
-  double copy_rate = 1;          // part of the copy speed that is trusted
+  double copy_rate = 1;  // part of the copy speed that is trusted
   int32_t max_prefetches = -1, max_evictions = -1;
 };
 
-/// `order`: how the instructions of each computation run. `baseline`: a simulation of the module in that order.
-/// Requires: a verified module whose arrays have tiles, else as read_again() made it; it outlives the result, whose
-/// names are views into it. Errors: as cost_instructions().
+/// `order`: how the instructions of each computation run. `baseline`: a simulation of the module in that
+/// order. Requires: a verified module whose arrays have tiles, else as read_again() made it; it outlives the
+/// result, whose names are views into it. Errors: as cost_instructions().
 Result<PrefetchModel> make_prefetch_model(const Module& module, const OpTable& table, const Device& device,
                                           const InstructionOrder& order, const Simulation& baseline,
                                           const SimulateOptions& simulate, const PrefetchLimits& limits);
 
-/// `module`: the model's, with or without tiles. The module with the copies and memory spaces of `plans`, scheduled. `cross_program`: the value whose first copy
-/// belongs to the run before; -1: none.
+/// `module`: the model's, with or without tiles. The module with the copies and memory spaces of `plans`,
+/// scheduled. `cross_program`: the value whose first copy belongs to the run before; -1: none.
 Result<Module> apply_prefetches(const Module& module, const OpTable& table, const PrefetchModel& model,
                                 const std::vector<ValuePlan>& plans, int32_t cross_program = -1);
 

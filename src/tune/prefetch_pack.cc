@@ -57,8 +57,7 @@ class Packer {
   /// The plan above the edge that gains least per byte.
   bool give_up(const Packing& packing) {
     PrefetchSimulator simulator(model_.problem);
-    for (size_t v = 0; v < out_.plans.size(); ++v)
-      simulator.set(static_cast<int32_t>(v), out_.plans[v]);
+    for (size_t v = 0; v < out_.plans.size(); ++v) simulator.set(static_cast<int32_t>(v), out_.plans[v]);
     const double now = simulator.time();
     int32_t worst = -1;
     double least = 0;

@@ -20,8 +20,8 @@
 
 namespace hlosim {
 
-/// How long a step takes on its own, and how much of that HBM is taken. `fixed`: the beginning of it, in which HBM
-/// serves copies alone.
+/// How long a step takes on its own, and how much of that HBM is taken. `fixed`: the beginning of it, in
+/// which HBM serves copies alone.
 struct StepCost {
   double time = 0, hbm = 0, fixed = 0;
 };
@@ -41,10 +41,10 @@ struct StepCall {
 
 struct PrefetchStep {
   int32_t region = 0;
-  int32_t position = 0;         // in the region
-  int32_t sites = 0;            // places where a value may be on the chip: bits of a mask
-  int32_t first_cost = 0;       // into PrefetchProblem::costs
-  int32_t begin = 0;            // the first step that runs in it: its own number but for loops and calls
+  int32_t position = 0;    // in the region
+  int32_t sites = 0;       // places where a value may be on the chip: bits of a mask
+  int32_t first_cost = 0;  // into PrefetchProblem::costs
+  int32_t begin = 0;       // the first step that runs in it: its own number but for loops and calls
   std::vector<StepCall> calls;
   std::string_view name;
 };
@@ -62,9 +62,9 @@ struct PrefetchValue {
   std::string_view name;
   int64_t bytes = 0;
   int32_t region = 0;
-  int32_t made_at = -1;   // position; -1: there when the region begins
-  int32_t made_bit = -1;  // -1: always made in HBM
-  std::vector<PrefetchUse> uses;  // by position, each position once
+  int32_t made_at = -1;              // position; -1: there when the region begins
+  int32_t made_bit = -1;             // -1: always made in HBM
+  std::vector<PrefetchUse> uses;     // by position, each position once
   double copy_in = 0, copy_out = 0;  // time that a copy takes on its own
   double hbm_in = 0, hbm_out = 0;    // of HBM alone
   bool is_parameter = false;         // of the entry
@@ -74,13 +74,13 @@ struct PrefetchValue {
 };
 
 struct PrefetchRegion {
-  std::vector<int32_t> steps;  // in order
+  std::vector<int32_t> steps;    // in order
   std::vector<int32_t> callers;  // steps
-  double times = 1;  // how often it runs in all
+  double times = 1;              // how often it runs in all
 };
 
 struct PrefetchProblem {
-  std::vector<PrefetchStep> steps;  // of all regions as they run: what a step calls stands before it
+  std::vector<PrefetchStep> steps;      // of all regions as they run: what a step calls stands before it
   std::vector<PrefetchRegion> regions;  // callees first; the entry is the last one
   std::vector<PrefetchValue> values;
   std::vector<StepCost> costs;
@@ -88,9 +88,9 @@ struct PrefetchProblem {
   int64_t alignment = 1024;
   std::vector<int64_t> taken;  // by step: bytes that are on the chip whatever is decided; empty: none
   HbmSharing sharing = HbmSharing::kStepsFirst;
-  double demand_in = 1, demand_out = 1;  // part of HBM that a copy asks for
-  double issue = 0;            // what a start costs
-  double latency_in = 0, latency_out = 0;  // of a copy that waits for no other
+  double demand_in = 1, demand_out = 1;             // part of HBM that a copy asks for
+  double issue = 0;                                 // what a start costs
+  double latency_in = 0, latency_out = 0;           // of a copy that waits for no other
   int32_t max_prefetches = -1, max_evictions = -1;  // under way at a time; -1: any number
 
   const PrefetchStep& step(int32_t region, int32_t position) const {
@@ -123,15 +123,15 @@ struct PlannedCopy {
 
 struct ValuePlan {
   bool made_on_chip = false;
-  int32_t kept_until = -1;  // uses 0 … that read where it was made
+  int32_t kept_until = -1;                    // uses 0 … that read where it was made
   int32_t evict_start = -1, evict_done = -1;  // gaps; -1: HBM has it already, or nobody asks for it
   std::vector<PlannedCopy> copies;            // in order, no use twice
   bool empty() const { return !made_on_chip && copies.empty(); }
   bool operator==(const ValuePlan&) const = default;
 };
 
-/// Sets when the value is written back, where it has to be: begun as soon as it is made, waited for as late as
-/// possible. False: the plan can't be.
+/// Sets when the value is written back, where it has to be: begun as soon as it is made, waited for as late
+/// as possible. False: the plan can't be.
 bool complete(const PrefetchValue& value, const PrefetchProblem& problem, ValuePlan& plan);
 
 /// Positions during which the value takes space on the chip, both included.

@@ -117,14 +117,13 @@ class State {
   int64_t evaluations_ = 0;
 };
 
-/// The latest gap from which on HBM is free for `needed` up to `position`; the earliest possible one if there is
-/// none.
+/// The latest gap from which on HBM is free for `needed` up to `position`; the earliest possible one if there
+/// is none.
 int32_t start_for(const PrefetchSimulator& simulator, const PrefetchValue& value, int32_t position,
                   double needed) {
   const int32_t earliest = value.made_at + 1;
   int32_t start = position;
-  for (double idle = 0; start > earliest && idle < needed;)
-    idle += simulator.idle_of(value.region, --start);
+  for (double idle = 0; start > earliest && idle < needed;) idle += simulator.idle_of(value.region, --start);
   return start;
 }
 
@@ -227,19 +226,18 @@ class Greedy {
     const PrefetchValue& value = problem_.values[static_cast<size_t>(v)];
     const ValuePlan before = state_.plan(v);
     const double now = state_.score();
-    const double taken = static_cast<double>(value.bytes) *
-                         static_cast<double>(occupied(problem_, value, before));
+    const double taken =
+        static_cast<double>(value.bytes) * static_cast<double>(occupied(problem_, value, before));
     Offer best;
     for (const ValuePlan& plan : candidates(problem_, state_.simulator(), value)) {
       if (plan == before || !state_.put(v, plan)) continue;
       const double gain = now - state_.score();
       state_.put_back(v, before);
-      const double more = static_cast<double>(value.bytes) *
-                              static_cast<double>(occupied(problem_, value, plan)) - taken;
+      const double more =
+          static_cast<double>(value.bytes) * static_cast<double>(occupied(problem_, value, plan)) - taken;
       if (gain <= kLeastGain * now) continue;
       const double density = gain / std::max(more, 1.0);
-      if (density > best.density)
-        best = {density, v, version_[static_cast<size_t>(v)], changes_, plan};
+      if (density > best.density) best = {density, v, version_[static_cast<size_t>(v)], changes_, plan};
     }
     if (best.density > 0) queue_.push(std::move(best));
   }

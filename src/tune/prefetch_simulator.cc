@@ -228,7 +228,8 @@ double PrefetchSimulator::run_fair(Queues& queues, const StepCost& cost) const {
         changed = false;
         const double equal = left / waiting;
         for (size_t i = 0; i < 3; ++i)
-          if (!served[i] && *shares[i] <= equal) served[i] = true, left -= *shares[i], --waiting, changed = true;
+          if (!served[i] && *shares[i] <= equal)
+            served[i] = true, left -= *shares[i], --waiting, changed = true;
       }
       for (size_t i = 0; i < 3; ++i)
         if (!served[i]) *shares[i] = left / waiting;

@@ -20,8 +20,8 @@ class PrefetchSimulator {
 
   /// Changes the plan of one value. Requires: complete() made it.
   void set(int32_t value, const ValuePlan& plan);
-  /// As if all sites of a value were on the chip, for nothing: what no plan of it can beat. Requires: its plan is
-  /// empty.
+  /// As if all sites of a value were on the chip, for nothing: what no plan of it can beat. Requires: its
+  /// plan is empty.
   void assume_on_chip(int32_t value, bool all);
 
   const ValuePlan& plan(int32_t value) const { return plans_[static_cast<size_t>(value)]; }
@@ -58,11 +58,11 @@ class PrefetchSimulator {
     bool operator==(const Queues&) const = default;
   };
   struct Region {
-    std::vector<uint32_t> masks;                    // by position
+    std::vector<uint32_t> masks;                      // by position
     std::vector<std::vector<int32_t>> starts, dones;  // copies by gap
-    std::vector<Queues> before;                     // by gap
-    std::vector<double> waited, spent;              // by gap; by position, waiting and starts included
-    std::vector<double> traffic;                    // by position: HBM of the step and what it calls
+    std::vector<Queues> before;                       // by gap
+    std::vector<double> waited, spent;                // by gap; by position, waiting and starts included
+    std::vector<double> traffic;                      // by position: HBM of the step and what it calls
     double total = 0, step_hbm = 0, copies = 0, hbm = 0;
   };
 
@@ -83,7 +83,7 @@ class PrefetchSimulator {
   std::vector<Region> regions_;
   std::vector<Copy> copies_;
   std::vector<int32_t> free_copies_;
-  std::vector<int32_t> touched_;       // by region: first position to simulate; -1: none
+  std::vector<int32_t> touched_;        // by region: first position to simulate; -1: none
   std::vector<int32_t> touched_until_;  // and the last one that was changed
 };
 

@@ -17,8 +17,7 @@ class Stripper {
   }
 
   StripSummary run() {
-    for (size_t c = 0; c < module_.computations.size(); ++c)
-      strip(ComputationId{static_cast<int32_t>(c)});
+    for (size_t c = 0; c < module_.computations.size(); ++c) strip(ComputationId{static_cast<int32_t>(c)});
     drop_spaces();
     return summary_;
   }
@@ -34,8 +33,8 @@ class Stripper {
     return module_.shapes().with_memory_space(shape, kDefaultMemorySpace);
   }
   bool in_reach(ShapeRef shape) const {
-    return shape->is_array() && (shape->memory_space() == kDefaultMemorySpace ||
-                                 is_on_chip(device_, shape->memory_space()));
+    return shape->is_array() &&
+           (shape->memory_space() == kDefaultMemorySpace || is_on_chip(device_, shape->memory_space()));
   }
   /// The same array, one of both on the chip.
   bool changes_space_only(ShapeRef from, ShapeRef to) {
@@ -60,7 +59,8 @@ class Stripper {
   }
 
   /// What a done, a synchronous copy or a join of slices brings elsewhere as it is; invalid: it does more.
-  InstructionId source_of_copy(InstructionId id, const IdMap<InstructionId, std::vector<InstructionId>>& users) {
+  InstructionId source_of_copy(InstructionId id,
+                               const IdMap<InstructionId, std::vector<InstructionId>>& users) {
     const Instruction& instruction = module_[id];
     if (id == module_[instruction.parent].root) return {};
     if (instruction.opcode == Opcode::kCopy) {
@@ -68,7 +68,8 @@ class Stripper {
       const bool loop_state =
           std::ranges::any_of(users[id], [&](InstructionId user) { return is_handed_on(user); }) ||
           module_[from].opcode == Opcode::kGetTupleElement;
-      return !loop_state && changes_space_only(module_[from].shape, instruction.shape) ? from : InstructionId{};
+      return !loop_state && changes_space_only(module_[from].shape, instruction.shape) ? from
+                                                                                       : InstructionId{};
     }
     if (table_[instruction.opcode].has(kAsyncDone)) {
       const Instruction& start = module_[instruction.operands[0]];
@@ -119,8 +120,8 @@ class Stripper {
         cut = d, reached = bounds[1];
       }
     }
-    const bool all = cut < 0 ? join.operands.size() == 1
-                             : reached == whole->dimensions[static_cast<size_t>(cut)];
+    const bool all =
+        cut < 0 ? join.operands.size() == 1 : reached == whole->dimensions[static_cast<size_t>(cut)];
     return all ? first.source : InstructionId{};
   }
 
@@ -146,9 +147,9 @@ class Stripper {
       const InstructionId at = computation.instructions[i];
       const OpDef& def = table_[module_[at].opcode];
       const bool unused = std::ranges::all_of(users[at], [&](InstructionId user) { return gone[user] != 0; });
-      const bool part = instead_[at].valid() ||
-                        ((def.has(kAsyncStart) || def.has(kAsyncDone) || def.has(kAsyncUpdate)) &&
-                         !users[at].empty());
+      const bool part =
+          instead_[at].valid() ||
+          ((def.has(kAsyncStart) || def.has(kAsyncDone) || def.has(kAsyncUpdate)) && !users[at].empty());
       gone[at] = part && unused && at != computation.root;
       if (gone[at] && (def.has(kAsyncStart) || module_[at].opcode == Opcode::kCopy)) ++summary_.copies;
     }

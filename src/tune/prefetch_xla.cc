@@ -283,15 +283,15 @@ class XlaAssigner {
     return true;
   }
 
-  void prefetch(int32_t v, int32_t i, int32_t last_on_chip, double longest, Attempt& attempt, int32_t& covered) {
+  void prefetch(int32_t v, int32_t i, int32_t last_on_chip, double longest, Attempt& attempt,
+                int32_t& covered) {
     const PrefetchValue& value = value_of(v);
     const int32_t position = value.uses[static_cast<size_t>(i)].position;
     const auto r = static_cast<size_t>(value.region);
     CopyBook& book = prefetches_[r];
     const PrefetchStep& step = problem_.step(value.region, position);
-    const double saved =
-        problem_.cost(step, 0).time -
-        problem_.cost(step, uint32_t{1} << value.uses[static_cast<size_t>(i)].bit).time;
+    const double saved = problem_.cost(step, 0).time -
+                         problem_.cost(step, uint32_t{1} << value.uses[static_cast<size_t>(i)].bit).time;
     int32_t preferred = -1;
     if (!hints_.preferred_starts.empty()) {
       const auto& starts = hints_.preferred_starts[static_cast<size_t>(v)];
@@ -354,8 +354,8 @@ class XlaAssigner {
     for (const PlannedCopy& copy : plan.copies)
       for (int32_t i = copy.first; i <= copy.last; ++i)
         add(value.uses[static_cast<size_t>(i)].position, value.uses[static_cast<size_t>(i)].bit);
-    const double copied = static_cast<double>(plan.copies.size()) * value.hbm_in +
-                          (plan.evict_done >= 0 ? value.hbm_out : 0);
+    const double copied =
+        static_cast<double>(plan.copies.size()) * value.hbm_in + (plan.evict_done >= 0 ? value.hbm_out : 0);
     return used < knobs_.inefficient_use_to_copy_ratio * copied;
   }
 

@@ -1,5 +1,5 @@
-// XLA's memory-space assigner on a PrefetchProblem: the baseline of the tuner. docs/prefetch.md lists what of it is
-// simplified.
+// XLA's memory-space assigner on a PrefetchProblem: the baseline of the tuner. docs/prefetch.md lists what of
+// it is simplified.
 #pragma once
 
 #include "hlo/module.h"
@@ -13,10 +13,11 @@ struct XlaHints {
   std::vector<int64_t> priority;                       // lower ones first; empty: all 0
   std::vector<std::vector<int32_t>> preferred_starts;  // by use; -1: none; may be empty
 };
-XlaHints xla_hints(const Module& module, const OpTable& table, const PrefetchModel& model, const XlaKnobs& knobs);
+XlaHints xla_hints(const Module& module, const OpTable& table, const PrefetchModel& model,
+                   const XlaKnobs& knobs);
 
 struct XlaPlans {
-  std::vector<ValuePlan> plans;  // by value
+  std::vector<ValuePlan> plans;        // by value
   std::vector<int32_t> cross_program;  // values that the run before brings
 };
 

@@ -98,8 +98,10 @@ inline PrefetchProblem random_problem(uint64_t seed, int32_t steps, int32_t site
     const bool in_hbm = below(6) == 0;
     int32_t own = made_at >= 0 && !in_hbm;
     for (int32_t p = made_at + 1; p < steps && own < std::min(sites, 4); ++p) {
-      if (below(3) == 0) uses.push_back(p), ++own;
-      else if (below(12) == 0) uses.push_back(-1 - p);
+      if (below(3) == 0)
+        uses.push_back(p), ++own;
+      else if (below(12) == 0)
+        uses.push_back(-1 - p);
     }
     if (uses.empty() || own > sites || own == 0) continue;
     if (made_at >= 0 && below(4) == 0) uses.push_back(-1 - steps);  // part of the result
@@ -109,6 +111,5 @@ inline PrefetchProblem random_problem(uint64_t seed, int32_t steps, int32_t site
   }
   return maker.make(50 + below(std::max<int64_t>(all, 1)));
 }
-
 
 }  // namespace hlosim::test

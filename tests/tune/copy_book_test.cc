@@ -15,7 +15,8 @@ struct Copy {
 };
 
 bool all_done(const std::vector<double>& offered, std::vector<Copy> copies) {
-  std::stable_sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return a.first < b.first; });
+  std::stable_sort(copies.begin(), copies.end(),
+                   [](const Copy& a, const Copy& b) { return a.first < b.first; });
   std::vector<double> left = offered;
   size_t from = 0;
   for (const Copy& copy : copies) {

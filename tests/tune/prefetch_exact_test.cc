@@ -12,7 +12,8 @@ namespace {
 /// Every combination of plans of all values.
 class Enumeration {
  public:
-  explicit Enumeration(const PrefetchProblem& problem) : problem_(problem), simulator_(problem), space_(problem) {
+  explicit Enumeration(const PrefetchProblem& problem)
+      : problem_(problem), simulator_(problem), space_(problem) {
     for (const PrefetchValue& value : problem.values) {
       plans_.push_back(all_plans(problem, value, 5000));
       count_ *= static_cast<double>(plans_.back().size());
@@ -121,8 +122,7 @@ TEST(XlaPrefetch, KeepsTheLimits) {
     for (size_t v = 0; v < xla.plans.size(); ++v)
       for (const PlannedCopy& copy : xla.plans[v].copies)
         if (std::ranges::count(xla.cross_program, static_cast<int32_t>(v)) == 0)
-          copies.emplace_back(copy.start,
-                              problem.values[v].uses[static_cast<size_t>(copy.first)].position);
+          copies.emplace_back(copy.start, problem.values[v].uses[static_cast<size_t>(copy.first)].position);
     with_copies += !copies.empty();
     if (!knobs.enforce_prefetch_fifo_order) continue;
     for (const auto& [start, done] : copies)

@@ -46,7 +46,8 @@ TEST(XlaKnobs, SaysWhatIsWrong) {
   EXPECT_THAT(error("max_retries", "0"), HasSubstr("a whole number from 1 on"));
   EXPECT_THAT(error("async_copy_bandwidth_scaling_factor", "1.5"), HasSubstr("is not a number from"));
   EXPECT_THAT(error("enforce_prefetch_fifo_order", "yes"), HasSubstr("true or false"));
-  EXPECT_THAT(error("max_repacks", "10"), HasSubstr("the knob 'max_repacks' of XLA's assigner is not modelled"));
+  EXPECT_THAT(error("max_repacks", "10"),
+              HasSubstr("the knob 'max_repacks' of XLA's assigner is not modelled"));
   EXPECT_EQ(error("max_repacks", "0"), "");
   EXPECT_EQ(knobs, XlaKnobs());
 }
@@ -84,8 +85,9 @@ overrides { hlo_position_matcher { instruction_regex: ".*dot.*" hlo_use_filter {
 TEST(XlaKnobs, ErrorsHaveAPlace) {
   EXPECT_THAT(problem("max_retries: 1\n  max_retrys: 2"), HasSubstr("k.textproto:2:3: error: no knob"));
   EXPECT_THAT(problem("overrides {"), HasSubstr("k.textproto:1:"));
-  EXPECT_THAT(problem("overrides { hlo_operand_filter { size: 3 } override_options { prefetch_eagerness: 1 } }"),
-              HasSubstr("k.textproto:1:34: error: no field 'size' here"));
+  EXPECT_THAT(
+      problem("overrides { hlo_operand_filter { size: 3 } override_options { prefetch_eagerness: 1 } }"),
+      HasSubstr("k.textproto:1:34: error: no field 'size' here"));
   EXPECT_THAT(problem("overrides { hlo_operand_filter { } override_options { prefetch_eagerness: 2 } }"),
               HasSubstr("the eagerness is from 0 to 1"));
   EXPECT_THAT(problem("overrides { hlo_operand_filter { instruction_name_regex: \"(\" }"
@@ -134,14 +136,19 @@ std::string copied_by_xla(const XlaKnobs& knobs) {
 }
 
 TEST(XlaKnobs, OverridesDecide) {
-  const std::string first = "overrides { hlo_position_matcher { instruction_name_regex: \"v\" } "
-                            "override_options { assign_first: true } }";
+  const std::string first =
+      "overrides { hlo_position_matcher { instruction_name_regex: \"v\" } "
+      "override_options { assign_first: true } }";
   EXPECT_THAT(copied_by_xla(read(first)), HasSubstr("v "));
-  const std::string early = first + "overrides { hlo_operand_filter { instruction_name_regex: \"d\" operand_number: 1 }"
-                                    " override_options { prefetch_eagerness: 1 } }";
+  const std::string early =
+      first +
+      "overrides { hlo_operand_filter { instruction_name_regex: \"d\" operand_number: 1 }"
+      " override_options { prefetch_eagerness: 1 } }";
   EXPECT_EQ(copied_by_xla(read(early)).find("v a-d;"), 0u) << copied_by_xla(read(early));
-  const std::string before = first + "overrides { hlo_operand_filter { instruction_name_regex: \"d\" operand_number: 1 }"
-                                     " override_options { before_instruction { instruction_name_regex: \"b\" } } }";
+  const std::string before =
+      first +
+      "overrides { hlo_operand_filter { instruction_name_regex: \"d\" operand_number: 1 }"
+      " override_options { before_instruction { instruction_name_regex: \"b\" } } }";
   EXPECT_THAT(copied_by_xla(read(before)), HasSubstr("v b-d;"));
 }
 

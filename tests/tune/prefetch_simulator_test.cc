@@ -201,7 +201,8 @@ double slow_time(const PrefetchProblem& problem, const std::vector<ValuePlan>& p
   const auto steps = static_cast<int32_t>(problem.steps.size());
   for (int32_t p = 0; p <= steps; ++p) {
     const auto pending = [&] {
-      return std::ranges::any_of(copies, [&](const Copy& copy) { return copy.done == p && copy.left > 1e-9; });
+      return std::ranges::any_of(copies,
+                                 [&](const Copy& copy) { return copy.done == p && copy.left > 1e-9; });
     };
     for (; pending(); time += kTick) tick(p - 1, kTick);
     if (p == steps) break;

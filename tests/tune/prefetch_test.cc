@@ -9,9 +9,9 @@
 #include "memory/buffer_analysis.h"
 #include "memory/occupancy.h"
 #include "memory/space_use.h"
+#include "ops/module_editor.h"
 #include "oracle/execute.h"
 #include "oracle/random_module.h"
-#include "ops/module_editor.h"
 #include "support/physical.h"
 #include "support/simulations.h"
 #include "tune/edit.h"
@@ -55,7 +55,8 @@ void check(const PrefetchResult& result, const Device& device) {
   EXPECT_LE(result.tuned.time, result.input.time);
   EXPECT_LE(result.tuned.time, result.stripped.time);
   EXPECT_LE(result.bound, result.tuned.time);
-  for (const PrefetchCandidate& one : result.candidates) EXPECT_LE(result.tuned.time, one.times.time) << one.name;
+  for (const PrefetchCandidate& one : result.candidates)
+    EXPECT_LE(result.tuned.time, one.times.time) << one.name;
   // Read again, it takes the same time and room, and every done follows its start.
   Module again = test::module_or_fail(to_text(result.module, op_table()));
   EXPECT_TRUE(again.is_scheduled());
@@ -74,7 +75,8 @@ TEST(TunePrefetch, TpuSeedStrippedIsAllInHbm) {
   if (seed_text().empty()) GTEST_SKIP() << "no seeds in " << HLOSIM_SHARED_DIR;
   PrefetchOptions options;
   options.algorithm = PrefetchAlgorithm::kStrip;
-  const PrefetchResult result = tuned(test::module_or_fail(seed_text()), test::device_or_fail("v5e"), options);
+  const PrefetchResult result =
+      tuned(test::module_or_fail(seed_text()), test::device_or_fail("v5e"), options);
   EXPECT_EQ(result.removed_copies, 2);
   EXPECT_EQ(result.tuned.hbm_bytes, 318767104);
   const std::string text = to_text(result.module, op_table());
@@ -92,8 +94,9 @@ TEST(TunePrefetch, TpuSeedHasThePublishedBytesOnTheChip) {
   for (const SpaceUse& use : space_use(**analysis)) {
     if (use.space != kVmemSpace) continue;
     constexpr int64_t kA = 58720256, kAB = 75497472, kMost = 90177536;
-    EXPECT_THAT(std::vector<int64_t>(use.at_step.begin(), use.at_step.begin() + 15),
-                ElementsAre(0, kA, kA, kA, kA, kA, kAB, kMost, kMost, kMost, 73400320, kMost, 16777216, 0, 0));
+    EXPECT_THAT(
+        std::vector<int64_t>(use.at_step.begin(), use.at_step.begin() + 15),
+        ElementsAre(0, kA, kA, kA, kA, kA, kAB, kMost, kMost, kMost, 73400320, kMost, 16777216, 0, 0));
     EXPECT_EQ(use.peak, kMost);
   }
 }
@@ -248,8 +251,8 @@ TEST(TunePrefetch, CorpusModulesAreNeverSlowerAndKeepTheRules) {
   });
   EXPECT_GT(tuned_ones, 100u);
   EXPECT_GT(faster, 0u);
-  std::printf("%zu tuned, %zu faster than given, %zu than XLA's assigner, %zu can't be simulated\n", tuned_ones,
-              faster, faster_than_xla, refused);
+  std::printf("%zu tuned, %zu faster than given, %zu than XLA's assigner, %zu can't be simulated\n",
+              tuned_ones, faster, faster_than_xla, refused);
 }
 
 TEST(TunePrefetch, RunsOnRealBytes) {
