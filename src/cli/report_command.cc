@@ -8,9 +8,12 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/module_files.h"
 #include "cli/run.h"
 #include "cli/simulation_setting.h"
+#include "memory/dump.h"
 #include "ops/op_table.h"
+#include "report/dump_table.h"
 #include "report/estimate.h"
 #include "report/html.h"
 #include "report/report.h"
@@ -26,6 +29,7 @@ struct Options : SimulationOptions {
   std::string output = "-";
   int64_t top = 10;
   bool timeline = false;
+  bool list = false;
   std::string fail_on;
 };
 
@@ -50,6 +54,61 @@ std::optional<Report> report_module(Module& module, const SimulationSetting& set
   if (options.format == "html")
     html.push_back(html_module(module, op_table(), setting.device, *estimate, report, HLOSIM_VERSION));
   return report;
+}
+
+/// What XLA allocates by the buffer assignment beside the module; a dump that can't be read is a warning.
+std::optional<Bytes> xla_allocates(const DumpedModule& dumped, Streams streams) {
+  if (dumped.buffers.empty()) return std::nullopt;
+  const Result<SourcePtr> source = read_input(dumped.buffers, streams);
+  const Result<BufferDump> dump = source ? read_dump(*source) : tl::unexpected(source.error());
+  if (dump) {
+    Bytes sum{};  // not every dump has its total
+    for (const DumpAllocation& allocation : dump->allocations) sum += Bytes(allocation.size);
+    return sum;
+  }
+  Diagnostic warning = dump.error();
+  warning.severity = Severity::kWarning;
+  streams.err << render(warning);
+  return std::nullopt;
+}
+
+/// The modules of folders as one table; empty when that is not what was asked for.
+std::string overview(const std::vector<Report>& reports, const Options& options, Streams streams) {
+  if (options.format != "text" || options.timeline || reports.size() < 2) return {};
+  const auto folder = std::find_if(options.files.begin(), options.files.end(), is_folder);
+  if (folder == options.files.end()) return {};
+  const std::optional<std::vector<ModuleFile>> files = module_files(options.files, streams);
+  if (!files) return {};
+  std::vector<DumpTableRow> rows;
+  for (const Report& report : reports) {
+    const auto file = std::find_if(files->begin(), files->end(),
+                                   [&](const ModuleFile& one) { return one.path == report.module_file; });
+    DumpTableRow row;
+    row.report = &report;
+    if (file != files->end() && file->dumped) {
+      row.stage = file->dumped->best_stage();
+      row.xla_allocates = xla_allocates(*file->dumped, streams);
+    }
+    rows.push_back(std::move(row));
+  }
+  return dump_table(options.files.size() == 1 ? *folder : "several files", rows);
+}
+
+int list(const Options& options, Streams streams) {
+  const Result<ModuleChoice> choice = ModuleChoice::parse(options.module);
+  if (!choice) {
+    streams.err << render(choice.error());
+    return kExitInput;
+  }
+  const std::optional<std::vector<ModuleFile>> files = module_files(options.files, streams);
+  if (!files) return kExitInput;
+  const std::string table =
+      file_list(*files, [&](std::string_view name, size_t index) { return choice->takes(name, index); });
+  if (table.empty()) {
+    streams.err << render(failure(fmt::format("--module: no module is called or numbered '{}'", options.module)).value());
+    return kExitInput;
+  }
+  return write_output(options.output, table, streams) ? kExitSuccess : kExitInput;
 }
 
 std::string printed(const std::vector<Report>& reports, const std::vector<HtmlModule>& html,
@@ -77,6 +136,7 @@ void warn_of_unused_keys(const Report& report, Streams streams) {
 }
 
 int report(const Options& options, Streams streams) {
+  if (options.list) return list(options, streams);
   std::optional<SimulationSetting> setting = read_simulation(options, streams);
   if (!setting) return kExitInput;
   setting->simulate.keep_timeline = options.timeline || options.format == "html";
@@ -91,7 +151,9 @@ int report(const Options& options, Streams streams) {
   if (reports.empty()) return kExitInput;
   if (options.format == "csv")
     for (const Report& one : reports) warn_of_unused_keys(one, streams);
-  if (!write_output(options.output, printed(reports, html, options), streams) || !ok) return kExitInput;
+  std::string text = overview(reports, options, streams);
+  if (text.empty()) text = printed(reports, html, options);
+  if (!write_output(options.output, text, streams) || !ok) return kExitInput;
   const bool oom =
       std::any_of(reports.begin(), reports.end(), [](const Report& r) { return !r.overflows().empty(); });
   return oom && options.fail_on == "oom" ? kExitFailedCheck : kExitSuccess;
@@ -109,6 +171,7 @@ std::function<int()> declare_report(CLI::App& app, Streams streams) {
   app.add_option("--top", options->top, "Rows of the longest lists in the text; 0: all")
       ->check(whole_number_from(0))
       ->capture_default_str();
+  app.add_flag("--list", options->list, "Only tell which modules there are, and which files belong to each");
   app.add_flag("--timeline", options->timeline, "Draw what runs when, in text");
   app.add_option("--fail-on", options->fail_on,
                  "Exit with 1 when the module doesn't fit into the device's memory")

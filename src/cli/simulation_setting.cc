@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/device_input.h"
 #include "cli/input.h"
+#include "cli/module_files.h"
 
 namespace hlosim {
 
@@ -31,13 +32,13 @@ Result<ModuleChoice> ModuleChoice::parse(const std::string& text) {
   return choice;
 }
 
-bool ModuleChoice::takes(const Module& module, size_t index) const {
+bool ModuleChoice::takes(std::string_view name, size_t index) const {
   if (index_) return *index_ == index;
-  return !regex_ || std::regex_search(module.name.begin(), module.name.end(), *regex_);
+  return !regex_ || std::regex_search(name.begin(), name.end(), *regex_);
 }
 
 void declare_simulation(CLI::App& app, SimulationOptions& options) {
-  app.add_option("FILE", options.files, "HLO text files; - is standard input")->required();
+  app.add_option("FILE", options.files, "HLO files, or folders that --xla_dump_to wrote; - is standard input")->required();
   app.add_option("--device", options.device, "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
   app.add_option("--set", options.overrides,
                  "path=value: another value for a key of the device; may be repeated")
@@ -130,12 +131,14 @@ bool for_each_chosen(const SimulationOptions& options, const SimulationSetting& 
   bool ok = true;
   std::vector<std::string> names;
   size_t chosen = 0;
-  for (const std::string& file : options.files) {
-    ModuleInput input = read_module_input(file, false, streams);
+  const std::optional<std::vector<ModuleFile>> files = module_files(options.files, streams);
+  if (!files) return false;
+  for (const ModuleFile& file : *files) {
+    ModuleInput input = read_module_input(file.path, false, streams);
     ok = ok && input.ok;
     for (Module& module : input.modules) {
       names.emplace_back(module.name);
-      if (!setting.choice.takes(module, names.size() - 1) || !input.ok) continue;
+      if (!setting.choice.takes(module.name, names.size() - 1) || !input.ok) continue;
       modules.push_back(std::make_unique<Module>(std::move(module)));
       ++chosen;
       if (!each(*modules.back())) ok = false;

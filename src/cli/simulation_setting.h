@@ -38,7 +38,7 @@ class ModuleChoice {
  public:
   static Result<ModuleChoice> parse(const std::string& text);
   /// `index` counts the modules of all files, from 0.
-  bool takes(const Module& module, size_t index) const;
+  bool takes(std::string_view name, size_t index) const;
 
  private:
   std::optional<size_t> index_;
@@ -57,7 +57,7 @@ struct SimulationSetting {
 /// Null, with what is wrong printed.
 std::optional<SimulationSetting> read_simulation(const SimulationOptions& options, Streams streams);
 
-/// Runs `each` on every chosen module of all files. False when something was wrong: it is printed. Modules stay
+/// Runs `each` on every chosen module of all files, folders of dumps opened (module_files.h). False when something was wrong: it is printed. Modules stay
 /// where they are as long as `modules` lives.
 bool for_each_chosen(const SimulationOptions& options, const SimulationSetting& setting, Streams streams,
                      std::vector<std::unique_ptr<Module>>& modules, const std::function<bool(Module&)>& each);

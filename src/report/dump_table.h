@@ -1,0 +1,21 @@
+// Many modules at a glance: one row each, and what they come to together.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/report.h"
+
+namespace hlosim {
+
+struct DumpTableRow {
+  const Report* report = nullptr;
+  std::string stage;                   // which file of the dump it is: "after", "pass", "before"
+  std::optional<Bytes> xla_allocates;  // by XLA's own buffer assignment, all memory spaces
+};
+
+/// Text for people. Requires: at least one row; all on one device.
+std::string dump_table(const std::string& folder, const std::vector<DumpTableRow>& rows);
+
+}  // namespace hlosim
