@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "model/builtin_configs.h"
 #include "model/device_files.h"
+#include "model/device_overrides.h"
 #include "model/device_reader.h"
 #include "model/device_text_form.h"
 
@@ -72,6 +73,8 @@ void put_leaf(Value& root, std::string_view path, Value leaf) {
 struct DeviceBuilder {
   std::shared_ptr<const DeviceTree> tree;
   std::vector<DeviceOverride> overrides;
+
+  static const DeviceBuilder& of(const Device& device) { return *device.builder_; }
 
   std::optional<Device> build(DiagnosticList& problems) const {
     const std::optional<DeviceReading> plain = read_device(tree->root, problems);
@@ -232,6 +235,13 @@ std::optional<Device> load_device(const std::string& name, std::span<const Devic
 std::optional<Device> load_device(const SourcePtr& source, std::span<const DeviceOverride> overrides,
                                   const DeviceSearch& search, DiagnosticList& problems) {
   return build(read_device_tree(source, search, problems), overrides, problems);
+}
+
+std::optional<Device> with_overrides(const Device& device, std::span<const DeviceOverride> overrides,
+                                     DiagnosticList& problems) {
+  DeviceBuilder builder = DeviceBuilder::of(device);
+  builder.overrides.insert(builder.overrides.end(), overrides.begin(), overrides.end());
+  return builder.build(problems);
 }
 
 std::vector<std::string> builtin_devices() {

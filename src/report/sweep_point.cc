@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
+#include "model/device_overrides.h"
 #include "model/slice.h"
 #include "ops/module_rules.h"
 #include "ops/op_table.h"
@@ -185,7 +186,7 @@ Result<void> check_sweep_knob(std::string_view name, std::string_view value) {
 struct PointRunner::LoadedDevice {
   std::once_flag once;
   std::optional<Device> device;
-  std::string error, fingerprint;
+  std::string error;
 };
 
 /// A module as it was read: simulating gives arrays the layouts of a device.
@@ -209,8 +210,17 @@ struct PointRunner::LoadedText {
   std::vector<std::unique_ptr<LoadedModule>> at_rest;  // read, and used by no thread
 };
 
-PointRunner::PointRunner(const Experiment& experiment, const DeviceSearch& search)
-    : experiment_(experiment), search_(search) {}
+PointRunner::PointRunner(const Experiment& experiment, const DeviceSearch& search) : experiment_(experiment) {
+  for (const std::string& name : experiment.devices) {
+    DiagnosticList problems;
+    bases_.push_back(load_device(name, {}, search, problems));
+    fingerprints_.push_back(bases_.back() ? bases_.back()->fingerprint() : "");
+  }
+  for (size_t i = 0; i < experiment.axes.size(); ++i)
+    if (experiment.axes[i].kind != SweepAxis::Kind::kText) by_name_.push_back(i);
+  std::sort(by_name_.begin(), by_name_.end(),
+            [&](size_t a, size_t b) { return experiment.axes[a].name < experiment.axes[b].name; });
+}
 PointRunner::~PointRunner() = default;
 
 PointRunner::Choice PointRunner::choice(size_t first, const SweepPoint& point, SweepAxis::Kind kind) const {
@@ -233,12 +243,12 @@ PointRunner::LoadedDevice& PointRunner::device(const SweepPoint& point) {
     for (size_t i = 0; i < experiment_.axes.size(); ++i)
       if (experiment_.axes[i].kind == SweepAxis::Kind::kSet)
         overrides.push_back({experiment_.axes[i].name, std::string(value_at(experiment_, point, i))});
+    const std::optional<Device>& base = bases_[point.device];
     DiagnosticList problems;
-    loaded->device = load_device(experiment_.devices[point.device], overrides, search_, problems);
-    if (loaded->device)
-      loaded->fingerprint = loaded->device->fingerprint();
-    else
-      loaded->error = loaded->fingerprint = first_error(problems);
+    if (base) loaded->device = overrides.empty() ? base : with_overrides(*base, overrides, problems);
+    if (!loaded->device)
+      loaded->error =
+          base ? first_error(problems) : fmt::format("{} is no device", experiment_.devices[point.device]);
   });
   return *loaded;
 }
@@ -295,9 +305,8 @@ std::string PointRunner::key(const SweepPoint& point, std::string_view version) 
   Hash128 hash;
   hash.add(version);
   hash.add(text(point).fingerprint);
-  hash.add(device(point).fingerprint);
-  for (size_t i = 0; i < experiment_.axes.size(); ++i) {
-    if (experiment_.axes[i].kind != SweepAxis::Kind::kKnob) continue;
+  hash.add(fingerprints_[point.device]);
+  for (const size_t i : by_name_) {
     hash.add(experiment_.axes[i].name);
     hash.add(value_at(experiment_, point, i));
   }

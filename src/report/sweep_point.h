@@ -4,12 +4,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hlo/module.h"
+#include "model/device.h"
 #include "report/sweep.h"
 
 namespace hlosim {
@@ -37,7 +39,7 @@ Result<void> check_sweep_knob(std::string_view name, std::string_view value);
 /// per combination of what is set.
 class PointRunner {
  public:
-  /// Both outlive the object.
+  /// Requires: the experiment outlives the object.
   PointRunner(const Experiment& experiment, const DeviceSearch& search);
   ~PointRunner();
 
@@ -57,7 +59,9 @@ class PointRunner {
   void put_back(LoadedText& text, std::unique_ptr<LoadedModule> module);
 
   const Experiment& experiment_;
-  const DeviceSearch& search_;
+  std::vector<std::optional<Device>> bases_;  // as they are without what is set
+  std::vector<std::string> fingerprints_;     // of them
+  std::vector<size_t> by_name_;               // the axes that change the device or what is done to modules
   std::mutex mutex_;
   std::map<Choice, std::unique_ptr<LoadedDevice>> devices_;
   std::map<Choice, std::unique_ptr<LoadedText>> texts_;

@@ -10,12 +10,14 @@
 
 #include "base/text.h"
 #include "dumps/hlo_file.h"
+#include "model/device_overrides.h"
 #include "report/sweep_point.h"
 
 namespace hlosim {
 namespace {
 
 constexpr int64_t kMostValues = 100'000;  // of one axis
+constexpr size_t kCheckedValues = 64;     // of one axis, about: what is right in many places is right between
 
 std::vector<std::string> files_matching(const std::string& pattern) {
   std::vector<std::string> files;
@@ -138,7 +140,11 @@ class ExperimentReader {
       if (name.find('.') != std::string::npos && std::filesystem::is_regular_file(beside, ignored))
         name = beside.string();
       DiagnosticList found;
-      if (load_device(name, {}, search_, found)) return experiment_.devices.push_back(name);
+      if (std::optional<Device> device = load_device(name, {}, search_, found)) {
+        experiment_.devices.push_back(name);
+        devices_.push_back(std::move(*device));
+        return;
+      }
       for (const Diagnostic& problem : found.items())
         if (problem.source)
           problems_.add(problem);
@@ -179,24 +185,25 @@ class ExperimentReader {
   /// A value has to fit by itself, or beside the first or the last values of the other keys.
   void check_set_values() {
     for (size_t i = 0; i < experiment_.axes.size(); ++i) {
-      const SweepAxis& axis = experiment_.axes[i];
-      if (axis.kind != SweepAxis::Kind::kSet) continue;
-      for (size_t k = 0; k < axis.values.size(); ++k)
-        for (const std::string& device : experiment_.devices) {
-          if (problems_.full()) return;
-          const DeviceOverride own{axis.name, axis.values[k]};
-          DiagnosticList alone, with_others;
-          const bool fits = load_device(device, std::span(&own, 1), search_, alone) ||
-                            load_device(device, beside(i, own, true), search_, with_others) ||
-                            load_device(device, beside(i, own, false), search_, with_others);
-          if (fits) continue;
-          const Diagnostic& problem =
-              *std::find_if(alone.items().begin(), alone.items().end(),
-                            [](const auto& found) { return found.severity == Severity::kError; });
-          error(*places_[i][k], fmt::format("{} of {}: {}", axis.name, device, problem.message),
-                problem.hint);
-          break;
-        }
+      const std::vector<std::string>& values = experiment_.axes[i].values;
+      if (experiment_.axes[i].kind != SweepAxis::Kind::kSet) continue;
+      const size_t stride = std::max<size_t>(1, values.size() / kCheckedValues);
+      for (size_t k = 0; k < values.size() && !problems_.full(); ++k)
+        if (k % stride == 0 || k + 1 == values.size()) check_set_value(i, values[k], *places_[i][k]);
+    }
+  }
+  void check_set_value(size_t axis, const std::string& value, const Value& place) {
+    const DeviceOverride own{experiment_.axes[axis].name, value};
+    for (size_t d = 0; d < devices_.size(); ++d) {
+      DiagnosticList alone, with_others;
+      if (with_overrides(devices_[d], std::span(&own, 1), alone) ||
+          with_overrides(devices_[d], beside(axis, own, true), with_others) ||
+          with_overrides(devices_[d], beside(axis, own, false), with_others))
+        continue;
+      for (const Diagnostic& problem : alone.items())
+        if (problem.severity == Severity::kError)
+          return error(place, fmt::format("{} of {}: {}", own.path, experiment_.devices[d], problem.message),
+                       problem.hint);
     }
   }
   std::vector<DeviceOverride> beside(size_t axis, const DeviceOverride& own, bool first) const {
@@ -373,6 +380,7 @@ class ExperimentReader {
   const DeviceSearch& search_;
   DiagnosticList& problems_;
   std::filesystem::path folder_;
+  std::vector<Device> devices_;
   std::vector<std::vector<const Value*>> places_;  // of each axis' values
   Experiment experiment_;
 };
