@@ -10,10 +10,12 @@
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
 #include "model/device_overrides.h"
+#include "model/native_layouts.h"
 #include "model/slice.h"
 #include "ops/module_rules.h"
 #include "ops/op_table.h"
 #include "report/estimate.h"
+#include "tune/layout_tuner.h"
 #include "tune/lower.h"
 #include "tune/schedule.h"
 
@@ -67,7 +69,8 @@ std::vector<double> metrics_of(const Estimate& estimate, const Device& device) {
 
 /// What is done to a module, and how it is run.
 struct Steps {
-  bool lower = true, schedule = false;
+  bool lower = true, layout = false, schedule = false;
+  std::optional<LayoutQuestion> what_if;
   LatencyScheduleOptions schedule_options;
   SimulateOptions simulate;
 };
@@ -97,6 +100,7 @@ Result<void> store(Result<T> value, Place& place) {
   return {};
 }
 constexpr Knob kKnobs[] = {
+    {"layout", [](Steps& s, std::string_view v) { return store(read_flag(v), s.layout); }},
     {"lower", [](Steps& s, std::string_view v) { return store(read_flag(v), s.lower); }},
     {"schedule", [](Steps& s, std::string_view v) { return store(read_flag(v), s.schedule); }},
     {"slices", [](Steps& s, std::string_view v) { return store(read_count(v, 1), s.simulate.slice.slices); }},
@@ -106,6 +110,10 @@ constexpr Knob kKnobs[] = {
        const Result<void> read = store(parse_topology(std::string(v)), s.simulate.slice);
        s.simulate.slice.slices = slices;
        return read;
+     }},
+    {"what_if",
+     [](Steps& s, std::string_view v) {
+       return v == "none" ? Result<void>() : store(parse_layout_question(v), s.what_if);
      }},
     {"while_trip_count",
      [](Steps& s, std::string_view v) { return store(read_count(v, 0), s.simulate.unknown_trip_count); }},
@@ -120,6 +128,20 @@ Result<void> set_knob(Steps& steps, std::string_view name, std::string_view valu
   for (const KnobDoc& knob : schedule_knobs({})) names.push_back("schedule." + knob.name);
   return failure(fmt::format("unknown knob \"{}\"", shown(name)),
                  did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end())));
+}
+
+Result<Module> laid_out(const Module& module, const Device& device, const Steps& steps) {
+  if (!carries_tiles(module)) return failure("layouts are tuned in modules with tiles: set lower to true");
+  LayoutTuneOptions options;
+  options.simulate = steps.simulate;
+  Result<LayoutTuning> tuned = steps.what_if
+                                   ? ask_layouts(module, op_table(), device, options, {*steps.what_if})
+                                   : tune_layouts(module, op_table(), device, options);
+  if (!tuned) return tl::unexpected(tuned.error());
+  if (!steps.what_if || !steps.layout) return std::move(*tuned->module);
+  tuned = tune_layouts(*tuned->module, op_table(), device, options);
+  if (!tuned) return tl::unexpected(tuned.error());
+  return std::move(*tuned->module);
 }
 
 /// FNV-1a over what is added, twice from different beginnings.
@@ -339,6 +361,7 @@ SweepResult PointRunner::run(const SweepPoint& point) {
   };
   bool ok = true;
   if (steps.lower && is_plain(*runs)) ok = becomes(lower(*runs, op_table(), *device.device));
+  if (ok && (steps.layout || steps.what_if)) ok = becomes(laid_out(*runs, *device.device, steps));
   if (ok && steps.schedule)
     ok = becomes(schedule_for_latency(*runs, op_table(), *device.device, steps.schedule_options));
   if (ok) {

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "kernels/parallel.h"
+#include "model/device_overrides.h"
 #include "report/sweep_run.h"
 #include "report/sweep_table.h"
 #include "support/modules.h"
@@ -318,6 +319,40 @@ TEST_F(Sweep, TheFrontIsWhatNobodyBeats) {
       EXPECT_EQ(front[i], !beaten) << i;
     }
   }
+}
+
+// Overrides on a device that was loaded once are those of one that is loaded with them.
+TEST_F(Sweep, DevicesWithOverridesAreThoseThatAreLoadedWithThem) {
+  DiagnosticList problems;
+  const std::optional<Device> base = load_device("v5e", {}, {}, problems);
+  ASSERT_TRUE(base);
+  const DeviceOverride overrides[] = {{"memory.hbm.bandwidth", "333 GB/s"}, {"mxu.count", "2"}};
+  const auto loaded = load_device("v5e", overrides, {}, problems),
+             made = with_overrides(*base, overrides, problems);
+  ASSERT_TRUE(loaded && made) << test::rendered(problems);
+  EXPECT_EQ(made->fingerprint(), loaded->fingerprint());
+  EXPECT_NE(made->fingerprint(), base->fingerprint());
+  const DeviceOverride wrong[] = {{"mxu.cout", "2"}};
+  EXPECT_FALSE(with_overrides(*base, wrong, problems));
+}
+
+// What is tuned is never slower; an answer to a what-if is that of `hlosim tune layout`.
+TEST_F(Sweep, TunersAreKnobs) {
+  const Experiment e = experiment(
+      "modules: m.hlo\ndevices: v5e\ntext: {columns: 96}\n"
+      "knobs: {layout: [false, true], schedule: [false, true], what_if: [none, \"x={0,1:T(8,128)}\"]}\n");
+  const SweepRun all = run(e);
+  for (const SweepResult& result : all.results) EXPECT_TRUE(result.ok()) << result.error;
+  const auto time = [&](size_t i) { return all.results[i].values[0]; };
+  for (size_t i = 0; i < 8; ++i) {
+    if (i < 4) {
+      EXPECT_LE(time(i + 4), time(i)) << "layout";
+    }
+    if (i % 4 < 2) {
+      EXPECT_LE(time(i + 2), time(i)) << "schedule";
+    }
+  }
+  EXPECT_NE(time(0), time(1));
 }
 
 TEST_F(Sweep, NumbersWithUnits) {
