@@ -338,9 +338,16 @@ TEST_F(Sweep, DevicesWithOverridesAreThoseThatAreLoadedWithThem) {
 
 // What is tuned is never slower; an answer to a what-if is that of `hlosim tune layout`.
 TEST_F(Sweep, TunersAreKnobs) {
+  std::ofstream(folder_ / "tiled.hlo") << R"(HloModule tiled, is_scheduled=true
+ENTRY main {
+  x = f32[256,512]{1,0:T(8,128)} parameter(0)
+  a = f32[256,512]{1,0:T(8,128)} tanh(x)
+  ROOT b = f32[256,512]{1,0:T(8,128)} negate(a)
+}
+)";
   const Experiment e = experiment(
-      "modules: m.hlo\ndevices: v5e\ntext: {columns: 96}\n"
-      "knobs: {layout: [false, true], schedule: [false, true], what_if: [none, \"x={0,1:T(8,128)}\"]}\n");
+      "modules: tiled.hlo\ndevices: v5e\n"
+      "knobs: {layout: [false, true], schedule: [false, true], what_if: [none, \"a={0,1:T(8,128)}\"]}\n");
   const SweepRun all = run(e);
   for (const SweepResult& result : all.results) EXPECT_TRUE(result.ok()) << result.error;
   const auto time = [&](size_t i) { return all.results[i].values[0]; };
