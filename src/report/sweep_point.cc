@@ -17,6 +17,7 @@
 #include "report/estimate.h"
 #include "tune/layout_tuner.h"
 #include "tune/lower.h"
+#include "tune/prefetch.h"
 #include "tune/schedule.h"
 
 namespace hlosim {
@@ -71,6 +72,8 @@ std::vector<double> metrics_of(const Estimate& estimate, const Device& device) {
 struct Steps {
   bool lower = true, layout = false, schedule = false;
   std::optional<LayoutQuestion> what_if;
+  std::optional<PrefetchAlgorithm> prefetch;
+  XlaKnobs prefetch_knobs;
   LatencyScheduleOptions schedule_options;
   SimulateOptions simulate;
 };
@@ -88,6 +91,14 @@ Result<int64_t> read_count(std::string_view text, int64_t low) {
   return failure(fmt::format("expects a whole number from {} on, but is \"{}\"", low, shown(text)));
 }
 
+Result<std::optional<PrefetchAlgorithm>> read_algorithm(std::string_view text) {
+  if (text == "false" || text == "off") return std::nullopt;
+  for (const PrefetchAlgorithm algorithm : {PrefetchAlgorithm::kStrip, PrefetchAlgorithm::kXla,
+                                            PrefetchAlgorithm::kGreedy, PrefetchAlgorithm::kStrong})
+    if (to_text(algorithm) == text) return algorithm;
+  return failure(fmt::format("expects false, strip, xla, greedy or strong, but is \"{}\"", shown(text)));
+}
+
 /// The knobs besides those of a tuner, which are written `schedule.rerun`.
 struct Knob {
   std::string_view name;
@@ -102,6 +113,7 @@ Result<void> store(Result<T> value, Place& place) {
 constexpr Knob kKnobs[] = {
     {"layout", [](Steps& s, std::string_view v) { return store(read_flag(v), s.layout); }},
     {"lower", [](Steps& s, std::string_view v) { return store(read_flag(v), s.lower); }},
+    {"prefetch", [](Steps& s, std::string_view v) { return store(read_algorithm(v), s.prefetch); }},
     {"schedule", [](Steps& s, std::string_view v) { return store(read_flag(v), s.schedule); }},
     {"slices", [](Steps& s, std::string_view v) { return store(read_count(v, 1), s.simulate.slice.slices); }},
     {"topology",
@@ -123,8 +135,10 @@ Result<void> set_knob(Steps& steps, std::string_view name, std::string_view valu
   for (const Knob& knob : kKnobs)
     if (knob.name == name) return knob.set(steps, value);
   if (name.starts_with("schedule.")) return set_schedule_knob(steps.schedule_options, name.substr(9), value);
+  if (name.starts_with("prefetch.")) return set_knob(steps.prefetch_knobs, name.substr(9), value);
   std::vector<std::string> names;
   for (const Knob& knob : kKnobs) names.emplace_back(knob.name);
+  for (const KnobRow& knob : knob_rows({})) names.push_back("prefetch." + knob.name);
   for (const KnobDoc& knob : schedule_knobs({})) names.push_back("schedule." + knob.name);
   return failure(fmt::format("unknown knob \"{}\"", shown(name)),
                  did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end())));
@@ -142,6 +156,18 @@ Result<Module> laid_out(const Module& module, const Device& device, const Steps&
   tuned = tune_layouts(*tuned->module, op_table(), device, options);
   if (!tuned) return tl::unexpected(tuned.error());
   return std::move(*tuned->module);
+}
+
+Result<Module> prefetched(const Module& module, const Device& device, const Steps& steps) {
+  PrefetchOptions options;
+  options.algorithm = *steps.prefetch;
+  options.knobs = steps.prefetch_knobs;
+  options.budget = 1e9;  // seconds: what is found must not depend on how busy the machine is
+  options.simulate = steps.simulate;
+  options.lower = false;
+  Result<PrefetchResult> result = tune_prefetch(module, op_table(), device, options);
+  if (!result) return tl::unexpected(result.error());
+  return std::move(result->module);
 }
 
 /// FNV-1a over what is added, twice from different beginnings.
@@ -364,6 +390,7 @@ SweepResult PointRunner::run(const SweepPoint& point) {
   if (ok && (steps.layout || steps.what_if)) ok = becomes(laid_out(*runs, *device.device, steps));
   if (ok && steps.schedule)
     ok = becomes(schedule_for_latency(*runs, op_table(), *device.device, steps.schedule_options));
+  if (ok && steps.prefetch) ok = becomes(prefetched(*runs, *device.device, steps));
   if (ok) {
     const Result<Estimate> estimate = Estimator(*runs, op_table()).run(*device.device, steps.simulate);
     if (estimate)

@@ -13,7 +13,6 @@
 #include "hlo/module.h"
 #include "hlo/op_def.h"
 #include "model/device.h"
-#include "ops/module_editor.h"
 #include "tune/schedule_options.h"
 
 namespace hlosim {
@@ -56,10 +55,5 @@ Result<LatencySchedule> tune_schedule(const Module& module, const OpTable& table
 /// The module of tune_schedule().
 Result<Module> schedule_for_latency(const Module& module, const OpTable& table, const Device& device,
                                     const LatencyScheduleOptions& options = {});
-
-/// Both steps in place, for lowering: collectives in two parts, and a new order for each computation that
-/// then runs in less time. A module without asynchronous work stays as it is; so does one that can't be
-/// simulated. Requires: every array has a layout.
-void hide_latency(ModuleEditor& editor, const OpTable& table, const Device& device);
 
 }  // namespace hlosim

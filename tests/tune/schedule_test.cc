@@ -368,32 +368,6 @@ TEST(LatencySchedule, RandomModulesComputeTheSameAndNeverTakeLonger) {
   EXPECT_GT(loops, 50u);
 }
 
-TEST(LatencySchedule, LoweringHidesInPlaceWhatTheTunerHides) {
-  const Device device = test::device_or_fail("v5e");
-  for (uint64_t seed = 0; seed < 40; ++seed) {
-    const std::string text = RandomModule(seed).text();
-    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
-    Module module = test::module_or_fail(text), before = test::module_or_fail(text);
-    {
-      ModuleEditor editor(module);
-      hide_latency(editor, op_table(), device);
-    }
-    Module after = test::module_or_fail(to_text(module, op_table()));
-    EXPECT_TRUE(after.is_scheduled());
-    EXPECT_LE(test::simulate_or_fail(after, device).totals.makespan,
-              test::simulate_or_fail(before, device).totals.makespan);
-    if (seed % 4 == 0) {
-      EXPECT_EQ(run_on({4, 1}, before), run_on({4, 1}, after));
-    }
-    if (HasFailure()) return;
-  }
-  const char* plain = "HloModule m\nENTRY e { ROOT a = f32[4] parameter(0) }";
-  Module module = test::module_or_fail(plain);
-  ModuleEditor editor(module);
-  hide_latency(editor, op_table(), device);
-  EXPECT_FALSE(module.is_scheduled());
-}
-
 TEST(LatencySchedule, OverlapLimitsAreHeld) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     const std::string text = RandomModule(seed).text();
