@@ -192,7 +192,7 @@ Result<std::vector<DumpedModule>> read_dump_folder(const std::string& path) {
   }
   if (modules.empty())
     return failure(fmt::format("'{}' holds no module", path),
-                   "files are found by the names that --xla_dump_to gives them, and by .hlo, .hlo.txt and .hlo.pb");
+                   "files are found by the names that --xla_dump_to gives them, and by .hlo and .hlo.txt");
   return modules;
 }
 

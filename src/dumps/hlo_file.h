@@ -8,7 +8,7 @@
 namespace hlosim {
 
 /// The same input as text: unpacked where gzip or Zstandard packed it. Its name stays. Errors: damaged, too large
-/// (packed.h); a name that ends in .gz or .zst, and bytes that are neither.
+/// (packed.h); a name that ends in .gz or .zst, and bytes that are neither; a binary proto.
 Result<SourcePtr> as_text(SourcePtr source);
 
 /// as_text() of a file, or of standard input for `-`.
