@@ -184,6 +184,7 @@ bool ModuleEditor::spell_out_bitcast(InstructionId id) {
 
 ComputationId ModuleEditor::clone(ComputationId id) {
   Computation made = module_[id];
+  made.name = unique(made.name);
   const ComputationId cloned{static_cast<int32_t>(module_.computations.size())};
   std::unordered_map<InstructionId, InstructionId> now;
   for (InstructionId& instruction : made.instructions) {
