@@ -1,9 +1,9 @@
 # The Debian 12 packages hlosim is built from; read by scripts/setup.
 
 # Compiler and build tools.
-build_tools="cmake ninja-build ccache g++ binutils python3"
+build_tools="cmake ninja-build ccache g++ binutils python3 protobuf-compiler"
 # Libraries: cmake/dependencies.cmake looks for each.
-libraries="libfmt-dev libexpected-dev libyaml-cpp-dev libboost-graph-dev libtbb-dev libopenmpi-dev libzip-dev zlib1g-dev libzstd-dev libeigen3-dev nlohmann-json3-dev libcli11-dev"
+libraries="libfmt-dev libexpected-dev libyaml-cpp-dev libboost-graph-dev libtbb-dev libopenmpi-dev libzip-dev zlib1g-dev libzstd-dev libprotobuf-dev libeigen3-dev nlohmann-json3-dev libcli11-dev"
 # What tests and benchmarks link.
 test_libraries="libgtest-dev libgmock-dev libbenchmark-dev openmpi-bin python3-yaml"
 # The second compiler, for the `clang` and `fuzz` presets.

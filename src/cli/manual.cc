@@ -29,7 +29,7 @@ constexpr std::string_view kTuneSchedule[] = {"hlosim tune schedule module.hlo -
 constexpr std::string_view kTuneLayout[] = {"hlosim tune layout module.hlo --device=v5e -o laid_out.hlo"};
 constexpr std::string_view kTunePrefetch[] = {"hlosim tune prefetch module.hlo --device=v5e -o prefetched.hlo"};
 constexpr std::string_view kCost[] = {"hlosim cost module.hlo"};
-constexpr std::string_view kPrint[] = {"hlosim print module.hlo --no-metadata"};
+constexpr std::string_view kPrint[] = {"hlosim print module.hlo --no-metadata", "hlosim print module.hlo --format=pb -o module.hlo.pb"};
 constexpr std::string_view kLayout[] = {"hlosim layout 'bf16[256,256]{1,0:T(8,128)(2,1)}' --index=9,130"};
 constexpr std::string_view kSystolic[] = {"hlosim systolic --dataflow=ws --array=128x128 1024 1024 1024"};
 constexpr std::string_view kDevices[] = {"hlosim devices", "hlosim devices v5e --format=yaml"};

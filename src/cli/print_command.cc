@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <ostream>
@@ -6,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/run.h"
+#include "dumps/proto_text.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
 
@@ -15,6 +18,7 @@ namespace {
 struct Options {
   std::string file;
   std::string output = "-";
+  std::string format = "text";
   bool parse_only = false;
   bool no_percent = false;
   bool no_metadata = false;
@@ -28,6 +32,18 @@ int print(const Options& options, Streams streams) {
   print_options.percent = !options.no_percent;
   print_options.metadata = !options.no_metadata;
   std::string text;
+  if (options.format == "pb") {
+    if (input.modules.size() != 1) {
+      streams.err << fmt::format("hlosim print: a proto holds one module, {} has {}\n", options.file, input.modules.size());
+      return kExitInput;
+    }
+    Result<std::string> bytes = proto_of(input.modules[0]);
+    if (!bytes) {
+      streams.err << render(bytes.error());
+      return kExitInput;
+    }
+    return write_output(options.output, *bytes, streams) ? kExitSuccess : kExitInput;
+  }
   for (const Module& module : input.modules) {
     if (!text.empty()) text += "\n// -----\n\n";
     text += to_text(module, op_table(), print_options);
@@ -41,6 +57,9 @@ std::function<int()> declare_print(CLI::App& app, Streams streams) {
   const auto options = std::make_shared<Options>();
   app.add_option("FILE", options->file, "HLO text file; - is standard input")->required();
   app.add_option("-o,--output", options->output, "Output file; - is standard output")->capture_default_str();
+  app.add_option("--format", options->format, "text or pb, a binary HloProto")
+      ->check(CLI::IsMember({"text", "pb"}))
+      ->capture_default_str();
   app.add_flag("--parse-only", options->parse_only, "Do not verify");
   app.add_flag("--operand-shapes", options->print.operand_shapes, "Print the shape before each operand");
   app.add_flag("--no-percent", options->no_percent, "Print names without %");

@@ -105,15 +105,5 @@ TEST(PackedNames, AnEndingPromisesPackedBytes) {
   EXPECT_EQ((*as_text(std::make_shared<const SourceFile>("m", zstandarded("HloModule m"))))->text(), "HloModule m");
 }
 
-TEST(HloFile, BinaryProtosAreRefused) {
-  const std::string proto("\x0a\x03m.1\x12\x04main\x1a\x00", 13);
-  for (const std::string& bytes : {proto, zstandarded(proto)}) {
-    const Result<SourcePtr> text = as_text(std::make_shared<const SourceFile>("m.hlo.pb", bytes));
-    ASSERT_FALSE(text);
-    EXPECT_EQ(text.error().message, "cannot read 'm.hlo.pb': it is a binary proto");
-  }
-  EXPECT_TRUE(as_text(std::make_shared<const SourceFile>("m", "\nHloModule m\r\n\t")));
-}
-
 }  // namespace
 }  // namespace hlosim
