@@ -32,6 +32,12 @@ def table(text):
     return [line.split() for line in text.splitlines() if line.startswith("  ")]
 
 
+def without_places(reports):
+    """Reports without the names of files."""
+    text = json.dumps(reports, indent=1)
+    return [line for line in text.splitlines() if "module_0005" not in line]
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
@@ -70,6 +76,14 @@ def main():
         out, _ = run("report", "--list", "--module=m19", folder)
         assert len(out.splitlines()) == 12, out
         run("report", "--list", "--module=none", folder, code=2)
+
+        # A proto instead of the text gives the same report.
+        wanted = json.loads(run("report", "--device=v5e", "--format=json", "--module=^m5$", folder)[0])
+        plain = path / "module_0005.m5.cpu_after_optimizations.txt"
+        run("print", str(plain), "--format=pb", "-o", str(plain.with_name("module_0005.m5.cpu_after_optimizations.hlo.pb")))
+        plain.unlink()
+        got = json.loads(run("report", "--device=v5e", "--format=json", "--module=^m5$", folder)[0])
+        assert without_places(got) == without_places(wanted), (got, wanted)
 
         # What is wrong with one is told, and the others are answered for.
         (path / "module_0003.m3.cpu_after_optimizations.txt").write_text("HloModule m3\nENTRY e { what }\n")
