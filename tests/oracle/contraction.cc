@@ -20,7 +20,8 @@ class Sum {
   void add(ElementType type_a, const Element& a, ElementType type_b, const Element& b, double factor,
            double factor_error) {
     ++count_;
-    if (a.unknown() || b.unknown()) unknown_ = true;
+    // Also where the rest of the product is 0: the factor may be infinite or NaN.
+    if (a.unknown() || b.unknown() || std::isinf(factor_error)) unknown_ = true;
     if (is_wider(type_a) || is_wider(type_b)) note_narrowed(type_a, a, type_b, b);
     if (is_complex(type_)) {
       const Complex x = complex_of(type_a, a), y = complex_of(type_b, b);
