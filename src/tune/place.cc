@@ -6,6 +6,7 @@
 #include "layout/sizes.h"
 #include "ops/fusion_role.h"
 #include "ops/trip_count.h"
+#include "tune/on_chip.h"
 
 namespace hlosim {
 namespace {
@@ -325,23 +326,9 @@ class Placer {
 
 }  // namespace
 
-OnChipHome on_chip_home(const DeviceConfig& device) {
-  OnChipHome home;
-  for (const MemorySpace& space : device.memory) {
-    if (&space == &device.hbm() || space.scope == MemoryScope::kHost || !space.capacity || space.numbers.empty())
-      continue;
-    const bool has_rates = space.bandwidth || space.read || space.write;
-    if (!has_rates) continue;
-    int64_t bytes = device_capacity(device, space)->count();
-    if (&space == &device.vmem_space()) bytes -= device.vmem.scoped_limit.count() * device.cores;
-    if (bytes > home.bytes) home = {space.numbers[0], bytes};
-  }
-  return home;
-}
-
 void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, bool takes_sliced) {
-  const OnChipHome home = on_chip_home(device);
-  if (home.bytes > 0) Placer(editor, table, home.space, takes_sliced).run(editor.module().entry, home.bytes);
+  const OnChip home = on_chip_memory(device);
+  if (home.room() > 0) Placer(editor, table, home.space, takes_sliced).run(editor.module().entry, home.room());
 }
 
 }  // namespace hlosim

@@ -6,13 +6,6 @@
 
 namespace hlosim {
 
-/// The on-chip space that holds most, with what of it is free for values.
-struct OnChipHome {
-  int64_t space = -1;
-  int64_t bytes = 0;  // 0: there is none
-};
-OnChipHome on_chip_home(const DeviceConfig& device);
-
 /// Values that one kernel makes for others get the device's largest on-chip memory as their space where they
 /// fit beside what lives there at the same time; in VMEM, what one instruction may use as scratch stays
 /// free. So do the smallest of the values that loops carry; arguments and results stay in HBM. Values with more

@@ -9,7 +9,7 @@
 #include "model/instruction_cost.h"
 #include "model/memory_system.h"
 #include "ops/fusion_role.h"
-#include "tune/place.h"
+#include "tune/on_chip.h"
 
 namespace hlosim {
 namespace {
@@ -26,7 +26,7 @@ struct Prefetch {
 
 class Prefetcher {
  public:
-  Prefetcher(ModuleEditor& editor, const OpTable& table, const Device& device, OnChipHome home,
+  Prefetcher(ModuleEditor& editor, const OpTable& table, const Device& device, OnChip home,
              const InstructionCosts& costs)
       : editor_(editor), module_(editor.module()), table_(table), memory_(device.config), home_(home), costs_(costs) {}
 
@@ -243,7 +243,7 @@ class Prefetcher {
   Module& module_;
   const OpTable& table_;
   MemorySystem memory_;
-  OnChipHome home_;
+  OnChip home_;
   const InstructionCosts& costs_;
   std::vector<InstructionId> order_;
   std::vector<int64_t> taken_, idle_;  // bytes; picoseconds
@@ -254,11 +254,11 @@ class Prefetcher {
 
 void prefetch_arguments(ModuleEditor& editor, const OpTable& table, const Device& device) {
   Module& module = editor.module();
-  const OnChipHome home = on_chip_home(device.config);
+  const OnChip home = on_chip_memory(device.config);
   AssumptionList assumptions;
   const Result<InstructionCosts> costs = cost_instructions(module, table, device, {}, assumptions);
-  if (home.bytes == 0 || !costs) return;
-  Prefetcher(editor, table, device, home, *costs).run(module.entry, home.bytes);
+  if (home.room() == 0 || !costs) return;
+  Prefetcher(editor, table, device, home, *costs).run(module.entry, home.room());
   drop_header(module, AttrKey::kIsScheduled);
   std::vector<Attr> attrs{Attr::make_bool(AttrKey::kIsScheduled, true)};
   attrs.insert(attrs.end(), module.attrs.begin(), module.attrs.end());
