@@ -161,10 +161,11 @@ SourceClass Device::weakest_source(std::span<const std::string_view> paths) cons
   SourceClass weakest = SourceClass::kPublished;
   for (const DeviceValue& entry : values) {
     if (!entry.has_source) continue;
+    const bool is_energy = entry.path.ends_with(".energy");  // decides no time
     for (const std::string_view path : paths) {
       const bool below = entry.path.size() > path.size() && entry.path.starts_with(path) &&
                          entry.path[path.size()] == '.';
-      if (entry.path == path || below) weakest = std::max(weakest, entry.source_class);
+      if (entry.path == path || (below && !is_energy)) weakest = std::max(weakest, entry.source_class);
     }
   }
   return weakest;
