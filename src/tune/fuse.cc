@@ -127,10 +127,10 @@ class FusionWriter {
 
 }  // namespace
 
-void fuse(ModuleEditor& editor, const OpTable& table) {
+void fuse(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device) {
   for (const FlowComputation& flow : flow_computations(editor.module(), table)) {
     if (flow.is_condition) continue;
-    const FusionPlan plan = plan_fusions(editor.module(), table, flow.id);
+    const FusionPlan plan = plan_fusions(editor.module(), table, device, flow.id);
     FusionWriter(editor, plan).write(flow.id);
   }
 }

@@ -11,49 +11,19 @@
 #include "layout/bitcast.h"
 #include "layout/sizes.h"
 #include "ops/fusion_role.h"
+#include "tune/ancestors.h"
+#include "tune/working_set.h"
 
 namespace hlosim {
 namespace {
-
-/// Which instructions of a list each one depends on.
-class Ancestors {
- public:
-  /// Beyond this many the table would be too large, and everything counts as dependent.
-  static constexpr size_t kMost = 20'000;
-
-  Ancestors(const Module& module, const std::vector<InstructionId>& order,
-            const IdMap<InstructionId, int32_t>& place)
-      : words_((order.size() + 63) / 64) {
-    if (order.size() > kMost) return;
-    bits_.assign(order.size() * words_, 0);
-    for (size_t i = 0; i < order.size(); ++i) {
-      uint64_t* row = &bits_[i * words_];
-      for (const InstructionId operand : module[order[i]].operands) {
-        const auto j = static_cast<size_t>(place[operand]);
-        const uint64_t* other = &bits_[j * words_];
-        for (size_t w = 0; w < words_; ++w) row[w] |= other[w];
-        row[j / 64] |= uint64_t{1} << (j % 64);
-      }
-    }
-  }
-  bool depends(int32_t user, int32_t on) const {
-    if (bits_.empty()) return true;
-    const auto row = static_cast<size_t>(user), column = static_cast<size_t>(on);
-    return (bits_[row * words_ + column / 64] >> (column % 64)) & 1;
-  }
-
- private:
-  size_t words_;
-  std::vector<uint64_t> bits_;
-};
 
 /// Places in the list stand for instructions.
 using Places = std::vector<int32_t>;
 
 class Planner {
  public:
-  Planner(const Module& module, const OpTable& table, ComputationId id)
-      : module_(module), order_(module[id].instructions), place_(make_places()),
+  Planner(Module& module, const OpTable& table, const DeviceConfig& device, ComputationId id)
+      : module_(module), table_(table), device_(device), order_(module[id].instructions), place_(make_places()),
         ancestors_(module, order_, place_) {
     const auto users = users_of(module, id);
     std::set<InstructionId> waited_for;  // others run after them
@@ -86,10 +56,12 @@ class Planner {
     for (int32_t i = 0; i < count(); ++i)
       if (nodes_[at(i)].stored) group_[at(i)] = i;
     join_reductions();
+    take_apart_what_does_not_fit();
     FusionPlan plan;
     if (emit(plan)) return plan;
     for (int32_t i = 0; i < count(); ++i)  // joined in a circle: every value alone
       if (nodes_[at(i)].stored) group_[at(i)] = i;
+    take_apart_what_does_not_fit();
     plan.groups.clear();
     HLOSIM_CHECK(emit(plan));
     return plan;
@@ -305,11 +277,80 @@ class Planner {
     }
   }
 
-  /// False where groups wait for each other in a circle.
-  bool emit(FusionPlan& plan) const {
+  /// The stored values of each fusion, by the one that stands for it.
+  std::map<int32_t, Places> outputs_of_groups() const {
     std::map<int32_t, Places> stored_by;
     for (int32_t i = 0; i < count(); ++i)
       if (nodes_[at(i)].stored) stored_by[group_[at(i)]].push_back(i);
+    return stored_by;
+  }
+
+  std::set<int32_t> members_of(const Places& outputs) const {
+    std::set<int32_t> members;
+    for (const int32_t i : outputs) {
+      if (nodes_[at(i)].role == FusionRole::kNone)
+        members.insert(i);
+      else
+        collect(i, members);
+    }
+    // Within one fusion a stored value is at hand.
+    members.insert(outputs.begin(), outputs.end());
+    return members;
+  }
+
+  // ── what fits into VMEM ──
+
+  int64_t working_set(const std::set<int32_t>& members, const Places& outputs) const {
+    const auto ids = [&](const auto& places) {
+      std::vector<InstructionId> found;
+      for (const int32_t i : places) found.push_back(order_[at(i)]);
+      return found;
+    };
+    return least_working_set(module_, table_, device_, ids(members), ids(outputs));
+  }
+
+  /// Fusions that need more VMEM at once than there is: their outputs go apart, then the largest part of one that
+  /// fits is stored.
+  void take_apart_what_does_not_fit() {
+    const int64_t limit = working_set_limit(device_);
+    std::map<int32_t, Places> open = outputs_of_groups();
+    while (!open.empty()) {
+      std::map<int32_t, Places> again;
+      for (const auto& [leader, outputs] : open) {
+        const std::set<int32_t> members = members_of(outputs);
+        if (members.size() == 1 || working_set(members, outputs) <= limit) continue;
+        if (outputs.size() > 1) {
+          for (const int32_t i : outputs) group_[at(i)] = i, again[i] = {i};
+        } else if (const int32_t part = largest_fitting_part(members, leader, limit); part >= 0) {
+          nodes_[at(part)].stored = true;
+          group_[at(part)] = part;
+          again[leader] = outputs;
+        }
+      }
+      open = std::move(again);
+    }
+  }
+
+  /// Of what fits in a fusion that doesn't: the value whose computation needs most, of these the smallest. -1: none
+  /// that would help.
+  int32_t largest_fitting_part(const std::set<int32_t>& members, int32_t output, int64_t limit) const {
+    int32_t best = -1;
+    int64_t most = 0;
+    for (const int32_t i : members) {
+      const Node& node = nodes_[at(i)];
+      if (i == output || node.stored || node.role == FusionRole::kFill) continue;
+      std::set<int32_t> part;
+      collect(i, part);
+      const int64_t need = working_set(part, {i});
+      if (need > limit || need < most || (need == most && best >= 0 && node.bytes >= nodes_[at(best)].bytes)) continue;
+      most = need, best = i;
+    }
+    return best;
+  }
+
+  /// False where groups wait for each other in a circle.
+  bool emit(FusionPlan& plan) const {
+    const std::map<int32_t, Places> stored_by = outputs_of_groups();
     struct Group {
       std::set<int32_t> members;
       Places outputs, followers;
@@ -321,14 +362,7 @@ class Planner {
       Group& group = groups[leader];
       group.outputs = outputs;
       group.first = outputs.back();
-      for (const int32_t i : outputs) {
-        if (nodes_[at(i)].role == FusionRole::kNone)
-          group.members.insert(i);
-        else
-          collect(i, group.members);
-      }
-      // Within one fusion a stored value is at hand.
-      for (const int32_t i : outputs) group.members.insert(i);
+      group.members = members_of(outputs);
     }
     for (auto& [leader, group] : groups) {
       std::set<int32_t> before;
@@ -371,7 +405,9 @@ class Planner {
     return group;
   }
 
-  const Module& module_;
+  Module& module_;
+  const OpTable& table_;
+  const DeviceConfig& device_;
   std::vector<InstructionId> order_;
   IdMap<InstructionId, int32_t> place_;
   Ancestors ancestors_;
@@ -382,8 +418,8 @@ class Planner {
 
 }  // namespace
 
-FusionPlan plan_fusions(const Module& module, const OpTable& table, ComputationId id) {
-  return Planner(module, table, id).plan();
+FusionPlan plan_fusions(Module& module, const OpTable& table, const DeviceConfig& device, ComputationId id) {
+  return Planner(module, table, device, id).plan();
 }
 
 }  // namespace hlosim

@@ -6,6 +6,7 @@
 
 #include "hlo/module.h"
 #include "hlo/op_def.h"
+#include "model/device.h"
 
 namespace hlosim {
 
@@ -21,6 +22,6 @@ struct FusionPlan {
   std::vector<FusionGroup> groups;
 };
 
-FusionPlan plan_fusions(const Module& module, const OpTable& table, ComputationId id);
+FusionPlan plan_fusions(Module& module, const OpTable& table, const DeviceConfig& device, ComputationId id);
 
 }  // namespace hlosim

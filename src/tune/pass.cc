@@ -51,7 +51,7 @@ constexpr Pass kPasses[] = {
      },
      true},
     {"fuse", "which instructions become one kernel",
-     [](ModuleEditor& editor, const PassContext& context) { fuse(editor, context.table); }, true},
+     [](ModuleEditor& editor, const PassContext& context) { fuse(editor, context.table, context.device.config); }, true},
     {"place", "what kernels make for kernels stays in VMEM",
      [](ModuleEditor& editor, const PassContext& context) {
        place_values(editor, context.table, context.device.config);
