@@ -206,7 +206,7 @@ class Tuner {
       const XlaPlans xla =
           xla_prefetch(problem, options_.knobs, xla_hints(tiled, table_, *model, options_.knobs));
       const int32_t across = xla.cross_program.empty() ? -1 : xla.cross_program[0];
-      if (auto done = keep("xla" + suffix, module, model, xla.plans, 0, across); !done) return done;
+      if (auto done = keep("xla" + suffix, module, model, xla.plans, 0, across, xla.offsets); !done) return done;
       if (options_.algorithm == PrefetchAlgorithm::kXla) return {};
     }
     return search(suffix, module, model, part);
@@ -250,13 +250,14 @@ class Tuner {
 
   /// Writes the plan into the module and simulates that.
   Result<void> keep(std::string name, const Module& module, const std::shared_ptr<PrefetchModel>& model,
-                    const std::vector<ValuePlan>& plans, double objective, int32_t cross_program = -1) {
+                    const std::vector<ValuePlan>& plans, double objective, int32_t cross_program = -1,
+                    const std::vector<std::vector<int64_t>>& offsets = {}) {
     Kept kept;
     kept.candidate.name = std::move(name);
     kept.candidate.objective = objective;
     kept.model = model;
     if (model) {
-      kept.packed = pack_plans(*model, plans);
+      kept.packed = pack_plans(*model, plans, offsets);
       const int32_t across = cross_program >= 0 ? cross_program : first_parameter(*model, kept.packed.plans);
       Result<Module> written = apply_prefetches(module, table_, *model, kept.packed.plans, across);
       if (!written) return tl::unexpected(std::move(written.error()));

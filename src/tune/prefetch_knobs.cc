@@ -30,6 +30,7 @@ constexpr Knob kKnobs[] = {
      "at a time; -1: any number"},
     {"max_outstanding_evictions", &XlaKnobs::max_outstanding_evictions, -1, 1e9, "at a time; -1: any number"},
     {"max_retries", &XlaKnobs::max_retries, 1, 1000, "tries per value"},
+    {"max_repacks", &XlaKnobs::max_repacks, 0, 1e9, "times that everything may move, of one module"},
     {"min_overlap_to_async_copy_ratio", &XlaKnobs::min_overlap_to_async_copy_ratio, 0, 1e9,
      "time of a copy that work has to cover"},
     {"preferred_overlap_to_async_copy_ratio", &XlaKnobs::preferred_overlap_to_async_copy_ratio, 0, 1e9,
@@ -63,7 +64,6 @@ struct Unmodelled {
   std::string_view name, off;
 };
 constexpr Unmodelled kUnmodelled[] = {
-    {"max_repacks", "0"},
     {"while_use_extra_outstanding_prefetch_limit", "0"},
     {"pipeline_overhead_window_size_mib", "0"},
     {"sliced_prefetch_options", ""},

@@ -44,7 +44,7 @@ struct XlaKnobs {
   int64_t alignment_in_bytes = 1024;   // in XLA 1; a tile of 8 rows is never less on a TPU
   int64_t scoped_vmem_limit_kib = -1;  // -1: the device's
   int64_t max_outstanding_prefetches = -1, max_outstanding_evictions = -1;
-  int64_t max_retries = 1;
+  int64_t max_retries = 1, max_repacks = 0;
   double min_overlap_to_async_copy_ratio = 0.8, preferred_overlap_to_async_copy_ratio = 1.5,
          max_overlap_to_mem_size_async_copy_ratio = 10;
   double async_copy_bandwidth_scaling_factor = 1;

@@ -15,7 +15,8 @@ struct Item {
 
 class Packer {
  public:
-  Packer(const PrefetchModel& model, std::vector<ValuePlan> plans) : model_(model) {
+  Packer(const PrefetchModel& model, std::vector<ValuePlan> plans, std::vector<std::vector<int64_t>> offsets)
+      : model_(model), given_(std::move(offsets)) {
     out_.plans = std::move(plans);
   }
 
@@ -30,6 +31,7 @@ class Packer {
             out_.offsets[static_cast<size_t>(items_[i].value)][items_[i].stay] = packing.offset[i];
         return std::move(out_);
       }
+      if (!given_.empty() && out_.dropped == 0 && model_.fixed.empty()) return as_given();
       if (!give_up(packing)) return std::move(out_);
     }
   }
@@ -52,6 +54,14 @@ class Packer {
     const int64_t alignment = model_.problem.alignment;
     pack_.push_back({(bytes + alignment - 1) / alignment * alignment, at.first, at.last, number, number});
     items_.push_back(item);
+  }
+
+  PackedPlans as_given() {
+    out_.offsets = std::move(given_);
+    for (size_t i = 0; i < items_.size(); ++i)
+      out_.size = std::max(
+          out_.size, out_.offsets[static_cast<size_t>(items_[i].value)][items_[i].stay] + pack_[i].size);
+    return std::move(out_);
   }
 
   /// The plan above the edge that gains least per byte.
@@ -78,6 +88,7 @@ class Packer {
   }
 
   const PrefetchModel& model_;
+  std::vector<std::vector<int64_t>> given_;
   PackedPlans out_;
   std::vector<Item> items_;
   std::vector<PackItem> pack_;
@@ -85,8 +96,9 @@ class Packer {
 
 }  // namespace
 
-PackedPlans pack_plans(const PrefetchModel& model, std::vector<ValuePlan> plans) {
-  return Packer(model, std::move(plans)).run();
+PackedPlans pack_plans(const PrefetchModel& model, std::vector<ValuePlan> plans,
+                       std::vector<std::vector<int64_t>> offsets) {
+  return Packer(model, std::move(plans), std::move(offsets)).run();
 }
 
 }  // namespace hlosim

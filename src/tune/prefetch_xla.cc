@@ -4,72 +4,19 @@
 #include <cmath>
 #include <numeric>
 
-#include "memory/taken_space.h"
+#include "tune/chip_places.h"
 #include "tune/copy_book.h"
+#include "tune/prefetch_picker.h"
 
 namespace hlosim {
 namespace {
 
-/// Start gaps for a prefetch in the order in which they are tried.
-class IntervalPicker {
- public:
-  IntervalPicker(const std::vector<double>& passed, int32_t use, int32_t least, double copy, double saved,
-                 double longest, const XlaKnobs& knobs, int32_t preferred)
-      : passed_(passed), use_(use) {
-    const double shortest = knobs.min_overlap_to_async_copy_ratio * copy - saved;
-    last_ = use - 1;
-    while (last_ >= least && elapsed(last_) < shortest) --last_;
-    first_ = use;
-    while (first_ > least && elapsed(first_ - 1) <= longest) --first_;
-    if (first_ > last_) return;
-    start_ = preferred >= 0 ? std::clamp(preferred, first_, last_) : nearest(knobs, copy);
-  }
-
-  /// -1: there are no more.
-  int32_t next() {
-    if (first_ > last_ || tried_ >= kMostTries) return -1;
-    while (true) {
-      const int32_t k = tried_turns_++;
-      if (k == 0) return ++tried_, start_;
-      const int32_t later = start_ + (k + 1) / 2, earlier = start_ - k / 2 * stride();
-      if (k % 2 == 1 && later <= last_) return ++tried_, later;
-      if (k % 2 == 0 && earlier >= first_) return ++tried_, earlier;
-      if (start_ + (k + 1) / 2 > last_ && start_ - (k / 2 + 1) * stride() < first_) return -1;
-    }
-  }
-
- private:
-  static constexpr int32_t kMostTries = 100;
-  double elapsed(int32_t start) const {
-    return passed_[static_cast<size_t>(use_)] - passed_[static_cast<size_t>(start)];
-  }
-  int32_t nearest(const XlaKnobs& knobs, double copy) const {
-    const double wanted = knobs.preferred_overlap_to_async_copy_ratio * copy;
-    int32_t best = last_;
-    for (int32_t start = last_; start >= first_; --start)
-      if (std::abs(elapsed(start) - wanted) < std::abs(elapsed(best) - wanted)) best = start;
-    return best;
-  }
-  /// Earlier ones are skipped where there are many.
-  int32_t stride() const { return std::max<int32_t>((start_ - first_) / (kMostTries / 2), 1); }
-
-  const std::vector<double>& passed_;
-  int32_t use_, first_ = 0, last_ = -1, start_ = 0, tried_ = 0, tried_turns_ = 0;
-};
-
 class XlaAssigner {
  public:
   XlaAssigner(const PrefetchProblem& problem, const XlaKnobs& knobs, const XlaHints& hints)
-      : problem_(problem),
-        knobs_(knobs),
-        hints_(hints),
-        space_(std::max<int32_t>(static_cast<int32_t>(problem.steps.size()), 1)) {
+      : problem_(problem), knobs_(knobs), hints_(hints), chip_(problem) {
     out_.plans.resize(problem.values.size());
-    for (size_t s = 0; s < problem.taken.size(); ++s)
-      if (problem.taken[s] > 0) {
-        const auto step = static_cast<int32_t>(s);
-        space_.take({step, step}, {0, problem.taken[s]});
-      }
+    out_.offsets.resize(problem.values.size());
     for (size_t r = 0; r < problem.regions.size(); ++r) {
       std::vector<double> offered, passed = {0};
       for (const int32_t s : problem.regions[r].steps) {
@@ -91,6 +38,9 @@ class XlaAssigner {
     if (knobs_.enable_cross_program_prefetch) prefetch_across_programs();
     for (const int32_t v : sorted())
       if (out_.plans[static_cast<size_t>(v)].empty()) assign(v);
+    const std::vector<int64_t> offsets = chip_.offsets();
+    for (size_t i = 0; i < offsets.size(); ++i)
+      out_.offsets[static_cast<size_t>(owners_[i])].push_back(offsets[i]);
     return std::move(out_);
   }
 
@@ -185,22 +135,19 @@ class XlaAssigner {
       const bool freed = knobs_.enable_cross_program_prefetch_freeing && bytes > problem_.capacity &&
                          used.last + 1 < 0.6 * steps;
       const TimeSpan time{0, freed ? used.last : steps - 1};
-      if (!complete(value, problem_, plan) || !take(time, size_of(value))) continue;
+      if (!complete(value, problem_, plan) || !take(v, {time})) continue;
       out_.plans[static_cast<size_t>(v)] = plan;
       out_.cross_program.push_back(v);
     }
   }
 
-  bool free_place(TimeSpan time, int64_t size, SpaceRange& place) {
-    const TimeSpan times[] = {time};
-    const int64_t offset = space_.best_gap(times, size);
-    place = {offset, offset + size};
-    return place.end <= problem_.capacity;
+  TimeSpan span_of(const PrefetchValue& value, Stay stay) const {
+    const Stay at = in_steps(problem_, value.region, stay);
+    return {at.first, at.last};
   }
-  bool take(TimeSpan time, int64_t size) {
-    SpaceRange place;
-    if (!free_place(time, size, place)) return false;
-    space_.take(time, place);
+  bool take(int32_t v, const std::vector<TimeSpan>& times) {
+    if (!chip_.take(times, size_of(value_of(v)))) return false;
+    owners_.insert(owners_.end(), times.size(), v);
     return true;
   }
 
@@ -208,40 +155,52 @@ class XlaAssigner {
 
   struct Attempt {
     ValuePlan plan;
-    std::vector<Stay> places;  // positions that are to be taken
+    bool lacked_room = false;  // somewhere it was only the room that was missing
   };
 
   void assign(int32_t v) {
     const PrefetchValue& value = value_of(v);
+    bool repacked = false;
     for (int64_t retry = 0; retry < knobs_.max_retries + 1; ++retry) {
       // The last try leaves the value where it is made by default.
       const bool may_be_made = value.made_bit >= 0 && retry < knobs_.max_retries;
       Attempt attempt;
-      const bool done = walk(v, may_be_made, attempt) && finish(value, attempt);
-      if (done && !is_inefficient(value, attempt.plan)) {
-        for (const Stay stay : stays(value, attempt.plan)) {
-          const Stay at = in_steps(problem_, value.region, stay);
-          if (!take({at.first, at.last}, size_of(value))) return drop(value, attempt.plan);
+      walk(v, may_be_made, attempt);
+      const bool done = finish(value, attempt);
+      if (attempt.lacked_room && !repacked && repacks_ < knobs_.max_repacks) {
+        // Once for each value; where all else could move, it is tried again as if for the first time.
+        repacked = true, ++repacks_;
+        if (chip_.repack()) {
+          drop(value, attempt.plan, done);
+          --retry;
+          continue;
         }
-        out_.plans[static_cast<size_t>(v)] = attempt.plan;
-        return;
       }
-      drop(value, attempt.plan);
+      if (done && !is_inefficient(value, attempt.plan)) return keep(v, attempt.plan);
+      drop(value, attempt.plan, done);
       if (done) return;  // on the chip it would cost more than it saves
     }
   }
 
+  void keep(int32_t v, const ValuePlan& plan) {
+    const PrefetchValue& value = value_of(v);
+    std::vector<TimeSpan> times;
+    for (const Stay stay : stays(value, plan)) times.push_back(span_of(value, stay));
+    if (!take(v, times)) return drop(value, plan, true);
+    out_.plans[static_cast<size_t>(v)] = plan;
+  }
+
   /// The copies of a plan that isn't taken leave the books.
-  void drop(const PrefetchValue& value, const ValuePlan& plan) {
+  void drop(const PrefetchValue& value, const ValuePlan& plan, bool with_eviction) {
     const auto r = static_cast<size_t>(value.region);
     for (const PlannedCopy& copy : plan.copies)
       prefetches_[r].remove(copy.start, value.uses[static_cast<size_t>(copy.first)].position, value.copy_in);
+    if (with_eviction && plan.evict_done >= 0)
+      evictions_[r].remove(plan.evict_start, plan.evict_done, value.copy_out);
   }
 
   bool room_for(const PrefetchValue& value, Stay stay) {
-    const Stay at = in_steps(problem_, value.region, stay);
-    SpaceRange place;
-    return free_place({at.first, at.last}, size_of(value), place);
+    return chip_.fits(span_of(value, stay), size_of(value));
   }
 
   /// Copies of parameters that the run before brings count as long as they are waited for.
@@ -252,7 +211,7 @@ class XlaAssigner {
     return count;
   }
 
-  bool walk(int32_t v, bool may_be_made, Attempt& attempt) {
+  void walk(int32_t v, bool may_be_made, Attempt& attempt) {
     const PrefetchValue& value = value_of(v);
     const auto uses = static_cast<int32_t>(value.uses.size());
     const double longest = knobs_.max_overlap_to_mem_size_async_copy_ratio * copy_of_all_;
@@ -277,10 +236,10 @@ class XlaAssigner {
           break;
         }
         if (i <= covered) continue;
+        attempt.lacked_room |= !attempt.plan.made_on_chip;
       }
       prefetch(v, i, last_on_chip, longest, attempt, covered);
     }
-    return true;
   }
 
   void prefetch(int32_t v, int32_t i, int32_t last_on_chip, double longest, Attempt& attempt,
@@ -299,7 +258,7 @@ class XlaAssigner {
     }
     // What was on the chip before has to have reached HBM.
     const int32_t least = value.made_at + (attempt.plan.made_on_chip ? 2 : 1);
-    IntervalPicker picker(passed_[r], position, least, value.copy_in, saved, longest, knobs_, preferred);
+    IntervalPicker picker(passed_[r], {position, least, value.copy_in, saved, longest, preferred}, knobs_);
     int32_t no_room_at = -1;
     for (int32_t start = picker.next(); start >= 0; start = picker.next()) {
       if (start <= no_room_at || (start < least)) continue;
@@ -313,6 +272,7 @@ class XlaAssigner {
         last = i;
         if (!room_for(value, {start, end()})) {
           no_room_at = start;  // earlier ones need more
+          attempt.lacked_room = true;
           continue;
         }
       }
@@ -328,7 +288,10 @@ class XlaAssigner {
     ValuePlan& plan = attempt.plan;
     if (!complete(value, problem_, plan)) return false;
     for (const Stay stay : stays(value, plan))
-      if (!room_for(value, stay)) return false;
+      if (!room_for(value, stay)) {
+        attempt.lacked_room = true;
+        return false;
+      }
     if (plan.evict_done < 0) return true;
     CopyBook& book = evictions_[static_cast<size_t>(value.region)];
     if (problem_.max_evictions >= 0 &&
@@ -362,7 +325,9 @@ class XlaAssigner {
   const PrefetchProblem& problem_;
   const XlaKnobs& knobs_;
   const XlaHints& hints_;
-  TakenSpace space_;
+  ChipPlaces chip_;
+  std::vector<int32_t> owners_;  // values, of the places on the chip
+  int64_t repacks_ = 0;
   std::vector<std::vector<double>> passed_;  // time before each gap, by region
   std::vector<CopyBook> prefetches_, evictions_;
   double copy_of_all_ = 0;

@@ -17,8 +17,9 @@ XlaHints xla_hints(const Module& module, const OpTable& table, const PrefetchMod
                    const XlaKnobs& knobs);
 
 struct XlaPlans {
-  std::vector<ValuePlan> plans;        // by value
-  std::vector<int32_t> cross_program;  // values that the run before brings
+  std::vector<ValuePlan> plans;               // by value
+  std::vector<std::vector<int64_t>> offsets;  // by value, as stays() lists them
+  std::vector<int32_t> cross_program;         // values that the run before brings
 };
 
 /// Requires: the problem's limits are those of `knobs`.

@@ -46,9 +46,9 @@ TEST(XlaKnobs, SaysWhatIsWrong) {
   EXPECT_THAT(error("max_retries", "0"), HasSubstr("a whole number from 1 on"));
   EXPECT_THAT(error("async_copy_bandwidth_scaling_factor", "1.5"), HasSubstr("is not a number from"));
   EXPECT_THAT(error("enforce_prefetch_fifo_order", "yes"), HasSubstr("true or false"));
-  EXPECT_THAT(error("max_repacks", "10"),
-              HasSubstr("the knob 'max_repacks' of XLA's assigner is not modelled"));
-  EXPECT_EQ(error("max_repacks", "0"), "");
+  EXPECT_THAT(error("enable_block_prefetching", "true"),
+              HasSubstr("the knob 'enable_block_prefetching' of XLA's assigner is not modelled"));
+  EXPECT_EQ(error("enable_block_prefetching", "false"), "");
   EXPECT_EQ(knobs, XlaKnobs());
 }
 
