@@ -10,6 +10,7 @@ import html
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -150,6 +151,34 @@ class HtmlReport(unittest.TestCase):
                 self.assertEqual(number(f"peak/{space['name']}"), bytes_text(space["peak_bytes"]))
         exact = page.evaluate("document.querySelector('[data-number=\"time/total_ps\"]').title")
         self.assertEqual(exact, f"{report['time']['total_ps']:,} ps")
+
+    def test_summary_in_short(self):
+        page, report = self.page(self.module())
+        rows = report["instructions"]
+        lines = self.texts(page, "#view-summary .short li")
+        bound = [row for row in rows if row["bound_by"] == report["time"]["bound_by"]]
+        self.assertIn(report["time"]["bound_by"], lines[0])
+        self.assertIn(f"in {len(bound):,} operations", lines[0])
+        kinds = {}
+        for row in rows:
+            if row["self_time_ps"]:
+                kinds.setdefault(re.sub(r"\d+", "#", row["op_name"] or row["name"]), []).append(row)
+        time_of = {name: sum(row["self_time_ps"] for row in members) for name, members in kinds.items()}
+        first = max(time_of, key=time_of.get)
+        self.assertGreater(len(kinds[first]), 1)
+        self.assertIn(f"{first}: {len(kinds[first])} of them take {100 * time_of[first] / report['time']['total_ps']:.1f}\u00a0%", lines[1])
+        # The link shows them, whatever was filtered before.
+        self.operations(page)
+        page.type("#operation-filter", "copy-start")
+        self.show(page, "summary")
+        page.click("#view-summary .short li:nth-child(2) a")
+        page.wait("hlosim.current.id === 'operations' && document.querySelector('#operation-group').value === 'kind'")
+        page.wait("document.querySelector('#operation-filter').value === ''")
+        table = f"{self.view('operations')}.table"
+        groups = page.evaluate(f"{table}.lines.filter((l) => typeof l === 'object').map((l) => [l.value, l.summary.self_time_ps.value])")
+        self.assertEqual({name: time for name, time in groups if time}, time_of)
+        names = page.evaluate(f"{table}.lines.filter((l) => typeof l === 'number').map((row) => hlosim.data.columns.name[row])")
+        self.assertEqual(sorted(names), sorted(row["name"] for row in kinds[first]))
 
     # ── Operations ──
 
@@ -447,6 +476,9 @@ class HtmlReport(unittest.TestCase):
             page.wait(f"hlosim.current.id === '{view}'")
             page.evaluate("new Promise((done) => setTimeout(done, 80))")
             self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 420, view)
+            self.assertLess(page.evaluate("document.querySelector('header').offsetHeight"), 150, view)
+            left, right = page.evaluate("(() => { const box = document.querySelector('[role=tab][aria-selected=true]').getBoundingClientRect(); return [box.left, box.right]; })()")
+            self.assertTrue(0 <= left < right <= 420, view)
 
     def test_nothing_breaks_out(self):
         module = self.text("hostile.hlo", f"""HloModule hostile, is_scheduled=true
@@ -508,8 +540,21 @@ ENTRY main {{
         page = self.current = self.browser.open(name.as_uri())
         page.wait("hlosim.current.id === 'diff'")
         self.assertEqual(page.evaluate("hlosim.data.part('diff')"), diff)
+        page.call("Emulation.setDeviceMetricsOverride", width=420, height=800, deviceScaleFactor=2, mobile=True)
+        self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 420)
+        self.assertLess(page.evaluate("document.querySelector('header').offsetHeight"), 150)
+        page.call("Emulation.setDeviceMetricsOverride", width=1360, height=900, deviceScaleFactor=1, mobile=False)
         time_change = next(metric["change"] for metric in diff["metrics"] if metric["metric"] == "time_ps")
         self.assertEqual(self.texts(page, "[data-number='diff/time_ps']"), ["+" + time_text(time_change)])
+        # What it says first: by how much, and because of which operations.
+        most = sorted((row for row in diff["instructions"] if row["change"].get("time_ps", 0) > 0), key=lambda row: -row["change"]["time_ps"])[:3]
+        lines = self.texts(page, "#view-diff .short li")
+        self.assertTrue(lines[0].startswith(f"It takes {time_text(time_change)} more"), lines[0])
+        for row in most:
+            self.assertIn((row["after"] or row["before"])["name"], lines[1])
+        page.click("#view-diff .card:nth-child(3) .cover")
+        self.assertNotEqual(page.evaluate(f"{self.view('diff')}.metric.metric"), "time_ps")
+        self.assertEqual(page.evaluate("document.activeElement.id"), "diff-metric")
         for metric in diff["metrics"]:
             page.evaluate(f"{self.view('diff')}.choose({json.dumps(metric['metric'])})")
             rows = page.evaluate(f"[...{self.view('diff')}.table.order].map((row) => {self.view('diff')}.diff.instructions[row].change[{json.dumps(metric['metric'])}])")

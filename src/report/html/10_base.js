@@ -51,7 +51,7 @@ function countText(count) {
 function rateText(rate, unit) {
   return rate === null ? kUnknown : scaled(rate, 1000, ["", "k", "M", "G", "T", "P", "E"].map((p) => p + unit));
 }
-function percentText(share) { return share === null || !isFinite(share) ? kUnknown : (100 * share).toFixed(1) + " %"; }
+function percentText(share) { return share === null || !isFinite(share) ? kUnknown : (100 * share).toFixed(1) + "\u00a0%"; }
 function exactTime(ps) { return ps === null ? kUnknown : grouped(ps) + " ps"; }
 function exactBytes(bytes) { return bytes === null ? kUnknown : grouped(bytes) + " B"; }
 
@@ -136,6 +136,26 @@ class ModuleData {
       const line = columns.source_line[row];
       this.source[row] = file === null ? null : line === null ? file : `${file}:${line}`;
     }
+  }
+  /** Names of operations with # in place of numbers: layers of one kind have one. */
+  get kindOf() {
+    const {op_name, name} = this.columns;
+    return this.kindNames = this.kindNames || Array.from({length: this.rows}, (_, row) => (op_name[row] || name[row]).replace(/\d+/g, "#"));
+  }
+  /** Kinds with their rows and time, the longest first; without those that take no time. */
+  kinds() {
+    if (this.kindList) return this.kindList;
+    const kinds = new Map();
+    const {self_time_ps} = this.columns;
+    for (let row = 0; row < this.rows; ++row) {
+      if (!(self_time_ps[row] > 0)) continue;
+      const name = this.kindOf[row];
+      if (!kinds.has(name)) kinds.set(name, {name, rows: [], time: 0});
+      const kind = kinds.get(name);
+      kind.rows.push(row);
+      kind.time += self_time_ps[row];
+    }
+    return this.kindList = [...kinds.values()].sort((a, b) => b.time - a.time);
   }
   /** The copy, collective or other transfer that an operation starts or waits for; null: none. */
   transferOf(name) {

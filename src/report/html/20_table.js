@@ -51,6 +51,17 @@ class DataTable {
     this.sortRows();
   }
 
+  /** Opens a group and scrolls to it. */
+  openGroup(value) {
+    this.open.add(value);
+    this.makeLines();
+    const at = this.lines.findIndex((line) => typeof line === "object" && line.value === value);
+    if (at < 0) return;
+    this.active = at;
+    this.scroller.scrollTop = at * kRowHeight;
+    this.render(true);
+  }
+
   sortBy(key) {
     this.descending = this.sort === key ? !this.descending : Boolean(this.column(key).number);
     this.sort = key;
@@ -175,7 +186,7 @@ class DataTable {
              this.columns.map((column, i) => {
                if (i === 0)
                  return h("td", {role: "gridcell", title: group.value ?? "none"}, h("span", {class: "twist"}, isOpen ? "▾" : "▸"),
-                          `${group.value ?? "none"} (${grouped(group.rows.length)})`);
+                          `${grouped(group.rows.length)} × ${group.value ?? "none"}`);
                return h("td", {role: "gridcell", class: column.number ? "number" : null,
                                title: group.summary[column.key]?.hint || null}, group.summary[column.key]?.text ?? "");
              }));

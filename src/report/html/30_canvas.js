@@ -16,8 +16,19 @@ function themeChanged() { themeColours = {}; }
 
 /** A swatch beside a word, so that colour alone never tells. */
 function swatch(variable) { return h("span", {class: "swatch", "aria-hidden": "true", style: {background: `var(${variable})`}}); }
-function legend(entries) {
-  return h("ul", {class: "legend"}, entries.map(([name, variable]) => h("li", {}, swatch(variable), name)));
+/** What the colours mean; only of those that occur. */
+function legend(colours, occur) {
+  return h("ul", {class: "legend"}, Object.entries(colours).filter(([name]) => occur.has(name)).map(
+    ([name, variable]) => h("li", {}, swatch(variable), name)));
+}
+
+/** Black or white, whichever is easier to read on a colour of the theme (#rrggbb). */
+function inkOn(fill) {
+  const linear = [1, 3, 5].map((at) => {
+    const part = parseInt(fill.slice(at, at + 2), 16) / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 ? "#000" : "#fff";
 }
 
 /** Fits the canvas to its box at the screen's resolution. */
@@ -49,11 +60,49 @@ function showTooltip(event, lines) {
 }
 function hideTooltip() { $("#tooltip").hidden = true; }
 
-/** Text cut to a width, "…" at its end; empty where not even three letters fit. */
+/** Text cut to a width, "…" at its end; nothing where not even three letters fit. */
 function drawText(context, text, x, y, width) {
   if (width < 24) return;
-  const most = Math.floor(width / 6.2);
-  context.fillText(text.length <= most ? text : text.slice(0, Math.max(1, most - 1)) + "…", x, y);
+  const whole = context.measureText(text).width;
+  if (whole <= width) return context.fillText(text, x, y);
+  let most = Math.floor(text.length * (width - 10) / whole);
+  while (most > 0 && context.measureText(text.slice(0, most)).width > width - 10) --most;
+  if (most >= 3) context.fillText(text.slice(0, most) + "…", x, y);
+}
+
+/**
+ * A part with a picture: drawn at most once a frame, again when its box, the theme or what it shows changes. Derived
+ * classes have paint(context), pressed, hovered and clicked; height, and isReady() once there is something to paint.
+ */
+class PictureView {
+  makeCanvas(id, label, more = {}) {
+    this.canvas = h("canvas", {class: "picture", tabindex: 0, role: "application", id, "aria-label": label,
+                               onkeydown: (event) => this.pressed(event), onpointermove: (event) => this.hovered(event),
+                               onpointerleave: hideTooltip, onclick: (event) => this.clicked(event), ...more});
+    new ResizeObserver(() => this.later()).observe(this.element);
+  }
+  later() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.draw();
+    });
+  }
+  draw() {
+    if (!this.canvas || !this.isReady()) return;
+    this.width = this.canvas.clientWidth;
+    if (this.width > 0) this.paint(prepare(this.canvas, this.width, this.height));
+  }
+  theme() { this.later(); }
+  shown() {
+    this.later();
+    if (this.table) this.table.render(true);
+  }
+  print() {
+    this.draw();
+    if (this.table) this.table.print(25);
+  }
 }
 
 /** Round numbers between low and high, about `count`, at least `least` apart. */
@@ -64,6 +113,18 @@ function ticks(low, high, count, least = 0) {
   const step = [1, 2, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) * power;
   const marks = [];
   for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) marks.push(at);
+  return marks;
+}
+
+/** Numbers 1, 2, 5, 10, … within 10^low to 10^high; only powers of ten where there is no room for all. */
+function logTicks(low, high, room) {
+  const factors = (high - low) * 3 <= room ? [1, 2, 5] : [1];
+  const marks = [];
+  for (let power = Math.floor(low); power <= Math.ceil(high); ++power)
+    for (const factor of factors) {
+      const place = power + Math.log10(factor);
+      if (place >= low - 1e-9 && place <= high + 1e-9) marks.push(factor * 10 ** power);
+    }
   return marks;
 }
 
@@ -132,7 +193,6 @@ function zoomable(canvas, view, axis) {
     view.set(drag.low - shift, drag.high - shift);
   });
   canvas.addEventListener("pointerup", () => { canvas.wasDragged = Boolean(drag && drag.moved); drag = null; });
-  canvas.addEventListener("pointerleave", hideTooltip);
 }
 function zoomKey(event, view) {
   const keys = {

@@ -1,5 +1,11 @@
 // What a person sees first: the time, what bounds it, what is waited for, what moves and what memory holds.
 
+const kUnitMeanings = {
+  HBM: "the main memory", MXU: "the matrix units", VPU: "the vector units", EUP: "the unit for transcendental functions",
+  XLU: "the unit that moves data across lanes", VMEM: "the on-chip memory", ICI: "the links between chips", DCN: "the network between slices",
+  scalar: "the scalar unit", overhead: "what starting an operation costs",
+};
+
 class SummaryView {
   constructor(app) {
     Object.assign(this, {app, id: "summary", title: "Summary"});
@@ -8,12 +14,15 @@ class SummaryView {
 
   open() {
     const {report} = this.app.data;
+    const short = this.short(report);
     put(
         this.element, ...this.findings(report),
+        short.length > 0 ? h("section", {class: "panel"}, h("h2", {}, "In short"), h("ul", {class: "short"}, short)) : null,
         this.cards(report),
         h("div", {class: "columns"},
-          h("div", {}, this.section("Time by category", this.categories(report)), this.section("Memory spaces", this.memory(report))),
-          h("div", {}, this.section("Time by unit", this.units(report)), this.section("Longest operations", this.longest()))),
+          h("div", {}, this.section("Time by category", this.categories(report)), this.section("Longest kinds of operation", this.kinds())),
+          h("div", {}, this.section("Time by unit", this.units(report)), this.section("Memory spaces", this.memory(report)),
+            this.section("Longest operations", this.longest()))),
         this.energy(report), this.section("What this is", this.facts(report)));
   }
 
@@ -21,6 +30,47 @@ class SummaryView {
 
   findings(report) {
     return report.findings.map((text) => h("p", {class: "finding", role: "alert"}, h("strong", {}, "Does not fit. "), text));
+  }
+
+  /** What decides the time, what could be won, what waits, how full memory is, how sure that is: a sentence each. */
+  short(report) {
+    const {time, memory, coverage} = report;
+    const {data} = this.app;
+    const total = time.total_ps;
+    if (total === 0) return [];
+    const share = (ps) => percentText(ps / total);
+    const line = (level, ...content) => h("li", {class: level}, content);
+    const link = (text, view, parameters = {}) => h("a", {href: "#" + new URLSearchParams({view, ...parameters})}, text);
+    const lines = [];
+    const bound = data.columns.bound_by.filter((unit) => unit === time.bound_by).length;
+    lines.push(line("", h("strong", {}, `${time.bound_by}${kUnitMeanings[time.bound_by] ? ", " + kUnitMeanings[time.bound_by] + "," : ""} `),
+                    `decides ${share(time.bound_by_ps)} of the ${timeText(total)}`,
+                    bound > 0 ? [", in ", link(plural(bound, "operation"), "operations", {bound_by: time.bound_by})] : "", "."));
+    const [first] = data.kinds();
+    if (first && first.rows.length > 1)
+      lines.push(line("", "The longest kind of operation is ", link(first.name, "operations", {group: "kind", open: first.name}),
+                      `: ${grouped(first.rows.length)} of them take ${share(first.time)}.`));
+    if (time.lower_bound_ps > 0 && time.lower_bound_ps < 0.95 * total)
+      lines.push(line("", `The busiest unit works for ${timeText(time.lower_bound_ps)}: doing everything else beside it would take at most ${share(total - time.lower_bound_ps)} off.`));
+    const collective = time.exposed_collectives_ps + time.by_category_ps["collective"];
+    const waits = [[time.exposed_copies_ps, "waiting for copies"], [collective, "in collectives that nothing hides"]].filter(([ps]) => ps >= 0.0005 * total);
+    const transfers = report.copies.rows + report.collectives.rows;
+    if (waits.length > 0)
+      lines.push(line(waits.some(([ps]) => ps > 0.05 * total) ? "warn" : "", "The core spends ",
+                      link(waits.map(([ps, what]) => `${share(ps)} ${what}`).join(" and "), "transfers"), "."));
+    else if (transfers > 0)
+      lines.push(line("fine", link(`All ${grouped(transfers)} copies and collectives`, "transfers"), " are hidden behind other work."));
+    const full = memory.spaces.filter((space) => space.capacity_bytes > 0).map((space) => [space.peak_bytes / space.capacity_bytes, space]);
+    full.sort((a, b) => b[0] - a[0]);
+    if (full.length > 0 && report.findings.length === 0)
+      lines.push(line(full[0][0] > 0.9 ? "warn" : "fine", "It fits: ", link(full[0][1].name, "memory", {space: full[0][1].number}),
+                      ` is the fullest memory, ${percentText(full[0][0])} at its peak.`));
+    const unsure = (coverage.guess_ps || 0) + (coverage.default_ps || 0);
+    const assumed = report.assumptions.rows;
+    lines.push(line(unsure > 0.25 * total ? "warn" : "", "How sure? ",
+                    unsure > 0 ? `${share(unsure)} of the time rests on device numbers that are guesses` : "No guessed device number decides any time",
+                    "; ", link(assumed > 0 ? plural(assumed, "assumption") : "no assumptions", "assumptions"), " about the module."));
+    return lines;
   }
 
   card(title, value, details, {exact = null, view = null, level = null, data = null} = {}) {
@@ -44,15 +94,15 @@ class SummaryView {
              this.card("Bound by", time.bound_by, [total > 0 ? share(time.bound_by_ps) : "the module takes no time"],
                        {view: "roofline", data: "time/bound_by"}),
              this.card("Waiting for copies", timeText(time.exposed_copies_ps),
-                       [share(time.exposed_copies_ps), plural(report.copies.rows, "asynchronous copy", "asynchronous copies")],
+                       [time.exposed_copies_ps > 0 ? share(time.exposed_copies_ps) : null, plural(report.copies.rows, "asynchronous copy", "asynchronous copies")],
                        {exact: exactTime(time.exposed_copies_ps), view: "transfers", data: "time/exposed_copies_ps",
                         level: time.exposed_copies_ps > 0.05 * total ? "warn" : null}),
              this.card("Waiting for collectives", timeText(time.exposed_collectives_ps),
-                       [share(time.exposed_collectives_ps),
-                        collective > 0 ? `and ${timeText(collective)} in collectives` : plural(report.collectives.rows, "collective")],
+                       [time.exposed_collectives_ps > 0 ? share(time.exposed_collectives_ps) : null, plural(report.collectives.rows, "collective"),
+                        collective > 0 ? `besides ${timeText(collective)} in synchronous ones, ${percentText(collective / total)}` : null],
                        {exact: exactTime(time.exposed_collectives_ps), view: "transfers",
                         data: "time/exposed_collectives_ps",
-                        level: time.exposed_collectives_ps > 0.05 * total ? "warn" : null}),
+                        level: time.exposed_collectives_ps + collective > 0.05 * total ? "warn" : null}),
              this.card("HBM traffic", bytesText(traffic.hbm_bytes),
                        [`${bytesText(traffic.hbm_read_bytes)} read, ${bytesText(traffic.hbm_written_bytes)} written`,
                         traffic.hbm_utilisation === null ? null
@@ -99,11 +149,14 @@ class SummaryView {
     const bar = (ps, kind) => ps === 0 ? null : h("span", {class: "bar " + kind, "aria-hidden": "true", style: {width: (total > 0 ? 100 * ps / total : 0) + "%"}});
     return h("table", {class: "plain bars"},
              h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "unit"),
-                              h("th", {scope: "col", class: "number", title: "time of the instructions that it bounds; these add up to the time"}, "bounds"),
-                              h("th", {scope: "col", class: "number", title: "how long the unit works"}, "busy"),
+                              h("th", {scope: "col", class: "number", title: "time of the instructions that it bounds; these add up to the time"},
+                                h("span", {class: "swatch bounds", "aria-hidden": "true"}), "bounds"),
+                              h("th", {scope: "col", class: "number", title: "how long the unit works"},
+                                h("span", {class: "swatch busy", "aria-hidden": "true"}), "busy"),
                               h("th", {scope: "col", class: "wide"}, h("span", {class: "hidden-text"}, "picture")))),
              h("tbody", {}, rows.map((row) => h("tr", {},
-               h("th", {scope: "row"}, row.unit),
+               h("th", {scope: "row", title: kUnitMeanings[row.unit] || null},
+                 row.bounds_ps > 0 ? h("a", {href: "#view=operations&bound_by=" + encodeURIComponent(row.unit)}, row.unit) : row.unit),
                h("td", {class: "number", title: exactTime(row.bounds_ps)}, timeText(row.bounds_ps)),
                h("td", {class: "number", title: row.busy_ps === null ? null : exactTime(row.busy_ps)},
                  row.busy_ps === null ? "–" : timeText(row.busy_ps)),
@@ -126,6 +179,23 @@ class SummaryView {
                                  style: {width: Math.min(100, 100 * space.peak_bytes / space.capacity_bytes) + "%"}}),
                       h("span", {class: "detail"}, percentText(space.peak_bytes / space.capacity_bytes))]
                    : "")))));
+  }
+
+  /** Operations that are called the same but for numbers: layers of one kind, together. */
+  kinds() {
+    const {columns, total} = this.app.data;
+    const kinds = this.app.data.kinds().slice(0, 8);
+    if (kinds.length === 0) return h("p", {class: "empty"}, "No operation takes time.");
+    return [h("table", {class: "plain"},
+              h("thead", {}, h("tr", {}, ["kind", "operations", "time", "share"].map(
+                (title, i) => h("th", {scope: "col", class: i > 0 ? "number" : null}, title)))),
+              h("tbody", {}, kinds.map(({name, rows, time}) => h("tr", {},
+                h("th", {scope: "row", class: "name", title: name}, swatch(kCategoryColours[columns.category[rows[0]]]),
+                  h("a", {href: "#" + new URLSearchParams({view: "operations", group: "kind", open: name})}, name)),
+                h("td", {class: "number"}, grouped(rows.length)),
+                h("td", {class: "number", title: exactTime(time)}, timeText(time)),
+                h("td", {class: "number"}, percentText(time / total)))))),
+            h("p", {class: "detail"}, "The same op_name or, without one, the same name but for numbers, written as #.")];
   }
 
   longest() {

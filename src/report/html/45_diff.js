@@ -22,8 +22,8 @@ class DiffView {
     const notes = [];
     if (!this.diff.same_device) notes.push(`The devices differ: ${before.device} (${before.device_fingerprint}) and ${after.device} (${after.device_fingerprint}).`);
     if (!this.diff.same_model) notes.push("The runs come from different versions of the model: changes may be the model's.");
-    const shown = metrics.filter((metric) => metric.before !== 0 || metric.after !== 0);
-    this.cards = h("div", {class: "cards"}, shown.filter((metric) => metric.metric.startsWith("peak.") || shown.indexOf(metric) < 6).map((metric) => this.card(metric)));
+    const shown = metrics.filter((metric) => metric === this.metric || metric.change !== 0);
+    this.cards = h("div", {class: "cards"}, shown.map((metric) => this.card(metric)));
     this.picker = h("select", {"aria-label": "Metric", id: "diff-metric", onchange: () => this.choose(this.picker.value)},
                     metrics.map((metric) => h("option", {value: metric.metric}, this.name(metric))));
     this.filter = h("input", {type: "search", placeholder: "Filter by name", "aria-label": "Filter contributions", oninput: () => this.fill()});
@@ -34,6 +34,7 @@ class DiffView {
     put(this.element,
         notes.map((note) => h("p", {class: "note"}, note)),
         h("p", {class: "facts"}, this.side("before", before), this.side("after", after)),
+        h("section", {class: "panel"}, h("h2", {}, "In short"), h("ul", {class: "short"}, this.short())),
         this.cards,
         h("section", {class: "panel"}, h("h2", {}, "All metrics"), this.metricsTable()),
         h("section", {class: "panel"}, h("h2", {}, "What the change is made of"),
@@ -52,7 +53,7 @@ class DiffView {
   unit(metric) { return kMetricUnits[metric.unit] || kMetricUnits.count; }
   change(metric, amount) { return (amount > 0 ? "+" : "") + this.unit(metric).text(amount); }
   percent(metric) {
-    return metric.before === 0 || metric.change === 0 ? "" : (metric.change > 0 ? "+" : "") + (100 * metric.change / metric.before).toFixed(Math.abs(metric.change / metric.before) < 0.0005 ? 4 : 1) + " %";
+    return metric.before === 0 || metric.change === 0 ? "" : (metric.change > 0 ? "+" : "") + (100 * metric.change / metric.before).toFixed(Math.abs(metric.change / metric.before) < 0.0005 ? 4 : 1) + "\u00a0%";
   }
   /** Work that grows isn't bad in itself; time and memory that grow are. */
   level(metric) {
@@ -60,19 +61,54 @@ class DiffView {
     return metric.change > 0 ? "worse" : "better";
   }
 
+  /** What became of the time, mostly because of what, and what else changed: a sentence each. */
+  short() {
+    const {metrics, instructions} = this.diff;
+    const time = this.metric;
+    const {text} = this.unit(time);
+    const others = metrics.filter((metric) => metric !== time && metric.change !== 0).map((metric) => this.name(metric));
+    const what = time.metric === "time_ps" ? "It takes" : `${this.name(time)} is`;
+    const lines = [h("li", {class: time.change > 0 ? "warn" : "fine"}, h("strong", {}, time.change === 0
+        ? `${what} as much as before: ${text(time.after)}.`
+        : `${what} ${text(Math.abs(time.change))} ${time.change > 0 ? "more" : "less"}: ${text(time.after)} instead of ${text(time.before)}` +
+          (time.before > 0 ? `, ${this.percent(time)}.` : ".")))];
+    const amount = (row) => row.change[time.metric] ?? 0;
+    const most = instructions.filter((row) => amount(row) * time.change > 0).sort((a, b) => Math.abs(amount(b)) - Math.abs(amount(a))).slice(0, 3);
+    if (most.length > 0)
+      lines.push(h("li", {}, "Most of that: ", most.map((row, i) => [
+        i > 0 ? ", " : "", h("a", {href: "#", onclick: (event) => { event.preventDefault(); this.follow(row); }}, this.names(row)),
+        ` (${this.kind(row)}, ${this.change(time, amount(row))})`]).flat(), "."));
+    const kinds = new Map();
+    for (const row of instructions) for (const kind of this.kind(row).split(", ")) kinds.set(kind, (kinds.get(kind) || 0) + 1);
+    kinds.delete("same");
+    lines.push(h("li", {}, kinds.size === 0 ? "No operation was added, removed, changed, moved or renamed."
+        : "Operations: " + [...kinds].map(([kind, count]) => `${grouped(count)} ${kind}`).join(", ") + "."));
+    if (others.length > 0) lines.push(h("li", {}, `What changed besides: ${others.join(", ")}.`));
+    return lines;
+  }
+
   card(metric) {
+    const change = metric.change === 0 ? "the same" : this.change(metric, metric.change);
+    const percent = this.percent(metric);
     return h("div", {class: "card " + this.level(metric)}, h("h3", {}, this.name(metric)),
-             h("p", {class: "value", title: this.unit(metric).exact(metric.change), "data-number": "diff/" + metric.metric},
-               metric.change === 0 ? "the same" : this.change(metric, metric.change)),
-             h("p", {class: "detail"}, `${this.unit(metric).text(metric.before)} → ${this.unit(metric).text(metric.after)} ${this.percent(metric)}`));
+             h("p", {class: "value", title: this.unit(metric).exact(metric.change), "data-number": "diff/" + metric.metric}, change),
+             h("p", {class: "detail"}, `${this.unit(metric).text(metric.before)} → ${this.unit(metric).text(metric.after)}${percent && ", " + percent}`),
+             h("a", {class: "cover", href: "#", "aria-label": `${this.name(metric)}: ${change}. Show what it is made of`,
+                     onclick: (event) => { event.preventDefault(); this.go(metric.metric); }}));
+  }
+  /** To what the change of a metric is made of. */
+  go(name) {
+    this.choose(name);
+    this.picker.scrollIntoView({block: "center"});
+    this.picker.focus({preventScroll: true});
   }
 
   metricsTable() {
     const number = (metric, amount) => h("td", {class: "number", title: this.unit(metric).exact(amount)}, this.unit(metric).text(amount));
     return h("table", {class: "plain"},
-             h("thead", {}, h("tr", {}, ["metric", "before", "after", "change", ""].map((title, i) => h("th", {scope: "col", class: i > 0 ? "number" : null}, title)))),
+             h("thead", {}, h("tr", {}, ["metric", "before", "after", "change", "in %"].map((title, i) => h("th", {scope: "col", class: i > 0 ? "number" : null}, title)))),
              h("tbody", {}, this.diff.metrics.map((metric) => h("tr", {},
-               h("th", {scope: "row"}, h("a", {href: "#", onclick: (event) => { event.preventDefault(); this.choose(metric.metric); }}, this.name(metric))),
+               h("th", {scope: "row"}, h("a", {href: "#", onclick: (event) => { event.preventDefault(); this.go(metric.metric); }}, this.name(metric))),
                number(metric, metric.before), number(metric, metric.after),
                h("td", {class: "number " + this.level(metric), title: this.unit(metric).exact(metric.change)}, metric.change === 0 ? "–" : this.change(metric, metric.change)),
                h("td", {class: "number"}, this.percent(metric))))));

@@ -3,8 +3,9 @@
 
 const kGutter = 112, kLane = 20, kCounter = 46, kRuler = 24, kOverview = 34;
 
-class TimelineView {
+class TimelineView extends PictureView {
   constructor(app) {
+    super();
     Object.assign(this, {app, id: "timeline", title: "Timeline", cursor: -1, chosen: -1, query: "", matches: []});
     this.element = h("div", {});
   }
@@ -15,12 +16,10 @@ class TimelineView {
     this.slices = this.trace.slices.columns;
     this.makeLevels();
     this.view = new Window1D(this.trace.total_ps, 20, () => this.changed());
-    this.canvas = h("canvas", {class: "picture", tabindex: 0, role: "application", id: "timeline-canvas",
-                               "aria-label": "Timeline. Arrow keys go from slice to slice, plus and minus zoom, a and d pan, " +
-                                             "Enter selects. The table below has the same slices.",
-                               onkeydown: (event) => this.pressed(event), onpointermove: (event) => this.hovered(event),
-                               onclick: (event) => this.clicked(event), ondblclick: (event) => this.zoomTo(this.hit(event)),
-                               onfocus: () => this.later(), onblur: () => this.later()});
+    this.makeCanvas("timeline-canvas",
+                    "Timeline. Arrow keys go from slice to slice, plus and minus zoom, a and d pan, Enter selects. " +
+                    "The table below has the same slices.",
+                    {ondblclick: (event) => this.zoomTo(this.hit(event)), onfocus: () => this.later(), onblur: () => this.later()});
     this.overview = h("canvas", {class: "picture overview", "aria-hidden": "true",
                                  onpointerdown: (event) => this.jump(event), onpointermove: (event) => event.buttons && this.jump(event)});
     this.search = h("input", {type: "search", placeholder: "Find operations", "aria-label": "Find operations in the timeline",
@@ -37,13 +36,12 @@ class TimelineView {
         this.trace.shown_iterations > 0
             ? h("p", {class: "note"}, `Loops show their first ${plural(this.trace.shown_iterations, "iteration")}; the rest of each is one slice.`) : null,
         this.overview, this.canvas,
-        legend([...Object.entries(kCategoryColours)]),
+        legend(kCategoryColours, this.kinds()),
         h("p", {class: "detail"}, "Drag to pan; ctrl and wheel, or the wheel after a click, zooms; double click zooms to a slice. " +
                                   "Curves join a start, its transfer and its done."),
         this.tableBox);
     if (this.slices.track.length === 0) this.element.prepend(h("p", {class: "empty"}, "Nothing takes time: no instruction of this module runs on a unit."));
     zoomable(this.canvas, this.view, () => ({left: kGutter, width: this.width - kGutter}));
-    new ResizeObserver(() => this.later()).observe(this.canvas.parentElement);
     this.later();
   }
 
@@ -113,17 +111,14 @@ class TimelineView {
     clearTimeout(this.tableTimer);
     this.tableTimer = setTimeout(() => this.fillTable(), 150);
   }
-  later() {
-    if (this.waiting) return;
-    this.waiting = true;
-    requestAnimationFrame(() => {
-      this.waiting = false;
-      this.draw();
-    });
+  isReady() { return this.view !== undefined; }
+  /** The categories of what runs. */
+  kinds() {
+    const {category} = this.app.data.columns;
+    const kinds = new Set(Array.from(this.slices.instruction, (row) => category[row]));
+    if (this.slices.waiting.some(Boolean)) kinds.add("waiting");
+    return kinds;
   }
-  theme() { this.later(); }
-  shown() { this.later(); }
-  print() { this.draw(); }
 
   x(time) { return kGutter + (time - this.view.low) / this.view.span * (this.width - kGutter); }
 
@@ -138,11 +133,7 @@ class TimelineView {
     return low;
   }
 
-  draw() {
-    if (!this.view) return;
-    this.width = this.canvas.clientWidth;
-    if (this.width === 0) return;
-    const context = prepare(this.canvas, this.width, this.height);
+  paint(context) {
     this.drawRuler(context);
     for (const lane of this.lanes) {
       context.fillStyle = colour("--text");
@@ -170,7 +161,8 @@ class TimelineView {
       context.moveTo(x, kRuler - 6);
       context.lineTo(x, this.height);
       context.fillStyle = colour("--muted");
-      context.fillText(timeText(Math.round(mark)), x + 4, 10);
+      const text = timeText(Math.round(mark));
+      if (x + 4 + context.measureText(text).width < this.width) context.fillText(text, x + 4, 10);
     }
     context.stroke();
   }
@@ -189,7 +181,7 @@ class TimelineView {
       context.fillStyle = this.colourOf(slice);
       context.fillRect(left, level.top, width, kLane - 2);
       if (width > 28) {
-        context.fillStyle = "#fff";
+        context.fillStyle = inkOn(context.fillStyle);
         drawText(context, this.name(slice), left + 4, level.top + kLane / 2 - 0.5, width - 6);
       }
       if (this.row(slice) === this.app.selected || slice === this.cursor) {
@@ -278,6 +270,7 @@ class TimelineView {
       let most = bytes[at];
       while (at + 1 < time_ps.length && this.x(time_ps[at + 1]) - x < 1) most = Math.max(most, bytes[++at]);
       context.lineTo(x, y(most));
+      context.lineTo(x, y(bytes[at]));
     }
     context.lineTo(this.width + 2, y(bytes[Math.max(0, at - 1)] || 0));
     context.lineTo(this.width + 2, counter.top + kCounter);

@@ -3,8 +3,9 @@
 const kMemoryGutter = 92, kCurve = 84, kMap = 380;
 const kKindColours = {parameter: "--k-parameter", constant: "--k-constant", output: "--k-output", temporary: "--k-temporary"};
 
-class MemoryView {
+class MemoryView extends PictureView {
   constructor(app) {
+    super();
     Object.assign(this, {app, id: "memory", title: "Memory", byTime: false, chosen: -1, hovering: -1});
     this.element = h("div", {});
   }
@@ -30,17 +31,15 @@ class MemoryView {
                      [["by step", false], ["by time", true]].map(([text, byTime]) => h(
                        "button", {type: "button", "aria-pressed": String(byTime === this.byTime), "data-axis": text,
                                   onclick: () => this.setAxis(byTime)}, text)));
-    this.canvas = h("canvas", {class: "picture", tabindex: 0, role: "application", id: "memory-canvas",
-                               "aria-label": "Buffers by time and address. Left and right arrow keys go from step to step, p to the peak, " +
-                                             "plus and minus zoom. The table below has what lives at the step.",
-                               onkeydown: (event) => this.pressed(event), onpointermove: (event) => this.hovered(event),
-                               onclick: (event) => this.clicked(event)});
+    this.makeCanvas("memory-canvas", "Buffers by time and address. Left and right arrow keys go from step to step, p to the peak, " +
+                                     "plus and minus zoom. The table below has what lives at the step.");
+    this.height = kCurve + 16 + kMap + 26;
     this.facts = h("p", {class: "facts"});
     this.makeTable();
     this.kindBox = h("span", {class: "buttons", role: "group", "aria-label": "Addresses in sight"});
     this.toolBox = h("div", {class: "tools"}, this.spaceBox, this.axisBox, this.kindBox);
     put(this.element, this.toolBox, this.facts, this.canvas,
-                        legend(Object.entries(kKindColours)),
+                        legend(kKindColours, new Set(this.buffers.kind)),
                         h("p", {class: "detail"}, this.memory.same_order
                             ? "Allocations lie end to end, as buffer assignment makes them; the curve above is what is needed at each step, as in the report."
                             : "The buffer assignment follows the text's order here, the simulation another one: sums may differ from the report's."),
@@ -49,7 +48,6 @@ class MemoryView {
     const first = [...this.memory.spaces].sort((a, b) => peak(b) - peak(a))[0];
     this.wheel();
     this.setSpace(this.wanted ?? first.number);
-    new ResizeObserver(() => this.later()).observe(this.element);
   }
 
   arrive(parameters) {
@@ -90,7 +88,7 @@ class MemoryView {
     }
     this.kindBox.hidden = ranges.size < 2;
     const button = (text, low, high) => h("button", {type: "button", onclick: () => this.heights.set(low, high)}, text);
-    this.kindBox.replaceChildren(button("all", 0, this.heights.whole), ...[...ranges].map(([name, [low, high]]) => button(name, low, high)));
+    this.kindBox.replaceChildren(button("all addresses", 0, this.heights.whole), ...[...ranges].map(([name, [low, high]]) => button(name, low, high)));
   }
   setAxis(byTime) {
     this.byTime = byTime;
@@ -121,30 +119,8 @@ class MemoryView {
   x(place) { return kMemoryGutter + (place - this.view.low) / this.view.span * (this.width - kMemoryGutter); }
   y(address) { return kCurve + 16 + kMap - (address - this.heights.low) / this.heights.span * kMap; }
 
-  later() {
-    if (this.waiting || !this.view) return;
-    this.waiting = true;
-    requestAnimationFrame(() => {
-      this.waiting = false;
-      this.draw();
-    });
-  }
-  theme() { this.later(); }
-  shown() {
-    this.later();
-    if (this.table) this.table.render(true);
-  }
-  print() {
-    this.draw();
-    if (this.table) this.table.print(25);
-  }
-
-  draw() {
-    if (!this.view) return;
-    this.width = this.canvas.clientWidth;
-    if (this.width === 0) return;
-    this.height = kCurve + 16 + kMap + 26;
-    const context = prepare(this.canvas, this.width, this.height);
+  isReady() { return this.view !== undefined; }
+  paint(context) {
     this.drawAxes(context);
     context.save();
     context.beginPath();
@@ -250,16 +226,17 @@ class MemoryView {
     for (const buffer of this.there) {
       const [left, top, width, height] = this.box(buffer);
       if (left > this.width || left + width < kMemoryGutter || top > kCurve + 16 + kMap || top + height < kCurve + 16) continue;
-      context.fillStyle = colour(kKindColours[kind[buffer]]);
-      context.globalAlpha = 0.62 + 0.38 * ((buffer * 0.618034) % 1);  // neighbours differ
+      const fill = colour(kKindColours[kind[buffer]]);
+      context.fillStyle = fill;
       context.fillRect(left, top, width, height);
-      context.globalAlpha = 1;
+      context.fillStyle = `rgb(0 0 0 / ${0.2 * ((buffer * 0.618034) % 1)})`;  // neighbours differ
+      context.fillRect(left, top, width, height);
       if (width > 5 && height > 5) {
         context.strokeStyle = edge;
         context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
       }
       if (height > 13 && width > 40) {
-        context.fillStyle = "#fff";
+        context.fillStyle = inkOn(fill);
         const from = Math.max(left, kMemoryGutter);
         drawText(context, name[buffer], from + 5, top + height / 2, Math.min(left + width, this.width) - from - 8);
       }
@@ -358,7 +335,7 @@ class MemoryView {
             `steps ${first_step[buffer]} to ${last_step[buffer]}: ${this.steps.name[first_step[buffer]]} to ${last}`];
   }
   hovered(event) {
-    if (event.buttons) return;
+    if (event.buttons || !this.there) return;
     const buffer = this.hit(event);
     this.canvas.style.cursor = buffer >= 0 ? "pointer" : "crosshair";
     if (buffer !== this.hovering) this.hovering = buffer, this.later();

@@ -1,8 +1,9 @@
 // Operations by FLOPs per byte and FLOP/s, under the roofs of the device.
 
-class RooflineView {
+class RooflineView extends PictureView {
   constructor(app) {
-    Object.assign(this, {app, id: "roofline", title: "Roofline", cursor: -1});
+    super();
+    Object.assign(this, {app, id: "roofline", title: "Roofline", cursor: -1, height: 420});
     this.element = h("div", {});
   }
 
@@ -17,17 +18,14 @@ class RooflineView {
     this.peak = report.device.peak_flops_per_second;
     this.picker = h("select", {"aria-label": "Memory space", onchange: () => this.setSpace(this.picker.value)},
                     this.roofs.map((roof) => h("option", {value: roof.space}, roof.space)));
-    this.canvas = h("canvas", {class: "picture", tabindex: 0, role: "application", id: "roofline-canvas",
-                               "aria-label": "Roofline. Left and right arrow keys go through operations, the longest first; Enter selects. " +
-                                             "The table below has the same points.",
-                               onkeydown: (event) => this.pressed(event), onpointermove: (event) => this.hovered(event),
-                               onpointerleave: hideTooltip, onclick: (event) => this.clicked(event)});
+    this.makeCanvas("roofline-canvas", "Roofline. Left and right arrow keys go through operations, the longest first; Enter selects. " +
+                                       "The table below has the same points.");
+    this.key = h("div", {});
     this.note = h("p", {class: "detail"});
     this.facts = h("p", {class: "facts"});
     this.makeTable();
     put(this.element, h("div", {class: "tools"}, h("label", {}, "Bytes of ", this.picker)), this.facts, this.canvas,
-                        legend(Object.entries(kCategoryColours).filter(([name]) => name !== "waiting")), this.note, this.table.element);
-    new ResizeObserver(() => this.later()).observe(this.element);
+                        this.key, this.note, this.table.element);
     this.setSpace(this.roofs.some((roof) => roof.space === "hbm") ? "hbm" : this.roofs[0].space);
   }
 
@@ -48,6 +46,7 @@ class RooflineView {
       this.points.push({row, intensity: flops / bytes[row], rate: flops / time * 1e12, time, bytes: bytes[row]});
     }
     this.points.sort((a, b) => b.time - a.time);
+    this.key.replaceChildren(legend(kCategoryColours, new Set(this.points.map((point) => data.columns.category[point.row]))));
     this.byRow = new Map(this.points.map((point) => [point.row, point]));
     this.note.textContent = without > 0
         ? `${plural(without, "operation")} with time but without matrix products, or without traffic of ${space}, have no place here.` : "";
@@ -85,59 +84,40 @@ class RooflineView {
     });
   }
 
-  later() {
-    if (this.waiting || !this.roof) return;
-    this.waiting = true;
-    requestAnimationFrame(() => {
-      this.waiting = false;
-      this.draw();
-    });
-  }
-  theme() { this.later(); }
-  shown() {
-    this.later();
-    if (this.roof) this.table.render(true);
-  }
-  print() {
-    this.draw();
-    if (this.roof) this.table.print(25);
-  }
+  isReady() { return this.roof !== undefined; }
 
   frame() {
     const xs = this.points.map((p) => p.intensity).concat(this.roofs.map((roof) => roof.ridge_flops_per_byte), this.roof.flops_per_byte || 1);
     const ys = this.points.map((p) => p.rate).concat(this.peak, this.moduleRate() || this.peak);
-    const low = (values) => Math.floor(Math.log10(values.reduce((a, b) => Math.min(a, b))) - 0.15);
-    const high = (values) => Math.ceil(Math.log10(values.reduce((a, b) => Math.max(a, b))) + 0.15);
+    // To half a decade: the picture is not to be empty above the peak.
+    const low = (values) => Math.floor(2 * Math.log10(values.reduce((a, b) => Math.min(a, b))) - 0.3) / 2;
+    const high = (values) => Math.ceil(2 * Math.log10(values.reduce((a, b) => Math.max(a, b))) + 0.3) / 2;
     return {left: 92, right: this.width - 16, top: 14, bottom: this.height - 34,
             x: [low(xs), high(xs)], y: [low(ys), high(ys)]};
   }
-  draw() {
-    if (!this.roof) return;
-    this.width = this.canvas.clientWidth;
-    if (this.width === 0) return;
-    this.height = 420;
-    const context = prepare(this.canvas, this.width, this.height);
+  paint(context) {
     const f = this.f = this.frame();
     this.px = (intensity) => f.left + (Math.log10(intensity) - f.x[0]) / (f.x[1] - f.x[0]) * (f.right - f.left);
     this.py = (rate) => f.bottom - (Math.log10(rate) - f.y[0]) / (f.y[1] - f.y[0]) * (f.bottom - f.top);
     context.strokeStyle = colour("--line");
     context.fillStyle = colour("--muted");
     context.beginPath();
-    for (let power = f.x[0]; power <= f.x[1]; ++power) {
-      const x = Math.round(this.px(10 ** power)) + 0.5;
+    for (const mark of logTicks(...f.x, (f.right - f.left) / 60)) {
+      const x = Math.round(this.px(mark)) + 0.5;
       context.moveTo(x, f.top);
       context.lineTo(x, f.bottom);
-      context.textAlign = power === f.x[1] ? "right" : "center";
-      context.fillText(countText(10 ** power), x, f.bottom + 12);
+      context.textAlign = x > f.right - 16 ? "right" : "center";
+      context.fillText(countText(mark), x, f.bottom + 12);
     }
-    for (let power = f.y[0]; power <= f.y[1]; ++power) {
-      const y = Math.round(this.py(10 ** power)) + 0.5;
+    for (const mark of logTicks(...f.y, (f.bottom - f.top) / 30)) {
+      const y = Math.round(this.py(mark)) + 0.5;
       context.moveTo(f.left, y);
       context.lineTo(f.right, y);
       context.textAlign = "right";
-      context.fillText(rateText(10 ** power, "FLOP/s"), f.left - 6, y);
+      context.fillText(rateText(mark, "FLOP/s"), f.left - 6, y);
     }
     context.stroke();
+    this.drawSides(context, f);
     context.textAlign = "center";
     context.fillText(`FLOP per byte of ${this.roof.space}`, (f.left + f.right) / 2, this.height - 8);
     context.textAlign = "left";
@@ -155,6 +135,27 @@ class RooflineView {
       context.fill();
       context.fillText("whole module", x + 12, y);
     }
+  }
+  /** What limits the operations on either side of the ridge. */
+  drawSides(context, f) {
+    const ridge = this.px(this.roof.ridge_flops_per_byte);
+    if (ridge <= f.left || ridge >= f.right) return;
+    context.strokeStyle = colour("--accent");
+    context.setLineDash([2, 4]);
+    context.beginPath();
+    context.moveTo(ridge, this.py(this.peak));
+    context.lineTo(ridge, f.bottom);
+    context.stroke();
+    context.setLineDash([]);
+    context.fillStyle = colour("--muted");
+    const write = (text, x, align, room) => {
+      if (context.measureText(text).width > room - 12) return;
+      context.textAlign = align;
+      context.fillText(text, x, f.bottom - 10);
+    };
+    write(`← ${this.roof.space} limits`, ridge - 8, "right", ridge - f.left);
+    write("matrix units limit →", ridge + 8, "left", f.right - ridge);
+    context.textAlign = "left";
   }
   drawRoofs(context, f) {
     for (const roof of this.roofs) {
@@ -177,12 +178,15 @@ class RooflineView {
       const low = Math.max(10 ** f.x[0], 10 ** f.y[0] / roof.bytes_per_second);
       const x = Math.sqrt(low * roof.ridge_flops_per_byte);
       const y = this.py(Math.min(this.peak, x * roof.bytes_per_second));
-      if (y > f.top && y < f.bottom && this.px(x) < f.right) {
+      const text = `${roof.space} ${rateText(roof.bytes_per_second, "B/s")}`;
+      const rise = (f.bottom - f.top) / (f.y[1] - f.y[0]), run = (f.right - f.left) / (f.x[1] - f.x[0]);
+      const half = context.measureText(text).width / 2 * run / Math.hypot(rise, run);
+      if (y > f.top && y < f.bottom && this.px(x) + half < f.right && this.px(x) - half > f.left) {
         context.save();
         context.translate(this.px(x), y);
-        context.rotate(-Math.atan2((f.bottom - f.top) / (f.y[1] - f.y[0]), (f.right - f.left) / (f.x[1] - f.x[0])));
+        context.rotate(-Math.atan2(rise, run));
         context.textAlign = "center";
-        context.fillText(`${roof.space} ${rateText(roof.bytes_per_second, "B/s")}`, 0, -9);
+        context.fillText(text, 0, -9);
         context.restore();
         context.textAlign = "left";
       }

@@ -47,9 +47,10 @@ class OperationsView {
                h("option", {value: ""}, label), values.map((value) => h("option", {value}, value)));
     };
     this.choices = [choice("category", "every category"), choice("bound_by", "every bound"), choice("opcode", "every opcode")];
-    this.grouping = h("select", {"aria-label": "Group by", id: "operation-group", onchange: () => this.regroup()},
+    this.grouping = h("select", {"aria-label": "Group by", id: "operation-group", title: "kind: op_name, or name, without numbers",
+                                  onchange: () => this.regroup()},
                       [["", "no groups"], ["opcode", "by opcode"], ["computation", "by computation"], ["source", "by source line"],
-                       ["category", "by category"], ["bound_by", "by bound"], ["op_name", "by op_name"]].map(
+                       ["category", "by category"], ["bound_by", "by bound"], ["op_name", "by op_name"], ["kind", "by kind"]].map(
                          ([value, text]) => h("option", {value}, text)));
     this.count = h("span", {class: "detail", role: "status", id: "operation-count"});
     put(this.element, h("div", {class: "tools"}, this.filter, this.choices, this.grouping, this.count), this.table.element);
@@ -58,9 +59,15 @@ class OperationsView {
 
   arrive(parameters) {
     if (!this.table) return void (this.wanted = parameters);
-    for (const choice of this.choices)
-      if (parameters[choice.dataset.key] !== undefined) choice.value = parameters[choice.dataset.key];
-    if (parameters.filter !== undefined) this.filter.value = parameters.filter;
+    // A link that filters or groups tells all of what is shown; one that doesn't leaves it as it is.
+    const keys = this.choices.map((choice) => choice.dataset.key);
+    if ([...keys, "filter", "group"].some((key) => parameters[key] !== undefined)) {
+      for (const choice of this.choices) choice.value = parameters[choice.dataset.key] ?? "";
+      this.filter.value = parameters.filter ?? "";
+      this.grouping.value = parameters.group ?? "";
+      this.regroup();
+      if (parameters.open !== undefined) this.table.openGroup(parameters.open);
+    }
     this.refilter();
   }
 
@@ -93,7 +100,7 @@ class OperationsView {
     const {data} = this.app;
     const {columns, total} = data;
     if (!key) return this.table.setGroup(null);
-    const values = key === "source" ? data.source : columns[key];
+    const values = key === "source" ? data.source : key === "kind" ? data.kindOf : columns[key];
     this.table.setGroup({
       value: (row) => values[row],
       summary: (rows) => {

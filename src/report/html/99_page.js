@@ -22,7 +22,7 @@ class App {
         : null;
     $("#header").replaceChildren(
         h("div", {class: "title"}, h("h1", {}, module.name, h("span", {class: "on"}, " on "), device.name), picker, h("span", {class: "fill"}),
-          h("button", {type: "button", id: "theme", onclick: () => this.nextTheme()}), h("button", {type: "button", onclick: () => this.openAll().then(() => window.print())}, "Print")),
+          h("button", {type: "button", id: "theme", title: "auto, as the system; light; dark", onclick: () => this.nextTheme()}), h("button", {type: "button", onclick: () => this.openAll().then(() => window.print())}, "Print")),
         this.tabs);
     document.title = `${module.name} on ${device.name} – hlosim`;
     $("#main").replaceChildren(...this.views.map((view) => h("section", {role: "tabpanel", id: "view-" + view.id, "aria-labelledby": "tab-" + view.id,
@@ -58,6 +58,7 @@ class App {
     for (const one of this.views) {
       const tab = $("#tab-" + one.id);
       tab.setAttribute("aria-selected", String(one === view));
+      if (one === view) this.tabs.scrollLeft = tab.offsetLeft - (this.tabs.clientWidth - tab.offsetWidth) / 2;
       tab.tabIndex = one === view ? 0 : -1;
       $("#view-" + one.id).hidden = one !== view;
     }
@@ -156,7 +157,8 @@ class App {
     $("#details").replaceChildren(
         h("div", {class: "title"}, h("h2", {}, swatch(kCategoryColours[value("category")] || "--c-control"), value("name")),
           h("button", {type: "button", class: "close", "aria-label": "Close", title: "Close (Escape)", onclick: () => this.deselect()}, "×")),
-        h("div", {class: "buttons", role: "group", "aria-label": "Show in"}, go("timeline", "Timeline"), go("memory", "Memory"), go("operations", "Operations"), go("text", "Text")),
+        h("div", {class: "buttons", role: "group", "aria-label": "Show in"}, go("timeline", "Timeline"), go("memory", "Memory"), go("operations", "Operations"),
+          value("flops") > 0 ? go("roofline", "Roofline") : null, go("text", "Text")),
         h("dl", {}, facts.map(([term, text, exact]) => [h("dt", {}, term), h("dd", {title: exact}, text)])),
         code);
     $("#details").hidden = false;
@@ -212,7 +214,7 @@ class App {
   }
   showTheme() {
     const now = document.documentElement.dataset.theme || "auto";
-    $("#theme").textContent = {auto: "Theme: as the system", light: "Theme: light", dark: "Theme: dark"}[now];
+    $("#theme").textContent = {auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark"}[now];
     this.repaint();
   }
   repaint() {
