@@ -79,18 +79,23 @@ bool Accumulator::add(std::span<const Element> values, std::span<const ElementTy
   return true;
 }
 
-double Accumulator::step_roundoff() const {
-  const ElementType type = types_[0];
+bool Accumulator::rounds_narrow() const {
   // XLA's evaluator reduces floats of 16 bits and more in wider ones.
-  const bool each = rounds_each_step_ || bit_width(type) < 16;
-  return unit_roundoff(each ? type : compute_type(type));
+  return rounds_each_step_ || bit_width(types_[0]) < 16;
+}
+
+double Accumulator::step_roundoff() const {
+  return unit_roundoff(rounds_narrow() ? types_[0] : compute_type(types_[0]));
 }
 
 Element Accumulator::sum() const {
   const ElementType type = types_[0], wide = compute_type(type);
   const double largest = wide == ElementType::kF64 ? std::numeric_limits<double>::max()
                                                    : static_cast<double>(std::numeric_limits<float>::max());
-  if (std::isfinite(total_) && magnitudes_ > largest / 2) return kUnknown;
+  // Partial sums may overflow, and meet an infinity of the other sign.
+  if (!std::isnan(total_) && magnitudes_ > largest / 2) return kUnknown;
+  const bool overflows = !std::isfinite(real_of(type, float_element(type, 2 * magnitudes_)));
+  if (rounds_narrow() && count_ > 1 && !std::isnan(total_) && overflows) return kUnknown;
   const auto value = static_cast<double>(total_);
   const double rounding = count_ > 1 ? static_cast<double>(count_ + 2) * step_roundoff() * magnitudes_ : 0;
   Element result = float_element(type, value, errors_ + rounding);

@@ -126,7 +126,9 @@ std::optional<Element> complex_binary(Opcode opcode, ElementType type, const Ele
   switch (opcode) {
     case Opcode::kMultiply: {
       if (!moderate) return kUnknown;
-      const double moved = 2 * (size_x * b.error + size_y * a.error + a.error * b.error);
+      double moved = 2 * (size_x * b.error + size_y * a.error + a.error * b.error);
+      // The sign of a zero that is in doubt stays so, however small the other factor.
+      if (a.error > 0 || b.error > 0) moved = std::max(moved, kTiny);
       return complex_element(type, x * y, 8 * unit_roundoff(type) * size_x * size_y + moved);
     }
     case Opcode::kDivide: {

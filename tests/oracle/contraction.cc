@@ -77,6 +77,8 @@ class Sum {
     const double x = real_of(type_a, a), y = real_of(type_b, b);
     const double u = real_of(type_, float_element(type_, x)), v = real_of(type_, float_element(type_, y));
     if (std::isinf(u) != std::isinf(x) || std::isinf(v) != std::isinf(y)) unknown_ = true;
+    // What is small enough becomes 0, and 0 times infinity NaN.
+    if (std::isnan(u * v) != std::isnan(x * y)) unknown_ = true;
     if (std::isfinite(x * y))
       errors_ += 1.01 * std::fabs(x * y - u * v) + 4 * unit_roundoff(type_) * std::fabs(x * y);
   }

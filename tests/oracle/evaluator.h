@@ -110,6 +110,8 @@ class Accumulator {
  private:
   void add_to_sum(const Element& value);
   void multiply(const Element& value);
+  /// Is the value so far rounded to its own, narrow type at each step?
+  bool rounds_narrow() const;
   /// Half a unit in the last place of what the steps are rounded to.
   double step_roundoff() const;
   Element sum() const;
