@@ -32,6 +32,18 @@ std::optional<int64_t> stated_latency(const Instruction& instruction) {
   return std::llround(value);
 }
 
+/// Requires: nodes in an order in which they may run.
+void find_depths(ScheduleGraph& graph) {
+  for (ScheduleNode& node : graph.nodes) {
+    node.async_depth = node.depth = 0;
+    for (const ScheduleNode::Edge& edge : node.before) {
+      const ScheduleNode& other = graph.nodes[static_cast<size_t>(edge.node)];
+      node.async_depth = std::max(node.async_depth, other.async_depth + (other.ends != AsyncKind::kNone));
+      node.depth = std::max(node.depth, other.depth + 1);
+    }
+  }
+}
+
 class GraphMaker {
  public:
   GraphMaker(const Module& module, const OpTable& table, ComputationId id, const ScheduleCosts& costs,
@@ -57,7 +69,7 @@ class GraphMaker {
     if (memory)
       for (const ScheduleMemory::Overwrite& pair : memory->overwrites(id_))
         connect(node_of_.at(pair.reader.index), node_of_.at(pair.writer.index), 0);
-    find_depths();
+    find_depths(graph_);
     return std::move(graph_);
   }
 
@@ -123,15 +135,6 @@ class GraphMaker {
     graph_.nodes[static_cast<size_t>(to)].before.push_back({from, latency});
   }
 
-  void find_depths() {
-    for (ScheduleNode& node : graph_.nodes)
-      for (const ScheduleNode::Edge& edge : node.before) {
-        const ScheduleNode& other = graph_.nodes[static_cast<size_t>(edge.node)];
-        node.async_depth = std::max(node.async_depth, other.async_depth + (other.ends != AsyncKind::kNone));
-        node.depth = std::max(node.depth, other.depth + 1);
-      }
-  }
-
   const Module& module_;
   const OpTable& table_;
   const ComputationId id_;
@@ -180,6 +183,20 @@ ScheduleCosts simulated_costs(const Module& module, const Simulation& result) {
     costs.latency[transfer.start_instruction] = (transfer.end - transfer.start).count();
   add_stated_latencies(module, costs, 1000);  // nanoseconds
   return costs;
+}
+
+ScheduleGraph mirrored(const ScheduleGraph& graph) {
+  ScheduleGraph turned = graph;
+  std::reverse(turned.nodes.begin(), turned.nodes.end());
+  const auto last = static_cast<int32_t>(graph.nodes.size()) - 1;
+  for (ScheduleNode& node : turned.nodes) {
+    std::swap(node.before, node.after);
+    std::swap(node.starts, node.ends);
+    for (std::vector<ScheduleNode::Edge>* edges : {&node.before, &node.after})
+      for (ScheduleNode::Edge& edge : *edges) edge.node = last - edge.node;
+  }
+  find_depths(turned);
+  return turned;
 }
 
 ScheduleGraph make_schedule_graph(const Module& module, const OpTable& table, ComputationId id,

@@ -43,6 +43,9 @@ struct ScheduleGraph {
   std::vector<ScheduleNode> nodes;
 };
 
+/// The same with time running backwards: what comes before comes after, starts are dones.
+ScheduleGraph mirrored(const ScheduleGraph& graph);
+
 /// Besides operands and control predecessors these keep their order: instructions that use state of the
 /// device, and those that read a buffer before another one writes it.
 ScheduleGraph make_schedule_graph(const Module& module, const OpTable& table, ComputationId id,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 
 #include "base/check.h"
@@ -14,28 +15,31 @@ constexpr size_t index_of(AsyncKind kind) { return static_cast<size_t>(kind); }
 
 class ListMaker {
  public:
-  ListMaker(const ScheduleGraph& graph, const ScheduleMemory* memory, const SpaceBytes& limits,
+  ListMaker(const ScheduleGraph& graph, std::unique_ptr<OrderPressure> pressure, const SpaceBytes& limits,
             const LatencyScheduleOptions& options)
-      : graph_(graph), limits_(limits), options_(options), states_(graph.nodes.size()) {
-    if (memory) pressure_.emplace(*memory, graph.computation);
+      : graph_(graph),
+        limits_(limits),
+        options_(options),
+        states_(graph.nodes.size()),
+        pressure_(std::move(pressure)) {
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       states_[i].waits_for = static_cast<int32_t>(graph.nodes[i].after.size());
       if (states_[i].waits_for == 0) ready_.push_back(static_cast<int32_t>(i));
     }
   }
 
+  /// In the order in which they were placed.
   ListSchedule make() {
     while (!ready_.empty()) place(choose());
     HLOSIM_CHECK(result_.order.size() == graph_.nodes.size(), "{} of {} placed", result_.order.size(),
                  graph_.nodes.size());
-    std::reverse(result_.order.begin(), result_.order.end());
     return std::move(result_);
   }
 
  private:
   struct State {
     int32_t waits_for = 0;  // users that have no place
-    int64_t ready = 0;      // when it may end, counted from the end of the computation
+    int64_t ready = 0;      // when it may end, counted from the end of the computation; then when it begins
   };
   /// What the rules look at, found out once for each instruction and step.
   struct Candidate {
@@ -121,14 +125,14 @@ class ListMaker {
   }
 
   void weigh(const ScheduleNode& at, Candidate& candidate) const {
-    const BackwardPressure::Effect effect = pressure_->effect(at.id);
+    const OrderPressure::Effect effect = pressure_->effect(at.id);
     for (size_t space = 0; space < SpaceBytes::kCount; ++space) {
-      const int64_t change = effect.before[space] - pressure_->now()[space];
+      const int64_t change = effect.beyond[space] - pressure_->now()[space];
       if (pressure_->now()[space] > limits_[space])
         candidate.over += change;  // least increase
       else
         candidate.over +=
-            std::max<int64_t>(0, std::max(effect.during[space], effect.before[space]) - limits_[space]);
+            std::max<int64_t>(0, std::max(effect.during[space], effect.beyond[space]) - limits_[space]);
       if (pressure_->now()[space] > limits_[space] / 2) candidate.change += change;
     }
   }
@@ -183,18 +187,47 @@ class ListMaker {
         before.ready = std::max(before.ready, states_[static_cast<size_t>(after.node)].ready + after.latency);
       ready_.push_back(edge.node);
     }
+    if (options_.resource_sharing) share(at, i);
   }
 
-  const ScheduleGraph& graph_;
+  // ── copies at the same time: each gets its part of the bandwidth ──
+
+  void share(const ScheduleNode& at, int32_t i) {
+    if (at.ends == AsyncKind::kCopy) {
+      const auto pair = std::find_if(at.before.begin(), at.before.end(), [&](const ScheduleNode::Edge& edge) {
+        return node(edge.node).starts == AsyncKind::kCopy &&
+               states_[static_cast<size_t>(edge.node)].waits_for == 0;
+      });
+      if (pair == at.before.end()) return;
+      const auto others = static_cast<int64_t>(sharing_.size());
+      if (others > 0) stretch(others + 1, others);
+      int64_t& ready = states_[static_cast<size_t>(pair->node)].ready;
+      ready = now_ + std::max<int64_t>(ready - now_, 0) * (others + 1);
+      sharing_.push_back(pair->node);
+    } else if (std::erase(sharing_, i) > 0 && !sharing_.empty()) {
+      const auto left = static_cast<int64_t>(sharing_.size());
+      stretch(left, left + 1);
+    }
+  }
+  /// What is left of the copies under way takes times / per as long.
+  void stretch(int64_t times, int64_t per) {
+    for (const int32_t i : sharing_) {
+      int64_t& ready = states_[static_cast<size_t>(i)].ready;
+      if (ready > now_) ready = now_ + (ready - now_) * times / per;
+    }
+  }
+
+  const ScheduleGraph& graph_;  // mirrored, where placing begins at the beginning
   const SpaceBytes& limits_;
   const LatencyScheduleOptions& options_;
   std::vector<State> states_;
   std::vector<int32_t> ready_;
-  std::optional<BackwardPressure> pressure_;
+  std::unique_ptr<OrderPressure> pressure_;
   std::array<int64_t, kAsyncKindCount + 1> in_flight_{};
   std::array<bool, kAsyncKindCount + 1> awaited_{};
-  int64_t now_ = 0;          // from the end of the computation
-  int64_t until_start_ = 0;  // see latency_left()
+  std::vector<int32_t> sharing_;  // starts of the copies under way
+  int64_t now_ = 0;               // from the end of the computation, or from its beginning
+  int64_t until_start_ = 0;       // see latency_left()
   bool memory_counts_ = false;
   ListSchedule result_;
 };
@@ -203,7 +236,17 @@ class ListMaker {
 
 ListSchedule schedule_list(const ScheduleGraph& graph, const ScheduleMemory* memory, const SpaceBytes& limits,
                            const LatencyScheduleOptions& options) {
-  return ListMaker(graph, memory, limits, options).make();
+  std::unique_ptr<OrderPressure> pressure;
+  if (options.top_down_scheduling) {
+    std::vector<InstructionId> all;
+    for (const ScheduleNode& node : graph.nodes) all.push_back(node.id);
+    if (memory) pressure = std::make_unique<ForwardPressure>(*memory, graph.computation, all);
+    return ListMaker(mirrored(graph), std::move(pressure), limits, options).make();
+  }
+  if (memory) pressure = std::make_unique<BackwardPressure>(*memory, graph.computation);
+  ListSchedule schedule = ListMaker(graph, std::move(pressure), limits, options).make();
+  std::reverse(schedule.order.begin(), schedule.order.end());
+  return schedule;
 }
 
 }  // namespace hlosim

@@ -1,5 +1,5 @@
 // XLA's latency-hiding list scheduler: from the end of a computation to its beginning, always the best of the
-// instructions whose users have been placed.
+// instructions whose users have been placed. Or from its beginning, when asked for.
 #pragma once
 
 #include <vector>

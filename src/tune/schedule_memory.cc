@@ -233,20 +233,32 @@ std::unique_ptr<ScheduleMemory> ScheduleMemory::find(const Module& module, const
   return MemoryFinder(module, table, graph, places, *values, occupancy).find();
 }
 
-BackwardPressure::BackwardPressure(const ScheduleMemory& memory, ComputationId id)
+OrderPressure::OrderPressure(const ScheduleMemory& memory, ComputationId id)
     : memory_(memory),
       alive_(memory.value_count()),
       holders_(memory.buffer_count()),
-      now_(memory.around(id)) {
-  for (const ValueIndex value : memory.results(id)) {
-    alive_[static_cast<size_t>(value)] = true;
-    const BufferIndex buffer = memory.buffer_of(value);
-    if (holders_[static_cast<size_t>(buffer)]++ == 0) now_ += memory.bytes(buffer);
-  }
-  peak_ = now_;
+      now_(memory.around(id)) {}
+
+void OrderPressure::begin(ValueIndex value) {
+  if (alive_[static_cast<size_t>(value)]) return;
+  alive_[static_cast<size_t>(value)] = true;
+  const BufferIndex buffer = memory_.buffer_of(value);
+  if (holders_[static_cast<size_t>(buffer)]++ == 0) now_ += memory_.bytes(buffer);
 }
 
-BackwardPressure::Effect BackwardPressure::effect(InstructionId id) const {
+void OrderPressure::end(ValueIndex value) {
+  if (!alive_[static_cast<size_t>(value)]) return;
+  alive_[static_cast<size_t>(value)] = false;
+  const BufferIndex buffer = memory_.buffer_of(value);
+  if (--holders_[static_cast<size_t>(buffer)] == 0) now_ -= memory_.bytes(buffer);
+}
+
+BackwardPressure::BackwardPressure(const ScheduleMemory& memory, ComputationId id)
+    : OrderPressure(memory, id) {
+  for (const ValueIndex value : memory.results(id)) begin(value);
+}
+
+OrderPressure::Effect BackwardPressure::effect(InstructionId id) const {
   const ScheduleMemory::Use& use = memory_.use(id);
   Effect effect{now_, now_};
   auto made = use.makes.begin();
@@ -262,28 +274,56 @@ BackwardPressure::Effect BackwardPressure::effect(InstructionId id) const {
     for (; read != use.reads.end() && memory_.buffer_of(*read) == buffer; ++read)
       after += !alive_[static_cast<size_t>(*read)];
     if (held == 0) effect.during += memory_.bytes(buffer);
-    if (held == 0 && after > 0) effect.before += memory_.bytes(buffer);
-    if (held > 0 && after == 0) effect.before -= memory_.bytes(buffer);
+    if (held == 0 && after > 0) effect.beyond += memory_.bytes(buffer);
+    if (held > 0 && after == 0) effect.beyond -= memory_.bytes(buffer);
   }
   effect.during += use.inside;
   return effect;
 }
 
 void BackwardPressure::place(InstructionId id) {
-  const Effect effect = this->effect(id);
-  peak_.raise_to(effect.during);
-  now_ = effect.before;
   const ScheduleMemory::Use& use = memory_.use(id);
-  for (const ValueIndex value : use.makes) {
-    if (!alive_[static_cast<size_t>(value)]) continue;
-    alive_[static_cast<size_t>(value)] = false;
-    --holders_[static_cast<size_t>(memory_.buffer_of(value))];
+  for (const ValueIndex value : use.reads) begin(value);
+  for (const ValueIndex value : use.makes) end(value);
+}
+
+ForwardPressure::ForwardPressure(const ScheduleMemory& memory, ComputationId id,
+                                 std::span<const InstructionId> order)
+    : OrderPressure(memory, id), readers_(memory.value_count()) {
+  for (const InstructionId at : order)
+    for (const ValueIndex value : memory.use(at).reads) ++readers_[static_cast<size_t>(value)];
+  for (const ValueIndex value : memory.results(id)) ++readers_[static_cast<size_t>(value)];
+}
+
+OrderPressure::Effect ForwardPressure::effect(InstructionId id) const {
+  const ScheduleMemory::Use& use = memory_.use(id);
+  Effect effect{now_, now_};
+  auto made = use.makes.begin();
+  auto read = use.reads.begin();
+  while (made != use.makes.end() || read != use.reads.end()) {
+    BufferIndex buffer = std::numeric_limits<BufferIndex>::max();
+    if (made != use.makes.end()) buffer = memory_.buffer_of(*made);
+    if (read != use.reads.end()) buffer = std::min(buffer, memory_.buffer_of(*read));
+    const int32_t held = holders_[static_cast<size_t>(buffer)];
+    int32_t after = held;
+    for (; made != use.makes.end() && memory_.buffer_of(*made) == buffer; ++made)
+      after += readers_[static_cast<size_t>(*made)] > 0;
+    for (; read != use.reads.end() && memory_.buffer_of(*read) == buffer; ++read)
+      after -= alive_[static_cast<size_t>(*read)] && readers_[static_cast<size_t>(*read)] == 1;
+    if (held == 0) effect.during += memory_.bytes(buffer);
+    if (held == 0 && after > 0) effect.beyond += memory_.bytes(buffer);
+    if (held > 0 && after == 0) effect.beyond -= memory_.bytes(buffer);
   }
-  for (const ValueIndex value : use.reads) {
-    if (alive_[static_cast<size_t>(value)]) continue;
-    alive_[static_cast<size_t>(value)] = true;
-    ++holders_[static_cast<size_t>(memory_.buffer_of(value))];
-  }
+  effect.during += use.inside;
+  return effect;
+}
+
+void ForwardPressure::place(InstructionId id) {
+  const ScheduleMemory::Use& use = memory_.use(id);
+  for (const ValueIndex value : use.makes)
+    if (readers_[static_cast<size_t>(value)] > 0) begin(value);
+  for (const ValueIndex value : use.reads)
+    if (--readers_[static_cast<size_t>(value)] == 0) end(value);
 }
 
 }  // namespace hlosim

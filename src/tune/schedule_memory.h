@@ -1,5 +1,5 @@
-// Which values each instruction makes and needs, for orders that are built from the end: bytes that are alive
-// between two instructions, space by space.
+// Which values each instruction makes and needs, for orders that are built from the end or from the
+// beginning: bytes that are alive between two instructions, space by space.
 #pragma once
 
 #include <algorithm>
@@ -80,25 +80,48 @@ class ScheduleMemory {
   SpaceBytes limits_;
 };
 
-/// What is alive before the instructions placed so far, the last ones of the computation.
-class BackwardPressure {
+/// What is alive at the edge of the instructions placed so far.
+class OrderPressure {
  public:
-  BackwardPressure(const ScheduleMemory& memory, ComputationId id);
+  virtual ~OrderPressure() = default;
 
   struct Effect {
     SpaceBytes during;  // alive while the instruction runs
-    SpaceBytes before;  // alive before it
+    SpaceBytes beyond;  // alive on the side of it where the next one will be placed
   };
-  Effect effect(InstructionId id) const;
-  void place(InstructionId id);
+  virtual Effect effect(InstructionId id) const = 0;
+  virtual void place(InstructionId id) = 0;
   const SpaceBytes& now() const { return now_; }
-  const SpaceBytes& peak() const { return peak_; }
 
- private:
+ protected:
+  OrderPressure(const ScheduleMemory& memory, ComputationId id);
+  void begin(ValueIndex value);
+  void end(ValueIndex value);
+
   const ScheduleMemory& memory_;
   std::vector<uint8_t> alive_;    // by value
   std::vector<int32_t> holders_;  // values that are alive, by buffer
-  SpaceBytes now_, peak_;
+  SpaceBytes now_;
+};
+
+/// Before the last instructions of the computation.
+class BackwardPressure : public OrderPressure {
+ public:
+  BackwardPressure(const ScheduleMemory& memory, ComputationId id);
+  Effect effect(InstructionId id) const override;
+  void place(InstructionId id) override;
+};
+
+/// Behind its first instructions.
+class ForwardPressure : public OrderPressure {
+ public:
+  /// `order`: all instructions of the computation.
+  ForwardPressure(const ScheduleMemory& memory, ComputationId id, std::span<const InstructionId> order);
+  Effect effect(InstructionId id) const override;
+  void place(InstructionId id) override;
+
+ private:
+  std::vector<int32_t> readers_;  // that have no place yet, by value; the result of the computation is one
 };
 
 }  // namespace hlosim

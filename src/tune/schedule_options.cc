@@ -43,15 +43,18 @@ constexpr FlagKnob kFlags[] = {
      "place a start as soon as its latency is covered (XLA: false)"},
     {"prioritize_async_depth_over_stall", &LatencyScheduleOptions::prioritize_async_depth_over_stall,
      "delay starts behind which no asynchronous work is left, even if that stalls"},
+    {"resource_sharing", &LatencyScheduleOptions::resource_sharing,
+     "copies in flight together take longer, as they share the bandwidth"},
     {"schedule_send_recvs", &LatencyScheduleOptions::schedule_send_recvs, "spread send and recv as well"},
+    {"top_down_scheduling", &LatencyScheduleOptions::top_down_scheduling,
+     "place instructions from the beginning to the end"},
     {"use_real_cost_model", &LatencyScheduleOptions::use_real_cost_model,
      "costs of the simulator; false: XLA's approximate ones"},
 };
 
-/// XLA has them; here they would change nothing, or belong to hooks of one compiler.
+/// XLA has them; what they do is up to hooks of the compilers that use it.
 constexpr std::string_view kUnsupported[] = {"enable_selective_resources",
-                                             "parallel_collective_overlap_limit", "resource_serializing",
-                                             "resource_sharing", "top_down"};
+                                             "parallel_collective_overlap_limit", "resource_serializing"};
 
 std::optional<int64_t> whole_number(std::string_view text) {
   int64_t value = 0;
@@ -75,6 +78,7 @@ Result<void> set_schedule_knob(LatencyScheduleOptions& options, std::string_view
   const auto needs = [&](std::string_view what) {
     return failure(fmt::format("knob {}: expects {}, but is '{}'", name, what, shown(value)));
   };
+  if (name == "top_down") name = "top_down_scheduling";
   for (const FlagKnob& knob : kFlags) {
     if (knob.name != name) continue;
     if (value != "true" && value != "false") return needs("true or false");

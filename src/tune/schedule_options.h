@@ -32,6 +32,10 @@ struct LatencyScheduleOptions {
   bool aggressive_scheduling_policies = false;
   bool prioritize_async_depth_over_stall = false;  // with the aggressive ones
   bool depth_based_memory_pressure_reduction = false;
+  /// From the beginning to the end, with starts and dones in each other's place.
+  bool top_down_scheduling = false;
+  /// Copies in flight together share the bandwidth, so that each takes longer.
+  bool resource_sharing = false;
 
   // What XLA has no names for.
   bool split = true;        // synchronous collectives are split first (tune/split_collectives.h)
