@@ -43,6 +43,13 @@ class Planner {
     plan_.stream = std::max(plan_.stream, plan_.hbm_work);
   }
   const Traffic& hbm() const { return plan_.cost.traffic[c_.memory.hbm()]; }
+  /// Until the first byte comes from HBM, and until the last one has arrived there.
+  Picoseconds hbm_latency() const {
+    Picoseconds latency{};
+    if (hbm().read.count() > 0) latency += c_.device.dma.read_latency;
+    if (hbm().written.count() > 0) latency += c_.device.dma.write_latency;
+    return latency;
+  }
 
   TransferPlan copy() {
     const ShapeRef source = c_.module[instruction_.operands[0]].shape,
@@ -68,8 +75,7 @@ class Planner {
       record.bytes = std::max({record.bytes, traffic.read, traffic.written});
       plan_.stream = std::max(plan_.stream, c_.memory.busy(i, traffic));
     }
-    if (hbm().read.count() > 0) plan_.latency += c_.device.dma.read_latency;
-    if (hbm().written.count() > 0) plan_.latency += c_.device.dma.write_latency;
+    plan_.latency += hbm_latency();
     if (host) plan_.latency += c_.device.host.pcie.latency;
     if (host) plan_.busy[index_of(Unit::kHost)] = plan_.stream;
     add_hbm();
@@ -83,7 +89,8 @@ class Planner {
     plan_.record.lane = Lane::kIci;
     plan_.record.bytes = cost->payload;
     describe_spaces(plan_.record, c_.module, instruction_);
-    plan_.latency = cost->launch;
+    // What a synchronous one pays as its smallest fusion: the data are fetched from HBM and put back there.
+    plan_.latency = cost->launch + hbm_latency();
     plan_.stream = cost->network;
     plan_.busy[index_of(Unit::kIci)] = cost->network;
     plan_.sent = cost->sent, plan_.scalar_sent = cost->scalar_sent;

@@ -262,8 +262,9 @@ ENTRY e {
 
 TEST(Simulate, CollectivesOverlap) {
   // 2x2 mesh of links of a byte a nanosecond: the parts of 4 · 4,096 bytes over two lines of 2 in rotation
-  // take 3/4 · 16,384 / 2; launch 1, start 1. 20,480 bytes of HBM take longer.
-  const int64_t local = 5 * kTile;
+  // take 3/4 · 16,384 / 2; launch 1, start 1. 20,480 bytes of HBM take longer, 1 until the first byte comes
+  // from there and 1 until the last has arrived.
+  const int64_t local = 5 * kTile + 2;
   const Outcome alone = run(gather(""));
   ASSERT_EQ(alone.result.transfers.size(), 1u);
   const TransferRecord& transfer = alone.result.transfers[0];
@@ -274,6 +275,14 @@ TEST(Simulate, CollectivesOverlap) {
   const Outcome hidden = run(gather("  x = VTIL negate(q)\n"));
   EXPECT_EQ(hidden.result.transfers[0].exposed, nanoseconds(1 + local - (1 + kTile)));
   EXPECT_EQ(hidden.makespan(), alone.makespan());
+}
+
+TEST(Simulate, ACollectiveAloneTakesAsLongInTwoParts) {
+  const std::string text = gather("");
+  const Outcome parts = run(text);
+  const Outcome whole = run(text.substr(0, text.find("  s = ")) +
+                            "  ROOT d = f32[32,128]{1,0:T(8,128)} all-gather(p), replica_groups={}, dimensions={0}\n}\n");
+  EXPECT_LE(std::abs((parts.makespan() - whole.makespan()).count()), nanoseconds(2).count());
 }
 
 TEST(Simulate, UnscheduledModulesRespectTheirDependencies) {
