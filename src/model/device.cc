@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "layout/native_tiling.h"
 #include "ops/work.h"
 
@@ -172,17 +173,11 @@ SourceClass Device::weakest_source(std::span<const std::string_view> paths) cons
 }
 
 std::string Device::fingerprint() const {
-  // FNV-1a, 64 bits: not against malice, only to tell configurations apart.
-  uint64_t hash = 0xcbf29ce484222325u;
-  const auto add = [&hash](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    hash = (hash ^ 0xffu) * 0x100000001b3u;  // ends the text
-  };
-  for (const DeviceValue& entry : values) {
-    add(entry.path);
-    add(entry.text);
-  }
-  return fmt::format("{:016x}", hash);
+  Fnv1a hash;
+  for (const DeviceValue& entry : values)
+    for (const std::string_view text : {std::string_view(entry.path), std::string_view(entry.text)})
+      hash.add_text(text).add_word(0xff);  // ends the text
+  return fmt::format("{:016x}", hash.value());
 }
 
 }  // namespace hlosim

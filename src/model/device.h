@@ -461,8 +461,8 @@ class Device {
 
   /// The value at `path`, or null.
   const DeviceValue* value(std::string_view path) const;
-  /// The least trustworthy source among the values whose path is one of `paths` or below one.
-  /// kPublished when none matches.
+  /// The least trustworthy source among the values whose path is one of `paths` or below one; energies count
+  /// only where `paths` names them: they decide no time. kPublished when none matches.
   SourceClass weakest_source(std::span<const std::string_view> paths) const;
   SourceClass weakest_source(std::initializer_list<std::string_view> paths) const {
     return weakest_source(std::span(paths.begin(), paths.size()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/hash.h"
 #include "layout/shape.h"
 #include "model/window_config.h"
 
@@ -104,9 +105,9 @@ PipelineTask InstructionPipeline::task_of(const InstructionCost& cost, const Com
 }
 
 size_t InstructionPipeline::PlanHash::operator()(const PlanKey& key) const {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const double value : key) hash = (hash ^ std::bit_cast<uint64_t>(value)) * 0x100000001b3;
-  return hash ^ (hash >> 32);
+  Fnv1a hash;
+  for (const double value : key) hash.add_word(std::bit_cast<uint64_t>(value));
+  return hash.value() ^ (hash.value() >> 32);
 }
 
 const PipelinePlan& InstructionPipeline::plan(const PipelineTask& task,

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "base/hash.h"
 #include "model/native_layouts.h"
 #include "report/energy.h"
 #include "tune/lower.h"
@@ -11,10 +12,9 @@
 namespace hlosim {
 namespace {
 
-// FNV-1a over 64-bit words.
 class Hash {
  public:
-  void add(int64_t value) { state_ = (state_ ^ static_cast<uint64_t>(value)) * 0x100000001b3; }
+  void add(int64_t value) { hash_.add_word(static_cast<uint64_t>(value)); }
   void add(double value) { add(std::bit_cast<int64_t>(value)); }
   void add(Picoseconds time) { add(int64_t{time.count()}); }
   void add(Bytes bytes) { add(bytes.count()); }
@@ -25,10 +25,10 @@ class Hash {
   void add(const std::array<Picoseconds, n>& times) {
     for (const Picoseconds time : times) add(time);
   }
-  uint64_t value() const { return state_; }
+  uint64_t value() const { return hash_.value(); }
 
  private:
-  uint64_t state_ = 0xcbf29ce484222325;
+  Fnv1a hash_;
 };
 
 void add_totals(Hash& hash, const Totals& totals) {

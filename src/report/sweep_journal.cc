@@ -10,16 +10,14 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/hash.h"
+
 namespace hlosim {
 namespace {
 
 constexpr size_t kChecksumDigits = 16, kKeyDigits = 32;
 
-uint64_t checksum(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
+uint64_t checksum(std::string_view text) { return Fnv1a().add_text(text).value(); }
 
 bool read_values(std::string_view text, std::vector<double>& values) {
   while (!text.empty()) {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
@@ -177,14 +178,14 @@ class Hash128 {
     for (const char c : text) step(static_cast<unsigned char>(c));
     for (uint64_t size = text.size(), i = 0; i < 8; ++i) step(static_cast<unsigned char>(size >> (8 * i)));
   }
-  std::string text() const { return fmt::format("{:016x}{:016x}", a_, b_); }
+  std::string text() const { return fmt::format("{:016x}{:016x}", a_.value(), b_.value()); }
 
  private:
   void step(unsigned char byte) {
-    a_ = (a_ ^ byte) * 0x100000001b3;
-    b_ = (b_ ^ (byte + 0x9eu)) * 0x100000001b3;
+    a_.add_word(byte);
+    b_.add_word(byte + 0x9eu);
   }
-  uint64_t a_ = 0xcbf29ce484222325, b_ = 0x84222325cbf29ce4;
+  Fnv1a a_, b_ = Fnv1a(0x84222325cbf29ce4);
 };
 
 std::string one_line(std::string text) {

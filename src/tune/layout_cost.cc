@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "base/hash.h"
 #include "layout/sizes.h"
 #include "ops/dataflow.h"
 #include "ops/infer.h"
@@ -23,9 +24,9 @@ LayoutScore& LayoutScore::operator-=(const LayoutScore& other) {
 }
 
 size_t LayoutCosts::KeyHash::operator()(const std::vector<const void*>& key) const {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const void* part : key) hash = (hash ^ reinterpret_cast<uintptr_t>(part)) * 0x100000001b3;
-  return hash ^ (hash >> 29);
+  Fnv1a hash;
+  for (const void* part : key) hash.add_word(reinterpret_cast<uintptr_t>(part));
+  return hash.value() ^ (hash.value() >> 29);
 }
 
 LayoutCosts::LayoutCosts(LayoutProblem& problem, const OpTable& table, const Device& device,
