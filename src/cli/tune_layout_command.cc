@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/run.h"
 #include "cli/simulation_setting.h"
+#include "cli/tuning_output.h"
 #include "hlo/printer.h"
 #include "model/native_layouts.h"
 #include "ops/op_table.h"
@@ -83,8 +84,7 @@ int tune(const Options& options, Streams streams) {
     questions.push_back(*question);
   }
   std::vector<std::unique_ptr<Module>> modules;
-  std::string module_text;
-  std::vector<std::string> texts;
+  TuningOutput output;
   const bool ok = for_each_chosen(options, *setting, streams, modules, [&](Module& module) {
     const Result<Module> ready = ready_module(module, *setting);
     if (!ready) return fail(ready.error());
@@ -95,19 +95,11 @@ int tune(const Options& options, Streams streams) {
     if (!tuning) return fail(tuning.error());
     const LayoutTuningNames names{module.name, setting->device.config.name, tuning_options->objective,
                                   !questions.empty(), static_cast<size_t>(options.top)};
-    texts.push_back(options.format == "json" ? to_json(*tuning, names) : to_text(*tuning, names));
-    module_text += (module_text.empty() ? "" : "\n") + to_text(*tuning->module, op_table());
+    output.add(to_text(*tuning->module, op_table()),
+               options.format == "json" ? to_json(*tuning, names) : to_text(*tuning, names));
     return true;
   });
-  if (texts.empty()) return kExitInput;
-  std::string report;
-  if (options.format == "json")
-    report = json_documents(texts);
-  else
-    for (const std::string& text : texts) report += (report.empty() ? "" : "\n") + text;
-  // Only one of the two can be piped on.
-  (options.output == "-" ? streams.err : streams.out) << report;
-  if (!options.output.empty() && !write_output(options.output, module_text, streams)) return kExitInput;
+  if (output.empty() || !output.write(options.output, options.format, streams)) return kExitInput;
   return ok ? kExitSuccess : kExitInput;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/run.h"
 #include "cli/simulation_setting.h"
+#include "cli/tuning_output.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
 #include "report/prefetch_report.h"
@@ -95,11 +96,8 @@ class Tuning {
     std::vector<std::unique_ptr<Module>> modules;
     const bool ok = for_each_chosen(options_.simulation, *setting, streams_, modules,
                                     [&](Module& module) { return tune(module, *setting, *tuning); });
-    if (!ok) return kExitInput;
-    if (!options_.output.empty() && !write_output(options_.output, text_, streams_)) return kExitInput;
-    if (options_.output != "-")
-      streams_.out << (options_.format == "json" ? json_documents(reports_) : joined());
-    return kExitSuccess;
+    if (output_.empty() || !output_.write(options_.output, options_.format, streams_)) return kExitInput;
+    return ok ? kExitSuccess : kExitInput;
   }
 
  private:
@@ -108,27 +106,18 @@ class Tuning {
     return kExitInput;
   }
 
-  std::string joined() const {
-    std::string text;
-    for (const std::string& report : reports_) text += (text.empty() ? "" : "\n") + report;
-    return text;
-  }
-
   bool tune(const Module& module, const SimulationSetting& setting, const PrefetchOptions& tuning) {
     const Result<PrefetchResult> result = tune_prefetch(module, op_table(), setting.device, tuning);
     if (!result) return fail(result.error()) == kExitSuccess;
-    reports_.push_back(options_.format == "json"
-                           ? prefetch_report_json(*result, setting.device.config)
-                           : prefetch_report_text(*result, setting.device.config, options_.top));
-    if (!text_.empty()) text_ += "\n";
-    text_ += to_text(result->module, op_table());
+    output_.add(to_text(result->module, op_table()),
+                options_.format == "json" ? prefetch_report_json(*result, setting.device.config)
+                                          : prefetch_report_text(*result, setting.device.config, options_.top));
     return true;
   }
 
   const Options& options_;
   Streams streams_;
-  std::vector<std::string> reports_;
-  std::string text_;
+  TuningOutput output_;
 };
 
 }  // namespace
@@ -156,7 +145,7 @@ std::function<int()> declare_tune_prefetch(CLI::App& app, Streams streams) {
   app.add_flag("--list-knobs", options->list_knobs,
                "What --knob can set, with the values that hold without it");
   app.add_option("-o,--output", options->output,
-                 "Write the rewritten module here; - is standard output, without report");
+                 "Write the rewritten module here; with -, the report goes to standard error");
   app.add_option("--format", options->format, "Form of the report: text, json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/run.h"
 #include "cli/simulation_setting.h"
+#include "cli/tuning_output.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
 #include "report/schedule_report.h"
@@ -67,23 +68,14 @@ class Tuning {
     std::vector<std::unique_ptr<Module>> modules;
     const bool ok = for_each_chosen(options_.simulation, *setting, streams_, modules,
                                     [&](Module& module) { return tune(module, *setting, *knobs); });
-    if (!ok) return kExitInput;
-    if (!options_.output.empty() && !write_output(options_.output, text_, streams_)) return kExitInput;
-    if (options_.output != "-")
-      streams_.out << (options_.format == "json" ? json_documents(reports_) : fmt::format("{}", joined()));
-    return kExitSuccess;
+    if (output_.empty() || !output_.write(options_.output, options_.format, streams_)) return kExitInput;
+    return ok ? kExitSuccess : kExitInput;
   }
 
  private:
   int fail(const Diagnostic& diagnostic) {
     streams_.err << render(diagnostic);
     return kExitInput;
-  }
-
-  std::string joined() const {
-    std::string text;
-    for (const std::string& report : reports_) text += (text.empty() ? "" : "\n") + report;
-    return text;
   }
 
   bool tune(Module& module, const SimulationSetting& setting, const LatencyScheduleOptions& knobs) {
@@ -93,18 +85,15 @@ class Tuning {
     const Result<LatencySchedule> schedule =
         tune_schedule(lowers ? *lowered : module, op_table(), setting.device, knobs);
     if (!schedule) return fail(schedule.error()) == kExitSuccess;
-    reports_.push_back(options_.format == "json"
-                           ? schedule_report_json(*schedule, setting.device.config)
-                           : schedule_report_text(*schedule, setting.device.config, options_.top));
-    if (!text_.empty()) text_ += "\n";
-    text_ += to_text(schedule->module, op_table());
+    output_.add(to_text(schedule->module, op_table()),
+                options_.format == "json" ? schedule_report_json(*schedule, setting.device.config)
+                                          : schedule_report_text(*schedule, setting.device.config, options_.top));
     return true;
   }
 
   const Options& options_;
   Streams streams_;
-  std::vector<std::string> reports_;
-  std::string text_;
+  TuningOutput output_;
 };
 
 }  // namespace
@@ -121,7 +110,7 @@ std::function<int()> declare_tune_schedule(CLI::App& app, Streams streams) {
   app.add_flag("--no-split", options->no_split, "Leave synchronous collectives as they are");
   app.add_flag("--always", options->always, "Take the new order even where the old one is faster");
   app.add_option("-o,--output", options->output,
-                 "Write the scheduled module here; - is standard output, without report");
+                 "Write the scheduled module here; with -, the report goes to standard error");
   app.add_option("--format", options->format, "Form of the report: text, json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
