@@ -211,9 +211,12 @@ std::optional<Value> parse_yaml(const SourcePtr& source, DiagnosticList& problem
     problems.add(error_at(source, 0, "YAML: nested too deeply"));
   } catch (const YAML::Exception& error) {
     const uint32_t at = error.mark.is_null() ? 0 : static_cast<uint32_t>(std::max(error.mark.pos, 0));
+    const bool anchor = error.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR;
     const bool tab = source->line_at(start + at).starts_with('\t');
     problems.add(error_at(source, start + at, "YAML: " + error.msg,
-                          tab ? "YAML indents by blanks; this line starts with a tab" : ""));
+                          tab      ? "YAML indents by blanks; this line starts with a tab"
+                          : anchor ? "text that begins with * stands in quotes: \"*.hlo\""
+                                   : ""));
   } catch (const std::exception& error) {
     problems.add(error_at(source, 0, std::string("YAML: ") + error.what()));
   }

@@ -10,7 +10,9 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <sstream>
 
+#include "base/hash.h"
 #include "cli/compare_commands.h"
 #include "cli/device_input.h"
 #include "cli/input.h"
@@ -94,34 +96,59 @@ class Gate {
 
   bool read_devices() {
     SimulationOptions one;
-    one.overrides = config_->set;
-    one.topology = config_->topology;
+    for (const GateText& value : config_->set) one.overrides.push_back(value.text);
+    one.topology = config_->topology.text;
     one.slices = config_->slices;
     one.while_trip_count = config_->while_trip_count;
     one.no_lower = !config_->lower;
-    if (!config_->custom_call_costs.empty()) one.custom_call_costs = beside_config(config_->custom_call_costs);
+    const std::string& costs = config_->custom_call_costs.text;
+    if (!costs.empty()) one.custom_call_costs = beside_config(costs);
     for (const GateText& device : config_->devices) {
       std::error_code ignored;
       const std::string path = beside_config(device.text);
       one.device = fs::is_regular_file(path, ignored) ? path : device.text;
       std::optional<SimulationSetting> setting = read_simulation(one, streams_);
-      if (!setting) return fail(error_at(device.place, fmt::format("device '{}' can't be used", device.text)));
+      if (!setting) {
+        const Value& place = culprit(device, one);
+        return fail(error_at(place, fmt::format("device '{}' can't be used{}", device.text,
+                                                &place == &device.place ? "" : " with this")));
+      }
       settings_.push_back(std::move(*setting));
     }
     return read_options_text();
   }
 
+  /// Where the configuration says what `all` fails for: the first part that fails by itself, else the device.
+  const Value& culprit(const GateText& device, const SimulationOptions& all) const {
+    std::ostringstream silent;
+    const auto works = [&](const SimulationOptions& part) {
+      return read_simulation(part, {streams_.in, silent, silent, streams_.ranks, streams_.standard_input}).has_value();
+    };
+    SimulationOptions bare;
+    bare.device = all.device;
+    if (!works(bare)) return device.place;
+    for (const GateText& value : config_->set) {
+      SimulationOptions part = bare;
+      part.overrides = {value.text};
+      if (!works(part)) return value.place;
+    }
+    SimulationOptions part = bare;
+    part.custom_call_costs = all.custom_call_costs;
+    if (!works(part)) return config_->custom_call_costs.place;
+    part = bare;
+    part.topology = all.topology;
+    return works(part) ? device.place : config_->topology.place;
+  }
+
   // What the numbers depend on besides module, device and model.
   bool read_options_text() {
     options_text_ = fmt::format("topology {}, slices {}, while_trip_count {}, lower {}",
-                                config_->topology.empty() ? "of the module" : config_->topology, config_->slices,
+                                config_->topology.text.empty() ? "of the module" : config_->topology.text, config_->slices,
                                 config_->while_trip_count, config_->lower);
-    if (config_->custom_call_costs.empty()) return true;
-    const Result<SourcePtr> costs = read_input(beside_config(config_->custom_call_costs), streams_);
+    if (config_->custom_call_costs.text.empty()) return true;
+    const Result<SourcePtr> costs = read_input(beside_config(config_->custom_call_costs.text), streams_);
     if (!costs) return fail(costs.error());
-    uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-    for (const char c : (*costs)->text()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    options_text_ += fmt::format(", custom_call_costs {:016x}", hash);
+    options_text_ += fmt::format(", custom_call_costs {:016x}", Fnv1a().add_text((*costs)->text()).value());
     return true;
   }
 
@@ -234,7 +261,8 @@ class Gate {
     Baseline baseline;
     baseline.runs = std::move(runs_);
     if (!write_output(baseline_path_, to_json(baseline, HLOSIM_VERSION), streams_)) return kExitInput;
-    streams_.err << fmt::format("hlosim: wrote {}: {} runs\n", baseline_path_, baseline.runs.size());
+    streams_.err << fmt::format("hlosim: wrote {}: {} run{}\n", baseline_path_, baseline.runs.size(),
+                                baseline.runs.size() == 1 ? "" : "s");
     return kExitSuccess;
   }
 

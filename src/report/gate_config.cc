@@ -45,12 +45,12 @@ class Reader {
     else if (item.key == "modules") texts(item, config_.modules);
     else if (item.key == "devices") devices(item);
     else if (item.key == "metrics") metrics(item);
-    else if (item.key == "set") set(item);
-    else if (item.key == "topology") text(item, config_.topology);
+    else if (item.key == "set") texts(item, config_.set);
+    else if (item.key == "topology") placed(item, config_.topology);
     else if (item.key == "slices") whole(item, 1, config_.slices);
     else if (item.key == "while_trip_count") whole(item, 0, config_.while_trip_count);
     else if (item.key == "lower") boolean(item, config_.lower);
-    else if (item.key == "custom_call_costs") text(item, config_.custom_call_costs);
+    else if (item.key == "custom_call_costs") placed(item, config_.custom_call_costs);
     else if (item.key == "limits") limits(item);
     else if (item.key == "on_new") policy(item, config_.on_new);
     else if (item.key == "on_incomparable") policy(item, config_.on_incomparable);
@@ -67,6 +67,9 @@ class Reader {
   }
   void text(const Value& item, std::string& into) {
     if (scalar(item, "text")) into = item.text;
+  }
+  void placed(const Value& item, GateText& into) {
+    if (scalar(item, "text")) into = {item.text, item};
   }
   void boolean(const Value& item, bool& into) {
     if (!scalar(item, "true or false")) return;
@@ -97,11 +100,6 @@ class Reader {
         if (config_.devices[i].text == config_.devices[j].text)
           problems_.add(error_at(config_.devices[i].place,
                                  fmt::format("device '{}' is there twice", shown(config_.devices[i].text))));
-  }
-  void set(const Value& item) {
-    std::vector<GateText> values;
-    texts(item, values);
-    for (GateText& value : values) config_.set.push_back(std::move(value.text));
   }
   void policy(const Value& item, GatePolicy& into) {
     if (!scalar(item, "pass, warn or fail")) return;

@@ -45,11 +45,11 @@ struct GateConfig {
   std::vector<GateText> modules;                  // names with * and ?
   std::vector<GateText> devices;
   std::vector<GateText> metrics;  // regular expressions; empty: all but those of kUngated
-  std::vector<std::string> set;   // path=value for every device
-  std::string topology;
+  std::vector<GateText> set;      // path=value for every device
+  GateText topology;              // may be empty, as custom_call_costs
   int64_t slices = 1;
   int64_t while_trip_count = 1;
-  std::string custom_call_costs;
+  GateText custom_call_costs;
   bool lower = true;
   std::vector<GateLimit> limits;  // the first that fits decides
   GatePolicy on_new = GatePolicy::kWarn;

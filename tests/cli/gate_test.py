@@ -389,6 +389,14 @@ class WrongInput(Folder):
                 ("modules: [m.hlo]\ndevices: [v5e]\nlimits: [{metric: time, relative: much}]\n", "hlosim-gate.yaml:3:35: error: relative"),
                 ("modules: [m.hlo]\ndevices: [v5e]\nmetrics: ['(']\n", "is no regular expression"),
                 ("modules: [m.hlo]\ndevices: [v5e]\non_new: maybe\n", "none of pass, warn, fail"),
+                ("modules: [*.hlo]\ndevices: [v5e]\n", "text that begins with * stands in quotes"),
+                ("modules: [m.hlo]\ndevices: [v5e, v99]\nset: [clock=1 GHz]\n",
+                 "hlosim-gate.yaml:2:16: error: device 'v99' can't be used\n"),
+                ("modules: [m.hlo]\ndevices: [v5e]\nset: [clock=1 GHz, clok=1 GHz]\n",
+                 "hlosim-gate.yaml:3:20: error: device 'v5e' can't be used with this\n"),
+                ("modules: [m.hlo]\ndevices: [v5e]\ntopology: 3xx\n", "hlosim-gate.yaml:3:11: error: device 'v5e' can't"),
+                ("modules: [m.hlo]\ndevices: [v5e]\ncustom_call_costs: none.yaml\n",
+                 "hlosim-gate.yaml:3:20: error: device 'v5e' can't"),
                 ("modules: [none*.hlo]\ndevices: [v5e]\n", "hlosim-gate.yaml:1:11: error: no file fits")):
             self.write("m.hlo", modules.layer())
             self.write("hlosim-gate.yaml", text)
