@@ -37,7 +37,7 @@ class TimelineView extends PictureView {
             ? h("p", {class: "note"}, `Loops show their first ${plural(this.trace.shown_iterations, "iteration")}; the rest of each is one slice.`) : null,
         this.overview, this.canvas,
         legend(kCategoryColours, this.kinds()),
-        h("p", {class: "detail"}, "Drag to pan; ctrl and wheel, or the wheel after a click, zooms; double click zooms to a slice. " +
+        h("p", {class: "detail screen-only"}, "Drag to pan; ctrl and wheel, or the wheel after a click, zooms; double click zooms to a slice. " +
                                   "Curves join a start, its transfer and its done."),
         this.tableBox);
     if (this.slices.track.length === 0) this.element.prepend(h("p", {class: "empty"}, "Nothing takes time: no instruction of this module runs on a unit."));
