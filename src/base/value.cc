@@ -215,7 +215,7 @@ std::optional<Value> parse_yaml(const SourcePtr& source, DiagnosticList& problem
     const bool tab = source->line_at(start + at).starts_with('\t');
     problems.add(error_at(source, start + at, "YAML: " + error.msg,
                           tab      ? "YAML indents by blanks; this line starts with a tab"
-                          : anchor ? "text that begins with * stands in quotes: \"*.hlo\""
+                          : anchor ? "*name stands for what &name marks; text that begins with * needs quotes"
                                    : ""));
   } catch (const std::exception& error) {
     problems.add(error_at(source, 0, std::string("YAML: ") + error.what()));

@@ -389,7 +389,7 @@ class WrongInput(Folder):
                 ("modules: [m.hlo]\ndevices: [v5e]\nlimits: [{metric: time, relative: much}]\n", "hlosim-gate.yaml:3:35: error: relative"),
                 ("modules: [m.hlo]\ndevices: [v5e]\nmetrics: ['(']\n", "is no regular expression"),
                 ("modules: [m.hlo]\ndevices: [v5e]\non_new: maybe\n", "none of pass, warn, fail"),
-                ("modules: [*.hlo]\ndevices: [v5e]\n", "text that begins with * stands in quotes"),
+                ("modules: [*.hlo]\ndevices: [v5e]\n", "text that begins with * needs quotes"),
                 ("modules: [m.hlo]\ndevices: [v5e, v99]\nset: [clock=1 GHz]\n",
                  "hlosim-gate.yaml:2:16: error: device 'v99' can't be used\n"),
                 ("modules: [m.hlo]\ndevices: [v5e]\nset: [clock=1 GHz, clok=1 GHz]\n",
