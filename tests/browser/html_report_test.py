@@ -161,8 +161,11 @@ class HtmlReport(unittest.TestCase):
         self.assertIn(f"in {len(bound):,} operations", lines[0])
         kinds = {}
         for row in rows:
+            name = re.sub(r"\d+", "#", row["op_name"] or row["name"])
+            if not row["op_name"] and row["padded_bytes"]:
+                name += " with " + bytes_text(row["padded_bytes"])
             if row["self_time_ps"]:
-                kinds.setdefault(re.sub(r"\d+", "#", row["op_name"] or row["name"]), []).append(row)
+                kinds.setdefault(name, []).append(row)
         time_of = {name: sum(row["self_time_ps"] for row in members) for name, members in kinds.items()}
         first = max(time_of, key=time_of.get)
         self.assertGreater(len(kinds[first]), 1)

@@ -137,10 +137,12 @@ class ModuleData {
       this.source[row] = file === null ? null : line === null ? file : `${file}:${line}`;
     }
   }
-  /** Names of operations with # in place of numbers: layers of one kind have one. */
+  /** op_name with # in place of numbers; without one, the name likewise and the bytes: layers of one kind have one. */
   get kindOf() {
-    const {op_name, name} = this.columns;
-    return this.kindNames = this.kindNames || Array.from({length: this.rows}, (_, row) => (op_name[row] || name[row]).replace(/\d+/g, "#"));
+    const {op_name, name, padded_bytes} = this.columns;
+    const kind = (row) => op_name[row] ? op_name[row].replace(/\d+/g, "#")
+        : name[row].replace(/\d+/g, "#") + (padded_bytes[row] > 0 ? " with " + bytesText(padded_bytes[row]) : "");
+    return this.kindNames = this.kindNames || Array.from({length: this.rows}, (_, row) => kind(row));
   }
   /** Kinds with their rows and time, the longest first; without those that take no time. */
   kinds() {

@@ -3,7 +3,7 @@
 const kUnitMeanings = {
   HBM: "the main memory", MXU: "the matrix units", VPU: "the vector units", EUP: "the unit for transcendental functions",
   XLU: "the unit that moves data across lanes", VMEM: "the on-chip memory", ICI: "the links between chips", DCN: "the network between slices",
-  scalar: "the scalar unit", overhead: "what starting an operation costs",
+  wait: "waiting for transfers", scalar: "the scalar unit", overhead: "what starting an operation costs",
 };
 
 class SummaryView {
@@ -59,7 +59,8 @@ class SummaryView {
       lines.push(line(waits.some(([ps]) => ps > 0.05 * total) ? "warn" : "", "The core spends ",
                       link(waits.map(([ps, what]) => `${share(ps)} ${what}`).join(" and "), "transfers"), "."));
     else if (transfers > 0)
-      lines.push(line("fine", link(`All ${grouped(transfers)} copies and collectives`, "transfers"), " are hidden behind other work."));
+      lines.push(line("fine", link(transfers === 1 ? "The only transfer" : `All ${grouped(transfers)} copies and collectives`, "transfers"),
+                      transfers === 1 ? " is" : " are", " hidden behind other work."));
     const full = memory.spaces.filter((space) => space.capacity_bytes > 0).map((space) => [space.peak_bytes / space.capacity_bytes, space]);
     full.sort((a, b) => b[0] - a[0]);
     if (full.length > 0 && report.findings.length === 0)
@@ -195,7 +196,7 @@ class SummaryView {
                 h("td", {class: "number"}, grouped(rows.length)),
                 h("td", {class: "number", title: exactTime(time)}, timeText(time)),
                 h("td", {class: "number"}, percentText(time / total)))))),
-            h("p", {class: "detail"}, "The same op_name or, without one, the same name but for numbers, written as #.")];
+            h("p", {class: "detail"}, "The same op_name but for numbers, written as #; without op_name, the same name and bytes.")];
   }
 
   longest() {

@@ -47,7 +47,7 @@ class OperationsView {
                h("option", {value: ""}, label), values.map((value) => h("option", {value}, value)));
     };
     this.choices = [choice("category", "every category"), choice("bound_by", "every bound"), choice("opcode", "every opcode")];
-    this.grouping = h("select", {"aria-label": "Group by", id: "operation-group", title: "kind: op_name, or name, without numbers",
+    this.grouping = h("select", {"aria-label": "Group by", id: "operation-group", title: "kind: op_name without numbers, else name and bytes",
                                   onchange: () => this.regroup()},
                       [["", "no groups"], ["opcode", "by opcode"], ["computation", "by computation"], ["source", "by source line"],
                        ["category", "by category"], ["bound_by", "by bound"], ["op_name", "by op_name"], ["kind", "by kind"]].map(
