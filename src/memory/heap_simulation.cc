@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <tuple>
 
+#include "ops/custom_call_targets.h"
+
 namespace hlosim {
 namespace {
 
 class HeapSimulation {
  public:
   HeapSimulation(const Interference& interference, const AliasedBuffers& buffers,
-                 std::span<const ValueIndex> values, std::span<const int64_t> sizes)
+                 std::span<const ValueIndex> values, std::span<const int64_t> sizes, int64_t alignment)
       : interference_(interference),
         buffers_(buffers),
         sizes_(sizes),
+        alignment_(alignment),
         item_of_(interference.values().size(), -1),
         placed_member_(static_cast<size_t>(buffers.size()), -1),
         values_(values.begin(), values.end()) {
@@ -59,6 +62,7 @@ class HeapSimulation {
 
   void allocate(size_t i) {
     const ValueIndex value = values_[i];
+    free_slices(value, i);
     int32_t& member = placed_member_[static_cast<size_t>(buffers_.of(value))];
     int32_t shares = member;
     if (shares < 0) shares = operand_to_take_over(value);
@@ -79,6 +83,35 @@ class HeapSimulation {
     items_[i].end = std::max(clock_, items_[i].start);
     if (items_[i].size > 0) ++clock_;
     now_ -= items_[i].size;
+  }
+
+  /// What joins slices lies where they lie, side by side; they are freed before its place is taken.
+  void free_slices(ValueIndex value, size_t i) {
+    const Instruction& join = interference_.definer(value);
+    if (!interference_.takes_over_temporaries() || !is_concat_bitcast(join) ||
+        buffers_.values(buffers_.of(value)).size() != 1)
+      return;
+    std::vector<int32_t> slices;
+    int64_t bytes = 0;
+    for (const InstructionId operand : join.operands) {
+      const ValueIndex slice = interference_.values().at(interference_.places().first(operand));
+      const int32_t item = slice == kNoValue ? -1 : item_of_[static_cast<size_t>(slice)];
+      if (item < 0 || is_freed_[static_cast<size_t>(item)] || range(slice).end != range(value).start ||
+          buffers_.values(buffers_.of(slice)).size() != 1)
+        return;
+      const PackItem& place = items_[static_cast<size_t>(item)];
+      if (place.group != item || place.size % alignment_ != 0) return;
+      slices.push_back(item);
+      bytes += items_[static_cast<size_t>(item)].size;
+    }
+    if (bytes != sizes_[static_cast<size_t>(value)]) return;
+    bytes = 0;
+    for (const int32_t item : slices) {
+      PackItem& slice = items_[static_cast<size_t>(item)];
+      free(static_cast<size_t>(item));
+      slice.group = static_cast<int32_t>(i), slice.shift = bytes;
+      bytes += slice.size;
+    }
   }
 
   /// The first operand that ends right here and may be written over; freed before its place is taken.
@@ -103,6 +136,7 @@ class HeapSimulation {
   const Interference& interference_;
   const AliasedBuffers& buffers_;
   std::span<const int64_t> sizes_;
+  int64_t alignment_;
   std::vector<int32_t> item_of_;        // by value
   std::vector<int32_t> placed_member_;  // by buffer
   std::vector<ValueIndex> values_;      // by item
@@ -116,7 +150,7 @@ class HeapSimulation {
 
 Heap simulate_heap(const Interference& interference, const AliasedBuffers& buffers,
                    std::span<const ValueIndex> values, std::span<const int64_t> sizes, int64_t alignment) {
-  HeapSimulation simulation(interference, buffers, values, sizes);
+  HeapSimulation simulation(interference, buffers, values, sizes, alignment);
   const std::vector<PackItem> items = simulation.run();
   const Packing packing = pack_best(items, alignment);
   Heap heap;
@@ -134,7 +168,7 @@ int64_t least_bytes(const Interference& interference, const AliasedBuffers& buff
     if (const auto value = static_cast<ValueIndex>(i);
         interference.range(value).known() && !dataflow(interference.definer(value).opcode).is_constant)
       scheduled.push_back(value);
-  HeapSimulation simulation(interference, buffers, scheduled, sizes);
+  HeapSimulation simulation(interference, buffers, scheduled, sizes, 1);
   simulation.run();
   return simulation.peak();
 }

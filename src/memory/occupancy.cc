@@ -8,6 +8,7 @@
 
 #include "layout/sizes.h"
 #include "memory/live_range.h"
+#include "ops/custom_call_targets.h"
 
 namespace hlosim {
 namespace {
@@ -26,6 +27,18 @@ std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrde
   schedule = flatten(graph, order);
   const std::vector<LiveRange> ranges = live_ranges(graph, places, *values, aliased, schedule);
   const int32_t last_step = schedule.end() - 1;
+  // Slices that are joined become the array where they lie.
+  IdMap<InstructionId, int32_t> joined_at(module.instructions.size(), -1);
+  for (const InstructionId step : schedule.steps)
+    if (is_concat_bitcast(module[step]))
+      for (const InstructionId slice : module[step].operands) joined_at[slice] = schedule.step_of[step];
+  const auto joined_at_of = [&](BufferIndex buffer) {
+    int32_t at = -1;
+    for (const ValueIndex value : aliased.values(buffer))
+      for (const Place place : values->positions(value))
+        if (places.part(place) == 0) at = std::max(at, joined_at[places.instruction(place)]);
+    return at;
+  };
   std::vector<LiveBuffer> found;
   for (BufferIndex buffer = 0; buffer < aliased.size(); ++buffer) {
     LiveBuffer live;
@@ -49,6 +62,7 @@ std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrde
       live.is_parameter |= definer.parameter_number >= 0 && definer.parent == module.entry;
       live.is_constant |= dataflow(definer.opcode).is_constant;
     }
+    if (const int32_t joined = joined_at_of(buffer); joined == live.last && live.first < joined) --live.last;
     if (live.instruction.valid()) found.push_back(std::move(live));
   }
   std::stable_sort(found.begin(), found.end(), [&](const LiveBuffer& a, const LiveBuffer& b) {

@@ -69,7 +69,7 @@ class Packer {
       int64_t size = 0;
       times.clear();
       for (const int32_t member : members) {
-        size = std::max(size, item(member).size);
+        size = std::max(size, item(member).shift + item(member).size);
         times.push_back(spans_[static_cast<size_t>(member)]);
       }
       if (size == 0) continue;
@@ -77,9 +77,10 @@ class Packer {
       const int64_t unit = taken.best_gap(times, units(size)), offset = unit * alignment_;
       packing.size = std::max(packing.size, offset + size);
       for (const int32_t member : members) {
-        packing.offset[static_cast<size_t>(member)] = offset;
-        if (item(member).size > 0)
-          taken.take(spans_[static_cast<size_t>(member)], {unit, unit + units(item(member).size)});
+        packing.offset[static_cast<size_t>(member)] = offset + item(member).shift;
+        if (item(member).size == 0) continue;
+        const int64_t begin = unit + units(item(member).shift);
+        taken.take(spans_[static_cast<size_t>(member)], {begin, begin + units(item(member).size)});
       }
     }
     return packing;

@@ -13,6 +13,7 @@ struct PackItem {
   int64_t start = 0, end = 0;
   int32_t group = -1;  // the item that this one lies with, at the same offset; its own number: none
   int64_t order = 0;   // decides between equals
+  int64_t shift = 0;   // it lies so many bytes behind its group: a multiple of the alignment
 };
 
 struct Packing {
@@ -33,7 +34,7 @@ Packing pack(std::span<const PackItem> items, int64_t alignment, PackOrder order
 Packing pack_best(std::span<const PackItem> items, int64_t alignment);
 
 /// The most bytes needed at one time: what no packing can be smaller than. Items of one group that are needed
-/// at the same time count once.
+/// at the same time count once. Requires: no shifts.
 int64_t peak_of(std::span<const PackItem> items);
 
 }  // namespace hlosim

@@ -12,6 +12,7 @@
 #include "model/instruction_pipeline.h"
 #include "model/memory_system.h"
 #include "model/provenances.h"
+#include "ops/custom_call_targets.h"
 #include "ops/infer.h"
 
 namespace hlosim {
@@ -84,6 +85,7 @@ class CostModel {
       compute = add_plain(cost, instruction);
     }
     const bool custom = apply_custom(cost, instruction, compute);
+    if (!custom && is_concat_bitcast(instruction)) return {};
     if (!custom) add_compute(cost, compute);
     add_memory_time(cost, compute);
     if (!custom && compute.scattered_accesses == 0 && !def.has(kHostTransfer) && !def.has(kCollective))

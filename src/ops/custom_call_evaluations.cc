@@ -5,6 +5,7 @@
 
 #include "ops/called_checks.h"
 #include "ops/custom_call_targets.h"
+#include "ops/data_movement_evaluation.h"
 #include "ops/require.h"
 
 namespace hlosim {
@@ -42,6 +43,24 @@ Evaluation evaluate_identity_call(EvaluateContext& op) {
   return [](Invocation& call) {
     for (size_t i = 0; i < call.result_count(); ++i) call.set_result(call.take(i), i);
   };
+}
+
+/// Slices of one array that lie side by side are the array.
+Evaluation evaluate_concat_bitcast(EvaluateContext& op) {
+  const ShapeRef result = op.shape();
+  int64_t along = 0, joined = 0;
+  bool fits = result->is_array() && result->rank() > 0 && op.operand_count() > 0;
+  for (int64_t i = 0; fits && i < op.operand_count(); ++i) {
+    const ShapeRef operand = op.operand_shape(i);
+    fits = operand->is_array() && operand->rank() == result->rank();
+    for (int64_t d = 0; fits && i == 0 && d < result->rank(); ++d)
+      if (operand->dim(d) != result->dim(d)) along = d;
+    for (int64_t d = 0; fits && d < result->rank(); ++d)
+      if (d != along) fits = operand->dim(d) == result->dim(d);
+    if (fits) joined += operand->dim(along);
+  }
+  if (!fits || joined != result->dim(along)) return refuse_shapes(op, "not slices of it");
+  return evaluate_joined(op, along);
 }
 
 Evaluation evaluate_called_computation(EvaluateContext& op) {

@@ -8,6 +8,7 @@ namespace hlosim {
 
 /// The result's leaves are the operands'. Refused where shapes differ: a shard of what several devices hold.
 Evaluation evaluate_identity_call(EvaluateContext& op);
+Evaluation evaluate_concat_bitcast(EvaluateContext& op);
 /// The called computation is what the call does; refused without one.
 Evaluation evaluate_called_computation(EvaluateContext& op);
 /// Zeros. XLA leaves the elements unspecified; zeros make runs repeatable.

@@ -122,6 +122,8 @@ struct Target {
   InstructionId (*spell_out)(Spelling&) = nullptr;
 };
 
+constexpr std::string_view kConcatBitcast = "ConcatBitcast";
+
 constexpr Target kTargets[] = {
     // Annotations of partitioning, placement, layout and inlining.
     {"Sharding", nothing, evaluate_identity_call},
@@ -141,6 +143,8 @@ constexpr Target kTargets[] = {
     {"CreateBuffer", nothing},
     {"Pin", nothing, evaluate_identity_call},
     {"Unpin", nothing, evaluate_identity_call},
+    // Slices that a compiler has fetched one by one, side by side.
+    {kConcatBitcast, nothing, evaluate_concat_bitcast},
     // Moves.
     {"MoveToHost", copies, evaluate_identity_call},
     {"MoveToDevice", copies, evaluate_identity_call},
@@ -195,6 +199,12 @@ Evaluation handled_call(const EvaluateContext& op, const CustomCallHandlers::Han
 std::string_view custom_call_target(const OpContext& op) {
   const std::string_view quoted = op.text(AttrKey::kCustomCallTarget);
   return quoted.size() >= 2 ? quoted.substr(1, quoted.size() - 2) : quoted;
+}
+
+bool is_concat_bitcast(const Instruction& instruction) {
+  const Attr* quoted = instruction.find(AttrKey::kCustomCallTarget);
+  return quoted && quoted->text().size() > 2 &&
+         quoted->text().substr(1, quoted->text().size() - 2) == kConcatBitcast;
 }
 
 void custom_call_work(const OpContext& op, Work& work) {

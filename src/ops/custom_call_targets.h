@@ -11,6 +11,9 @@ namespace hlosim {
 /// The target without its quotes.
 std::string_view custom_call_target(const OpContext& op);
 
+/// Joins slices that lie side by side, as compilers write prefetches in several parts: no instruction runs.
+bool is_concat_bitcast(const Instruction& instruction);
+
 /// Work of a custom call: by its target where that is known, else the bytes of operands and result
 /// under Work::unmodelled.
 void custom_call_work(const OpContext& op, Work& work);

@@ -23,6 +23,8 @@ Evaluation evaluate_converted(EvaluateContext& op);
 Evaluation evaluate_bitcast(EvaluateContext& op);
 Evaluation evaluate_bitcast_convert(EvaluateContext& op);
 Evaluation evaluate_concatenate(EvaluateContext& op);
+/// The operands side by side along a dimension. Requires: they agree in all others, as the result does.
+Evaluation evaluate_joined(EvaluateContext& op, int64_t dimension);
 Evaluation evaluate_iota(EvaluateContext& op);
 /// The dimension along which an iota counts; -1: `op` is none.
 int64_t counted_dimension(const OpContext& op);

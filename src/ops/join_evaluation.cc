@@ -7,8 +7,12 @@
 namespace hlosim {
 
 Evaluation evaluate_concatenate(EvaluateContext& op) {
+  return evaluate_joined(op, op.ints(AttrKey::kDimensions)[0]);
+}
+
+Evaluation evaluate_joined(EvaluateContext& op, int64_t dimension) {
   const ShapeRef result = op.shape();
-  const auto along = static_cast<size_t>(op.ints(AttrKey::kDimensions)[0]);
+  const auto along = static_cast<size_t>(dimension);
   const int64_t width = byte_width(result->element_type);
   const std::vector<int64_t> strides = dense_strides(result->dimensions);
   struct Part {

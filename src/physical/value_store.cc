@@ -9,6 +9,7 @@
 #include "hlo/finding.h"
 #include "layout/bitcast.h"
 #include "layout/sizes.h"
+#include "ops/custom_call_targets.h"
 #include "ops/dataflow.h"
 
 namespace hlosim {
@@ -154,6 +155,21 @@ bool ValueStore::may_write(ValueIndex value, const Location& at) {
   return free;
 }
 
+/// A slice lies where the array that it becomes a part of has it.
+bool ValueStore::joins_there(ValueIndex value, ValueIndex slice) const {
+  const Instruction& join = module_[analysis_.definer(value)];
+  if (!is_concat_bitcast(join)) return false;
+  Location expected = placement_.of(value);
+  for (const InstructionId operand : join.operands) {
+    const ValueIndex part = analysis_.values.at(analysis_.places.first(operand));
+    if (part == kNoValue) return false;
+    expected.size = placement_.of(part).size;
+    if (part == slice) return placement_.of(part) == expected;
+    expected.start += expected.size;
+  }
+  return false;
+}
+
 bool ValueStore::may_replace(ValueIndex value, const Location& at, const WrittenPiece& there) {
   const ValueIndex before = there.by.value;
   if (before == value || there.by.turn != current(before).turn) return true;
@@ -166,6 +182,7 @@ bool ValueStore::may_replace(ValueIndex value, const Location& at, const Written
     if (range.known() && range.end == step_ && place.start == at.start &&
         interference_.takes_over(value, before))
       return true;
+    if (range.known() && range.end == step_ && joins_there(value, before)) return true;
   }
   add_fault(FaultKind::kOverlap,
             fmt::format("{} is written to {} over {} at {}, {}", name(value), describe(at), name(before),

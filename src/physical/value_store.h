@@ -108,6 +108,7 @@ class ValueStore {
   Current& new_turn(Place place);
   bool claim(Place place);
   bool may_write(ValueIndex value, const Location& at);
+  bool joins_there(ValueIndex value, ValueIndex slice) const;
   bool may_replace(ValueIndex value, const Location& at, const WrittenPiece& there);
   bool check_read(Place place, bool may_be_under_way);
   void check_bitcast(Place from, Place to);

@@ -32,6 +32,7 @@ class Planner {
     if (def.has(kCollective)) return collective();
     if (def.has(kCopyStart)) return copy();
     if (def.has(kHostTransfer)) return host_transfer();
+    if (const InstructionId slice = fetched_slice(); slice.valid()) return copied_slice(slice);
     return computation();
   }
 
@@ -52,8 +53,31 @@ class Planner {
   }
 
   TransferPlan copy() {
-    const ShapeRef source = c_.module[instruction_.operands[0]].shape,
-                   target = instruction_.shape->elements[0];
+    return copy(c_.module[instruction_.operands[0]].shape, instruction_.shape->elements[0]);
+  }
+
+  /// A part of an array that is fetched as it stands, row by row; invalid: the start calls something else.
+  InstructionId fetched_slice() const {
+    const Attr* calls = instruction_.find(AttrKey::kCalls);
+    if (!calls || instruction_.operands.size() != 1) return {};
+    const InstructionId root = c_.module[calls->computations()[0]].root;
+    const Instruction& slice = c_.module[root];
+    if (slice.opcode != Opcode::kSlice || c_.module[slice.operands[0]].parameter_number != 0) return {};
+    const auto bounds = slice.find(AttrKey::kSlice)->int_lists();
+    const bool whole_rows = std::all_of(bounds.begin(), bounds.end(), [](const auto& one) { return one[2] == 1; });
+    return whole_rows ? root : InstructionId{};
+  }
+
+  /// It goes the way of copies.
+  TransferPlan copied_slice(InstructionId slice) {
+    const InstructionCost& moved = c_.costs[slice];
+    plan_.cost.traffic = moved.traffic;
+    plan_.cost.logical_bytes = moved.logical_bytes, plan_.cost.padded_bytes = moved.padded_bytes;
+    plan_.cost.category = CostCategory::kData;
+    return copy(c_.module[instruction_.operands[0]].shape, c_.module[slice].shape);
+  }
+
+  TransferPlan copy(ShapeRef source, ShapeRef target) {
     const size_t from = c_.memory.space_of(source->memory_space());
     const size_t to = c_.memory.space_of(target->memory_space());
     const bool host = c_.memory.on_host(from) || c_.memory.on_host(to);

@@ -280,7 +280,9 @@ class Tuner {
     if (!options_.knobs.enable_cross_program_prefetch) return best;
     for (size_t v = 0; v < plans.size(); ++v) {
       const PrefetchValue& value = model.problem.values[v];
-      if (!value.is_parameter || plans[v].copies.empty() || plans[v].copies[0].start != 0) continue;
+      if (!value.is_parameter || plans[v].copies.empty() || plans[v].copies[0].start != 0 ||
+          plans[v].copies[0].second >= 0)
+        continue;
       if (best < 0 || value.bytes > model.problem.values[static_cast<size_t>(best)].bytes)
         best = static_cast<int32_t>(v);
     }
@@ -328,11 +330,11 @@ class Tuner {
         row.value = std::string(value.name);
         row.computation = std::string(kept.module[model.regions[static_cast<size_t>(value.region)]].name);
         row.offset = kept.packed.offsets[v][i];
-        row.size = value.bytes;
+        row.size = all[i].bytes;
         row.first = at.first, row.last = at.last;
         row.from = std::string(problem.steps[static_cast<size_t>(at.first)].name);
         row.to = std::string(problem.steps[static_cast<size_t>(at.last)].name);
-        row.reason = reason(value, plan, i);
+        row.reason = reason(value, plan, all[i]);
         rows.emplace_back(at.first, std::move(row));
       }
     }
@@ -347,18 +349,18 @@ class Tuner {
       add_assumption(fmt::format("{} values went back to HBM: no gap was large enough", kept.packed.dropped));
   }
 
-  static std::string reason(const PrefetchValue& value, const ValuePlan& plan, size_t stay) {
+  static std::string reason(const PrefetchValue& value, const ValuePlan& plan, const Stay& stay) {
     const auto uses = [](int64_t count) { return fmt::format("{} use{}", count, count == 1 ? "" : "s"); };
-    if (plan.made_on_chip && stay == 0) {
+    if (stay.copy < 0) {
       std::string text =
           plan.kept_until < 0 ? "made here" : fmt::format("made here for {}", uses(plan.kept_until + 1));
       if (plan.evict_done >= 0) text += ", then written back";
       return text;
     }
-    const PlannedCopy& copy = plan.copies[stay - (plan.made_on_chip ? 1 : 0)];
-    const int32_t ahead = value.uses[static_cast<size_t>(copy.first)].position - copy.start;
-    return fmt::format("copied in {} step{} ahead for {}", ahead, ahead == 1 ? "" : "s",
-                       uses(copy.last - copy.first + 1));
+    const PlannedCopy& copy = plan.copies[static_cast<size_t>(stay.copy)];
+    const int32_t ahead = value.uses[static_cast<size_t>(copy.first)].position - stay.first;
+    return fmt::format("{} {} step{} ahead for {}", stay.half < 0 ? "copied in" : "half copied in", ahead,
+                       ahead == 1 ? "" : "s", uses(copy.last - copy.first + 1));
   }
 
   void add_assumption(const std::string& text) {

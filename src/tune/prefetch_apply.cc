@@ -49,7 +49,7 @@ class PlanWriter {
     InstructionId id;
   };
   struct Gap {
-    std::vector<InstructionId> dones;
+    std::vector<InstructionId> dones, joins;
     std::vector<Start> starts;
   };
   using Slot = PrefetchOrigin::Slot;
@@ -86,8 +86,11 @@ class PlanWriter {
     for (size_t c = 0; c < plan.copies.size(); ++c) {
       const PlannedCopy& planned = plan.copies[c];
       const int32_t done = value.uses[static_cast<size_t>(planned.first)].position;
-      const InstructionId there = copy(value.region, in_hbm, shape, model_.chip.space, planned.start, done,
-                                       value.copy_in, v == cross_program_ && c == 0);
+      const InstructionId there =
+          planned.second >= 0
+              ? copy_halves(v, in_hbm, shape, planned, done)
+              : copy(value.region, in_hbm, shape, model_.chip.space, planned.start, done, value.copy_in,
+                     v == cross_program_ && c == 0);
       for (size_t i = 0; i < where.size(); ++i) {
         if (where[i] != c + 2) continue;
         redirect(origin, i, there);
@@ -101,10 +104,7 @@ class PlanWriter {
                      int32_t done, double length, bool cross_program) {
     const ComputationId parent = model_.regions[static_cast<size_t>(region)];
     const ShapeRef to = in_space(shape, space);
-    const ShapeRef u32 = module_.shapes().scalar(ElementType::kU32);
-    const ShapeRef context =
-        in_space(module_.shapes().with_layout(u32, module_.shapes().default_layout(0)), kSyncFlagSpace);
-    const ShapeRef parts[] = {to, module_[from].shape, context};
+    const ShapeRef parts[] = {to, module_[from].shape, context()};
     std::vector<Attr> attrs;
     if (cross_program) attrs.push_back(Attr::make_int(AttrKey::kCrossProgramPrefetchIndex, 0));
     const InstructionId source[] = {from};
@@ -112,6 +112,73 @@ class PlanWriter {
         editor_.add(parent, Opcode::kCopyStart, "copy-start", module_.shapes().tuple(parts), source, attrs);
     const InstructionId started[] = {begin};
     const InstructionId end = editor_.add(parent, Opcode::kCopyDone, "copy-done", to, started);
+    put_in_gaps(region, begin, end, start, done, length);
+    return end;
+  }
+
+  /// Slices one after the other, joined where they lie.
+  InstructionId copy_halves(int32_t v, InstructionId from, ShapeRef shape, const PlannedCopy& planned,
+                            int32_t done) {
+    const PrefetchValue& value = model_.problem.values[static_cast<size_t>(v)];
+    const PrefetchOrigin& origin = model_.origins[static_cast<size_t>(v)];
+    const ComputationId parent = model_.regions[static_cast<size_t>(value.region)];
+    const int64_t end = shape->dim(origin.cut);
+    InstructionId dones[2];
+    for (const size_t half : {0, 1}) {
+      const int64_t first = half == 0 ? 0 : origin.cut_at, last = half == 0 ? origin.cut_at : end;
+      std::vector<int64_t> size(shape->dimensions.begin(), shape->dimensions.end());
+      size[static_cast<size_t>(origin.cut)] = last - first;
+      const ShapeRef part = module_.shapes().with_layout(module_.shapes().with_dimensions(shape, size), shape->layout);
+      const ShapeRef to = in_space(part, model_.chip.space);
+      const ComputationId slice = slice_computation(module_[from].shape, to, origin.cut, first, last);
+      const ShapeRef sources[] = {module_[from].shape};
+      const ShapeRef parts[] = {module_.shapes().tuple(sources), to, context()};
+      const ComputationId called[] = {slice};
+      const Attr attrs[] = {Attr::make_list(
+          AttrKey::kCalls, AttrSyntax::kComputation,
+          std::span<const ComputationId>(module_.arena().copy(std::span<const ComputationId>(called))))};
+      const InstructionId source[] = {from};
+      const InstructionId begin = editor_.add(parent, Opcode::kAsyncStart, "slice-start",
+                                              module_.shapes().tuple(parts), source, attrs);
+      const InstructionId started[] = {begin};
+      dones[half] = editor_.add(parent, Opcode::kAsyncDone, "slice-done", to, started);
+      put_in_gaps(value.region, begin, dones[half], half == 0 ? planned.start : planned.second, done,
+                  value.halves[half].copy_in);
+    }
+    const Attr target[] = {
+        Attr::make_text(AttrKey::kCustomCallTarget, AttrSyntax::kString, "\"ConcatBitcast\"")};
+    const InstructionId joined = editor_.add(parent, Opcode::kCustomCall, "concat-bitcast",
+                                             in_space(shape, model_.chip.space), dones, target);
+    gaps_[static_cast<size_t>(value.region)][static_cast<size_t>(done)].joins.push_back(joined);
+    return joined;
+  }
+
+  /// What such a start runs.
+  ComputationId slice_computation(ShapeRef from, ShapeRef to, int64_t dimension, int64_t first, int64_t last) {
+    const ComputationId id = editor_.add_computation("async_slice");
+    module_.computations[id].is_async_sugar = true;
+    const InstructionId operand[] = {editor_.add_parameter(id, "param", from)};
+    std::vector<std::span<const int64_t>> bounds;
+    for (int64_t d = 0; d < from->rank(); ++d) {
+      const int64_t own[] = {d == dimension ? first : 0, d == dimension ? last : from->dim(d), 1};
+      bounds.push_back(module_.arena().copy(std::span<const int64_t>(own)));
+    }
+    const Attr attrs[] = {Attr::make_list<std::span<const int64_t>>(
+        AttrKey::kSlice, AttrSyntax::kSlices,
+        module_.arena().copy(std::span<const std::span<const int64_t>>(bounds)))};
+    const InstructionId root = editor_.add(id, Opcode::kSlice, "slice", to, operand, attrs);
+    module_.computations[id].instructions.push_back(root);
+    module_.computations[id].root = root;
+    return id;
+  }
+
+  ShapeRef context() {
+    const ShapeRef u32 = module_.shapes().scalar(ElementType::kU32);
+    return in_space(module_.shapes().with_layout(u32, module_.shapes().default_layout(0)), kSyncFlagSpace);
+  }
+
+  void put_in_gaps(int32_t region, InstructionId begin, InstructionId end, int32_t start, int32_t done,
+                   double length) {
     std::vector<Gap>& gaps = gaps_[static_cast<size_t>(region)];
     // In the order of the simulator.
     std::vector<Start>& starts = gaps[static_cast<size_t>(start)].starts;
@@ -120,7 +187,6 @@ class PlanWriter {
     });
     starts.insert(later, {done, length, begin});
     gaps[static_cast<size_t>(done)].dones.push_back(end);
-    return end;
   }
 
   /// Every name of the array is of one on the chip; the fusion that makes it knows.
@@ -213,6 +279,7 @@ class PlanWriter {
     const auto write_gap = [&] {
       const Gap& gap = gaps_[region][static_cast<size_t>(position)];
       for (const InstructionId done : gap.dones) emit(done);
+      for (const InstructionId join : gap.joins) emit(join);
       for (const Start& start : gap.starts) emit(start.id);
     };
     write_gap();

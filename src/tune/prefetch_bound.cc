@@ -238,9 +238,13 @@ void add_copies(const PrefetchProblem& problem, const PrefetchValue& value, int3
     for (int32_t last = i; last < uses; ++last) {
       if (value.uses[static_cast<size_t>(last)].bit < 0) continue;
       for (int32_t start = value.made_at + 1; start < value.uses[static_cast<size_t>(i)].position; ++start) {
-        plan.copies.push_back({start, i, last});
-        add_copies(problem, value, last + 1, plan, most, found);
-        plan.copies.pop_back();
+        const int32_t done = value.uses[static_cast<size_t>(i)].position;
+        for (int32_t second = -1; second < done && (second < 0 || value.has_halves());
+             second = second < 0 ? start + 1 : second + 1) {
+          plan.copies.push_back({start, i, last, second});
+          add_copies(problem, value, last + 1, plan, most, found);
+          plan.copies.pop_back();
+        }
       }
     }
   }

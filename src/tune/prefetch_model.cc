@@ -52,6 +52,7 @@ class ModelBuilder {
 
  private:
   PrefetchProblem& problem() { return out_.problem; }
+  const PrefetchProblem& problem() const { return out_.problem; }
   const OpDef& def(InstructionId id) const { return table_[module_[id].opcode]; }
   bool is_fusion(InstructionId id) const { return def(id).has(kFusion); }
 
@@ -241,7 +242,7 @@ class ModelBuilder {
     for (size_t i = 0; i < may.size(); ++i)
       if (may[i]) value.uses[i].bit = add_site(origin.slots[i][0].user);
     if (value.sites() == 0) return;
-    set_copies(value);
+    set_copies(value, shape, origin);
     value.looks_like_activation = value.is_parameter && looks_like_activation(origin);
     problem().values.push_back(std::move(value));
     out_.origins.push_back(std::move(origin));
@@ -296,17 +297,47 @@ class ModelBuilder {
   }
 
   /// One number for all copies: that of the largest.
-  void set_copies(PrefetchValue& value) {
+  void set_copies(PrefetchValue& value, ShapeRef shape, PrefetchOrigin& origin) {
     const size_t hbm = memory_.hbm(), chip = memory_.space_of(out_.chip.space);
+    const auto copy_in = [&](int64_t bytes, double& hbm_in) {
+      hbm_in = as_double(memory_.busy(hbm, {Bytes(bytes), Bytes(0)}));
+      return std::max(hbm_in, as_double(memory_.busy(chip, {Bytes(0), Bytes(bytes)}))) / limits_.copy_rate;
+    };
     const Traffic read{Bytes(value.bytes), Bytes(0)}, written{Bytes(0), Bytes(value.bytes)};
-    value.hbm_in = as_double(memory_.busy(hbm, read));
     value.hbm_out = as_double(memory_.busy(hbm, written));
-    value.copy_in = std::max(value.hbm_in, as_double(memory_.busy(chip, written))) / limits_.copy_rate;
+    value.copy_in = copy_in(value.bytes, value.hbm_in);
+    cut(value, shape, origin);
+    for (PrefetchValue::Half& half : value.halves) half.copy_in = copy_in(half.bytes, half.hbm_in);
     value.copy_out = std::max(value.hbm_out, as_double(memory_.busy(chip, read))) / limits_.copy_rate;
     if (value.bytes <= largest_) return;
     largest_ = value.bytes;
     problem().demand_in = value.copy_in > 0 ? value.hbm_in / value.copy_in : 1;
     problem().demand_out = value.copy_out > 0 ? value.hbm_out / value.copy_out : 1;
+  }
+
+  /// In two along its most major dimension, between tiles, so that the halves follow one another in memory.
+  void cut(PrefetchValue& value, ShapeRef shape, PrefetchOrigin& origin) const {
+    const Layout* layout = shape->layout;
+    if (!layout || layout->minor_to_major.empty() || later_tiles_pad(shape) || !shape->dynamic.empty() || !layout->splits.empty() ||
+        layout->tail_padding_alignment != 1 || layout->metadata_prefix_bytes != 0)
+      return;
+    const int64_t major = layout->minor_to_major.back(), size = shape->dim(major), rank = shape->rank();
+    int64_t granule = 1;
+    if (!layout->tiles.empty()) {
+      const auto tile = layout->tiles[0].dimensions;
+      const int64_t covered = static_cast<int64_t>(tile.size()) - rank;
+      if (covered >= 0) granule = std::max<int64_t>(tile[static_cast<size_t>(covered)], 1);
+    }
+    const int64_t rows = (size + granule - 1) / granule;
+    const int64_t alignment = problem().alignment;
+    if (rows < 2 || value.bytes % rows != 0) return;
+    // The first half ends where the second may begin.
+    int64_t first = rows / 2;
+    while (first > 0 && first * (value.bytes / rows) % alignment != 0) --first;
+    if (first == 0) return;
+    origin.cut = major, origin.cut_at = first * granule;
+    value.halves[0].bytes = first * (value.bytes / rows);
+    value.halves[1].bytes = value.bytes - value.halves[0].bytes;
   }
 
   /// Some user takes it as data rather than as weights.

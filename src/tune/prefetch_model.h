@@ -25,6 +25,7 @@ struct PrefetchOrigin {
     int32_t operand = 0;
   };
   std::vector<std::vector<Slot>> slots;  // by use
+  int64_t cut = -1, cut_at = 0;          // dimension, and index where its second half begins; -1: it has none
 };
 
 /// Something on the chip that isn't decided here.

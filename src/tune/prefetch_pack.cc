@@ -46,7 +46,14 @@ class Packer {
       const std::vector<Stay> all = stays(value, out_.plans[v]);
       out_.offsets[v].resize(all.size());
       for (size_t i = 0; i < all.size(); ++i)
-        add({static_cast<int32_t>(v), i}, in_steps(model_.problem, value.region, all[i]), value.bytes);
+        add({static_cast<int32_t>(v), i}, in_steps(model_.problem, value.region, all[i]), all[i].bytes);
+      // Halves lie side by side.
+      for (size_t i = 0; i < all.size(); ++i) {
+        if (all[i].half != 1) continue;
+        PackItem& half = pack_[pack_.size() - all.size() + i];
+        --half.group, --half.order;
+        half.shift = pack_[pack_.size() - all.size() + i - 1].size;
+      }
     }
   }
   void add(Item item, Stay at, int64_t bytes) {

@@ -77,6 +77,9 @@ bool complete(const PrefetchValue& value, const PrefetchProblem& problem, ValueP
     if (copy.start <= value.made_at || copy.start < 0 ||
         copy.start >= value.uses[static_cast<size_t>(copy.first)].position)
       return false;
+    if (copy.second >= 0 && (!value.has_halves() || copy.second <= copy.start ||
+                             copy.second >= value.uses[static_cast<size_t>(copy.first)].position))
+      return false;
     needed = std::min(needed, copy.start);
   }
   if (!plan.made_on_chip) return true;
@@ -101,17 +104,27 @@ std::vector<Stay> stays(const PrefetchValue& value, const ValuePlan& plan) {
   if (plan.made_on_chip) {
     int32_t last = value.made_at;
     if (plan.kept_until >= 0) last = value.uses[static_cast<size_t>(plan.kept_until)].position;
-    found.push_back({value.made_at, std::max(last, plan.evict_done - 1)});
+    found.push_back({value.made_at, std::max(last, plan.evict_done - 1), value.bytes});
   }
-  for (const PlannedCopy& copy : plan.copies)
-    found.push_back({copy.start, value.uses[static_cast<size_t>(copy.last)].position});
+  for (size_t c = 0; c < plan.copies.size(); ++c) {
+    const PlannedCopy& copy = plan.copies[c];
+    const auto number = static_cast<int32_t>(c);
+    const int32_t last = value.uses[static_cast<size_t>(copy.last)].position;
+    if (copy.second < 0) {
+      found.push_back({copy.start, last, value.bytes, number});
+    } else {
+      found.push_back({copy.start, last, value.halves[0].bytes, number, 0});
+      found.push_back({copy.second, last, value.halves[1].bytes, number, 1});
+    }
+  }
   return found;
 }
 
 Stay in_steps(const PrefetchProblem& problem, int32_t region, Stay stay) {
   const int32_t last = std::min(stay.last, problem.size_of(region) - 1);
-  return {problem.step(region, stay.first).begin,
-          problem.regions[static_cast<size_t>(region)].steps[static_cast<size_t>(last)]};
+  stay.first = problem.step(region, stay.first).begin;
+  stay.last = problem.regions[static_cast<size_t>(region)].steps[static_cast<size_t>(last)];
+  return stay;
 }
 
 ChipSpace::ChipSpace(const PrefetchProblem& problem) : problem_(problem), used_(problem.taken) {
@@ -119,16 +132,17 @@ ChipSpace::ChipSpace(const PrefetchProblem& problem) : problem_(problem), used_(
 }
 
 bool ChipSpace::fits(const PrefetchValue& value, const ValuePlan& plan) const {
-  const int64_t size = size_of(value), room = problem_.capacity - size;
   std::vector<Stay> before;  // stays of the same value that may be under way as well
   for (const Stay stay : stays(value, plan)) {
+    const int64_t room = problem_.capacity - size_of(stay.bytes);
     const Stay at = in_steps(problem_, value.region, stay);
     int32_t shared_until = at.first - 1;
     for (const Stay& other : before) shared_until = std::max(shared_until, other.last);
     for (int32_t i = at.first; i <= at.last; ++i) {
       int64_t own = 0;
       if (i <= shared_until)
-        for (const Stay& other : before) own += other.first <= i && i <= other.last ? size : 0;
+        for (const Stay& other : before)
+          own += other.first <= i && i <= other.last ? size_of(other.bytes) : 0;
       if (used_[static_cast<size_t>(i)] + own > room) return false;
     }
     before.push_back(at);
@@ -137,8 +151,8 @@ bool ChipSpace::fits(const PrefetchValue& value, const ValuePlan& plan) const {
 }
 
 void ChipSpace::add(const PrefetchValue& value, const ValuePlan& plan, int64_t sign) {
-  const int64_t size = size_of(value) * sign;
   for (const Stay stay : stays(value, plan)) {
+    const int64_t size = size_of(stay.bytes) * sign;
     const Stay at = in_steps(problem_, value.region, stay);
     for (int32_t i = at.first; i <= at.last; ++i) used_[static_cast<size_t>(i)] += size;
   }
@@ -163,8 +177,11 @@ std::string fault_of(const PrefetchProblem& problem, std::span<const ValuePlan> 
     if (plan != plans[v]) return fmt::format("{}: written back at another time than needed", value.name);
     space.add(value, plan);
     const auto r = static_cast<size_t>(value.region);
-    for (const PlannedCopy& copy : plan.copies)
+    for (const PlannedCopy& copy : plan.copies) {
       span(starting[r], copy.start, value.uses[static_cast<size_t>(copy.first)].position);
+      if (copy.second >= 0)
+        span(starting[r], copy.second, value.uses[static_cast<size_t>(copy.first)].position);
+    }
     if (plan.evict_done >= 0) span(leaving[r], plan.evict_start, plan.evict_done);
   }
   for (size_t i = 0; i < space.used().size(); ++i)

@@ -12,6 +12,7 @@
 // Times are picoseconds as doubles.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -70,7 +71,15 @@ struct PrefetchValue {
   bool is_parameter = false;         // of the entry
   bool looks_like_activation = false;
 
+  /// Of a copy in two parts, whose bytes follow one another in memory.
+  struct Half {
+    int64_t bytes = 0;
+    double copy_in = 0, hbm_in = 0;
+  };
+  std::array<Half, 2> halves;  // no bytes: it can't be cut
+
   int32_t sites() const;
+  bool has_halves() const { return halves[0].bytes > 0; }
 };
 
 struct PrefetchRegion {
@@ -118,6 +127,7 @@ uint32_t mask_of_entry(int32_t sites, int32_t entry);
 struct PlannedCopy {
   int32_t start = 0;  // gap; done in the gap before use `first`
   int32_t first = 0, last = 0;
+  int32_t second = -1;  // gap where the second half starts, later than the first; -1: it comes in one piece
   bool operator==(const PlannedCopy&) const = default;
 };
 
@@ -134,11 +144,14 @@ struct ValuePlan {
 /// as possible. False: the plan can't be.
 bool complete(const PrefetchValue& value, const PrefetchProblem& problem, ValuePlan& plan);
 
-/// Positions during which the value takes space on the chip, both included.
+/// Positions during which the value, or half of it, takes space on the chip, both included.
 struct Stay {
   int32_t first = 0, last = 0;
+  int64_t bytes = 0;
+  int32_t copy = -1;  // of the plan; -1: as made
+  int32_t half = -1;  // -1: all of it
 };
-/// Of the value as made, then of each copy.
+/// Of the value as made, then of each copy, of its first half before the second.
 std::vector<Stay> stays(const PrefetchValue& value, const ValuePlan& plan);
 /// The same in steps of the whole problem.
 Stay in_steps(const PrefetchProblem& problem, int32_t region, Stay stay);
@@ -151,8 +164,8 @@ class ChipSpace {
   void add(const PrefetchValue& value, const ValuePlan& plan, int64_t sign = 1);
   const std::vector<int64_t>& used() const { return used_; }
   int64_t peak() const;
-  int64_t size_of(const PrefetchValue& value) const {
-    return (value.bytes + problem_.alignment - 1) / problem_.alignment * problem_.alignment;
+  int64_t size_of(int64_t bytes) const {
+    return (bytes + problem_.alignment - 1) / problem_.alignment * problem_.alignment;
   }
 
  private:

@@ -46,8 +46,11 @@ class UnderWay {
   template <class F>
   static void each(const PrefetchValue& value, const ValuePlan& plan, F&& f) {
     for (const PlannedCopy& copy : plan.copies)
-      for (int32_t gap = copy.start; gap < value.uses[static_cast<size_t>(copy.first)].position; ++gap)
-        if (!f(false, gap)) return;
+      for (const int32_t start : {copy.start, copy.second}) {
+        if (start < 0) continue;
+        for (int32_t gap = start; gap < value.uses[static_cast<size_t>(copy.first)].position; ++gap)
+          if (!f(false, gap)) return;
+      }
     for (int32_t gap = plan.evict_start; gap < plan.evict_done; ++gap)
       if (!f(true, gap)) return;
   }
@@ -127,13 +130,14 @@ int32_t start_for(const PrefetchSimulator& simulator, const PrefetchValue& value
   return start;
 }
 
-int64_t occupied(const PrefetchProblem& problem, const PrefetchValue& value, const ValuePlan& plan) {
-  int64_t steps = 0;
+/// Bytes on the chip times steps.
+double occupied(const PrefetchProblem& problem, const PrefetchValue& value, const ValuePlan& plan) {
+  double sum = 0;
   for (const Stay stay : stays(value, plan)) {
     const Stay at = in_steps(problem, value.region, stay);
-    steps += at.last - at.first + 1;
+    sum += static_cast<double>(stay.bytes) * static_cast<double>(at.last - at.first + 1);
   }
-  return steps;
+  return sum;
 }
 
 /// Plans of one value that are worth a try: kept from where it is made, or copied for a run of uses.
@@ -226,15 +230,13 @@ class Greedy {
     const PrefetchValue& value = problem_.values[static_cast<size_t>(v)];
     const ValuePlan before = state_.plan(v);
     const double now = state_.score();
-    const double taken =
-        static_cast<double>(value.bytes) * static_cast<double>(occupied(problem_, value, before));
+    const double taken = occupied(problem_, value, before);
     Offer best;
     for (const ValuePlan& plan : candidates(problem_, state_.simulator(), value)) {
       if (plan == before || !state_.put(v, plan)) continue;
       const double gain = now - state_.score();
       state_.put_back(v, before);
-      const double more =
-          static_cast<double>(value.bytes) * static_cast<double>(occupied(problem_, value, plan)) - taken;
+      const double more = occupied(problem_, value, plan) - taken;
       if (gain <= kLeastGain * now) continue;
       const double density = gain / std::max(more, 1.0);
       if (density > best.density) best = {density, v, version_[static_cast<size_t>(v)], changes_, plan};
@@ -434,17 +436,34 @@ class Annealer {
   bool move_start(const PrefetchValue& value, ValuePlan& plan) {
     PlannedCopy& copy = plan.copies[static_cast<size_t>(below(static_cast<int64_t>(plan.copies.size())))];
     const int32_t position = value.uses[static_cast<size_t>(copy.first)].position;
-    switch (below(3)) {
+    int32_t& start = copy.second >= 0 && below(2) == 0 ? copy.second : copy.start;
+    switch (below(value.has_halves() ? 4 : 3)) {
       case 0:
-        copy.start += 1;
+        start += 1;
         break;
       case 1:
-        copy.start -= 1;
+        start -= 1;
+        break;
+      case 2:
+        start = random_start(value, position);
         break;
       default:
-        copy.start = random_start(value, position);
+        return cut_or_join(value, copy, position);
     }
-    return copy.start > value.made_at && copy.start < position;
+    return copy.start > value.made_at && copy.start < position &&
+           (copy.second < 0 || (copy.second > copy.start && copy.second < position));
+  }
+
+  /// In one piece, or in halves of which one starts another time.
+  bool cut_or_join(const PrefetchValue& value, PlannedCopy& copy, int32_t position) {
+    if (copy.second >= 0) {
+      if (below(2) == 0) copy.start = copy.second;
+      copy.second = -1;
+      return true;
+    }
+    const int32_t other = random_start(value, position);
+    copy.second = std::max(copy.start, other), copy.start = std::min(copy.start, other);
+    return copy.second > copy.start && copy.second < position;
   }
 
   /// Kept for more uses or fewer; two copies become one.

@@ -70,9 +70,13 @@ void PrefetchSimulator::place(int32_t value, const ValuePlan& plan, bool there) 
   for (const PlannedCopy& copy : plan.copies) {
     for (int32_t i = copy.first; i <= copy.last; ++i)
       mark(v.uses[static_cast<size_t>(i)].position, v.uses[static_cast<size_t>(i)].bit);
-    toggle_copy(v.region,
-                {copy.start, v.uses[static_cast<size_t>(copy.first)].position, v.copy_in, v.hbm_in, 0, false},
-                there);
+    const int32_t done = v.uses[static_cast<size_t>(copy.first)].position;
+    if (copy.second < 0) {
+      toggle_copy(v.region, {copy.start, done, v.copy_in, v.hbm_in, 0, false}, there);
+      continue;
+    }
+    toggle_copy(v.region, {copy.start, done, v.halves[0].copy_in, v.halves[0].hbm_in, 0, false}, there);
+    toggle_copy(v.region, {copy.second, done, v.halves[1].copy_in, v.halves[1].hbm_in, 0, false}, there);
   }
 }
 

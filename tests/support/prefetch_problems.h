@@ -47,6 +47,16 @@ class ProblemMaker {
     return static_cast<int32_t>(problem_.values.size()) - 1;
   }
 
+  /// Copies of the last value may come in two parts.
+  void cut(int64_t first) {
+    PrefetchValue& value = problem_.values.back();
+    const int64_t bytes[] = {first, value.bytes - first};
+    for (const size_t half : {0, 1}) {
+      const double time = time_of(static_cast<double>(bytes[half]));
+      value.halves[half] = {bytes[half], time, time};
+    }
+  }
+
   PrefetchProblem make(int64_t capacity) {
     problem_.capacity = capacity;
     problem_.alignment = 1;
@@ -106,6 +116,7 @@ inline PrefetchProblem random_problem(uint64_t seed, int32_t steps, int32_t site
     if (uses.empty() || own > sites || own == 0) continue;
     if (made_at >= 0 && below(4) == 0) uses.push_back(-1 - steps);  // part of the result
     maker.value(bytes, made_at, uses, in_hbm);
+    if (bytes % 3 == 0) maker.cut(bytes / 3);
     all += bytes;
     sites -= std::max(own, 1);
   }

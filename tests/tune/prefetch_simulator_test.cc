@@ -176,8 +176,14 @@ double slow_time(const PrefetchProblem& problem, const std::vector<ValuePlan>& p
     for (const PlannedCopy& copy : plan.copies) {
       for (int32_t i = copy.first; i <= copy.last; ++i)
         mark(value.uses[static_cast<size_t>(i)].position, value.uses[static_cast<size_t>(i)].bit);
-      copies.push_back({copy.start, value.uses[static_cast<size_t>(copy.first)].position, value.copy_in,
-                        value.copy_in, false});
+      const int32_t done = value.uses[static_cast<size_t>(copy.first)].position;
+      if (copy.second < 0) {
+        copies.push_back({copy.start, done, value.copy_in, value.copy_in, false});
+        continue;
+      }
+      const double first = value.halves[0].copy_in, second = value.halves[1].copy_in;
+      copies.push_back({copy.start, done, first, first, false});
+      copies.push_back({copy.second, done, second, second, false});
     }
     if (plan.evict_done >= 0)
       copies.push_back({plan.evict_start, plan.evict_done, value.copy_out, value.copy_out, true});
