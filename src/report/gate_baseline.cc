@@ -29,8 +29,9 @@ Json row_json(const InstructionFigures& row) {
   return json;
 }
 
-bool amounts_to_something(const InstructionFigures& row) {
-  return std::any_of(row.amounts.begin(), row.amounts.end(), [](int64_t amount) { return amount != 0; });
+// A done that waits for nothing amounts to nothing; kept, it is known when it waits one day.
+bool is_kept(const InstructionFigures& row) {
+  return row.executions > 0 || std::any_of(row.amounts.begin(), row.amounts.end(), [](int64_t amount) { return amount != 0; });
 }
 
 void add_run(std::string& out, const GateRun& run) {
@@ -56,7 +57,7 @@ void add_run(std::string& out, const GateRun& run) {
   out += "\n      ],\n      \"instructions\": [";
   bool first = true;
   for (const InstructionFigures& row : figures.instructions) {
-    if (!amounts_to_something(row)) continue;
+    if (!is_kept(row)) continue;
     out += fmt::format("{}\n        {}", first ? "" : ",", dumped(row_json(row)));
     first = false;
   }

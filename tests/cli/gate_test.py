@@ -116,6 +116,8 @@ class Regressions(Folder):
                 blamed = next(c for c in row["instructions"] if c["instruction"] == culprit)
                 line = self.read("m.hlo").splitlines()[blamed["line"] - 1]
                 self.assertRegex(line, rf"^  {culprit} = ")
+                # What was there before isn't new, even if it cost nothing.
+                self.assertEqual(blamed["kind"] == "added", culprit == "planted", blamed)
 
     def test_improvement_passes_and_asks_for_a_baseline(self):
         self.accept(modules.layer(planted()[0][1]))
