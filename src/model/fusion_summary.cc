@@ -7,6 +7,7 @@
 
 #include "hlo/graph.h"
 #include "layout/sizes.h"
+#include "ops/dataflow.h"
 #include "ops/infer.h"
 
 namespace hlosim {
@@ -250,14 +251,17 @@ class BodyWalk {
   }
 
   /// What is written when the value ends up in memory: a part only where the rest is already there, in a
-  /// parameter that an operand nobody reads comes from.
+  /// parameter that the operand comes from that is changed in place, or that nobody reads.
   PartAccess result_access(const Instruction& instruction, const Work& work) {
     if (!instruction.shape->is_array() || !work.result_written || work.result_written == instruction.shape ||
         !work.result_written->is_array())
       return {true, {}, {}};
     PartAccess written = part_of(work.result_written, instruction.shape);
+    const std::vector<InPlacePair> pairs = in_place_pairs(module_, instruction);
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
-      if (i >= work.operand_read.size() || work.operand_read[i]) continue;
+      const bool in_place = std::ranges::any_of(
+          pairs, [&](const InPlacePair& pair) { return pair.operand == static_cast<int64_t>(i); });
+      if (!in_place && (i >= work.operand_read.size() || work.operand_read[i])) continue;
       if (module_[instruction.operands[i]].shape->element_count() != instruction.shape->element_count())
         continue;
       const Origin& origin = origins_[instruction.operands[i]];

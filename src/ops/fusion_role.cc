@@ -30,4 +30,14 @@ FusionRole fusion_role(const OpTable& table, const Instruction& instruction) {
   return plain ? FusionRole::kElement : FusionRole::kNone;
 }
 
+std::optional<FusionEnd> fusion_end(const Instruction& instruction) {
+  if (!instruction.shape->is_static() || instruction.find(AttrKey::kControlPredecessors)) return std::nullopt;
+  switch (instruction.opcode) {
+    case Opcode::kDynamicUpdateSlice: return instruction.shape->is_array() ? std::optional(FusionEnd{1}) : std::nullopt;
+    case Opcode::kScatter: return instruction.shape->is_array() ? std::optional(FusionEnd{1}) : std::nullopt;
+    case Opcode::kSort: return FusionEnd{0};
+    default: return std::nullopt;
+  }
+}
+
 }  // namespace hlosim

@@ -1,7 +1,9 @@
 // What part an instruction can take in a fusion.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "hlo/op_def.h"
 
@@ -19,5 +21,11 @@ enum class FusionRole : uint8_t {
 };
 
 FusionRole fusion_role(const OpTable& table, const Instruction& instruction);
+
+/// dynamic-update-slice, scatter, sort: of role kNone, but they can be the end of a fusion that computes what they take.
+struct FusionEnd {
+  size_t first = 0;  // operand that may be computed inside; those before are changed in place
+};
+std::optional<FusionEnd> fusion_end(const Instruction& instruction);
 
 }  // namespace hlosim

@@ -39,6 +39,7 @@ class Planner {
         node.role = FusionRole::kNone;
       // Where elements really move, the compiler makes a copy.
       if (node.role == FusionRole::kReindex && !moves_nothing(module[at])) node.role = FusionRole::kCopy;
+      if (!waited_for.contains(at)) node.end = fusion_end(module[at]);
       node.bytes = total_array_size(module[at].shape).count();
       for (const InstructionId operand : module[at].operands) node.operands.push_back(place_[operand]);
       for (const InstructionId user : users[at]) node.users.push_back(place_[user]);
@@ -52,6 +53,7 @@ class Planner {
     for (int32_t i = 0; i < count(); ++i)
       if (nodes_[at(i)].role == FusionRole::kProduct || nodes_[at(i)].role == FusionRole::kReduce) grow(i);
     store_what_is_cheaper();
+    store_what_reads_what_changes();
     group_.assign(nodes_.size(), -1);
     for (int32_t i = 0; i < count(); ++i)
       if (nodes_[at(i)].stored) group_[at(i)] = i;
@@ -72,6 +74,7 @@ class Planner {
     FusionRole role{};
     int64_t bytes = 0;
     Places operands, users;
+    std::optional<FusionEnd> end;
     bool stored = false;
     int32_t owner = -1;  // the product or reduction whose fusion computes it and nobody else
   };
@@ -105,8 +108,67 @@ class Planner {
       if (is_constant(i)) continue;
       node.stored = node.role == FusionRole::kNone || node.role == FusionRole::kCopy ||
                     node.role == FusionRole::kProduct || node.role == FusionRole::kReduce || i == root_;
-      for (const int32_t user : node.users) node.stored |= nodes_[at(user)].role == FusionRole::kNone;
+      for (const int32_t user : node.users)
+        node.stored |= nodes_[at(user)].role == FusionRole::kNone && !may_end_in(i, user);
     }
+  }
+
+  /// `user` ends a fusion that may compute the value. What it changes in place is there before, or the same
+  /// everywhere.
+  bool may_end_in(int32_t value, int32_t user) const {
+    const Node& end = nodes_[at(user)];
+    if (!end.end) return false;
+    for (size_t k = 0; k < end.end->first; ++k)
+      if (end.operands[k] == value && nodes_[at(value)].role != FusionRole::kFill) return false;
+    return true;
+  }
+
+  // ── what is changed in place ──
+
+  /// What such a fusion reads of the array that it changes would have to be as before: only the part that it
+  /// changes is, and only what is computed of it element by element.
+  void store_what_reads_what_changes() {
+    for (int32_t i = 0; i < count(); ++i) {
+      const Node& node = nodes_[at(i)];
+      if (!node.end || node.end->first == 0) continue;
+      for (size_t k = node.end->first; k < node.operands.size(); ++k) {
+        std::set<std::pair<int32_t, bool>> seen;
+        if (!keeps_off(node.operands[k], i, true, seen)) nodes_[at(node.operands[k])].stored = true;
+      }
+    }
+  }
+
+  /// `from` can be computed while `end` writes; `elementwise`: all between them is.
+  bool keeps_off(int32_t from, int32_t end, bool elementwise, std::set<std::pair<int32_t, bool>>& seen) const {
+    if (!seen.insert({from, elementwise}).second) return true;
+    const int32_t changed = nodes_[at(end)].operands[0];
+    const Node& node = nodes_[at(from)];
+    if (node.stored) return from != changed;
+    if (elementwise && reads_what_it_writes(from, end)) return true;
+    const bool goes_on = elementwise && (node.role == FusionRole::kElement || node.role == FusionRole::kReindex);
+    return std::ranges::all_of(node.operands,
+                               [&](int32_t operand) { return keeps_off(operand, end, goes_on, seen); });
+  }
+
+  /// The slice that a dynamic-update-slice replaces.
+  bool reads_what_it_writes(int32_t slice, int32_t end) const {
+    const Instruction &read = instruction(slice), &write = instruction(end);
+    if (read.opcode != Opcode::kDynamicSlice || write.opcode != Opcode::kDynamicUpdateSlice) return false;
+    return nodes_[at(slice)].operands[0] == nodes_[at(end)].operands[0] &&
+           std::ranges::equal(read.shape->dimensions, module_[write.operands[1]].shape->dimensions) &&
+           std::ranges::equal(read.operands.subspan(1), write.operands.subspan(2));
+  }
+
+  /// A part of an array is all that becomes of it.
+  bool is_written_into_place(int32_t value) const {
+    while (value != root_ && nodes_[at(value)].users.size() == 1) {
+      const int32_t user = nodes_[at(value)].users[0];
+      const Node& next = nodes_[at(user)];
+      if (instruction(user).opcode == Opcode::kDynamicUpdateSlice) return next.end && next.operands[1] == value;
+      if (next.role != FusionRole::kReindex || next.owner >= 0) return false;
+      value = user;
+    }
+    return false;
   }
 
   /// Elementwise work on the hero's result, all of whose operands are the hero's or come from elsewhere.
@@ -146,12 +208,13 @@ class Planner {
       for (const int32_t user : nodes_[at(i)].users)
         last_use = std::max(last_use, std::binary_search(region.begin(), region.end(), user) ? user : kOutside);
     }
-    if (cut == hero) return;
+    const bool written = nodes_[at(hero)].role == FusionRole::kProduct && is_written_into_place(cut);
+    if (cut == hero && !written) return;
     nodes_[at(hero)].stored = false;
     for (const int32_t i : region) {
       if (i > cut) break;
       nodes_[at(i)].owner = hero;
-      nodes_[at(i)].stored = i == cut;
+      nodes_[at(i)].stored = i == cut && !written;
     }
   }
 
@@ -288,14 +351,17 @@ class Planner {
   std::set<int32_t> members_of(const Places& outputs) const {
     std::set<int32_t> members;
     for (const int32_t i : outputs) {
-      if (nodes_[at(i)].role == FusionRole::kNone)
+      if (nodes_[at(i)].role == FusionRole::kNone && !nodes_[at(i)].end)
         members.insert(i);
       else
         collect(i, members);
     }
     // Within one fusion a stored value is at hand.
     members.insert(outputs.begin(), outputs.end());
-    return members;
+    // Numbers alone are nothing to fuse.
+    const bool computes = !nodes_[at(outputs[0])].end ||
+                          std::ranges::any_of(members, [&](int32_t i) { return i != outputs[0] && !is_constant(i); });
+    return computes ? members : std::set<int32_t>{outputs[0]};
   }
 
   // ── what fits into VMEM ──
@@ -394,11 +460,12 @@ class Planner {
 
   FusionGroup make_group(const std::set<int32_t>& members, const Places& outputs) const {
     FusionGroup group;
-    bool product = false, reduction = false;
+    bool product = false, reduction = false;  // or another end that is more than a loop over its result
     for (const int32_t i : members) {
       group.members.push_back(order_[at(i)]);
       product |= nodes_[at(i)].role == FusionRole::kProduct;
-      reduction |= nodes_[at(i)].role == FusionRole::kReduce;
+      reduction |= nodes_[at(i)].role == FusionRole::kReduce ||
+                   (nodes_[at(i)].end && instruction(i).opcode != Opcode::kDynamicUpdateSlice);
     }
     for (const int32_t i : outputs) group.outputs.push_back(order_[at(i)]);
     group.kind = product ? "kOutput" : reduction ? "kInput" : "kLoop";

@@ -4,6 +4,7 @@
 
 #include "hlo/graph.h"
 #include "layout/sizes.h"
+#include "ops/dataflow.h"
 #include "ops/fusion_role.h"
 #include "ops/trip_count.h"
 #include "tune/on_chip.h"
@@ -28,12 +29,12 @@ class Placer {
     std::vector<Loop> loops;
     for (const InstructionId at : std::vector<InstructionId>(module_[id].instructions))
       if (module_[at].find(AttrKey::kCondition) && module_[at].find(AttrKey::kBody)) {
-        Loop loop{at, 0};
+        Loop loop{at, 2 * on_chip(module_[at].shape)};  // slices that come one iteration ahead: this one and the next
         if (takes_sliced_) {  // inner loops first: what they want on the chip may as well come from outside
-          loop.bytes = run(called(at, AttrKey::kBody), budget);
+          loop.bytes += run(called(at, AttrKey::kBody), budget - loop.bytes);
           loop.bytes += place_carried(id, at, budget - loop.bytes);
         } else {
-          loop.bytes = place_carried(id, at, budget);
+          loop.bytes += place_carried(id, at, budget - loop.bytes);
           loop.bytes += run(called(at, AttrKey::kBody), budget - loop.bytes);
         }
         loops.push_back(loop);
@@ -72,6 +73,14 @@ class Placer {
     int64_t bytes = 0;
   };
 
+  /// Bytes that are there already.
+  int64_t on_chip(ShapeRef shape) const {
+    int64_t bytes = 0;
+    for_each_leaf(shape, [&](ShapeRef leaf) {
+      if (leaf->is_array() && leaf->rank() > 0 && leaf->memory_space() == space_) bytes += array_size(leaf).count();
+    });
+    return bytes;
+  }
   bool is_fusion(InstructionId id) const { return table_[module_[id].opcode].has(kFusion); }
   bool is_tuple(InstructionId id) const { return module_[id].opcode == Opcode::kTuple; }
   bool is_element(InstructionId id) const { return module_[id].opcode == Opcode::kGetTupleElement; }
@@ -84,17 +93,29 @@ class Placer {
   bool is_kernel(InstructionId id) const {
     return is_fusion(id) || fusion_role(table_, module_[id]) != FusionRole::kNone;
   }
+  /// A kernel that reads the value and doesn't write its result in its place.
+  bool only_reads(InstructionId user, InstructionId value) const {
+    return is_kernel(user) && std::ranges::none_of(in_place_pairs(module_, module_[user]), [&](const InPlacePair& pair) {
+             return module_[user].operands[static_cast<size_t>(pair.operand)] == value;
+           });
+  }
   ComputationId called(InstructionId id, AttrKey key) const { return module_[id].find(key)->computations()[0]; }
 
   /// Made by a kernel and used by kernels only.
   bool may_move(InstructionId id, ComputationId computation, const std::vector<InstructionId>& users) const {
     return made_by_kernel(id) && id != module_[computation].root && !users.empty() &&
-           std::ranges::all_of(users, [&](InstructionId user) { return is_kernel(user); });
+           std::ranges::all_of(users, [&](InstructionId user) { return only_reads(user, id); });
   }
   bool made_by_kernel(InstructionId id) const {
     const Instruction& instruction = module_[id];
     return instruction.shape->is_array() && instruction.shape->rank() > 0 && !instruction.literal &&
-           is_kernel(maker(id)) && instruction.shape->memory_space() != space_;
+           is_kernel(maker(id)) && instruction.shape->memory_space() != space_ && has_place_of_its_own(id);
+  }
+  /// Not one that something else was changed in; an element that the kernel's body puts into its tuple.
+  bool has_place_of_its_own(InstructionId id) const {
+    const InstructionId made_by = maker(id);
+    if (made_by != id && !is_tuple(module_[called(made_by, AttrKey::kCalls)].root)) return false;
+    return in_place_pairs(module_, module_[made_by]).empty();
   }
 
   void set_space(InstructionId id, int64_t space) {
@@ -155,7 +176,7 @@ class Placer {
     const bool alone = made_by_kernel(value) && value != module_[id].root &&
                        std::ranges::count(module_[tuple].operands, value) == 1 &&
                        std::ranges::all_of(users[value], [&](InstructionId user) {
-                         return user == tuple || is_kernel(user);
+                         return user == tuple || only_reads(user, value);
                        });
     if (alone)
       move(value, users[value]);
@@ -172,7 +193,7 @@ class Placer {
       if (!is_element(element) || index_of_element(element) != index) continue;
       set_space(element, space_);
       for (const InstructionId user : users[element]) {
-        if (is_kernel(user)) {
+        if (only_reads(user, element)) {
           tell(user, element);
           continue;
         }
@@ -233,7 +254,7 @@ class Placer {
     for (const InstructionId element : users[parameter]) {
       if (!is_element(element) || index_of_element(element) != index) continue;
       for (const InstructionId user : users[element])
-        if (!is_kernel(user) && !(user == last && module_[last].operands[index] == element)) return true;
+        if (!only_reads(user, element) && !(user == last && module_[last].operands[index] == element)) return true;
     }
     const InstructionId next = module_[last].operands[index];
     const bool same = is_element(next) && module_[next].operands[0] == parameter && index_of_element(next) == index;

@@ -134,6 +134,24 @@ TEST(FusionCost, UpdatesInPlaceWriteTheUpdate) {
   EXPECT_EQ(root_cost(fusion(twice, call)).traffic[0], (Traffic{Bytes(kTile), Bytes(2 * kTile)}));
 }
 
+// A scatter reads and writes what it updates, and the rest stays as it is.
+TEST(FusionCost, ScattersChangeTheirOperandInPlace) {
+  const char* body =
+      "  a = f32[64,128]{1,0:T(8,128)} parameter(0)\n  u = f32[8,128]{1,0:T(8,128)} parameter(1)\n"
+      "  i = s32[8,128]{1,0:T(8,128)} parameter(2)\n  n = f32[8,128]{1,0:T(8,128)} negate(u)\n"
+      "  m = s32[8,128]{1,0:T(8,128)} negate(i)\n"
+      "  ROOT d = f32[64,128]{1,0:T(8,128)} scatter(a, m, n), update_window_dims={}, inserted_window_dims={0,1}, "
+      "scatter_dims_to_operand_dims={0}, index_vector_dim=2, to_apply=keep";
+  const char* call =
+      "  p = f32[64,128]{1,0:T(8,128)} parameter(0)\n  q = f32[8,128]{1,0:T(8,128)} parameter(1)\n"
+      "  i = s32[8,128]{1,0:T(8,128)} parameter(2)\n  ROOT r = f32[64,128]{1,0:T(8,128)} fusion(p, q, i), "
+      "kind=kInput, calls=f";
+  const std::string module =
+      "keep {\n  a = f32[] parameter(0)\n  ROOT b = f32[] parameter(1)\n}\n" + fusion(body, call);
+  // The update, the indices and what is there; what is there afterwards.
+  EXPECT_EQ(root_cost(module).traffic[0], (Traffic{Bytes(3 * kTile), Bytes(kTile)}));
+}
+
 TEST(FusionCost, NestedFusionsTuplesAndConstants) {
   const InstructionCost cost =
       root_cost(fusion("  a = (f32[8,128]{1,0:T(8,128)}, f32[64,128]{1,0:T(8,128)}) parameter(0)\n"
