@@ -7,55 +7,24 @@
 #include "hlo/graph.h"
 #include "layout/sizes.h"
 #include "ops/fusion_role.h"
-#include "ops/trip_count.h"
+#include "tune/loops.h"
 
 namespace hlosim {
 namespace {
 
-/// A while and what belongs to it.
-struct Loop {
-  InstructionId id, parameter, last, asked;  // the body's parameter and root, the condition's parameter
-  ComputationId outside, body, condition;
-};
-
 class Hoister {
  public:
   Hoister(ModuleEditor& editor, const OpTable& table)
-      : editor_(editor), module_(editor.module()), table_(table), callers_(module_.computations.size()) {
-    for (const Computation& computation : module_.computations)
-      for (const InstructionId id : computation.instructions)
-        for_each_called(module_[id], [&](ComputationId called) { ++callers_[called]; });
-  }
+      : editor_(editor), module_(editor.module()), table_(table), loops_(editor) {}
 
   void run(ComputationId outside) {
-    for (const InstructionId id : std::vector<InstructionId>(module_[outside].instructions)) {
-      if (!module_[id].find(AttrKey::kBody) || !module_[id].find(AttrKey::kCondition)) continue;
-      Loop loop{id, {}, {}, {}, outside, called(id, AttrKey::kBody), called(id, AttrKey::kCondition)};
-      loop.parameter = module_[loop.body].parameters[0];
-      loop.asked = module_[loop.condition].parameters[0];
-      loop.last = module_[loop.body].root;
-      if (may_change(loop)) hoist(loop);
-    }
+    for (const Loop& loop : loops_.changeable(outside)) hoist(loop);
   }
 
  private:
-  ComputationId called(InstructionId id, AttrKey key) const { return module_[id].find(key)->computations()[0]; }
   bool is_element(InstructionId id) const { return module_[id].opcode == Opcode::kGetTupleElement; }
   size_t index_of(InstructionId id) const {
     return static_cast<size_t>(module_[id].find(AttrKey::kIndex)->integer());
-  }
-
-  bool only_taken_apart(ComputationId id, InstructionId tuple) const {
-    const auto users = users_of(module_, id);
-    return module_[id].root != tuple && std::ranges::all_of(users[tuple], [&](InstructionId u) { return is_element(u); });
-  }
-
-  bool may_change(const Loop& loop) const {
-    const TripCount trips = trip_count(module_, module_[loop.id]);
-    return trips.known() && trips.count > 1 && callers_[loop.body] == 1 && callers_[loop.condition] == 1 &&
-           module_[loop.id].shape->is_tuple() && module_[loop.last].opcode == Opcode::kTuple &&
-           !module_[loop.id].find(AttrKey::kFrontendAttributes) && only_taken_apart(loop.outside, loop.id) &&
-           only_taken_apart(loop.body, loop.parameter) && only_taken_apart(loop.condition, loop.asked);
   }
 
   /// Values of the body that are the same in every iteration.
@@ -142,47 +111,13 @@ class Hoister {
     before.push_back(outside[id]);
   }
 
-  InstructionId element(ComputationId in, InstructionId tuple, size_t index, ShapeRef shape) {
-    const InstructionId operands[] = {tuple};
-    const Attr attrs[] = {Attr::make_int(AttrKey::kIndex, static_cast<int64_t>(index))};
-    return editor_.add(in, Opcode::kGetTupleElement, "invariant", shape, operands, attrs);
-  }
-
   /// The loop's tuple gets the values `out` at its end.
   void carry(const Loop& loop, const std::vector<InstructionId>& out,
              const std::map<InstructionId, InstructionId>& outside, std::vector<InstructionId>& before) {
-    const InstructionId init = module_[loop.id].operands[0];
-    std::vector<ShapeRef> shapes(module_[loop.id].shape->elements.begin(), module_[loop.id].shape->elements.end());
     std::vector<InstructionId> starts;
-    for (size_t i = 0; i < shapes.size(); ++i) {
-      if (module_[init].opcode == Opcode::kTuple) {
-        starts.push_back(module_[init].operands[i]);
-        continue;
-      }
-      starts.push_back(element(loop.outside, init, i, shapes[i]));
-      before.push_back(starts.back());
-    }
-    std::vector<InstructionId> inside;
-    for (const InstructionId id : out) {
-      const ShapeRef shape = module_[outside.at(id)].shape;
-      inside.push_back(element(loop.body, loop.parameter, shapes.size(), shape));
-      shapes.push_back(shape);
-      starts.push_back(outside.at(id));
-    }
-    const ShapeRef shape = module_.shapes().tuple(shapes);
-    before.push_back(editor_.add(loop.outside, Opcode::kTuple, "tuple", shape, starts));
-    const InstructionId operands[] = {before.back()};
-    editor_.set_operands(loop.id, operands);
+    for (const InstructionId id : out) starts.push_back(outside.at(id));
+    const std::vector<InstructionId> inside = loops_.carry(loop, starts, before);
     for (size_t i = 0; i < out.size(); ++i) editor_.replace_everywhere(loop.body, out[i], inside[i]);
-    std::vector<InstructionId> ends(module_[loop.last].operands.begin(), module_[loop.last].operands.end());
-    ends.insert(ends.end(), inside.begin(), inside.end());
-    editor_.set_operands(loop.last, ends);
-    for (const InstructionId tuple : {loop.id, loop.parameter, loop.last, loop.asked})
-      module_.instructions[tuple].shape = shape;
-    std::vector<InstructionId>& list = module_.computations[loop.outside].instructions;
-    list.insert(std::find(list.begin(), list.end(), loop.id), before.begin(), before.end());
-    std::vector<InstructionId>& body = module_.computations[loop.body].instructions;
-    body.insert(std::find(body.begin(), body.end(), loop.parameter) + 1, inside.begin(), inside.end());
     module_.computations[loop.body].instructions = needed_instructions(module_, table_, loop.body);
     module_.computations[loop.outside].instructions = needed_instructions(module_, table_, loop.outside);
   }
@@ -190,7 +125,7 @@ class Hoister {
   ModuleEditor& editor_;
   Module& module_;
   const OpTable& table_;
-  IdMap<ComputationId, int32_t> callers_;
+  Loops loops_;
 };
 
 }  // namespace

@@ -39,12 +39,23 @@ std::vector<const Pass*> with_sliced() {
   return passes;
 }
 
+/// The default passes and slices of loops one iteration ahead.
+std::vector<const Pass*> with_slices_ahead() {
+  std::vector<const Pass*> passes = default_passes();
+  const auto fuse = std::ranges::find_if(passes, [](const Pass* pass) { return pass->name == "fuse"; });
+  passes.insert(fuse, parse_passes("slice-ahead")->front());
+  return passes;
+}
+
 std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
   std::vector<Candidate> found{{kLoweredByDefault, default_passes()}};
   found.push_back({"by the default passes, without prefetch", without("prefetch")});
   const bool has_loops = std::ranges::any_of(
       module.instructions, [](const Instruction& instruction) { return instruction.find(AttrKey::kBody) != nullptr; });
-  if (has_loops) found.push_back({"by the default passes, with what its loops slice on the chip", with_sliced()});
+  if (has_loops) {
+    found.push_back({"by the default passes, with what its loops slice on the chip", with_sliced()});
+    found.push_back({"by the default passes, with what its loops slice one iteration ahead", with_slices_ahead()});
+  }
   const bool has_fusions = std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
     return table[instruction.opcode].has(kFusion);
   });

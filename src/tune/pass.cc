@@ -16,6 +16,7 @@
 #include "tune/place.h"
 #include "tune/prefetch_arguments.h"
 #include "tune/simplify.h"
+#include "tune/slice_ahead.h"
 #include "tune/tile.h"
 #include "tune/vector_products.h"
 
@@ -62,6 +63,11 @@ constexpr Pass kPasses[] = {
        prefetch_arguments(editor, context.table, context.device);
      },
      true, true},
+    {"slice-ahead", "slices that loops take come onto the chip one iteration ahead; before fuse",
+     [](ModuleEditor& editor, const PassContext& context) {
+       slice_ahead(editor, context.table, context.device.config);
+     },
+     true},
     {"place-sliced", "as place; also what loops carry and only take slices of, where it fits",
      [](ModuleEditor& editor, const PassContext& context) {
        place_values(editor, context.table, context.device.config, true);

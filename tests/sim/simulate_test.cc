@@ -94,6 +94,35 @@ TEST(Simulate, ADoneWaitsForTheRestOfItsCopy) {
   EXPECT_EQ(shared["x"].bound_by, memory_unit(0));
 }
 
+// A slice that comes on its own is a copy of its bytes; latencies of several overlap.
+TEST(Simulate, AsynchronousSlicesAreCopies) {
+  const auto text = [](int starts, bool slices) {
+    std::string out = "HloModule m, is_scheduled=true\n";
+    if (slices)
+      out += "take {\n  a = f32[64,128]{1,0:T(8,128)} parameter(0)\n  i = s32[] parameter(1)\n"
+             "  ROOT b = VTIL dynamic-slice(a, i, i), dynamic_slice_sizes={8,128}\n}\n";
+    out += "ENTRY e {\n  p = f32[64,128]{1,0:T(8,128)} parameter(0)\n  t = TILE parameter(1)\n  i = s32[] parameter(2)\n";
+    for (int k = 0; k < starts; ++k)
+      out += slices ? fmt::format("  move.{} = ((f32[64,128]{{1,0:T(8,128)}}, s32[]), VTIL, u32[]{{:S(2)}}) "
+                                  "async-start(p, i), calls=take\n",
+                                  k)
+                    : fmt::format("  move.{} = (VTIL, TILE, u32[]{{:S(2)}}) copy-start(t)\n", k);
+    std::string dones;
+    for (int k = 0; k < starts; ++k) {
+      out += fmt::format("  d{0} = VTIL {1}-done(move.{0})\n", k, slices ? "async" : "copy");
+      dones += fmt::format("{}d{}", k ? ", " : "", k);
+    }
+    std::string shapes = "VTIL";
+    for (int k = 1; k < starts; ++k) shapes += ", VTIL";
+    out += fmt::format("  ROOT r = ({}) tuple({})\n}}\n", shapes, dones);
+    return out;
+  };
+  for (const int starts : {1, 2, 3}) {
+    const std::vector<DeviceOverride> slow = {{"dma.read_latency", "100 ns"}};
+    EXPECT_EQ(run(text(starts, true), {}, slow).makespan(), run(text(starts, false), {}, slow).makespan()) << starts;
+  }
+}
+
 TEST(Simulate, WhatSharesHbmForLongerIsBoundByIt) {
   // 9,000 or 20,000 ns of ALU for 8,192 bytes of HBM, and 4,096 of the copy.
   std::string text = prefetch("  x = TILE negate(p)\n");
