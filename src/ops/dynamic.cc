@@ -158,11 +158,11 @@ void dynamic_slice_work(const OpContext& op, Work& work) {
   work.scattered_accesses = 1;
 }
 
-/// In place: the result is the operand's memory, a copy would be an instruction of its own.
+/// In place: the result is the operand's memory, a copy would be an instruction of its own. The update streams to its
+/// place as any result does, also out of a product that makes it.
 void dynamic_update_slice_work(const OpContext& op, Work& work) {
   work.operand_read[0] = nullptr;
   work.result_written = op.operand_shape(1);
-  work.scattered_accesses = 1;
 }
 
 /// Only the number in front of the data is read or written.
