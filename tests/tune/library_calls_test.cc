@@ -1,6 +1,8 @@
 // Convolutions of a GPU's library as plain convolutions: backward ones are the transposes of the forward one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "support/execution.h"
@@ -62,6 +64,46 @@ TEST(LibraryCalls, BackwardConvolutionsAreTransposesOfTheForwardOne) {
     EXPECT_EQ(product(run_spelled_out(x, "BackwardInput", y, w, ys, ws, how), xs), expected) << one.window;
     EXPECT_EQ(product(run_spelled_out(w, "BackwardFilter", x, y, xs, ys, how), ws), expected) << one.window;
     EXPECT_NE(expected, 0) << one.window;
+  }
+}
+
+// activation(scale · x · w + side_scale · side + bias), one pixel at a time.
+TEST(LibraryCalls, FusedConvolutionsDoWhatTheySay) {
+  const auto formula = [](const std::string& activation, double x) {
+    if (activation == "kSigmoid") return 1 / (1 + std::exp(-x));
+    if (activation == "kTanh") return std::tanh(x);
+    if (activation == "kElu") return x > 0 ? x : std::expm1(x);
+    if (activation == "kLeakyRelu") return x > 0 ? x : 0.25 * x;
+    const double relu = std::max(x, 0.0);
+    return activation == "kNone" ? x : activation == "kRelu" ? relu : std::min(relu, 6.0);
+  };
+  const std::vector<float> x{-8, -3, -1, 0, 1, 2, 5, 9}, side{1, 0, -2, 4, 1, -1, 0, 2};
+  for (const char* activation : {"kNone", "kSigmoid", "kRelu", "kRelu6", "kTanh", "kElu", "kLeakyRelu"}) {
+    const Module module = test::module_or_fail(fmt::format(
+        R"(HloModule m
+ENTRY e {{
+  x = f32[1,8,1,1] parameter(0)
+  side = f32[1,8,1,1] parameter(1)
+  three = f32[] constant(3)
+  w = f32[1,1,1,1] broadcast(three), dimensions={{}}
+  half = f32[] constant(0.5)
+  bias = f32[1] broadcast(half), dimensions={{}}
+  ROOT c = f32[1,8,1,1] custom-call(x, w, bias, side), window={{size=1x1}}, dim_labels=b01f_01io->b01f, custom_call_target="__cudnn$convBiasActivationForward", backend_config={{"cudnn_conv_backend_config":{{"conv_result_scale":0.25,"side_input_scale":2,"activation_mode":"{}","leakyrelu_alpha":0.25}}}}
+}})",
+        activation));
+    const Result<Module> spelled =
+        run_passes(module, *parse_passes("library-calls"), {op_table(), test::device_or_fail("v5e")});
+    ASSERT_TRUE(spelled);
+    const std::string text = to_text(*spelled, op_table());
+    EXPECT_EQ(text.find("custom-call"), std::string::npos) << text;
+    test::Execution execution(text);
+    const auto parameters = execution.program()->parameters();
+    const std::vector<Array> outputs =
+        execution.arrays({execution.array(parameters[0], x), execution.array(parameters[1], side)});
+    ASSERT_EQ(execution.problems(), "") << text;
+    for (size_t i = 0; i < x.size(); ++i)
+      EXPECT_NEAR(outputs[0].as<float>()[i], formula(activation, 0.25 * 3 * x[i] + 2 * side[i] + 0.5), 1e-5)
+          << activation << " " << i;
   }
 }
 
