@@ -62,8 +62,9 @@ class Planner {
     if (!calls) return {};
     const InstructionId root = c_.module[calls->computations()[0]].root;
     const Instruction& slice = c_.module[root];
-    if (slice.opcode == Opcode::kDynamicSlice && c_.module[slice.operands[0]].parameter_number == 0) return root;
-    if (instruction_.operands.size() != 1 || slice.opcode != Opcode::kSlice || c_.module[slice.operands[0]].parameter_number != 0) return {};
+    const bool takes = slice.opcode == Opcode::kSlice || slice.opcode == Opcode::kDynamicSlice;
+    if (!takes || c_.module[slice.operands[0]].parameter_number != 0) return {};
+    if (slice.opcode == Opcode::kDynamicSlice) return root;
     const auto bounds = slice.find(AttrKey::kSlice)->int_lists();
     const bool whole_rows = std::all_of(bounds.begin(), bounds.end(), [](const auto& one) { return one[2] == 1; });
     return whole_rows ? root : InstructionId{};
