@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Debian package holds the program with its manual, and what is unpacked from it runs.
 
-  deb_test.py BUILD VERSION      (exit code 77: no dpkg-dev here)
+  deb_test.py BUILD VERSION      (exit code 77: no dpkg-dev or file here)
 """
 import pathlib
 import shutil
@@ -21,9 +21,10 @@ def output(*command):
 
 
 def main():
-    if not shutil.which("dpkg-shlibdeps"):
-        print("skipped: no dpkg-dev")
-        return 77
+    for command, package in (("dpkg-shlibdeps", "dpkg-dev"), ("file", "file")):
+        if not shutil.which(command):
+            print("skipped: no " + package)
+            return 77
     with tempfile.TemporaryDirectory() as scratch:
         output("cpack", "--config", f"{BUILD}/CPackConfig.cmake", "-B", scratch)
         packages = list(pathlib.Path(scratch).glob("*.deb"))
