@@ -60,7 +60,8 @@ void add_edges(const GraphData& data, GraphView& view) {
     });
 }
 
-/// Instructions at most `distance` edges from `centre`, either way.
+/// Instructions at most `distance` edges from `centre`, either way. What takes no operands is not passed through:
+/// a parameter or constant that everybody reads brings nobody closer.
 std::vector<InstructionId> near(const Module& module, InstructionId centre, int64_t distance) {
   const Computation& computation = module[module[centre].parent];
   IdMap<InstructionId, std::vector<InstructionId>> neighbours(module.instructions.size());
@@ -74,9 +75,11 @@ std::vector<InstructionId> near(const Module& module, InstructionId centre, int6
   std::vector<InstructionId> ring = {centre};
   for (int64_t step = 0; step < distance && !ring.empty(); ++step) {
     std::vector<InstructionId> next;
-    for (const InstructionId id : ring)
+    for (const InstructionId id : ring) {
+      if (id != centre && module[id].operands.empty()) continue;
       for (const InstructionId neighbour : neighbours[id])
         if (!is_in[neighbour]) is_in[neighbour] = 1, next.push_back(neighbour);
+    }
     ring = std::move(next);
   }
   std::vector<InstructionId> found;

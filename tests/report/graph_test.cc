@@ -96,6 +96,7 @@ TEST(Graph, NeighbourhoodsOfEveryInstruction) {
       if (known != distance.end() && known->second <= steps) return;
       distance[id] = steps;
       for (const InstructionId operand : module[id].operands) walk(operand, steps + 1);
+      if (id != centre && module[id].operands.empty()) return;
       for (const InstructionId user : all)
         for (const InstructionId operand : module[user].operands)
           if (operand == id) walk(user, steps + 1);
