@@ -30,7 +30,7 @@ struct Options {
 
 int list_knobs(Streams streams) {
   for (const KnobRow& knob : knob_rows({}))
-    streams.out << fmt::format("{:<42} {:<6} {}\n", knob.name, knob.value, knob.meaning);
+    streams.out << fmt::format("{:<52} {:<6} {}\n", knob.name, knob.value, knob.meaning);
   return kExitSuccess;
 }
 

@@ -179,6 +179,10 @@ class Tuner {
     limits.copy_rate = knobs.async_copy_bandwidth_scaling_factor;
     limits.max_prefetches = static_cast<int32_t>(knobs.max_outstanding_prefetches);
     limits.max_evictions = static_cast<int32_t>(knobs.max_outstanding_evictions);
+    limits.replace_copies = knobs.enable_sync_copy_replacement;
+    limits.replace_slices = knobs.enable_sync_slice_replacement;
+    limits.extra_prefetches =
+        static_cast<int32_t>(knobs.extend_async_copies_limit_for_sync_mem_op_conversion);
     return limits;
   }
 
@@ -359,8 +363,11 @@ class Tuner {
     }
     const PlannedCopy& copy = plan.copies[static_cast<size_t>(stay.copy)];
     const int32_t ahead = value.uses[static_cast<size_t>(copy.first)].position - stay.first;
-    return fmt::format("{} {} step{} ahead for {}", stay.half < 0 ? "copied in" : "half copied in", ahead,
-                       ahead == 1 ? "" : "s", uses(copy.last - copy.first + 1));
+    const std::string_view how = plan.replaced    ? "made by a copy"
+                                 : stay.half < 0 ? "copied in"
+                                                 : "half copied in";
+    return fmt::format("{} {} step{} ahead for {}", how, ahead, ahead == 1 ? "" : "s",
+                       uses(copy.last - copy.first + 1));
   }
 
   void add_assumption(const std::string& text) {

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "hlo/graph.h"
+#include "hlo/module_reader.h"
 #include "tune/edit.h"
 #include "tune/prefetch_model.h"
 
@@ -19,7 +20,8 @@ class PlanWriter {
         model_(model),
         editor_(module),
         cross_program_(cross_program),
-        gaps_(model.regions.size()) {
+        gaps_(model.regions.size()),
+        gone_(module.instructions.size()) {
     for (size_t r = 0; r < gaps_.size(); ++r) gaps_[r].resize(model.problem.regions[r].steps.size() + 1);
     for (const Instruction& instruction : module.instructions)
       if (table[instruction.opcode].has(kFusion))
@@ -27,8 +29,11 @@ class PlanWriter {
   }
 
   void write(const std::vector<ValuePlan>& plans) {
+    // Before their operands may come from elsewhere.
     for (size_t v = 0; v < plans.size(); ++v)
-      if (!plans[v].empty()) write_value(static_cast<int32_t>(v), plans[v]);
+      if (plans[v].replaced) write_replacement(static_cast<int32_t>(v), plans[v]);
+    for (size_t v = 0; v < plans.size(); ++v)
+      if (!plans[v].empty() && !plans[v].replaced) write_value(static_cast<int32_t>(v), plans[v]);
     for (size_t r = 0; r < model_.regions.size(); ++r) arrange(r);
     for (size_t c = 0; c < module_.computations.size(); ++c) {
       const ComputationId id{static_cast<int32_t>(c)};
@@ -97,6 +102,59 @@ class PlanWriter {
         for (const Slot& slot : origin.slots[i]) read_from_chip(slot);
       }
     }
+  }
+
+  /// A copy or slice that stood in one step goes on beside others, to the chip.
+  void write_replacement(int32_t v, const ValuePlan& plan) {
+    const PrefetchValue& value = model_.problem.values[static_cast<size_t>(v)];
+    const PrefetchOrigin& origin = model_.origins[static_cast<size_t>(v)];
+    const Instruction what = module_[origin.maker];
+    const int32_t start = plan.copies[0].start, done = value.uses[0].position;
+    const InstructionId there = what.opcode == Opcode::kCopy
+                                    ? copy(value.region, what.operands[0], what.shape, model_.chip.space, start,
+                                           done, value.copy_in, false)
+                                    : asynchronous(value, what, start, done);
+    for (size_t i = 0; i < value.uses.size(); ++i) {
+      redirect(origin, i, there);
+      for (const Slot& slot : origin.slots[i]) read_from_chip(slot);
+    }
+    std::vector<InstructionId> names = {origin.maker};
+    const auto& users = users_in(what.parent);
+    for (size_t i = 0; i < names.size(); ++i) {
+      gone_[names[i]] = 1;
+      for (const InstructionId user : users[names[i]])
+        if (module_[user].opcode == Opcode::kBitcast) names.push_back(user);
+    }
+  }
+
+  /// The instruction in a computation of its own between a start and a done; the done.
+  InstructionId asynchronous(const PrefetchValue& value, const Instruction& what, int32_t start, int32_t done) {
+    const ComputationId body = editor_.add_computation("async_computation");
+    module_.computations[body].is_async_sugar = true;
+    std::vector<InstructionId> parameters;
+    std::vector<ShapeRef> operands;
+    for (const InstructionId operand : what.operands) {
+      operands.push_back(module_[operand].shape);
+      parameters.push_back(editor_.add_parameter(body, "param", operands.back()));
+    }
+    std::vector<Attr> own, wrapped;
+    for (const Attr& attr : what.attrs) (is_common_attr(attr.key) ? own : wrapped).push_back(attr);
+    const ShapeRef to = in_space(what.shape, model_.chip.space);
+    const InstructionId root = editor_.add(body, what.opcode, to_text(what.opcode), to, parameters, wrapped);
+    module_.computations[body].instructions.push_back(root);
+    module_.computations[body].root = root;
+    const ComputationId called[] = {body};
+    own.push_back(Attr::make_list(
+        AttrKey::kCalls, AttrSyntax::kComputation,
+        std::span<const ComputationId>(module_.arena().copy(std::span<const ComputationId>(called)))));
+    const std::string name(to_text(what.opcode));
+    const ShapeRef parts[] = {module_.shapes().tuple(operands), to, context()};
+    const InstructionId begin = editor_.add(what.parent, Opcode::kAsyncStart, name + "-start",
+                                            module_.shapes().tuple(parts), what.operands, own);
+    const InstructionId started[] = {begin};
+    const InstructionId end = editor_.add(what.parent, Opcode::kAsyncDone, name + "-done", to, started);
+    put_in_gaps(value.region, begin, end, start, done, value.copy_in);
+    return end;
   }
 
   /// A copy pair in its gaps; the done.
@@ -296,6 +354,7 @@ class PlanWriter {
 
   /// What costs no time may have to come sooner than it stood.
   void emit(InstructionId id) {
+    if (static_cast<size_t>(id.index) < gone_.size() && gone_[id]) return;
     uint8_t& written = written_[static_cast<size_t>(id.index)];
     if (written) return;
     written = 1;
@@ -312,6 +371,7 @@ class PlanWriter {
   std::map<ComputationId, int32_t> fusions_of_;
   std::map<ComputationId, IdMap<InstructionId, std::vector<InstructionId>>> users_;
   std::map<std::pair<InstructionId, InstructionId>, InstructionId> seen_;
+  IdMap<InstructionId, uint8_t> gone_;  // of those that were there at first
   std::vector<uint8_t> written_;
   std::vector<InstructionId> list_;
 };

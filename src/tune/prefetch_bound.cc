@@ -151,7 +151,7 @@ class BranchAndBound {
   }
 
   ExactPrefetch run() {
-    if (!problem_.costs_fall()) return std::move(result_);
+    if (!problem_.costs_fall() || problem_.may_replace_steps()) return std::move(result_);
     constexpr size_t kMostPlans = 20000;
     for (size_t v = 0; v < problem_.values.size(); ++v) {
       const PrefetchValue& value = problem_.values[v];

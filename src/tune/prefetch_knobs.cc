@@ -57,6 +57,13 @@ constexpr Knob kKnobs[] = {
      "done in the order of starts"},
     {"always_spill_to_default_memory", &XlaKnobs::always_spill_to_default_memory, 0, 1,
      "what is made on the chip is written back at once"},
+    {"enable_sync_copy_replacement", &XlaKnobs::enable_sync_copy_replacement, 0, 1,
+     "copies become asynchronous ones to the chip"},
+    {"enable_sync_slice_replacement", &XlaKnobs::enable_sync_slice_replacement, 0, 1,
+     "slices become asynchronous ones to the chip"},
+    {"extend_async_copies_limit_for_sync_mem_op_conversion",
+     &XlaKnobs::extend_async_copies_limit_for_sync_mem_op_conversion, 0, 1e9,
+     "more prefetches at a time for these"},
 };
 
 /// XLA has them, this assigner doesn't; with the value that turns them off.
@@ -72,9 +79,6 @@ constexpr Unmodelled kUnmodelled[] = {
     {"preferred_slice_size", "0"},
     {"all_slice_time_permutations_threshold", "0"},
     {"memory_bound_loop_optimizer_options", ""},
-    {"enable_sync_copy_replacement", "false"},
-    {"enable_sync_slice_replacement", "false"},
-    {"extend_async_copies_limit", "0"},
     {"use_repeated_instance_for_preferred_prefetch_time", "false"},
     {"autotuning_config", ""},
     {"msa_tensor_overrides", ""},
@@ -146,6 +150,7 @@ std::vector<KnobRow> knob_rows(const XlaKnobs& knobs) {
 
 Result<void> set_knob(XlaKnobs& knobs, std::string_view name, std::string_view value) {
   std::vector<std::string_view> names;
+  if (name == "extend_async_copies_limit") name = "extend_async_copies_limit_for_sync_mem_op_conversion";
   for (const Knob& knob : kKnobs) {
     if (knob.name == name) return std::visit(Setter{knobs, name, value, knob.least, knob.most}, knob.member);
     names.push_back(knob.name);

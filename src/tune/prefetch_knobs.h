@@ -56,6 +56,8 @@ struct XlaKnobs {
   double inefficient_use_to_copy_ratio = 0.5;  // as TPU compilers set it; 0 in the code
   bool enforce_prefetch_fifo_order = false;
   bool always_spill_to_default_memory = false;
+  bool enable_sync_copy_replacement = false, enable_sync_slice_replacement = false;
+  int64_t extend_async_copies_limit_for_sync_mem_op_conversion = 0;
   std::vector<PreferredPrefetchOverride> preferred_prefetch_overrides;  // the first that fits counts
   std::vector<SortOrderOverride> msa_sort_order_overrides;
   bool operator==(const XlaKnobs&) const = default;

@@ -12,6 +12,7 @@
 #include "ops/fusion_role.h"
 #include "ops/trip_count.h"
 #include "tune/prefetch_costs.h"
+#include "tune/prefetch_replace.h"
 
 namespace hlosim {
 namespace {
@@ -42,6 +43,7 @@ class ModelBuilder {
     count_runs();
     set_limits();
     for (size_t r = 0; r < out_.regions.size(); ++r) find_values(static_cast<int32_t>(r));
+    mark_replaceable(module_, table_, limits_, out_);
     if (auto done = set_costs(); !done) return tl::unexpected(std::move(done.error()));
     set_taken();
     if (left_out_ > 0)
@@ -136,6 +138,7 @@ class ModelBuilder {
     problem().alignment = limits_.alignment;
     problem().max_prefetches = limits_.max_prefetches;
     problem().max_evictions = limits_.max_evictions;
+    problem().extra_prefetches = limits_.extra_prefetches;
     problem().sharing = HbmSharing::kFair;
     problem().issue = as_double(duration(device_.config.dma.issue, device_.config.clock));
     problem().latency_in = as_double(device_.config.dma.read_latency);
@@ -413,7 +416,18 @@ class ModelBuilder {
         }
       }
     }
+    set_replaced_costs();
     return {};
+  }
+
+  void set_replaced_costs() {
+    for (const PrefetchValue& value : problem().values) {
+      if (value.replaced_bit < 0) continue;
+      const PrefetchStep& step = problem().step(value.region, value.made_at);
+      for (int32_t e = 0; e < cost_entries(step.sites); ++e)
+        if ((mask_of_entry(step.sites, e) >> value.replaced_bit & 1) != 0)
+          problem().costs[static_cast<size_t>(step.first_cost + e)] = {};
+    }
   }
 
   /// What is on the chip already.

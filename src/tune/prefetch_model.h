@@ -52,6 +52,8 @@ struct PrefetchLimits {
   int64_t alignment = 1024;
   double copy_rate = 1;  // part of the copy speed that is trusted
   int32_t max_prefetches = -1, max_evictions = -1;
+  bool replace_copies = false, replace_slices = false;  // synchronous ones by asynchronous ones
+  int32_t extra_prefetches = 0;                         // at a time, while one of these is under way
 };
 
 /// `order`: how the instructions of each computation run. `baseline`: a simulation of the module in that

@@ -63,8 +63,20 @@ bool PrefetchProblem::costs_fall() const {
   });
 }
 
+bool PrefetchProblem::may_replace_steps() const {
+  return std::ranges::any_of(values, [](const PrefetchValue& value) { return value.replace_from >= 0; });
+}
+
 bool complete(const PrefetchValue& value, const PrefetchProblem& problem, ValuePlan& plan) {
   plan.evict_start = plan.evict_done = -1;
+  if (plan.replaced) {
+    const auto uses = static_cast<int32_t>(value.uses.size());
+    if (value.replace_from < 0 || plan.made_on_chip || plan.copies.size() != 1) return false;
+    const PlannedCopy& copy = plan.copies[0];
+    plan.kept_until = -1;
+    return copy == PlannedCopy{copy.start, 0, uses - 1} && copy.start >= value.replace_from &&
+           copy.start < value.uses[0].position;
+  }
   if (!plan.made_on_chip) plan.kept_until = -1;
   if (plan.made_on_chip && value.made_bit < 0) return false;
   int32_t free_from = plan.kept_until + 1;
@@ -162,10 +174,11 @@ int64_t ChipSpace::peak() const { return used_.empty() ? 0 : *std::max_element(u
 
 std::string fault_of(const PrefetchProblem& problem, std::span<const ValuePlan> plans) {
   ChipSpace space(problem);
-  std::vector<std::vector<int32_t>> starting(problem.regions.size()), leaving(problem.regions.size());
+  std::vector<std::vector<int32_t>> starting(problem.regions.size()), leaving(problem.regions.size()),
+      replacing(problem.regions.size());
   for (size_t r = 0; r < problem.regions.size(); ++r) {
     starting[r].resize(problem.regions[r].steps.size() + 2);
-    leaving[r] = starting[r];
+    leaving[r] = replacing[r] = starting[r];
   }
   const auto span = [](std::vector<int32_t>& change, int32_t from, int32_t to) {
     ++change[static_cast<size_t>(from)], --change[static_cast<size_t>(to)];
@@ -179,6 +192,8 @@ std::string fault_of(const PrefetchProblem& problem, std::span<const ValuePlan> 
     const auto r = static_cast<size_t>(value.region);
     for (const PlannedCopy& copy : plan.copies) {
       span(starting[r], copy.start, value.uses[static_cast<size_t>(copy.first)].position);
+      if (plan.replaced)
+        span(replacing[r], copy.start, value.uses[static_cast<size_t>(copy.first)].position);
       if (copy.second >= 0)
         span(starting[r], copy.second, value.uses[static_cast<size_t>(copy.first)].position);
     }
@@ -188,10 +203,11 @@ std::string fault_of(const PrefetchProblem& problem, std::span<const ValuePlan> 
     if (space.used()[i] > problem.capacity)
       return fmt::format("{} bytes at step {}, {} there", space.used()[i], i, problem.capacity);
   for (size_t r = 0; r < problem.regions.size(); ++r) {
-    int32_t in = 0, out = 0;
+    int32_t in = 0, out = 0, instead = 0;
     for (size_t p = 0; p < starting[r].size(); ++p) {
-      in += starting[r][p], out += leaving[r][p];
-      if (problem.max_prefetches >= 0 && in > problem.max_prefetches)
+      in += starting[r][p], out += leaving[r][p], instead += replacing[r][p];
+      const int32_t most = problem.max_prefetches + (instead > 0 ? problem.extra_prefetches : 0);
+      if (problem.max_prefetches >= 0 && in > most)
         return fmt::format("{} prefetches under way", in);
       if (problem.max_evictions >= 0 && out > problem.max_evictions)
         return fmt::format("{} evictions under way", out);

@@ -68,6 +68,9 @@ struct PrefetchValue {
   std::vector<PrefetchUse> uses;     // by position, each position once
   double copy_in = 0, copy_out = 0;  // time that a copy takes on its own
   double hbm_in = 0, hbm_out = 0;    // of HBM alone
+  /// A copy to the chip may take the place of the step that makes it, from this gap on; -1: none may.
+  int32_t replace_from = -1;
+  int32_t replaced_bit = -1;  // the step's site that says so: with it, the step takes no time
   bool is_parameter = false;         // of the entry
   bool looks_like_activation = false;
 
@@ -101,6 +104,7 @@ struct PrefetchProblem {
   double issue = 0;                                 // what a start costs
   double latency_in = 0, latency_out = 0;           // of a copy that waits for no other
   int32_t max_prefetches = -1, max_evictions = -1;  // under way at a time; -1: any number
+  int32_t extra_prefetches = 0;                     // while one of them takes the place of a step
 
   const PrefetchStep& step(int32_t region, int32_t position) const {
     return steps[static_cast<size_t>(
@@ -115,6 +119,7 @@ struct PrefetchProblem {
   StepCost least_cost(const PrefetchStep& step) const;
   /// More on the chip never makes a step longer.
   bool costs_fall() const;
+  bool may_replace_steps() const;
   int32_t sites() const;
 };
 
@@ -136,6 +141,7 @@ struct ValuePlan {
   int32_t kept_until = -1;                    // uses 0 … that read where it was made
   int32_t evict_start = -1, evict_done = -1;  // gaps; -1: HBM has it already, or nobody asks for it
   std::vector<PlannedCopy> copies;            // in order, no use twice
+  bool replaced = false;  // the one copy, for all uses, takes the place of the step that makes it
   bool empty() const { return !made_on_chip && copies.empty(); }
   bool operator==(const ValuePlan&) const = default;
 };

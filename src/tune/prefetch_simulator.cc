@@ -65,6 +65,7 @@ void PrefetchSimulator::place(int32_t value, const ValuePlan& plan, bool there) 
     for (int32_t i = 0; i <= plan.kept_until; ++i)
       mark(v.uses[static_cast<size_t>(i)].position, v.uses[static_cast<size_t>(i)].bit);
   }
+  if (plan.replaced) mark(v.made_at, v.replaced_bit);
   if (plan.evict_done >= 0)
     toggle_copy(v.region, {plan.evict_start, plan.evict_done, v.copy_out, v.hbm_out, 0, true}, there);
   for (const PlannedCopy& copy : plan.copies) {

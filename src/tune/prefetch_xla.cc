@@ -17,11 +17,19 @@ class XlaAssigner {
       : problem_(problem), knobs_(knobs), hints_(hints), chip_(problem) {
     out_.plans.resize(problem.values.size());
     out_.offsets.resize(problem.values.size());
+    // What a copy may take the place of offers no time to others.
+    std::vector<uint8_t> may_go(problem.steps.size());
+    for (const PrefetchValue& value : problem.values)
+      if (value.replace_from >= 0) {
+        const PrefetchRegion& region = problem.regions[static_cast<size_t>(value.region)];
+        may_go[static_cast<size_t>(region.steps[static_cast<size_t>(value.made_at)])] = 1;
+      }
     for (size_t r = 0; r < problem.regions.size(); ++r) {
       std::vector<double> offered, passed = {0};
       for (const int32_t s : problem.regions[r].steps) {
         const PrefetchStep& step = problem.steps[static_cast<size_t>(s)];
-        offered.push_back(step.calls.empty() ? problem.cost(step, 0).time : 0);
+        const bool stays = step.calls.empty() && !may_go[static_cast<size_t>(s)];
+        offered.push_back(stays ? problem.cost(step, 0).time : 0);
         passed.push_back(passed.back() + offered.back());
       }
       passed_.push_back(std::move(passed));
@@ -187,6 +195,7 @@ class XlaAssigner {
     std::vector<TimeSpan> times;
     for (const Stay stay : stays(value, plan)) times.push_back(span_of(value, stay));
     if (!take(v, times)) return drop(value, plan, true);
+    if (plan.replaced) replaced_.push_back(v);
     out_.plans[static_cast<size_t>(v)] = plan;
   }
 
@@ -211,10 +220,46 @@ class XlaAssigner {
     return count;
   }
 
+  /// A copy takes the place of the step that makes the value, if its operand isn't on the chip for that.
+  bool replace(int32_t v, double longest, Attempt& attempt) {
+    const PrefetchValue& value = value_of(v);
+    if (value.replace_from < 0 || reads_chip(value.region, value.made_at)) return false;
+    const auto uses = static_cast<int32_t>(value.uses.size());
+    int32_t covered = -1;
+    attempt.plan.replaced = true;
+    prefetch(v, 0, uses - 1, longest, attempt, covered);
+    if (covered == uses - 1) return true;
+    attempt.plan = {};
+    return false;
+  }
+  /// Some operand of a step is on the chip so far.
+  bool reads_chip(int32_t region, int32_t position) const {
+    for (size_t v = 0; v < out_.plans.size(); ++v) {
+      const PrefetchValue& value = problem_.values[v];
+      const ValuePlan& plan = out_.plans[v];
+      if (value.region != region || plan.empty()) continue;
+      for (size_t i = 0; i < value.uses.size(); ++i) {
+        const auto use = static_cast<int32_t>(i);
+        const bool there =
+            use <= plan.kept_until || std::ranges::any_of(plan.copies, [&](const PlannedCopy& copy) {
+              return copy.first <= use && use <= copy.last;
+            });
+        if (there && value.uses[i].bit >= 0 && value.uses[i].position == position) return true;
+      }
+    }
+    return false;
+  }
+  bool is_gone(int32_t region, int32_t position) const {
+    return std::ranges::any_of(replaced_, [&](int32_t v) {
+      return value_of(v).region == region && value_of(v).made_at == position;
+    });
+  }
+
   void walk(int32_t v, bool may_be_made, Attempt& attempt) {
     const PrefetchValue& value = value_of(v);
     const auto uses = static_cast<int32_t>(value.uses.size());
     const double longest = knobs_.max_overlap_to_mem_size_async_copy_ratio * copy_of_all_;
+    if (may_be_made && replace(v, longest, attempt)) return;
     const auto& passed = passed_[static_cast<size_t>(value.region)];
     const auto elapsed = [&](int32_t from, int32_t to) {
       return passed[static_cast<size_t>(std::max(to, from))] - passed[static_cast<size_t>(std::max(from, 0))];
@@ -224,7 +269,7 @@ class XlaAssigner {
     int32_t covered = -1;
     for (int32_t i = 0; i < uses; ++i) {
       const PrefetchUse& use = value.uses[static_cast<size_t>(i)];
-      if (i <= covered || use.bit < 0) continue;
+      if (i <= covered || use.bit < 0 || is_gone(value.region, use.position)) continue;
       // Where it is made, for as long as possible; else up to this use.
       if (i == 0 && may_be_made && elapsed(value.made_at, use.position) < longest) {
         const int32_t until = knobs_.always_spill_to_default_memory ? -1 : last_on_chip;
@@ -257,20 +302,24 @@ class XlaAssigner {
       if (!starts.empty()) preferred = starts[static_cast<size_t>(i)];
     }
     // What was on the chip before has to have reached HBM.
-    const int32_t least = value.made_at + (attempt.plan.made_on_chip ? 2 : 1);
+    const int32_t least = attempt.plan.replaced       ? value.replace_from
+                          : attempt.plan.made_on_chip ? value.made_at + 2
+                                                      : value.made_at + 1;
+    const int32_t most = problem_.max_prefetches + (attempt.plan.replaced ? problem_.extra_prefetches : 0);
     IntervalPicker picker(passed_[r], {position, least, value.copy_in, saved, longest, preferred}, knobs_);
     int32_t no_room_at = -1;
     for (int32_t start = picker.next(); start >= 0; start = picker.next()) {
       if (start <= no_room_at || (start < least)) continue;
       if (knobs_.enforce_prefetch_fifo_order && !book.in_order(start, position)) continue;
       if (problem_.max_prefetches >= 0 &&
-          book.under_way(start, position) + across_under_way(value.region, start) >= problem_.max_prefetches)
+          book.under_way(start, position) + across_under_way(value.region, start) >= most)
         continue;
-      int32_t last = knobs_.always_spill_to_default_memory ? i : last_on_chip;
+      const bool once = knobs_.always_spill_to_default_memory && !attempt.plan.replaced;
+      int32_t last = once ? i : last_on_chip;
       const auto end = [&] { return value.uses[static_cast<size_t>(last)].position; };
       if (!room_for(value, {start, end()})) {
         last = i;
-        if (!room_for(value, {start, end()})) {
+        if (attempt.plan.replaced || !room_for(value, {start, end()})) {
           no_room_at = start;  // earlier ones need more
           attempt.lacked_room = true;
           continue;
@@ -326,7 +375,8 @@ class XlaAssigner {
   const XlaKnobs& knobs_;
   const XlaHints& hints_;
   ChipPlaces chip_;
-  std::vector<int32_t> owners_;  // values, of the places on the chip
+  std::vector<int32_t> owners_;    // values, of the places on the chip
+  std::vector<int32_t> replaced_;  // values whose steps are gone
   int64_t repacks_ = 0;
   std::vector<std::vector<double>> passed_;  // time before each gap, by region
   std::vector<CopyBook> prefetches_, evictions_;
