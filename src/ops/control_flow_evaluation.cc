@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "hlo/literal.h"
+#include "ops/effects.h"
 #include "ops/element_program.h"
 #include "ops/joint.h"
 #include "ops/value_flow.h"
@@ -52,6 +54,14 @@ class ScalarLoop {
   std::shared_ptr<const ElementProgram> condition_, body_;
 };
 
+/// No state ends the loop, and nobody else hears of it: the condition is a constant, and true.
+bool never_ends(const EvaluateContext& op) {
+  const Instruction& root = op.module()[op.module()[op.called(AttrKey::kCondition)].root];
+  return root.opcode == Opcode::kConstant && root.literal && integer_at(*root.literal, 0) != 0 &&
+         !has_effect(op.module(), op.table(), op.instruction());
+}
+constexpr const char* kNeverEnds = "the loop never ends: its condition is always true";
+
 }  // namespace
 
 Evaluation evaluate_call(EvaluateContext& op) {
@@ -67,6 +77,7 @@ Evaluation evaluate_call(EvaluateContext& op) {
 
 Evaluation evaluate_while(EvaluateContext& op) {
   const ComputationId condition_id = op.called(AttrKey::kCondition), body_id = op.called(AttrKey::kBody);
+  if (never_ends(op)) return [](Invocation& call) { call.fail(kNeverEnds); };
   const auto scalar_condition = op.element_program(condition_id), scalar_body = op.element_program(body_id);
   if (scalar_condition && scalar_body)
     return [loop = ScalarLoop(scalar_condition, scalar_body)](Invocation& call) { loop.run(call); };
@@ -167,6 +178,7 @@ JointEvaluation evaluate_call_jointly(EvaluateContext& op) {
 JointEvaluation evaluate_while_jointly(EvaluateContext& op) {
   const auto condition = op.callable(op.called(AttrKey::kCondition)), body = op.callable(op.called(AttrKey::kBody));
   if (!condition->is_joint() && !body->is_joint()) return nullptr;
+  if (never_ends(op)) return [](JointCall& call) { call.fail(kNeverEnds); };
   return [condition, body](JointCall& call) {
     std::vector<Part> parts;
     for (Invocation& member : call.members()) {
