@@ -200,6 +200,13 @@ class KnobReader {
       }
       return {};
     }
+    if (field.name == "memory_bound_loop_optimizer_options" && field.is_message) {
+      for (const Field& inner : field.fields) {
+        auto set = set_knob(knobs_, fmt::format("{}.{}", field.name, inner.name), inner.text);
+        if (!set) return error(inner, std::move(set.error().message), std::move(set.error().hint));
+      }
+      return {};
+    }
     auto done = set_knob(knobs_, field.name, field.is_message ? std::string_view("{}") : field.text);
     if (!done) return error(field, std::move(done.error().message), std::move(done.error().hint));
     return {};

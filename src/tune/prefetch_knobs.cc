@@ -64,12 +64,25 @@ constexpr Knob kKnobs[] = {
     {"extend_async_copies_limit_for_sync_mem_op_conversion",
      &XlaKnobs::extend_async_copies_limit_for_sync_mem_op_conversion, 0, 1e9,
      "more prefetches at a time for these"},
+    {"memory_bound_loop_optimizer_options.enabled", &XlaKnobs::loop_optimizer, 0, 1,
+     "one decision for all iterations of unrolled loops"},
+    {"memory_bound_loop_optimizer_options.desired_copy_ratio", &XlaKnobs::loop_desired_copy_ratio, 0, 1,
+     "part of a copy that idle HBM has to cover"},
+    {"memory_bound_loop_optimizer_options.allow_unsatisfied_fully_pipelined_prefetch",
+     &XlaKnobs::loop_allow_unsatisfied_fully_pipelined_prefetch, 0, 1,
+     "or else it begins an iteration ahead"},
+    {"memory_bound_loop_optimizer_options.min_num_iterations", &XlaKnobs::loop_min_num_iterations, 0, 1e9,
+     "that make a loop, at least"},
 };
 
 /// XLA has them, this assigner doesn't; with the value that turns them off.
 struct Unmodelled {
-  std::string_view name, off;
+  std::string_view name, off, why = {};
 };
+constexpr std::string_view kWindows =
+    "how large the window of an operand is decides the code generator of the TPU, and HLO has no way to say "
+    "that a "
+    "kernel finds its first window filled";
 constexpr Unmodelled kUnmodelled[] = {
     {"while_use_extra_outstanding_prefetch_limit", "0"},
     {"pipeline_overhead_window_size_mib", "0"},
@@ -78,12 +91,11 @@ constexpr Unmodelled kUnmodelled[] = {
     {"min_bytes", "0"},
     {"preferred_slice_size", "0"},
     {"all_slice_time_permutations_threshold", "0"},
-    {"memory_bound_loop_optimizer_options", ""},
     {"use_repeated_instance_for_preferred_prefetch_time", "false"},
     {"autotuning_config", ""},
     {"msa_tensor_overrides", ""},
-    {"window_prefetch_mode", "none"},
-    {"enable_window_prefetch", "false"},
+    {"window_prefetch_mode", "none", kWindows},
+    {"enable_window_prefetch", "false", kWindows},
     {"reduce_scoped_memory_limit", "false"},
     {"allocate_reserved_scoped_memory_at_same_offset", "true"},
     {"expanded_scoped_alternate_memory_mode", "DISABLED"},
@@ -91,9 +103,10 @@ constexpr Unmodelled kUnmodelled[] = {
     {"allocate_across_sequential_calls", "false"},
 };
 
-Result<void> not_modelled(std::string_view name) {
-  return failure(fmt::format("the knob '{}' of XLA's assigner is not modelled", name),
-                 "docs/prefetch.md lists those that are");
+Result<void> not_modelled(std::string_view name, std::string_view why) {
+  return failure(
+      fmt::format("the knob '{}' of XLA's assigner is not modelled{}{}", name, why.empty() ? "" : ": ", why),
+      "docs/prefetch.md lists those that are");
 }
 
 template <class T>
@@ -156,7 +169,7 @@ Result<void> set_knob(XlaKnobs& knobs, std::string_view name, std::string_view v
     names.push_back(knob.name);
   }
   for (const Unmodelled& other : kUnmodelled)
-    if (other.name == name) return value == other.off ? Result<void>() : not_modelled(name);
+    if (other.name == name) return value == other.off ? Result<void>() : not_modelled(name, other.why);
   std::string hint = did_you_mean(name, names);
   if (hint.empty()) hint = "docs/prefetch.md lists them";
   return failure(fmt::format("no knob '{}'", shown(name)), std::move(hint));

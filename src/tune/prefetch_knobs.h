@@ -58,6 +58,9 @@ struct XlaKnobs {
   bool always_spill_to_default_memory = false;
   bool enable_sync_copy_replacement = false, enable_sync_slice_replacement = false;
   int64_t extend_async_copies_limit_for_sync_mem_op_conversion = 0;
+  // memory_bound_loop_optimizer_options; as in XLA's tests but for `enabled`
+  bool loop_optimizer = false, loop_allow_unsatisfied_fully_pipelined_prefetch = false;
+  double loop_desired_copy_ratio = 0.7, loop_min_num_iterations = 3;
   std::vector<PreferredPrefetchOverride> preferred_prefetch_overrides;  // the first that fits counts
   std::vector<SortOrderOverride> msa_sort_order_overrides;
   bool operator==(const XlaKnobs&) const = default;
@@ -73,7 +76,7 @@ std::vector<KnobRow> knob_rows(const XlaKnobs& knobs);
 /// of another kind.
 Result<void> set_knob(XlaKnobs& knobs, std::string_view name, std::string_view value);
 
-/// Reads protobuf's text format: knobs by name, and `preferred_prefetch_overrides { overrides { … } }`,
+/// Reads protobuf's text format: knobs by name (those with a dot as fields of a message), and `preferred_prefetch_overrides { overrides { … } }`,
 /// `msa_sort_order_overrides { … }` or what stands inside of these alone. Errors: with their place in the
 /// text.
 Result<void> read_knobs(XlaKnobs& knobs, const SourcePtr& source);

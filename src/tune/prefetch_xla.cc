@@ -6,6 +6,7 @@
 
 #include "tune/chip_places.h"
 #include "tune/copy_book.h"
+#include "tune/prefetch_loops.h"
 #include "tune/prefetch_picker.h"
 
 namespace hlosim {
@@ -44,6 +45,8 @@ class XlaAssigner {
 
   XlaPlans run() {
     if (knobs_.enable_cross_program_prefetch) prefetch_across_programs();
+    if (knobs_.loop_optimizer)
+      for (const LoopDecision& decision : decide_loops(problem_, knobs_)) take_decision(decision);
     for (const int32_t v : sorted())
       if (out_.plans[static_cast<size_t>(v)].empty()) assign(v);
     const std::vector<int64_t> offsets = chip_.offsets();
@@ -197,6 +200,29 @@ class XlaAssigner {
     if (!take(v, times)) return drop(value, plan, true);
     if (plan.replaced) replaced_.push_back(v);
     out_.plans[static_cast<size_t>(v)] = plan;
+  }
+
+  /// What the loop optimizer wants, if there is room after all. Copies that the books have no time for are
+  /// made where it found that idle HBM covers enough of them.
+  void take_decision(const LoopDecision& decision) {
+    const int32_t v = decision.value;
+    const PrefetchValue& value = value_of(v);
+    if (!out_.plans[static_cast<size_t>(v)].empty()) return;
+    if (decision.plan.empty()) return assign(v);
+    CopyBook& book = prefetches_[static_cast<size_t>(value.region)];
+    Attempt attempt{decision.plan, false};
+    for (const PlannedCopy& copy : decision.plan.copies) {
+      const int32_t done = value.uses[static_cast<size_t>(copy.first)].position;
+      if (knobs_.enforce_prefetch_fifo_order && !book.in_order(copy.start, done)) return;
+      if (problem_.max_prefetches >= 0 &&
+          book.under_way(copy.start, done) + across_under_way(value.region, copy.start) >=
+              problem_.max_prefetches)
+        return;
+    }
+    if (!finish(value, attempt)) return;
+    for (const PlannedCopy& copy : decision.plan.copies)
+      book.add(copy.start, value.uses[static_cast<size_t>(copy.first)].position, value.copy_in);
+    keep(v, attempt.plan);
   }
 
   /// The copies of a plan that isn't taken leave the books.

@@ -49,6 +49,7 @@ TEST(XlaKnobs, SaysWhatIsWrong) {
   EXPECT_THAT(error("enable_block_prefetching", "true"),
               HasSubstr("the knob 'enable_block_prefetching' of XLA's assigner is not modelled"));
   EXPECT_EQ(error("enable_block_prefetching", "false"), "");
+  EXPECT_THAT(error("window_prefetch_mode", "prefetch"), HasSubstr("is not modelled: how large the window"));
   EXPECT_EQ(knobs, XlaKnobs());
 }
 
@@ -80,6 +81,15 @@ overrides { hlo_position_matcher { instruction_regex: ".*dot.*" hlo_use_filter {
   EXPECT_EQ(knobs.msa_sort_order_overrides[0].kind, SortOrderOverride::Kind::kValue);
   EXPECT_EQ(knobs.msa_sort_order_overrides[0].value, -7);
   EXPECT_EQ(knobs.msa_sort_order_overrides[0].position_use->operand_number, 0);
+}
+
+TEST(XlaKnobs, MessagesHoldKnobsOfTheirOwn) {
+  const XlaKnobs knobs =
+      read("memory_bound_loop_optimizer_options { enabled: true desired_copy_ratio: 0.5 }");
+  EXPECT_TRUE(knobs.loop_optimizer);
+  EXPECT_EQ(knobs.loop_desired_copy_ratio, 0.5);
+  EXPECT_THAT(problem("memory_bound_loop_optimizer_options { enable: true }"),
+              HasSubstr("k.textproto:1:39: error: no knob"));
 }
 
 TEST(XlaKnobs, ErrorsHaveAPlace) {

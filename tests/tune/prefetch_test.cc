@@ -189,6 +189,12 @@ TEST(TunePrefetch, RandomModulesComputeTheSame) {
     options.most_exact_sites = 0;
     options.lower = false;  // the same instructions, and so the same results
     options.algorithm = seed % 3 == 0 ? PrefetchAlgorithm::kXla : PrefetchAlgorithm::kStrong;
+    if (seed % 2 == 0) {
+      options.knobs.max_repacks = 5;
+      options.knobs.loop_optimizer = true;
+      options.knobs.loop_min_num_iterations = 2;
+      options.knobs.enable_sync_copy_replacement = options.knobs.enable_sync_slice_replacement = true;
+    }
     Result<PrefetchResult> result = tune_prefetch(module, op_table(), device, options);
     ASSERT_TRUE(result) << "seed " << seed << ": " << render(result.error()) << text;
     if (options.algorithm == PrefetchAlgorithm::kStrong) check(*result, device);
