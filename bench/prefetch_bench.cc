@@ -7,6 +7,7 @@
 #include "tune/edit.h"
 #include "tune/prefetch.h"
 #include "tune/prefetch_model.h"
+#include "tune/prefetch_order.h"
 #include "tune/prefetch_search.h"
 
 namespace {
@@ -27,15 +28,18 @@ void peak(benchmark::State& state) {
   state.counters["peak_MB"] = static_cast<double>(use.ru_maxrss) / 1024;
 }
 
-/// Annealing of the decisions in `module` as it stands.
-void anneal(benchmark::State& state, Module& module) {
+/// Annealing of the decisions in `module` as it stands, or of its order too.
+void anneal(benchmark::State& state, Module& module, bool reorder = false) {
   const Device v5e = device();
   const Result<Simulation> baseline = simulate(module, op_table(), v5e, {});
   const Result<Module> copy = read_again(module, op_table());
-  const auto model =
-      make_prefetch_model(*copy, op_table(), v5e, make_schedule(*copy, op_table()).order, *baseline, {}, {});
+  InstructionOrder order = make_schedule(*copy, op_table()).order;
+  if (reorder) order = with_free_ones_late(*copy, op_table(), order);
+  auto model = make_prefetch_model(*copy, op_table(), v5e, order, *baseline, {}, {});
+  if (reorder) find_freedom(*copy, op_table(), *model);
   PrefetchSearchOptions options;
   options.moves = 20000;
+  options.reorder = reorder;
   const PrefetchPlans start = greedy_prefetch(model->problem, options);
   int64_t evaluations = 0;
   for (auto _ : state) {
@@ -66,6 +70,13 @@ void anneal_transformer(benchmark::State& state) {
   anneal(state, module);
 }
 BENCHMARK(anneal_transformer)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+void anneal_orders(benchmark::State& state) {
+  Module module = read_module(synthetic_text(state.range(0)));
+  verify_module(module);
+  anneal(state, module, true);
+}
+BENCHMARK(anneal_orders)->Arg(1000)->Unit(benchmark::kMillisecond);
 
 /// Reading not counted; stripping, the model of all decisions, greedy search, packing, writing the module and
 /// simulating it are.

@@ -25,7 +25,7 @@ struct Options {
   std::optional<int64_t> moves;
   uint64_t seed = 1;
   size_t top = 40;
-  bool strip = false, list_knobs = false;
+  bool strip = false, list_knobs = false, keep_order = false;
 };
 
 int list_knobs(Streams streams) {
@@ -72,6 +72,7 @@ Result<PrefetchOptions> read_options(const Options& options, Streams streams) {
   result.budget = *budget;
   result.seed = options.seed;
   result.moves = options.moves;
+  result.keep_order = options.keep_order;
   for (const PrefetchAlgorithm one : {PrefetchAlgorithm::kStrip, PrefetchAlgorithm::kXla,
                                       PrefetchAlgorithm::kGreedy, PrefetchAlgorithm::kStrong})
     if (to_text(one) == options.algorithm) result.algorithm = one;
@@ -131,6 +132,8 @@ std::function<int()> declare_tune_prefetch(CLI::App& app, Streams streams) {
       ->check(CLI::IsMember({"strong", "greedy", "xla"}))
       ->capture_default_str();
   app.add_flag("--strip", options->strip, "Only take out the prefetches that are there");
+  app.add_flag("--keep-order", options->keep_order,
+               "Instructions run in the order of the module; strong may change it otherwise");
   app.add_option("--seed", options->seed, "Of the random changes")->capture_default_str();
   app.add_option("--budget", options->budget, "Time for the search; it mostly ends earlier")
       ->capture_default_str();

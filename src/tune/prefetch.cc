@@ -7,12 +7,14 @@
 #include <cmath>
 
 #include "memory/buffer_analysis.h"
+#include "memory/occupancy.h"
 #include "model/memory_system.h"
 #include "model/native_layouts.h"
 #include "tune/edit.h"
 #include "tune/lower.h"
 #include "tune/prefetch_bound.h"
 #include "tune/prefetch_model.h"
+#include "tune/prefetch_order.h"
 #include "tune/prefetch_pack.h"
 #include "tune/prefetch_simulator.h"
 #include "tune/prefetch_strip.h"
@@ -194,10 +196,13 @@ class Tuner {
     Module& tiled = *tiled_.back();
     const Result<Simulation> baseline = simulate(tiled, table_, device_, simulate_);
     if (!baseline) return tl::unexpected(baseline.error());
-    auto made =
-        make_prefetch_model(tiled, table_, device_, baseline->schedule.order, *baseline, simulate_, limits());
+    const bool reorder = !options_.keep_order && options_.algorithm == PrefetchAlgorithm::kStrong;
+    const InstructionOrder order =
+        reorder ? with_free_ones_late(tiled, table_, baseline->schedule.order) : baseline->schedule.order;
+    auto made = make_prefetch_model(tiled, table_, device_, order, *baseline, simulate_, limits());
     if (!made) return tl::unexpected(std::move(made.error()));
     const auto model = std::make_shared<PrefetchModel>(std::move(*made));
+    if (reorder) find_freedom(tiled, table_, *model);
     const PrefetchProblem& problem = model->problem;
     const double bound = lower_bound_of(problem).time();
     bound_ = bound_ < 0 ? bound : std::min(bound_, bound);
@@ -231,8 +236,8 @@ class Tuner {
     note();
     if (auto done = keep("greedy" + suffix, module, model, found.plans, found.time); !done) return done;
     if (options_.algorithm == PrefetchAlgorithm::kGreedy) return {};
-    const PrefetchPlans greedy = found;
     found = improve_prefetch(problem, found, search);
+    const PrefetchPlans annealed = found;
     note();
     if (auto done = keep("annealed" + suffix, module, model, found.plans, found.time); !done) return done;
     // From XLA's plan, too.
@@ -245,11 +250,74 @@ class Tuner {
     note();
     if (auto done = keep("annealed from xla" + suffix, module, model, found.plans, found.time); !done)
       return done;
+    if (auto done = reorder(suffix, module, model, found.time < annealed.time ? found : annealed, search); !done)
+      return done;
     if (problem.sites() > options_.most_exact_sites) return {};
-    const ExactPrefetch exact = exact_prefetch(problem, found, kExactNodes);
-    out_.evaluations += exact.nodes;
-    out_.proven |= exact.proven && suffix.empty();
-    return keep("exact" + suffix, module, model, exact.best.plans, exact.best.time);
+    return solve_exactly(suffix, module, model, found);
+  }
+
+  /// From the best plan so far, with other orders of the steps.
+  Result<void> reorder(const std::string& suffix, const Module& module,
+                       const std::shared_ptr<PrefetchModel>& model, const PrefetchPlans& start,
+                       PrefetchSearchOptions search) {
+    if (!model->problem.freedom.any()) return {};
+    ++search.seed;
+    search.moves *= 2;
+    search.reorder = true;
+    const PrefetchPlans found = improve_prefetch(model->problem, start, search);
+    out_.cut |= found.cut;
+    out_.evaluations += found.evaluations;
+    if (found.order.empty() || std::is_sorted(found.order.begin(), found.order.end()))
+      return keep("annealed longer" + suffix, module, model, found.plans, found.time);
+    const auto other = std::make_shared<PrefetchModel>(in_order(*tiled_.back(), *model, found.order));
+    return keep_reordered("reordered" + suffix, module, other, found);
+  }
+
+  /// Unless that order needs more of HBM than there is, and than the module did.
+  Result<void> keep_reordered(std::string name, const Module& module, const std::shared_ptr<PrefetchModel>& model,
+                              const PrefetchPlans& found) {
+    if (auto done = keep(std::move(name), module, model, found.plans, found.time); !done) return done;
+    const SpaceOccupancy now = hbm_of(kept_.back().module), before = hbm_of(module);
+    if (now.capacity && now.peak > *now.capacity && now.peak > before.peak) kept_.pop_back();
+    return {};
+  }
+  SpaceOccupancy hbm_of(const Module& module) {
+    Result<Module> tiled = with_tiles(module);
+    if (!tiled) return {};
+    const Occupancy occupancy =
+        memory_occupancy(*tiled, device_.config, make_schedule(*tiled, table_).order);
+    for (const SpaceOccupancy& space : occupancy.spaces)
+      if (space.number == kDefaultMemorySpace) return space;
+    return {};
+  }
+
+  /// In every order, where there are few.
+  Result<void> solve_exactly(const std::string& suffix, const Module& module,
+                             const std::shared_ptr<PrefetchModel>& model, const PrefetchPlans& start) {
+    const ExactPrefetch exact = exact_prefetch(model->problem, start, kExactNodes);
+    int64_t nodes = exact.nodes;
+    bool proven = exact.proven;
+    if (auto done = keep("exact" + suffix, module, model, exact.best.plans, exact.best.time); !done) return done;
+    const std::vector<std::vector<int32_t>> orders = all_orders(model->problem, kExactOrders);
+    proven = proven && (!model->problem.freedom.any() || !orders.empty());
+    std::shared_ptr<PrefetchModel> best;
+    PrefetchPlans plans = exact.best;
+    for (size_t i = 1; i < orders.size() && nodes < kExactNodes; ++i) {
+      const auto other = std::make_shared<PrefetchModel>(in_order(*tiled_.back(), *model, orders[i]));
+      PrefetchPlans none;
+      none.plans.resize(other->problem.values.size());
+      none.time = plans.time;  // only what is faster than that is looked for
+      ExactPrefetch solved = exact_prefetch(other->problem, none, kExactNodes - nodes);
+      nodes += solved.nodes;
+      proven = proven && solved.proven;
+      if (solved.best.time >= plans.time * (1 - 1e-12)) continue;
+      plans = std::move(solved.best);
+      best = other;
+    }
+    if (orders.size() > 1 && nodes >= kExactNodes) proven = false;
+    out_.evaluations += nodes;
+    out_.proven |= proven && suffix.empty();
+    return best ? keep_reordered("exact, reordered" + suffix, module, best, plans) : Result<void>();
   }
 
   /// Writes the plan into the module and simulates that.
@@ -375,6 +443,7 @@ class Tuner {
   }
 
   static constexpr int64_t kExactNodes = 200000;
+  static constexpr size_t kExactOrders = 100;
   const OpTable& table_;
   const Device& device_;
   const PrefetchOptions& options_;

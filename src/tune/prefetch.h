@@ -34,6 +34,7 @@ struct PrefetchOptions {
   int64_t most_exact_sites = 12;  // problems that are solved by exhaustion too
   SimulateOptions simulate;
   bool lower = true;  // plain modules first
+  bool keep_order = false;  // of instructions: else kStrong may change it
 };
 
 /// A value on the chip, from one step to another.

@@ -30,7 +30,7 @@ class Bounder {
       least.hbm = std::accumulate(sums.hbm.begin(), sums.hbm.end(), 0.0);
       bound.steps = least.time;
       const Mandatory mandatory = mandatory_of(static_cast<int32_t>(r));
-      const double prefix = ends_bound(sums, mandatory);
+      const double prefix = ends_bound(static_cast<int32_t>(r), sums, mandatory);
       least.hbm += mandatory.all;
       bound.memory = least.hbm;
       bound.prefix = prefix;
@@ -113,25 +113,64 @@ class Bounder {
     return found;
   }
 
-  /// Up to some step, what is read before it has to have come; after it, every step takes its least. And the
-  /// other way round.
-  static double ends_bound(const StepSums& sums, const Mandatory& mandatory) {
-    const size_t steps = sums.time.size();
-    double best = 0, busy = 0;
-    double left = std::accumulate(sums.time.begin(), sums.time.end(), 0.0);
-    for (size_t p = 0; p < steps; ++p) {
-      busy += sums.hbm[p] + mandatory.reads[p];
-      left -= sums.time[p];
-      best = std::max(best, busy + left);
+  /// When a step ends, what is read before it has to have come; after it, every step takes its least. And the
+  /// other way round. Before and after it in every order, that is.
+  double ends_bound(int32_t region, const StepSums& sums, const Mandatory& mandatory) const {
+    const auto steps = static_cast<int32_t>(sums.time.size());
+    std::vector<double> reads(sums.time.size() + 1), writes = reads, times = reads;  // of all before
+    for (size_t p = 0; p < sums.time.size(); ++p) {
+      reads[p + 1] = reads[p] + sums.hbm[p] + mandatory.reads[p];
+      writes[p + 1] = writes[p] + sums.hbm[p] + mandatory.writes[p];
+      times[p + 1] = times[p] + sums.time[p];
     }
-    busy = 0;
-    left = std::accumulate(sums.time.begin(), sums.time.end(), 0.0);
-    for (size_t p = steps; p-- > 0;) {
-      busy += sums.hbm[p] + mandatory.writes[p];
-      left -= sums.time[p];
-      best = std::max(best, busy + left);
+    double best = 0;
+    for (int32_t first = 0, last = 0; first < steps; first = last + 1) {
+      last = end_of_run(region, first);
+      const std::vector<std::vector<uint8_t>> comes_before = before_each(region, first, last);
+      const auto b = static_cast<size_t>(first), e = static_cast<size_t>(last) + 1;
+      for (size_t p = b; p < e; ++p) {
+        double read = reads[b] + reads[p + 1] - reads[p], after = times.back() - times[e];
+        double written = writes.back() - writes[e] + writes[p + 1] - writes[p], before = times[b];
+        for (size_t q = b; q < e && !comes_before.empty(); ++q) {
+          if (comes_before[p - b][q - b] != 0)
+            read += reads[q + 1] - reads[q], before += times[q + 1] - times[q];
+          if (comes_before[q - b][p - b] != 0)
+            written += writes[q + 1] - writes[q], after += times[q + 1] - times[q];
+        }
+        best = std::max({best, read + after, written + before});
+      }
     }
     return best;
+  }
+
+  const PrefetchStep& step(int32_t region, int32_t position) const { return problem_.step(region, position); }
+  /// Steps from `first` on that may change places.
+  int32_t end_of_run(int32_t region, int32_t first) const {
+    const PrefetchFreedom& freedom = problem_.freedom;
+    const auto movable = [&](int32_t position) {
+      return freedom.any() && freedom.movable[static_cast<size_t>(step(region, position).number)];
+    };
+    int32_t last = first;
+    while (movable(first) && last + 1 < problem_.size_of(region) && movable(last + 1)) ++last;
+    return last;
+  }
+  /// Which steps of a run come before each of it, whatever the order; nothing where there are too many.
+  std::vector<std::vector<uint8_t>> before_each(int32_t region, int32_t first, int32_t last) const {
+    constexpr int32_t kMost = 2000;
+    if (first == last || last - first >= kMost) return {};
+    const auto count = static_cast<size_t>(last - first) + 1;
+    std::vector<std::vector<uint8_t>> found(count, std::vector<uint8_t>(count));
+    for (size_t p = 0; p < count; ++p) {
+      const int32_t number = step(region, first + static_cast<int32_t>(p)).number;
+      for (const int32_t other : problem_.freedom.after[static_cast<size_t>(number)]) {
+        const int32_t position = problem_.steps[static_cast<size_t>(other)].position;
+        if (position < first || position > last) continue;
+        const auto q = static_cast<size_t>(position - first);
+        found[p][q] = 1;
+        for (size_t i = 0; i < q; ++i) found[p][i] |= found[q][i];
+      }
+    }
+    return found;
   }
 
   const PrefetchProblem& problem_;

@@ -48,6 +48,20 @@ struct PrefetchStep {
   int32_t begin = 0;       // the first step that runs in it: its own number but for loops and calls
   std::vector<StepCall> calls;
   std::string_view name;
+  int32_t number = 0;  // where the step stands in the given order; for PrefetchFreedom
+};
+
+/// Which steps may run in another order.
+struct PrefetchFreedom {
+  /// By number of the step: it may change places with its neighbour, if that one may, too. Empty: none may.
+  /// What may not, has no other order to anything. Values are handed on only where such a step stands, or at
+  /// the end of a region.
+  std::vector<uint8_t> movable;
+  std::vector<std::vector<int32_t>> after;  // by number: steps of the region that come first, ascending
+
+  bool any() const { return !movable.empty(); }
+  /// Neighbours, `first` before `second`, may change places.
+  bool may_exchange(int32_t first, int32_t second) const;
 };
 
 /// Most sites of a step: further ones stay in HBM. Up to kTabledSites, every combination has its own cost.
@@ -57,6 +71,7 @@ inline constexpr int32_t kTabledSites = 5;
 struct PrefetchUse {
   int32_t position = 0;  // of the step that uses it, or of the gap where it is handed on
   int32_t bit = -1;      // its site there; -1: always reads HBM
+  int32_t number = 0;    // of the use in the given order of steps
 };
 
 struct PrefetchValue {
@@ -105,6 +120,7 @@ struct PrefetchProblem {
   double latency_in = 0, latency_out = 0;           // of a copy that waits for no other
   int32_t max_prefetches = -1, max_evictions = -1;  // under way at a time; -1: any number
   int32_t extra_prefetches = 0;                     // while one of them takes the place of a step
+  PrefetchFreedom freedom;
 
   const PrefetchStep& step(int32_t region, int32_t position) const {
     return steps[static_cast<size_t>(

@@ -5,6 +5,7 @@
 #include <queue>
 #include <random>
 
+#include "tune/prefetch_order.h"
 #include "tune/prefetch_simulator.h"
 
 namespace hlosim {
@@ -62,7 +63,14 @@ class UnderWay {
 class State {
  public:
   State(const PrefetchProblem& problem, const PrefetchSearchOptions& options)
-      : problem_(problem), options_(options), simulator_(problem), space_(problem), under_way_(problem) {}
+      : given_(problem),
+        problem_(problem),
+        options_(options),
+        simulator_(problem_),
+        space_(problem_),
+        under_way_(problem_) {
+    if (options.reorder && problem.freedom.any()) values_of_ = values_of_steps(problem);
+  }
 
   const PrefetchProblem& problem() const { return problem_; }
   const PrefetchSimulator& simulator() const { return simulator_; }
@@ -100,7 +108,57 @@ class State {
     return fits;
   }
   PrefetchPlans result() const {
-    return {simulator_.plans(), simulator_.time(), simulator_.hbm(), evaluations_, false};
+    return {simulator_.plans(), simulator_.time(), simulator_.hbm(), evaluations_, false, {}};
+  }
+
+  // ── the order of steps ──
+
+  /// Two neighbours that changed places, and plans as they were.
+  struct Exchange {
+    int32_t first = 0;
+    std::vector<std::pair<int32_t, ValuePlan>> plans;
+  };
+  /// Steps `first` and `first` + 1 change places; plans follow. False: there is no room for one of them, and
+  /// take_back() has to come. Times are right after settle().
+  bool exchange(int32_t first, Exchange& done) {
+    done.first = first;
+    done.plans.clear();
+    for (const int32_t v : concerned(first)) done.plans.emplace_back(v, simulator_.plan(v));
+    lift_all(done);
+    hlosim::exchange(problem_, first, concerned_);
+    touch(first);
+    bool fits = true;
+    for (const auto& [v, before] : done.plans) {
+      const PrefetchValue& value = problem_.values[static_cast<size_t>(v)];
+      ValuePlan plan = before;
+      adapt(value, problem_, plan);
+      fits = fits && space_.fits(value, plan) && under_way_.fits(value, plan);
+      if (!fits) plan = {};
+      lay(value, plan);
+      simulator_.lay(v, plan);
+    }
+    return fits;
+  }
+  /// Requires: nothing else has changed since.
+  void take_back(const Exchange& done) {
+    concerned(done.first);
+    lift_all(done);
+    hlosim::exchange(problem_, done.first, concerned_);
+    touch(done.first);
+    for (const auto& [v, before] : done.plans) {
+      lay(problem_.values[static_cast<size_t>(v)], before);
+      simulator_.lay(v, before);
+    }
+  }
+  void settle() {
+    simulator_.settle();
+    ++evaluations_;
+  }
+  /// Requires: all plans are empty.
+  void set_order(std::span<const int32_t> order) {
+    hlosim::set_order(problem_, given_, order);
+    for (const PrefetchStep& step : problem_.steps) simulator_.touch(step.region, step.position);
+    simulator_.settle();
   }
 
  private:
@@ -112,12 +170,36 @@ class State {
     space_.add(value, plan, 1);
     under_way_.add(value, plan, 1);
   }
-  const PrefetchProblem& problem_;
+  /// Values that one of two neighbours makes or uses.
+  const std::vector<int32_t>& concerned(int32_t first) {
+    const auto i = static_cast<size_t>(first);
+    const std::vector<int32_t>& a = values_of_[static_cast<size_t>(problem_.steps[i].number)];
+    const std::vector<int32_t>& b = values_of_[static_cast<size_t>(problem_.steps[i + 1].number)];
+    concerned_.clear();
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(concerned_));
+    return concerned_;
+  }
+  void lift_all(const Exchange& done) {
+    for (const auto& [v, before] : done.plans) {
+      lift(problem_.values[static_cast<size_t>(v)], simulator_.plan(v));
+      simulator_.lift(v);
+    }
+  }
+  void touch(int32_t first) {
+    const PrefetchStep& step = problem_.steps[static_cast<size_t>(first)];
+    simulator_.touch(step.region, step.position);
+    simulator_.touch(step.region, step.position + 1);
+  }
+
+  const PrefetchProblem& given_;
+  PrefetchProblem problem_;  // in the present order
   const PrefetchSearchOptions& options_;
   PrefetchSimulator simulator_;
   ChipSpace space_;
   UnderWay under_way_;
   int64_t evaluations_ = 0;
+  std::vector<std::vector<int32_t>> values_of_;  // by number of the step
+  std::vector<int32_t> concerned_;
 };
 
 /// The latest gap from which on HBM is free for `needed` up to `position`; the earliest possible one if there
@@ -264,7 +346,7 @@ class Greedy {
 class Annealer {
  public:
   Annealer(const PrefetchProblem& problem, const PrefetchPlans& start, const PrefetchSearchOptions& options)
-      : problem_(problem), options_(options), state_(problem, options), random_(options.seed) {
+      : options_(options), state_(problem, options), problem_(state_.problem()), random_(options.seed) {
     for (size_t v = 0; v < problem.values.size(); ++v) {
       if (problem.values[v].sites() > 0) movable_.push_back(static_cast<int32_t>(v));
       state_.put_back(static_cast<int32_t>(v), start.plans[v]);
@@ -273,6 +355,7 @@ class Annealer {
     best_score_ = state_.score();
     best_.time = state_.simulator().time(), best_.hbm = state_.simulator().hbm();
     index_neighbours();
+    if (options.reorder) find_exchangeable();
   }
 
   PrefetchPlans run() {
@@ -308,11 +391,84 @@ class Annealer {
 
   void restart() {
     for (const int32_t v : movable_) clear(v);
+    if (!best_.order.empty()) state_.set_order(best_.order);
     for (const int32_t v : movable_) state_.put_back(v, best_.plans[static_cast<size_t>(v)]);
   }
   void clear(int32_t v) { state_.put_back(v, {}); }
 
+  /// Places in the order whose step may change places with the next one, whichever steps stand there.
+  void find_exchangeable() {
+    const PrefetchFreedom& freedom = problem_.freedom;
+    is_exchangeable_.assign(problem_.steps.size(), 0);
+    for (size_t i = 0; i + 1 < problem_.steps.size() && freedom.any(); ++i) {
+      is_exchangeable_[i] = freedom.movable[i] && freedom.movable[i + 1] &&
+                            problem_.steps[i].region == problem_.steps[i + 1].region;
+      if (is_exchangeable_[i]) exchangeable_.push_back(static_cast<int32_t>(i));
+    }
+    if (!exchangeable_.empty()) best_.order = order_of(problem_);
+  }
+
+  /// A step moves past some of its neighbours.
+  void move_step(double temperature) {
+    int32_t at = exchangeable_[static_cast<size_t>(below(static_cast<int64_t>(exchangeable_.size())))];
+    const int32_t direction = below(2) == 0 ? 1 : -1;
+    const double before = state_.score();
+    size_t count = 0;
+    bool fits = true;
+    do {
+      const bool may = at >= 0 && is_exchangeable_[static_cast<size_t>(at)] &&
+                       problem_.freedom.may_exchange(problem_.steps[static_cast<size_t>(at)].number,
+                                                     problem_.steps[static_cast<size_t>(at) + 1].number);
+      if (!may) break;
+      if (exchanges_.size() == count) exchanges_.emplace_back();
+      fits = state_.exchange(at, exchanges_[count++]);
+      at += direction;
+    } while (fits && below(2) == 0);
+    if (count == 0) return;
+    state_.settle();
+    undo_.clear();
+    if (fits) follow(exchanges_[count - 1]);
+    if (fits && is_taken(before, temperature)) return;
+    for (auto changed = undo_.rbegin(); changed != undo_.rend(); ++changed)
+      state_.put_back(changed->first, changed->second);
+    while (count > 0) state_.take_back(exchanges_[--count]);
+    state_.settle();
+  }
+
+  /// Values that the moved steps make or use get better plans, if a few tries find any.
+  void follow(const State::Exchange& moved) {
+    if (moved.plans.empty()) return;
+    for (int i = 0; i < kTries; ++i) {
+      const int32_t v = moved.plans[static_cast<size_t>(below(static_cast<int64_t>(moved.plans.size())))].first;
+      const PrefetchValue& value = problem_.values[static_cast<size_t>(v)];
+      if (value.sites() == 0) continue;
+      const double before = state_.score();
+      const ValuePlan plan = state_.plan(v);
+      ValuePlan changed = plan;
+      if (!change(value, changed) || !complete(value, problem_, changed) || changed == plan) continue;
+      if (!state_.put(v, changed)) continue;
+      if (state_.score() < before)
+        undo_.emplace_back(v, plan);
+      else
+        state_.put_back(v, plan);
+    }
+  }
+
+  /// Whether what was changed stays. The best so far is kept.
+  bool is_taken(double before, double temperature) {
+    const double after = state_.score();
+    if (after > before && fraction() >= std::exp((before - after) / temperature)) return false;
+    if (after < best_score_ - 1e-9 * std::abs(best_score_)) {
+      best_score_ = after;
+      best_.plans = state_.simulator().plans();
+      best_.time = state_.simulator().time(), best_.hbm = state_.simulator().hbm();
+      if (!exchangeable_.empty()) best_.order = order_of(problem_);
+    }
+    return true;
+  }
+
   void step(double temperature) {
+    if (!exchangeable_.empty() && below(kPlansPerOrder) == 0) return move_step(temperature);
     const int32_t v = movable_[static_cast<size_t>(below(static_cast<int64_t>(movable_.size())))];
     const double before = state_.score();
     ValuePlan changed = state_.plan(v);
@@ -321,13 +477,7 @@ class Annealer {
     undo_.clear();
     undo_.push_back({v, state_.plan(v)});
     if (!state_.put(v, changed) && !make_room(v, changed)) return take_back();
-    const double after = state_.score();
-    if (after > before && fraction() >= std::exp((before - after) / temperature)) return take_back();
-    if (after < best_score_ - 1e-9 * std::abs(best_score_)) {
-      best_score_ = after;
-      best_.plans = state_.simulator().plans();
-      best_.time = state_.simulator().time(), best_.hbm = state_.simulator().hbm();
-    }
+    if (!is_taken(before, temperature)) take_back();
   }
 
   void take_back() {
@@ -484,15 +634,20 @@ class Annealer {
     return true;
   }
 
-  const PrefetchProblem& problem_;
+  static constexpr int kTries = 4;              // guess
+  static constexpr int64_t kPlansPerOrder = 4;  // one change in so many is one of the order (guess)
   const PrefetchSearchOptions& options_;
   State state_;
+  const PrefetchProblem& problem_;  // of the state
   std::mt19937_64 random_;
   std::vector<int32_t> movable_;
   std::vector<std::vector<int32_t>> by_region_;
   PrefetchPlans best_;
   double best_score_ = 0;
   std::vector<std::pair<int32_t, ValuePlan>> undo_;
+  std::vector<int32_t> exchangeable_;
+  std::vector<uint8_t> is_exchangeable_;
+  std::vector<State::Exchange> exchanges_;
 };
 
 }  // namespace

@@ -37,6 +37,17 @@ void PrefetchSimulator::set(int32_t value, const ValuePlan& plan) {
   settle();
 }
 
+void PrefetchSimulator::lift(int32_t value) {
+  ValuePlan& now = plans_[static_cast<size_t>(value)];
+  place(value, now, false);
+  now = {};
+}
+
+void PrefetchSimulator::lay(int32_t value, const ValuePlan& plan) {
+  plans_[static_cast<size_t>(value)] = plan;
+  place(value, plan, true);
+}
+
 void PrefetchSimulator::assume_on_chip(int32_t value, bool all) {
   const PrefetchValue& v = problem_.values[static_cast<size_t>(value)];
   Region& region = regions_[static_cast<size_t>(v.region)];

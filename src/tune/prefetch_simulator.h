@@ -24,6 +24,14 @@ class PrefetchSimulator {
   /// plan is empty.
   void assume_on_chip(int32_t value, bool all);
 
+  /// For changes of the problem itself, the order of steps: lift() the values concerned, change it, touch() the
+  /// steps, lay() the values down again, settle(). Times are right only then.
+  void lift(int32_t value);
+  /// Requires: its plan is empty.
+  void lay(int32_t value, const ValuePlan& plan);
+  void touch(int32_t region, int32_t position);
+  void settle();
+
   const ValuePlan& plan(int32_t value) const { return plans_[static_cast<size_t>(value)]; }
   const std::vector<ValuePlan>& plans() const { return plans_; }
 
@@ -68,8 +76,6 @@ class PrefetchSimulator {
 
   void place(int32_t value, const ValuePlan& plan, bool there);
   void toggle_copy(int32_t region, Copy copy, bool there);
-  void touch(int32_t region, int32_t position);
-  void settle();
   void resimulate(int32_t region, int32_t from);
   StepCost cost_of(int32_t region, int32_t position) const;
   double pass_gap(Region& region, int32_t gap, Queues& queues, int32_t& changed);
