@@ -60,7 +60,12 @@ std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
     return table[instruction.opcode].has(kFusion);
   });
   if (has_fusions) found.push_back({"its own fusions kept", without("inline")});
-  found.push_back({kAsItStands, *parse_passes("spell-layouts,tile")});
+  const bool has_layouts = module.is_scheduled() ||
+                           std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
+                             return instruction.opcode == Opcode::kBitcast || instruction.opcode == Opcode::kCopy;
+                           });
+  if (has_layouts) found.push_back({"as it stands but for its layouts", *parse_passes("spell-layouts,tile")});
+  found.push_back({kAsItStands, *parse_passes("tile")});
   return found;
 }
 

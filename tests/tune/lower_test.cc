@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
+#include "model/native_layouts.h"
 #include "oracle/execute.h"
 #include "oracle/random_module.h"
 #include "sim/simulate.h"
 #include "support/modules.h"
+#include "tune/pass.h"
 
 namespace hlosim {
 namespace {
@@ -69,6 +72,27 @@ TEST(Lower, RandomModulesComputeTheSame) {
   }
   EXPECT_GT(compared, 150u);
   EXPECT_GT(fused, 150u);
+}
+
+// What is the same bytes without tiles needn't be so with them; where it isn't, it takes time.
+TEST(Lower, BitcastsThatMoveInTilesAreSpelledOut) {
+  Module module = test::module_or_fail(
+      "HloModule m\nENTRY e {\n p = f32[8,128,4096] parameter(0)\n q = f32[8,100,4096] parameter(1)\n"
+      " r = f32[16,128]{1,0} parameter(2)\n whole = f32[1024,4096] bitcast(p)\n padded = f32[800,4096] bitcast(q)\n"
+      " turned = f32[128,16]{0,1} bitcast(r)\n"
+      " ROOT t = (f32[1024,4096], f32[800,4096], f32[128,16]{0,1}) tuple(whole, padded, turned)\n}");
+  Module same = test::module_or_fail(to_text(module, op_table()));
+  AssumptionList assumptions;
+  const Device device = device_of("v5e");
+  give_native_layouts(module, device.config, assumptions);
+  std::map<std::string_view, Opcode> opcodes;
+  for (const InstructionId id : module.entry_computation().instructions) opcodes[module[id].name] = module[id].opcode;
+  EXPECT_EQ(opcodes["whole"], Opcode::kBitcast);
+  EXPECT_EQ(opcodes["padded"], Opcode::kReshape);
+  EXPECT_EQ(opcodes["turned"], Opcode::kBitcast);
+  const Result<Module> tiled = run_passes(same, *parse_passes("tile"), {op_table(), device});
+  ASSERT_TRUE(tiled);
+  EXPECT_EQ(to_text(*tiled, op_table()), to_text(module, op_table()));
 }
 
 TEST(Lower, OnlyWhatNoCompilerTouchedIsPlain) {
