@@ -24,8 +24,8 @@ struct Lowered {
   std::string_view how;  // of the candidates that lower() tries
 };
 
-/// The fastest in simulated time of: what the default passes make of it; the same with its own fusions kept; the
-/// module as it stands, in native layouts. Among equals the first of these.
+/// The fastest in simulated time of what the default passes make of it, some variants of that (docs/lowering.md), and
+/// the module as it stands, in native layouts. Among equals the first of these.
 /// `after` watches the default passes.
 /// Requires: a verified module. Errors: none that a verified module can cause, unless this code is wrong.
 Result<Lowered> lower_as(const Module& module, const OpTable& table, const Device& device,
