@@ -31,7 +31,13 @@ std::vector<Loop> Loops::changeable(ComputationId outside) const {
   for (const InstructionId id : module_[outside].instructions) {
     const Instruction& instruction = module_[id];
     if (!instruction.find(AttrKey::kBody) || !instruction.find(AttrKey::kCondition)) continue;
-    Loop loop{id, {}, {}, {}, outside, called(instruction, AttrKey::kBody), called(instruction, AttrKey::kCondition)};
+    Loop loop{id,
+              {},
+              {},
+              {},
+              outside,
+              called(instruction, AttrKey::kBody),
+              called(instruction, AttrKey::kCondition)};
     loop.parameter = module_[loop.body].parameters[0];
     loop.asked = module_[loop.condition].parameters[0];
     loop.last = module_[loop.body].root;
@@ -39,7 +45,8 @@ std::vector<Loop> Loops::changeable(ComputationId outside) const {
     if (trips.known() && trips.count > 1 && callers_[loop.body] == 1 && callers_[loop.condition] == 1 &&
         instruction.shape->is_tuple() && module_[loop.last].opcode == Opcode::kTuple &&
         !instruction.find(AttrKey::kFrontendAttributes) && only_taken_apart(module_, outside, id) &&
-        only_taken_apart(module_, loop.body, loop.parameter) && only_taken_apart(module_, loop.condition, loop.asked))
+        only_taken_apart(module_, loop.body, loop.parameter) &&
+        only_taken_apart(module_, loop.condition, loop.asked))
       found.push_back(loop);
   }
   return found;
@@ -54,7 +61,8 @@ InstructionId Loops::element(ComputationId in, InstructionId tuple, size_t index
 std::vector<InstructionId> Loops::carry(const Loop& loop, std::span<const InstructionId> starts,
                                         std::vector<InstructionId> before) {
   const InstructionId init = module_[loop.id].operands[0];
-  std::vector<ShapeRef> shapes(module_[loop.id].shape->elements.begin(), module_[loop.id].shape->elements.end());
+  std::vector<ShapeRef> shapes(module_[loop.id].shape->elements.begin(),
+                               module_[loop.id].shape->elements.end());
   std::vector<InstructionId> state;
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (module_[init].opcode == Opcode::kTuple) {

@@ -23,9 +23,9 @@ class Loops {
   /// themselves, and a tuple as state that is only taken apart.
   std::vector<Loop> changeable(ComputationId outside) const;
 
-  /// The state gets more elements at its end, which start as `starts` and are handed on as they are. `before`: new
-  /// instructions outside, which go right before the loop. Returns the elements in the body. What nobody needs any
-  /// more stays in the lists.
+  /// The state gets more elements at its end, which start as `starts` and are handed on as they are.
+  /// `before`: new instructions outside, which go right before the loop. Returns the elements in the body.
+  /// What nobody needs any more stays in the lists.
   std::vector<InstructionId> carry(const Loop& loop, std::span<const InstructionId> starts,
                                    std::vector<InstructionId> before);
 

@@ -15,7 +15,11 @@ namespace {
 class SliceAhead {
  public:
   SliceAhead(ModuleEditor& editor, const OpTable& table, const OnChip& home)
-      : editor_(editor), module_(editor.module()), table_(table), loops_(editor), space_(home.space),
+      : editor_(editor),
+        module_(editor.module()),
+        table_(table),
+        loops_(editor),
+        space_(home.space),
         room_(home.room() / 2) {}
 
   void run(ComputationId outside) {
@@ -40,7 +44,8 @@ class SliceAhead {
     return module_[id].opcode == Opcode::kGetTupleElement && module_[id].operands[0] == tuple;
   }
   InstructionId next_of(const Loop& loop, InstructionId element) const {
-    return module_[loop.last].operands[static_cast<size_t>(module_[element].find(AttrKey::kIndex)->integer())];
+    return module_[loop.last]
+        .operands[static_cast<size_t>(module_[element].find(AttrKey::kIndex)->integer())];
   }
 
   bool may_come_ahead(const Loop& loop, InstructionId id, const std::vector<InstructionId>& users) const {
@@ -63,10 +68,12 @@ class SliceAhead {
            });
   }
 
-  /// Arithmetic on what the loop carries and on constants: what it will be in the next iteration is known in this one.
+  /// Arithmetic on what the loop carries and on constants: what it will be in the next iteration is known in
+  /// this one.
   bool can_follow(const Loop& loop, InstructionId id, bool& moves, int& budget) const {
     const Instruction& instruction = module_[id];
-    if (!instruction.shape->is_scalar() || instruction.find(AttrKey::kControlPredecessors) || --budget < 0) return false;
+    if (!instruction.shape->is_scalar() || instruction.find(AttrKey::kControlPredecessors) || --budget < 0)
+      return false;
     if (instruction.literal) return true;
     if (is_element_of(id, loop.parameter)) {
       moves |= next_of(loop, id) != id;
@@ -74,8 +81,9 @@ class SliceAhead {
     }
     const OpDef& def = table_[instruction.opcode];
     return def.has(kElementwise) && !def.has(kSideEffect) &&
-           std::ranges::all_of(instruction.operands,
-                               [&](InstructionId operand) { return can_follow(loop, operand, moves, budget); });
+           std::ranges::all_of(instruction.operands, [&](InstructionId operand) {
+             return can_follow(loop, operand, moves, budget);
+           });
   }
 
   /// The same arithmetic on other values. `replaced`: what stands for an instruction of the body.
@@ -84,8 +92,10 @@ class SliceAhead {
     if (const auto found = replaced.find(id); found != replaced.end()) return found->second;
     const Instruction original = module_[id];
     std::vector<InstructionId> operands;
-    for (const InstructionId operand : original.operands) operands.push_back(rebuilt(operand, in, replaced, list));
-    const InstructionId copy = editor_.add(in, original.opcode, "ahead", original.shape, operands, original.attrs);
+    for (const InstructionId operand : original.operands)
+      operands.push_back(rebuilt(operand, in, replaced, list));
+    const InstructionId copy =
+        editor_.add(in, original.opcode, "ahead", original.shape, operands, original.attrs);
     module_.instructions[copy].literal = original.literal;
     list.push_back(copy);
     return replaced[id] = copy;
@@ -104,11 +114,13 @@ class SliceAhead {
     std::map<InstructionId, InstructionId> next;
     for (const InstructionId id : module_[loop.body].instructions)
       if (is_element_of(id, loop.parameter)) next[id] = next_of(loop, id);
-    std::vector<InstructionId> begin, end, state(module_[loop.last].operands.begin(), module_[loop.last].operands.end());
+    std::vector<InstructionId> begin, end,
+        state(module_[loop.last].operands.begin(), module_[loop.last].operands.end());
     for (size_t i = 0; i < slices.size(); ++i) {
       const Instruction slice = module_[slices[i]];
       std::vector<InstructionId> operands;
-      for (const InstructionId operand : slice.operands) operands.push_back(rebuilt(operand, loop.body, next, begin));
+      for (const InstructionId operand : slice.operands)
+        operands.push_back(rebuilt(operand, loop.body, next, begin));
       const InstructionId done = fetch(loop.body, slice, operands, begin, end);
       const InstructionId from[] = {done};
       end.push_back(editor_.add(loop.body, Opcode::kCopy, "copy", module_[done].shape, from));
@@ -132,7 +144,8 @@ class SliceAhead {
         continue;
       }
       const InstructionId from[] = {init};
-      found[id] = editor_.add(loop.outside, Opcode::kGetTupleElement, "first", module_[id].shape, from, module_[id].attrs);
+      found[id] = editor_.add(loop.outside, Opcode::kGetTupleElement, "first", module_[id].shape, from,
+                              module_[id].attrs);
       before.push_back(found[id]);
     }
     return found;
@@ -157,7 +170,8 @@ class SliceAhead {
         module_.shapes().with_default_layouts(module_.shapes().scalar(ElementType::kU32)), kSyncSpace);
     const ShapeRef parts[] = {module_.shapes().tuple(shapes), result, context};
     const std::vector<ComputationId> called{wrapped};
-    const Attr calls[] = {Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation, module_.arena().copy(called))};
+    const Attr calls[] = {
+        Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation, module_.arena().copy(called))};
     begin.push_back(
         editor_.add(in, Opcode::kAsyncStart, "slice-start", module_.shapes().tuple(parts), operands, calls));
     const InstructionId from[] = {begin.back()};
@@ -173,7 +187,8 @@ class SliceAhead {
       if (std::ranges::count(gone, id) || id == loop.last) continue;
       (id == loop.parameter || is_element_of(id, loop.parameter) ? list : rest).push_back(id);
     }
-    for (const std::vector<InstructionId>* part : {&begin, static_cast<const std::vector<InstructionId>*>(&rest), &end})
+    for (const std::vector<InstructionId>* part :
+         {&begin, static_cast<const std::vector<InstructionId>*>(&rest), &end})
       list.insert(list.end(), part->begin(), part->end());
     list.push_back(loop.last);
     module_.computations[loop.body].instructions = std::move(list);

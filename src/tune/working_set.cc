@@ -27,13 +27,14 @@ Block smallest_block(Module& module, const OpTable& table, const DeviceConfig& d
   const Work work = work_of(OpContext(module, product, table, nullptr));
   if (work.matmuls.empty()) return {};
   const MatmulWork& matmul = work.matmuls.front();
-  const Block least{128, std::max<int64_t>(128, device.mxu.columns), std::max<int64_t>(512, 2 * device.mxu.rows)};
+  const Block least{128, std::max<int64_t>(128, device.mxu.columns),
+                    std::max<int64_t>(512, 2 * device.mxu.rows)};
   return {std::min(matmul.m, least.m), std::min(matmul.n, least.n), std::min(matmul.k, least.k),
           matmul.k > least.k};
 }
 
-/// Sizes and strides of the dimensions that a reduction keeps, in row-major order; neighbours as one. Arrays of one
-/// order under other dimensions compare equal.
+/// Sizes and strides of the dimensions that a reduction keeps, in row-major order; neighbours as one. Arrays
+/// of one order under other dimensions compare equal.
 using Kept = std::vector<std::pair<int64_t, int64_t>>;
 
 Kept kept_by(ShapeRef operand, std::span<const int64_t> reduced) {
@@ -54,7 +55,11 @@ class WorkingSet {
  public:
   WorkingSet(Module& module, const OpTable& table, const DeviceConfig& device,
              std::span<const InstructionId> members, std::span<const InstructionId> outputs)
-      : module_(module), table_(table), device_(device), members_(members), outputs_(outputs),
+      : module_(module),
+        table_(table),
+        device_(device),
+        members_(members),
+        outputs_(outputs),
         inside_(members.begin(), members.end()) {}
 
   int64_t bytes() {
@@ -74,7 +79,8 @@ class WorkingSet {
     int64_t most = 0;
     for_each_leaf(shape, [&](ShapeRef leaf) {
       if (leaf->is_array() && leaf->rank() > 0)
-        most = std::max(most, device_.vpu.lanes * device_.vpu.sublanes * std::max(1, 32 / bit_width(leaf->element_type)));
+        most = std::max(
+            most, device_.vpu.lanes * device_.vpu.sublanes * std::max(1, 32 / bit_width(leaf->element_type)));
     });
     return most;
   }
@@ -85,7 +91,8 @@ class WorkingSet {
       base_ = std::max(base_, elements_of_tile(module_[member].shape));
       for (const InstructionId operand : module_[member].operands)
         base_ = std::max(base_, elements_of_tile(module_[operand].shape));
-      if (module_[member].opcode == Opcode::kTranspose) base_ = std::max(base_, device_.vpu.lanes * device_.vpu.lanes);
+      if (module_[member].opcode == Opcode::kTranspose)
+        base_ = std::max(base_, device_.vpu.lanes * device_.vpu.lanes);
       if (role(member) != FusionRole::kProduct) continue;
       blocks_[member] = smallest_block(module_, table_, device_, module_[member]);
       base_ = std::max(base_, blocks_[member].m * blocks_[member].n);
@@ -128,7 +135,8 @@ class WorkingSet {
   int64_t window(ShapeRef shape, int64_t step) const {
     if (!shape->is_array() || shape->rank() == 0) return 0;
     const int64_t bytes = (step * bit_width(shape->element_type) + 7) / 8;
-    return std::min(array_size(shape).count(), ceil_to(bytes, std::max<int64_t>(device_.vmem.transaction.count(), 1)));
+    return std::min(array_size(shape).count(),
+                    ceil_to(bytes, std::max<int64_t>(device_.vmem.transaction.count(), 1)));
   }
 
   int64_t windows(ShapeRef shape, int64_t step) const {

@@ -11,8 +11,8 @@
 namespace hlosim {
 namespace {
 
-/// A loop that adds up slices of `s32[10,128]`: `count` iterations from `first` on, at the number that `at` computes of
-/// i.
+/// A loop that adds up slices of `s32[10,128]`: `count` iterations from `first` on, at the number that `at`
+/// computes of i.
 std::string loop(int64_t first, int64_t count, int64_t step, const std::string& at) {
   return fmt::format(R"(HloModule m
 body {{
@@ -53,7 +53,8 @@ std::vector<int32_t> run(const std::string& text) {
   test::Execution execution(text);
   std::vector<float> numbers(1280);
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>((i * 7919) % 1000);
-  const std::vector<Array> outputs = execution.arrays({execution.array(execution.program()->parameters()[0], numbers)});
+  const std::vector<Array> outputs =
+      execution.arrays({execution.array(execution.program()->parameters()[0], numbers)});
   EXPECT_EQ(execution.problems(), "") << text;
   return {outputs[0].as<int32_t>(), outputs[0].as<int32_t>() + outputs[0].count()};
 }
@@ -72,7 +73,8 @@ std::string ahead(const std::string& text) {
 }
 
 TEST(SliceAhead, GivesTheSameBits) {
-  for (const char* at : {"at = s32[] add(i, zero)", "at = s32[] multiply(i, three)", "at = s32[] subtract(three, i)"})
+  for (const char* at :
+       {"at = s32[] add(i, zero)", "at = s32[] multiply(i, three)", "at = s32[] subtract(three, i)"})
     for (const int64_t first : {-3, 0, 4})
       for (const int64_t count : {2, 3, 9})
         for (const int64_t step : {1, 2}) {
@@ -86,10 +88,11 @@ TEST(SliceAhead, LeavesAloneWhatItCannotKnow) {
   // Once only; always the same place; a place that data says; an array that the loop changes.
   EXPECT_EQ(count_of(ahead(loop(0, 1, 1, "at = s32[] add(i, zero)")), "async-start"), 0U);
   EXPECT_EQ(count_of(ahead(loop(0, 5, 1, "at = s32[] add(three, zero)")), "async-start"), 0U);
-  EXPECT_EQ(count_of(ahead(loop(0, 5, 1,
-                                "one = s32[1,1] slice(sum), slice={[0:1], [0:1]}\n  at = s32[] reshape(one)")),
-                     "async-start"),
-            0U);
+  EXPECT_EQ(
+      count_of(
+          ahead(loop(0, 5, 1, "one = s32[1,1] slice(sum), slice={[0:1], [0:1]}\n  at = s32[] reshape(one)")),
+          "async-start"),
+      0U);
   std::string changes = loop(0, 5, 1, "at = s32[] add(i, zero)");
   changes.replace(changes.find("tuple(n, more, all)"), 19, "tuple(n, more, new)");
   changes.insert(changes.find("  ROOT t"), "  new = s32[10,128] add(all, all)\n");
