@@ -3,6 +3,7 @@
 #include <map>
 
 #include "hlo/graph.h"
+#include "memory/module_graph.h"
 #include "hlo/module_reader.h"
 #include "tune/edit.h"
 #include "tune/prefetch_model.h"
@@ -358,7 +359,7 @@ class PlanWriter {
     uint8_t& written = written_[static_cast<size_t>(id.index)];
     if (written) return;
     written = 1;
-    for (const InstructionId operand : module_[id].operands) emit(operand);
+    for_each_predecessor(module_[id], [&](InstructionId before) { emit(before); });
     list_.push_back(id);
   }
 

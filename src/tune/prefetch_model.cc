@@ -189,6 +189,11 @@ class ModelBuilder {
   void add_value(int32_t region, std::vector<InstructionId> sources, InstructionId maker, int64_t element) {
     const ShapeRef shape = module_[sources[0]].shape;
     if (!shape->is_array() || shape->rank() == 0 || shape->memory_space() != kDefaultMemorySpace) return;
+    // Names that cost no time but wait for something: copies would have to wait, too.
+    if (std::ranges::any_of(sources, [&](InstructionId source) {
+          return step_of_[source] < 0 && module_[source].find(AttrKey::kControlPredecessors);
+        }))
+      return;
     const int64_t bytes = array_size(shape).count();
     if (bytes <= 0 || bytes > problem().capacity || bytes > (int64_t{1} << 40)) return;
     PrefetchValue value;
