@@ -15,6 +15,11 @@ class ReportReader {
   std::optional<Figures> read(const Value& document) {
     if (!is_report(document)) return std::nullopt;
     about(document);
+    if (const Value* comparison = document.find("comparison")) {
+      compared(document, *comparison);
+      if (!fields_.ok()) return std::nullopt;
+      return std::move(figures_);
+    }
     totals(document);
     peaks(document);
     if (const Value* rows = fields_.list(document, "instructions"))
@@ -59,6 +64,46 @@ class ReportReader {
     }
     if (const Value* tool = document.find("tool"); tool && tool->find("model_version"))
       figures_.model_version = fields_.whole(*tool, "model_version");
+  }
+
+  /// Reports since they tell all that is compared.
+  void compared(const Value& document, const Value& comparison) {
+    figures_.structure = fields_.text(comparison, "structure");
+    figures_.line = fields_.whole(comparison, "line");
+    if (const Value* metrics = fields_.list(comparison, "metrics"))
+      for (const Value& metric : metrics->items) {
+        const std::string unit = fields_.text(metric, "unit");
+        MetricUnit known = MetricUnit::kCount;
+        for (const MetricUnit one : {MetricUnit::kPicoseconds, MetricUnit::kBytes})
+          if (unit == to_text(one)) known = one;
+        figures_.metrics.push_back({fields_.text(metric, "metric"), known});
+        figures_.totals.push_back(fields_.whole(metric, "total"));
+      }
+    const Value* rows = fields_.list(document, "compared_instructions");
+    if (!rows) return;
+    for (const Value& row : rows->items) figures_.instructions.push_back(compared_row(row));
+  }
+
+  InstructionFigures compared_row(const Value& json) {
+    InstructionFigures row;
+    row.name = fields_.text(json, "name");
+    row.opcode = fields_.text(json, "opcode");
+    row.computation = fields_.text(json, "computation");
+    row.shape = fields_.text(json, "shape");
+    row.op_name = fields_.text_or_empty(json, "op_name");
+    row.source_file = fields_.text_or_empty(json, "source_file");
+    row.source_line = fields_.whole_or_zero(json, "source_line");
+    row.line = fields_.whole_or_zero(json, "line");
+    row.executions = fields_.whole(json, "executions");
+    row.bound_by = fields_.text_or_empty(json, "bound_by");
+    row.own = JsonFields::hash_of(fields_.text(json, "own_fingerprint"));
+    row.deep = JsonFields::hash_of(fields_.text(json, "fingerprint"));
+    if (const Value* amounts = fields_.list(json, "amounts")) {
+      for (const Value& amount : amounts->items) row.amounts.push_back(fields_.whole_of(amount));
+      if (row.amounts.size() != figures_.metrics.size())
+        fields_.wrong(*amounts, fmt::format("{} amounts of {} metrics", row.amounts.size(), figures_.metrics.size()));
+    }
+    return row;
   }
 
   void totals(const Value& document) {

@@ -1,6 +1,11 @@
 #include "report/report_json.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+
+#include "model/version.h"
+#include "report/figures.h"
 
 namespace hlosim {
 namespace {
@@ -316,10 +321,37 @@ class Document {
 
 }  // namespace
 
-std::string to_json(const Report& report, std::string_view tool_version) {
+namespace {
+
+Json comparison_json(const Figures& figures) {
+  Json metrics = Json::array();
+  for (size_t i = 0; i < figures.metrics.size(); ++i)
+    metrics.push_back({{"metric", figures.metrics[i].name},
+                       {"unit", std::string(to_text(figures.metrics[i].unit))},
+                       {"total", figures.totals[i]}});
+  return {{"structure", figures.structure}, {"line", figures.line}, {"metrics", std::move(metrics)}};
+}
+
+Json compared_json(const InstructionFigures& row) {
+  return {{"name", row.name},
+          {"opcode", row.opcode},
+          {"computation", row.computation},
+          {"shape", row.shape},
+          {"op_name", text_or_null(row.op_name)},
+          {"source_file", text_or_null(row.source_file)},
+          {"source_line", line_or_null(row.source_line)},
+          {"line", line_or_null(row.line)},
+          {"executions", row.executions},
+          {"bound_by", text_or_null(row.bound_by)},
+          {"own_fingerprint", fmt::format("{:016x}", row.own)},
+          {"fingerprint", fmt::format("{:016x}", row.deep)},
+          {"amounts", row.amounts}};
+}
+
+std::string printed(const Report& report, const Figures* figures, std::string_view tool_version) {
   Document document;
   document.member("schema_version", kReportSchemaVersion);
-  document.member("tool", {{"name", "hlosim"}, {"version", std::string(tool_version)}});
+  document.member("tool", {{"name", "hlosim"}, {"version", std::string(tool_version)}, {"model_version", kModelVersion}});
   document.member("device", device_json(report));
   document.member("module", module_json(report));
   document.member("findings", findings_json(report));
@@ -348,7 +380,19 @@ std::string to_json(const Report& report, std::string_view tool_version) {
   document.member("coverage", coverage_json(report));
   document.array("keys_without_effect", report.unused_keys.keys, unused_key_json);
   document.member("keys_not_tried", report.unused_keys.unchecked);
+  if (figures) {
+    document.member("comparison", comparison_json(*figures));
+    document.array("compared_instructions", figures->instructions, compared_json);
+  }
   return document.close();
+}
+
+}  // namespace
+
+std::string to_json(const Report& report, std::string_view tool_version) { return printed(report, nullptr, tool_version); }
+
+std::string to_json(const Report& report, const Figures& figures, std::string_view tool_version) {
+  return printed(report, &figures, tool_version);
 }
 
 }  // namespace hlosim

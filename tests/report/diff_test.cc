@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <regex>
+#include <tuple>
 
 #include "report/estimated.h"
 #include "report/figures.h"
@@ -97,6 +98,33 @@ TEST(Figures, OfASavedReport) {
       EXPECT_EQ(row.change[0], 0) << name_text(diff, row);
     } else if (row.before < 0) {
       EXPECT_EQ(diff.new_of(row)->executions, 0) << name_text(diff, row);
+    }
+  }
+}
+
+TEST(Figures, OfAReportSavedWithThemAreTheSame) {
+  for (const std::string device : {"v4", "v5e"}) {
+    const Estimated run = estimated(kManyThings, device);
+    const Figures live = figures_of(run);
+    DiagnosticList problems;
+    const auto source = std::make_shared<const SourceFile>("r.json", to_json(run.report, live, "0"));
+    const std::optional<Value> document = parse_json(source, problems);
+    ASSERT_TRUE(document) << test::rendered(problems);
+    const std::optional<Figures> saved = read_report_figures(*document, problems);
+    ASSERT_TRUE(saved) << test::rendered(problems);
+    EXPECT_EQ(saved->metrics, live.metrics);
+    EXPECT_EQ(saved->totals, live.totals);
+    EXPECT_EQ(saved->structure, live.structure);
+    EXPECT_EQ(saved->model_version, live.model_version);
+    EXPECT_EQ(saved->line, live.line);
+    ASSERT_EQ(saved->instructions.size(), live.instructions.size());
+    for (size_t i = 0; i < live.instructions.size(); ++i) {
+      const InstructionFigures &a = saved->instructions[i], &b = live.instructions[i];
+      EXPECT_EQ(std::tie(a.name, a.opcode, a.computation, a.shape, a.op_name, a.source_file, a.bound_by, a.source_line,
+                         a.line, a.executions, a.own, a.deep, a.amounts),
+                std::tie(b.name, b.opcode, b.computation, b.shape, b.op_name, b.source_file, b.bound_by, b.source_line,
+                         b.line, b.executions, b.own, b.deep, b.amounts))
+          << b.name;
     }
   }
 }
