@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
 #include "report/table.h"
 
 namespace hlosim {
@@ -67,6 +68,54 @@ std::string dump_table(const std::string& folder, const std::vector<DumpTableRow
   if (early > 0)
     text += fmt::format("{} of {}: no text after optimisation is there.\n", early, rows.size());
   return text + "One module alone: --module=NAME.\n";
+}
+
+namespace {
+
+int64_t total_of(const Figures& figures, std::string_view metric) {
+  const int index = figures.index_of(metric);
+  return index < 0 ? 0 : figures.totals[static_cast<size_t>(index)];
+}
+
+std::string painted_percent(int64_t before, int64_t after, Paint paint) {
+  const std::string text = before == after ? "same" : percent_text(before, after);
+  return after > before ? paint.bad(text) : after < before ? paint.good(text) : text;
+}
+
+}  // namespace
+
+std::string stages_table(const std::vector<StagePair>& pairs, Paint paint) {
+  if (pairs.empty()) return "No module has files from both before and after optimisation.\n";
+  static constexpr struct {
+    std::string_view metric;
+    MetricUnit unit;
+  } kCompared[] = {{"time", MetricUnit::kPicoseconds}, {"hbm_bytes", MetricUnit::kBytes}, {"peak.hbm", MetricUnit::kBytes}};
+  Table table({{"module", Align::kLeft, kNameWidth}, {"time before"}, {"after"}, {""}, {"HBM traffic before"}, {"after"},
+               {""}, {"HBM peak before"}, {"after"}, {""}});
+  int64_t before_sums[std::size(kCompared)] = {}, after_sums[std::size(kCompared)] = {};
+  const auto add = [&](std::string name, const auto& before, const auto& after) {
+    std::vector<std::string> cells = {std::move(name)};
+    for (size_t i = 0; i < std::size(kCompared); ++i) {
+      cells.push_back(amount_text(kCompared[i].unit, before(i)));
+      cells.push_back(amount_text(kCompared[i].unit, after(i)));
+      cells.push_back(painted_percent(before(i), after(i), paint));
+    }
+    table.add(std::move(cells));
+  };
+  for (const StagePair& pair : pairs) {
+    const auto of = [&](const Figures& figures) {
+      return [&](size_t i) { return total_of(figures, kCompared[i].metric); };
+    };
+    add(pair.after.module_name, of(pair.before), of(pair.after));
+    for (size_t i = 0; i < std::size(kCompared); ++i) {
+      const bool is_peak = kCompared[i].metric.starts_with("peak");
+      const auto join = [&](int64_t sum, int64_t one) { return is_peak ? std::max(sum, one) : saturating_sum(sum, one); };
+      before_sums[i] = join(before_sums[i], total_of(pair.before, kCompared[i].metric));
+      after_sums[i] = join(after_sums[i], total_of(pair.after, kCompared[i].metric));
+    }
+  }
+  if (pairs.size() > 1) add("all", [&](size_t i) { return before_sums[i]; }, [&](size_t i) { return after_sums[i]; });
+  return fmt::format("Before optimisation (lowered as if no compiler had touched it) and after\n\n{}", table.text("  "));
 }
 
 }  // namespace hlosim

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/paint.h"
+#include "report/figures.h"
 #include "report/report.h"
 
 namespace hlosim {
@@ -17,5 +19,13 @@ struct DumpTableRow {
 
 /// Text for people. Requires: at least one row; all on one device.
 std::string dump_table(const std::string& folder, const std::vector<DumpTableRow>& rows);
+
+/// One module before and after optimisation.
+struct StagePair {
+  Figures before, after;
+};
+
+/// Time, HBM traffic and peak of each pair and of all, side by side. Less is good.
+std::string stages_table(const std::vector<StagePair>& pairs, Paint paint);
 
 }  // namespace hlosim
