@@ -27,7 +27,8 @@ bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
-/// What a file holds, by its ending, which is taken off. Higher numbers are read in preference; 0: something else.
+/// What a file holds, by its ending, which is taken off. Higher numbers are read in preference; 0: something
+/// else.
 int take_form(std::string_view& file) {
   const std::string_view packed = file;
   file = without_packing(file);
@@ -54,7 +55,8 @@ constexpr StageWord kStages[] = {
     {"after_optimizations", DumpStage::kAfter, 3},
 };
 
-/// "cpu_", "sm_8.0_gpu_": the platform at the end of `text` after its last dot that does not stand in a version number.
+/// "cpu_", "sm_8.0_gpu_": the platform at the end of `text` after its last dot that does not stand in a
+/// version number.
 void take_platform(std::string_view& text, std::string& platform) {
   if (!take_end(text, "_")) return;
   size_t dot = text.rfind('.');
@@ -131,10 +133,14 @@ struct Found {
 
   Best& of(const DumpFileName& name) {
     switch (name.stage) {
-      case DumpStage::kBefore: return before;
-      case DumpStage::kPass: return passes[name.rank];
-      case DumpStage::kAfter: return after;
-      case DumpStage::kBuffers: break;
+      case DumpStage::kBefore:
+        return before;
+      case DumpStage::kPass:
+        return passes[name.rank];
+      case DumpStage::kAfter:
+        return after;
+      case DumpStage::kBuffers:
+        break;
     }
     return buffers;
   }
@@ -176,8 +182,8 @@ Result<std::vector<DumpedModule>> read_dump_folder(const std::string& path) {
     if (!parse_dump_file_name(file, name)) continue;
     std::string_view stem = file;
     const int form = take_form(stem);
-    found[{name.prefix, name.number, name.module}].of(name).offer(name.rank, form, (fs::path(path) / file).string(),
-                                                                  name.platform);
+    found[{name.prefix, name.number, name.module}].of(name).offer(
+        name.rank, form, (fs::path(path) / file).string(), name.platform);
   }
   std::vector<DumpedModule> modules;
   for (const auto& [key, parts] : found) {

@@ -27,7 +27,8 @@ Result<SourcePtr> as_text(SourcePtr source) {
   const std::string_view name = source->name();
   const std::string_view plain = without_packing(name);
   if (plain.size() != name.size())
-    return failure(fmt::format("cannot unpack '{}': it is no {} data", name, name.ends_with(".gz") ? "gzip" : "Zstandard"));
+    return failure(fmt::format("cannot unpack '{}': it is no {} data", name,
+                               name.ends_with(".gz") ? "gzip" : "Zstandard"));
   return from_proto(std::move(source));
 }
 

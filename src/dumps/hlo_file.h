@@ -7,9 +7,9 @@
 
 namespace hlosim {
 
-/// The same input as text: unpacked where gzip or Zstandard packed it, printed where it is a binary proto. Its
-/// name stays. Errors: damaged, too large (packed.h); a name that ends in .gz or .zst, and bytes that are neither; a proto
-/// that is not understood whole (proto_text.h).
+/// The same input as text: unpacked where gzip or Zstandard packed it, printed where it is a binary proto.
+/// Its name stays. Errors: damaged, too large (packed.h); a name that ends in .gz or .zst, and bytes that are
+/// neither; a proto that is not understood whole (proto_text.h).
 Result<SourcePtr> as_text(SourcePtr source);
 
 /// as_text() of a file, or of standard input for `-`.

@@ -14,7 +14,8 @@ constexpr std::string_view kGzip("\x1f\x8b\x08", 3);
 constexpr std::string_view kZstandard("\x28\xb5\x2f\xfd", 4);
 
 bool is_skippable_frame(std::string_view bytes) {
-  return bytes.size() >= 4 && (static_cast<unsigned char>(bytes[0]) & 0xf0) == 0x50 && bytes.substr(1, 3) == "\x2a\x4d\x18";
+  return bytes.size() >= 4 && (static_cast<unsigned char>(bytes[0]) & 0xf0) == 0x50 &&
+         bytes.substr(1, 3) == "\x2a\x4d\x18";
 }
 
 tl::unexpected<Diagnostic> damaged(std::string_view name, const char* program, std::string_view what) {
@@ -66,7 +67,8 @@ Result<std::string> gunzipped(std::string_view bytes, std::string_view name, siz
 }
 
 Result<std::string> unzstandarded(std::string_view bytes, std::string_view name, size_t limit) {
-  const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
+  const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
+                                                                        ZSTD_freeDStream);
   if (!stream) return failure("Zstandard could not be started");
   std::string out;
   size_t used = 0;

@@ -16,7 +16,8 @@ bool is_packed(std::string_view bytes);
 
 /// What was packed; several packed pieces one after the other are one text. Errors (naming `name`): damaged,
 /// cut off, something behind the end, more than `limit` bytes. Requires: is_packed(bytes).
-Result<std::string> unpacked(std::string_view bytes, std::string_view name, size_t limit = kMostUnpackedBytes);
+Result<std::string> unpacked(std::string_view bytes, std::string_view name,
+                             size_t limit = kMostUnpackedBytes);
 
 /// The name without .gz or .zst.
 std::string_view without_packing(std::string_view name);

@@ -11,10 +11,20 @@ using Word = std::string_view;
 constexpr Word kFftTypes[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
 constexpr Word kDistributions[] = {"rng_invalid", "rng_uniform", "rng_normal"};
 constexpr Word kRngAlgorithms[] = {"rng_default", "rng_three_fry", "rng_philox"};
-constexpr Word kDotAlgorithms[] = {
-    "unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum", "dot_f16_f16_f16", "dot_f16_f16_f32",
-    "dot_bf16_bf16_bf16", "dot_bf16_bf16_f32", "dot_bf16_bf16_f32_x3", "dot_bf16_bf16_f32_x6", "dot_tf32_tf32_f32",
-    "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32", "dot_f64_f64_f64", "dot_bf16_bf16_f32_x9"};
+constexpr Word kDotAlgorithms[] = {"unset",
+                                   "dot_any_f8_any_f8_f32",
+                                   "dot_any_f8_any_f8_f32_fast_accum",
+                                   "dot_f16_f16_f16",
+                                   "dot_f16_f16_f32",
+                                   "dot_bf16_bf16_bf16",
+                                   "dot_bf16_bf16_f32",
+                                   "dot_bf16_bf16_f32_x3",
+                                   "dot_bf16_bf16_f32_x6",
+                                   "dot_tf32_tf32_f32",
+                                   "dot_tf32_tf32_f32_x3",
+                                   "dot_f32_f32_f32",
+                                   "dot_f64_f64_f64",
+                                   "dot_bf16_bf16_f32_x9"};
 constexpr Word kPrecisions[] = {"default", "high", "highest", "packed_nibble"};
 constexpr Word kTransposes[] = {"TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"};
 constexpr Word kPaddingTypes[] = {"PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"};
@@ -41,10 +51,30 @@ constexpr ProtoField kFields[] = {
     {AttrKey::kDirection, "comparison_direction"},
     {AttrKey::kType, "comparison_type"},
     {AttrKey::kKind, "fusion_kind"},
-    {AttrKey::kLhsBatchDims, "ragged_dot_dimension_numbers.dot_dimension_numbers.lhs_batch_dimensions", {}, 0, false, AttrKey::kLhsRaggedDims},
-    {AttrKey::kLhsContractingDims, "ragged_dot_dimension_numbers.dot_dimension_numbers.lhs_contracting_dimensions", {}, 0, true, AttrKey::kLhsRaggedDims},
-    {AttrKey::kRhsBatchDims, "ragged_dot_dimension_numbers.dot_dimension_numbers.rhs_batch_dimensions", {}, 0, false, AttrKey::kLhsRaggedDims},
-    {AttrKey::kRhsContractingDims, "ragged_dot_dimension_numbers.dot_dimension_numbers.rhs_contracting_dimensions", {}, 0, true, AttrKey::kLhsRaggedDims},
+    {AttrKey::kLhsBatchDims,
+     "ragged_dot_dimension_numbers.dot_dimension_numbers.lhs_batch_dimensions",
+     {},
+     0,
+     false,
+     AttrKey::kLhsRaggedDims},
+    {AttrKey::kLhsContractingDims,
+     "ragged_dot_dimension_numbers.dot_dimension_numbers.lhs_contracting_dimensions",
+     {},
+     0,
+     true,
+     AttrKey::kLhsRaggedDims},
+    {AttrKey::kRhsBatchDims,
+     "ragged_dot_dimension_numbers.dot_dimension_numbers.rhs_batch_dimensions",
+     {},
+     0,
+     false,
+     AttrKey::kLhsRaggedDims},
+    {AttrKey::kRhsContractingDims,
+     "ragged_dot_dimension_numbers.dot_dimension_numbers.rhs_contracting_dimensions",
+     {},
+     0,
+     true,
+     AttrKey::kLhsRaggedDims},
     {AttrKey::kLhsRaggedDims, "ragged_dot_dimension_numbers.lhs_ragged_dimensions", {}, 0, true},
     {AttrKey::kRhsGroupDims, "ragged_dot_dimension_numbers.rhs_group_dimensions"},
     {AttrKey::kLhsBatchDims, "dot_dimension_numbers.lhs_batch_dimensions"},
@@ -61,7 +91,12 @@ constexpr ProtoField kFields[] = {
     {AttrKey::kScatterDimsToOperandDims, "scatter_dimension_numbers.scatter_dims_to_operand_dims"},
     {AttrKey::kInputBatchingDims, "scatter_dimension_numbers.input_batching_dims"},
     {AttrKey::kScatterIndicesBatchingDims, "scatter_dimension_numbers.scatter_indices_batching_dims"},
-    {AttrKey::kIndexVectorDim, "scatter_dimension_numbers.index_vector_dim", {}, 0, false, AttrKey::kUpdateWindowDims},
+    {AttrKey::kIndexVectorDim,
+     "scatter_dimension_numbers.index_vector_dim",
+     {},
+     0,
+     false,
+     AttrKey::kUpdateWindowDims},
     {AttrKey::kIndexVectorDim, "gather_dimension_numbers.index_vector_dim"},
     {AttrKey::kSliceSizes, "gather_slice_sizes", {}, 0, false, AttrKey::kOffsetDims},
     {AttrKey::kIndicesAreSorted, "indices_are_sorted"},
@@ -99,9 +134,15 @@ constexpr ProtoField kFields[] = {
     {AttrKey::kParameterReplication, "parameter_replication.replicated_at_leaf_buffers"},
 };
 
-constexpr AttrKey kCalling[] = {AttrKey::kToApply,         AttrKey::kCalls,           AttrKey::kBody,
-                                AttrKey::kCondition,       AttrKey::kSelect,          AttrKey::kScatter,
-                                AttrKey::kTrueComputation, AttrKey::kFalseComputation, AttrKey::kBranchComputations,
+constexpr AttrKey kCalling[] = {AttrKey::kToApply,
+                                AttrKey::kCalls,
+                                AttrKey::kBody,
+                                AttrKey::kCondition,
+                                AttrKey::kSelect,
+                                AttrKey::kScatter,
+                                AttrKey::kTrueComputation,
+                                AttrKey::kFalseComputation,
+                                AttrKey::kBranchComputations,
                                 AttrKey::kCalledComputations};
 
 struct TypeNumber {
@@ -110,12 +151,12 @@ struct TypeNumber {
 };
 using T = ElementType;
 constexpr TypeNumber kTypes[] = {
-    {T::kPred, 1},        {T::kS8, 2},           {T::kS16, 3},        {T::kS32, 4},         {T::kS64, 5},
-    {T::kU8, 6},          {T::kU16, 7},          {T::kU32, 8},        {T::kU64, 9},         {T::kF16, 10},
-    {T::kF32, 11},        {T::kF64, 12},         {T::kC64, 15},       {T::kBF16, 16},       {T::kC128, 18},
-    {T::kF8E5M2, 19},     {T::kF8E4M3FN, 20},    {T::kS4, 21},        {T::kU4, 22},         {T::kF8E4M3B11FNUZ, 23},
-    {T::kF8E5M2FNUZ, 24}, {T::kF8E4M3FNUZ, 25},  {T::kS2, 26},        {T::kU2, 27},         {T::kF8E4M3, 28},
-    {T::kF8E3M4, 29},     {T::kS1, 30},          {T::kU1, 31},        {T::kF4E2M1FN, 32},   {T::kF8E8M0FNU, 33},
+    {T::kPred, 1},        {T::kS8, 2},          {T::kS16, 3},  {T::kS32, 4},       {T::kS64, 5},
+    {T::kU8, 6},          {T::kU16, 7},         {T::kU32, 8},  {T::kU64, 9},       {T::kF16, 10},
+    {T::kF32, 11},        {T::kF64, 12},        {T::kC64, 15}, {T::kBF16, 16},     {T::kC128, 18},
+    {T::kF8E5M2, 19},     {T::kF8E4M3FN, 20},   {T::kS4, 21},  {T::kU4, 22},       {T::kF8E4M3B11FNUZ, 23},
+    {T::kF8E5M2FNUZ, 24}, {T::kF8E4M3FNUZ, 25}, {T::kS2, 26},  {T::kU2, 27},       {T::kF8E4M3, 28},
+    {T::kF8E3M4, 29},     {T::kS1, 30},         {T::kU1, 31},  {T::kF4E2M1FN, 32}, {T::kF8E8M0FNU, 33},
 };
 
 }  // namespace
@@ -123,7 +164,8 @@ constexpr TypeNumber kTypes[] = {
 std::span<const ProtoField> proto_fields() { return kFields; }
 
 const AttrSpec* find_spec(const OpDef& def, AttrKey key) {
-  const auto spec = std::find_if(def.attrs.begin(), def.attrs.end(), [&](const AttrSpec& s) { return s.key == key; });
+  const auto spec =
+      std::find_if(def.attrs.begin(), def.attrs.end(), [&](const AttrSpec& s) { return s.key == key; });
   return spec == def.attrs.end() ? nullptr : &*spec;
 }
 

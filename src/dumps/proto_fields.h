@@ -17,7 +17,7 @@ struct ProtoField {
   std::span<const std::string_view> words = {};  // of an enumeration, by number; empty: it is no enumeration
   int64_t silent = 0;                            // the text leaves out numbers up to this one
   bool written_when_empty = false;
-  std::optional<AttrKey> beside = {};            // only of opcodes that have this attribute too
+  std::optional<AttrKey> beside = {};  // only of opcodes that have this attribute too
 };
 
 /// In the order in which XLA prints them; the first row for an attribute that fits an opcode counts.

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "dumps/hlo.pb.h"
+#include "dumps/kept_text.h"
 #include "dumps/proto_fields.h"
 #include "dumps/proto_text.h"
 #include "dumps/proto_values.h"
@@ -20,9 +21,9 @@
 namespace hlosim {
 namespace {
 
-using internal::ProtoField;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+using internal::ProtoField;
 
 template <class List, class Values>
 void add_all(List* list, const Values& values) {
@@ -42,154 +43,9 @@ void set_layout(const Layout& layout, pb::Layout& proto) {
   proto.set_index_primitive_type(internal::proto_number(layout.index_type));
   proto.set_pointer_primitive_type(internal::proto_number(layout.pointer_type));
   proto.set_dynamic_shape_metadata_prefix_bytes(layout.metadata_prefix_bytes);
-  if (layout.tail_padding_alignment != 1) proto.set_tail_padding_alignment_in_elements(layout.tail_padding_alignment);
+  if (layout.tail_padding_alignment != 1)
+    proto.set_tail_padding_alignment_in_elements(layout.tail_padding_alignment);
 }
-
-/// The text of an attribute that a module keeps as written, read piece by piece.
-class Kept {
- public:
-  explicit Kept(std::string_view text) : in_(text, 0, text.size()) {}
-  bool sharding(pb::OpSharding& proto) {
-    if (!in_.eat('{')) return false;
-    if (in_.peek() != '{') return !in_.eat('}') && single_sharding(proto) && in_.at_end();
-    proto.set_type(2);
-    do {
-      if (!in_.eat('{') || !single_sharding(*proto.add_tuple_shardings())) return false;
-    } while (in_.eat(','));
-    return in_.eat('}') && in_.at_end();
-  }
-  bool metadata(pb::OpMetadata& proto) {
-    if (!in_.eat('{')) return false;
-    while (!in_.eat('}')) {
-      in_.eat(',');
-      const std::string key(in_.word());
-      if (!in_.eat('=')) return false;
-      const FieldDescriptor* field = proto.GetDescriptor()->FindFieldByName(key);
-      if (!field) return false;
-      if (key == "profile_type") {
-        std::vector<int64_t> values;
-        if (!in_.ints(values)) return false;
-        add_all(proto.mutable_profile_type(), values);
-      } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
-        std::string_view value;
-        if (!in_.string(value)) return false;
-        proto.GetReflection()->SetString(&proto, field, unquoted(value));
-      } else {
-        int64_t value = 0;
-        if (!in_.integer(value)) return false;
-        if (field->cpp_type() == FieldDescriptor::CPPTYPE_INT32) proto.GetReflection()->SetInt32(&proto, field, static_cast<int32_t>(value));
-        else proto.GetReflection()->SetInt64(&proto, field, value);
-      }
-    }
-    return true;
-  }
-  bool frontend(pb::FrontendAttributes& proto) {
-    if (!in_.eat('{')) return false;
-    if (in_.eat('}')) return true;
-    do {
-      const std::string key(in_.word());
-      std::string_view value;
-      if (!in_.eat('=')) return false;
-      if (in_.peek() == '{' ? !in_.braces(value) : !in_.string(value)) return false;
-      (*proto.mutable_map())[key] = unquoted(value);
-    } while (in_.eat(','));
-    return in_.eat('}');
-  }
-  bool accuracy(pb::ResultAccuracy& proto) {
-    if (!in_.eat('{')) return false;
-    const std::string_view kind = in_.word();
-    if (!in_.eat('=')) return false;
-    if (kind == "mode") {
-      const std::string_view word = in_.word();
-      proto.set_mode(word == "highest" || word == "HIGHEST" ? 1 : 0);
-      return in_.eat('}');
-    }
-    if (!in_.eat('{')) return false;
-    pb::Tolerance& tolerance = *proto.mutable_tolerance();
-    while (!in_.eat('}')) {
-      in_.eat(',');
-      const std::string_view key = in_.word();
-      std::string_view text;
-      if (!in_.eat('=') || !in_.number(text)) return false;
-      const double value = std::strtod(std::string(text).c_str(), nullptr);
-      if (key == "atol") tolerance.set_atol(value);
-      else if (key == "rtol") tolerance.set_rtol(value);
-      else tolerance.set_ulps(static_cast<int64_t>(value));
-    }
-    return in_.eat('}');
-  }
-
- private:
-  bool single_sharding(pb::OpSharding& proto) {
-    static constexpr std::pair<std::string_view, int> kTypes[] = {{"replicated", 0}, {"maximal", 1}, {"manual", 4}, {"unknown", 5}, {"unreduced", 6}};
-    const auto type_of = [](std::string_view word) {
-      for (const auto& [name, number] : kTypes)
-        if (name == word) return number;
-      return -1;
-    };
-    while (!in_.eat('}')) {
-      const std::string_view field = in_.word();
-      if (field == "devices" && in_.eat('=')) {
-        proto.set_type(3);
-        if (!tiles(proto)) return false;
-      } else if (field == "device" && in_.eat('=')) {
-        int64_t device = 0;
-        if (!in_.integer(device)) return false;
-        proto.add_tile_assignment_devices(device);
-      } else if (field == "last_tile_dim_replicate") {
-        proto.set_replicate_on_last_tile_dim(true);
-      } else if (field == "last_tile_dims" && in_.eat('=')) {
-        if (!in_.eat('{')) return false;
-        while (!in_.eat('}')) {
-          const int type = type_of(in_.word());
-          if (type < 0) return false;
-          proto.add_last_tile_dims(type);
-          in_.eat(',');
-        }
-      } else if (field == "shard_as" || field == "shard_like") {
-        int64_t group = 0;
-        if (!in_.integer(group)) return false;
-        proto.set_is_shard_group(true);
-        proto.set_shard_group_id(group);
-        proto.set_shard_group_type(field == "shard_as" ? 0 : 1);
-      } else if (field == "metadata" && in_.eat('=')) {
-        const size_t start = (in_.peek(), in_.offset());
-        const bool several = in_.eat('{') && in_.peek() == '{';
-        if (!several) in_.seek(start);
-        do {
-          if (!metadata(*proto.add_metadata())) return false;
-        } while (several && in_.eat(','));
-        if (several && !in_.eat('}')) return false;
-      } else {
-        const int type = type_of(field);
-        if (type < 0) return false;
-        proto.set_type(type);
-      }
-    }
-    return true;
-  }
-  bool tiles(pb::OpSharding& proto) {
-    std::vector<int64_t> values;
-    if (!in_.ints(values, '[', ']')) return false;
-    add_all(proto.mutable_tile_assignment_dimensions(), values);
-    if (in_.eat("<=")) {
-      std::vector<int64_t> reshape, order;
-      if (!in_.ints(reshape, '[', ']')) return false;
-      if (in_.eat('T') && !in_.ints(order, '(', ')')) return false;
-      for (size_t i = 0; order.empty() && i < reshape.size(); ++i) order.push_back(static_cast<int64_t>(i));
-      add_all(proto.mutable_iota_reshape_dims(), reshape);
-      add_all(proto.mutable_iota_transpose_perm(), order);
-      return true;
-    }
-    do {
-      int64_t device = 0;
-      if (!in_.integer(device)) return false;
-      proto.add_tile_assignment_devices(device);
-    } while (in_.eat(','));
-    return true;
-  }
-  Cursor in_;
-};
 
 class ProtoWriter {
  public:
@@ -201,12 +57,14 @@ class ProtoWriter {
     proto.set_entry_computation_name(std::string(module_.entry_computation().name));
     proto.set_entry_computation_id(number(module_.entry));
     for (const Attr& attr : module_.attrs) header(attr, proto);
-    if (!module_.stack_frames.empty() && !stack_frames(*proto.mutable_stack_frame_index())) problem("the stack frames");
+    if (!module_.stack_frames.empty() && !stack_frames(*proto.mutable_stack_frame_index()))
+      problem("the stack frames");
     for (const ComputationId id : callees_first(module_)) computation(id, *proto.add_computations());
     if (module_.is_scheduled())
       for (const ComputationId id : callees_first(module_)) {
         pb::InstructionSequence& sequence = (*proto.mutable_schedule()->mutable_sequences())[number(id)];
-        for (const InstructionId instruction : module_[id].instructions) sequence.add_instruction_ids(number(instruction));
+        for (const InstructionId instruction : module_[id].instructions)
+          sequence.add_instruction_ids(number(instruction));
       }
   }
 
@@ -225,9 +83,14 @@ class ProtoWriter {
       case AttrKey::kAliasPassthroughParams:
       case AttrKey::kAllowSpmdShardingPropagationToOutput:
       case AttrKey::kAllowSpmdShardingPropagationToParameters:
-      case AttrKey::kOriginRecoveryTable: return;
-      case AttrKey::kReplicaCount: proto.mutable_device_assignment()->set_replica_count(static_cast<int32_t>(attr.integer())); return;
-      case AttrKey::kNumPartitions: proto.mutable_device_assignment()->set_computation_count(static_cast<int32_t>(attr.integer())); return;
+      case AttrKey::kOriginRecoveryTable:
+        return;
+      case AttrKey::kReplicaCount:
+        proto.mutable_device_assignment()->set_replica_count(static_cast<int32_t>(attr.integer()));
+        return;
+      case AttrKey::kNumPartitions:
+        proto.mutable_device_assignment()->set_computation_count(static_cast<int32_t>(attr.integer()));
+        return;
       case AttrKey::kInputOutputAlias:
         for (const Alias& alias : attr.aliases()) {
           pb::AliasEntry& entry = *proto.mutable_input_output_alias()->add_entries();
@@ -246,14 +109,17 @@ class ProtoWriter {
         return;
       case AttrKey::kEntryComputationLayout: {
         pb::ProgramShape& program = *proto.mutable_host_program_shape();
-        for (const ShapeRef one : attr.shapes().first(attr.shapes().size() - 1)) shape(one, *program.add_parameters());
+        for (const ShapeRef one : attr.shapes().first(attr.shapes().size() - 1))
+          shape(one, *program.add_parameters());
         shape(attr.shapes().back(), *program.mutable_result());
         return;
       }
       case AttrKey::kFrontendAttributes:
-        if (!Kept(attr.text()).frontend(*proto.mutable_frontend_attributes())) problem("frontend_attributes of the module");
+        if (!KeptText(attr.text()).frontend(*proto.mutable_frontend_attributes()))
+          problem("frontend_attributes of the module");
         return;
-      default: problem(fmt::format("the module's {}", to_text(attr.key)));
+      default:
+        problem(fmt::format("the module's {}", to_text(attr.key)));
     }
   }
 
@@ -267,10 +133,12 @@ class ProtoWriter {
         if (table == "FileNames" || table == "FunctionNames") {
           std::string_view name;
           if (!in.string(name)) return false;
-          (table == "FileNames" ? proto.add_file_names() : proto.add_function_names())->assign(unquoted(name));
+          (table == "FileNames" ? proto.add_file_names() : proto.add_function_names())
+              ->assign(unquoted(name));
           continue;
         }
-        Message* row = table == "FileLocations" ? static_cast<Message*>(proto.add_file_locations()) : proto.add_stack_frames();
+        Message* row = table == "FileLocations" ? static_cast<Message*>(proto.add_file_locations())
+                                                : proto.add_stack_frames();
         if (!in.eat('{')) return false;
         while (!in.eat('}')) {
           const FieldDescriptor* field = row->GetDescriptor()->FindFieldByName(std::string(in.word()));
@@ -286,11 +154,16 @@ class ProtoWriter {
   void shape(ShapeRef from, pb::Shape& proto) {
     for (const ShapeRef element : from->elements) shape(element, *proto.add_tuple_shapes());
     switch (from->kind) {
-      case ShapeKind::kTuple: return proto.set_element_type(internal::kProtoTuple);
-      case ShapeKind::kToken: return proto.set_element_type(internal::kProtoToken);
-      case ShapeKind::kOpaque: return proto.set_element_type(internal::kProtoOpaque);
-      case ShapeKind::kBuffer: return proto.set_element_type(internal::kProtoBuffer);
-      case ShapeKind::kArray: break;
+      case ShapeKind::kTuple:
+        return proto.set_element_type(internal::kProtoTuple);
+      case ShapeKind::kToken:
+        return proto.set_element_type(internal::kProtoToken);
+      case ShapeKind::kOpaque:
+        return proto.set_element_type(internal::kProtoOpaque);
+      case ShapeKind::kBuffer:
+        return proto.set_element_type(internal::kProtoBuffer);
+      case ShapeKind::kArray:
+        break;
     }
     proto.set_element_type(internal::proto_number(from->element_type));
     if (proto.element_type() == 0) problem(fmt::format("the type {}", to_text(from->element_type)));
@@ -307,8 +180,10 @@ class ProtoWriter {
     const FieldDescriptor* field = proto.GetDescriptor()->FindFieldByName(std::string(to_text(type)) + "s");
     if (!field) return;  // the shape has said so
     const google::protobuf::Reflection& reflection = *proto.GetReflection();
-    if (from.shape->element_count() >= (int64_t{1} << 31) / byte_width(type)) return problem("2 GiB of values");
-    std::string bytes(static_cast<size_t>(from.shape->element_count()) * static_cast<size_t>(byte_width(type)), '\0');
+    if (from.shape->element_count() >= (int64_t{1} << 31) / byte_width(type))
+      return problem("2 GiB of values");
+    std::string bytes(
+        static_cast<size_t>(from.shape->element_count()) * static_cast<size_t>(byte_width(type)), '\0');
     std::memcpy(bytes.data(), from.data.data(), std::min(bytes.size(), from.data.size()));
     if (!field->is_repeated()) return reflection.SetString(&proto, field, std::move(bytes));
     const auto add = [&](auto value, auto&& put) {
@@ -318,13 +193,27 @@ class ProtoWriter {
       }
     };
     switch (field->cpp_type()) {
-      case FieldDescriptor::CPPTYPE_BOOL: add(uint8_t{}, [&](auto v) { reflection.AddBool(&proto, field, v != 0); }); return;
-      case FieldDescriptor::CPPTYPE_INT32: add(int32_t{}, [&](auto v) { reflection.AddInt32(&proto, field, v); }); return;
-      case FieldDescriptor::CPPTYPE_INT64: add(int64_t{}, [&](auto v) { reflection.AddInt64(&proto, field, v); }); return;
-      case FieldDescriptor::CPPTYPE_UINT32: add(uint32_t{}, [&](auto v) { reflection.AddUInt32(&proto, field, v); }); return;
-      case FieldDescriptor::CPPTYPE_UINT64: add(uint64_t{}, [&](auto v) { reflection.AddUInt64(&proto, field, v); }); return;
-      case FieldDescriptor::CPPTYPE_FLOAT: add(float{}, [&](auto v) { reflection.AddFloat(&proto, field, v); }); return;
-      default: add(double{}, [&](auto v) { reflection.AddDouble(&proto, field, v); }); return;
+      case FieldDescriptor::CPPTYPE_BOOL:
+        add(uint8_t{}, [&](auto v) { reflection.AddBool(&proto, field, v != 0); });
+        return;
+      case FieldDescriptor::CPPTYPE_INT32:
+        add(int32_t{}, [&](auto v) { reflection.AddInt32(&proto, field, v); });
+        return;
+      case FieldDescriptor::CPPTYPE_INT64:
+        add(int64_t{}, [&](auto v) { reflection.AddInt64(&proto, field, v); });
+        return;
+      case FieldDescriptor::CPPTYPE_UINT32:
+        add(uint32_t{}, [&](auto v) { reflection.AddUInt32(&proto, field, v); });
+        return;
+      case FieldDescriptor::CPPTYPE_UINT64:
+        add(uint64_t{}, [&](auto v) { reflection.AddUInt64(&proto, field, v); });
+        return;
+      case FieldDescriptor::CPPTYPE_FLOAT:
+        add(float{}, [&](auto v) { reflection.AddFloat(&proto, field, v); });
+        return;
+      default:
+        add(double{}, [&](auto v) { reflection.AddDouble(&proto, field, v); });
+        return;
     }
   }
 
@@ -334,7 +223,8 @@ class ProtoWriter {
     proto.set_id(number(id));
     proto.set_root_id(number(computation.root));
     proto.set_execution_thread(std::string(computation.execution_thread));
-    for (const InstructionId instruction : computation.instructions) write_instruction(instruction, *proto.add_instructions());
+    for (const InstructionId instruction : computation.instructions)
+      write_instruction(instruction, *proto.add_instructions());
   }
 
   void write_instruction(InstructionId id, pb::Instruction& proto) {
@@ -345,13 +235,15 @@ class ProtoWriter {
     shape(instruction.shape, *proto.mutable_shape());
     for (const InstructionId operand : instruction.operands) proto.add_operand_ids(number(operand));
     if (instruction.parameter_number >= 0) proto.set_parameter_number(instruction.parameter_number);
-    if (instruction.literal && !instruction.literal->elided) literal(*instruction.literal, *proto.mutable_literal());
+    if (instruction.literal && !instruction.literal->elided)
+      literal(*instruction.literal, *proto.mutable_literal());
     for (const Attr& attr : instruction.attrs)
       if (!attribute(instruction, attr, proto))
         problem(fmt::format("{} of {}", to_text(attr.key), shown(instruction.name)));
     for (const AttrKey key : internal::calling_attributes())
       if (const Attr* attr = instruction.find(key))
-        for (const ComputationId called : attr->computations()) proto.add_called_computation_ids(number(called));
+        for (const ComputationId called : attr->computations())
+          proto.add_called_computation_ids(number(called));
   }
 
   bool attribute(const Instruction& instruction, const Attr& attr, pb::Instruction& proto) {
@@ -373,7 +265,8 @@ class ProtoWriter {
           to.set_window_reversal(from.reversal);
         }
         return true;
-      case AttrSyntax::kDimLabels: return dim_labels(attr.dim_labels(), *proto.mutable_convolution_dimension_numbers());
+      case AttrSyntax::kDimLabels:
+        return dim_labels(attr.dim_labels(), *proto.mutable_convolution_dimension_numbers());
       case AttrSyntax::kSlices:
         for (const auto& from : attr.int_lists()) {
           pb::SliceDimensions& to = *proto.add_slice_dimensions();
@@ -390,8 +283,10 @@ class ProtoWriter {
           to.set_interior_padding(from[2]);
         }
         return true;
-      case AttrSyntax::kNumber: return proto.set_epsilon(static_cast<float>(attr.number())), true;
-      case AttrSyntax::kShape: return shape(attr.shapes()[0], *proto.mutable_outfeed_shape()), true;
+      case AttrSyntax::kNumber:
+        return proto.set_epsilon(static_cast<float>(attr.number())), true;
+      case AttrSyntax::kShape:
+        return shape(attr.shapes()[0], *proto.mutable_outfeed_shape()), true;
       case AttrSyntax::kShapes:
         proto.set_constrain_layout(true);
         for (const ShapeRef one : attr.shapes()) shape(one, *proto.add_operand_shapes_with_layout());
@@ -403,7 +298,8 @@ class ProtoWriter {
           to.set_target(from[1]);
         }
         return true;
-      case AttrSyntax::kReplicaGroups: return replica_groups(attr.replica_groups(), *proto.mutable_collective_device_list());
+      case AttrSyntax::kReplicaGroups:
+        return replica_groups(attr.replica_groups(), *proto.mutable_collective_device_list());
       case AttrSyntax::kAliases:
         for (const Alias& alias : attr.aliases()) {
           pb::OutputOperandAliasing& to = *proto.add_output_operand_aliasing();
@@ -413,15 +309,23 @@ class ProtoWriter {
         }
         return true;
       case AttrSyntax::kInstructions:
-        for (const InstructionId before : attr.instructions()) proto.add_control_predecessor_ids(number(before));
+        for (const InstructionId before : attr.instructions())
+          proto.add_control_predecessor_ids(number(before));
         return true;
-      case AttrSyntax::kLiteral: return literal(attr.literal(), *proto.mutable_literal()), true;
-      case AttrSyntax::kSharding: return Kept(attr.text()).sharding(*proto.mutable_sharding());
-      case AttrSyntax::kMetadata: return Kept(attr.text()).metadata(*proto.mutable_metadata());
-      case AttrSyntax::kFrontend: return Kept(attr.text()).frontend(*proto.mutable_frontend_attributes());
-      case AttrSyntax::kAccuracy: return Kept(attr.text()).accuracy(*proto.mutable_result_accuracy());
-      case AttrSyntax::kConfig: return proto.set_backend_config(unquoted(attr.text())), true;
-      default: return false;
+      case AttrSyntax::kLiteral:
+        return literal(attr.literal(), *proto.mutable_literal()), true;
+      case AttrSyntax::kSharding:
+        return KeptText(attr.text()).sharding(*proto.mutable_sharding());
+      case AttrSyntax::kMetadata:
+        return KeptText(attr.text()).metadata(*proto.mutable_metadata());
+      case AttrSyntax::kFrontend:
+        return KeptText(attr.text()).frontend(*proto.mutable_frontend_attributes());
+      case AttrSyntax::kAccuracy:
+        return KeptText(attr.text()).accuracy(*proto.mutable_result_accuracy());
+      case AttrSyntax::kConfig:
+        return proto.set_backend_config(unquoted(attr.text())), true;
+      default:
+        return false;
     }
   }
 
@@ -440,11 +344,13 @@ class ProtoWriter {
 
   bool replica_groups(const ReplicaGroups& from, pb::CollectiveDeviceList& to) {
     switch (from.form) {
-      case ReplicaGroups::Form::kMesh: return false;
+      case ReplicaGroups::Form::kMesh:
+        return false;
       case ReplicaGroups::Form::kList:
         for (const auto& group : from.groups) add_all(to.add_replica_groups()->mutable_replica_ids(), group);
         return true;
-      case ReplicaGroups::Form::kIota: break;
+      case ReplicaGroups::Form::kIota:
+        break;
     }
     if (from.iota_dimensions.size() != 2) return false;
     pb::IotaReplicaGroups& iota = *to.mutable_iota_replica_group_list();
@@ -452,7 +358,8 @@ class ProtoWriter {
     iota.set_num_devices_per_group(from.iota_dimensions[1]);
     add_all(iota.mutable_iota_reshape_dims(), from.iota_reshape);
     add_all(iota.mutable_iota_transpose_perm(), from.iota_transpose);
-    for (size_t i = 0; from.iota_transpose.empty() && i < from.iota_reshape.size(); ++i) iota.add_iota_transpose_perm(static_cast<int32_t>(i));
+    for (size_t i = 0; from.iota_transpose.empty() && i < from.iota_reshape.size(); ++i)
+      iota.add_iota_transpose_perm(static_cast<int32_t>(i));
     return true;
   }
 
@@ -474,9 +381,12 @@ class ProtoWriter {
       return at == row.words.end() ? -1 : static_cast<int32_t>(at - row.words.begin());
     };
     const auto put = [&](int64_t value) {
-      if (field->cpp_type() == FieldDescriptor::CPPTYPE_INT32) reflection.SetInt32(message, field, static_cast<int32_t>(value));
-      else if (field->is_repeated()) reflection.AddInt64(message, field, value);
-      else reflection.SetInt64(message, field, value);
+      if (field->cpp_type() == FieldDescriptor::CPPTYPE_INT32)
+        reflection.SetInt32(message, field, static_cast<int32_t>(value));
+      else if (field->is_repeated())
+        reflection.AddInt64(message, field, value);
+      else
+        reflection.SetInt64(message, field, value);
       return true;
     };
     switch (attr.syntax) {
@@ -487,11 +397,13 @@ class ProtoWriter {
       case AttrSyntax::kBools:
         for (const int64_t value : attr.ints()) reflection.AddBool(message, field, value != 0);
         return true;
-      case AttrSyntax::kInt: return put(attr.integer());
+      case AttrSyntax::kInt:
+        return put(attr.integer());
       case AttrSyntax::kBool:
         if (!row.words.empty()) return put(word_number(attr.flag() ? "true" : "false"));
         return reflection.SetBool(message, field, attr.flag()), true;
-      case AttrSyntax::kString: return reflection.SetString(message, field, unquoted(attr.text())), true;
+      case AttrSyntax::kString:
+        return reflection.SetString(message, field, unquoted(attr.text())), true;
       case AttrSyntax::kWord: {
         if (row.words.empty()) return reflection.SetString(message, field, std::string(attr.text())), true;
         const int32_t found = word_number(attr.text());
@@ -504,7 +416,8 @@ class ProtoWriter {
           reflection.AddInt32(message, field, found);
         }
         return true;
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -519,12 +432,14 @@ Result<std::string> proto_of(const Module& module) {
   ProtoWriter writer(module);
   writer.write(*proto.mutable_hlo_module());
   if (!writer.problem_found().empty())
-    return failure(fmt::format("module {}: HloProto has no place for {}", module.name, writer.problem_found()));
+    return failure(
+        fmt::format("module {}: HloProto has no place for {}", module.name, writer.problem_found()));
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);
   google::protobuf::io::CodedOutputStream coded(&stream);
   coded.SetSerializationDeterministic(true);
-  if (!proto.SerializeToCodedStream(&coded)) return failure(fmt::format("module {}: too large for a proto", module.name));
+  if (!proto.SerializeToCodedStream(&coded))
+    return failure(fmt::format("module {}: too large for a proto", module.name));
   coded.Trim();
   return bytes;
 }

@@ -1,5 +1,5 @@
 // HLO protos → text.
-#include "dumps/proto_text.h"
+#include "dumps/proto_writer.h"
 
 #include <fmt/format.h>
 
@@ -19,10 +19,10 @@
 namespace hlosim {
 namespace {
 
-using internal::ProtoField;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
+using internal::ProtoField;
 
 /// The message and the field that a dotted path leads to.
 struct Place {
@@ -33,32 +33,13 @@ Place follow(const Message& top, std::string_view path) {
   const Message* message = &top;
   for (;;) {
     const size_t dot = path.find('.');
-    const FieldDescriptor* field = message->GetDescriptor()->FindFieldByName(std::string(path.substr(0, dot)));
+    const FieldDescriptor* field =
+        message->GetDescriptor()->FindFieldByName(std::string(path.substr(0, dot)));
     HLOSIM_CHECK(field, "no field {}", path);
     if (dot == std::string_view::npos) return {message, field};
     message = &message->GetReflection()->GetMessage(*message, field);
     path.remove_prefix(dot + 1);
   }
-}
-
-/// Unknown fields anywhere inside: "Instruction.shape.layout field 99".
-std::string unknown_field(const Message& message) {
-  const Reflection& reflection = *message.GetReflection();
-  const auto& unknown = reflection.GetUnknownFields(message);
-  if (!unknown.empty())
-    return fmt::format("field {} of {}", unknown.field(0).number(), message.GetDescriptor()->name());
-  std::vector<const FieldDescriptor*> fields;
-  reflection.ListFields(message, &fields);
-  for (const FieldDescriptor* field : fields) {
-    if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) continue;
-    const int count = field->is_repeated() ? reflection.FieldSize(message, field) : 1;
-    for (int i = 0; i < count; ++i) {
-      const Message& inner = field->is_repeated() ? reflection.GetRepeatedMessage(message, field, i)
-                                                  : reflection.GetMessage(message, field);
-      if (std::string found = unknown_field(inner); !found.empty()) return found;
-    }
-  }
-  return {};
 }
 
 class TextWriter {
@@ -69,7 +50,8 @@ class TextWriter {
     for (const pb::Computation& computation : module_.computations()) {
       computation_names_[computation.id()] = computation.name();
       for (const pb::Instruction& instruction : computation.instructions())
-        if (!is_hlo_name(instruction.name())) problem(fmt::format("the name '{}'", shown(instruction.name())));
+        if (!is_hlo_name(instruction.name()))
+          problem(fmt::format("the name '{}'", shown(instruction.name())));
       if (!is_hlo_name(computation.name())) problem(fmt::format("the name '{}'", shown(computation.name())));
     }
     if (!is_hlo_name(module_.name())) problem(fmt::format("the name '{}'", shown(module_.name())));
@@ -85,7 +67,8 @@ class TextWriter {
   }
   void check_keys(const pb::FrontendAttributes& attributes) {
     for (const auto& entry : attributes.map())
-      if (!is_hlo_name(entry.first)) problem(fmt::format("the key '{}' of frontend_attributes", shown(entry.first)));
+      if (!is_hlo_name(entry.first))
+        problem(fmt::format("the key '{}' of frontend_attributes", shown(entry.first)));
   }
   void key(AttrKey name) {
     out_ += ", ";
@@ -103,7 +86,8 @@ class TextWriter {
       out_ += ", input_output_alias={ ";
       for (int i = 0; i < module_.input_output_alias().entries_size(); ++i) {
         const pb::AliasEntry& entry = module_.input_output_alias().entries(i);
-        if (entry.kind() != 1 && entry.kind() != 2) problem(fmt::format("kind {} of input_output_alias", entry.kind()));
+        if (entry.kind() != 1 && entry.kind() != 2)
+          problem(fmt::format("kind {} of input_output_alias", entry.kind()));
         out_ += fmt::format("{}{}: ({}, {}, {})", i ? ", " : "", int_list(entry.output_shape_index()),
                             entry.parameter_number(), int_list(entry.parameter_shape_index()),
                             entry.kind() == 2 ? "must-alias" : "may-alias");
@@ -114,21 +98,25 @@ class TextWriter {
       out_ += ", buffer_donor={ ";
       for (int i = 0; i < module_.buffer_donor().entries_size(); ++i) {
         const pb::BufferDonorEntry& entry = module_.buffer_donor().entries(i);
-        out_ += fmt::format("{}({}, {})", i ? ", " : "", entry.parameter_number(), int_list(entry.parameter_shape_index()));
+        out_ += fmt::format("{}({}, {})", i ? ", " : "", entry.parameter_number(),
+                            int_list(entry.parameter_shape_index()));
       }
       out_ += " }";
     }
     if (module_.has_host_program_shape()) {
       out_ += ", entry_computation_layout={(";
       const pb::ProgramShape& program = module_.host_program_shape();
-      for (int i = 0; i < program.parameters_size(); ++i) out_ += (i ? ", " : "") + values_.shape_text(program.parameters(i));
+      for (int i = 0; i < program.parameters_size(); ++i)
+        out_ += (i ? ", " : "") + values_.shape_text(program.parameters(i));
       out_ += ")->" + values_.shape_text(program.result()) + "}";
     }
     const pb::DeviceAssignment& devices = module_.device_assignment();
     if (devices.replica_count() > 1) out_ += fmt::format(", replica_count={}", devices.replica_count());
-    if (devices.computation_count() > 1) out_ += fmt::format(", num_partitions={}", devices.computation_count());
+    if (devices.computation_count() > 1)
+      out_ += fmt::format(", num_partitions={}", devices.computation_count());
     check_keys(module_.frontend_attributes());
-    if (module_.has_frontend_attributes()) out_ += ", frontend_attributes=" + frontend_text(module_.frontend_attributes());
+    if (module_.has_frontend_attributes())
+      out_ += ", frontend_attributes=" + frontend_text(module_.frontend_attributes());
     out_ += "\n\n";
     if (module_.has_stack_frame_index()) out_ += stack_frame_text(module_.stack_frame_index());
   }
@@ -149,7 +137,8 @@ class TextWriter {
     }
     const std::set<const pb::Instruction*> all(order.begin(), order.end());
     if (order.size() != static_cast<size_t>(computation.instructions_size()) || all.size() != order.size())
-      problem(fmt::format("the schedule of {}, which has not each of its instructions once", shown(computation.name())));
+      problem(fmt::format("the schedule of {}, which has not each of its instructions once",
+                          shown(computation.name())));
     return order;
   }
 
@@ -165,8 +154,9 @@ class TextWriter {
       by_id_[instruction.id()] = &instruction;
       by_id_.try_emplace(instruction.id() & 0xffffffff, &instruction);
     }
-    const bool is_entry = module_.entry_computation_id() ? computation.id() == module_.entry_computation_id()
-                                                         : computation.name() == module_.entry_computation_name();
+    const bool is_entry = module_.entry_computation_id()
+                              ? computation.id() == module_.entry_computation_id()
+                              : computation.name() == module_.entry_computation_name();
     out_ += is_entry ? "ENTRY %" : "%";
     out_ += computation.name();
     out_ += " {\n";
@@ -187,7 +177,8 @@ class TextWriter {
 
   void write_instruction(const pb::Instruction& instruction) {
     Opcode opcode{};
-    if (!parse_opcode(instruction.opcode(), opcode)) return problem(fmt::format("the opcode '{}'", shown(instruction.opcode())));
+    if (!parse_opcode(instruction.opcode(), opcode))
+      return problem(fmt::format("the opcode '{}'", shown(instruction.opcode())));
     const OpDef& def = op_table()[opcode];
     seen_ = {1, 2, 3, 35, 36};  // name, opcode, shape, id, operand_ids
     out_ += '%';
@@ -225,7 +216,9 @@ class TextWriter {
     }
     for (int i = 0; i < instruction.operand_ids_size(); ++i) {
       const pb::Instruction* operand = find(instruction.operand_ids(i));
-      if (!operand) return problem(fmt::format("operand_ids {} of {}", instruction.operand_ids(i), shown(instruction.name())));
+      if (!operand)
+        return problem(
+            fmt::format("operand_ids {} of {}", instruction.operand_ids(i), shown(instruction.name())));
       out_ += i ? ", %" : "%";
       out_ += operand->name();
     }
@@ -245,23 +238,31 @@ class TextWriter {
     if (place.field->has_presence()) return !reflection.HasField(*place.message, place.field);
     if (spec && spec->required) return false;
     switch (place.field->cpp_type()) {
-      case FieldDescriptor::CPPTYPE_INT64: return reflection.GetInt64(*place.message, place.field) <= field.silent;
-      case FieldDescriptor::CPPTYPE_INT32: return reflection.GetInt32(*place.message, place.field) <= field.silent;
-      case FieldDescriptor::CPPTYPE_BOOL: return !reflection.GetBool(*place.message, place.field);
-      case FieldDescriptor::CPPTYPE_STRING: return reflection.GetString(*place.message, place.field).empty();
-      default: return false;
+      case FieldDescriptor::CPPTYPE_INT64:
+        return reflection.GetInt64(*place.message, place.field) <= field.silent;
+      case FieldDescriptor::CPPTYPE_INT32:
+        return reflection.GetInt32(*place.message, place.field) <= field.silent;
+      case FieldDescriptor::CPPTYPE_BOOL:
+        return !reflection.GetBool(*place.message, place.field);
+      case FieldDescriptor::CPPTYPE_STRING:
+        return reflection.GetString(*place.message, place.field).empty();
+      default:
+        return false;
     }
   }
 
   std::string word(int64_t number, const ProtoField& field) {
-    if (number >= 0 && number < static_cast<int64_t>(field.words.size())) return std::string(field.words[static_cast<size_t>(number)]);
+    if (number >= 0 && number < static_cast<int64_t>(field.words.size()))
+      return std::string(field.words[static_cast<size_t>(number)]);
     problem(fmt::format("{} of {}", number, field.path));
     return {};
   }
 
   void write_field(const pb::Instruction& instruction, const ProtoField& field, const OpDef& def) {
     const Place place = follow(instruction, field.path);
-    seen_.insert(instruction.GetDescriptor()->FindFieldByName(std::string(field.path.substr(0, field.path.find('.'))))->number());
+    seen_.insert(instruction.GetDescriptor()
+                     ->FindFieldByName(std::string(field.path.substr(0, field.path.find('.'))))
+                     ->number());
     const AttrSpec* spec = internal::find_spec(def, field.key);
     const AttrSyntax syntax = spec ? spec->syntax : AttrSyntax::kBools;
     const Reflection& reflection = *place.message->GetReflection();
@@ -271,7 +272,8 @@ class TextWriter {
     if (place.field->is_repeated()) {
       const int size = reflection.FieldSize(*place.message, place.field);
       const bool alone = syntax == AttrSyntax::kInt;
-      if (alone && size != 1) return problem(fmt::format("{} numbers in {} of {}", size, field.path, shown(instruction.name())));
+      if (alone && size != 1)
+        return problem(fmt::format("{} numbers in {} of {}", size, field.path, shown(instruction.name())));
       if (!alone) out_ += '{';
       for (int i = 0; i < size; ++i) {
         if (i) out_ += ',';
@@ -286,16 +288,21 @@ class TextWriter {
       return;
     }
     switch (place.field->cpp_type()) {
-      case FieldDescriptor::CPPTYPE_INT64: out_ += std::to_string(reflection.GetInt64(*place.message, place.field)); return;
+      case FieldDescriptor::CPPTYPE_INT64:
+        out_ += std::to_string(reflection.GetInt64(*place.message, place.field));
+        return;
       case FieldDescriptor::CPPTYPE_INT32: {
         const int32_t number = reflection.GetInt32(*place.message, place.field);
         out_ += field.words.empty() ? std::to_string(number) : word(number, field);
         return;
       }
-      case FieldDescriptor::CPPTYPE_BOOL: out_ += reflection.GetBool(*place.message, place.field) ? "true" : "false"; return;
+      case FieldDescriptor::CPPTYPE_BOOL:
+        out_ += reflection.GetBool(*place.message, place.field) ? "true" : "false";
+        return;
       default: {
         const std::string text = reflection.GetString(*place.message, place.field);
-        if (syntax != AttrSyntax::kString && !is_hlo_name(text)) return problem(fmt::format("'{}' as {}", shown(text), field.path));
+        if (syntax != AttrSyntax::kString && !is_hlo_name(text))
+          return problem(fmt::format("'{}' as {}", shown(text), field.path));
         out_ += syntax == AttrSyntax::kString ? quoted(text) : text;
       }
     }
@@ -308,7 +315,9 @@ class TextWriter {
     const pb::Instruction* operand = find(instruction.operand_ids(0));
     if (!operand) return false;
     const ElementType type = internal::element_type_of(operand->shape().element_type());
-    const std::string_view usual = is_float(type) || is_complex(type) ? "FLOAT" : is_signed_integer(type) ? "SIGNED" : "UNSIGNED";
+    const std::string_view usual = is_float(type) || is_complex(type) ? "FLOAT"
+                                   : is_signed_integer(type)          ? "SIGNED"
+                                                                      : "UNSIGNED";
     return instruction.comparison_type() == usual;
   }
 
@@ -323,7 +332,8 @@ class TextWriter {
       if (instruction.has_convolution_dimension_numbers()) {
         key(AttrKey::kDimLabels);
         const std::string labels = dim_labels_text(instruction.convolution_dimension_numbers());
-        if (labels.empty()) problem(fmt::format("convolution_dimension_numbers of {}", shown(instruction.name())));
+        if (labels.empty())
+          problem(fmt::format("convolution_dimension_numbers of {}", shown(instruction.name())));
         out_ += labels;
       }
     }
@@ -344,14 +354,16 @@ class TextWriter {
     }
     if (has(AttrKey::kOutfeedShape)) {
       seen_.insert(29);
-      if (instruction.has_outfeed_shape()) key(AttrKey::kOutfeedShape), out_ += values_.shape_text(instruction.outfeed_shape());
+      if (instruction.has_outfeed_shape())
+        key(AttrKey::kOutfeedShape), out_ += values_.shape_text(instruction.outfeed_shape());
     }
     if (has(AttrKey::kSourceTargetPairs)) {
       seen_.insert(52);
       key(AttrKey::kSourceTargetPairs);
       out_ += '{';
       for (int i = 0; i < instruction.source_target_pairs_size(); ++i)
-        out_ += fmt::format("{}{{{},{}}}", i ? "," : "", instruction.source_target_pairs(i).source(), instruction.source_target_pairs(i).target());
+        out_ += fmt::format("{}{{{},{}}}", i ? "," : "", instruction.source_target_pairs(i).source(),
+                            instruction.source_target_pairs(i).target());
       out_ += '}';
     }
     if (has(AttrKey::kReplicaGroups)) {
@@ -376,8 +388,8 @@ class TextWriter {
         out_ += "{ ";
         for (int i = 0; i < instruction.output_operand_aliasing_size(); ++i) {
           const pb::OutputOperandAliasing& alias = instruction.output_operand_aliasing(i);
-          out_ += fmt::format("{}{}: ({}, {})", i ? ", " : "", int_list(alias.output_shape_index()), alias.operand_index(),
-                              int_list(alias.operand_shape_index()));
+          out_ += fmt::format("{}{}: ({}, {})", i ? ", " : "", int_list(alias.output_shape_index()),
+                              alias.operand_index(), int_list(alias.operand_shape_index()));
         }
         out_ += " }";
       }
@@ -400,18 +412,25 @@ class TextWriter {
     int next = 0;
     const auto name = [&](int at) {
       const auto known = computation_names_.find(ids[at]);
-      if (known == computation_names_.end()) return problem(fmt::format("called_computation_ids {} of {}", ids[at], shown(instruction.name()))), std::string();
+      if (known == computation_names_.end())
+        return problem(fmt::format("called_computation_ids {} of {}", ids[at], shown(instruction.name()))),
+               std::string();
       return "%" + known->second;
     };
     // Those that name one each; a list takes all, where there are not just the two of a predicate.
-    const pb::Instruction* first = instruction.operand_ids_size() > 0 ? find(instruction.operand_ids(0)) : nullptr;
-    const bool by_predicate = first && internal::element_type_of(first->shape().element_type()) == ElementType::kPred;
+    const pb::Instruction* first =
+        instruction.operand_ids_size() > 0 ? find(instruction.operand_ids(0)) : nullptr;
+    const bool by_predicate =
+        first && internal::element_type_of(first->shape().element_type()) == ElementType::kPred;
     for (const AttrKey attr : internal::calling_attributes()) {
       const AttrSpec* spec = internal::find_spec(def, attr);
       if (!spec || next >= ids.size()) continue;
       const bool list = spec->syntax == AttrSyntax::kComputations;
-      const bool has_list = internal::find_spec(def, AttrKey::kBranchComputations) || internal::find_spec(def, AttrKey::kCalledComputations);
-      if (!list && has_list && !(by_predicate && ids.size() == 2 && internal::find_spec(def, AttrKey::kTrueComputation))) continue;
+      const bool has_list = internal::find_spec(def, AttrKey::kBranchComputations) ||
+                            internal::find_spec(def, AttrKey::kCalledComputations);
+      if (!list && has_list &&
+          !(by_predicate && ids.size() == 2 && internal::find_spec(def, AttrKey::kTrueComputation)))
+        continue;
       key(attr);
       if (!list) {
         out_ += name(next++);
@@ -421,7 +440,9 @@ class TextWriter {
       for (int start = next; next < ids.size(); ++next) out_ += (next > start ? ", " : "") + name(next);
       out_ += '}';
     }
-    if (next != ids.size()) problem(fmt::format("called_computation_ids of {}, {} of {}", shown(instruction.name()), ids.size(), def.name));
+    if (next != ids.size())
+      problem(fmt::format("called_computation_ids of {}, {} of {}", shown(instruction.name()), ids.size(),
+                          def.name));
   }
 
   void write_common(const pb::Instruction& instruction) {
@@ -448,12 +469,14 @@ class TextWriter {
       const std::string text = metadata_text(instruction.metadata());
       if (text != "{}") key(AttrKey::kMetadata), out_ += text;
     }
-    if (!instruction.backend_config().empty()) key(AttrKey::kBackendConfig), out_ += config_text(instruction.backend_config());
+    if (!instruction.backend_config().empty())
+      key(AttrKey::kBackendConfig), out_ += config_text(instruction.backend_config());
   }
 
   /// Fields that are set and that the opcode has no attribute for.
   void look_for_rest(const pb::Instruction& instruction) {
-    // all_reduce_id, is_cross_program_prefetch: replaced by others; statistics_viz, original_value: of debuggers.
+    // all_reduce_id, is_cross_program_prefetch: replaced by others; statistics_viz, original_value: of
+    // debuggers.
     seen_.insert({45, 73, 82, 88, 91});
     std::vector<const FieldDescriptor*> fields;
     instruction.GetReflection()->ListFields(instruction, &fields);
@@ -464,7 +487,9 @@ class TextWriter {
                          (name == "batch_group_count" && instruction.batch_group_count() == 1) ||
                          (name == "custom_call_api_version" && instruction.custom_call_api_version() == 1) ||
                          name == "precision_config" || name == "async_execution_thread";
-      if (!usual) problem(fmt::format("{} of {}, which {} has no attribute for", name, shown(instruction.name()), instruction.opcode()));
+      if (!usual)
+        problem(fmt::format("{} of {}, which {} has no attribute for", name, shown(instruction.name()),
+                            instruction.opcode()));
     }
   }
 
@@ -477,99 +502,13 @@ class TextWriter {
   std::unordered_map<int64_t, const pb::Instruction*> by_id_;
 };
 
-/// The messages that a module may stand in.
-struct Inputs {
-  pb::Module bare;
-  pb::HloProto proto;
-  pb::UnoptimizedSnapshot unoptimized;
-  pb::Snapshot snapshot;
-};
-struct Found {
-  const Message* outer = nullptr;
-  const pb::Module* module = nullptr;  // null: the bytes are none of them
-};
-
-/// Protos don't say what they are, and the bytes of one may parse as another: what counts is a module whose parts have
-/// names, in the message that leaves fewest fields unknown.
-Found find_module(std::string_view bytes, Inputs& inputs) {
-  const int size = static_cast<int>(bytes.size());
-  const auto complete = [](const pb::Module& one) {
-    if (one.entry_computation_name().empty() || one.computations_size() == 0) return false;
-    return std::all_of(one.computations().begin(), one.computations().end(), [](const pb::Computation& computation) {
-      return computation.instructions_size() > 0 && !computation.instructions(0).name().empty();
-    });
-  };
-  Found found;
-  const auto consider = [&](auto& outer, auto&& module_of) {
-    if (found.outer && found.outer->GetReflection()->GetUnknownFields(*found.outer).empty()) return;
-    if (!outer.ParseFromArray(bytes.data(), size) || !complete(module_of(outer))) return;
-    if (!found.outer || outer.GetReflection()->GetUnknownFields(outer).empty()) found = {&outer, &module_of(outer)};
-  };
-  consider(inputs.bare, [](const pb::Module& module) -> const pb::Module& { return module; });
-  consider(inputs.proto, [](const pb::HloProto& proto) -> const pb::Module& { return proto.hlo_module(); });
-  consider(inputs.unoptimized, [](const pb::UnoptimizedSnapshot& proto) -> const pb::Module& { return proto.hlo_module(); });
-  consider(inputs.snapshot, [](const pb::Snapshot& proto) -> const pb::Module& { return proto.hlo().hlo_module(); });
-  return found;
-}
-
-/// Computations that hold one operation for an async-start become `<op>-start` again, as XLA prints them.
-void restore_sugar(Module& module) {
-  std::vector<int> callers(module.computations.size(), 0);
-  const auto goes_on = [&](const Instruction& instruction) {  // from a start, by a chain that the sugar tells
-    if (op_table()[instruction.opcode].has(kAsyncStart)) return true;
-    return op_table()[instruction.opcode].has(kAsyncUpdate | kAsyncDone) && !instruction.operands.empty() &&
-           op_table()[module[instruction.operands[0]].opcode].has(kAsyncStart | kAsyncUpdate);
-  };
-  for (const Instruction& instruction : module.instructions)
-    if (!goes_on(instruction))
-      for_each_called(instruction, [&](ComputationId id) { callers[static_cast<size_t>(id.index)] = 2; });
-  for (const Instruction& start : module.instructions) {
-    const Attr* calls = start.opcode == Opcode::kAsyncStart ? start.find(AttrKey::kCalls) : nullptr;
-    if (!calls) continue;
-    const ComputationId id = calls->computations()[0];
-    Computation& computation = module.computations[id];
-    const Instruction& root = module.root(id);
-    const OpDef& def = op_table()[root.opcode];
-    if (callers[static_cast<size_t>(id.index)]++ > 0 || def.has(kNoAsyncSugar | kAsyncStart | kAsyncUpdate | kAsyncDone)) continue;
-    if (id == module.entry || root.operands.empty() || start.operands.size() != root.operands.size()) continue;
-    if (computation.instructions.size() != computation.parameters.size() + 1) continue;
-    if (!std::equal(root.operands.begin(), root.operands.end(), computation.parameters.begin(), computation.parameters.end())) continue;
-    bool same = true;  // what both have the text says once
-    for (const Attr& attr : root.attrs)
-      if (attr.syntax == AttrSyntax::kMetadata || attr.syntax == AttrSyntax::kConfig || attr.syntax == AttrSyntax::kFrontend ||
-          attr.syntax == AttrSyntax::kSharding)
-        same = same && start.find(attr.key) && start.find(attr.key)->text() == attr.text();
-    if (same) computation.is_async_sugar = true;
-  }
-}
-
 }  // namespace
 
-bool looks_like_proto(std::string_view bytes) {
-  if (bytes.empty() || (bytes[0] != 0x0a && bytes[0] != 0x12 && bytes[0] != 0x1a)) return false;
-  const std::string_view front = bytes.substr(0, 4096);
-  return std::any_of(front.begin(), front.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r';
-  });
-}
-
-Result<std::string> text_of_proto(std::string_view bytes, const std::string& name) {
-  if (bytes.size() > (size_t{1} << 31) - 1) return failure(fmt::format("cannot read '{}': protos have at most 2 GiB", name));
-  Inputs inputs;
-  const Found found = find_module(bytes, inputs);
-  if (!found.module)
-    return failure(fmt::format("cannot read '{}': it is no HloProto, HloModuleProto, HloSnapshot or HloUnoptimizedSnapshot that is whole", name));
-  if (const std::string unknown = unknown_field(*found.outer); !unknown.empty())
-    return failure(fmt::format("cannot read '{}': the proto has {}, which is not known", name, unknown));
-  TextWriter writer(*found.module);
+std::string hlo_text(const pb::Module& module, std::string& problem) {
+  TextWriter writer(module);
   std::string text = writer.write();
-  if (!writer.problem_found().empty())
-    return failure(fmt::format("cannot read '{}': the proto has {}, which HLO text can't say", name, writer.problem_found()));
-  DiagnosticList problems;
-  std::vector<Module> modules = read_modules(std::make_shared<const SourceFile>(name + " as text", text), op_table(), problems);
-  if (problems.has_errors() || modules.size() != 1) return text;  // its reader will say what is wrong
-  restore_sugar(modules[0]);
-  return to_text(modules[0], op_table());
+  problem = writer.problem_found();
+  return text;
 }
 
 }  // namespace hlosim

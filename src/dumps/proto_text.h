@@ -1,8 +1,10 @@
-// HLO modules as protos: HloModuleProto, HloProto, HloSnapshot and HloUnoptimizedSnapshot to text, modules to HloProto.
+// HLO modules as protos: HloModuleProto, HloProto, HloSnapshot and HloUnoptimizedSnapshot to text, modules to
+// HloProto.
 //
-// A proto becomes the text that XLA would print of it, so that everything else is the same for both. What would change
-// the module and isn't understood (unknown fields, fields that an opcode doesn't have, words outside the enumeration) is
-// an error that names it; what has no place in the text either (ids, profiles, the assignment of buffers) is read over.
+// A proto becomes the text that XLA would print of it, so that everything else is the same for both. What
+// would change the module and isn't understood (unknown fields, fields that an opcode doesn't have, words
+// outside the enumeration) is an error that names it; what has no place in the text either (ids, profiles,
+// the assignment of buffers) is read over.
 #pragma once
 
 #include <string>
