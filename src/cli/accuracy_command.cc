@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "report/accuracy.h"
 
@@ -78,7 +79,7 @@ class Selection {
 };
 
 int usage_error(const Diagnostic& diagnostic, Streams streams) {
-  streams.err << render(diagnostic);
+  tell(diagnostic, streams);
   return kExitInput;
 }
 
@@ -92,8 +93,7 @@ bool write_report(const Accuracy& accuracy, const Options& options, const Accura
   std::error_code error;
   std::filesystem::create_directories(options.report, error);
   if (error) {
-    streams.err << render(
-        failure(fmt::format("cannot make '{}': {}", options.report, error.message())).value());
+    tell(failure(fmt::format("cannot make '{}': {}", options.report, error.message())).value(), streams);
     return false;
   }
   return write_output(options.report + "/accuracy.md", to_markdown(accuracy, output), streams) &&
@@ -108,7 +108,7 @@ std::optional<std::vector<MeasuredCase>> read_cases(const Options& options, Stre
   if (!source) return usage_error(source.error(), streams), std::nullopt;
   DiagnosticList problems;
   std::vector<MeasuredCase> cases = read_measured_cases(*source, problems);
-  for (const Diagnostic& problem : problems.items()) streams.err << render(problem);
+  tell(problems, streams);
   if (problems.has_errors()) return std::nullopt;
   std::erase_if(cases, [&](const MeasuredCase& one) { return !selection->takes(one); });
   if (cases.empty())

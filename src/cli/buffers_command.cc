@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/device_input.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "memory/dump_check.h"
 #include "memory/dump_of.h"
@@ -54,12 +55,12 @@ int64_t default_alignment(Era era) { return era == Era::k2022 ? 128 : 64; }
 std::optional<BufferDump> read_dump_file(const std::string& path, Streams streams) {
   const Result<SourcePtr> source = read_input(path, streams);
   if (!source) {
-    streams.err << render(source.error());
+    tell(source.error(), streams);
     return std::nullopt;
   }
   Result<BufferDump> dump = read_dump(*source);
   if (!dump) {
-    streams.err << render(dump.error());
+    tell(dump.error(), streams);
     return std::nullopt;
   }
   return std::move(*dump);
@@ -75,7 +76,7 @@ bool read_setting(const Options& options, Streams streams, Setting& setting) {
   for (const std::string& text : options.capacities) {
     const auto capacity = parse_capacity(text);
     if (!capacity) {
-      streams.err << render(capacity.error());
+      tell(capacity.error(), streams);
       return false;
     }
     setting.report.capacities[capacity->first] = capacity->second;
@@ -102,8 +103,7 @@ int report_on_dump(const Options& options, const Setting& setting, const std::st
   if (!dump) return kExitInput;
   const bool is_2022 = dump->era == Era::k2022;
   const auto refuse = [&](const std::string& why) {
-    streams.err << fmt::format("hlosim: error: {} is a dump{}; {}\n", file,
-                               is_2022 ? " in the dialect of 2022" : "", why);
+    complain(fmt::format("{} is a dump{}; {}", file, is_2022 ? " in the dialect of 2022" : "", why), "", streams);
     return kExitInput;
   };
   if (setting.dump) return refuse("--check needs the module");
@@ -167,13 +167,14 @@ int report_on_module(const Options& options, Setting& setting, Module& module, S
   }
   const auto analysis = analyse_buffers(module, op_table(), setting.buffers);
   if (!analysis) {
-    streams.err << render(analysis.error());
+    tell(analysis.error(), streams);
     return kExitInput;
   }
   if (setting.dump) return check(setting, **analysis, out);
   if (options.at && *options.at >= (*analysis)->schedule.end()) {
-    streams.err << fmt::format("hlosim: error: --at={}: module {} has steps 0 to {}\n", *options.at,
-                               module.name, (*analysis)->schedule.end() - 1);
+    complain(fmt::format("--at={}: module {} has steps 0 to {}", *options.at, module.name,
+                         (*analysis)->schedule.end() - 1),
+             "", streams);
     return kExitInput;
   }
   if (options.at) setting.report.at = static_cast<int32_t>(*options.at);

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 
 namespace hlosim {
@@ -14,7 +15,6 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   bool parse_only = false;
-  bool quiet = false;
 };
 
 int check(const Options& options, Streams streams) {
@@ -25,7 +25,7 @@ int check(const Options& options, Streams streams) {
     modules += input.modules.size();
     for (const Module& module : input.modules) instructions += module.instructions.size();
   }
-  if (!options.quiet)
+  if (!streams.manners.quiet)
     streams.out << fmt::format("{} of {} files are right: {} modules, {} instructions\n", options.files.size() - bad,
                                options.files.size(), modules, instructions);
   return bad == 0 ? kExitSuccess : kExitInput;
@@ -37,7 +37,6 @@ std::function<int()> declare_check(CLI::App& app, Streams streams) {
   const auto options = std::make_shared<Options>();
   app.add_option("FILE", options->files, "HLO text files; - is standard input")->required();
   app.add_flag("--parse-only", options->parse_only, "Check the syntax alone");
-  app.add_flag("-q,--quiet", options->quiet, "Print findings only, no summary");
   return [options, streams] { return check(*options, streams); };
 }
 

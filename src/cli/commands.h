@@ -17,6 +17,8 @@ class App;
 
 namespace hlosim {
 
+struct Manners;  // cli/manners.h
+
 /// Where a command reads and writes.
 struct Streams {
   std::istream& in;
@@ -24,6 +26,7 @@ struct Streams {
   std::ostream& err;
   Ranks& ranks;               // this process among those that were started together
   SourcePtr& standard_input;  // what `in` held, once somebody asked: `-` may be named twice
+  Manners& manners;           // how much is said, and how
 };
 
 /// Checks an option's text: a whole number from `low` on. For CLI::Option::check().

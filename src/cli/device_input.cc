@@ -1,4 +1,8 @@
 #include "cli/device_input.h"
+#include "cli/manners.h"
+#include "cli/run_config.h"
+
+#include <fmt/format.h>
 
 #include <ostream>
 
@@ -10,14 +14,24 @@ std::optional<Device> read_device(const std::string& name, std::span<const std::
   for (const std::string& text : overrides) {
     Result<DeviceOverride> one = parse_override(text);
     if (!one) {
-      streams.err << render(one.error());
+      tell(one.error(), streams);
       return std::nullopt;
     }
     parsed.push_back(std::move(*one));
   }
   DiagnosticList problems;
-  std::optional<Device> device = load_device(name, parsed, DeviceSearch::from_environment(), problems);
-  for (const Diagnostic& problem : problems.items()) streams.err << render(problem);
+  const DeviceSearch search = DeviceSearch::from_environment();
+  Step step(fmt::format("device {}", name), streams);
+  std::optional<Device> device;
+  if (const SourcePtr configured = device_of_run_config(name, streams)) {
+    device = load_device(configured, parsed, search, problems);
+    // It states every value of a device; what the user changed about it isn't to be told from that.
+    if (device) std::erase_if(device->changes, [](const DeviceChange& change) { return !change.from_set; });
+  } else {
+    device = load_device(name, parsed, search, problems);
+  }
+  tell(problems, streams);
+  if (device) step.add(fmt::format(": {}, {}, fingerprint {}", device->config.name, device->file, device->fingerprint()));
   return device;
 }
 

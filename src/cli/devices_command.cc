@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/device_input.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "model/device.h"
 #include "report/device_json.h"
@@ -42,7 +43,7 @@ int list_devices(const Options& options, Streams streams) {
 
 int devices(const Options& options, Streams streams) {
   if (options.names.empty() && !options.overrides.empty()) {
-    streams.err << "hlosim: error: --set needs the name of a device\n";
+    complain("--set needs the name of a device", "", streams);
     return kExitInput;
   }
   if (options.names.empty() || options.format == "markdown") return list_devices(options, streams);

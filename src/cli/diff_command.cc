@@ -8,6 +8,7 @@
 
 #include "cli/compare_commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "cli/simulation_setting.h"
 #include "ops/op_table.h"
@@ -50,18 +51,23 @@ class Sides {
     if (!is_json(**source)) return simulate(file, runs);
     DiagnosticList problems;
     const std::optional<Value> document = parse_json(*source, problems);
-    std::optional<Figures> one;
-    if (document) one = read_report_figures(*document, problems);
-    for (const Diagnostic& problem : problems.items()) streams_.err << render(problem);
-    if (!one) return false;
-    runs.figures.push_back(std::move(*one));
-    if (options_.format == "html") runs.pages.push_back(html_module((*source)->text()));
-    return true;
+    if (document && document->is_list() && options_.format != "html") {
+      for (const Value& report : document->items) add_report(report, problems, runs);
+    } else if (document) {
+      add_report(*document, problems, runs);
+      if (options_.format == "html") runs.pages.push_back(html_module((*source)->text()));
+    }
+    tell(problems, streams_);
+    return document && !problems.has_errors();
   }
 
  private:
+  static void add_report(const Value& report, DiagnosticList& problems, Runs& runs) {
+    if (std::optional<Figures> one = read_report_figures(report, problems)) runs.figures.push_back(std::move(*one));
+  }
+
   bool fail(const Diagnostic& diagnostic) {
-    streams_.err << render(diagnostic);
+    tell(diagnostic, streams_);
     return false;
   }
 
@@ -76,6 +82,7 @@ class Sides {
     if (is_page) simulate.keep_timeline = true;
     std::vector<std::unique_ptr<Module>> modules;
     return for_each_chosen(one, *setting_, streams_, modules, [&](Module& module) {
+      const Step step(fmt::format("simulated {} of {}", module.name, file), streams_);
       Estimator estimator(module, op_table(), setting_->lowering);
       const Result<Estimate> estimate = estimator.run(setting_->device, simulate);
       if (!estimate) return fail(estimate.error());
@@ -101,7 +108,7 @@ std::vector<std::pair<const Figures*, const Figures*>> pairs_of(const std::vecto
   std::vector<std::pair<const Figures*, const Figures*>> pairs;
   std::vector<bool> taken(after.size());
   const auto only = [&](const Figures& one, std::string_view where) {
-    streams.err << fmt::format("hlosim: warning: module {} is in {} only\n", one.module_name, where);
+    warn(fmt::format("module {} is in {} only", one.module_name, where), streams);
   };
   for (const Figures& one : before) {
     size_t i = 0;
@@ -122,10 +129,9 @@ std::vector<std::pair<const Figures*, const Figures*>> pairs_of(const std::vecto
 std::string page_of(const Runs& before, const Runs& after, Streams streams) {
   const auto pairs = pairs_of(before.figures, after.figures, streams);
   if (pairs.size() != 1) {
-    streams.err << render(
-        failure(fmt::format("a page shows one module in both files, there are {}", pairs.size()),
+    tell(failure(fmt::format("a page shows one module in both files, there are {}", pairs.size()),
                 "--module chooses one")
-            .value());
+            .value(), streams);
     return {};
   }
   const auto [old_run, new_run] = pairs.front();
@@ -136,7 +142,7 @@ std::string page_of(const Runs& before, const Runs& after, Streams streams) {
 
 int diff(const Options& options, Streams streams) {
   if (options.files.size() != 2) {
-    streams.err << "hlosim: error: two files are compared: OLD and NEW\n";
+    complain("two files are compared: OLD and NEW", "", streams);
     return kExitInput;
   }
   Sides sides(options, streams);
@@ -148,7 +154,7 @@ int diff(const Options& options, Streams streams) {
     return !page.empty() && write_output(options.output, page, streams) ? kExitSuccess : kExitInput;
   }
   std::vector<std::string> documents;
-  const DiffTextOptions text{.top = static_cast<size_t>(options.top)};
+  const DiffTextOptions text{.top = static_cast<size_t>(options.top), .paint = output_paint(options.output, streams)};
   for (const auto& [old_run, new_run] : pairs_of(before.figures, after.figures, streams)) {
     const Diff one = make_diff(*old_run, *new_run);
     documents.push_back(options.format == "json"       ? to_json(one, HLOSIM_VERSION)
@@ -156,7 +162,7 @@ int diff(const Options& options, Streams streams) {
                                                        : to_text(one, text));
   }
   if (documents.empty()) {
-    streams.err << "hlosim: error: no module is in both files\n";
+    complain("no module is in both files", "", streams);
     return kExitInput;
   }
   const std::string result =

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/device_input.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "model/slice.h"
 #include "ops/op_table.h"
@@ -30,7 +31,7 @@ struct Options {
 };
 
 int fail(const Diagnostic& diagnostic, Streams streams) {
-  streams.err << render(diagnostic);
+  tell(diagnostic, streams);
   return kExitInput;
 }
 

@@ -16,6 +16,7 @@
 #include "cli/compare_commands.h"
 #include "cli/device_input.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "cli/simulation_setting.h"
 #include "ops/op_table.h"
@@ -69,7 +70,7 @@ class Gate {
 
  private:
   bool fail(const Diagnostic& diagnostic) {
-    streams_.err << render(diagnostic);
+    tell(diagnostic, streams_);
     return false;
   }
 
@@ -82,7 +83,7 @@ class Gate {
     }
     DiagnosticList problems;
     config_ = read_gate_config(*source, problems);
-    for (const Diagnostic& problem : problems.items()) streams_.err << render(problem);
+    tell(problems, streams_);
     if (!config_) return false;
     if (!options_.on_new.empty()) config_->on_new = *parse_gate_policy(options_.on_new);
     if (!options_.on_incomparable.empty()) config_->on_incomparable = *parse_gate_policy(options_.on_incomparable);
@@ -122,7 +123,8 @@ class Gate {
   const Value& culprit(const GateText& device, const SimulationOptions& all) const {
     std::ostringstream silent;
     const auto works = [&](const SimulationOptions& part) {
-      return read_simulation(part, {streams_.in, silent, silent, streams_.ranks, streams_.standard_input}).has_value();
+      const Streams quiet{streams_.in, silent, silent, streams_.ranks, streams_.standard_input, streams_.manners};
+      return read_simulation(part, quiet).has_value();
     };
     SimulationOptions bare;
     bare.device = all.device;
@@ -165,7 +167,7 @@ class Gate {
       baseline_ = std::move(*read);
       return true;
     }
-    for (const Diagnostic& problem : problems.items()) streams_.err << render(problem);
+    tell(problems, streams_);
     return options_.update_baseline;  // then it is made anew
   }
 
@@ -203,6 +205,7 @@ class Gate {
     SimulationSetting& setting = settings_[device];
     SimulateOptions simulate = setting.simulate;
     simulate.custom_calls = &setting.custom_calls;
+    const Step step(fmt::format("simulated {} of {} on {}", module.name, path, config_->devices[device].text), streams_);
     Estimator estimator(module, op_table(), setting.lowering);
     const Result<Estimate> estimate = estimator.run(setting.device, simulate);
     if (!estimate) {
@@ -237,7 +240,10 @@ class Gate {
       if (!write_output(path, print(result), streams_)) return false;
     }
     if (options_.update_baseline) return true;  // nobody asks for a verdict
-    (to_standard_output ? streams_.err : streams_.out) << to_text(result);
+    if (to_standard_output)
+      streams_.err << to_text(result, error_paint(streams_));
+    else
+      streams_.out << to_text(result, output_paint("-", streams_));
     return !options_.github || tell_github(result, to_standard_output);
   }
 
@@ -255,14 +261,14 @@ class Gate {
 
   int update(const GateResult& result) {
     if (!result.errors.empty()) {
-      streams_.err << "hlosim: error: the baseline stays as it is: not everything could be read\n";
+      complain("the baseline stays as it is: not everything could be read", "", streams_);
       return kExitInput;
     }
     Baseline baseline;
     baseline.runs = std::move(runs_);
     if (!write_output(baseline_path_, to_json(baseline, HLOSIM_VERSION), streams_)) return kExitInput;
-    streams_.err << fmt::format("hlosim: wrote {}: {} run{}\n", baseline_path_, baseline.runs.size(),
-                                baseline.runs.size() == 1 ? "" : "s");
+    note(fmt::format("wrote {}: {} run{}", baseline_path_, baseline.runs.size(), baseline.runs.size() == 1 ? "" : "s"),
+         streams_);
     return kExitSuccess;
   }
 
@@ -288,13 +294,14 @@ struct InitOptions {
 int init(const InitOptions& options, Streams streams) {
   std::error_code ignored;
   if (options.output != "-" && !options.force && fs::exists(options.output, ignored)) {
-    streams.err << fmt::format("hlosim: error: '{}' is there already\n  hint: --force replaces it\n", options.output);
+    complain(fmt::format("'{}' is there already", options.output), "--force replaces it", streams);
     return kExitInput;
   }
   if (!write_output(options.output, gate_config_template(), streams)) return kExitInput;
   if (options.output != "-")
-    streams.err << fmt::format("hlosim: wrote {}\n  next: edit it, then `hlosim gate --config={} --update-baseline`\n",
-                               options.output, options.output);
+    note(fmt::format("wrote {}\n  next: edit it, then `hlosim gate --config={} --update-baseline`", options.output,
+                     options.output),
+         streams);
   return kExitSuccess;
 }
 

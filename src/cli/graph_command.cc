@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "cli/simulation_setting.h"
 #include "ops/op_table.h"
@@ -56,16 +57,16 @@ std::optional<std::string> graph_module(Module& module, const SimulationSetting&
     problem = estimate.error();
     if (!problem.source) problem.message = fmt::format("module {}: {}", module.name, problem.message);
   }
-  streams.err << render(problem);
+  tell(problem, streams);
   return std::nullopt;
 }
 
 int graph(const Options& options, Streams streams) {
   const bool is_whole = options.format != "dot";
   if (is_whole && (!options.around.empty() || !options.computation.empty())) {
-    streams.err << render(failure(fmt::format("--format={} has every computation", options.format),
+    tell(failure(fmt::format("--format={} has every computation", options.format),
                                   "--around and --computation are for --format=dot")
-                              .value());
+                              .value(), streams);
     return kExitInput;
   }
   const std::optional<SimulationSetting> setting = read_simulation(options, streams);
@@ -79,10 +80,9 @@ int graph(const Options& options, Streams streams) {
   });
   if (!ok || texts.empty()) return kExitInput;
   if (is_whole && texts.size() > 1) {
-    streams.err << render(
-        failure(fmt::format("--format={} holds one module, there are {}", options.format, texts.size()),
+    tell(failure(fmt::format("--format={} holds one module, there are {}", options.format, texts.size()),
                 "--module chooses one")
-            .value());
+            .value(), streams);
     return kExitInput;
   }
   std::string all;
@@ -99,7 +99,7 @@ std::function<int()> declare_graph(CLI::App& app, Streams streams) {
                  "dot (Graphviz), model-explorer (graphs of all computations), node-data (values for them)")
       ->check(CLI::IsMember({"dot", "model-explorer", "node-data"}))
       ->capture_default_str();
-  app.add_option("--color,--colour", options->colour,
+  app.add_option("--color-by,--colour-by", options->colour,
                  "What colours and node data tell: time, space or category")
       ->check(CLI::IsMember({"time", "space", "category"}))
       ->capture_default_str();

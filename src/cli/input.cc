@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "cli/manners.h"
 #include "dumps/hlo_file.h"
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
@@ -51,24 +52,30 @@ bool write_output(const std::string& path, std::string_view text, Streams stream
     streams.out << text;
     return true;
   }
+  const Step step(fmt::format("wrote {}: {} bytes", path, text.size()), streams);
   const Result<void> written = write_file(path, text);
-  if (!written) streams.err << render(written.error());
+  if (!written) tell(written.error(), streams);
   return written.has_value();
 }
 
 ModuleInput read_module_input(const std::string& path, bool parse_only, Streams streams) {
   ModuleInput input;
+  Step reading(fmt::format("read {}", path), streams);
   const Result<SourcePtr> source = read_input(path, streams);
   if (!source) {
-    streams.err << render(source.error());
+    tell(source.error(), streams);
     return input;
   }
   DiagnosticList diagnostics;
   input.modules = read_modules(*source, op_table(), diagnostics);
+  size_t instructions = 0;
+  for (const Module& module : input.modules) instructions += module.instructions.size();
+  reading.add(fmt::format(": {} bytes, {} module{}, {} instructions", (*source)->text().size(), input.modules.size(),
+                          input.modules.size() == 1 ? "" : "s", instructions));
   if (!parse_only)
     for (Module& module : input.modules)
       if (verify(module, op_table(), diagnostics)) check_module_rules(module, op_table(), diagnostics);
-  for (const Diagnostic& diagnostic : diagnostics.items()) streams.err << render(diagnostic);
+  tell(diagnostics, streams);
   if (diagnostics.error_count() > diagnostics.items().size())
     streams.err << fmt::format("{}: {} more errors are not shown\n", (*source)->name(),
                                diagnostics.error_count() - diagnostics.items().size());

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "layout/describe.h"
 #include "layout/shape_text.h"
@@ -35,7 +36,7 @@ int layout(const Options& options, Streams streams) {
   if (options.index) {
     const Result<std::vector<int64_t>> index = parse_index(*options.index);
     if (!index) {
-      streams.err << render(index.error());
+      tell(index.error(), streams);
       return kExitInput;
     }
     query.index = *index;
@@ -46,7 +47,7 @@ int layout(const Options& options, Streams streams) {
   for (const std::string& shape : options.shapes) {
     const Result<LayoutDescription> description = describe(pool, shape, query);
     if (!description) {
-      streams.err << render(description.error());
+      tell(description.error(), streams);
       ok = false;
       continue;
     }

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/device_input.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "hlo/printer.h"
 #include "model/device.h"
@@ -59,7 +60,7 @@ Result<Plan> plan_of(const Options& options) {
 int lower_files(const Options& options, Streams streams) {
   if (options.list_passes) return write_output(options.output, list_of_passes(), streams) ? kExitSuccess : kExitInput;
   const auto fail = [&](const Diagnostic& diagnostic) {
-    streams.err << render(diagnostic);
+    tell(diagnostic, streams);
     return kExitInput;
   };
   if (options.files.empty()) return fail(failure("FILE is required", "`hlosim help lower` lists the options").value());

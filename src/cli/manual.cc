@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/run_config.h"
 #include "model/device.h"
 #include "report/text_builder.h"
 
@@ -73,9 +74,9 @@ OptionEntry describe(const CLI::Option& option) {
   const auto has_name = [&](std::string_view name) {
     return std::find(entry.long_names.begin(), entry.long_names.end(), name) != entry.long_names.end();
   };
+  entry.is_file = entry.takes_value && entry.values.empty();  // a device may be one of these or a file
   if (has_name("device") && entry.values.empty())
     for (const std::string_view device : builtin_devices()) entry.values.emplace_back(device);
-  entry.is_file = entry.takes_value && entry.values.empty();
   return entry;
 }
 
@@ -91,6 +92,19 @@ std::vector<std::string> dashed(const CommandEntry& command) {
     for (const std::string& name : option.short_names) names.push_back("-" + name);
   }
   return names;
+}
+
+/// Beside the commands; "help" takes any of them.
+constexpr struct {
+  std::string_view name, summary, values;
+} kBesides[] = {{"help", "All commands, or the options of one.", ""},
+                {"completion", "A script that completes commands, options and their values.", "bash zsh fish"},
+                {"man", "The manual as a man page.", ""}};
+
+std::string values_of_besides(std::string_view name, const std::string& all_commands) {
+  for (const auto& one : kBesides)
+    if (one.name == name) return name == "help" ? all_commands : std::string(one.values);
+  return {};
 }
 
 std::vector<std::string> first_words(const std::vector<CommandEntry>& commands) {
@@ -121,7 +135,10 @@ _hlosim() {
   if [[ $COMP_CWORD -eq 1 && $cur != -* ]]; then
 )bash";
   const TextBuilder print{out};
-  print("    COMPREPLY=($(compgen -W \"{}\" -- \"$cur\"))\n    return\n  fi\n  case $command in\n", words(first_words(commands)));
+  const std::string all = words(first_words(commands));
+  print("    COMPREPLY=($(compgen -W \"{} help completion man\" -- \"$cur\"))\n    return\n  fi\n  case $command in\n", all);
+  for (const auto& one : kBesides)
+    print("    {}) COMPREPLY=($(compgen -W \"{}\" -- \"$cur\")); return ;;\n", one.name, values_of_besides(one.name, all));
   for (const std::string& first : first_words(commands)) {
     const std::vector<std::string> second = second_words(commands, first);
     if (second.empty()) continue;
@@ -138,8 +155,9 @@ _hlosim() {
                 words(option.values));
   out += "  esac\n  case $command in\n";
   for (const CommandEntry& command : commands) print("    \"{}\") options=\"{}\" ;;\n", command.name, words(dashed(command)));
-  out += R"(    *) options="--help --version --device=" ;;
-  esac
+  for (const CommandEntry& command : commands)
+    if (command.name == "report") print("    *) options=\"--version {}\" ;;\n", words(dashed(command)));
+  out += R"(  esac
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "$options" -- "$cur"))
     [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace
@@ -169,7 +187,9 @@ std::string zsh_spec(const std::string& name, const OptionEntry& option) {
   std::string spec = fmt::format("{}{}[{}]", name, option.takes_value && name.size() > 2 ? "=" : "",
                                  escaped(option.description, "[]:\\"));
   if (!option.takes_value) return spec;
-  return spec + (option.values.empty() ? ":value:_files" : fmt::format(":value:({})", words(option.values)));
+  if (option.values.empty()) return spec + ":value:_files";
+  if (option.is_file) return spec + fmt::format(":value:{{_values value {}; _files}}", words(option.values));
+  return spec + fmt::format(":value:({})", words(option.values));
 }
 
 std::string zsh(const std::vector<CommandEntry>& commands) {
@@ -180,7 +200,10 @@ std::string zsh(const std::vector<CommandEntry>& commands) {
     const auto known = std::find_if(commands.begin(), commands.end(), [&](const auto& c) { return c.name == first; });
     print("      '{}:{}'\n", first, known == commands.end() ? "" : escaped(known->summary, ":\\"));
   }
+  for (const auto& one : kBesides) print("      '{}:{}'\n", one.name, one.summary);
   out += "    )\n    _describe command commands\n    _files\n    return\n  fi\n  case $command in\n";
+  for (const auto& one : kBesides)
+    print("    {}) compadd -- {}; return ;;\n", one.name, values_of_besides(one.name, words(first_words(commands))));
   for (const std::string& first : first_words(commands)) {
     const std::vector<std::string> second = second_words(commands, first);
     if (!second.empty())
@@ -196,7 +219,10 @@ std::string zsh(const std::vector<CommandEntry>& commands) {
     }
     out += " \\\n        '*:file:_files' ;;\n";
   }
-  return out + "    *) _files ;;\n  esac\n}\n_hlosim \"$@\"\n";
+  // Loaded from $fpath it runs at once; from `source` or `eval` it is only told of.
+  return out +
+         "    *) _files ;;\n  esac\n}\nif [[ $funcstack[1] == _hlosim ]]; then _hlosim \"$@\"; else compdef _hlosim hlosim; "
+         "fi\n";
 }
 
 // ── fish ──
@@ -212,19 +238,26 @@ std::string fish(const std::vector<CommandEntry>& commands) {
     }
     return result;
   };
+  for (const auto& one : kBesides) {
+    print("complete -c hlosim -n __fish_use_subcommand -a {} -d '{}'\n", one.name, quoted(one.summary));
+    print("complete -c hlosim -f -n '__fish_seen_subcommand_from {0}' -a '{1}'\n", one.name,
+          values_of_besides(one.name, words(first_words(commands))));
+  }
   for (const std::string& first : first_words(commands)) {
     const auto known = std::find_if(commands.begin(), commands.end(), [&](const auto& c) { return c.name == first; });
     print("complete -c hlosim -n __fish_use_subcommand -a {} -d '{}'\n", first,
           known == commands.end() ? "" : quoted(known->summary));
     const std::vector<std::string> second = second_words(commands, first);
     if (!second.empty())
-      print("complete -c hlosim -n '__fish_seen_subcommand_from {0}; and not __fish_seen_subcommand_from {1}' -a '{1}'\n",
+      print("complete -c hlosim -f -n '__fish_seen_subcommand_from {0}; and not __fish_seen_subcommand_from {1}' -a '{1}'\n",
             first, words(second));
   }
   for (const CommandEntry& command : commands) {
     const size_t blank = command.name.find(' ');
+    // Options without a command are those of report.
     const std::string condition =
-        blank == std::string::npos
+        command.name == "report" ? std::string("__fish_use_subcommand; or __fish_seen_subcommand_from report")
+        : blank == std::string::npos
             ? fmt::format("__fish_seen_subcommand_from {}", command.name)
             : fmt::format("__fish_seen_subcommand_from {}; and __fish_seen_subcommand_from {}",
                           command.name.substr(0, blank), command.name.substr(blank + 1));
@@ -233,7 +266,9 @@ std::string fish(const std::vector<CommandEntry>& commands) {
       print("complete -c hlosim -n '{}'", condition);
       for (const std::string& name : option.long_names) print(" -l {}", name);
       for (const std::string& name : option.short_names) print(" -s {}", name);
-      if (option.takes_value) out += option.values.empty() ? " -r" : fmt::format(" -x -a '{}'", words(option.values));
+      if (option.takes_value && option.values.empty()) out += " -r";
+      if (option.takes_value && !option.values.empty())
+        print(" -{} -a '{}'", option.is_file ? "rF" : "x", words(option.values));
       print(" -d '{}'\n", quoted(option.description));
     }
   }
@@ -273,7 +308,7 @@ std::vector<CommandEntry> describe_commands(std::span<const Command> commands, S
   std::vector<CommandEntry> entries;
   for (const Command& command : commands) {
     CLI::App app;
-    command.declare(app, streams);
+    declare_options(command, app, streams);
     CommandEntry entry;
     entry.name = std::string(command.name);
     entry.summary = std::string(command.summary);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <ostream>
 
+#include "cli/manners.h"
 #include "report/table.h"
 
 namespace hlosim {
@@ -18,7 +19,7 @@ std::optional<std::vector<ModuleFile>> module_files(const std::vector<std::strin
     }
     Result<std::vector<DumpedModule>> modules = read_dump_folder(path);
     if (!modules) {
-      streams.err << render(modules.error());
+      tell(modules.error(), streams);
       return std::nullopt;
     }
     for (DumpedModule& module : *modules) {

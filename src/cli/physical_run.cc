@@ -6,6 +6,7 @@
 
 #include "base/quantity_text.h"
 #include "cli/device_input.h"
+#include "cli/manners.h"
 #include "ops/op_table.h"
 #include "physical/placement.h"
 #include "physical/prepare.h"
@@ -35,7 +36,7 @@ bool PhysicalSetting::prepare(const PhysicalChoices& choices, Module& module, ui
   }
   Result<std::unique_ptr<BufferAnalysis>> placed = prepare_and_place(module, op_table(), options);
   if (!placed) {
-    streams.err << render(placed.error());
+    tell(placed.error(), streams);
     return false;
   }
   analysis_ = std::move(*placed);

@@ -7,6 +7,7 @@
 #include "base/source.h"
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "dumps/proto_text.h"
 #include "hlo/printer.h"
@@ -34,12 +35,12 @@ int print(const Options& options, Streams streams) {
   std::string text;
   if (options.format == "pb") {
     if (input.modules.size() != 1) {
-      streams.err << fmt::format("hlosim print: a proto holds one module, {} has {}\n", options.file, input.modules.size());
+      complain(fmt::format("a proto holds one module, {} has {}", options.file, input.modules.size()), "", streams);
       return kExitInput;
     }
     Result<std::string> bytes = proto_of(input.modules[0]);
     if (!bytes) {
-      streams.err << render(bytes.error());
+      tell(bytes.error(), streams);
       return kExitInput;
     }
     return write_output(options.output, *bytes, streams) ? kExitSuccess : kExitInput;

@@ -9,10 +9,14 @@
 #include <ostream>
 #include <vector>
 
+#include "base/cpu.h"
 #include "base/text.h"
 #include "cli/command_lookup.h"
 #include "cli/compare_commands.h"
+#include "cli/manners.h"
 #include "cli/manual.h"
+#include "cli/run_config.h"
+#include "model/version.h"
 
 namespace hlosim {
 namespace {
@@ -72,10 +76,8 @@ std::string group_overview(std::string_view group) {
 }
 
 int report_no_command(std::string_view what, std::string_view word, std::string_view group, Streams streams) {
-  streams.err << fmt::format("hlosim: error: no {} '{}{}{}'\n", what, group, group.empty() ? "" : " ",
-                             shown(word));
-  const std::string hint = command_hint(word, group);
-  if (!hint.empty()) streams.err << "  hint: " << hint << "\n";
+  complain(fmt::format("no {} '{}{}{}'", what, group, group.empty() ? "" : " ", shown(word)),
+           command_hint(word, group), streams);
   return kExitInput;
 }
 
@@ -126,46 +128,55 @@ int report_unexpected(const Command& command, const CLI::App& app, Streams strea
   const auto flag = std::find_if(rest.begin(), rest.end(),
                                  [](const std::string& a) { return a.size() > 1 && a[0] == '-'; });
   if (flag == rest.end()) {
-    streams.err << fmt::format("hlosim: error: unexpected argument '{}'\n", shown(rest.front()));
+    complain(fmt::format("unexpected argument '{}'", shown(rest.front())), "", streams);
     return kExitInput;
   }
   const std::string name = flag->substr(0, flag->find('='));
-  streams.err << fmt::format("hlosim: error: unknown option '{}'\n", shown(name));
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
     for (const std::string& long_name : option->get_lnames()) names.push_back("--" + long_name);
   const std::string hint = did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
-  streams.err << "  hint: "
-              << (hint.empty() ? fmt::format("`hlosim help {}` lists the options", command.name) : hint)
-              << "\n";
+  complain(fmt::format("unknown option '{}'", shown(name)),
+           hint.empty() ? fmt::format("`hlosim help {}` lists the options", command.name) : hint, streams);
   return kExitInput;
 }
 
-int run_command(const Command& command, std::span<const std::string> args, Streams streams) {
+void tell_versions(const Command& command, Streams streams) {
+  if (!streams.manners.verbose) return;
+  const Result<IsaLevel> level = isa_level();
+  detail(fmt::format("version {}, model {}, kernels for x86-64-{}; {}", HLOSIM_VERSION, kModelVersion,
+                     level ? name(*level) : "?", command.name),
+         streams);
+}
+
+int run_command(const Command& command, std::span<const std::string> given, Streams streams) {
   CLI::App app(std::string(command.summary), fmt::format("hlosim {}", command.name));
+  CLI::App first;
+  first.allow_extras();
+  declare_options(command, first, streams);
   app.allow_extras();  // to say ourselves what is wrong with them
-  const std::function<int()> action = command.declare(app, streams);
+  const std::function<int()> action = declare_options(command, app, streams);
   if (const std::span<const std::string_view> examples = examples_of(command.name); !examples.empty())
     app.footer(fmt::format("\nExamples:\n  {}", fmt::join(examples, "\n  ")));
-  std::vector<std::string> reversed;  // the order that CLI11 takes
-  for (size_t i = args.size(); i-- > 0;) reversed.push_back(args[i]);
-  const auto literal = std::find(args.begin(), args.end(), "--") - args.begin();
-  for (size_t i = 0; i < static_cast<size_t>(literal); ++i) {
-    std::string& arg = reversed[reversed.size() - 1 - i];
-    arg = with_dashes(arg);
-  }
+  std::vector<std::string> args(given.begin(), given.end());
+  std::transform(args.begin(), std::find(args.begin(), args.end(), "--"), args.begin(), with_dashes);
+  const std::optional<ConfiguredLine> line = configured(command, first, std::move(args), streams);
+  if (!line) return kExitInput;
   try {
-    app.parse(std::move(reversed));
+    app.parse(std::vector<std::string>(line->args.rbegin(), line->args.rend()));  // the order that CLI11 takes
   } catch (const CLI::Success& request) {  // --help
     app.exit(request, streams.out, streams.err);
     return kExitSuccess;
   } catch (const CLI::Error& error) {
     if (!unexpected(app).empty()) return report_unexpected(command, app, streams);
-    streams.err << "hlosim: error: " << error.what() << "\n  hint: `hlosim help " << command.name
-                << "` lists the options\n";
+    complain(error.what(), fmt::format("`hlosim help {}` lists the options", command.name), streams);
     return kExitInput;
   }
   if (!unexpected(app).empty()) return report_unexpected(command, app, streams);
+  tell_versions(command, streams);
+  const CLI::Option* print_config = app.get_option_no_throw("--print-config");
+  if (print_config && print_config->count() > 0) return print_run_config(command, app, *line, streams);
+  const Step step("all of it", streams);
   return action();
 }
 
@@ -178,7 +189,7 @@ int run_completion(std::span<const std::string> args, Streams streams) {
   std::optional<std::string> script;
   if (args.size() == 1) script = completion_script(args[0], describe_commands(kCommands, streams));
   if (!script) {
-    streams.err << "hlosim: error: completion is for bash, zsh or fish\n";
+    complain("completion is for bash, zsh or fish", "", streams);
     return kExitInput;
   }
   streams.out << *script;
@@ -191,7 +202,7 @@ int run_man(std::span<const std::string> args, Streams streams) {
     return kExitSuccess;
   }
   if (!args.empty()) {
-    streams.err << fmt::format("hlosim: error: unexpected argument '{}'\n", shown(args[0]));
+    complain(fmt::format("unexpected argument '{}'", shown(args[0])), "", streams);
     return kExitInput;
   }
   streams.out << man_page(describe_commands(kCommands, streams), HLOSIM_VERSION);
@@ -214,11 +225,27 @@ int run_help(std::span<const std::string> args, Streams streams) {
   return kExitSuccess;
 }
 
+/// `hlosim -q report module.hlo` means `hlosim report -q module.hlo`.
+std::vector<std::string> with_command_first(std::span<const std::string> args) {
+  std::vector<std::string> result(args.begin(), args.end());
+  const auto is_common = [](const std::string& arg) {
+    return arg == "-q" || arg == "-v" || arg == "--quiet" || arg == "--verbose" || arg.starts_with("--color=");
+  };
+  const auto word = std::find_if_not(result.begin(), result.end(), is_common);
+  const std::vector<std::string> rest(word, result.end());
+  const CommandMatch match = find_command(kCommands, rest);
+  if (match.command) std::rotate(result.begin(), word, word + static_cast<std::ptrdiff_t>(match.words));
+  return result;
+}
+
 }  // namespace
 
-int run(std::span<const std::string> args, std::istream& in, std::ostream& out, std::ostream& err, Ranks& ranks) {
+int run(std::span<const std::string> given, std::istream& in, std::ostream& out, std::ostream& err, Ranks& ranks) {
   SourcePtr standard_input;
-  const Streams streams{in, out, err, ranks, standard_input};
+  Manners manners;
+  const Streams streams{in, out, err, ranks, standard_input, manners};
+  const std::vector<std::string> line = with_command_first(given);
+  const std::span<const std::string> args = line;
   const CommandMatch match = find_command(kCommands, args);
   if (ranks.size() > 1 && (!match.command || !match.command->on_ranks)) {
     if (ranks.rank() == 0)

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "cli/elided.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/progress.h"
 #include "cli/run_results.h"
 #include "kernels/parallel.h"
@@ -96,10 +97,10 @@ bool RunSession::choose_grid(Loaded& loaded) {
     if (!grid) return complain(grid.error());
     loaded.grid = *grid;
   } else if (options_.peers == "twins" && grid && grid->devices() > 1 && is_first()) {
-    streams_.err << fmt::format(
-        "hlosim: warning: '{}' is for {} devices; it runs on one, and collectives go as if all held the same "
-        "values (--peers=twins)\n",
-        loaded.file, grid->devices());
+    warn(fmt::format("'{}' is for {} devices; it runs on one, and collectives go as if all held the same values "
+                     "(--peers=twins)",
+                     loaded.file, grid->devices()),
+         streams_);
   }
   if (streams_.ranks.size() > loaded.grid.devices())
     return complain(fmt::format("'{}' runs on {} device{}, too few for {} ranks", loaded.file, loaded.grid.devices(),
@@ -128,9 +129,8 @@ std::optional<Loaded> RunSession::load(const std::string& file, bool is_main) {
   loaded.parameters = parameter_leaves(*loaded.module);
   if (!choose_grid(loaded)) return std::nullopt;
   if (const int64_t elided = elided_constants(*loaded.module); elided > 0 && options_.elided == "xla" && is_first())
-    streams_.err << fmt::format(
-        "hlosim: warning: '{}' leaves out values, {{...}}, which are made up (--elided=xla); constants: {}\n",
-        file, elided);
+    warn(fmt::format("'{}' leaves out values, {{...}}, which are made up (--elided=xla); constants: {}", file, elided),
+         streams_);
   if (is_main && options_.physical.wanted) {
     if (loaded.is_joint()) {
       complain(fmt::format("--physical runs one device; '{}' is for {}", file, loaded.grid.devices()),
@@ -143,7 +143,7 @@ std::optional<Loaded> RunSession::load(const std::string& file, bool is_main) {
   }
   DiagnosticList problems;
   loaded.program = Program::make(*loaded.module, op_table(), pool_, program_options(loaded, is_main), problems);
-  for (const Diagnostic& problem : problems.items()) streams_.err << render(problem);
+  tell(problems, streams_);
   if (!loaded.program) return std::nullopt;
   if (is_main && trace_ && !anything_traced_) {
     complain(fmt::format("--trace-values: no instruction that runs matches '{}'", shown(options_.trace)));
@@ -243,7 +243,7 @@ std::optional<std::vector<Values>> RunSession::execute(const Loaded& loaded, std
     complain(outputs.error());
     return std::nullopt;
   }
-  if (options_.time) {
+  if (options_.time || streams_.manners.verbose) {
     const std::string devices = loaded.is_joint() ? fmt::format(" on {} devices", loaded.grid.devices()) : "";
     const std::string rank = streams_.ranks.size() > 1 ? fmt::format("rank {}: ", streams_.ranks.rank()) : "";
     streams_.err << fmt::format("{}ran {}{} in {}, at most {} of arrays\n", rank, loaded.file, devices,

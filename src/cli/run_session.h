@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/manners.h"
 #include "cli/physical_run.h"
 #include "cli/run.h"
 #include "cli/run_grid.h"
@@ -88,7 +89,7 @@ class RunSession {
   StagedFiles& files() { return files_; }
 
   bool complain(const Diagnostic& problem) {
-    streams_.err << render(problem);
+    tell(problem, streams_);
     return false;
   }
   bool complain(std::string message, std::string hint = {}) {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/device_input.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/module_files.h"
 
 namespace hlosim {
@@ -64,7 +65,7 @@ void declare_simulation(CLI::App& app, SimulationOptions& options) {
 namespace {
 
 std::optional<SimulationSetting> usage_error(const Diagnostic& diagnostic, Streams streams) {
-  streams.err << render(diagnostic);
+  tell(diagnostic, streams);
   return std::nullopt;
 }
 
@@ -72,12 +73,12 @@ bool read_custom_calls(const std::string& path, CustomCallCosts& costs, Streams 
   if (path.empty()) return true;
   const Result<SourcePtr> source = read_input(path, streams);
   if (!source) {
-    streams.err << render(source.error());
+    tell(source.error(), streams);
     return false;
   }
   DiagnosticList problems;
   costs = read_custom_call_costs(*source, problems);
-  for (const Diagnostic& problem : problems.items()) streams.err << render(problem);
+  tell(problems, streams);
   return !problems.has_errors();
 }
 
@@ -87,10 +88,9 @@ void no_module_error(const SimulationOptions& options, const std::vector<std::st
   for (size_t i = 0; i < std::min(names.size(), kShown); ++i)
     known += fmt::format("{}{} {}", i > 0 ? ", " : "", i, names[i]);
   if (names.size() > kShown) known += fmt::format(", and {} more", names.size() - kShown);
-  streams.err << render(
-      failure(fmt::format("--module: no module is called or numbered '{}'", shown(options.module)),
+  tell(failure(fmt::format("--module: no module is called or numbered '{}'", shown(options.module)),
               names.empty() ? "" : fmt::format("there are: {}", known))
-          .value());
+          .value(), streams);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/progress.h"
 #include "cli/run.h"
 #include "kernels/parallel.h"
@@ -51,11 +52,11 @@ bool report_run(const SweepRun& run, Streams streams) {
   int64_t failed = 0;
   for (const SweepResult& result : run.results) failed += !result.ok();
   if (run.resumed > 0)
-    streams.err << fmt::format("hlosim: {} of {} points were in the journal\n", run.resumed,
-                               run.results.size());
+    note(fmt::format("{} of {} points were in the journal", run.resumed, run.results.size()), streams);
   if (run.damaged > 0)
-    streams.err << fmt::format("hlosim: {} line{} of the journal left out: torn or of another version\n",
-                               run.damaged, run.damaged == 1 ? "" : "s");
+    note(fmt::format("{} line{} of the journal left out: torn or of another version", run.damaged,
+                     run.damaged == 1 ? "" : "s"),
+         streams);
   if (failed > 0) streams.err << fmt::format("hlosim: {} of {} points failed\n", failed, run.results.size());
   return failed == 0;
 }
@@ -64,7 +65,7 @@ bool report_run(const SweepRun& run, Streams streams) {
 Result<void> tell_problems(const DiagnosticList& problems, Streams streams) {
   Ranks& ranks = streams.ranks;
   const auto print = [&] {
-    for (const Diagnostic& problem : problems.items()) streams.err << render(problem) << std::flush;
+    tell(problems, streams);
   };
   if (ranks.rank() == 0) print();
   if (ranks.size() == 1) return {};
@@ -81,7 +82,7 @@ Result<void> tell_problems(const DiagnosticList& problems, Streams streams) {
 
 int sweep(const Options& options, Streams streams) {
   const auto fail = [&](const Diagnostic& diagnostic) {
-    streams.err << render(diagnostic);
+    tell(diagnostic, streams);
     return kExitInput;
   };
   const Result<SourcePtr> source = read_input(options.file, streams);

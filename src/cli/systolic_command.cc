@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "model/systolic.h"
 
@@ -111,12 +112,12 @@ int systolic(const Options& options, Streams streams) {
   const Result<SystolicArray> array = read_array(options.array);
   const Result<GemmSize> gemm = read_sizes(options.sizes);
   for (const Diagnostic* problem : {array ? nullptr : &array.error(), gemm ? nullptr : &gemm.error()})
-    if (problem) streams.err << render(*problem);
+    if (problem) tell(*problem, streams);
   if (!array || !gemm) return kExitInput;
   const Dataflow dataflow = read_dataflow(options.dataflow);
   const Result<SystolicRun> run = systolic_run(dataflow, *array, *gemm);
   if (!run) {
-    streams.err << render(run.error());
+    tell(run.error(), streams);
     return kExitInput;
   }
   const std::string text = options.format == "json" ? json_text(dataflow, *array, *gemm, *run)

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "cli/simulation_setting.h"
 #include "ops/op_table.h"
@@ -59,14 +60,14 @@ std::optional<Trace> trace_module(Module& module, const SimulationSetting& setti
     return make_trace(module, op_table(), setting.device, *estimate, {.max_events = options.max_events});
   Diagnostic diagnostic = estimate.error();
   if (!diagnostic.source) diagnostic.message = fmt::format("module {}: {}", module.name, diagnostic.message);
-  streams.err << render(diagnostic);
+  tell(diagnostic, streams);
   return std::nullopt;
 }
 
 int trace(const Options& options, Streams streams) {
   const Result<Format> format = format_of(options.output);
   if (!format) {
-    streams.err << render(format.error());
+    tell(format.error(), streams);
     return kExitInput;
   }
   const std::optional<SimulationSetting> setting = read_simulation(options, streams);
@@ -80,15 +81,16 @@ int trace(const Options& options, Streams streams) {
   });
   if (!ok) return kExitInput;
   if (*format == Format::kSvg && traces.size() > 1) {
-    streams.err << render(failure(fmt::format("a picture shows one module, there are {}", traces.size()),
+    tell(failure(fmt::format("a picture shows one module, there are {}", traces.size()),
                                   "--module chooses one")
-                              .value());
+                              .value(), streams);
     return kExitInput;
   }
   for (const Trace& one : traces)
     if (one.shown_iterations > 0)
-      streams.err << fmt::format("hlosim: {}: loops show their first {} iterations only (--max-events={})\n",
-                                 one.name, one.shown_iterations, options.max_events);
+      note(fmt::format("{}: loops show their first {} iterations only (--max-events={})", one.name,
+                       one.shown_iterations, options.max_events),
+           streams);
   return write_output(options.output, written(*format, traces), streams) ? kExitSuccess : kExitInput;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "cli/simulation_setting.h"
 #include "cli/tuning_output.h"
@@ -72,7 +73,7 @@ int tune(const Options& options, Streams streams) {
   const std::optional<SimulationSetting> setting = read_simulation(options, streams);
   if (!setting) return kExitInput;
   const auto fail = [&](const Diagnostic& diagnostic) {
-    streams.err << render(diagnostic);
+    tell(diagnostic, streams);
     return false;
   };
   Result<LayoutTuneOptions> tuning_options = tune_options(options, *setting);
@@ -86,6 +87,7 @@ int tune(const Options& options, Streams streams) {
   std::vector<std::unique_ptr<Module>> modules;
   TuningOutput output;
   const bool ok = for_each_chosen(options, *setting, streams, modules, [&](Module& module) {
+    const Step step(fmt::format("tuned {}", module.name), streams);
     const Result<Module> ready = ready_module(module, *setting);
     if (!ready) return fail(ready.error());
     tuning_options->search.out_of_time = deadline(options.budget);

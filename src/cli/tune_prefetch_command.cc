@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
 
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "cli/simulation_setting.h"
 #include "cli/tuning_output.h"
@@ -34,6 +36,45 @@ int list_knobs(Streams streams) {
   return kExitSuccess;
 }
 
+/// The knobs of files and of --knob, the later ones winning; `origins` gets where each that was set comes from.
+Result<XlaKnobs> read_all_knobs(const Options& options, Streams streams, std::map<std::string, std::string>& origins) {
+  XlaKnobs knobs;
+  for (const std::string& file : options.knob_files) {
+    const Result<SourcePtr> source = read_input(file, streams);
+    if (!source) return tl::unexpected(source.error());
+    const std::vector<KnobRow> before = knob_rows(knobs);
+    if (auto done = read_knobs(knobs, *source); !done) return tl::unexpected(std::move(done.error()));
+    const std::vector<KnobRow> after = knob_rows(knobs);
+    for (size_t i = 0; i < after.size(); ++i)
+      if (after[i].value != before[i].value) origins[after[i].name] = file;
+  }
+  for (const std::string& knob : options.knobs) {
+    const size_t equals = knob.find('=');
+    if (equals == std::string::npos)
+      return failure(fmt::format("--knob: '{}' is no NAME=VALUE", knob),
+                     "`--list-knobs` tells what there is");
+    if (auto done = set_knob(knobs, knob.substr(0, equals), knob.substr(equals + 1)); !done) {
+      done.error().message = "--knob: " + done.error().message;
+      return tl::unexpected(std::move(done.error()));
+    }
+    origins[knob.substr(0, equals)] = "--knob";
+  }
+  return knobs;
+}
+
+Result<std::vector<EffectiveKnob>> effective_knobs(const Options& options, Streams streams) {
+  std::map<std::string, std::string> origins;
+  const Result<XlaKnobs> knobs = read_all_knobs(options, streams, origins);
+  if (!knobs) return tl::unexpected(knobs.error());
+  std::vector<EffectiveKnob> rows;
+  for (const KnobRow& row : knob_rows(*knobs)) {
+    const auto origin = origins.find(row.name);
+    const bool is_default = origin == origins.end();
+    rows.push_back({row.name, row.value, is_default ? "" : origin->second, is_default});
+  }
+  return rows;
+}
+
 Result<double> seconds_in(const std::string& text) {
   std::string number = text;
   double factor = 1;
@@ -52,21 +93,10 @@ Result<double> seconds_in(const std::string& text) {
 
 Result<PrefetchOptions> read_options(const Options& options, Streams streams) {
   PrefetchOptions result;
-  for (const std::string& file : options.knob_files) {
-    const Result<SourcePtr> source = read_input(file, streams);
-    if (!source) return tl::unexpected(source.error());
-    if (auto done = read_knobs(result.knobs, *source); !done) return tl::unexpected(std::move(done.error()));
-  }
-  for (const std::string& knob : options.knobs) {
-    const size_t equals = knob.find('=');
-    if (equals == std::string::npos)
-      return failure(fmt::format("--knob: '{}' is no NAME=VALUE", knob),
-                     "`--list-knobs` tells what there is");
-    if (auto done = set_knob(result.knobs, knob.substr(0, equals), knob.substr(equals + 1)); !done) {
-      done.error().message = "--knob: " + done.error().message;
-      return tl::unexpected(std::move(done.error()));
-    }
-  }
+  std::map<std::string, std::string> origins;
+  Result<XlaKnobs> knobs = read_all_knobs(options, streams, origins);
+  if (!knobs) return tl::unexpected(knobs.error());
+  result.knobs = std::move(*knobs);
   const Result<double> budget = seconds_in(options.budget);
   if (!budget) return tl::unexpected(budget.error());
   result.budget = *budget;
@@ -103,11 +133,12 @@ class Tuning {
 
  private:
   int fail(const Diagnostic& diagnostic) {
-    streams_.err << render(diagnostic);
+    tell(diagnostic, streams_);
     return kExitInput;
   }
 
   bool tune(const Module& module, const SimulationSetting& setting, const PrefetchOptions& tuning) {
+    const Step step(fmt::format("tuned {}", module.name), streams_);
     const Result<PrefetchResult> result = tune_prefetch(module, op_table(), setting.device, tuning);
     if (!result) return fail(result.error()) == kExitSuccess;
     output_.add(to_text(result->module, op_table()),
@@ -153,6 +184,7 @@ std::function<int()> declare_tune_prefetch(CLI::App& app, Streams streams) {
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   app.add_option("--top", options->top, "Rows of the list of places; 0: all")->capture_default_str();
+  streams.manners.knobs = [options, streams] { return effective_knobs(*options, streams); };
   return [options, streams] {
     return options->list_knobs ? list_knobs(streams) : Tuning(*options, streams).run();
   };

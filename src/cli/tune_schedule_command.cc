@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <ostream>
 
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run.h"
 #include "cli/simulation_setting.h"
 #include "cli/tuning_output.h"
@@ -52,6 +54,19 @@ Result<LatencyScheduleOptions> read_knobs(const Options& options) {
   return result;
 }
 
+Result<std::vector<EffectiveKnob>> effective_knobs(const Options& options) {
+  const Result<LatencyScheduleOptions> knobs = read_knobs(options);
+  if (!knobs) return tl::unexpected(knobs.error());
+  std::vector<EffectiveKnob> rows;
+  for (const KnobDoc& row : schedule_knobs(*knobs)) {
+    const bool is_set = std::any_of(options.knobs.begin(), options.knobs.end(), [&](const std::string& knob) {
+      return knob.substr(0, knob.find('=')) == row.name;
+    });
+    rows.push_back({row.name, row.value, "--knob", !is_set});
+  }
+  return rows;
+}
+
 class Tuning {
  public:
   Tuning(const Options& options, Streams streams) : options_(options), streams_(streams) {}
@@ -74,11 +89,12 @@ class Tuning {
 
  private:
   int fail(const Diagnostic& diagnostic) {
-    streams_.err << render(diagnostic);
+    tell(diagnostic, streams_);
     return kExitInput;
   }
 
   bool tune(Module& module, const SimulationSetting& setting, const LatencyScheduleOptions& knobs) {
+    const Step step(fmt::format("tuned {}", module.name), streams_);
     const bool lowers = setting.lowering == Lowering::kPlain && is_plain(module);
     Result<Module> lowered = lowers ? lower(module, op_table(), setting.device) : Module();
     if (!lowered) return fail(lowered.error()) == kExitSuccess;
@@ -115,6 +131,7 @@ std::function<int()> declare_tune_schedule(CLI::App& app, Streams streams) {
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   app.add_option("--top", options->top, "Rows of the list of transfers; 0: all")->capture_default_str();
+  streams.manners.knobs = [options] { return effective_knobs(*options); };
   return [options, streams] {
     return options->list_knobs ? list_knobs(streams) : Tuning(*options, streams).run();
   };

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/paint.h"
 #include "report/figures.h"
 
 namespace hlosim {
@@ -67,6 +68,7 @@ std::string rest_text(const Metric& metric);
 
 struct DiffTextOptions {
   size_t top = 10;  // rows of each list; 0: all
+  Paint paint{};    // of the text: less is good, more is bad
 };
 
 std::string to_text(const Diff& diff, const DiffTextOptions& options);

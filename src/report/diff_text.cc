@@ -13,6 +13,7 @@ constexpr size_t kNameWidth = 44, kReasonWidth = 100;
 
 /// One line of a list of contributions.
 struct Line {
+  int64_t amount = 0;
   std::string change, kind, name, reason;
 };
 
@@ -24,15 +25,15 @@ std::vector<Line> lines_of(const Diff& diff, size_t metric, size_t top) {
   const size_t shown = top == 0 ? rows.size() : std::min(top, rows.size());
   std::vector<Line> lines;
   for (size_t i = 0; i < shown; ++i)
-    lines.push_back({change_text(unit, rows[i]->change[metric]), kind_text(diff, *rows[i]), name_text(diff, *rows[i]),
+    lines.push_back({rows[i]->change[metric], change_text(unit, rows[i]->change[metric]), kind_text(diff, *rows[i]), name_text(diff, *rows[i]),
                      reason_text(diff, *rows[i], metric)});
   if (shown < rows.size()) {
     uint64_t others = 0;
     for (size_t i = shown; i < rows.size(); ++i) others += static_cast<uint64_t>(rows[i]->change[metric]);
-    lines.push_back({change_text(unit, static_cast<int64_t>(others)), "",
+    lines.push_back({static_cast<int64_t>(others), change_text(unit, static_cast<int64_t>(others)), "",
                      fmt::format("{} more (--top=0 shows all)", grouped(static_cast<int64_t>(rows.size() - shown))), ""});
   }
-  if (total.rest != 0) lines.push_back({change_text(unit, total.rest), "", rest_text(total.metric), ""});
+  if (total.rest != 0) lines.push_back({total.rest, change_text(unit, total.rest), "", rest_text(total.metric), ""});
   return lines;
 }
 
@@ -80,6 +81,11 @@ std::vector<std::string> notes(const Diff& diff) {
   return notes;
 }
 
+/// Of every metric less is better.
+std::string painted(const Paint& paint, int64_t change, std::string_view text) {
+  return change > 0 ? paint.bad(text) : change < 0 ? paint.good(text) : std::string(text);
+}
+
 // '|' ends a cell; backticks would end code.
 std::string cell(std::string text) {
   std::string result;
@@ -95,15 +101,19 @@ std::string cell(std::string text) {
 std::string to_text(const Diff& diff, const DiffTextOptions& options) {
   std::string out;
   const TextBuilder print{out};
-  print("{} → {} on {}\n", titles(*diff.before), titles(*diff.after), diff.after->device_name);
-  for (const std::string& note : notes(diff)) print("{}\n", note);
+  const Paint& paint = options.paint;
+  print("{}\n", paint.strong(fmt::format("{} → {} on {}", titles(*diff.before), titles(*diff.after),
+                                         diff.after->device_name)));
+  for (const std::string& note : notes(diff)) print("{}\n", paint.warning(note));
   Table totals({{"metric", Align::kLeft}, {"before"}, {"after"}, {"change"}, {""}});
   for (const MetricDiff& metric : diff.metrics) {
     if (metric.before == 0 && metric.after == 0) continue;
     const MetricUnit unit = metric.metric.unit;
     totals.add({metric.metric.name, amount_text(unit, metric.before), amount_text(unit, metric.after),
-                metric.change() == 0 ? "same" : change_text(unit, metric.change()),
-                metric.change() == 0 ? "" : percent_text(metric.before, metric.after)});
+                metric.change() == 0 ? "same" : painted(paint, metric.change(), change_text(unit, metric.change())),
+                metric.change() == 0
+                    ? ""
+                    : painted(paint, metric.change(), percent_text(metric.before, metric.after))});
   }
   print("\n{}\n  instructions  {}\n", totals.text("  "), counts(diff));
   bool any = false;
@@ -112,11 +122,13 @@ std::string to_text(const Diff& diff, const DiffTextOptions& options) {
     any = true;
     const MetricDiff& metric = diff.metrics[m];
     print("\n{}: {}\n", metric.metric.name,
-          metric.change() == 0 ? "the sum stays" : "adds up to " + change_text(metric.metric.unit, metric.change()));
+          metric.change() == 0
+              ? "the sum stays"
+              : "adds up to " + painted(paint, metric.change(), change_text(metric.metric.unit, metric.change())));
     Table rows({{"change"}, {"kind", Align::kLeft}, {"instruction", Align::kLeft, kNameWidth},
                 {"why", Align::kLeft, kReasonWidth}});
     for (Line& line : lines_of(diff, m, options.top))
-      rows.add({std::move(line.change), std::move(line.kind), std::move(line.name), std::move(line.reason)});
+      rows.add({painted(paint, line.amount, line.change), std::move(line.kind), std::move(line.name), std::move(line.reason)});
     print("{}", rows.text("  "));
   }
   if (!any) print("\nNothing that is counted changed.\n");

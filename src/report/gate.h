@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/paint.h"
 #include "report/diff.h"
 #include "report/figures.h"
 #include "report/gate_config.h"
@@ -93,7 +94,7 @@ struct GateResult {
 /// `runs` and `baseline` have to outlive the result.
 GateResult judge(const GateConfig& config, const std::vector<GateRun>& runs, const Baseline& baseline);
 
-std::string to_text(const GateResult& result);
+std::string to_text(const GateResult& result, Paint paint = {});
 std::string to_markdown(const GateResult& result);
 std::string to_json(const GateResult& result, std::string_view tool_version);
 /// JUnit XML: a suite per device, a case per module and metric.

@@ -120,27 +120,29 @@ std::string row_text(const GateRow& row) {
   return text;
 }
 
-std::string to_text(const GateResult& result) {
+std::string to_text(const GateResult& result, Paint paint) {
   std::string out;
   const TextBuilder print{out};
   for (const GateModule& module : result.modules) {
     for (const GateRow& row : module.rows) {
       if (row.verdict == Verdict::kRegressed) {
-        print("regressed       {}: {}\n", where(module), row_text(row));
+        print("{}       {}: {}\n", paint.bad("regressed"), where(module), row_text(row));
         for (const Culprit& culprit : row.culprits)
           print("                  {} {}: {}{}{}\n", culprit.change, culprit.kind, culprit.name, place_of(culprit),
                 culprit.reason.empty() ? "" : "; " + culprit.reason);
       } else if (row.verdict == Verdict::kImproved) {
-        print("improved        {}: {}\n", where(module), row_text(row));
+        print("{}        {}: {}\n", paint.good("improved"), where(module), row_text(row));
       }
     }
     if (!module.reason.empty() && module.verdict != Verdict::kPassed)
-      print("{:<15} {}: {}\n", module.before ? "not comparable" : "new", where(module), module.reason);
+      print("{} {}: {}\n", paint.warning(fmt::format("{:<15}", module.before ? "not comparable" : "new")), where(module),
+            module.reason);
   }
   for (const std::string& gone : result.gone) print("gone            {}: the baseline has it\n", gone);
   for (const GateError& error : result.errors)
-    print("error           {}{}{}: {}\n", error.file, error.device.empty() ? "" : " on ", error.device, error.message);
-  print("{}: {}\n", verdict_of(result), headline(result));
+    print("{}           {}{}{}: {}\n", paint.bad("error"), error.file, error.device.empty() ? "" : " on ", error.device, error.message);
+  const std::string verdict = verdict_of(result);
+  print("{}: {}\n", result.exit_code() == 0 ? paint.good(verdict) : paint.bad(verdict), headline(result));
   for (const std::string& line : advice(result)) print("  hint: {}\n", line);
   return out;
 }

@@ -61,7 +61,7 @@ class TextReport {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
     out_ += '\n';
   }
-  void section(std::string_view title) { line("\n{}", title); }
+  void section(std::string_view title) { line("\n{}", options_.paint.strong(title)); }
   size_t shown(size_t count) const { return options_.top == 0 ? count : std::min(count, options_.top); }
   void rest(size_t count) {
     if (count > shown(count))
@@ -69,7 +69,9 @@ class TextReport {
   }
   Picoseconds makespan() const { return report_.totals.makespan; }
 
-  void heading() { line("{} on {}", shortened(report_.module_name, 80), report_.device_name); }
+  void heading() {
+    line("{}", options_.paint.strong(fmt::format("{} on {}", shortened(report_.module_name, 80), report_.device_name)));
+  }
 
   void summary() {
     const Totals& totals = report_.totals;
@@ -111,7 +113,7 @@ class TextReport {
 
   void findings() {
     for (const ReportSpace* space : report_.overflows()) {
-      line("\n{}", overflow_message(*space));
+      line("\n{}", options_.paint.bad(overflow_message(*space)));
       line("  {} needed at step {}{}, {} there", exact(space->peak), space->peak_step,
            space->peak_instruction.empty()
                ? ""

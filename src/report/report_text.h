@@ -11,12 +11,14 @@
 
 #include <string>
 
+#include "base/paint.h"
 #include "report/report.h"
 
 namespace hlosim {
 
 struct ReportTextOptions {
   size_t top = 10;  // rows of the longest lists; 0: all
+  Paint paint{};
 };
 
 std::string to_text(const Report& report, const ReportTextOptions& options);

@@ -9,8 +9,12 @@ namespace {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
+/// Colours (base/paint.h) take no place.
 size_t character_count(std::string_view text) {
-  return text.size() - static_cast<size_t>(std::count_if(text.begin(), text.end(), is_continuation));
+  size_t count = text.size() - static_cast<size_t>(std::count_if(text.begin(), text.end(), is_continuation));
+  for (size_t at = text.find('\x1b'); at != std::string_view::npos; at = text.find('\x1b', at + 1))
+    count -= std::min(text.find('m', at), text.size() - 1) + 1 - at;
+  return count;
 }
 
 }  // namespace

@@ -77,6 +77,27 @@ def main():
         assert len(out.splitlines()) == 12, out
         run("report", "--list", "--module=none", folder, code=2)
 
+        # Before optimisation, which is the same but for the schedule, and after.
+        out, err = run("report", "--device=v5e", "--before", "--module=^m1", folder)
+        assert not err, err
+        rows = [row for row in table(out.split("Before optimisation")[1])]
+        assert rows[0][:3] == ["module", "time", "before"] and [row[0] for row in rows[1:-1]] == [f"m{n}" for n in range(200) if str(n)[0] == "1"], rows
+        assert rows[-1][0] == "all" and "same" in rows[1], rows
+        out, _ = run("report", "--device=v5e", "--diff", "--module=^m7$", folder)
+        assert out.startswith("m7 on TPU v5e\n") and "Before optimisation" in out and "m7 (" in out and " → m7 (" in out, out[-2000:]
+        changed = path / "module_0009.m9.before_optimizations.txt"
+        changed.write_text(MODULE.format(number=9, size=20480).replace(", is_scheduled=true", ""))
+        out, _ = run("report", "--device=v5e", "--diff", "--module=^m9$", folder)
+        assert "-50.0 %" in out and "hbm_bytes: adds up to -" in out, out[-2000:]
+        _, err = run("report", "--device=v5e", "--before", "--format=json", folder, code=2)
+        assert "--before and --diff are for text" in err, err
+        changed.write_text("HloModule m9\nENTRY e { what }\n")
+        _, err = run("report", "--device=v5e", "--before", "--module=^m[89]$", folder, code=2)
+        assert "module_0009.m9.before_optimizations.txt:2:" in err, err
+        changed.unlink()
+        out, _ = run("report", "--device=v5e", "--before", "--module=^m9$", folder)
+        assert "No module has files from both" in out, out[-500:]
+
         # A proto instead of the text gives the same report.
         wanted = json.loads(run("report", "--device=v5e", "--format=json", "--module=^m5$", folder)[0])
         plain = path / "module_0005.m5.cpu_after_optimizations.txt"

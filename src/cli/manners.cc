@@ -1,0 +1,127 @@
+#include "cli/manners.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+
+#include "base/units.h"
+
+namespace hlosim {
+namespace {
+
+/// By $NO_COLOR's own rule an empty variable is none.
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value != '\0';
+}
+
+bool is_dumb() {
+  const char* terminal = std::getenv("TERM");
+  return terminal && std::string_view(terminal) == "dumb";
+}
+
+Paint paint_for(const Manners& manners, bool terminal) {
+  if (manners.color != "auto") return {manners.color == "always"};
+  return {terminal && !is_set("NO_COLOR") && !is_dumb()};
+}
+
+/// render()'s text: where it is wrong and the caret stand out.
+std::string painted(const Diagnostic& diagnostic, Paint paint) {
+  std::string text = render(diagnostic);
+  if (!paint.on) return text;
+  const std::string_view word = diagnostic.severity == Severity::kError     ? "error:"
+                                : diagnostic.severity == Severity::kWarning ? "warning:"
+                                                                            : "note:";
+  const auto emphasised = [&](std::string_view part) {
+    return diagnostic.severity == Severity::kError ? paint.bad(part) : paint.warning(part);
+  };
+  const size_t at = text.find(fmt::format("{} {}", word, diagnostic.message));
+  if (at == std::string::npos) return text;
+  const size_t message_end = at + word.size() + 1 + diagnostic.message.size();
+  std::string out =
+      paint.strong(std::string_view(text).substr(0, at)) + emphasised(word) + " " + diagnostic.message;
+  std::string_view rest = std::string_view(text).substr(message_end);
+  if (diagnostic.source) {  // "\n", the line, then blanks and the caret
+    const size_t caret = rest.find('^', rest.find('\n', 1));
+    if (caret != std::string_view::npos) {
+      (out += rest.substr(0, caret)) += paint.good("^");
+      rest.remove_prefix(caret + 1);
+    }
+  }
+  constexpr std::string_view kHint = "  hint: ";
+  if (const size_t hint = rest.find(kHint); hint != std::string_view::npos && !diagnostic.hint.empty()) {
+    (out += rest.substr(0, hint)) += paint.strong(kHint);
+    rest.remove_prefix(hint + kHint.size());
+  }
+  return out += rest;
+}
+
+}  // namespace
+
+void declare_manners(CLI::App& app, Manners& manners) {
+  app.add_option("--color", manners.color,
+                 "Colours on standard output and error: auto (on a terminal), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str()
+      ->group("For every command");
+  CLI::Option* quiet =
+      app.add_flag("-q,--quiet", manners.quiet, "Results and errors only: no notes, warnings, progress")
+          ->group("For every command");
+  app.add_flag("-v,--verbose", manners.verbose, "Also tell versions, what is read and the time of each step")
+      ->group("For every command")
+      ->excludes(quiet);
+}
+
+Paint output_paint(const std::string& path, Streams streams) {
+  if (path != "-") return {};
+  return paint_for(streams.manners, &streams.out == &std::cout && ::isatty(STDOUT_FILENO) != 0);
+}
+
+Paint error_paint(Streams streams) {
+  return paint_for(streams.manners, &streams.err == &std::cerr && ::isatty(STDERR_FILENO) != 0);
+}
+
+void tell(const Diagnostic& diagnostic, Streams streams) {
+  if (streams.manners.quiet && diagnostic.severity != Severity::kError) return;
+  streams.err << painted(diagnostic, error_paint(streams));
+}
+
+void tell(const DiagnosticList& diagnostics, Streams streams) {
+  for (const Diagnostic& diagnostic : diagnostics.items()) tell(diagnostic, streams);
+}
+
+void complain(std::string message, std::string hint, Streams streams) {
+  tell(failure(std::move(message), std::move(hint)).value(), streams);
+}
+
+void warn(std::string message, Streams streams) {
+  Diagnostic warning;
+  warning.severity = Severity::kWarning;
+  warning.message = std::move(message);
+  tell(warning, streams);
+}
+
+void note(std::string_view text, Streams streams) {
+  if (!streams.manners.quiet) streams.err << fmt::format("hlosim: {}\n", text);
+}
+
+void detail(std::string_view text, Streams streams) {
+  if (!streams.manners.verbose) return;
+  const std::string line = fmt::format("hlosim: {}", text);
+  streams.err << error_paint(streams).faint(line) << "\n";
+}
+
+Step::Step(std::string what, Streams streams)
+    : what_(std::move(what)), streams_(streams), start_(std::chrono::steady_clock::now()) {}
+
+Step::~Step() {
+  if (!streams_.manners.verbose) return;
+  const auto passed = std::chrono::steady_clock::now() - start_;
+  const int64_t nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count();
+  detail(fmt::format("{} ({})", what_, to_text(Picoseconds(nanoseconds * 1000))), streams_);
+}
+
+}  // namespace hlosim

@@ -1,0 +1,276 @@
+#include "cli/run_config.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/text.h"
+#include "base/value.h"
+#include "cli/device_input.h"
+#include "cli/input.h"
+#include "cli/manners.h"
+#include "cli/run.h"
+#include "report/text_builder.h"
+
+namespace hlosim {
+namespace {
+
+constexpr std::string_view kHeader = "# hlosim configuration", kDeviceMark = "\n---\n";
+constexpr size_t kOriginColumn = 44;
+
+bool is_run_config(std::string_view text) { return text.starts_with(kHeader); }
+
+std::string name_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? option.get_name() : option.get_lnames().front();
+}
+
+/// Neither help nor what stands elsewhere: the device has a document of its own, knobs a section.
+bool is_listed(const CLI::Option& option, bool has_knobs) {
+  const std::string name = name_of(option);
+  return name != "help" && name != "config" && name != "print-config" && name != "device" && name != "set" &&
+         !(has_knobs && name == "knob");
+}
+
+std::string yaml_scalar(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '/';
+  };
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_plain) ? text : yaml_quoted(text);
+}
+
+std::string yaml_values(const CLI::Option& option) {
+  const std::vector<std::string>& results = option.results();
+  if (option.get_items_expected_max() == 0) return "true";
+  if (option.get_items_expected_max() == 1 && results.size() == 1) return yaml_scalar(results.front());
+  std::vector<std::string> texts;
+  for (const std::string& one : results) texts.push_back(yaml_scalar(one));
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+void add_line(std::string& out, const std::string& text, std::string_view origin) {
+  out += fmt::format("{:<{}} # {}\n", text, kOriginColumn, origin);
+}
+
+std::string options_yaml(const CLI::App& app, const ConfiguredLine& line, bool has_knobs) {
+  std::string out = "options:\n";
+  for (const CLI::Option* option : app.get_options()) {
+    if (!is_listed(*option, has_knobs)) continue;
+    const std::string name = name_of(*option);
+    const bool is_flag = option->get_items_expected_max() == 0;
+    if (option->count() > 0)
+      add_line(out, fmt::format("  {}: {}", name, yaml_values(*option)),
+               line.added.contains(name) ? line.file : "command line");
+    else if (!option->get_default_str().empty() && !is_flag)
+      add_line(out, fmt::format("  {}: {}", name, yaml_scalar(option->get_default_str())), "default");
+    else
+      out += fmt::format("  # {}: {}\n", name, is_flag ? "false" : "not set");
+  }
+  return out;
+}
+
+std::string knobs_yaml(const std::vector<EffectiveKnob>& knobs) {
+  const bool all_default =
+      std::all_of(knobs.begin(), knobs.end(), [](const auto& knob) { return knob.is_default; });
+  std::string out = all_default ? "# knobs:\n" : "knobs:\n";
+  for (const EffectiveKnob& knob : knobs)
+    add_line(out, fmt::format("  {}{}: {}", knob.is_default ? "# " : "", knob.name, yaml_scalar(knob.value)),
+             knob.is_default ? "default" : knob.origin);
+  return out;
+}
+
+std::string text_of(const CLI::App& app, const char* option) {
+  const std::vector<std::string> results = app.get_option(option)->results();
+  return results.empty() ? "" : results.back();
+}
+
+/// From a file's YAML to arguments.
+class Reader {
+ public:
+  Reader(const Command& command, const CLI::App& app, ConfiguredLine& line, Streams streams)
+      : command_(command), app_(app), line_(line), streams_(streams) {
+    for (const CLI::Option* option : app.get_options())
+      if (option->get_lnames().empty() && option->count() > 0) positionals_given_ = true;
+  }
+
+  bool read(const SourcePtr& source) {
+    const std::string_view text = source->text();
+    const size_t mark = text.find(kDeviceMark);
+    const auto first = std::make_shared<const SourceFile>(source->name(), std::string(text.substr(0, mark)));
+    DiagnosticList problems;
+    const std::optional<Value> root = parse_yaml(first, problems);
+    tell(problems, streams_);
+    if (!root) return false;
+    const Value* name = root->find("command");
+    if (!is_run_config(text) || !name) {
+      complain(fmt::format("--config: '{}' is no configuration of a run", shown(line_.file)),
+               "--print-config writes one", streams_);
+      return false;
+    }
+    if (name->text != command_.name)
+      return wrong(*name, fmt::format("a configuration of `hlosim {}`, not of `hlosim {}`", shown(name->text),
+                                      command_.name));
+    for (const Value& item : root->items)
+      if (!section(item)) return false;
+    if (mark != std::string_view::npos && app_.get_option("--device")->count() == 0)
+      options_.push_back("--device=" + line_.file);
+    options_.insert(options_.end(), line_.args.begin(), line_.args.end());
+    line_.args = std::move(options_);
+    if (!positionals_.empty()) line_.args.emplace_back("--");
+    line_.args.insert(line_.args.end(), positionals_.begin(), positionals_.end());
+    return true;
+  }
+
+ private:
+  bool wrong(const Value& value, std::string message, std::string hint = {}) {
+    tell(error_at(value, std::move(message), std::move(hint)), streams_);
+    return false;
+  }
+
+  bool section(const Value& item) {
+    if (item.key == "command") return true;
+    if (item.key != "options" && item.key != "knobs")
+      return wrong(item, fmt::format("unknown key \"{}\"", shown(item.key)),
+                   "there are command, options and knobs");
+    if (!item.is_map() && !item.is_null())
+      return wrong(item, fmt::format("expected a section, found {}", described(item)));
+    for (const Value& value : item.items)
+      if (!(item.key == "options" ? option(value) : knob(value))) return false;
+    return true;
+  }
+
+  bool knob(const Value& value) {
+    if (!app_.get_option_no_throw("--knob"))
+      return wrong(value, fmt::format("`hlosim {}` has no knobs", command_.name));
+    if (!value.is_scalar()) return wrong(value, fmt::format("expected a value, found {}", described(value)));
+    options_.push_back(fmt::format("--knob={}={}", value.key, value.text));
+    return true;
+  }
+
+  bool option(const Value& value) {
+    const CLI::Option* known = app_.get_option_no_throw("--" + value.key);
+    const bool is_positional = !known;
+    if (!known) known = app_.get_option_no_throw(value.key);
+    if (!known || !is_listed(*known, false)) {
+      std::vector<std::string> names;
+      for (const CLI::Option* one : app_.get_options()) names.push_back(name_of(*one));
+      return wrong(value, fmt::format("`hlosim {}` has no option \"{}\"", command_.name, shown(value.key)),
+                   did_you_mean(value.key, std::vector<std::string_view>(names.begin(), names.end())));
+    }
+    if (is_positional ? positionals_given_ : known->count() > 0) return true;  // the command line wins
+    std::vector<std::string> texts;
+    if (value.is_scalar()) texts.push_back(value.text);
+    for (const Value& item : value.items) {
+      if (!value.is_list() || !item.is_scalar())
+        return wrong(item, fmt::format("expected a value, found {}", described(item)));
+      texts.push_back(item.text);
+    }
+    line_.added.insert(name_of(*known));
+    for (const std::string& text : texts) {
+      if (is_positional)
+        positionals_.push_back(text);
+      else
+        options_.push_back(fmt::format("--{}={}", value.key, text));
+    }
+    return true;
+  }
+
+  const Command& command_;
+  const CLI::App& app_;
+  ConfiguredLine& line_;
+  Streams streams_;
+  bool positionals_given_ = false;
+  std::vector<std::string> options_, positionals_;
+};
+
+}  // namespace
+
+std::function<int()> declare_options(const Command& command, CLI::App& app, Streams streams) {
+  std::function<int()> action = command.declare(app, streams);
+  if (app.get_option_no_throw("--device") && app.get_option_no_throw("--set")) {
+    app.add_option("--config")
+        ->description("Options and device of a run, as --print-config writes them; the command line wins");
+    app.add_flag("--print-config")
+        ->description("Don't run: print the options with where each comes from, the knobs, and the device");
+  }
+  declare_manners(app, streams.manners);
+  return action;
+}
+
+std::optional<ConfiguredLine> configured(const Command& command, CLI::App& first,
+                                         std::vector<std::string> args, Streams streams) {
+  ConfiguredLine line;
+  line.args = std::move(args);
+  const bool asks = std::any_of(line.args.begin(), line.args.end(),
+                                [](const std::string& arg) { return arg.starts_with("--config"); });
+  if (!asks || !first.get_option_no_throw("--print-config")) return line;
+  try {
+    first.parse(std::vector<std::string>(line.args.rbegin(), line.args.rend()));
+  } catch (const CLI::Error&) {  // it may be complete with the file only; what is wrong is told when it is
+  }
+  line.file = text_of(first, "--config");
+  if (line.file.empty()) return line;
+  const Result<SourcePtr> source = read_input(line.file, streams);
+  if (!source) {
+    tell(source.error(), streams);
+    return std::nullopt;
+  }
+  if (!Reader(command, first, line, streams).read(*source)) return std::nullopt;
+  return line;
+}
+
+int print_run_config(const Command& command, const CLI::App& app, const ConfiguredLine& line,
+                     Streams streams) {
+  std::string out;
+  const TextBuilder print{out};
+  print("{}: `hlosim {} --config=FILE` runs it again (version {})\n", kHeader, command.name, HLOSIM_VERSION);
+  print("command: {}\n", yaml_scalar(std::string(command.name)));
+  const bool has_knobs = streams.manners.knobs != nullptr;
+  out += options_yaml(app, line, has_knobs);
+  if (has_knobs) {
+    const Result<std::vector<EffectiveKnob>> knobs = streams.manners.knobs();
+    if (!knobs) {
+      tell(knobs.error(), streams);
+      return kExitInput;
+    }
+    out += knobs_yaml(*knobs);
+  }
+  const std::string device_name = text_of(app, "--device");
+  if (!device_name.empty()) {
+    const std::vector<std::string> overrides = app.get_option("--set")->results();
+    const std::optional<Device> device = read_device(device_name, overrides, streams);
+    if (!device) return kExitInput;
+    print("---\n# The device: {}, from {}{}{}; fingerprint {}\n", shown(device_name), device->file,
+          overrides.empty() ? "" : ", with --set ", fmt::join(overrides, ", "), device->fingerprint());
+    out += to_yaml(*device);
+  }
+  return write_output("-", out, streams) ? kExitSuccess : kExitInput;
+}
+
+SourcePtr device_of_run_config(const std::string& name, Streams streams) {
+  std::error_code ignored;
+  if (name == "-") {
+    const Result<SourcePtr> source = read_input(name, streams);
+    if (!source || !is_run_config((*source)->text())) return nullptr;
+  } else {
+    if (!std::filesystem::is_regular_file(name, ignored)) return nullptr;
+    std::ifstream file(name, std::ios::binary);
+    std::string start(kHeader.size(), '\0');
+    if (!file.read(start.data(), static_cast<std::streamsize>(start.size())) || !is_run_config(start))
+      return nullptr;
+  }
+  const Result<SourcePtr> source = read_input(name, streams);
+  if (!source) return nullptr;
+  const std::string_view text = (*source)->text();
+  const size_t mark = text.find(kDeviceMark);
+  if (mark == std::string_view::npos) return nullptr;
+  const std::string_view before = text.substr(0, mark + kDeviceMark.size());
+  std::string device(static_cast<size_t>(std::count(before.begin(), before.end(), '\n')), '\n');
+  device += text.substr(before.size());
+  return std::make_shared<const SourceFile>((*source)->name(), std::move(device));
+}
+
+}  // namespace hlosim
