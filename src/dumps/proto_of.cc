@@ -283,6 +283,11 @@ class ProtoWriter {
           to.set_interior_padding(from[2]);
         }
         return true;
+      case AttrSyntax::kIntLists:  // of a collective-permute in place, one list behind the other
+        if (attr.key != AttrKey::kSliceSizes) return false;
+        for (const std::span<const int64_t> sizes : attr.int_lists())
+          add_all(proto.mutable_dynamic_slice_sizes(), sizes);
+        return true;
       case AttrSyntax::kNumber:
         return proto.set_epsilon(static_cast<float>(attr.number())), true;
       case AttrSyntax::kShape:

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "base/text.h"
 #include "dumps/hlo.pb.h"
@@ -321,6 +323,32 @@ class TextWriter {
     return instruction.comparison_type() == usual;
   }
 
+  /// The proto has the lists of a collective-permute in place as one: each buffer of the input has as many
+  /// slices as the others, and each slice as many sizes as the buffer has dimensions.
+  void write_slice_sizes(const pb::Instruction& instruction) {
+    const int count = instruction.dynamic_slice_sizes_size();
+    if (count == 0) return;
+    const pb::Instruction* input =
+        instruction.operand_ids_size() > 0 ? find(instruction.operand_ids(0)) : nullptr;
+    std::vector<int> ranks;
+    if (input && input->shape().tuple_shapes_size() == 0) ranks.push_back(input->shape().dimensions_size());
+    if (input)
+      for (const pb::Shape& buffer : input->shape().tuple_shapes()) ranks.push_back(buffer.dimensions_size());
+    const int together = std::accumulate(ranks.begin(), ranks.end(), 0);
+    if (together == 0 || count % together != 0)
+      return problem(fmt::format("dynamic_slice_sizes of {}", shown(instruction.name())));
+    key(AttrKey::kSliceSizes);
+    int at = 0;
+    for (const int rank : ranks)
+      for (int slice = 0; slice < count / together; ++slice) {
+        out_ += at == 0 ? "{" : ",";
+        for (int i = 0; i < rank; ++i)
+          out_ += fmt::format("{}{}", i == 0 ? "{" : ",", instruction.dynamic_slice_sizes(at++));
+        out_ += rank == 0 ? "{}" : "}";
+      }
+    out_ += '}';
+  }
+
   void write_structures(const pb::Instruction& instruction, const OpDef& def) {
     const auto has = [&](AttrKey attr) { return internal::find_spec(def, attr) != nullptr; };
     if (has(AttrKey::kWindow)) {
@@ -365,6 +393,11 @@ class TextWriter {
         out_ += fmt::format("{}{{{},{}}}", i ? "," : "", instruction.source_target_pairs(i).source(),
                             instruction.source_target_pairs(i).target());
       out_ += '}';
+    }
+    if (const AttrSpec* sizes = internal::find_spec(def, AttrKey::kSliceSizes);
+        sizes && sizes->syntax == AttrSyntax::kIntLists) {
+      seen_.insert(20);
+      write_slice_sizes(instruction);
     }
     if (has(AttrKey::kReplicaGroups)) {
       seen_.insert({49, 87, 92});

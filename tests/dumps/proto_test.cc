@@ -187,6 +187,28 @@ ENTRY %main (p: f32[4,8]) -> f32[4]{0} {
 }
 )";
 
+constexpr std::string_view kInPlace = R"(HloModule in_place
+
+ENTRY %main (a: u32[2,8], b: u32[4]) -> (u32[2,8]{1,0}, u32[4]{0}) {
+  %a = u32[2,8]{1,0} parameter(0)
+  %b = u32[4]{0} parameter(1)
+  %zero = u32[] constant(0)
+  %input = (u32[2,8]{1,0}, u32[4]{0}) tuple(%a, %b)
+  %output = (u32[2,8]{1,0}, u32[4]{0}) tuple(%a, %b)
+  %two = (u32[], u32[]) tuple(%zero, %zero)
+  %one = (u32[]) tuple(%zero)
+  %twos = ((u32[], u32[]), (u32[], u32[])) tuple(%two, %two)
+  %ones = ((u32[]), (u32[])) tuple(%one, %one)
+  %offsets = (((u32[], u32[]), (u32[], u32[])), ((u32[]), (u32[]))) tuple(%twos, %ones)
+  ROOT %cp = (u32[2,8]{1,0}, u32[4]{0}) collective-permute(%input, %output, %offsets, %offsets), source_target_pairs={{0,1},{1,0},{0,1},{1,0}}, slice_sizes={{1,8},{1,4},{2},{3}}
+}
+)";
+
+TEST(Proto, SlicesOfAPermuteInPlaceComeBack) {
+  const Module module = test::module_or_fail(kInPlace);
+  EXPECT_EQ(through_proto(module, "m"), kInPlace);
+}
+
 std::string varint(size_t value) {
   std::string out;
   for (; value >= 128; value /= 128) out += static_cast<char>(value % 128 + 128);
