@@ -64,13 +64,13 @@ Result<GemmSize> read_sizes(const std::vector<std::string>& texts) {
   return gemm;
 }
 
-Dataflow read_dataflow(const std::string& text) {
-  return text == "os"   ? Dataflow::kOutputStationary
-         : text == "is" ? Dataflow::kInputStationary
-                        : Dataflow::kWeightStationary;
+SystolicDataflow read_dataflow(const std::string& text) {
+  return text == "os"   ? SystolicDataflow::kOutputStationary
+         : text == "is" ? SystolicDataflow::kInputStationary
+                        : SystolicDataflow::kWeightStationary;
 }
 
-std::string json_text(Dataflow dataflow, SystolicArray array, GemmSize gemm, const SystolicRun& run) {
+std::string json_text(SystolicDataflow dataflow, SystolicArray array, GemmSize gemm, const SystolicRun& run) {
   nlohmann::ordered_json json = {{"schema_version", 1}, {"dataflow", to_text(dataflow)}};
   json["array"] = {{"rows", array.rows}, {"columns", array.columns}};
   json["m"] = gemm.m, json["n"] = gemm.n, json["k"] = gemm.k;
@@ -83,7 +83,8 @@ std::string json_text(Dataflow dataflow, SystolicArray array, GemmSize gemm, con
   return json.dump(2) + "\n";
 }
 
-std::string plain_text(Dataflow dataflow, SystolicArray array, GemmSize gemm, const SystolicRun& run) {
+std::string plain_text(SystolicDataflow dataflow, SystolicArray array, GemmSize gemm,
+                       const SystolicRun& run) {
   struct Names {
     std::string_view stays, rows, columns, streamed;
   };
@@ -114,7 +115,7 @@ int systolic(const Options& options, Streams streams) {
   for (const Diagnostic* problem : {array ? nullptr : &array.error(), gemm ? nullptr : &gemm.error()})
     if (problem) tell(*problem, streams);
   if (!array || !gemm) return kExitInput;
-  const Dataflow dataflow = read_dataflow(options.dataflow);
+  const SystolicDataflow dataflow = read_dataflow(options.dataflow);
   const Result<SystolicRun> run = systolic_run(dataflow, *array, *gemm);
   if (!run) {
     tell(run.error(), streams);

@@ -63,7 +63,7 @@ class DumpMaker {
   }
 
   DumpValueName name(ValueIndex value) const {
-    const Value& at = analysis_.values[value];
+    const HloValue& at = analysis_.values[value];
     return {at.number, name_of(analysis_.definer(value)), tuple_index(at.defined), at.is_phi,
             analysis_.spaces[static_cast<size_t>(value)]};
   }

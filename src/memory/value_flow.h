@@ -25,7 +25,7 @@ class ValueFlow {
 
   ValueRule rule(InstructionId id) const { return dataflow(module_[id].opcode).value; }
   /// Phis that turned out to be another value included.
-  const std::vector<Value>& all() const { return all_; }
+  const std::vector<HloValue>& all() const { return all_; }
   /// The value at each place, after everything has been brought where it goes. Ends the object's life.
   std::vector<ValueIndex> finish();
 
@@ -51,7 +51,7 @@ class ValueFlow {
   const ModuleGraph& graph_;
   const Module& module_;
   const Places& places_;
-  std::vector<Value> all_;
+  std::vector<HloValue> all_;
   std::vector<ValueIndex> at_;  // by place
   PhiGraph phis_;
 };

@@ -147,7 +147,7 @@ class ValueFinder {
   Values finish() {
     Values out;
     out.at_ = flow_.finish();
-    const std::vector<Value>& all = flow_.all();
+    const std::vector<HloValue>& all = flow_.all();
     // Phis that stand for another value leave gaps in the numbers.
     std::vector<ValueIndex> kept(all.size(), kNoValue);
     for (size_t i = 0; i < all.size(); ++i) {

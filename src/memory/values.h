@@ -23,7 +23,8 @@ struct ValueUse {
   Place place = kNoPlace;  // of the operand: what is read there
 };
 
-struct Value {
+/// What is written once: an array or the pointers of a tuple (XLA's HloValue).
+struct HloValue {
   int64_t number = 0;  // XLA's id: ascending, with gaps where a phi turned out to be none
   Place defined = kNoPlace;
   bool is_phi = false;
@@ -37,8 +38,8 @@ class Values {
   /// Errors: a computation that is called as control flow and once per element.
   static Result<Values> find(const ModuleGraph& graph, const Places& places, Era era);
 
-  const std::vector<Value>& all() const { return values_; }
-  const Value& operator[](ValueIndex value) const { return values_[static_cast<size_t>(value)]; }
+  const std::vector<HloValue>& all() const { return values_; }
+  const HloValue& operator[](ValueIndex value) const { return values_[static_cast<size_t>(value)]; }
   size_t size() const { return values_.size(); }
   /// What lies at a place; kNoValue: nothing that we follow (tokens of asynchronous operations).
   ValueIndex at(Place place) const { return at_[static_cast<size_t>(place)]; }
@@ -68,7 +69,7 @@ class Values {
   bool is_seen_at_root(const ModuleGraph& graph, const Places& places, ValueIndex value,
                        InstructionId root) const;
 
-  std::vector<Value> values_;
+  std::vector<HloValue> values_;
   std::vector<ValueIndex> at_;    // by place
   std::vector<Place> positions_;  // by value
   std::vector<size_t> first_position_;

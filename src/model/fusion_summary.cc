@@ -57,8 +57,8 @@ void add_matmul(ComputeSummary& sum, const MatmulWork& work, const DeviceConfig&
 }
 
 /// `convert`: ALU slots per register's worth of elements to bring it into the type that enters the arrays.
-MatmulOperand matmul_operand(const Work& work, size_t operand, double convert, const DeviceConfig& device) {
-  MatmulOperand result;
+ProductOperand matmul_operand(const Work& work, size_t operand, double convert, const DeviceConfig& device) {
+  ProductOperand result;
   const ShapeRef read = operand < work.operand_read.size() ? work.operand_read[operand] : nullptr;
   if (!read || !read->is_array()) return result;
   result.parameter = static_cast<int32_t>(operand);
@@ -197,7 +197,7 @@ class BodyWalk {
 
   /// The work of a nested fusion; its parameters are named as this body's.
   ComputeSummary from_outside(ComputeSummary compute, const Instruction& fusion) const {
-    for (MatmulOperand* operand : {&compute.matmul.lhs, &compute.matmul.rhs}) {
+    for (ProductOperand* operand : {&compute.matmul.lhs, &compute.matmul.rhs}) {
       if (operand->parameter < 0) continue;
       const Origin& origin = origins_[fusion.operands[static_cast<size_t>(operand->parameter)]];
       operand->parameter = origin.parameter;
@@ -225,7 +225,7 @@ class BodyWalk {
   }
 
   /// An operand of the body's product: from which parameter, if it comes from one as it stands.
-  void place(MatmulOperand& operand, const Instruction& instruction) const {
+  void place(ProductOperand& operand, const Instruction& instruction) const {
     if (operand.parameter < 0) return;
     const InstructionId id = instruction.operands[static_cast<size_t>(operand.parameter)];
     operand.parameter = origins_[id].parameter;

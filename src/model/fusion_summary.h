@@ -24,7 +24,7 @@ struct PartAccess {
 };
 
 /// An operand of a product: which bytes the MXU takes up from where.
-struct MatmulOperand {
+struct ProductOperand {
   int32_t parameter = -1, leaf = 0;  // of the fusion, or operand of the instruction; -1: computed inside
   Bytes bytes{};                     // array size of what is read
   double convert = 0;                // ALU slots to bring all of it into a type that the arrays know, once
@@ -35,7 +35,7 @@ struct MatmulPart {
   MatmulWork work;
   MatmulRate rate;
   double cycles = 0;  // of all MXUs, 0: none
-  MatmulOperand lhs, rhs;
+  ProductOperand lhs, rhs;
 };
 
 /// Work in units of a device.
@@ -71,7 +71,8 @@ ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, Assu
 IdMap<ComputationId, FusionSummary> summarize_fusions(Module& module, const OpTable& table,
                                                       const DeviceConfig& device,
                                                       AssumptionList& assumptions);
-/// The one of `body` anew, and before it those of the fusions inside it. Requires: `summaries` are the module's.
+/// The one of `body` anew, and before it those of the fusions inside it. Requires: `summaries` are the
+/// module's.
 void summarize_fusion_again(Module& module, const OpTable& table, const DeviceConfig& device,
                             AssumptionList& assumptions, ComputationId body,
                             IdMap<ComputationId, FusionSummary>& summaries);

@@ -62,7 +62,7 @@ double InstructionPipeline::alu_picoseconds(double slots) const {
 }
 
 /// What is computed inside has come from HBM.
-PipelineOperand InstructionPipeline::place(const MatmulOperand& operand, const Instruction& instruction,
+PipelineOperand InstructionPipeline::place(const ProductOperand& operand, const Instruction& instruction,
                                            size_t& space) const {
   space = memory_.hbm();
   if (operand.parameter >= 0 && static_cast<size_t>(operand.parameter) < instruction.operands.size()) {

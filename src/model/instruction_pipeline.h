@@ -34,7 +34,7 @@ class InstructionPipeline {
   /// 0 HBM, 1 the on-chip memory that is neither HBM nor VMEM, -1 what needs no DMA.
   int channel_of(size_t space) const;
   double alu_picoseconds(double slots) const;
-  PipelineOperand place(const MatmulOperand& operand, const Instruction& instruction, size_t& space) const;
+  PipelineOperand place(const ProductOperand& operand, const Instruction& instruction, size_t& space) const;
   void read_again(InstructionCost& cost, size_t space, const PipelineOperand& operand, double times) const;
   PipelineTask task_of(const InstructionCost& cost, const ComputeSummary& compute) const;
   const PipelinePlan& plan(const PipelineTask& task, const std::optional<GivenBlocks>& given);

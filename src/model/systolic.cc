@@ -28,12 +28,12 @@ class Exact {
 
 }  // namespace
 
-std::string_view to_text(Dataflow dataflow) {
+std::string_view to_text(SystolicDataflow dataflow) {
   constexpr std::string_view kNames[] = {"ws", "os", "is"};
   return kNames[static_cast<size_t>(dataflow)];
 }
 
-Result<SystolicRun> systolic_run(Dataflow dataflow, SystolicArray array, GemmSize gemm) {
+Result<SystolicRun> systolic_run(SystolicDataflow dataflow, SystolicArray array, GemmSize gemm) {
   if (array.rows <= 0 || array.columns <= 0)
     return failure(fmt::format("an array of {}x{} has no places", array.rows, array.columns));
   if (gemm.m <= 0 || gemm.n <= 0 || gemm.k <= 0)
@@ -41,13 +41,13 @@ Result<SystolicRun> systolic_run(Dataflow dataflow, SystolicArray array, GemmSiz
         fmt::format("a product of M={}, N={}, K={} has nothing to multiply", gemm.m, gemm.n, gemm.k));
   SystolicRun run;
   switch (dataflow) {
-    case Dataflow::kWeightStationary:
+    case SystolicDataflow::kWeightStationary:
       run.on_rows = gemm.k, run.on_columns = gemm.n, run.streamed = gemm.m;
       break;
-    case Dataflow::kOutputStationary:
+    case SystolicDataflow::kOutputStationary:
       run.on_rows = gemm.m, run.on_columns = gemm.n, run.streamed = gemm.k;
       break;
-    case Dataflow::kInputStationary:
+    case SystolicDataflow::kInputStationary:
       run.on_rows = gemm.k, run.on_columns = gemm.m, run.streamed = gemm.n;
       break;
   }
@@ -55,7 +55,7 @@ Result<SystolicRun> systolic_run(Dataflow dataflow, SystolicArray array, GemmSiz
   run.column_folds = ceil_div(run.on_columns, array.columns);
   Exact exact;
   // Outputs start from nothing; what else stays moves in row by row.
-  run.load = dataflow == Dataflow::kOutputStationary ? 0 : array.rows;
+  run.load = dataflow == SystolicDataflow::kOutputStationary ? 0 : array.rows;
   // The last place starts rows - 1 + columns - 1 cycles after the first and works `streamed` cycles.
   run.stream = exact.sum(run.streamed, exact.sum(array.rows - 1, array.columns - 1));
   const int64_t folds = exact.product(run.row_folds, run.column_folds);

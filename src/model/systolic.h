@@ -11,9 +11,9 @@
 namespace hlosim {
 
 /// Which operand stays in the array while the others move through it.
-enum class Dataflow : uint8_t { kWeightStationary, kOutputStationary, kInputStationary };
+enum class SystolicDataflow : uint8_t { kWeightStationary, kOutputStationary, kInputStationary };
 /// "ws", "os", "is"
-std::string_view to_text(Dataflow dataflow);
+std::string_view to_text(SystolicDataflow dataflow);
 
 struct SystolicArray {
   int64_t rows = 0, columns = 0;
@@ -37,6 +37,6 @@ struct SystolicRun {
 };
 
 /// Errors: a size that is not positive; more cycles or multiply-adds than 2^63 - 1.
-Result<SystolicRun> systolic_run(Dataflow dataflow, SystolicArray array, GemmSize gemm);
+Result<SystolicRun> systolic_run(SystolicDataflow dataflow, SystolicArray array, GemmSize gemm);
 
 }  // namespace hlosim

@@ -12,8 +12,9 @@
 namespace hlosim {
 namespace {
 
-constexpr Dataflow kDataflows[] = {Dataflow::kWeightStationary, Dataflow::kOutputStationary,
-                                   Dataflow::kInputStationary};
+constexpr SystolicDataflow kDataflows[] = {SystolicDataflow::kWeightStationary,
+                                           SystolicDataflow::kOutputStationary,
+                                           SystolicDataflow::kInputStationary};
 
 using Matrix = std::vector<std::vector<int64_t>>;
 
@@ -115,7 +116,7 @@ struct Stepped {
   int64_t last_cycle;
 };
 
-Stepped step_by_step(Dataflow dataflow, SystolicArray array, const Matrix& lhs, const Matrix& rhs) {
+Stepped step_by_step(SystolicDataflow dataflow, SystolicArray array, const Matrix& lhs, const Matrix& rhs) {
   Machine machine{array.rows, array.columns};
   const auto m = static_cast<int64_t>(lhs.size()), k = static_cast<int64_t>(rhs.size()),
              n = static_cast<int64_t>(rhs[0].size());
@@ -125,9 +126,9 @@ Stepped step_by_step(Dataflow dataflow, SystolicArray array, const Matrix& lhs, 
     for (int64_t r = 0; r < on_rows; r += array.rows)
       for (int64_t c = 0; c < on_columns; c += array.columns) fold(r, c);
   };
-  if (dataflow == Dataflow::kWeightStationary) {
+  if (dataflow == SystolicDataflow::kWeightStationary) {
     folds(k, n, [&](int64_t r, int64_t c) { machine.stationary_fold(lhs, rhs, r, c, result); });
-  } else if (dataflow == Dataflow::kOutputStationary) {
+  } else if (dataflow == SystolicDataflow::kOutputStationary) {
     folds(m, n, [&](int64_t r, int64_t c) { machine.output_fold(lhs, rhs, r, c, result); });
   } else {  // the same machine on the transposed product
     Matrix turned = matrix(n, m);
@@ -148,7 +149,7 @@ Matrix product(const Matrix& lhs, const Matrix& rhs) {
 }
 
 TEST(Systolic, EqualsAMachineThatMovesEveryValueStepByStep) {
-  for (const Dataflow dataflow : kDataflows)
+  for (const SystolicDataflow dataflow : kDataflows)
     for (const SystolicArray array : {SystolicArray{1, 1}, {2, 3}, {3, 2}, {4, 4}, {1, 5}})
       for (int64_t m = 1; m <= 6; ++m)
         for (int64_t n = 1; n <= 6; ++n)
@@ -179,7 +180,7 @@ TEST(Systolic, EqualsTheRecordedCyclesOfScaleSim) {
     int64_t cycles = 0;
     ASSERT_TRUE(fields >> name >> array.rows >> array.columns >> gemm.m >> gemm.n >> gemm.k >> cycles)
         << line;
-    for (const Dataflow dataflow : kDataflows) {
+    for (const SystolicDataflow dataflow : kDataflows) {
       if (to_text(dataflow) != name) continue;
       const auto run = systolic_run(dataflow, array, gemm);
       ASSERT_TRUE(run) << line;
@@ -191,13 +192,13 @@ TEST(Systolic, EqualsTheRecordedCyclesOfScaleSim) {
 }
 
 TEST(Systolic, UtilizationIsAShareAndOneOnlyForAFullArrayForever) {
-  for (const Dataflow dataflow : kDataflows) {
+  for (const SystolicDataflow dataflow : kDataflows) {
     double before = 0;
     for (const int64_t streamed : {1, 10, 100, 10'000, 1'000'000'000}) {
       GemmSize gemm{16, 16, 16};
-      (dataflow == Dataflow::kWeightStationary   ? gemm.m
-       : dataflow == Dataflow::kOutputStationary ? gemm.k
-                                                 : gemm.n) = streamed;
+      (dataflow == SystolicDataflow::kWeightStationary   ? gemm.m
+       : dataflow == SystolicDataflow::kOutputStationary ? gemm.k
+                                                         : gemm.n) = streamed;
       const auto run = systolic_run(dataflow, {16, 16}, gemm);
       ASSERT_TRUE(run);
       EXPECT_GT(run->utilization, before);
@@ -212,12 +213,12 @@ TEST(Systolic, UtilizationIsAShareAndOneOnlyForAFullArrayForever) {
 
 TEST(Systolic, RefusesWhatIsNoProductOrTooMuchToCount) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  EXPECT_FALSE(systolic_run(Dataflow::kWeightStationary, {0, 8}, {1, 1, 1}));
-  EXPECT_FALSE(systolic_run(Dataflow::kWeightStationary, {8, -8}, {1, 1, 1}));
-  EXPECT_FALSE(systolic_run(Dataflow::kWeightStationary, {8, 8}, {1, 0, 1}));
-  EXPECT_FALSE(systolic_run(Dataflow::kWeightStationary, {kMost, 1}, {1, 1, 1}));
-  EXPECT_FALSE(systolic_run(Dataflow::kOutputStationary, {1, 1}, {kMost, 1, 2}));
-  EXPECT_TRUE(systolic_run(Dataflow::kOutputStationary, {1, 1}, {1, 1, kMost - 1}));
+  EXPECT_FALSE(systolic_run(SystolicDataflow::kWeightStationary, {0, 8}, {1, 1, 1}));
+  EXPECT_FALSE(systolic_run(SystolicDataflow::kWeightStationary, {8, -8}, {1, 1, 1}));
+  EXPECT_FALSE(systolic_run(SystolicDataflow::kWeightStationary, {8, 8}, {1, 0, 1}));
+  EXPECT_FALSE(systolic_run(SystolicDataflow::kWeightStationary, {kMost, 1}, {1, 1, 1}));
+  EXPECT_FALSE(systolic_run(SystolicDataflow::kOutputStationary, {1, 1}, {kMost, 1, 2}));
+  EXPECT_TRUE(systolic_run(SystolicDataflow::kOutputStationary, {1, 1}, {1, 1, kMost - 1}));
 }
 
 }  // namespace

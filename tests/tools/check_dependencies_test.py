@@ -69,6 +69,19 @@ class CheckDependencies(unittest.TestCase):
                                 "src/base/b.h": '#pragma once\n#include "base/text.h"\n'}),
                          ["src/base/b.h:1: headers include each other in a circle: base/b.h -> base/text.h -> base/b.h"])
 
+    def test_two_types_of_one_name(self):
+        planted = {"src/hlo/value.h": "#pragma once\nnamespace hlosim {\nstruct Value final : Base<int> { int x; };\n}\n",
+                   "src/ops/value.cc": "namespace hlosim {\n\nenum class Value : uint8_t { kA };\n}\n"}
+        self.assertEqual(check(planted), ["src/ops/value.cc:3: hlosim::Value is a type at src/hlo/value.h:3 as well; "
+                                          "give one of them another name"])
+        for harmless in ("namespace hlosim {\nnamespace {\nstruct Value {};\n}\n}", "struct Value {};",
+                         "namespace hlosim { struct Value; template <> struct Value<int> {}; struct Other::Value {}; }",
+                         "namespace hlosim { struct Other { struct Value {}; }; void f() { struct Value {}; } }",
+                         "namespace hlosim { template <class Value> struct Other {}; Value f() { return Value{}; } }",
+                         'namespace hlosim { const char* text = "} struct Value {"; /* struct Value { */ }',
+                         "namespace hlosim::other { struct Value {}; }"):
+            self.assertEqual(check({**planted, "src/ops/value.cc": harmless + "\n"}), [], harmless)
+
 
 if __name__ == "__main__":
     unittest.main()
