@@ -17,6 +17,7 @@
 #include "array/compare.h"
 #include "cli/elided.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run_inputs.h"
 #include "exec/program.h"
 #include "ops/op_table.h"
@@ -87,7 +88,9 @@ std::string failure_of(const std::filesystem::path& folder, const Closeness& clo
   std::istringstream in;
   std::ostringstream out, err;
   SourcePtr standard_input;
-  ModuleInput input = read_module_input(folder / "module.hlo", false, {in, out, err, lone_rank(), standard_input});
+  Manners manners;
+  ModuleInput input =
+      read_module_input(folder / "module.hlo", false, {in, out, err, lone_rank(), standard_input, manners});
   if (!input.ok || input.modules.size() != 1) return err.str();
   Module& module = input.modules[0];
   MemoryPool pool;

@@ -14,6 +14,7 @@
 
 #include "cli/elided.h"
 #include "cli/input.h"
+#include "cli/manners.h"
 #include "cli/run_inputs.h"
 #include "ops/trip_count.h"
 #include "support/physical.h"
@@ -48,7 +49,9 @@ std::optional<Module> module_of(const fs::path& file) {
   std::istringstream in;
   std::ostringstream out, err;
   SourcePtr standard_input;
-  ModuleInput input = read_module_input(file, false, {in, out, err, lone_rank(), standard_input});
+  Manners manners;
+  ModuleInput input =
+      read_module_input(file, false, {in, out, err, lone_rank(), standard_input, manners});
   if (!input.ok || input.modules.size() != 1) return std::nullopt;
   return std::move(input.modules[0]);
 }
