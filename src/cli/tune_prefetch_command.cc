@@ -23,7 +23,7 @@ namespace {
 struct Options {
   SimulationOptions simulation;
   std::vector<std::string> knobs, knob_files;
-  std::string output, format = "text", algorithm = "strong", budget = "10s";
+  std::string output, format = "text", algorithm = "strong", objective = "time", budget = "10s";
   std::optional<int64_t> moves;
   uint64_t seed = 1;
   size_t top = 40;
@@ -107,6 +107,10 @@ Result<PrefetchOptions> read_options(const Options& options, Streams streams) {
                                       PrefetchAlgorithm::kGreedy, PrefetchAlgorithm::kStrong})
     if (to_text(one) == options.algorithm) result.algorithm = one;
   if (options.strip) result.algorithm = PrefetchAlgorithm::kStrip;
+  if (options.objective == "bytes") result.objective = PrefetchObjective::kBytes;
+  if (options.objective == "bytes" && result.algorithm != PrefetchAlgorithm::kStrong)
+    return failure(fmt::format("--objective=bytes is what the strong algorithm can look for, not {}",
+                               to_text(result.algorithm)));
   return result;
 }
 
@@ -161,6 +165,11 @@ std::function<int()> declare_tune_prefetch(CLI::App& app, Streams streams) {
   app.add_option("--algorithm", options->algorithm,
                  "strong: greedy, then annealing, never slower than the input; greedy; xla: XLA's assigner")
       ->check(CLI::IsMember({"strong", "greedy", "xla"}))
+      ->capture_default_str();
+  app.add_option(
+         "--objective", options->objective,
+         "time, or bytes of HBM traffic in no more time than the input takes; of the strong algorithm")
+      ->check(CLI::IsMember({"time", "bytes"}))
       ->capture_default_str();
   app.add_flag("--strip", options->strip, "Only take out the prefetches that are there");
   app.add_flag("--keep-order", options->keep_order,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "hlo/graph.h"
 #include "layout/sizes.h"
@@ -198,12 +199,36 @@ class BodyWalk {
   /// The work of a nested fusion; its parameters are named as this body's.
   ComputeSummary from_outside(ComputeSummary compute, const Instruction& fusion) const {
     for (ProductOperand* operand : {&compute.matmul.lhs, &compute.matmul.rhs}) {
+      std::vector<ProductSource> sources;
+      for (const ProductSource& source : operand->sources)
+        add_sources(fusion.operands[static_cast<size_t>(source.parameter)], source.leaf, sources);
+      operand->sources = std::move(sources);
       if (operand->parameter < 0) continue;
-      const Origin& origin = origins_[fusion.operands[static_cast<size_t>(operand->parameter)]];
-      operand->parameter = origin.parameter;
-      operand->leaf += origin.leaf;
+      const InstructionId outside = fusion.operands[static_cast<size_t>(operand->parameter)];
+      if (origins_[outside].parameter < 0) add_sources(outside, operand->leaf, operand->sources);
+      operand->parameter = origins_[outside].parameter;
+      operand->leaf += origins_[outside].leaf;
     }
     return compute;
+  }
+
+  /// The parameters that leaf `leaf` of a value comes from or is computed from, each once.
+  void add_sources(InstructionId value, int32_t leaf, std::vector<ProductSource>& sources) const {
+    std::vector<InstructionId> open = {value};
+    std::unordered_set<int32_t> seen;
+    while (!open.empty()) {
+      const InstructionId at = open.back();
+      open.pop_back();
+      if (!seen.insert(at.index).second) continue;
+      const Origin& origin = origins_[at];
+      if (origin.parameter < 0) {
+        const std::span<const InstructionId> operands = module_[origin.value].operands;
+        open.insert(open.end(), operands.begin(), operands.end());
+        continue;
+      }
+      const ProductSource source{origin.parameter, origin.leaf + (at == value ? leaf : 0)};
+      if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
+    }
   }
 
   void visit_work(InstructionId id, const Instruction& instruction, FusionSummary& summary) {
@@ -230,6 +255,7 @@ class BodyWalk {
     const InstructionId id = instruction.operands[static_cast<size_t>(operand.parameter)];
     operand.parameter = origins_[id].parameter;
     operand.leaf = origins_[id].leaf;
+    if (operand.parameter < 0) add_sources(id, 0, operand.sources);
     if (computed_[origins_[id].parameter >= 0 ? id : origins_[id].value]) operand.convert = 0;
   }
 

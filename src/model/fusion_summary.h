@@ -23,10 +23,17 @@ struct PartAccess {
   Bytes padded{}, logical{};
 };
 
+/// An array that comes into a fusion, or is an operand of an instruction.
+struct ProductSource {
+  int32_t parameter = -1, leaf = 0;
+  bool operator==(const ProductSource&) const = default;
+};
+
 /// An operand of a product: which bytes the MXU takes up from where.
 struct ProductOperand {
   int32_t parameter = -1, leaf = 0;  // of the fusion, or operand of the instruction; -1: computed inside
   Bytes bytes{};                     // array size of what is read
+  std::vector<ProductSource> sources;  // what is computed inside is computed from these
   double convert = 0;                // ALU slots to bring all of it into a type that the arrays know, once
 };
 

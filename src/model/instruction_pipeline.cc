@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "base/hash.h"
 #include "layout/shape.h"
+#include "layout/sizes.h"
 #include "model/window_config.h"
 
 namespace hlosim {
@@ -61,19 +63,42 @@ double InstructionPipeline::alu_picoseconds(double slots) const {
   return slots / as_double(device_.vpu.alus) * 1e12 / device_.clock.count();
 }
 
-/// What is computed inside has come from HBM.
+/// The array that `source` names; null: there is none.
+ShapeRef InstructionPipeline::array_of(const ProductSource& source, const Instruction& instruction) const {
+  if (source.parameter < 0 || static_cast<size_t>(source.parameter) >= instruction.operands.size())
+    return nullptr;
+  ShapeRef found = nullptr;
+  int32_t leaf = 0;
+  for_each_leaf(module_[instruction.operands[static_cast<size_t>(source.parameter)]].shape,
+                [&](ShapeRef shape) {
+                  if (leaf++ == source.leaf && shape->is_array()) found = shape;
+                });
+  return found;
+}
+
+/// What is computed inside has come from HBM, but for what it is computed from of arrays elsewhere.
 PipelineOperand InstructionPipeline::place(const ProductOperand& operand, const Instruction& instruction,
                                            size_t& space) const {
   space = memory_.hbm();
-  if (operand.parameter >= 0 && static_cast<size_t>(operand.parameter) < instruction.operands.size()) {
-    int32_t leaf = 0;
-    for_each_leaf(module_[instruction.operands[static_cast<size_t>(operand.parameter)]].shape,
-                  [&](ShapeRef shape) {
-                    if (leaf++ == operand.leaf && shape->is_array())
-                      space = memory_.space_of(shape->memory_space());
-                  });
+  double bytes = as_double(operand.bytes.count());
+  if (const ShapeRef shape = array_of({operand.parameter, operand.leaf}, instruction))
+    space = memory_.space_of(shape->memory_space());
+  if (operand.parameter < 0) {
+    Bytes from_hbm{};
+    std::optional<size_t> elsewhere;
+    for (const ProductSource& source : operand.sources) {
+      const ShapeRef shape = array_of(source, instruction);
+      if (!shape) continue;
+      const size_t at = memory_.space_of(shape->memory_space());
+      if (at == memory_.hbm())
+        from_hbm = Bytes(std::min(from_hbm.count() + array_size(shape).count(), kMostBytes.count()));
+      else if (!elsewhere)
+        elsewhere = at;
+    }
+    if (elsewhere) bytes = std::min(bytes, as_double(from_hbm.count()));
+    if (elsewhere && from_hbm.count() == 0) space = *elsewhere, bytes = as_double(operand.bytes.count());
   }
-  return {as_double(operand.bytes.count()), static_cast<int8_t>(channel_of(space))};
+  return {bytes, static_cast<int8_t>(channel_of(space))};
 }
 
 /// Bytes of an operand that come in more than once.

@@ -34,6 +34,7 @@ class InstructionPipeline {
   /// 0 HBM, 1 the on-chip memory that is neither HBM nor VMEM, -1 what needs no DMA.
   int channel_of(size_t space) const;
   double alu_picoseconds(double slots) const;
+  ShapeRef array_of(const ProductSource& source, const Instruction& instruction) const;
   PipelineOperand place(const ProductOperand& operand, const Instruction& instruction, size_t& space) const;
   void read_again(InstructionCost& cost, size_t space, const PipelineOperand& operand, double times) const;
   PipelineTask task_of(const InstructionCost& cost, const ComputeSummary& compute) const;

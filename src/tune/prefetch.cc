@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <tuple>
 
 #include "memory/buffer_analysis.h"
 #include "memory/occupancy.h"
@@ -226,6 +227,8 @@ class Tuner {
     const PrefetchProblem& problem = model->problem;
     PrefetchSearchOptions search;
     search.seed = options_.seed;
+    // Bytes first, but a plan among those that move equally little should still be short.
+    if (options_.objective == PrefetchObjective::kBytes) search.traffic_weight = 1000;
     search.moves = options_.moves.value_or(std::clamp<int64_t>(int64_t{400} * problem.sites(), 2000, 200000));
     search.out_of_time = [this, part] { return out_of_time(part); };
     PrefetchPlans found = greedy_prefetch(problem, search);
@@ -361,13 +364,16 @@ class Tuner {
     return best;
   }
 
-  /// The shortest; of equals the one that moves least.
+  /// By the objective, of what takes no longer than the input.
   size_t best() const {
     if (options_.algorithm != PrefetchAlgorithm::kStrong) return kept_.size() - 1;
-    const auto is_better = [](const Kept& a, const Kept& b) {
-      const PrefetchTimes &x = a.candidate.times, &y = b.candidate.times;
-      return x.time != y.time ? x.time < y.time : x.hbm_bytes < y.hbm_bytes;
+    const auto rank = [&](const Kept& kept) {
+      const PrefetchTimes& times = kept.candidate.times;
+      const int64_t time = times.time.count(), bytes = times.hbm_bytes;
+      const bool by_bytes = options_.objective == PrefetchObjective::kBytes;
+      return std::tuple(times.time > out_.input.time, by_bytes ? bytes : time, by_bytes ? time : bytes);
     };
+    const auto is_better = [&](const Kept& a, const Kept& b) { return rank(a) < rank(b); };
     return static_cast<size_t>(std::min_element(kept_.begin(), kept_.end(), is_better) - kept_.begin());
   }
 
@@ -381,6 +387,8 @@ class Tuner {
     // Rounding of sums of doubles is far below a picosecond.
     out_.bound = Picoseconds(static_cast<int64_t>(std::max(std::floor(bound_ * (1 - 1e-12)), 0.0)));
     if (kept.model) describe(kept);
+    // Exhaustion looks for the shortest plan.
+    out_.proven &= options_.objective == PrefetchObjective::kTime;
     if (out_.cut) add_assumption("the clock ended the search: another run may find another plan");
     out_.module = std::move(kept.module);
     return std::move(out_);

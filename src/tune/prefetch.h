@@ -25,8 +25,16 @@ enum class PrefetchAlgorithm : uint8_t {
 /// "strip", "xla", "greedy", "strong"
 std::string_view to_text(PrefetchAlgorithm algorithm);
 
+/// What kStrong looks for.
+enum class PrefetchObjective : uint8_t {
+  kTime,   // the shortest; of equals the one that moves least
+  kBytes,  // what moves least to and from HBM of all that takes no longer than the module as given; of equals
+           // the shortest
+};
+
 struct PrefetchOptions {
   PrefetchAlgorithm algorithm = PrefetchAlgorithm::kStrong;
+  PrefetchObjective objective = PrefetchObjective::kTime;  // of kStrong
   XlaKnobs knobs;
   uint64_t seed = 1;
   std::optional<int64_t> moves;   // tried by annealing; absent: 400 per site, from 2,000 to 200,000

@@ -180,6 +180,49 @@ TEST(FusionCost, TheMatrixUnitWorksWhileTheRestRidesAlong) {
   EXPECT_EQ(cost.fixed, nanoseconds(1));  // nothing in HBM, no latency
 }
 
+TEST(FusionCost, WhatIsComputedOnTheChipComesInAgainFromThere) {
+  // Blocks of both operands come in several times: of the left one what lies in HBM of what it is made of.
+  const auto read = [](std::string_view first, std::string_view second) {
+    const std::string text = fmt::format(R"(
+scaled {{
+  a = f32[4096,4096]{{1,0:T(8,128){0}}} parameter(0)
+  b = f32[4096,4096]{{1,0:T(8,128){1}}} parameter(1)
+  ROOT product = f32[4096,4096]{{1,0:T(8,128)}} multiply(a, b)
+}}
+whole {{
+  a = f32[4096,4096]{{1,0:T(8,128){0}}} parameter(0)
+  b = f32[4096,4096]{{1,0:T(8,128){1}}} parameter(1)
+  w = f32[4096,4096]{{1,0:T(8,128)}} parameter(2)
+  lhs = f32[4096,4096]{{1,0:T(8,128)}} fusion(a, b), kind=kLoop, calls=scaled
+  ROOT dot = f32[4096,4096]{{1,0:T(8,128)}} dot(lhs, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}
+ENTRY e {{
+  a = f32[4096,4096]{{1,0:T(8,128){0}}} parameter(0)
+  b = f32[4096,4096]{{1,0:T(8,128){1}}} parameter(1)
+  w = f32[4096,4096]{{1,0:T(8,128)}} parameter(2)
+  ROOT r = f32[4096,4096]{{1,0:T(8,128)}} fusion(a, b, w), kind=kOutput, calls=whole
+}}
+)",
+                                         first, second);
+    Module module = test::module_or_fail("HloModule m\n" + text);
+    AssumptionList sink;
+    Device device = test::device_or_fail("v5e");
+    device.config.vmem.scoped_limit = Bytes(8 << 20);
+    const auto costs = cost_instructions(module, op_table(), device, {}, sink);
+    EXPECT_TRUE(costs);
+    const InstructionCost& cost = (*costs)[module.entry_computation().root];
+    EXPECT_GT(cost.pipeline.lhs_times, 1);
+    const int64_t array = int64_t{4096} * 4096 * 4,
+                  again = static_cast<int64_t>(array * (cost.pipeline.rhs_times - 1));
+    return static_cast<double>(cost.traffic[0].read.count() - array - again) / static_cast<double>(array) -
+           (cost.pipeline.lhs_times - 1);
+  };
+  // Beside w: both, one and none of them, and as often again as blocks of the left operand do.
+  EXPECT_DOUBLE_EQ(read("", ""), 2);
+  EXPECT_DOUBLE_EQ(read("S(1)", ""), 1);
+  EXPECT_LT(read("S(1)", "S(1)"), 0);
+}
+
 TEST(CustomCallCost, WhatTheUserKnows) {
   DiagnosticList problems;
   const CustomCallCosts costs = read_custom_call_costs(
