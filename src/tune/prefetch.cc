@@ -106,9 +106,8 @@ class Tuner {
   Result<Module> prepare(const Module& given) {
     out_.lowered = options_.lower && is_plain(given);
     Result<Module> module = out_.lowered ? lower(given, table_, device_) : read_again(given, table_);
+    if (module && options_.algorithm != PrefetchAlgorithm::kStrip) module = with_spelled_bitcasts(*module);
     if (!module || module->is_scheduled()) return module;
-    module = read_again(*module, table_);
-    if (!module) return module;
     // By the text, or with little memory: whatever is faster.
     Result<Module> by_memory = read_again(*module, table_);
     if (!by_memory) return by_memory;
@@ -126,6 +125,19 @@ class Tuner {
                                    ? "the module is not scheduled: it runs in an order of little memory"
                                    : "the module is not scheduled: it runs in the order of the text");
     return read_again(use_memory ? *by_memory : *module, table_);
+  }
+
+  /// A text without tiles has bitcasts that move something in the tiles which it is simulated with. These are
+  /// work; what is decided about their results has to be true of the text, too.
+  Result<Module> with_spelled_bitcasts(Module& module) {
+    const auto bitcasts = [&] {
+      return std::ranges::count(module.instructions, Opcode::kBitcast, &Instruction::opcode);
+    };
+    const auto before = bitcasts();
+    if (!carries_tiles(module)) spell_out_bitcasts_that_move(module, tiling_policy(device_.config));
+    if (bitcasts() != before)
+      add_assumption("bitcasts that move something in tiles are written as reshapes and transposes");
+    return read_again(module, table_);
   }
 
   /// The same, instruction by instruction, as it is simulated: a text without tiles stays one.

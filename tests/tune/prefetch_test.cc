@@ -305,6 +305,35 @@ TEST(TunePrefetch, CorpusModulesAreNeverSlowerAndKeepTheRules) {
               tuned_ones, faster, faster_than_xla, refused);
 }
 
+TEST(TunePrefetch, BitcastsThatMoveSomethingInTilesAreWork) {
+  const Module module = test::module_or_fail(R"(
+HloModule rows, is_scheduled=true
+ENTRY e {
+  p = f32[16,24]{1,0} parameter(0)
+  flat = f32[384]{0} bitcast(p)
+  a = f32[384]{0} negate(flat)
+  b = f32[384]{0} add(a, flat)
+  ROOT r = f32[384]{0} multiply(b, a)
+}
+)");
+  PrefetchOptions options;
+  options.lower = false;
+  for (const PrefetchAlgorithm algorithm : {PrefetchAlgorithm::kGreedy, PrefetchAlgorithm::kStrong}) {
+    options.algorithm = algorithm;
+    PrefetchResult result = tuned(module, tight_device(65536), options);
+    EXPECT_FALSE(result.rows.empty());
+    const auto random = [](const Module& m, MemoryPool& pool) { return test::random_arguments(m, 1, pool); };
+    const test::BothWays outcome =
+        test::run_both_ways(test::module_or_fail(to_text(module, op_table())), std::move(result.module), {},
+                            random, test::twins, 1 << 22);
+    EXPECT_EQ(outcome.problem, "");
+    EXPECT_TRUE(outcome.ran);
+  }
+  // Only taking out copies writes no work.
+  options.algorithm = PrefetchAlgorithm::kStrip;
+  EXPECT_THAT(to_text(tuned(module, tight_device(65536), options).module, op_table()), HasSubstr("bitcast("));
+}
+
 TEST(TunePrefetch, RunsOnRealBytes) {
   if (!std::filesystem::exists(HLOSIM_SHARED_DIR "/corpus/ok")) GTEST_SKIP() << "no corpus";
   const Device device = tight_device(65536);
@@ -321,8 +350,10 @@ TEST(TunePrefetch, RunsOnRealBytes) {
       Module plain = test::module_or_fail(to_text(module, op_table()));
       return test::run_both_ways(std::move(plain), std::move(tuned_one), {}, random, test::twins, 1 << 22);
     };
-    // Some modules of the corpus can't run on any memory.
-    if (!both_ways(test::module_or_fail(to_text(module, op_table()))).problem.empty()) return;
+    // Some modules of the corpus can't run on any memory, or not without the copies that a schedule promises.
+    options.algorithm = PrefetchAlgorithm::kStrip;
+    Result<PrefetchResult> stripped = tune_prefetch(module, op_table(), device, options);
+    if (!stripped || !both_ways(std::move(stripped->module)).problem.empty()) return;
     ++with_rows;
     const test::BothWays outcome = both_ways(std::move(result->module));
     EXPECT_EQ(outcome.problem, "") << name;
