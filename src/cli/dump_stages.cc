@@ -45,13 +45,10 @@ std::optional<std::vector<StagePair>> stage_pairs(const std::vector<ModuleFile>&
       continue;
     ModuleInput input = read_module_input(file->dumped->before, false, streams);
     ok = ok && input.ok;
-    if (!input.ok) continue;
-    for (Module& module : input.modules) {
-      std::optional<Figures> before = figures_of(module, setting, streams);
-      ok = ok && before.has_value();
-      if (before) pairs.push_back({std::move(*before), std::move(one)});
-      break;  // a dump has one module
-    }
+    if (!input.ok || input.modules.empty()) continue;
+    std::optional<Figures> before = figures_of(input.modules[0], setting, streams);  // a dump has one module
+    ok = ok && before.has_value();
+    if (before) pairs.push_back({std::move(*before), std::move(one)});
   }
   if (!ok) return std::nullopt;
   return pairs;

@@ -258,8 +258,9 @@ BackwardPressure::BackwardPressure(const ScheduleMemory& memory, ComputationId i
   for (const ValueIndex value : memory.results(id)) begin(value);
 }
 
-OrderPressure::Effect BackwardPressure::effect(InstructionId id) const {
-  const ScheduleMemory::Use& use = memory_.use(id);
+template <class OfMade, class OfRead>
+OrderPressure::Effect OrderPressure::effect_of(const ScheduleMemory::Use& use, OfMade&& of_made,
+                                               OfRead&& of_read) const {
   Effect effect{now_, now_};
   auto made = use.makes.begin();
   auto read = use.reads.begin();
@@ -270,15 +271,21 @@ OrderPressure::Effect BackwardPressure::effect(InstructionId id) const {
     const int32_t held = holders_[static_cast<size_t>(buffer)];
     int32_t after = held;
     for (; made != use.makes.end() && memory_.buffer_of(*made) == buffer; ++made)
-      after -= alive_[static_cast<size_t>(*made)];
+      after += of_made(static_cast<size_t>(*made));
     for (; read != use.reads.end() && memory_.buffer_of(*read) == buffer; ++read)
-      after += !alive_[static_cast<size_t>(*read)];
+      after += of_read(static_cast<size_t>(*read));
     if (held == 0) effect.during += memory_.bytes(buffer);
     if (held == 0 && after > 0) effect.beyond += memory_.bytes(buffer);
     if (held > 0 && after == 0) effect.beyond -= memory_.bytes(buffer);
   }
   effect.during += use.inside;
   return effect;
+}
+
+OrderPressure::Effect BackwardPressure::effect(InstructionId id) const {
+  return effect_of(
+      memory_.use(id), [&](size_t value) { return alive_[value] ? -1 : 0; },
+      [&](size_t value) { return alive_[value] ? 0 : 1; });
 }
 
 void BackwardPressure::place(InstructionId id) {
@@ -296,26 +303,9 @@ ForwardPressure::ForwardPressure(const ScheduleMemory& memory, ComputationId id,
 }
 
 OrderPressure::Effect ForwardPressure::effect(InstructionId id) const {
-  const ScheduleMemory::Use& use = memory_.use(id);
-  Effect effect{now_, now_};
-  auto made = use.makes.begin();
-  auto read = use.reads.begin();
-  while (made != use.makes.end() || read != use.reads.end()) {
-    BufferIndex buffer = std::numeric_limits<BufferIndex>::max();
-    if (made != use.makes.end()) buffer = memory_.buffer_of(*made);
-    if (read != use.reads.end()) buffer = std::min(buffer, memory_.buffer_of(*read));
-    const int32_t held = holders_[static_cast<size_t>(buffer)];
-    int32_t after = held;
-    for (; made != use.makes.end() && memory_.buffer_of(*made) == buffer; ++made)
-      after += readers_[static_cast<size_t>(*made)] > 0;
-    for (; read != use.reads.end() && memory_.buffer_of(*read) == buffer; ++read)
-      after -= alive_[static_cast<size_t>(*read)] && readers_[static_cast<size_t>(*read)] == 1;
-    if (held == 0) effect.during += memory_.bytes(buffer);
-    if (held == 0 && after > 0) effect.beyond += memory_.bytes(buffer);
-    if (held > 0 && after == 0) effect.beyond -= memory_.bytes(buffer);
-  }
-  effect.during += use.inside;
-  return effect;
+  return effect_of(
+      memory_.use(id), [&](size_t value) { return readers_[value] > 0 ? 1 : 0; },
+      [&](size_t value) { return alive_[value] && readers_[value] == 1 ? -1 : 0; });
 }
 
 void ForwardPressure::place(InstructionId id) {

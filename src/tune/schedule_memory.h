@@ -97,6 +97,9 @@ class OrderPressure {
   OrderPressure(const ScheduleMemory& memory, ComputationId id);
   void begin(ValueIndex value);
   void end(ValueIndex value);
+  /// `of_made`, `of_read`: by how much a value that `use` makes or reads changes the holders of its buffer.
+  template <class OfMade, class OfRead>
+  Effect effect_of(const ScheduleMemory::Use& use, OfMade&& of_made, OfRead&& of_read) const;
 
   const ScheduleMemory& memory_;
   std::vector<uint8_t> alive_;    // by value
