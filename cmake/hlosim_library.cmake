@@ -57,20 +57,21 @@ endfunction()
 # Every header of ours still compiles without them (tests/CMakeLists.txt, tools.headers_compile_alone).
 option(HLOSIM_PCH "Compile the commonest headers once" ON)
 
-# hlosim_common_headers(<name> <header> <library>...): the headers that <header> includes, for hlosim_precompile().
-function(hlosim_common_headers name header)
+# hlosim_common_headers(<name> <folder> <library>...): what <folder>/<name>.h includes, for hlosim_precompile(). The
+# header goes by its name, without a path: what comes out is the same in every clone, so that they share objects.
+function(hlosim_common_headers name folder)
   if(NOT HLOSIM_PCH)
     return()
   endif()
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${name}.cc CONTENT "")
   add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/${name}.cc)
   target_link_libraries(${name} PRIVATE fmt::fmt tl::expected ${ARGN})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${folder})
   target_compile_features(${name} PRIVATE cxx_std_20)
   hlosim_compile_options(${name})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${name} PRIVATE -fPIC)
-  target_precompile_headers(${name} PRIVATE ${header})
+  target_precompile_headers(${name} PRIVATE <${name}.h>)
 endfunction()
 
 # hlosim_precompile(<target> [<name>]): the target takes the headers of hlosim_common, or of <name>.
@@ -79,7 +80,7 @@ function(hlosim_precompile target)
     return()
   endif()
   if(NOT TARGET hlosim_common)
-    hlosim_common_headers(hlosim_common ${PROJECT_SOURCE_DIR}/cmake/common_headers.h)
+    hlosim_common_headers(hlosim_common ${PROJECT_SOURCE_DIR}/cmake)
   endif()
   set(headers hlosim_common)
   if(ARGC GREATER 1)

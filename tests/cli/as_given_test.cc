@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "cli/run.h"
+#include "support/module_files.h"
 
 namespace hlosim {
 namespace {
@@ -117,27 +118,6 @@ ENTRY e {
 }
 )";
 
-/// What is in tiles of 16 rows on one device and of 8 on another: there its bitcasts move something.
-constexpr std::string_view kBitcasts = R"(HloModule bitcasts
-body {
-  a = bf16[8,1,24,640]{2,3,1,0} parameter(1)
-  b = bf16[8,1,640,24]{3,2,1,0} bitcast(a)
-  c = bf16[1,24,640]{1,0,2} parameter(0)
-  d = bf16[1,1,640,24]{3,2,1,0} bitcast(c)
-  i = s32[] parameter(2)
-  z = s32[] constant(0)
-  ROOT u = bf16[8,1,640,24]{3,2,1,0} dynamic-update-slice(b, d, i, z, z, z)
-}
-ENTRY e {
-  p = bf16[1,24,640]{1,0,2} parameter(0)
-  q = bf16[8,1,24,640]{2,3,1,0} parameter(1)
-  i = s32[] parameter(2)
-  f = bf16[8,1,640,24]{3,2,1,0} fusion(p, q, i), kind=kLoop, calls=body
-  flat = bf16[122880]{0} bitcast(f)
-  ROOT n = bf16[122880]{0} negate(flat)
-}
-)";
-
 class AsGiven : public testing::Test {
  protected:
   AsGiven() {
@@ -149,7 +129,7 @@ class AsGiven : public testing::Test {
       all << (i > 0 ? "\n// -----\n\n" : "") << texts[i];
       std::ofstream(path(fmt::format("{}.hlo", i))) << texts[i];
     }
-    std::ofstream(path("bitcasts.hlo")) << kBitcasts;
+    std::ofstream(path("bitcasts.hlo")) << test::own_module("bitcasts_by_device");
     std::ofstream(path("costs.yaml")) << "kernel: {time: 3 ms}\n";
   }
   ~AsGiven() override { fs::remove_all(folder_); }

@@ -26,31 +26,11 @@
 #include "study/accuracy.h"
 #include "study/diff.h"
 #include "study/sweep_run.h"
+#include "support/module_files.h"
 #include "support/simulations.h"
 
 namespace hlosim {
 namespace {
-
-/// In tiles of 16 rows the bitcasts move something, in those of 8 rows they don't.
-constexpr std::string_view kBitcasts = R"(HloModule bitcasts
-body {
-  a = bf16[8,1,24,640]{2,3,1,0} parameter(1)
-  b = bf16[8,1,640,24]{3,2,1,0} bitcast(a)
-  c = bf16[1,24,640]{1,0,2} parameter(0)
-  d = bf16[1,1,640,24]{3,2,1,0} bitcast(c)
-  i = s32[] parameter(2)
-  z = s32[] constant(0)
-  ROOT u = bf16[8,1,640,24]{3,2,1,0} dynamic-update-slice(b, d, i, z, z, z)
-}
-ENTRY e {
-  p = bf16[1,24,640]{1,0,2} parameter(0)
-  q = bf16[8,1,24,640]{2,3,1,0} parameter(1)
-  i = s32[] parameter(2)
-  f = bf16[8,1,640,24]{3,2,1,0} fusion(p, q, i), kind=kLoop, calls=body
-  flat = bf16[122880]{0} bitcast(f)
-  ROOT n = bf16[122880]{0} negate(flat)
-}
-)";
 
 constexpr std::string_view kPlain = R"(HloModule plain, num_partitions=4
 sum {
@@ -84,10 +64,13 @@ ENTRY e {
 }
 )";
 
+std::vector<std::string> three_modules() {
+  return {test::own_module("bitcasts_by_device"), std::string(kPlain), std::string(kScheduled)};
+}
+
 std::vector<Module> the_modules() {
   std::vector<Module> modules;
-  for (const std::string_view text : {kBitcasts, kPlain, kScheduled})
-    modules.push_back(test::module_or_fail(text));
+  for (const std::string& text : three_modules()) modules.push_back(test::module_or_fail(text));
   return modules;
 }
 
@@ -228,8 +211,9 @@ std::map<std::pair<std::string, std::string>, std::vector<double>> swept(
     const std::vector<std::string>& devices, const std::string& lower, int threads) {
   Experiment experiment;
   experiment.name = "order";
-  for (const std::string_view text : {kBitcasts, kPlain, kScheduled})
-    experiment.modules.push_back({std::string(text.substr(10, 5)), test::source_of(text)});
+  for (const std::string& text : three_modules())
+    experiment.modules.push_back(
+        {fmt::format("module_{}", experiment.modules.size()), test::source_of(text)});
   experiment.devices = devices;
   experiment.axes.push_back({SweepAxis::Kind::kKnob, "lower", {lower}});
   experiment.axes.push_back({SweepAxis::Kind::kKnob, "schedule", {"false", "true"}});
@@ -261,11 +245,11 @@ TEST(AnyOrderOfPoints, SweepsGiveTheSame) {
 TEST(AnyOrderOfPoints, MeasuredCasesGiveTheSame) {
   std::vector<MeasuredCase> cases;
   for (const char* device : {"v2", "v5e", "v7x"})
-    for (const std::string_view text : {kBitcasts, kPlain, kScheduled}) {
+    for (const std::string& text : three_modules()) {
       MeasuredCase one;
       one.id = fmt::format("{}-{}", device, cases.size());
       one.device = device;
-      one.hlo = std::string(text);
+      one.hlo = text;
       one.time_us = 1;
       cases.push_back(one);
     }

@@ -2,4 +2,4 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../../cmake/common_headers.h"
+#include "../../cmake/hlosim_common.h"
