@@ -22,13 +22,25 @@
 namespace hlosim {
 namespace {
 
-struct Row {
-  EvaluationKind kind;
+/// Functions that are there: a reference can't be null.
+struct Given {
+  constexpr Given(Evaluation (&evaluate)(EvaluateContext&),
+                  JointEvaluation (*jointly)(EvaluateContext&) = nullptr)
+      : functions{evaluate, jointly} {}
   EvaluationFunctions functions;
 };
 
+struct Row {
+  constexpr explicit Row(EvaluationKind without) : kind(without) {}
+  constexpr Row(EvaluationKind of, const Given& given)
+      : kind(of), functions(given.functions), has_functions(true) {}
+  EvaluationKind kind;
+  EvaluationFunctions functions{};
+  bool has_functions = false;
+};
+
 constexpr std::array kRows = {
-    Row{EvaluationKind::kNone, {}},
+    Row{EvaluationKind::kNone},
     Row{EvaluationKind::kCollective, {evaluate_alone, evaluate_among}},
     Row{EvaluationKind::kAllGatherStart, {evaluate_all_gather_start, evaluate_among}},
     Row{EvaluationKind::kCollectivePermute, {evaluate_permute, evaluate_permute_among}},
@@ -95,7 +107,7 @@ constexpr std::array kRows = {
 
 constexpr bool is_complete() {
   for (size_t i = 0; i < kRows.size(); ++i)
-    if (static_cast<size_t>(kRows[i].kind) != i || (i > 0 && !kRows[i].functions.evaluate)) return false;
+    if (static_cast<size_t>(kRows[i].kind) != i || kRows[i].has_functions != (i > 0)) return false;
   return kRows.size() == kEvaluationKindCount;
 }
 static_assert(is_complete(), "a row for each EvaluationKind, in the order of hlo/evaluation_kind.h");
