@@ -101,7 +101,7 @@ std::vector<InstructionId> ModuleReader::make_parameters(Scope& scope, std::span
     parameter.opcode = Opcode::kParameter;
     parameter.offset = parameter.opcode_offset = offset;
     parameter.parameter_number = static_cast<int64_t>(made.size());
-    parameter.name = unique_name(scope, fmt::format("param_{}", made.size()));
+    parameter.name = made_up_name(scope, fmt::format("param_{}", made.size()));
     parameter.shape = shape;
     made.push_back(add_instruction(scope, parameter));
   }
@@ -118,7 +118,6 @@ bool ModuleReader::wrap_async_start(Draft& draft) {
                                    "output shape, ...), but it is {}",
                                    to_text(shape)));
   Computation computation;
-  computation.name = unique_computation_name("async_computation");
   computation.offset = start.offset;
   computation.is_async_sugar = true;
   std::vector<Attr> own, wrapped_attrs;
@@ -129,8 +128,7 @@ bool ModuleReader::wrap_async_start(Draft& draft) {
   }
   if (const Attr* thread = start.find(AttrKey::kAsyncExecutionThread))
     computation.execution_thread = thread->text().substr(1, thread->text().size() - 2);
-  const ComputationId id = module_.computations.add(std::move(computation));
-  computation_names_.add(module_[id].name, id.index);
+  const ComputationId id = make_up_computation("async_computation", std::move(computation));
   Scope& inner = push_scope();
   inner.id = id;
   ShapeRef result = shape->elements[1];
@@ -146,7 +144,7 @@ bool ModuleReader::wrap_async_start(Draft& draft) {
   Draft root;
   root.instruction.opcode = draft.wrapped;
   root.instruction.offset = root.instruction.opcode_offset = start.opcode_offset;
-  root.instruction.name = unique_name(inner, to_text(draft.wrapped));
+  root.instruction.name = made_up_name(inner, to_text(draft.wrapped));
   root.instruction.shape = result;
   root.instruction.operands = module_.arena().copy(operands);
   root.instruction.attrs = module_.arena().copy(wrapped_attrs);

@@ -1,5 +1,7 @@
 #include "hlo/graph.h"
 
+#include <algorithm>
+
 namespace hlosim {
 
 std::vector<ComputationId> callees_first(const Module& module) {
@@ -38,13 +40,65 @@ std::vector<ComputationId> callees_first(const Module& module) {
   return order;
 }
 
-IdMap<InstructionId, std::vector<InstructionId>> users_of(const Module& module, ComputationId computation) {
-  IdMap<InstructionId, std::vector<InstructionId>> users(module.instructions.size());
-  for (const InstructionId id : module[computation].instructions)
-    for (const InstructionId operand : module[id].operands)
-      if (users[operand].empty() || users[operand].back() != id) users[operand].push_back(id);
-  return users;
+IdMap<ComputationId, int32_t> caller_counts(const Module& module) {
+  IdMap<ComputationId, int32_t> counts(module.computations.size());
+  for (const Computation& computation : module.computations)
+    for (const InstructionId id : computation.instructions)
+      for_each_called(module[id], [&](ComputationId callee) { ++counts[callee]; });
+  return counts;
 }
+
+Users::Users(const Module& module, ComputationId computation) {
+  const std::vector<InstructionId>& list = module[computation].instructions;
+  int32_t last = -1;
+  size_t mentions = 0;
+  for (const InstructionId id : list)
+    for (const InstructionId operand : module[id].operands) {
+      first_ = mentions++ == 0 ? operand.index : std::min(first_, operand.index);
+      last = std::max(last, operand.index);
+      used_.push_back(operand.index);
+    }
+  if (mentions == 0) return;
+  // What was added to a module lies far from the rest of its computation.
+  const size_t range = static_cast<size_t>(last - first_) + 1;
+  const bool close = range <= 4 * mentions + 64;
+  if (close) {
+    used_ = {};
+  } else {
+    std::sort(used_.begin(), used_.end());
+    used_.erase(std::unique(used_.begin(), used_.end()), used_.end());
+  }
+  const size_t rows = close ? range : used_.size();
+  begin_.assign(rows + 1, 0);
+  std::vector<InstructionId> latest(rows);  // user of each row
+  const auto for_each_use = [&](auto&& f) {
+    std::fill(latest.begin(), latest.end(), InstructionId());
+    for (const InstructionId id : list)
+      for (const InstructionId operand : module[id].operands)
+        if (InstructionId& seen = latest[row_of(operand)]; seen != id) f(row_of(operand), seen = id);
+  };
+  for_each_use([&](size_t row, InstructionId) { ++begin_[row + 1]; });
+  for (size_t row = 0; row < rows; ++row) begin_[row + 1] += begin_[row];
+  users_.resize(begin_.back());
+  std::vector<uint32_t> end(begin_.begin(), begin_.end() - 1);
+  for_each_use([&](size_t row, InstructionId user) { users_[end[row]++] = user; });
+}
+
+/// begin_.size() and more: it has none.
+size_t Users::row_of(InstructionId id) const {
+  if (used_.empty()) return static_cast<size_t>(int64_t{id.index} - first_);
+  const auto found = std::lower_bound(used_.begin(), used_.end(), id.index);
+  return found != used_.end() && *found == id.index ? static_cast<size_t>(found - used_.begin())
+                                                    : begin_.size();
+}
+
+std::span<const InstructionId> Users::operator[](InstructionId id) const {
+  const size_t row = row_of(id);
+  if (begin_.empty() || row >= begin_.size() - 1) return {};
+  return std::span(users_).subspan(begin_[row], begin_[row + 1] - begin_[row]);
+}
+
+Users users_of(const Module& module, ComputationId computation) { return Users(module, computation); }
 
 const Instruction* async_start_of(const Module& module, const Instruction& instruction) {
   const Instruction* at = &instruction;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "hlo/free_name.h"
 #include "hlo/legacy.h"
 #include "hlo/literal_reader.h"
 #include "hlo/module_reader.h"
@@ -317,12 +318,12 @@ bool ModuleReader::select_element(Scope& scope, InstructionId& id, std::string_v
   Instruction element;
   element.opcode = Opcode::kGetTupleElement;
   element.offset = element.opcode_offset = static_cast<uint32_t>(start);
-  element.name = unique_name(scope, fmt::format("{}_{}", module_.instructions[id].name, index));
+  element.name = made_up_name(scope, fmt::format("{}_{}", module_.instructions[id].name, index));
   element.shape = shape->elements[static_cast<size_t>(index)];
   element.operands = module_.arena().copy(std::span<const InstructionId>(&id, 1));
   const Attr attr = Attr::make_int(AttrKey::kIndex, index);
   element.attrs = module_.arena().copy(std::span<const Attr>(&attr, 1));
-  id = add_instruction(scope, element);
+  id = add_instruction(scope, element, true);
   scope.names.add(module_.arena().copy(std::string_view(key)), id.index);
   return true;
 }
@@ -333,9 +334,9 @@ bool ModuleReader::invent_parameter(Scope& scope, std::string_view name, ShapeRe
   parameter.offset = parameter.opcode_offset = static_cast<uint32_t>(in_.offset());
   parameter.parameter_number = static_cast<int64_t>(scope.parameters.size());
   parameter.name =
-      name.empty() ? unique_name(scope, fmt::format("param_{}", parameter.parameter_number)) : name;
+      name.empty() ? made_up_name(scope, fmt::format("param_{}", parameter.parameter_number)) : name;
   parameter.shape = with_default_layouts(shape);
-  operand_stack_.push_back(add_instruction(scope, parameter));
+  operand_stack_.push_back(add_instruction(scope, parameter, name.empty()));
   return true;
 }
 
@@ -347,7 +348,8 @@ bool ModuleReader::read_nested_operand(Scope& scope, size_t start) {
   nested.instruction.offset = static_cast<uint32_t>(start);
   const size_t operands = operand_stack_.size();
   if (!read_right_side(scope, nested, false)) return false;
-  nested.instruction.name = unique_name(scope, fmt::format("{}.anon", to_text(nested.instruction.opcode)));
+  nested.made_up = true;
+  nested.instruction.name = made_up_name(scope, fmt::format("{}.anon", to_text(nested.instruction.opcode)));
   if (!finish_instruction(scope, nested)) return false;
   operand_stack_.resize(operands);
   operand_stack_.push_back(scope.instructions.back());
@@ -375,17 +377,30 @@ bool ModuleReader::check_operand_count(const Draft& draft) {
 
 // ── Finishing ─────────────────────────────────────────────────────────────────────────────────
 
-std::string_view ModuleReader::unique_name(Scope& scope, std::string_view base) {
-  std::string name(base);
-  for (int64_t n = 1; scope.names.find(name); ++n) name = fmt::format("{}.{}", base, n);
+std::string_view ModuleReader::made_up_name(Scope& scope, std::string_view base) {
+  const std::string name =
+      free_name(base, scope.next_numbers[std::string(base)], [&](const std::string& candidate) {
+        return scope.names.find(candidate) || scope.made_up_names.find(candidate);
+      });
   return module_.arena().copy(std::string_view(name));
 }
 
-InstructionId ModuleReader::add_instruction(Scope& scope, const Instruction& instruction) {
+/// Where the text went on to give a made-up name to an instruction of its own.
+void ModuleReader::rename_made_up_instructions(Scope& scope) {
+  for (const InstructionId id : scope.made_up) {
+    std::string_view& name = module_.instructions[id].name;
+    if (!scope.names.find(name)) continue;
+    name = made_up_name(scope, name);
+    scope.made_up_names.add(name, id.index);
+  }
+}
+
+InstructionId ModuleReader::add_instruction(Scope& scope, const Instruction& instruction, bool made_up) {
   const InstructionId id = module_.instructions.add(instruction);
   module_.instructions[id].parent = scope.id;
   scope.instructions.push_back(id);
-  scope.names.add(instruction.name, id.index);
+  (made_up ? scope.made_up_names : scope.names).add(instruction.name, id.index);
+  if (made_up) scope.made_up.push_back(id);
   if (instruction.opcode == Opcode::kParameter) {
     const size_t number = static_cast<size_t>(instruction.parameter_number);
     if (number >= scope.parameters.size()) scope.parameters.resize(number + 1);
@@ -441,7 +456,7 @@ bool ModuleReader::finish_instruction(Scope& scope, Draft& draft) {
     return in_.fail_at(replication->offset,
                        fmt::format("parameter has {} leaf buffers, but parameter_replication has {} elements",
                                    leaf_count(instruction.shape), replication->ints().size()));
-  add_instruction(scope, instruction);
+  add_instruction(scope, instruction, draft.made_up);
   return true;
 }
 
@@ -450,9 +465,9 @@ bool ModuleReader::finish_instruction(Scope& scope, Draft& draft) {
 bool ModuleReader::read_computation(ComputationId& id) {
   if (in_.peek() == '{') {
     if (depth_ >= static_cast<size_t>(kMaxDepth)) return in_.fail("inline computations nest too deeply");
-    const std::string_view name = unique_computation_name("inline_computation");
-    id = begin_computation(name, in_.offset());
-    computation_names_.add(name, id.index);
+    Computation computation;
+    computation.offset = static_cast<uint32_t>(in_.offset());
+    id = make_up_computation("inline_computation", std::move(computation));
     Scope& scope = push_scope();
     scope.id = id;
     const bool outer_poison = poisoned_use_;

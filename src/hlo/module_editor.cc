@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "hlo/free_name.h"
 #include "layout/bitcast.h"
 
 namespace hlosim {
@@ -18,11 +19,9 @@ ModuleEditor::ModuleEditor(Module& module) : module_(module) {
 }
 
 std::string_view ModuleEditor::unique(std::string_view name) {
-  std::string candidate;
-  do {
-    candidate = fmt::format("{}.{}", name, next_++);
-  } while (names_.contains(candidate));
-  const std::string_view kept = module_.arena().copy(std::string_view(candidate));
+  const std::string made =
+      free_name(name, next_, [&](const std::string& candidate) { return names_.contains(candidate); });
+  const std::string_view kept = module_.arena().copy(std::string_view(made));
   names_.insert(kept);
   return kept;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "hlo/free_name.h"
 
 namespace hlosim {
 namespace {
@@ -159,6 +160,9 @@ ModuleReader::Scope& ModuleReader::push_scope() {
   if (depth_ == scopes_.size()) scopes_.emplace_back();
   Scope& scope = scopes_[depth_++];
   scope.names.clear();
+  scope.made_up_names.clear();
+  if (!scope.next_numbers.empty()) scope.next_numbers = {};
+  scope.made_up.clear();
   scope.instructions.clear();
   scope.parameters.clear();
   scope.root = {};
@@ -189,6 +193,7 @@ bool ModuleReader::read_module_body() {
 }
 
 bool ModuleReader::finish_module(ComputationId declared_entry, ComputationId last) {
+  rename_made_up_computations();
   module_.entry = declared_entry.valid() ? declared_entry : last;
   if (module_.name.empty())
     module_.name =
@@ -281,6 +286,7 @@ bool ModuleReader::read_body(Scope& scope) {
 }
 
 bool ModuleReader::finish_computation(Scope& scope, size_t end_offset) {
+  rename_made_up_instructions(scope);
   Computation& computation = module_.computations[scope.id];
   computation.instructions.assign(scope.instructions.begin(), scope.instructions.end());
   computation.parameters.assign(scope.parameters.begin(), scope.parameters.end());
@@ -335,10 +341,29 @@ void ModuleReader::recover(size_t start) {
   }
 }
 
-std::string_view ModuleReader::unique_computation_name(std::string_view base) {
-  std::string name(base);
-  for (int64_t n = 1; computation_names_.find(name); ++n) name = fmt::format("{}.{}", base, n);
-  return module_.arena().copy(std::string_view(name));
+/// `base` outlives the reader.
+ComputationId ModuleReader::make_up_computation(std::string_view base, Computation computation) {
+  const std::string name =
+      free_name(base, next_computation_numbers_[base],
+                [&](const std::string& candidate) { return computation_names_.find(candidate); });
+  computation.name = module_.arena().copy(std::string_view(name));
+  const ComputationId id = module_.computations.add(std::move(computation));
+  made_up_computations_.push_back({id, base});
+  return id;
+}
+
+/// Where the text goes on to give a made-up name to a computation of its own, all that are made up get
+/// others.
+void ModuleReader::rename_made_up_computations() {
+  const auto is_given = [&](const std::string_view name) { return computation_names_.find(name) != nullptr; };
+  if (std::none_of(made_up_computations_.begin(), made_up_computations_.end(),
+                   [&](const MadeUp& one) { return is_given(module_[one.id].name); }))
+    return;
+  next_computation_numbers_.clear();
+  for (const auto& [id, base] : made_up_computations_) {
+    const std::string name = free_name(base, next_computation_numbers_[base], is_given);
+    module_.computations[id].name = module_.arena().copy(std::string_view(name));
+  }
 }
 
 bool ModuleReader::read_single_instruction() {
@@ -357,7 +382,7 @@ bool ModuleReader::read_single_instruction() {
     return in_.fail(
         fmt::format("expects the end of the text after a single instruction, but sees {}", in_.here()));
   if (draft.instruction.name.empty())
-    draft.instruction.name = unique_name(scope, to_text(draft.instruction.opcode));
+    draft.instruction.name = made_up_name(scope, to_text(draft.instruction.opcode));
   if (!finish_instruction(scope, draft)) return false;
   scope.root = scope.instructions.back();
   scope.has_root = true;

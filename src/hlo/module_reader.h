@@ -8,6 +8,7 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -58,8 +59,11 @@ class ModuleReader final : private NameResolver {
   /// What is known while one computation is read.
   struct Scope {
     ComputationId id;
-    NameTable names;
+    NameTable names;  // that the text gives
+    NameTable made_up_names;
     std::vector<InstructionId> instructions;
+    std::vector<InstructionId> made_up;
+    std::unordered_map<std::string, int64_t> next_numbers;  // of made-up names, by base
     std::vector<InstructionId> parameters;
     InstructionId root;
     bool has_root = false;
@@ -72,6 +76,7 @@ class ModuleReader final : private NameResolver {
     Instruction instruction;
     bool is_root = false;
     bool poisoned = false;       // uses a broken instruction
+    bool made_up = false;        // the text gives it no name
     bool sugared = false;        // `<op>-start`, -update or -done
     Opcode wrapped{};            // of a sugared one
     std::string_view direction;  // of a comparison in the spelling of old texts
@@ -98,7 +103,8 @@ class ModuleReader final : private NameResolver {
   Scope& push_scope();
   void pop_scope() { --depth_; }
   void report();
-  std::string_view unique_computation_name(std::string_view base);
+  ComputationId make_up_computation(std::string_view base, Computation computation);
+  void rename_made_up_computations();
 
   // instruction_reader.cc, instruction_attributes.cc, async_sugar.cc
   bool read_name(std::string_view& name, const char* what);
@@ -129,8 +135,9 @@ class ModuleReader final : private NameResolver {
   bool wrap_async_start(Draft& draft);
   void bind_late(const Draft& draft);
   const ComputationId* called_by_sugar(Opcode wrapped, std::span<const Attr> attrs) const;
-  InstructionId add_instruction(Scope& scope, const Instruction& instruction);
-  std::string_view unique_name(Scope& scope, std::string_view base);
+  InstructionId add_instruction(Scope& scope, const Instruction& instruction, bool made_up = false);
+  std::string_view made_up_name(Scope& scope, std::string_view base);
+  void rename_made_up_instructions(Scope& scope);
 
   // NameResolver
   bool read_computation(ComputationId& id) override;
@@ -144,7 +151,14 @@ class ModuleReader final : private NameResolver {
   DiagnosticList& diagnostics_;
   ShapeReader shapes_;
   AttrReader values_;
-  NameTable computation_names_;
+  NameTable computation_names_;  // that the text gives
+  /// Computations that stand in the text without a name, and those of `<op>-start`.
+  struct MadeUp {
+    ComputationId id;
+    std::string_view base;
+  };
+  std::vector<MadeUp> made_up_computations_;
+  std::unordered_map<std::string_view, int64_t> next_computation_numbers_;  // of made-up names, by base
   std::deque<Scope> scopes_;  // by depth of inline computations; kept for reuse
   size_t depth_ = 0;
   int nesting_ = 0;

@@ -49,7 +49,7 @@ class Assigner {
   void run(ComputationId id, InstructionId loop) {
     computation_ = id;
     const std::vector<InstructionId> order = module_[id].instructions;
-    decided_ = IdMap<InstructionId, uint8_t>(module_.instructions.size());
+    decided_.resize(module_.instructions.size());  // of all computations that were gone through
     carried_ = loop.valid() ? module_[id].parameters[0] : InstructionId{};
     for (const InstructionId at : order) decide(at);
     // Fills follow their users, and so does what a loop carries.
@@ -135,7 +135,7 @@ class Assigner {
     return canonical(module_[id].shape);
   }
 
-  bool follow_user(InstructionId id, const std::vector<InstructionId>& users) {
+  bool follow_user(InstructionId id, std::span<const InstructionId> users) {
     const bool fill = role(id) == FusionRole::kFill;
     for (const InstructionId user : users) {
       const FusionRole how = role(user);
@@ -164,8 +164,7 @@ class Assigner {
   }
 
   /// Everything that is the loop's tuple gets the orders that the body has chosen for what it carries.
-  void give_carried_layouts(ComputationId id, InstructionId loop,
-                            const IdMap<InstructionId, std::vector<InstructionId>>& users) {
+  void give_carried_layouts(ComputationId id, InstructionId loop, const Users& users) {
     const ComputationId condition = module_[loop].find(AttrKey::kCondition)->computations()[0];
     const InstructionId init = module_[loop].operands[0], last = module_[id].root;
     ShapeRef shape = canonical(module_[loop].shape);
@@ -386,10 +385,14 @@ void assign_layouts(ModuleEditor& editor, const OpTable& table, const TilingPoli
       module.instructions[id].shape = assigner.canonical(module[id].shape);
   // Bodies before their loops: what they carry follows what they do with it.
   IdMap<ComputationId, InstructionId> loop_of(module.computations.size());
+  const IdMap<ComputationId, int32_t> callers = caller_counts(module);
+  const auto alone = [&](InstructionId id, AttrKey key) {
+    return callers[module[id].find(key)->computations()[0]] == 1;
+  };
   for (const FlowComputation& flow : flows)
     for (const InstructionId id : module[flow.id].instructions)
       if (module[id].find(AttrKey::kCondition) && module[id].find(AttrKey::kBody) &&
-          module[id].shape->is_tuple())
+          module[id].shape->is_tuple() && alone(id, AttrKey::kBody) && alone(id, AttrKey::kCondition))
         loop_of[module[id].find(AttrKey::kBody)->computations()[0]] = id;
   for (size_t i = flows.size(); i-- > 0;)
     if (!flows[i].is_condition) assigner.run(flows[i].id, loop_of[flows[i].id]);

@@ -12,13 +12,13 @@ namespace {
 /// Writes the fusions of a plan into the module.
 class FusionWriter {
  public:
-  FusionWriter(ModuleEditor& editor, const FusionPlan& plan)
-      : editor_(editor), module_(editor.module()), plan_(plan) {}
+  explicit FusionWriter(ModuleEditor& editor) : editor_(editor), module_(editor.module()) {}
 
-  void write(ComputationId id) {
+  void write(ComputationId id, const FusionPlan& plan) {
     computation_ = id;
-    value_ = IdMap<InstructionId, InstructionId>(module_.instructions.size());
-    for (const FusionGroup& group : plan_.groups) {
+    value_.resize(module_.instructions.size());
+    result_.clear();
+    for (const FusionGroup& group : plan.groups) {
       if (group.members.size() == 1)
         put_alone(group.members[0]);
       else
@@ -120,20 +120,18 @@ class FusionWriter {
 
   ModuleEditor& editor_;
   Module& module_;
-  const FusionPlan& plan_;
   ComputationId computation_;
-  IdMap<InstructionId, InstructionId> value_;  // what stands for an instruction of before
+  IdMap<InstructionId, InstructionId>
+      value_;  // what stands for an instruction of before; of all computations
   std::vector<InstructionId> result_;
 };
 
 }  // namespace
 
 void fuse(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device) {
-  for (const FlowComputation& flow : flow_computations(editor.module(), table)) {
-    if (flow.is_condition) continue;
-    const FusionPlan plan = plan_fusions(editor.module(), table, device, flow.id);
-    FusionWriter(editor, plan).write(flow.id);
-  }
+  FusionWriter writer(editor);
+  for (const FlowComputation& flow : flow_computations(editor.module(), table))
+    if (!flow.is_condition) writer.write(flow.id, plan_fusions(editor.module(), table, device, flow.id));
 }
 
 }  // namespace hlosim

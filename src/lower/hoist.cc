@@ -87,8 +87,7 @@ class Hoister {
   }
 
   /// The user's own value, or one made of it, is carried.
-  bool carries_on(InstructionId id, const std::set<InstructionId>& same,
-                  const IdMap<InstructionId, std::vector<InstructionId>>& users) const {
+  bool carries_on(InstructionId id, const std::set<InstructionId>& same, const Users& users) const {
     if (pays(id)) return true;
     return !users[id].empty() && std::ranges::all_of(users[id], [&](InstructionId user) {
       return same.contains(user) && carries_on(user, same, users);

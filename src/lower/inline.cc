@@ -12,11 +12,7 @@ namespace {
 class Inliner {
  public:
   Inliner(ModuleEditor& editor, const OpTable& table)
-      : editor_(editor), module_(editor.module()), table_(table), callers_(module_.computations.size()) {
-    for (const Computation& computation : module_.computations)
-      for (const InstructionId id : computation.instructions)
-        for_each_called(module_[id], [&](ComputationId called) { ++callers_[called]; });
-  }
+      : editor_(editor), module_(editor.module()), table_(table), callers_(caller_counts(module_)) {}
 
   void run(ComputationId id) {
     computation_ = id;

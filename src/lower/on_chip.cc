@@ -1,5 +1,10 @@
 #include "lower/on_chip.h"
 
+#include <algorithm>
+
+#include "hlo/graph.h"
+#include "layout/sizes.h"
+
 namespace hlosim {
 namespace {
 
@@ -19,6 +24,33 @@ OnChip on_chip_memory(const DeviceConfig& device) {
     if (one.room() > best.room()) best = one;
   }
   return best;
+}
+
+int64_t bytes_in(ShapeRef shape, int64_t space) {
+  int64_t bytes = 0;
+  for_each_leaf(shape, [&](ShapeRef leaf) {
+    if (leaf->is_array() && leaf->rank() > 0 && leaf->memory_space() == space)
+      bytes += array_size(leaf).count();
+  });
+  return bytes;
+}
+
+std::map<ComputationId, int64_t> room_in_loops(const Module& module, int64_t space, int64_t room) {
+  std::map<ComputationId, int64_t> rooms{{module.entry, room}};
+  std::vector<ComputationId> callers_first = callees_first(module);
+  std::reverse(callers_first.begin(), callers_first.end());
+  for (const ComputationId id : callers_first) {
+    const auto own = rooms.find(id);
+    if (own == rooms.end()) continue;
+    for (const InstructionId at : module[id].instructions) {
+      const Attr* body = module[at].find(AttrKey::kBody);
+      if (!body) continue;
+      const int64_t left = own->second - bytes_in(module[at].shape, space);
+      int64_t& least = rooms.try_emplace(body->computations()[0], left).first->second;
+      least = std::min(least, left);
+    }
+  }
+  return rooms;
 }
 
 bool is_on_chip(const DeviceConfig& device, int64_t space) {

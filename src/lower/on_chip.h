@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 
+#include "hlo/module.h"
 #include "model/device.h"
 
 namespace hlosim {
@@ -18,6 +20,13 @@ struct OnChip {
   int64_t room() const { return capacity - scratch; }
 };
 OnChip on_chip_memory(const DeviceConfig& device);
+
+/// Bytes of the arrays inside that live in a space; scalars are no matter.
+int64_t bytes_in(ShapeRef shape, int64_t space);
+
+/// What is left of `room` for each body of a loop, inside the entry's loops, beside the tuples that these
+/// carry in `space`. The body of several loops has the room of the one that leaves the least.
+std::map<ComputationId, int64_t> room_in_loops(const Module& module, int64_t space, int64_t room);
 
 /// Spaces with rates that are neither HBM nor the host's.
 bool is_on_chip(const DeviceConfig& device, int64_t space);

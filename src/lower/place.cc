@@ -1,6 +1,7 @@
 #include "lower/place.h"
 
 #include <algorithm>
+#include <map>
 
 #include "hlo/graph.h"
 #include "layout/sizes.h"
@@ -27,22 +28,36 @@ class Placer {
         module_(editor.module()),
         table_(table),
         space_(space),
-        takes_sliced_(takes_sliced) {}
+        takes_sliced_(takes_sliced),
+        callers_(caller_counts(module_)) {}
 
-  /// Places the values of a computation within `budget` bytes; returns how much of it is taken at most.
-  int64_t run(ComputationId id, int64_t budget) {
+  void run(ComputationId entry, int64_t room) {
+    room_ = room_in_loops(module_, space_, room);
+    place_in(entry, room);
+  }
+
+ private:
+  struct Loop {
+    InstructionId id;
+    int64_t bytes = 0;
+  };
+
+  /// Places the values of a computation within `budget` bytes; returns how much of it is taken at most. What
+  /// is the body of several loops is gone through once.
+  int64_t place_in(ComputationId id, int64_t budget) {
+    if (const auto done = taken_in_.find(id); done != taken_in_.end()) return done->second;
+    budget = std::min(budget, room_.at(id));
     std::vector<Loop> loops;
     for (const InstructionId at : std::vector<InstructionId>(module_[id].instructions))
       if (module_[at].find(AttrKey::kCondition) && module_[at].find(AttrKey::kBody)) {
-        Loop loop{
-            at,
-            2 * on_chip(module_[at].shape)};  // slices that come one iteration ahead: this one and the next
+        Loop loop{at, 2 * bytes_in(module_[at].shape,
+                                   space_)};  // slices that come one iteration ahead: this one and the next
         if (takes_sliced_) {  // inner loops first: what they want on the chip may as well come from outside
-          loop.bytes += run(called(at, AttrKey::kBody), budget - loop.bytes);
+          loop.bytes += place_in(called(at, AttrKey::kBody), budget - loop.bytes);
           loop.bytes += place_carried(id, at, budget - loop.bytes);
         } else {
           loop.bytes += place_carried(id, at, budget - loop.bytes);
-          loop.bytes += run(called(at, AttrKey::kBody), budget - loop.bytes);
+          loop.bytes += place_in(called(at, AttrKey::kBody), budget - loop.bytes);
         }
         loops.push_back(loop);
       }
@@ -71,24 +86,9 @@ class Placer {
       for (auto at = first; at != last; ++at) *at += one.bytes;
       move(one.id, users[one.id]);
     }
-    return taken.empty() ? 0 : *std::max_element(taken.begin(), taken.end());
+    return taken_in_[id] = taken.empty() ? 0 : *std::max_element(taken.begin(), taken.end());
   }
 
- private:
-  struct Loop {
-    InstructionId id;
-    int64_t bytes = 0;
-  };
-
-  /// Bytes that are there already.
-  int64_t on_chip(ShapeRef shape) const {
-    int64_t bytes = 0;
-    for_each_leaf(shape, [&](ShapeRef leaf) {
-      if (leaf->is_array() && leaf->rank() > 0 && leaf->memory_space() == space_)
-        bytes += array_size(leaf).count();
-    });
-    return bytes;
-  }
   bool is_fusion(InstructionId id) const { return table_[module_[id].opcode].has(kFusion); }
   bool is_tuple(InstructionId id) const { return hlosim::is_tuple(module_[id]); }
   bool is_element(InstructionId id) const { return is_tuple_element(module_[id]); }
@@ -99,7 +99,8 @@ class Placer {
     return is_element(id) && is_fusion(module_[id].operands[0]) ? module_[id].operands[0] : id;
   }
   bool is_kernel(InstructionId id) const {
-    return is_fusion(id) || fusion_role(table_, module_[id]) != FusionRole::kNone;
+    if (is_fusion(id)) return has_alone(id, AttrKey::kCalls);
+    return fusion_role(table_, module_[id]) != FusionRole::kNone;
   }
   /// A kernel that reads the value and doesn't write its result in its place.
   bool only_reads(InstructionId user, InstructionId value) const {
@@ -111,9 +112,11 @@ class Placer {
   ComputationId called(InstructionId id, AttrKey key) const {
     return module_[id].find(key)->computations()[0];
   }
+  /// Nothing else calls that computation: it may learn where its parameters lie.
+  bool has_alone(InstructionId id, AttrKey key) const { return callers_[called(id, key)] == 1; }
 
   /// Made by a kernel and used by kernels only.
-  bool may_move(InstructionId id, ComputationId computation, const std::vector<InstructionId>& users) const {
+  bool may_move(InstructionId id, ComputationId computation, std::span<const InstructionId> users) const {
     return made_by_kernel(id) && id != module_[computation].root && !users.empty() &&
            std::ranges::all_of(users, [&](InstructionId user) { return only_reads(user, id); });
   }
@@ -135,7 +138,7 @@ class Placer {
   }
 
   /// The value gets its home on the chip; the fusions that make and use it know.
-  void move(InstructionId id, const std::vector<InstructionId>& users) {
+  void move(InstructionId id, std::span<const InstructionId> users) {
     set_space(id, space_);
     const InstructionId made_by = maker(id);
     if (is_fusion(made_by)) {
@@ -321,9 +324,9 @@ class Placer {
     const InstructionId init = module_[loop].operands[0], last = module_[body].root;
     const InstructionId parameter = module_[body].parameters[0];
     const InstructionId condition_parameter = module_[condition].parameters[0];
-    if (!is_tuple(init) || !is_tuple(last) || users_of(module_, id)[init].size() != 1 ||
-        !only_taken_apart(id, loop) || !only_taken_apart(body, parameter) ||
-        !only_taken_apart(condition, condition_parameter))
+    if (!has_alone(loop, AttrKey::kBody) || !has_alone(loop, AttrKey::kCondition) || !is_tuple(init) ||
+        !is_tuple(last) || users_of(module_, id)[init].size() != 1 || !only_taken_apart(id, loop) ||
+        !only_taken_apart(body, parameter) || !only_taken_apart(condition, condition_parameter))
       return 0;
     std::vector<std::pair<int64_t, size_t>> sizes;
     for (size_t k = 0; k < module_[init].operands.size(); ++k) {
@@ -360,6 +363,8 @@ class Placer {
   const OpTable& table_;
   int64_t space_;
   bool takes_sliced_;  // of what loops carry, also what their bodies only take slices of
+  const IdMap<ComputationId, int32_t> callers_;
+  std::map<ComputationId, int64_t> room_, taken_in_;  // bytes, of the entry and the bodies of loops
 };
 
 }  // namespace

@@ -34,15 +34,23 @@ class Prefetcher {
         table_(table),
         memory_(device.config),
         home_(home),
-        costs_(costs) {}
+        costs_(costs),
+        callers_(caller_counts(module_)) {}
 
-  /// Returns how much of the home is taken at most.
-  int64_t run(ComputationId id, int64_t budget) {
-    order_ = module_[id].instructions;
+  void run(ComputationId entry, int64_t room) {
+    room_ = room_in_loops(module_, home_.space, room);
+    plan_and_write(entry);
+  }
+
+ private:
+  /// Returns how much of the home is taken at most. A body is planned once, however many loops have it.
+  int64_t plan_and_write(ComputationId id) {
+    if (const auto done = taken_in_.find(id); done != taken_in_.end()) return done->second;
     std::map<InstructionId, int64_t> inside;  // what loops hold besides their tuples
-    for (const InstructionId at : std::vector<InstructionId>(order_))
+    for (const InstructionId at : std::vector<InstructionId>(module_[id].instructions))
       if (const Attr* body = module_[at].find(AttrKey::kBody))
-        inside[at] = run(body->computations()[0], budget - on_chip(module_[at].shape));
+        inside[at] = plan_and_write(body->computations()[0]);
+    const int64_t budget = room_.at(id);
     order_ = module_[id].instructions;
     fetched_.clear();
     measure(id, inside);
@@ -53,24 +61,14 @@ class Prefetcher {
       if (is_kernel(order_[i])) plan_for(id, i, budget, plan);
     const int64_t most = taken_.empty() ? 0 : *std::max_element(taken_.begin(), taken_.end());
     write(id, plan);
+    taken_in_[id] = most;
     return most;
   }
 
- private:
   bool is_fusion(InstructionId id) const { return table_[module_[id].opcode].has(kFusion); }
   bool is_kernel(InstructionId id) const {
     const FusionRole role = fusion_role(table_, module_[id]);
     return is_fusion(id) || (role != FusionRole::kNone && role != FusionRole::kCopy && !module_[id].literal);
-  }
-
-  /// Bytes of the arrays inside that live in the home.
-  int64_t on_chip(ShapeRef shape) const {
-    int64_t bytes = 0;
-    for_each_leaf(shape, [&](ShapeRef leaf) {
-      if (leaf->is_array() && leaf->rank() > 0 && leaf->memory_space() == home_.space)
-        bytes += array_size(leaf).count();
-    });
-    return bytes;
   }
 
   /// Bytes taken and time that HBM is idle, step by step.
@@ -84,7 +82,7 @@ class Prefetcher {
       const InstructionId at = order_[i];
       size_t last = i;
       for (const InstructionId user : users[at]) last = std::max(last, step[user]);
-      const int64_t bytes = module_[at].find(AttrKey::kIndex) ? 0 : on_chip(module_[at].shape);
+      const int64_t bytes = module_[at].find(AttrKey::kIndex) ? 0 : bytes_in(module_[at].shape, home_.space);
       for (size_t k = i; bytes > 0 && k <= last_use(at, last, users, step); ++k) taken_[k] += bytes;
       if (const auto found = inside.find(at); found != inside.end()) taken_[i] += found->second;
       const InstructionCost& cost = costs_[at];
@@ -94,8 +92,7 @@ class Prefetcher {
   }
 
   /// Where the last use is, of elements of a tuple too.
-  size_t last_use(InstructionId id, size_t last,
-                  const IdMap<InstructionId, std::vector<InstructionId>>& users,
+  size_t last_use(InstructionId id, size_t last, const Users& users,
                   const std::map<InstructionId, size_t>& step) const {
     if (!module_[id].shape->is_tuple()) return last;
     for (const InstructionId element : users[id])
@@ -113,10 +110,11 @@ class Prefetcher {
            instruction.shape->memory_space() == kDefaultMemorySpace && id.valid();
   }
 
-  /// The kernel reads all of it, and not to change it.
+  /// The kernel reads all of it, and not to change it; it may be told where that lies.
   bool reads_whole(InstructionId kernel, size_t operand) const {
     if (!is_fusion(kernel)) return fusion_role(table_, module_[kernel]) != FusionRole::kPart;
     const ComputationId body = module_[kernel].find(AttrKey::kCalls)->computations()[0];
+    if (callers_[body] > 1) return false;
     const auto users = users_of(module_, body);
     return std::ranges::all_of(users[module_[body].parameters[operand]], [&](InstructionId user) {
       const FusionRole role = fusion_role(table_, module_[user]);
@@ -253,6 +251,8 @@ class Prefetcher {
   MemorySystem memory_;
   OnChip home_;
   const InstructionCosts& costs_;
+  const IdMap<ComputationId, int32_t> callers_;
+  std::map<ComputationId, int64_t> room_, taken_in_;  // bytes
   std::vector<InstructionId> order_;
   std::vector<int64_t> taken_, idle_;  // bytes; picoseconds
   std::set<InstructionId> fetched_;

@@ -49,7 +49,7 @@ class SliceAhead {
         .operands[static_cast<size_t>(module_[element].find(AttrKey::kIndex)->integer())];
   }
 
-  bool may_come_ahead(const Loop& loop, InstructionId id, const std::vector<InstructionId>& users) const {
+  bool may_come_ahead(const Loop& loop, InstructionId id, std::span<const InstructionId> users) const {
     const Instruction& slice = module_[id];
     if (slice.opcode != Opcode::kDynamicSlice || fusion_role(table_, slice) != FusionRole::kPart ||
         slice.shape->rank() == 0)

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "hlo/free_name.h"
 #include "hlo/graph.h"
 #include "hlo/module_reader.h"
 
@@ -27,7 +29,10 @@ class Compaction {
     made_.instructions = {};
     made_.instructions.reserve(from_.instructions.size());
     made_.computations = {};
-    for (const ComputationId id : callees_first(from_))
+    const std::vector<ComputationId> all = callees_first(from_);
+    for (const ComputationId id : all)
+      if (!from_[id].is_async_sugar) names_.insert(from_[id].name);
+    for (const ComputationId id : all)
       if (!from_[id].is_async_sugar) add_computation(id);
     made_.entry = computation_now_[from_.entry];
     std::vector<Attr> attrs(from_.attrs.begin(), from_.attrs.end());
@@ -50,7 +55,6 @@ class Compaction {
                                                 : add(with_new_ids(instruction, instruction.attrs), now);
     }
     made_.computations[now].root = now_[before.root];
-    names_.insert(before.name);
   }
 
   ComputationId begin(std::string_view name, const Computation& like) {
@@ -201,8 +205,9 @@ class Compaction {
     like.is_async_sugar = true;
     if (const Attr* thread = start.find(AttrKey::kAsyncExecutionThread))
       like.execution_thread = thread->text().substr(1, thread->text().size() - 2);
-    const ComputationId id = begin(unique("async_computation"), like);
-    names_.insert(made_[id].name);
+    const std::string name = free_name("async_computation", next_name_,
+                                       [&](const std::string_view one) { return names_.contains(one); });
+    const ComputationId id = begin(made_.arena().copy(std::string_view(name)), like);
     const std::span<const Attr> inner = with_new_ids(made_.arena().copy(attrs));
     std::span<const ShapeRef> shapes = start.shape->elements[0]->elements;
     std::vector<ShapeRef> of_call;
@@ -266,18 +271,13 @@ class Compaction {
     if (open) operation.shape = result;
   }
 
-  std::string_view unique(std::string_view base) {
-    std::string name(base);
-    for (int64_t n = 1; names_.contains(name); ++n) name = fmt::format("{}.{}", base, n);
-    return made_.arena().copy(std::string_view(name));
-  }
-
   const Module& from_;
   const OpTable& table_;
   Module made_;
   IdMap<ComputationId, ComputationId> computation_now_;
   IdMap<InstructionId, InstructionId> now_;
-  std::unordered_set<std::string_view> names_;  // of computations that are done
+  std::unordered_set<std::string_view> names_;  // of computations that the text names
+  int64_t next_name_ = 0;                       // of one that it doesn't
   std::unordered_map<ShapeRef, ShapeRef> laid_out_;
 };
 

@@ -9,8 +9,7 @@
 namespace hlosim {
 namespace {
 
-bool only_taken_apart(const Module& module, ComputationId id, InstructionId tuple) {
-  const auto users = users_of(module, id);
+bool only_taken_apart(const Module& module, ComputationId id, const Users& users, InstructionId tuple) {
   return module[id].root != tuple && std::ranges::all_of(users[tuple], [&](InstructionId user) {
            return is_tuple_element(module[user]);
          });
@@ -21,14 +20,14 @@ ComputationId called(const Instruction& loop, AttrKey key) { return loop.find(ke
 }  // namespace
 
 Loops::Loops(ModuleEditor& editor)
-    : editor_(editor), module_(editor.module()), callers_(module_.computations.size()) {
-  for (const Computation& computation : module_.computations)
-    for (const InstructionId id : computation.instructions)
-      for_each_called(module_[id], [&](ComputationId callee) { ++callers_[callee]; });
-}
+    : editor_(editor), module_(editor.module()), callers_(caller_counts(module_)) {}
 
 std::vector<Loop> Loops::changeable(ComputationId outside) const {
   std::vector<Loop> found;
+  const Users users = users_of(module_, outside);
+  const auto taken_apart = [&](ComputationId in, InstructionId tuple) {
+    return only_taken_apart(module_, in, users_of(module_, in), tuple);
+  };
   for (const InstructionId id : module_[outside].instructions) {
     const Instruction& instruction = module_[id];
     if (!instruction.find(AttrKey::kBody) || !instruction.find(AttrKey::kCondition)) continue;
@@ -45,9 +44,8 @@ std::vector<Loop> Loops::changeable(ComputationId outside) const {
     const TripCount trips = trip_count(module_, instruction);
     if (trips.known() && trips.count > 1 && callers_[loop.body] == 1 && callers_[loop.condition] == 1 &&
         instruction.shape->is_tuple() && is_tuple(module_[loop.last]) &&
-        !instruction.find(AttrKey::kFrontendAttributes) && only_taken_apart(module_, outside, id) &&
-        only_taken_apart(module_, loop.body, loop.parameter) &&
-        only_taken_apart(module_, loop.condition, loop.condition_parameter))
+        !instruction.find(AttrKey::kFrontendAttributes) && only_taken_apart(module_, outside, users, id) &&
+        taken_apart(loop.body, loop.parameter) && taken_apart(loop.condition, loop.condition_parameter))
       found.push_back(loop);
   }
   return found;

@@ -472,9 +472,15 @@ Result<void> check_calls(const Module& module) {
     const ComputationId id{static_cast<int32_t>(i)};
     const auto& [by_flow, by_fusion] = callers[id];
     if (!by_flow.valid() || !by_fusion.valid()) continue;
-    return failure(
-        fmt::format("{} is run by {} and is inside of the fusion {}: prefetches need a copy of it for each",
-                    module[id].name, module[by_flow].name, module[by_fusion].name));
+    Diagnostic shared =
+        failure(
+            fmt::format("{} is run by {} and is inside of the fusion {}: prefetches need a copy of it for "
+                        "each",
+                        module[id].name, module[by_flow].name, module[by_fusion].name))
+            .value();
+    shared.source = module.source;
+    shared.offset = module[by_fusion].offset;
+    return tl::unexpected(std::move(shared));
   }
   return {};
 }

@@ -276,7 +276,7 @@ class PlanWriter {
         in_space(elements[static_cast<size_t>(element)], model_.chip.space);
     instruction.shape = module_.shapes().tuple(elements);
   }
-  const IdMap<InstructionId, std::vector<InstructionId>>& users_in(ComputationId id) {
+  const Users& users_in(ComputationId id) {
     const auto [place, is_new] = users_.try_emplace(id);
     if (is_new) place->second = users_of(module_, id);
     return place->second;
@@ -370,7 +370,7 @@ class PlanWriter {
   int32_t cross_program_;
   std::vector<std::vector<Gap>> gaps_;
   std::map<ComputationId, int32_t> fusions_of_;
-  std::map<ComputationId, IdMap<InstructionId, std::vector<InstructionId>>> users_;
+  std::map<ComputationId, Users> users_;
   std::map<std::pair<InstructionId, InstructionId>, InstructionId> seen_;
   IdMap<InstructionId, uint8_t> gone_;  // of those that were there at first
   std::vector<uint8_t> written_;

@@ -478,7 +478,7 @@ class ModelBuilder {
   const MemorySystem memory_;
   IdMap<ComputationId, int32_t> region_of_;
   IdMap<InstructionId, int32_t> step_of_, position_of_;
-  IdMap<InstructionId, std::vector<InstructionId>> users_;
+  Users users_;
   std::vector<int32_t> called_;
   int64_t left_out_ = 0, largest_ = 0;
   int32_t passed_step_ = 0;

@@ -180,7 +180,7 @@ class ReplaceableFinder {
   PrefetchModel& model_;
   IdMap<InstructionId, int32_t> position_of_;
   IdMap<InstructionId, uint8_t> made_on_chip_;
-  IdMap<InstructionId, std::vector<InstructionId>> users_;
+  Users users_;
   std::set<InstructionId> waited_for_;
 };
 

@@ -60,8 +60,7 @@ class Stripper {
   }
 
   /// What a done, a synchronous copy or a join of slices brings elsewhere as it is; invalid: it does more.
-  InstructionId source_of_copy(InstructionId id,
-                               const IdMap<InstructionId, std::vector<InstructionId>>& users) {
+  InstructionId source_of_copy(InstructionId id, const Users& users) {
     const Instruction& instruction = module_[id];
     if (id == module_[instruction.parent].root) return {};
     if (instruction.opcode == Opcode::kCopy) {

@@ -1,5 +1,6 @@
 #include "hlo/reader.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -221,6 +222,42 @@ ENTRY e { y = f32[] constant(-1.5e3) p = f32[2,2]{1,0:T(2,2)S(1)} parameter(0), 
       EXPECT_TRUE(diagnostics.has_errors()) << text.substr(0, size);
     }
   }
+}
+
+TEST(Reader, MadeUpNamesGiveWayToThoseOfTheText) {
+  const std::string text = printed(R"(HloModule m
+ENTRY e {
+  x = f32[2] parameter(0)
+  s = ((f32[2]), f32[2], u32[]) negate-start(x)
+  inner = f32[2] call(x), to_apply={ y = f32[2] parameter(0) ROOT z = f32[2] negate(y) }
+  sum = f32[2] add(f32[2] negate(x), f32[2] negate(inner))
+  pair = (f32[2], f32[2]) tuple(sum, x)
+  one = f32[2] tanh(pair#1)
+  pair_1 = f32[2] sine(x)
+  negate.anon = f32[2] cosine(x)
+  ROOT d = f32[2] negate-done(s)
+}
+async_computation { ROOT x = f32[2] parameter(0) }
+inline_computation { ROOT x = f32[2] parameter(0) }
+)");
+  EXPECT_THAT(text, HasSubstr("%async_computation (x: f32[2])"));
+  EXPECT_THAT(text, HasSubstr("%inline_computation.1 (y: f32[2])"));
+  EXPECT_THAT(text, HasSubstr("%sum = f32[2]{0} add(%negate.anon.2, %negate.anon.1)"));
+  EXPECT_THAT(text, HasSubstr("%pair_1.1 = f32[2]{0} get-tuple-element(%pair), index=1"));
+  EXPECT_EQ(printed(text), text);
+}
+
+TEST(Reader, MadeUpNamesTakeLinearTime) {
+  // 30,000 names of one base each: seconds, if every one were looked for from the first number on.
+  std::string text = "ENTRY e { x = f32[2] parameter(0)";
+  for (int i = 0; i < 30000; ++i)
+    text += fmt::format(
+        " start{0} = ((f32[2]), f32[2]) negate-start(f32[2] negate(x)) done{0} = f32[2] "
+        "negate-done(start{0})",
+        i);
+  const std::vector<Module> modules = read_or_fail(text + "}");
+  ASSERT_EQ(modules.size(), 1u);
+  EXPECT_EQ(modules[0].computations.size(), 30001u);
 }
 
 }  // namespace
