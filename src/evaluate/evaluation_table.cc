@@ -92,7 +92,7 @@ constexpr std::array kRows = {
     Row{EvaluationKind::kScan, {evaluate_scan}},
     Row{EvaluationKind::kSelectAndScatter, {evaluate_select_and_scatter}},
     Row{EvaluationKind::kIdentityCall, {evaluate_identity_call}},
-    Row{EvaluationKind::kAllocateBufferCall, {evaluate_allocate_buffer}},
+    Row{EvaluationKind::kAllocateBufferCall, {evaluate_zeros_call}},
     Row{EvaluationKind::kConcatBitcastCall, {evaluate_concat_bitcast}},
     Row{EvaluationKind::kPadToStaticCall, {evaluate_pad_to_static}},
     Row{EvaluationKind::kSliceToDynamicCall, {evaluate_slice_to_dynamic}},

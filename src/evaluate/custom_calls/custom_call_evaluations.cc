@@ -115,12 +115,16 @@ Evaluation evaluate_called_computation(EvaluateContext& op) {
 
 // ── buffers and the device ──────────────────────────────────────
 
-Evaluation evaluate_allocate_buffer(EvaluateContext& op) {
-  if (!without_buffer(op.shape())->is_array()) return op.unsupported();
-  return [bytes = data_bytes(without_buffer(op.shape()))](Invocation& call) {
-    Array& result = call.result();
-    result.data = call.device().pool().allocate(bytes);
-    if (bytes > 0) std::memset(result.bytes(), 0, static_cast<size_t>(bytes));
+Evaluation evaluate_zeros_call(EvaluateContext& op) {
+  std::vector<int64_t> bytes;
+  for (const ShapeRef leaf : leaves_of(op.shape()))
+    bytes.push_back(without_buffer(leaf)->is_array() ? data_bytes(without_buffer(leaf)) : 0);
+  return [bytes](Invocation& call) {
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      Array& result = call.result(i);
+      result.data = call.device().pool().allocate(bytes[i]);
+      if (bytes[i] > 0) std::memset(result.bytes(), 0, static_cast<size_t>(bytes[i]));
+    }
   };
 }
 

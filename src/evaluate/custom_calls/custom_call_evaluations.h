@@ -15,8 +15,8 @@ Evaluation evaluate_identity_call(EvaluateContext& op);
 Evaluation evaluate_concat_bitcast(EvaluateContext& op);
 /// The called computation is what the call does; refused without one.
 Evaluation evaluate_called_computation(EvaluateContext& op);
-/// Zeros. XLA leaves the elements unspecified; zeros make runs repeatable.
-Evaluation evaluate_allocate_buffer(EvaluateContext& op);
+/// Zeros for each array of the result; tokens have none. What XLA leaves unspecified becomes repeatable so.
+Evaluation evaluate_zeros_call(EvaluateContext& op);
 /// (values, s32 indices): the first k of each row by the comparator over (value, value[, index, index]), by
 /// descending total order without one; the lower index first among equals.
 Evaluation evaluate_top_k_call(EvaluateContext& op);

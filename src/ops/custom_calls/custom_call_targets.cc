@@ -135,6 +135,12 @@ constexpr Target kTargets[] = {
     {"ShardBarrierTo", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
     {"__xla_internal_call_marker_*", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
     {"control_dep", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
+    {"AssumeGatherIndicesInBound", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
+    {"xla.debug.Log", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
+    // Places in the order of a TPU program, and its SparseCores' getting ready: no data.
+    {"Noop", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
+    {"PrepareAsyncCallStart", nothing, EvaluationKind::kAllocateBufferCall, LibraryCall::kNone},
+    {"PrepareAsyncCallDone", nothing, EvaluationKind::kAllocateBufferCall, LibraryCall::kNone},
     // Buffers: references, not values.
     {"AllocateBuffer", nothing, EvaluationKind::kAllocateBufferCall, LibraryCall::kNone},
     {"CreateBuffer", nothing, EvaluationKind::kNone, LibraryCall::kNone},
