@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/limits.h"
 #include "base/source.h"
 #include "dist/ranks.h"
 
@@ -28,6 +29,7 @@ struct Streams {
   Ranks& ranks;               // this process among those that were started together
   SourcePtr& standard_input;  // what `in` held, once it was read: `-` may be named twice
   Verbosity& verbosity;       // how much is said, and how
+  Limits& limits;             // what the command may take
 };
 
 struct Command {
@@ -35,7 +37,8 @@ struct Command {
   std::string_view summary;
   /// Declares options on `line`; the result runs the command once the line is parsed.
   std::function<int()> (*declare)(CommandLine& line, Streams streams);
-  bool on_ranks = false;  // several ranks share its work
+  bool on_ranks = false;      // several ranks share its work
+  bool reads_modules = true;  // and takes the options of limit_options.h
 };
 
 std::function<int()> declare_report(CommandLine& line, Streams streams);

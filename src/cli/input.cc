@@ -57,8 +57,8 @@ ModuleInput read_module_input(const std::string& path, bool parse_only, Streams 
     return input;
   }
   DiagnosticList diagnostics;
-  input.modules = parse_only ? read_modules(*source, op_table(), diagnostics)
-                             : load_modules(*source, op_table(), diagnostics);
+  input.modules = parse_only ? read_modules(*source, op_table(), diagnostics, streams.limits)
+                             : load_modules(*source, op_table(), diagnostics, streams.limits);
   size_t instructions = 0;
   for (const Module& module : input.modules) instructions += module.instructions.size();
   reading.add(fmt::format(": {} bytes, {} module{}, {} instructions", (*source)->text().size(),

@@ -26,7 +26,7 @@ constexpr Command kCommands[] = {
     {"explain", "Why an instruction takes the time it takes, number by number.", declare_explain},
     {"diff", "What changed between two modules, and what each change costs.", declare_diff},
     {"gate", "Fail when modules cost more than a baseline allows, and say why.", declare_gate},
-    {"init", "Write a commented configuration for gate.", declare_init},
+    {"init", "Write a commented configuration for gate.", declare_init, false, false},
     {"trace", "Write what runs when: for Perfetto and Chrome, or as a picture.", declare_trace},
     {"graph", "Draw a computation, or what is near an instruction; Model Explorer's files.", declare_graph},
     {"check", "Read and verify modules; report what is wrong with them.", declare_check},
@@ -43,10 +43,12 @@ constexpr Command kCommands[] = {
     {"accuracy", "Hold simulated times against measured ones.", declare_accuracy},
     {"cost", "Count flops and bytes as XLA's HloCostAnalysis does.", declare_cost},
     {"print", "Read modules and print them as HLO text.", declare_print},
-    {"layout", "Sizes, padding and offsets of arrays in tiled layouts.", declare_layout},
-    {"systolic", "Cycles of a matrix product on a systolic array of any size.", declare_systolic},
-    {"devices", "List the devices, or show one with the source of every number.", declare_devices},
-    {"ops", "List the opcodes and what is known of each.", declare_ops},
+    {"layout", "Sizes, padding and offsets of arrays in tiled layouts.", declare_layout, false, false},
+    {"systolic", "Cycles of a matrix product on a systolic array of any size.", declare_systolic, false,
+     false},
+    {"devices", "List the devices, or show one with the source of every number.", declare_devices, false,
+     false},
+    {"ops", "List the opcodes and what is known of each.", declare_ops, false, false},
 };
 
 // What commands of several words have in common.
@@ -239,7 +241,8 @@ int run(std::span<const std::string> given, std::istream& in, std::ostream& out,
         Ranks& ranks) {
   SourcePtr standard_input;
   Verbosity verbosity;
-  const Streams streams{in, out, err, ranks, standard_input, verbosity};
+  Limits limits;
+  const Streams streams{in, out, err, ranks, standard_input, verbosity, limits};
   const std::vector<std::string> line = with_command_first(given);
   const std::span<const std::string> args = line;
   const CommandMatch match = find_command(kCommands, args);

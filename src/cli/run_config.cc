@@ -11,6 +11,7 @@
 #include "cli/command_line.h"
 #include "cli/device_input.h"
 #include "cli/input.h"
+#include "cli/limit_options.h"
 #include "cli/run.h"
 #include "cli/verbosity.h"
 #include "text/text_builder.h"
@@ -192,6 +193,7 @@ std::function<int()> declare_options(const Command& command, CommandLine& declar
     declared.add_flag("--print-config",
                       "Don't run: print the options with where each comes from, the knobs, and the device");
   }
+  if (command.reads_modules) declare_limits(declared, streams.limits);
   declare_verbosity(declared, streams.verbosity);
   return action;
 }

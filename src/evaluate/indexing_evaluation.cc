@@ -62,6 +62,7 @@ struct IndexPlan {
   std::vector<IndexNumber> numbers;
   ElementType index_type{};
   int64_t vectors = 1;
+  bool in_operand = true;  // it has all that batching dimensions of the indices ask for
 };
 
 struct IndexKeys {
@@ -83,7 +84,10 @@ IndexPlan plan_indices(const OpContext& op, ShapeRef operand, ShapeRef indices, 
     VectorLoop loop{indices->dim(i), indices_strides[static_cast<size_t>(i)], 0,
                     slice_strides[plan.loops.size()]};
     for (size_t b = 0; b < paired.size(); ++b)
-      if (paired[b] == i) loop.operand_stride = operand_strides[static_cast<size_t>(batching[b])];
+      if (paired[b] == i) {
+        loop.operand_stride = operand_strides[static_cast<size_t>(batching[b])];
+        plan.in_operand &= loop.size <= operand->dim(batching[b]);
+      }
     plan.loops.push_back(loop);
     plan.vectors *= loop.size;
   }
@@ -149,6 +153,7 @@ Evaluation evaluate_gather(EvaluateContext& op) {
       op, operand, indices,
       {AttrKey::kOperandBatchingDims, AttrKey::kStartIndicesBatchingDims, AttrKey::kStartIndexMap},
       strides_of(result, offset_dims, false), window);
+  if (!plan.in_operand) return op.unsupported();
   // The window's dimensions in the result, those that are left out have size 1.
   const std::vector<int64_t> offset_strides = strides_of(result, offset_dims, true);
   std::vector<int64_t> to(window.size(), 0);
@@ -312,6 +317,7 @@ Evaluation evaluate_scatter(EvaluateContext& op) {
       op, operand, op.operand_shape(count),
       {AttrKey::kInputBatchingDims, AttrKey::kScatterIndicesBatchingDims, AttrKey::kScatterDimsToOperandDims},
       strides_of(updates, window_dims, false), window);
+  if (!plan->indices.in_operand) return op.unsupported();
   const std::vector<int64_t> operand_strides = dense_strides(operand->dimensions),
                              dense = dense_strides(window);
   std::vector<ElementType> given, wanted;

@@ -97,7 +97,7 @@ void threefry_pairs(uint64_t key, uint64_t counter, int64_t count, std::byte* ou
   });
 }
 
-Evaluation threefry_evaluation(ShapeRef bits, bool gives_state) {
+Evaluation threefry_evaluation(int64_t state_words, ShapeRef bits, bool gives_state) {
   const int64_t width = byte_width(bits->element_type), count = bits->element_count();
   const SplitShape split = split_shape(bits->dimensions);
   return [=](Invocation& call) {
@@ -111,17 +111,16 @@ Evaluation threefry_evaluation(ShapeRef bits, bool gives_state) {
       });
     if (!gives_state) return;
     uint64_t* state = call.out<uint64_t>(0);
-    state[0] = key;
+    std::copy_n(call.in<uint64_t>(0), state_words, state);  // what is behind the counter stays
     state[1] = counter + static_cast<uint64_t>(width == 8 ? count : split.counters());
   };
 }
 
-Evaluation philox_evaluation(ShapeRef state_shape, ShapeRef bits, bool gives_state) {
+Evaluation philox_evaluation(int64_t state_words, ShapeRef bits, bool gives_state) {
   const int64_t width = byte_width(bits->element_type), count = bits->element_count();
-  const bool has_high_word = state_shape->dim(0) == 3;
+  const bool has_high_word = state_words >= 3;
   return [=](Invocation& call) {
-    const uint64_t* old = call.in<uint64_t>(0);
-    const uint64_t key = old[0];
+    const uint64_t *old = call.in<uint64_t>(0), key = old[0];
     // Of a state of two words the key is also the counter's high half.
     const std::array<uint64_t, 2> counter = {old[1], has_high_word ? old[2] : key};
     philox_bits(key, counter, count, width, call.make_result(gives_state ? 1 : 0).bytes());
@@ -129,7 +128,7 @@ Evaluation philox_evaluation(ShapeRef state_shape, ShapeRef bits, bool gives_sta
     const int64_t words = width == 8 ? 2 * count : count;
     const auto next = advanced(counter, static_cast<uint64_t>((words + 3) / 4));
     uint64_t* state = call.out<uint64_t>(0);
-    state[0] = key;
+    std::copy_n(old, state_words, state);
     state[1] = next[0];
     if (has_high_word) state[2] = next[1];
   };
@@ -145,10 +144,9 @@ Evaluation evaluate_rng_bit_generator(EvaluateContext& op) {
   const int width = bit_width(bits->element_type);
   const bool has_bits = !is_complex(bits->element_type) && !is_pred(bits->element_type) && width >= 8;
   const bool three_fry = op.text(AttrKey::kAlgorithm) == "rng_three_fry";
-  const bool has_state = state->element_type == ElementType::kU64 && state->rank() == 1 &&
-                         (state->dim(0) == 2 || (state->dim(0) == 3 && !three_fry));
+  const bool has_state = state->element_type == ElementType::kU64 && state->rank() == 1 && state->dim(0) >= 2;
   if (!has_bits || !has_state) return op.unsupported();
-  return three_fry ? threefry_evaluation(bits, gives_state) : philox_evaluation(state, bits, gives_state);
+  return (three_fry ? threefry_evaluation : philox_evaluation)(state->dim(0), bits, gives_state);
 }
 
 // ── rng ─────────────────────────────────────────────────────────

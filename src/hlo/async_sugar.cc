@@ -8,6 +8,34 @@
 #include "hlo/module_reader.h"
 
 namespace hlosim {
+namespace {
+
+/// Aliases of `<op>-start` name parts of its own shape, ((operands …), result, …), or parts of the result of
+/// the operation that it wraps: the former for all.
+Attr with_indices_of_start(const Attr& attr, ShapeRef start, std::span<const ShapeRef> operands,
+                           ShapeRef result, Arena& arena) {
+  const std::span<Alias> aliases = arena.copy(attr.aliases());
+  for (Alias& alias : aliases) {
+    if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(operands.size())) continue;
+    const ShapeRef operand = subshape(operands[static_cast<size_t>(alias.parameter)], alias.parameter_index);
+    const auto is_like_operand = [&](ShapeRef output) {
+      return operand && output && compatible(operand, output);
+    };
+    const std::span<const int64_t> index = alias.output_index;
+    const bool names_result = !index.empty() && index[0] == 1;
+    if (is_like_operand(names_result ? subshape(result, index.subspan(1)) : subshape(start, index)) ||
+        !is_like_operand(subshape(result, index)))
+      continue;
+    std::vector<int64_t> of_start = {1};
+    of_start.insert(of_start.end(), index.begin(), index.end());
+    alias.output_index = arena.copy(of_start);
+  }
+  Attr changed = Attr::make_list<Alias>(attr.key, attr.syntax, aliases);
+  changed.offset = attr.offset;
+  return changed;
+}
+
+}  // namespace
 
 bool is_shared_with_wrapped(AttrKey key) {
   return key == AttrKey::kMetadata || key == AttrKey::kOrigin || key == AttrKey::kFrontendAttributes ||
@@ -140,6 +168,9 @@ bool ModuleReader::wrap_async_start(Draft& draft) {
       parameters.push_back(module_[parameter].shape);
     result = module_.root(*callee).shape;
   }
+  for (Attr& attr : own)
+    if (attr.key == AttrKey::kOutputToOperandAliasing)
+      attr = with_indices_of_start(attr, shape, parameters, result, module_.arena());
   const std::vector<InstructionId> operands = make_parameters(inner, parameters, start.opcode_offset);
   Draft root;
   root.instruction.opcode = draft.wrapped;

@@ -492,6 +492,10 @@ bool ModuleReader::read_computation(ComputationId& id) {
     return in_.fail_at(start, fmt::format("computation does not exist: {}", shown(name)),
                        did_you_mean(name, names));
   }
+  if (*known == kPoisoned) {
+    poisoned_use_ = true;
+    return false;
+  }
   id = ComputationId{*known};
   return true;
 }

@@ -232,7 +232,7 @@ bool scan_tile_assignment(Cursor& in) {
     if (!in.integer(device, "a device number")) return false;
     ++count;
     const size_t before = in.offset();
-    if (in.eat(',') && Cursor::is_digit(in.peek())) continue;
+    if (in.eat(',') && (Cursor::is_digit(in.peek()) || in.peek() == '-')) continue;
     in.seek(before);
     break;
   }

@@ -277,7 +277,7 @@ ShapeRef read_shape_before_value(Cursor& in, Module& module, ShapeReader& shapes
   }
   const size_t close = in.text().find(']', start);
   if (close != std::string_view::npos && in.raw() != '(') {
-    ShapeReader bare(module.shapes(), in.text().substr(0, close + 1));
+    ShapeReader bare(module.shapes(), in.text().substr(0, close + 1), shapes.most_dimensions());
     position = start;
     if (const ShapeRef without_layout = bare.read(position)) {
       in.seek(position);

@@ -50,13 +50,13 @@ AttrIndex::AttrIndex(const OpTable& table) {
 }
 
 ModuleReader::ModuleReader(const SourcePtr& source, size_t begin, size_t end, const OpTable& table,
-                           const AttrIndex& attrs, DiagnosticList& diagnostics)
+                           const AttrIndex& attrs, DiagnosticList& diagnostics, const Limits& limits)
     : source_(source),
       in_(source->text(), begin, end),
       table_(table),
       attr_index_(attrs),
       diagnostics_(diagnostics),
-      shapes_(module_.shapes(), source->text().substr(0, end)),
+      shapes_(module_.shapes(), source->text().substr(0, end), limits.rank),
       values_(in_, module_, shapes_, *this) {
   module_.source = source;
 }
@@ -252,7 +252,7 @@ bool ModuleReader::read_computation(bool& is_entry, ComputationId& id) {
     if (!in_.string(thread)) return false;
     computation.execution_thread = thread.substr(1, thread.size() - 2);
   }
-  if (!computation_names_.add(name, id.index)) {
+  if (!computation_names_.add(name, scope.broken ? kPoisoned : id.index)) {
     in_.fail_at(start, fmt::format("computation {} already exists", name));
     report();
   }

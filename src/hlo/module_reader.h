@@ -2,7 +2,7 @@
 //
 // After an error inside an instruction the reader goes on at the next line that looks like one, so
 // that one run reports several errors. The name of a broken instruction stays known, as "poisoned":
-// what uses it is broken too, but not reported.
+// what uses it is broken too, but not reported; and so with a computation that has broken instructions.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/source.h"
 #include "hlo/attr_reader.h"
 #include "hlo/cursor.h"
@@ -45,7 +46,7 @@ bool is_shared_with_wrapped(AttrKey key);
 class ModuleReader final : private NameResolver {
  public:
   ModuleReader(const SourcePtr& source, size_t begin, size_t end, const OpTable& table,
-               const AttrIndex& attrs, DiagnosticList& diagnostics);
+               const AttrIndex& attrs, DiagnosticList& diagnostics, const Limits& limits);
 
   /// Reads one module; false when it has errors. Afterwards offset() is behind it.
   bool read();

@@ -53,7 +53,8 @@ std::string foreign_kind(std::string_view text) {
 
 }  // namespace
 
-std::vector<Module> read_modules(const SourcePtr& source, const OpTable& table, DiagnosticList& diagnostics) {
+std::vector<Module> read_modules(const SourcePtr& source, const OpTable& table, DiagnosticList& diagnostics,
+                                 const Limits& limits) {
   std::vector<Module> modules;
   const auto complain = [&](size_t offset, std::string message, std::string hint) {
     Diagnostic diagnostic;
@@ -79,7 +80,7 @@ std::vector<Module> read_modules(const SourcePtr& source, const OpTable& table, 
       Cursor look(source->text(), at, piece.end);
       if (look.at_end() && !look.failed()) break;
       any = true;
-      ModuleReader reader(source, at, piece.end, table, attrs, diagnostics);
+      ModuleReader reader(source, at, piece.end, table, attrs, diagnostics, limits);
       const bool ok = reader.read();
       at = reader.offset();
       if (ok) modules.push_back(reader.take());

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
 
+#include "base/saturating.h"
 #include "base/text.h"
 #include "hlo/replica_groups.h"
 
@@ -240,12 +242,125 @@ class ShardingReader {
   std::vector<int64_t> devices_;
 };
 
-}  // namespace
-
-Result<std::vector<Sharding>> read_sharding(std::string_view text, size_t leaves) {
-  std::string plain(text);  // without the comments that count the leaves
+/// Without the comments that count the leaves.
+std::string without_comments(std::string_view text) {
+  std::string plain(text);
   for (size_t at = 0; (at = plain.find("/*", at)) != std::string::npos;)
     plain.erase(at, std::min(plain.find("*/", at), plain.size() - 2) + 2 - at);
+  return plain;
+}
+
+// ── does it fit a shape? ────────────────────────────────────────
+
+/// What of one sharding decides where it fits.
+struct Cut {
+  bool tiled = false;           // cuts something at all
+  size_t dimensions = 0;        // of the array that it is for, if tiled
+  std::vector<int64_t> listed;  // device numbers
+};
+
+int64_t product(std::span<const int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, saturating_multiply);
+}
+
+/// By named axes: dimensions without an axis are whole, and a sharding of nothing else is one of copies.
+Cut mesh_cut(std::string_view text) {
+  Cut cut;
+  if (std::string_view device = text; take(device, "maximal_mesh[device_id="))
+    cut.listed = numbers(device, "]").value_or(cut.listed);
+  const std::vector<std::string_view> parts = split(text, ',');
+  for (const std::string_view part : std::span(parts).subspan(1)) {
+    if (!part.starts_with("[") || part.size() < 2) continue;
+    const std::vector<std::string_view> dimensions = split(part.substr(1, part.size() - 2), ',');
+    cut.dimensions = dimensions.size();
+    for (const std::string_view dimension : dimensions) {
+      const std::vector<std::string_view> axes = split(inside(dimension).value_or(""), ',');
+      cut.tiled |= std::any_of(axes.begin(), axes.end(), [](std::string_view axis) { return axis != "?"; });
+    }
+  }
+  return cut;
+}
+
+/// The tiles of `devices=`, the last of them for subgroups of the given types. Where the data dimensions hold
+/// one tile and all subgroups are of one type, nothing is cut.
+void add_tiles(std::span<const int64_t> tiles, std::span<const std::string_view> subgroups, Cut& cut) {
+  if (subgroups.size() > tiles.size()) return;
+  const std::span<const int64_t> data = tiles.first(tiles.size() - subgroups.size());
+  const bool one_type =
+      std::adjacent_find(subgroups.begin(), subgroups.end(), std::not_equal_to<>()) == subgroups.end();
+  cut.tiled = product(tiles) > 1 && (product(data) > 1 || !one_type);
+  cut.dimensions = data.size();
+}
+
+Cut cut_of(std::string_view text) {
+  if (text.starts_with("mesh[") || text.starts_with("maximal_mesh[")) return mesh_cut(text);
+  Cut cut;
+  std::vector<int64_t> tiles;
+  std::vector<std::string_view> subgroups;
+  for (const std::string_view word : split(text, ' ')) {
+    std::string_view rest = word;
+    if (take(rest, "device=")) {
+      cut.listed = numbers(rest, "").value_or(cut.listed);
+    } else if (take(rest, "devices=[")) {
+      tiles = numbers(rest, "]").value_or(tiles);
+      if (!rest.starts_with("<=")) cut.listed = numbers(rest, "").value_or(cut.listed);
+    } else if (word == "last_tile_dim_replicate") {
+      subgroups = {"replicated"};
+    } else if (take(rest, "last_tile_dims={")) {
+      subgroups = split(rest.substr(0, rest.size() - 1), ',');
+    }
+  }
+  if (!tiles.empty()) add_tiles(tiles, subgroups, cut);
+  return cut;
+}
+
+std::string devices_misfit(std::string_view text, std::vector<int64_t> devices) {
+  std::sort(devices.begin(), devices.end());
+  if (!devices.empty() && devices.front() < 0)
+    return fmt::format("{{{}}} names device {}", shown(text), devices.front());
+  if (const auto twice = std::adjacent_find(devices.begin(), devices.end()); twice != devices.end())
+    return fmt::format("{{{}}} names device {} more than once", shown(text), *twice);
+  return {};
+}
+
+std::string leaf_misfit(std::string_view text, const Cut& cut, ShapeRef leaf) {
+  if (!cut.tiled || cut.dimensions == leaf->dimensions.size()) return {};
+  return fmt::format("{{{}}} cuts {} dimension{}, but {} has {}", shown(text), cut.dimensions,
+                     cut.dimensions == 1 ? "" : "s", to_text_without_layout(leaf), leaf->dimensions.size());
+}
+
+}  // namespace
+
+std::string sharding_misfit(std::string_view text, ShapeRef shape) {
+  if (shape->is_token()) return {};
+  const std::string plain = without_comments(text);
+  const std::string_view content = inside(plain).value_or("");
+  const bool is_tuple = content.empty() || content.starts_with("{");
+  if (is_tuple && !shape->is_tuple())
+    return fmt::format("a tuple of shardings for {}, which is no tuple", to_text_without_layout(shape));
+  const std::vector<std::string_view> singles =
+      is_tuple ? split(content, ',') : std::vector<std::string_view>{content};
+  std::vector<ShapeRef> leaves;
+  for_each_leaf(shape, [&](ShapeRef leaf) { leaves.push_back(leaf); });
+  if (leaves.empty() && singles.size() == 1) return {};  // XLA lets the empty tuple have one
+  if (is_tuple && singles.size() != leaves.size())
+    return fmt::format("{} shardings for the {} arrays of {}", singles.size(), leaves.size(),
+                       to_text_without_layout(shape));
+  std::string misfit;
+  size_t next = 0;  // of the leaves
+  for (const std::string_view single : singles) {
+    const std::string_view text_of_one = is_tuple ? inside(single).value_or(single) : single;
+    const Cut cut = cut_of(text_of_one);
+    misfit = devices_misfit(text_of_one, cut.listed);
+    for (const size_t end = is_tuple ? next + 1 : leaves.size(); misfit.empty() && next < end; ++next)
+      misfit = leaf_misfit(text_of_one, cut, leaves[next]);
+    if (!misfit.empty()) break;
+  }
+  return misfit;
+}
+
+Result<std::vector<Sharding>> read_sharding(std::string_view text, size_t leaves) {
+  const std::string plain = without_comments(text);
   const auto content = inside(plain);
   if (!content) return failure(fmt::format("the sharding {} is not understood", shown(text)));
   std::vector<std::string_view> singles{*content};

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/source.h"
+#include "layout/shape.h"
 
 namespace hlosim {
 
@@ -27,5 +29,10 @@ struct Sharding {
 /// One per leaf, when the text has one for all or one for each. Errors (without a place): a text that is none
 /// of these, counts that do not fit together, tiles of partial sums.
 Result<std::vector<Sharding>> read_sharding(std::string_view text, size_t leaves);
+
+/// Why the sharding can't be one of `shape`; empty: it can. Either one for all leaves or one for each; tiles
+/// cut each dimension of an array; device numbers are not negative, each stands once. How many devices there
+/// are makes no difference.
+std::string sharding_misfit(std::string_view text, ShapeRef shape);
 
 }  // namespace hlosim

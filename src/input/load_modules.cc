@@ -6,10 +6,11 @@
 
 namespace hlosim {
 
-std::vector<Module> load_modules(const SourcePtr& source, const OpTable& table, DiagnosticList& findings) {
-  std::vector<Module> modules = read_modules(source, table, findings);
+std::vector<Module> load_modules(const SourcePtr& source, const OpTable& table, DiagnosticList& findings,
+                                 const Limits& limits) {
+  std::vector<Module> modules = read_modules(source, table, findings, limits);
   for (Module& module : modules)
-    if (verify(module, table, findings)) check_module_rules(module, table, findings);
+    if (verify(module, table, findings, limits)) check_module_rules(module, table, findings);
   return modules;
 }
 

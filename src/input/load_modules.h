@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "base/limits.h"
 #include "base/source.h"
 #include "hlo/module.h"
 #include "hlo/op_def.h"
@@ -15,6 +16,7 @@ namespace hlosim {
 
 /// Reads the modules of a text, verifies them and checks the rules across their instructions
 /// (modules/module_rules.h). All of them are verified only where `findings` gets no errors.
-std::vector<Module> load_modules(const SourcePtr& source, const OpTable& table, DiagnosticList& findings);
+std::vector<Module> load_modules(const SourcePtr& source, const OpTable& table, DiagnosticList& findings,
+                                 const Limits& limits = {});
 
 }  // namespace hlosim

@@ -126,7 +126,7 @@ struct ShapePool::Tables {
   Arena arena;
   InternTable<Shape> shapes;
   InternTable<Layout> layouts;
-  std::vector<const Layout*> default_layouts;
+  std::vector<const Layout*> default_layouts;  // by rank; null: not asked for yet
 };
 
 ShapePool::ShapePool() : tables_(std::make_unique<Tables>()) {}
@@ -243,14 +243,14 @@ const Layout* ShapePool::layout(const Layout& key) {
 
 const Layout* ShapePool::default_layout(int64_t rank) {
   auto& known = tables_->default_layouts;
-  while (static_cast<int64_t>(known.size()) <= rank) {
-    std::vector<int64_t> order(known.size());
-    std::iota(order.rbegin(), order.rend(), 0);
-    Layout key;
-    key.minor_to_major = order;
-    known.push_back(layout(key));
-  }
-  return known[static_cast<size_t>(rank)];
+  const auto at = static_cast<size_t>(rank);
+  if (at >= known.size()) known.resize(at + 1, nullptr);
+  if (known[at]) return known[at];
+  std::vector<int64_t> order(at);
+  std::iota(order.rbegin(), order.rend(), 0);
+  Layout key;
+  key.minor_to_major = order;
+  return known[at] = layout(key);
 }
 
 ShapeRef ShapePool::with_layout(ShapeRef shape, const Layout* layout) {

@@ -75,8 +75,12 @@ struct ShapeReader::LayoutParts {
   Layout layout;
 };
 
-ShapeReader::ShapeReader(ShapePool& pool, std::string_view text)
-    : pool_(pool), begin_(text.data()), end_(text.data() + text.size()), p_(begin_) {}
+ShapeReader::ShapeReader(ShapePool& pool, std::string_view text, int64_t most_dimensions)
+    : pool_(pool),
+      begin_(text.data()),
+      end_(text.data() + text.size()),
+      p_(begin_),
+      most_dimensions_(most_dimensions) {}
 
 ShapeRef ShapeReader::read(size_t& position) {
   p_ = begin_ + std::min(position, static_cast<size_t>(end_ - begin_));
@@ -190,6 +194,8 @@ ShapeRef ShapeReader::read_new_array() {
     if (type == ElementType::kInvalid)
       return fail(fmt::format("{}[] has no dimensions, saw {}", word, seen())), nullptr;
     do {
+      if (static_cast<int64_t>(dimensions.size()) >= most_dimensions_)
+        return fail(too_many_dimensions(most_dimensions_), kMoreDimensions), nullptr;
       int64_t size = Shape::kUnbounded;
       bool is_dynamic = true;
       if (!eat('?')) {
@@ -435,6 +441,10 @@ bool ShapeReader::fail(std::string message, std::string hint) {
 }
 
 // -- free functions ---------------------------------------------------------------------------------
+
+std::string too_many_dimensions(int64_t most) {
+  return fmt::format("an array of more than {} dimensions", most);
+}
 
 bool looks_like_shape(std::string_view text, size_t position) {
   const char* end = text.data() + text.size();

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@
 
 namespace hlosim {
 
+inline constexpr int64_t kAnyRank = std::numeric_limits<int64_t>::max();
+
 /// How deep tuples may nest.
 inline constexpr size_t kMaxShapeDepth = 8192;
 
@@ -30,13 +33,15 @@ inline constexpr size_t kMaxShapeDepth = 8192;
 /// recognised by their text and not taken apart a second time.
 class ShapeReader {
  public:
-  /// Requires: pool and the bytes of `text` outlive the reader.
-  ShapeReader(ShapePool& pool, std::string_view text);
+  /// Requires: pool and the bytes of `text` outlive the reader. Arrays of more than `most_dimensions` are an
+  /// error.
+  ShapeReader(ShapePool& pool, std::string_view text, int64_t most_dimensions = kAnyRank);
 
   /// The shape at `position` (leading blanks allowed); moves `position` behind its last character.
   /// On failure: null, `position` unchanged, and the three functions below say why.
   ShapeRef read(size_t& position);
 
+  int64_t most_dimensions() const { return most_dimensions_; }
   /// "expected primitive type, saw 'g32'"
   const std::string& error() const { return error_; }
   /// What would be right; may be empty.
@@ -78,6 +83,7 @@ class ShapeReader {
   const char* begin_;
   const char* end_;
   const char* p_;
+  int64_t most_dimensions_;
   std::vector<ShapeRef> pending_;  // elements of the tuples that are still open
   std::vector<Known> known_;       // direct-mapped by hash of the text
   size_t arrays_read_ = 0;
@@ -85,6 +91,10 @@ class ShapeReader {
   std::string hint_;
   size_t error_position_ = 0;
 };
+
+/// What is wrong with an array of more than `most` dimensions, and how to read it nevertheless.
+std::string too_many_dimensions(int64_t most);
+inline constexpr const char* kMoreDimensions = "--max-rank=N takes arrays of up to N";
 
 /// Whether a shape can start at `position`: `(`, a primitive type word that is not followed by `:`
 /// or `=` (then it is a name), or `b` before `(`.

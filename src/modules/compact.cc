@@ -93,7 +93,7 @@ class Compaction {
     }
     instruction.attrs = with_new_ids(attrs);
     instruction.shape = laid_out(before.shape);
-    if (table_[instruction.opcode].has(kDerivedShape)) derive_shape(instruction);
+    if (follows_operands(table_[instruction.opcode])) derive_shape(instruction);
     if (before.literal) instruction.literal = with_shape(before.literal, instruction.shape);
     return instruction;
   }
@@ -138,6 +138,9 @@ class Compaction {
   }
 
   /// What is declared otherwise is what the operands give (OpTrait).
+  static bool follows_operands(const OpDef& def) {
+    return def.has(kDerivedShape) || def.rules.value == ValueRule::kTuple;
+  }
   void derive_shape(Instruction& instruction) {
     OpContext op(made_, instruction, table_, nullptr);
     const ShapeRef inferred = op.def().infer_shape(op);

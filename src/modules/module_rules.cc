@@ -21,6 +21,13 @@ class ModuleRules {
       : module_(module), table_(table), diagnostics_(diagnostics) {}
 
   void run() {
+    graph_rules();
+    // Last: a chain that breaks off in a tuple is found before the tuple's shape, as by XLA.
+    for (const Instruction& instruction : module_.instructions) tuple(instruction);
+  }
+
+ private:
+  void graph_rules() {
     bool has_async = false, has_fusions = false, has_buffers = false;
     for (const Instruction& instruction : module_.instructions) {
       const OpDef& def = table_[instruction.opcode];
@@ -42,7 +49,6 @@ class ModuleRules {
     if (has_buffers) check_buffers(module_, users, diagnostics_);
   }
 
- private:
   template <class... Args>
   void error(uint32_t offset, fmt::format_string<Args...> format, Args&&... args) {
     Diagnostic diagnostic;
@@ -50,6 +56,20 @@ class ModuleRules {
     diagnostic.source = module_.source;
     diagnostic.offset = offset;
     diagnostics_.add(std::move(diagnostic));
+  }
+
+  /// A tuple is declared as what its operands are. Requires: it has as many elements.
+  void tuple(const Instruction& instruction) {
+    if (op_rules(instruction).value != ValueRule::kTuple) return;
+    const auto elements = instruction.shape->elements;
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const ShapeRef operand = module_[instruction.operands[i]].shape;
+      if (compatible(operand, elements[i])) continue;
+      error(instruction.opcode_offset, "{}: element {} of the declared shape is {}, but operand {} is {}",
+            to_text(instruction.opcode), i, to_text_without_layout(elements[i]), i,
+            to_text_without_layout(operand));
+      return;
+    }
   }
 
   /// origin names one value per leaf of the shape.
@@ -116,7 +136,8 @@ class ModuleRules {
     }
   }
 
-  /// Host transfers of one channel are the same but for their operands.
+  /// Host transfers of one channel are the same but for their operands, and for what says nothing of the
+  /// transfer itself.
   void host_channels() {
     std::map<int64_t, const Instruction*> first_of;
     for (const Instruction& transfer : module_.instructions) {
@@ -140,6 +161,10 @@ class ModuleRules {
     if (a.opcode != b.opcode || a.shape != b.shape || a.operands.size() != b.operands.size()) return false;
     for (size_t i = 0; i < a.operands.size(); ++i)
       if (module_[a.operands[i]].shape != module_[b.operands[i]].shape) return false;
+    for (const AttrKey key : {AttrKey::kSharding, AttrKey::kFrontendAttributes, AttrKey::kBackendConfig}) {
+      const Attr *of_a = a.find(key), *of_b = b.find(key);
+      if ((of_a ? of_a->text() : "") != (of_b ? of_b->text() : "")) return false;
+    }
     return true;
   }
 

@@ -23,7 +23,7 @@ bool require_parameters(OpContext& op, int constraint, ComputationId called, int
   return true;
 }
 
-bool require_aliases(OpContext& op, int constraint, bool ignore_buffer) {
+bool require_aliases(OpContext& op, int constraint, AliasShapes shapes) {
   const Attr* attr = op.find(AttrKey::kOutputToOperandAliasing);
   if (!attr) return true;
   for (const Alias& alias : attr->aliases()) {
@@ -40,8 +40,9 @@ bool require_aliases(OpContext& op, int constraint, bool ignore_buffer) {
                list_text(operand ? alias.output_index : alias.parameter_index));
       return false;
     }
-    if (ignore_buffer) operand = without_buffer(operand), output = without_buffer(output);
-    if (compatible(operand, output)) continue;
+    if (shapes == AliasShapes::kEqualButForBuffers)
+      operand = without_buffer(operand), output = without_buffer(output);
+    if (shapes == AliasShapes::kAny || compatible(operand, output)) continue;
     op.error(constraint, "output_to_operand_aliasing joins output {} and operand {}, whose shapes differ",
              text_of(output), text_of(operand));
     return false;

@@ -10,9 +10,13 @@ bool require_parameters(OpContext& op, int constraint, ComputationId called, int
                         int64_t count);
 
 /// Each entry of output_to_operand_aliasing names an operand, an index in it and an index in the result,
-/// and both have the same shape, layouts and dynamic sizes aside; a buffer and its array count as the same
-/// if `ignore_buffer`.
-bool require_aliases(OpContext& op, int constraint, bool ignore_buffer);
+/// and both have the same shape, layouts and dynamic sizes aside.
+enum class AliasShapes : uint8_t {
+  kEqual,
+  kEqualButForBuffers,  // a buffer and its array count as the same
+  kAny,
+};
+bool require_aliases(OpContext& op, int constraint, AliasShapes shapes);
 
 /// Does `part`, what an async operation has bound of a tuple so far, begin `whole`? Each of its elements is
 /// that of `whole`; nothing bound, `()`, begins anything.

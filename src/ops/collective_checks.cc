@@ -67,23 +67,24 @@ bool require_declared_total(OpContext& op, GroupMode mode, int64_t total) {
   return false;
 }
 
+bool is_offset(ShapeRef shape) { return shape->is_array() && is_integer(shape->element_type); }
+
 /// One offset per dimension of `buffer`, or a tuple of such tuples.
 bool require_offsets(OpContext& op, ShapeRef buffer, ShapeRef offsets) {
-  const auto count = [&](ShapeRef tuple) {
-    return !buffer->is_array() || static_cast<int64_t>(tuple->elements.size()) == buffer->rank();
+  const auto offsets_fit = [&](ShapeRef tuple) {
+    return std::all_of(tuple->elements.begin(), tuple->elements.end(), is_offset) &&
+           (!buffer->is_array() || static_cast<int64_t>(tuple->elements.size()) == buffer->rank());
   };
   bool fits = offsets->is_tuple();
   if (fits) {
     const auto& elements = offsets->elements;
-    const bool arrays =
-        std::all_of(elements.begin(), elements.end(), [](ShapeRef s) { return s->is_array(); });
     const bool tuples =
         std::all_of(elements.begin(), elements.end(), [](ShapeRef s) { return s->is_tuple(); });
-    fits = (tuples && !elements.empty()) ? std::all_of(elements.begin(), elements.end(), count)
-                                         : arrays && count(offsets);
+    fits = (tuples && !elements.empty()) ? std::all_of(elements.begin(), elements.end(), offsets_fit)
+                                         : offsets_fit(offsets);
   }
   if (!fits)
-    op.error(0, "offsets {} do not fit the buffer {}, expected a scalar per dimension", text_of(offsets),
+    op.error(0, "offsets {} do not fit the buffer {}, expected an integer per dimension", text_of(offsets),
              text_of(buffer));
   return fits;
 }
@@ -136,7 +137,6 @@ int64_t declared_group_size(const OpContext& op) {
 bool require_groups(OpContext& op, GroupSizes sizes) {
   const auto mode = group_mode(op);
   if (!mode) return op.error(0, "use_global_device_ids=true needs a channel_id"), false;
-  if (!require_same_thread(op)) return false;
   const Attr* attr = op.find(AttrKey::kReplicaGroups);
   static constexpr ReplicaGroups kEverybody{};
   const ReplicaGroups& groups = attr ? attr->replica_groups() : kEverybody;

@@ -182,7 +182,7 @@ bool require_group_sizes(OpContext& op, const Contraction& c, int64_t ragged, Ra
 // C1 … C7 as for dot
 // C8  lhs_ragged_dims names exactly one dimension of lhs
 // C9  rhs_group_dims: one free dimension of rhs if the ragged dimension is free, else none
-// C10 group_sizes has the shape [g] or [outer dimensions of lhs, g]
+// C10 group_sizes holds integers and has the shape [g] or [outer dimensions of lhs, g]
 // C11 the group dimension of rhs has size g
 ShapeRef infer_ragged_dot(OpContext& op) {
   const Contraction c(op);
@@ -205,6 +205,7 @@ ShapeRef infer_ragged_dot(OpContext& op) {
                     role == RaggedRole::kFree    ? "free"
                     : role == RaggedRole::kBatch ? "a batch dimension"
                                                  : "contracting");
+  if (!require_integral(op, 10, 2)) return nullptr;
   if (op.operand_shape(2)->rank() < 1)
     return op.error(10, "group_sizes is {}, expected at least one dimension", text_of(op.operand_shape(2)));
   if (!require_group_sizes(op, c, ragged, role)) return nullptr;

@@ -27,7 +27,7 @@ ShapeRef infer_opt_barrier(OpContext& op) { return op.operand_shape(0); }
 
 // ── call ────────────────────────────────────────────────────────
 // C1: as many operands as the computation has parameters, of their shapes; the result is its root's.
-// C2: the computation runs on the caller's thread.
+// C2: nothing of a call aliases: it may have no output_to_operand_aliasing.
 // C3: a composite call has the frontend attribute composite.name, not empty.
 // C4: composite.attributes, where given, is not empty; composite.version is a number that is not negative.
 ShapeRef infer_call(OpContext& op) { return result_of(op, op.called()); }
@@ -50,7 +50,11 @@ void check_composite(OpContext& op) {
 
 void check_call(OpContext& op) {
   if (!require_parameters(op, 1, op.called(), 0, op.operand_count())) return;
-  if (!require_same_thread(op)) return;
+  if (const Attr* aliases = op.find(AttrKey::kOutputToOperandAliasing);
+      aliases && !aliases->aliases().empty()) {
+    op.error(2, "has output_to_operand_aliasing, which a call may not have");
+    return;
+  }
   if (op.flag(AttrKey::kIsComposite)) check_composite(op);
 }
 
@@ -158,7 +162,7 @@ void check_fusion(OpContext& op) {
     return;
   }
   if (!require_parameters(op, 2, fused, 0, parameter_count(op, fused))) return;
-  if (!require_aliases(op, 3, false)) return;
+  if (!require_aliases(op, 3, AliasShapes::kEqual)) return;
   require_same_thread(op, AttrKey::kCalls);
 }
 
@@ -173,6 +177,7 @@ void no_traffic(const OpContext&, Work& work) {
 constexpr AttrSpec kCallAttrs[] = {
     {AttrKey::kToApply, AttrSyntax::kComputation, true},
     {AttrKey::kIsComposite, AttrSyntax::kBool},
+    {AttrKey::kOutputToOperandAliasing, AttrSyntax::kAliases},
 };
 constexpr AttrSpec kConditionalAttrs[] = {
     {AttrKey::kTrueComputation, AttrSyntax::kComputation},

@@ -41,7 +41,8 @@ int64_t batch_dimension(int64_t i, int64_t vector_dim) { return i < vector_dim ?
 // The numbered constraints that gather and scatter have in common.
 // C2: indices are integers; index_vector_dim is one of their dimensions, or their number.
 // C3: the index map has an entry, one of the operand's dimensions, for each number of an index vector.
-// C4: batching dimensions pair dimensions of the operand with dimensions of the indices of the same size.
+// C4: batching dimensions pair dimensions of the operand with dimensions of the indices. Their sizes may
+//     differ: XLA compares them with nothing.
 bool require_indices(OpContext& op, ShapeRef operand, int64_t indices_operand, const IndexAttrs& attrs) {
   if (!require_integral(op, 2, indices_operand)) return false;
   const ShapeRef indices = op.operand_shape(indices_operand);
@@ -64,17 +65,9 @@ bool require_indices(OpContext& op, ShapeRef operand, int64_t indices_operand, c
   if (!require_count(op, 4, to_text(attrs.indices_batching), paired.size(),
                      static_cast<int64_t>(batching.size())))
     return false;
-  for (size_t i = 0; i < batching.size(); ++i) {
-    if (paired[i] == vector_dim) {
-      op.error(4, "{} holds index_vector_dim {}", to_text(attrs.indices_batching), vector_dim);
-      return false;
-    }
-    if (sizes_agree(operand->dim(batching[i]), indices->dim(paired[i]))) continue;
-    op.error(4, "dimension {} of {} is batched with dimension {} of {}, expected the same size", batching[i],
-             text_of(operand), paired[i], text_of(indices));
-    return false;
-  }
-  return true;
+  if (!holds(paired, vector_dim)) return true;
+  op.error(4, "{} holds index_vector_dim {}", to_text(attrs.indices_batching), vector_dim);
+  return false;
 }
 
 // Ascending dimensions of a rank, each once, without those that `others` holds (found in range before).
@@ -268,8 +261,6 @@ ShapeRef infer_scatter(OpContext& op) {
   return require_reducer(op, 11, op.called(), accumulators, values) ? op.shapes().tuple(results) : nullptr;
 }
 
-void check_scatter(OpContext& op) { require_same_thread(op); }
-
 // ── work ────────────────────────────────────────────────────────
 
 int64_t index_vectors(ShapeRef indices, int64_t vector_dim) {
@@ -340,7 +331,6 @@ constexpr OpDef kScatterOp = {
     .attrs = kScatterAttrs,
     .check_syntax = check_scatter_syntax,
     .infer_shape = infer_scatter,
-    .check = check_scatter,
     .xla_cost = xla_cost_scatter,
     .work = scatter_work,
     .evaluation = EvaluationKind::kScatter,

@@ -99,8 +99,9 @@ inline bool same_up_to_float_precision(ElementType a, ElementType b) {
 /// then signed. Ties go to `a`.
 ElementType higher_precision(ElementType a, ElementType b);
 
-/// Is the called computation on the thread of its caller? Otherwise reports it.
-bool require_same_thread(OpContext& op, AttrKey key = AttrKey::kToApply);
+/// Is the computation that attribute `key` names on the thread of its caller? Otherwise reports it. Loops,
+/// conditionals and fusions ask for that; what else calls computations may call them on any thread.
+bool require_same_thread(OpContext& op, AttrKey key);
 
 /// Shape of the root of the computation that attribute `key` names.
 inline ShapeRef result_of(const OpContext& op, ComputationId id) { return op.module().root(id).shape; }

@@ -34,16 +34,20 @@ ShapeRef infer_iota(OpContext& op) {
 }
 
 // C1: a declared tuple has as many elements as there are operands.
+void check_tuple_syntax(OpContext& op) {
+  const auto count = static_cast<size_t>(op.operand_count());
+  const ShapeRef declared = op.shape();
+  if (!declared->is_tuple())
+    op.error(1, "declared shape is {}, expected a tuple", text_of(declared));
+  else if (declared->elements.size() != count)
+    op.error(1, "{} operands, but the declared shape {} has {} elements", count, text_of(declared),
+             declared->elements.size());
+}
 
 ShapeRef infer_tuple(OpContext& op) {
   const auto count = static_cast<size_t>(op.operand_count());
   const ShapeRef declared = op.shape();
-  if (declared && !declared->is_tuple())
-    return op.error(1, "declared shape is {}, expected a tuple", text_of(declared));
-  if (declared && declared->elements.size() != count)
-    return op.error(1, "{} operands, but the declared shape {} has {} elements", count, text_of(declared),
-                    declared->elements.size());
-  if (declared) {
+  if (declared && declared->is_tuple() && declared->elements.size() == count) {
     size_t i = 0;
     while (i < count && compatible(declared->elements[i], op.operand_shape(static_cast<int64_t>(i)))) ++i;
     if (i == count) return declared;
@@ -195,7 +199,8 @@ constexpr OpDef kReplicaIdOp = {
 constexpr OpDef kTupleOp = {
     .name = "tuple",
     .arity = at_least(0),
-    .traits = kFree | kExactTypes | kDerivedShape,
+    .traits = kFree | kExactTypes,
+    .check_syntax = check_tuple_syntax,
     .infer_shape = infer_tuple,
     .xla_cost = xla_cost_tuple,
     .forward = forward_in_order,

@@ -67,8 +67,6 @@ ShapeRef reduction_result(OpContext& op, const DimensionList& dimensions, TypeOf
   return op.shapes().tuple(arrays);
 }
 
-void check_thread(OpContext& op) { require_same_thread(op); }
-
 // ── reduce ──────────────────────────────────────────────────────
 
 // C1 inputs are arrays of the same sizes, initial values scalars, as many as inputs
@@ -374,7 +372,6 @@ const OpDef kMapOp = {
     .arity = at_least(0),
     .attrs = kMapAttrs,
     .infer_shape = infer_map,
-    .check = check_thread,
     .xla_cost = xla_cost_map,
     .work = map_work,
     .evaluation = EvaluationKind::kMap,
@@ -392,7 +389,6 @@ const OpDef kReduceOp = {
     .attrs = kReduceAttrs,
     .check_syntax = check_pairs,
     .infer_shape = infer_reduce,
-    .check = check_thread,
     .xla_cost = xla_cost_reduce,
     .work = reduce_work,
     .evaluation = EvaluationKind::kReduce,
@@ -410,7 +406,6 @@ const OpDef kReduceWindowOp = {
     .attrs = kReduceWindowAttrs,
     .check_syntax = check_pairs,
     .infer_shape = infer_reduce_window,
-    .check = check_thread,
     .xla_cost = xla_cost_reduce_window,
     .work = reduce_window_work,
     .evaluation = EvaluationKind::kReduceWindow,
@@ -429,7 +424,6 @@ const OpDef kScanOp = {
     .attrs = kScanAttrs,
     .check_syntax = check_scan_syntax,
     .infer_shape = infer_scan,
-    .check = check_thread,
     .xla_cost = xla_cost_scan,
     .work = scan_work,
     .evaluation = EvaluationKind::kScan,

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/source.h"
 #include "estimate/estimate.h"
 #include "model/device.h"
@@ -31,6 +32,7 @@ struct PredictOptions {
   DeviceSearch search;
   std::vector<DeviceOverride> overrides;  // of every case's device, after those of the case's own flags
   Lowering lowering = Lowering::kPlain;   // of modules that are plain and not said to be optimized
+  Limits limits;                          // of the modules
 };
 
 /// Simulates all cases, in parallel. The same for any number of threads.

@@ -127,11 +127,11 @@ std::optional<double> roofline(const Module& module, const Simulation& simulatio
 }
 
 Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file, const Result<Device>& device,
-                               Lowering lowering) {
+                               const PredictOptions& predict) {
   if (!device) return failure(device.error().message);
   const auto source = std::make_shared<const SourceFile>(fmt::format("{}: {}", file, one.id), one.hlo);
   DiagnosticList problems;
-  const std::vector<Module> modules = load_modules(source, op_table(), problems);
+  const std::vector<Module> modules = load_modules(source, op_table(), problems, predict.limits);
   if (problems.has_errors()) {
     for (const Diagnostic& problem : problems.items())
       if (problem.severity == Severity::kError) {
@@ -154,7 +154,7 @@ Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file,
   } else if (one.num_devices > 1) {
     simulate.slice.devices = one.num_devices;
   }
-  options.lowering = one.optimized.value_or(false) ? Lowering::kNever : lowering;
+  options.lowering = one.optimized.value_or(false) ? Lowering::kNever : predict.lowering;
   const Result<Estimate> estimate = hlosim::estimate(modules[0], op_table(), *device, options);
   if (!estimate) return failure(estimate.error().message);
   const Module& ran = *estimate->module;
@@ -183,8 +183,7 @@ std::vector<Prediction> predict(std::span<const MeasuredCase> cases, const std::
   parallel_for(static_cast<int64_t>(cases.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const auto at = static_cast<size_t>(i);
-      Result<Prediction> one =
-          predict_one(cases[at], file, devices.at(request_of(cases[at])), options.lowering);
+      Result<Prediction> one = predict_one(cases[at], file, devices.at(request_of(cases[at])), options);
       if (one)
         predictions[at] = std::move(*one);
       else

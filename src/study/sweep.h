@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/source.h"
 #include "base/value.h"
 #include "model/device.h"
@@ -50,6 +51,7 @@ struct Experiment {
   struct Plot {
     std::string x, y, series;  // an axis, `device` or `module`, or a metric; series may be empty
   } plot;
+  Limits limits;  // of the modules
 
   int64_t size() const;
 };

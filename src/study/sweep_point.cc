@@ -339,7 +339,7 @@ PointRunner::LoadedText& PointRunner::text(const SweepPoint& point) {
 const Module* PointRunner::module_of(LoadedText& text) {
   std::call_once(text.read_once, [&] {
     DiagnosticList problems;
-    std::vector<Module> modules = load_modules(text.source, op_table(), problems);
+    std::vector<Module> modules = load_modules(text.source, op_table(), problems, experiment_.limits);
     if (problems.has_errors())
       text.error = first_error(problems);
     else if (modules.size() != 1)

@@ -59,7 +59,7 @@ class PointRunner {
   LoadedDevice& device(const SweepPoint& point);
   LoadedText& text(const SweepPoint& point);
   /// Null: text.error says why.
-  static const Module* module_of(LoadedText& text);
+  const Module* module_of(LoadedText& text);
 
   const Experiment& experiment_;
   std::vector<std::optional<Device>> bases_;  // as they are without what is set

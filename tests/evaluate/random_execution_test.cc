@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::vector<std::string> bits(std::string_view algorithm, std::string_view state, std::string_view shape) {
-  const std::string words = std::count(state.begin(), state.end(), ',') == 2 ? "u64[3]" : "u64[2]";
+  const std::string words = fmt::format("u64[{}]", 1 + std::count(state.begin(), state.end(), ','));
   return executed(fmt::format(R"(HloModule m
 ENTRY e {{
   s = {0} constant({1})
@@ -75,10 +75,15 @@ TEST(RngBitGenerator, PhiloxIsTheDefault) {
   EXPECT_THAT(bits("rng_philox", "{1, 18446744073709551615, 5}", "u32[4]")[0], "{1, 0, 6}");
 }
 
+TEST(RngBitGenerator, WordsBehindTheCounterStay) {
+  EXPECT_THAT(bits("rng_three_fry", "{42, 0, 11, 12}", "u32[5]"),
+              ElementsAre("{42, 3, 11, 12}", "{3732534457, 1332528664, 646961260, 4263843367, 2234760234}"));
+}
+
 TEST(RngBitGenerator, OtherStatesAndTypesAreRefusedByName) {
-  EXPECT_THAT(bits("rng_three_fry", "{42, 7, 0}", "u32[6]"),
+  EXPECT_THAT(bits("rng_three_fry", "{42}", "u32[6]"),
               ElementsAre(HasSubstr(
-                  "rng-bit-generator: cannot be run on (u64[3]) with the result (u64[3], u32[6])")));
+                  "rng-bit-generator: cannot be run on (u64[1]) with the result (u64[1], u32[6])")));
   EXPECT_THAT(bits("rng_philox", "{42, 7}", "pred[6]"), ElementsAre(HasSubstr("cannot be run on (u64[2])")));
 }
 

@@ -91,8 +91,9 @@ std::string failure_of(const std::filesystem::path& folder, const Closeness& clo
   std::ostringstream out, err;
   SourcePtr standard_input;
   Verbosity verbosity;
-  ModuleInput input =
-      read_module_input(folder / "module.hlo", false, {in, out, err, lone_rank(), standard_input, verbosity});
+  Limits limits;
+  ModuleInput input = read_module_input(folder / "module.hlo", false,
+                                        {in, out, err, lone_rank(), standard_input, verbosity, limits});
   if (!input.ok || input.modules.size() != 1) return err.str();
   Module& module = input.modules[0];
   MemoryPool pool;

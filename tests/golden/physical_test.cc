@@ -55,7 +55,9 @@ std::optional<Module> module_of(const fs::path& file) {
   std::ostringstream out, err;
   SourcePtr standard_input;
   Verbosity verbosity;
-  ModuleInput input = read_module_input(file, false, {in, out, err, lone_rank(), standard_input, verbosity});
+  Limits limits;
+  ModuleInput input =
+      read_module_input(file, false, {in, out, err, lone_rank(), standard_input, verbosity, limits});
   if (!input.ok || input.modules.size() != 1) return std::nullopt;
   return std::move(input.modules[0]);
 }

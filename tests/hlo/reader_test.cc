@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/modules.h"
 
 namespace hlosim {
@@ -179,13 +181,51 @@ test.hlo:6:21: error: instruction does not exist: aa
 )");
 }
 
-TEST(Reader, ATupleIsWhatItsOperandsAre) {
-  EXPECT_EQ(printed_root("x = (bf16[2], s32[]) tuple(f32[2] a, s32[] b)"),
-            "(f32[2]{0}, s32[]) tuple(%a, %b)");
-  EXPECT_THAT(findings("x = (bf16[2]) tuple(f32[2] a)"),
-              HasSubstr("warning: tuple: the declared shape (bf16[2]) is passed over for (f32[2]), which the "
-                        "operands give"));
+TEST(Reader, ATupleKeepsItsLayoutsAndATransferIsWhatItsOperandsAre) {
   EXPECT_EQ(printed_root("x = (f32[2]{0:T(8)S(1)}) tuple(f32[2] a)"), "(f32[2]{0:T(8)S(1)}) tuple(%a)");
+  EXPECT_EQ(printed_root("x = (bf16[2], u32[], token[]) send(f32[2] a, token[] t)"),
+            "(f32[2]{0}, u32[], token[]) send(%a, %t)");
+  EXPECT_THAT(
+      findings("x = (bf16[2], u32[], token[]) send(f32[2] a, token[] t)"),
+      HasSubstr("warning: send: the declared shape (bf16[2], u32[], token[]) is passed over for (f32[2], "
+                "u32[], token[]), which the operands give"));
+}
+
+// Whatever calls a computation that could not be read is passed over, too.
+TEST(Reader, NothingIsSaidOfCallersOfBrokenComputations) {
+  const std::string_view broken[] = {
+      "",                        // no instruction
+      "  x = f32[] negat(y)\n",  // none that could be read
+      "  x = f32[] negat(y)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(b, b)\n",  // a parameter is
+                                                                                       // missing
+      "  b = f32[] parameter(0)\n  ROOT c = f32[] negat(b)\n",                         // the root is missing
+  };
+  int callers = 0;
+  for (int opcode = 0; opcode < kOpcodeCount; ++opcode) {
+    const OpDef& def = op_table()[static_cast<Opcode>(opcode)];
+    std::string attrs;
+    for (const AttrSpec& spec : def.attrs)
+      if (spec.syntax == AttrSyntax::kComputation || spec.syntax == AttrSyntax::kComputations)
+        attrs += fmt::format(", {}={}", to_text(spec.key),
+                             spec.syntax == AttrSyntax::kComputation ? "broken" : "{broken, broken}");
+    if (attrs.empty()) continue;
+    ++callers;
+    std::string operands;
+    for (int i = 0; i < std::max(def.arity.min, 2); ++i) operands += i == 0 ? "p" : ", p";
+    for (const std::string_view body : broken)
+      for (const std::string_view shape : {"", "f32[] ", "((f32[]), f32[]) "}) {
+        const std::string text = fmt::format(
+            "HloModule m\nbroken {{\n{}}}\nENTRY e {{\n  p = f32[] parameter(0)\n  x = {}{}({}){}\n"
+            "  ROOT y = f32[] negate(x)\n}}\n",
+            body, shape, def.name, operands, attrs);
+        const std::string said = findings(text);
+        EXPECT_THAT(said, HasSubstr("error")) << text;
+        if (body.empty()) {
+          EXPECT_THAT(said, HasSubstr("test.hlo:3:")) << text;
+        }
+      }
+  }
+  EXPECT_GT(callers, 15);
 }
 
 TEST(Reader, NamesTextsOfOtherKinds) {

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "layout/shape_text.h"
+
 namespace hlosim {
 namespace {
 
@@ -19,6 +21,49 @@ Sharding one(std::string_view text) {
     return {};
   }
   return read->at(0);
+}
+
+TEST(Shardings, FitShapes) {
+  ShapePool pool;
+  const auto misfit = [&](std::string_view sharding, std::string_view shape) {
+    return sharding_misfit(sharding, *parse_shape(pool, shape));
+  };
+  constexpr std::string_view kRight[][2] = {
+      {"{replicated}", "f32[4]"},
+      {"{replicated}", "(f32[4], f32[4,4])"},
+      {"{maximal device=3}", "f32[4]"},
+      {"{}", "()"},
+      {"{{maximal device=0}}", "()"},
+      {"{devices=[2,1]0,1}", "f32[4,4]"},
+      {"{devices=[2,1]7,3}", "f32[4,4]"},  // how many devices there are makes no difference
+      {"{devices=[2,1]0,1}", "token[]"},
+      {"{devices=[2,1,2]<=[4] last_tile_dim_replicate}", "f32[4,4]"},
+      {"{devices=[1,1,1,4]<=[4] last_tile_dim_replicate}", "f32[4,4]"},  // nothing but copies
+      {"{devices=[1,4]<=[4] last_tile_dims={manual}}", "f32[4,4]"},
+      {"{devices=[2,2,2]<=[2,2,2] T(0,2,1) last_tile_dims={manual, replicated}}", "f32[4]"},
+      {"{devices=[1,1]<=[1]}", "f32[4]"},  // one device
+      {"{{devices=[2]0,1}, /*index=1*/{replicated}}", "(f32[4], f32[4,4])"},
+      {"{devices=[2]0,1}", "(f32[4], (f32[8]))"},
+      {"{mesh['x'=2,'y'=2], [{'x'}, {?}]}", "f32[4,4]"},
+      {"{mesh['x'=2,'y'=2], [{}, {?}]}", "f32[4]"},  // nothing is cut
+      {"{mesh['x'=2], replicated}", "f32[4]"},
+      {"{maximal_mesh[device_id=5]}", "f32[4]"},
+  };
+  for (const auto& [sharding, shape] : kRight) EXPECT_EQ(misfit(sharding, shape), "") << sharding << shape;
+  EXPECT_EQ(misfit("{devices=[2,1]0,1}", "f32[4]"), "{devices=[2,1]0,1} cuts 2 dimensions, but f32[4] has 1");
+  EXPECT_EQ(misfit("{devices=[2,2]<=[4] last_tile_dim_replicate}", "f32[4,4]"),
+            "{devices=[2,2]<=[4] last_tile_dim_replicate} cuts 1 dimension, but f32[4,4] has 2");
+  EXPECT_THAT(misfit("{devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}", "f32[4,4]"),
+              HasSubstr("cuts 1 dimension"));
+  EXPECT_THAT(misfit("{devices=[2]0,1}", "(f32[4], f32[4,4])"), HasSubstr("but f32[4,4] has 2"));
+  EXPECT_THAT(misfit("{devices=[2]0,1}", "(f32[4], token[])"), HasSubstr("but token[] has 0"));
+  EXPECT_THAT(misfit("{mesh['x'=2,'y'=2], [{'x'}]}", "f32[4,4]"), HasSubstr("cuts 1 dimension"));
+  EXPECT_EQ(misfit("{maximal device=-1}", "f32[4]"), "{maximal device=-1} names device -1");
+  EXPECT_EQ(misfit("{devices=[2]0,-3}", "f32[4]"), "{devices=[2]0,-3} names device -3");
+  EXPECT_EQ(misfit("{devices=[2]3,3}", "f32[4]"), "{devices=[2]3,3} names device 3 more than once");
+  EXPECT_EQ(misfit("{}", "f32[4]"), "a tuple of shardings for f32[4], which is no tuple");
+  EXPECT_EQ(misfit("{{replicated}}", "f32[4]"), "a tuple of shardings for f32[4], which is no tuple");
+  EXPECT_EQ(misfit("{{replicated}}", "(f32[4], f32[4])"), "1 shardings for the 2 arrays of (f32[4], f32[4])");
 }
 
 TEST(Shardings, WithoutTiles) {

@@ -121,5 +121,30 @@ TEST(HostileNumbers, AnAnswerOrAnError) {
   EXPECT_GT(right, tried / 50) << "most replacements should be refused, but some are right";
 }
 
+// What `run` reads as numbers of elements is refused before when it has another type.
+TEST(HostileNumbers, IndicesSizesAndOffsetsAreIntegers) {
+  const Sample samples[] = {
+      {{"f32[8]", "?[]"}, "f32[2] dynamic-slice(x0, x1), dynamic_slice_sizes={2}"},
+      {{"f32[8]", "f32[2]", "?[]"}, "f32[8] dynamic-update-slice(x0, x1, x2)"},
+      {{"f32[8]", "?[2,1]"},
+       "f32[2] gather(x0, x1), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+       "index_vector_dim=1, slice_sizes={1}"},
+      {{"f32[8]", "?[]"}, "f32[<=8] set-dimension-size(x0, x1), dimensions={0}"},
+      {{"f32[8]", "?[]"}, "f32[<=8] dynamic-reshape(x0, x1)"},
+      {{"f32[4,3]", "f32[2,3,5]", "?[2]"},
+       "f32[4,5] ragged-dot(x0, x1, x2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+       "lhs_ragged_dims={0}, rhs_group_dims={0}"},
+      {{"f32[8]", "f32[8]", "(?[])", "(?[])"},
+       "f32[8] collective-permute(x0, x1, x2, x3), slice_sizes={{2}}, source_target_pairs={{0,0}}"},
+  };
+  for (const Sample& sample : samples)
+    for (const std::string_view type : {"s32", "f32", "bf16", "c64", "f8e4m3fn"}) {
+      std::string text =
+          with_reducers(parameters(sample.shapes) + "  ROOT r = " + std::string(sample.root), "HloModule m");
+      for (size_t at = 0; (at = text.find('?')) != std::string::npos;) text.replace(at, 1, type);
+      EXPECT_EQ(survives(text), type == "s32") << text;
+    }
+}
+
 }  // namespace
 }  // namespace hlosim

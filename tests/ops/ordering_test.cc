@@ -47,20 +47,6 @@ TEST(Ordering, RefusesWithItsConstraint) {
     EXPECT_TRUE(refusal(text).starts_with(message)) << text << "\n says: " << refusal(text);
 }
 
-TEST(Ordering, ComparisonRunsOnTheThreadOfTheSort) {
-  const std::string_view text = R"(HloModule m
-less {
-  p = f32[] parameter(0)
-  q = f32[] parameter(1)
-  ROOT r = pred[] compare(p, q), direction=LT
-}, execution_thread="other"
-ENTRY main {
-  a = f32[3] parameter(0)
-  ROOT s = f32[3] sort(a), dimensions={0}, to_apply=less
-})";
-  EXPECT_EQ(refusal(text), "sort: to_apply=less runs on thread \"other\", its caller on \"main\"");
-}
-
 TEST(Ordering, LongerRunsTakeMoreStages) {
   const auto stages = [](std::string_view text) {
     double count = 0;

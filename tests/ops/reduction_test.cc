@@ -66,13 +66,6 @@ TEST(Reduce, Constraints) {
             "reduce C3: dimensions holds 1 more than once");
 }
 
-TEST(Reduce, ComputationsRunOnTheThreadOfTheirCaller) {
-  std::string text = entry({"f32[2,3]", "f32[]"}, "f32[2] reduce(x0, x1), dimensions={1}, to_apply=add");
-  const std::string end = "ROOT c = f32[] add(a, b)\n}";
-  text.replace(text.find(end), end.size(), end + ", execution_thread=\"other\"");
-  EXPECT_EQ(messages_of(text), "reduce: to_apply=add runs on thread \"other\", its caller on \"main\"");
-}
-
 TEST(Reduce, WorkDependsOnWhatLiesAlongLanes) {
   EXPECT_EQ(vectors({"f32[64,8,256]", "f32[]"}, "f32[8,256] reduce(x0, x1), dimensions={0}, to_apply=add"),
             "simple 1 f32[64,8,256]");

@@ -98,14 +98,14 @@ ValuePtr evaluate_rng_bit_generator(Operation& op) {
   const bool words_of_64 = bit_width(old_state.type()) == 64;
   if (!words_of_64 || is_float(bits->type()))
     return op.fail("a state or bits of this type are not supported");
+  if (state->data.size() < 2) return op.fail("the state has no counter");
   const uint64_t key = state->data[0].bits;
   if (algorithm == "rng_three_fry") {
-    if (state->data.size() != 2) return op.fail("the state is not u64[2]");
     fill_threefry(*bits, key, state->data[1].bits);
   } else {
-    uint64_t upper = state->data.size() == 3 ? state->data[2].bits : key;
+    uint64_t upper = state->data.size() >= 3 ? state->data[2].bits : key;
     fill_philox(*bits, key, state->data[1].bits, upper);
-    if (state->data.size() == 3) state->data[2].bits = upper;
+    if (state->data.size() >= 3) state->data[2].bits = upper;
   }
   auto tuple = zero_value(op.shape());
   tuple->elements = {state, bits};

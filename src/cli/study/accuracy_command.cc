@@ -120,6 +120,7 @@ std::optional<std::vector<MeasuredCase>> read_cases(const Options& options, Stre
 int accuracy(const Options& options, Streams streams) {
   PredictOptions predict_options;
   predict_options.search = DeviceSearch::from_environment();
+  predict_options.limits = streams.limits;
   if (options.no_lower) predict_options.lowering = Lowering::kNever;
   for (const std::string& text : options.overrides) {
     Result<DeviceOverride> one = parse_override(text);

@@ -124,8 +124,8 @@ class Gate {
   const Value& culprit(const GateText& device, const SimulationOptions& all) const {
     std::ostringstream silent;
     const auto works = [&](const SimulationOptions& part) {
-      const Streams quiet{streams_.in,       silent, silent, streams_.ranks, streams_.standard_input,
-                          streams_.verbosity};
+      const Streams quiet{streams_.in,        silent,         silent, streams_.ranks, streams_.standard_input,
+                          streams_.verbosity, streams_.limits};
       return read_simulation(part, quiet).has_value();
     };
     SimulationOptions bare;

@@ -87,9 +87,10 @@ int sweep(const Options& options, Streams streams) {
   if (!source) return fail(source.error());
   const DeviceSearch search = DeviceSearch::from_environment();
   DiagnosticList problems;
-  const std::optional<Experiment> experiment = read_experiment(*source, search, problems);
+  std::optional<Experiment> experiment = read_experiment(*source, search, problems);
   if (const auto reported = tell_problems(problems, streams); !reported) return fail(reported.error());
   if (!experiment) return kExitInput;
+  experiment->limits = streams.limits;
 
   set_thread_count(static_cast<int>(options.threads));
   SweepOptions run_options;

@@ -12,7 +12,7 @@ namespace {
 // ── custom-call ─────────────────────────────────────────────────
 // C1: operand_layout_constraints: one shape per operand, compatible with it.
 // C2: the aliases name existing parts of equal shapes; Pin and Unpin join a buffer and its array.
-// C3: to_apply and called_computations run on the caller's thread.
+// C3: none; XLA lets to_apply and called_computations run on any thread.
 // C4: GetRngSeed takes nothing and gives a u64[].
 // C5: at most one of to_apply and called_computations.
 void check_syntax(OpContext& op) {
@@ -41,17 +41,11 @@ ShapeRef infer(OpContext& op) { return op.shape(); }
 void check(OpContext& op) {
   const std::string_view target = custom_call_target(op);
   const bool pins = target == "Pin" || target == "Unpin";
-  if (!frontend_attribute(op.instruction(), "xla_skip_custom_call_alias_shape_check") &&
-      !require_aliases(op, 2, pins))
-    return;
-  const bool wrapped = op.computation(op.instruction().parent).is_async_sugar;  // runs where its start says
-  for_each_called(op.instruction(), [&](ComputationId called) {
-    if (!wrapped &&
-        op.computation(called).execution_thread != op.computation(op.instruction().parent).execution_thread)
-      op.error(3, "{} runs on thread \"{}\", its caller on \"{}\"", op.computation(called).name,
-               op.computation(called).execution_thread,
-               op.computation(op.instruction().parent).execution_thread);
-  });
+  const bool any = frontend_attribute(op.instruction(), "xla_skip_custom_call_alias_shape_check").has_value();
+  const AliasShapes shapes = any    ? AliasShapes::kAny
+                             : pins ? AliasShapes::kEqualButForBuffers
+                                    : AliasShapes::kEqual;
+  if (!require_aliases(op, 2, shapes)) return;
   if (target != "GetRngSeed") return;
   if (op.operand_count() != 0)
     op.error(4, "GetRngSeed takes no operands, but has {}", op.operand_count());
