@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <filesystem>
 
 namespace hlosim {
 namespace {
@@ -40,9 +40,18 @@ bool is_special_file(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
+/// Where the file will be: links are followed, also those whose target isn't there yet. Empty: they go round
+/// in circles.
 std::string behind_links(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
-  return real ? std::string(real.get()) : path;
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // as Linux has it
+  std::error_code error;
+  fs::path at = path;
+  for (int i = 0; i < kMostLinks; ++i) {
+    if (!fs::is_symlink(fs::symlink_status(at, error))) return at.string();
+    at = at.parent_path() / fs::read_symlink(at, error);  // an absolute target stands alone
+  }
+  return {};
 }
 
 tl::unexpected<Diagnostic> cannot_write(const std::string& path, const std::string& error) {
@@ -65,6 +74,7 @@ Result<void> StagedFiles::add(const std::string& path, std::span<const std::stri
     return {};
   }
   File file{{}, behind_links(path), path};
+  if (file.target.empty()) return cannot_write(path, std::strerror(ELOOP));
   file.temporary = file.target + ".XXXXXX";
   const int fd = ::mkstemp(file.temporary.data());
   if (fd < 0) return cannot_write(path, std::strerror(errno));

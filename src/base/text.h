@@ -15,6 +15,11 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 /// `did you mean "x"?`, or empty when nearest() finds nothing.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
+/// What has no picture of its own becomes its escape, as in \x1b, \u202e: control characters but for tabs
+/// and line ends, and characters that turn the direction of what stands around them. `coloured`: what
+/// base/paint.h writes stays.
+std::string printable(std::string text, bool coloured = false);
+
 /// Text of a byte string in a message: at most `limit` bytes, control characters escaped.
 std::string shown(std::string_view text, size_t limit = 60);
 

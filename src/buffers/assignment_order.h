@@ -1,4 +1,8 @@
 // Which computations get memory of which kind, and the order in which ties between their buffers are decided.
+//
+//   const Result<AssignmentOrder> order = assignment_order(graph);
+//   for (const RankedComputation& one : order->global) …          // control flow
+//   for (const RankedComputation& one : order->thread_local_ones) …  // reducers and the like
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,7 @@
 
 #include "base/limits.h"
 #include "base/source.h"
+#include "base/stop.h"
 #include "dist/ranks.h"
 
 namespace hlosim {
@@ -30,6 +31,7 @@ struct Streams {
   SourcePtr& standard_input;  // what `in` held, once it was read: `-` may be named twice
   Verbosity& verbosity;       // how much is said, and how
   Limits& limits;             // what the command may take
+  Stop& stop;                 // whether it is to end
 };
 
 struct Command {
@@ -55,6 +57,7 @@ std::function<int()> declare_systolic(CommandLine& line, Streams streams);
 std::function<int()> declare_devices(CommandLine& line, Streams streams);
 std::function<int()> declare_buffers(CommandLine& line, Streams streams);
 std::function<int()> declare_accuracy(CommandLine& line, Streams streams);
+std::function<int()> declare_shrink(CommandLine& line, Streams streams);
 std::function<int()> declare_lower(CommandLine& line, Streams streams);
 std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams);
 std::function<int()> declare_tune_schedule(CommandLine& line, Streams streams);

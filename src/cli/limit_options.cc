@@ -1,8 +1,21 @@
 #include "cli/limit_options.h"
 
+#include <fmt/format.h>
+
+#include "base/quantity_text.h"
+#include "base/text.h"
 #include "cli/command_line.h"
+#include "cli/verbosity.h"
 
 namespace hlosim {
+namespace {
+
+std::string seconds_problem(const std::string& text) {
+  const Result<double> number = TextForm<double>::read(text);
+  return number && *number > 0 && *number <= 1e9 ? "" : fmt::format("'{}' is no number above 0", shown(text));
+}
+
+}  // namespace
 
 void declare_limits(CommandLine& line, Limits& limits) {
   line.add_option("--max-rank", limits.rank, "Arrays of more dimensions are an error")
@@ -13,6 +26,29 @@ void declare_limits(CommandLine& line, Limits& limits) {
       .from(1)
       .show_default()
       .group("Limits");
+  line.add_option("--max-seconds", limits.seconds,
+                  "End with an error after this time, and say what was under way")
+      .check(seconds_problem)
+      .group("Limits");
+  line.add_option(
+          "--max-memory",
+          "The same when it holds more memory: bytes, or 8GiB. run refuses modules whose arrays need more, "
+          "without the option more than 80 % of this machine's memory")
+      .group("Limits");
+}
+
+bool read_limits(const CommandLine& line, Streams streams) {
+  const std::optional<Option> memory = line.find("--max-memory");
+  if (!memory || memory->count() == 0) return true;
+  const std::string text = memory->values().back();
+  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+  const Result<Bytes> bytes = TextForm<Bytes>::read(text + (digits ? "B" : ""));
+  if (!bytes) {
+    complain(fmt::format("--max-memory: {}", bytes.error().message), bytes.error().hint, streams);
+    return false;
+  }
+  streams.limits.memory = bytes->count();
+  return true;
 }
 
 }  // namespace hlosim

@@ -1,16 +1,19 @@
-// What a command may take, as options of every command that reads modules: --max-rank, --max-devices.
+// What a command may take, as options of every command that reads modules: --max-rank, --max-devices,
+// --max-seconds, --max-memory.
 //
-//   Limits limits;
-//   declare_limits(line, limits);                  // the parsed line sets them
-//   read_modules(source, table, findings, limits)
+//   declare_limits(line, limits);
+//   …                                              // the line is parsed
+//   if (!read_limits(line, streams)) return kExitInput;                    // what is wrong is printed
 #pragma once
 
 #include "base/limits.h"
+#include "cli/commands.h"
 
 namespace hlosim {
 
-class CommandLine;  // cli/command_line.h
-
 void declare_limits(CommandLine& line, Limits& limits);
+
+/// The limits that are no plain numbers: the memory. False, with what is wrong printed.
+bool read_limits(const CommandLine& line, Streams streams);
 
 }  // namespace hlosim

@@ -27,6 +27,7 @@ constexpr std::string_view kCheck[] = {"hlosim check dump/*.txt"};
 constexpr std::string_view kRun[] = {"hlosim run module.hlo --args=random",
                                      "hlosim run tuned.hlo --args=random --compare=module.hlo"};
 constexpr std::string_view kBuffers[] = {"hlosim buffers module.hlo --device=v5e"};
+constexpr std::string_view kShrink[] = {"hlosim shrink module.hlo --scale=16 --layers=1 -o small.hlo"};
 constexpr std::string_view kLower[] = {"hlosim lower plain.hlo --device=v5e -o lowered.hlo"};
 constexpr std::string_view kTuneSchedule[] = {
     "hlosim tune schedule module.hlo --device=v5e -o scheduled.hlo"};
@@ -56,6 +57,7 @@ constexpr struct {
     {"check", kCheck},
     {"run", kRun},
     {"buffers", kBuffers},
+    {"shrink", kShrink},
     {"lower", kLower},
     {"tune schedule", kTuneSchedule},
     {"tune layout", kTuneLayout},

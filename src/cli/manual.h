@@ -1,5 +1,9 @@
 // What the program says about itself beyond `--help`: a man page and completions for shells. Both are made of
 // the options that the commands declare, so that they can't fall behind.
+//
+//   const std::vector<CommandEntry> commands = describe_commands(table, streams);
+//   const std::optional<std::string> script = completion_script("bash", commands);
+//   streams.out << man_page(commands, version);
 #pragma once
 
 #include <optional>

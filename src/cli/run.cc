@@ -12,10 +12,12 @@
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "cli/command_lookup.h"
+#include "cli/limit_options.h"
 #include "cli/manual.h"
 #include "cli/run_config.h"
 #include "cli/study/compare_commands.h"
 #include "cli/verbosity.h"
+#include "cli/watch.h"
 #include "model/version.h"
 
 namespace hlosim {
@@ -32,6 +34,8 @@ constexpr Command kCommands[] = {
     {"check", "Read and verify modules; report what is wrong with them.", declare_check},
     {"run", "Execute a module on this processor; compare results.", declare_run, true},
     {"buffers", "Where every byte lives and when: values, live ranges, allocations.", declare_buffers},
+    {"shrink", "Make a module of the same form with smaller sizes: to run it, or to show it.",
+     declare_shrink},
     {"lower", "Rewrite plain modules into roughly what a TPU compiler would run.", declare_lower},
     {"tune layout", "Find layouts that take less time, traffic or memory; answer what-ifs.",
      declare_tune_layout},
@@ -170,8 +174,11 @@ int run_command(const Command& command, std::span<const std::string> given, Stre
   tell_versions(command, streams);
   const std::optional<Option> print_config = declared.find("--print-config");
   if (print_config && print_config->count() > 0) return print_run_config(command, declared, *line, streams);
+  if (!read_limits(declared, streams)) return kExitInput;
+  const Watch watch(streams, command.name != "run");
   const Step step("all of it", streams);
-  return action();
+  const int code = action();
+  return watch.interrupted() ? kExitInterrupted : code;
 }
 
 int run_completion(std::span<const std::string> args, Streams streams) {
@@ -242,7 +249,8 @@ int run(std::span<const std::string> given, std::istream& in, std::ostream& out,
   SourcePtr standard_input;
   Verbosity verbosity;
   Limits limits;
-  const Streams streams{in, out, err, ranks, standard_input, verbosity, limits};
+  Stop stop;
+  const Streams streams{in, out, err, ranks, standard_input, verbosity, limits, stop};
   const std::vector<std::string> line = with_command_first(given);
   const std::span<const std::string> args = line;
   const CommandMatch match = find_command(kCommands, args);

@@ -14,6 +14,7 @@ enum ExitCode : int {
   kExitSuccess = 0,
   kExitFailedCheck = 1,  // the answer is "no": a limit exceeded, a difference found
   kExitInput = 2,        // wrong command line, module, device file or environment
+  kExitInterrupted = 130,
 };
 
 /// Runs `hlosim args…`: `args` without the program's name. `in` stands for standard input (file name `-`).

@@ -61,7 +61,7 @@ void declare_simulation(CommandLine& line, SimulationOptions& options) {
   line.add_flag("--no-lower", options.no_lower,
                 "Take modules that no TPU compiler has touched as they stand");
   line.add_option("--custom-call-costs", options.custom_call_costs,
-                  "YAML file with costs of custom calls by target");
+                  "YAML file with costs of custom calls: by target, kernel, name or op_name");
 }
 
 namespace {
@@ -141,6 +141,7 @@ bool for_each_chosen(const SimulationOptions& options, const SimulationSetting& 
   size_t chosen = 0;
   const std::optional<std::vector<ModuleFile>> files = module_files(options.files, streams);
   if (!files) return false;
+  UnusedCustomCallCosts unused(*setting.custom_calls);
   for (const ModuleFile& file : *files) {
     const ModuleInput input = read_module_input(file.path, false, streams);
     ok = ok && input.ok;
@@ -148,9 +149,12 @@ bool for_each_chosen(const SimulationOptions& options, const SimulationSetting& 
       names.emplace_back(module.name);
       if (!setting.choice.takes(module.name, names.size() - 1) || !input.ok) continue;
       ++chosen;
+      unused.add(module);
       if (!each(module)) ok = false;
     }
   }
+  if (chosen > 0)
+    for (const Diagnostic& warning : unused.warnings()) tell(warning, streams);
   if (chosen > 0 || !ok) return ok;
   no_module_error(options, names, streams);
   return false;

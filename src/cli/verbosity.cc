@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/command_line.h"
 
@@ -87,7 +88,7 @@ Paint error_paint(Streams streams) {
 
 void tell(const Diagnostic& diagnostic, Streams streams) {
   if (streams.verbosity.quiet && diagnostic.severity != Severity::kError) return;
-  streams.err << painted(diagnostic, error_paint(streams));
+  streams.err << printable(painted(diagnostic, error_paint(streams)), error_paint(streams).on);
 }
 
 void tell(const DiagnosticList& diagnostics, Streams streams) {
@@ -106,7 +107,7 @@ void warn(std::string message, Streams streams) {
 }
 
 void note(std::string_view text, Streams streams) {
-  if (!streams.verbosity.quiet) streams.err << fmt::format("hlosim: {}\n", text);
+  if (!streams.verbosity.quiet) streams.err << printable(fmt::format("hlosim: {}\n", text));
 }
 
 void detail(std::string_view text, Streams streams) {
@@ -115,8 +116,26 @@ void detail(std::string_view text, Streams streams) {
   streams.err << error_paint(streams).faint(line) << "\n";
 }
 
+UnderWay::Part::Part(UnderWay& all, const std::string& what) : all_(all) {
+  const std::lock_guard lock(all_.mutex_);
+  all_.steps_.push_back(what);
+}
+
+UnderWay::Part::~Part() {
+  const std::lock_guard lock(all_.mutex_);
+  all_.steps_.pop_back();
+}
+
+std::string UnderWay::text() const {
+  const std::lock_guard lock(mutex_);
+  return steps_.empty() ? "" : fmt::format("under way: {}", fmt::join(steps_, ", "));
+}
+
 Step::Step(std::string what, Streams streams)
-    : what_(std::move(what)), streams_(streams), start_(std::chrono::steady_clock::now()) {}
+    : what_(std::move(what)),
+      streams_(streams),
+      under_way_(streams.verbosity.under_way, what_),
+      start_(std::chrono::steady_clock::now()) {}
 
 Step::~Step() {
   if (!streams_.verbosity.verbose) return;

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,11 +26,35 @@ struct EffectiveKnob {
   bool is_default = false;  // nothing set it
 };
 
+/// What is going on: steps that have begun and not ended, the outermost first. For any thread.
+class UnderWay {
+ public:
+  /// One step, while it lives.
+  class Part {
+   public:
+    Part(UnderWay& all, const std::string& what);
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+    ~Part();
+
+   private:
+    UnderWay& all_;
+  };
+
+  /// "under way: tuned m, simulated m"; empty: nothing is.
+  std::string text() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> steps_;
+};
+
 struct Verbosity {
   std::string color = "auto";  // "always", "never"
   bool quiet = false, verbose = false;
   /// For --print-config: what a command's knobs are; set by commands that have some.
   std::function<Result<std::vector<EffectiveKnob>>()> knobs;
+  UnderWay under_way;
 };
 
 /// --color, -q, -v on any command.
@@ -66,6 +91,7 @@ class Step {
  private:
   std::string what_;
   Streams streams_;
+  UnderWay::Part under_way_;
   std::chrono::steady_clock::time_point start_;
 };
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "evaluate/element_program.h"
+#include "elementwise/element_program.h"
 #include "evaluate/evaluate.h"
 
 namespace hlosim {

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "elementwise/element_program.h"
 #include "evaluate/devices/joint.h"
-#include "evaluate/element_program.h"
 #include "hlo/effects.h"
 #include "hlo/literal.h"
 #include "ops/called_checks.h"
@@ -39,7 +39,8 @@ class ScalarLoop {
 
     ElementRunner condition(*condition_, 1), body(*body_, 1);
     int now = 0;
-    for (;; now ^= 1) {
+    for (int64_t iteration = 1;; ++iteration, now ^= 1) {
+      if (call.stops()) return call.device().stopped_in(call.instruction(), iteration);
       bool go_on = false;
       void* const answer[] = {&go_on};
       condition.run(const_cast<const void* const*>(places[now].data()), answer, 1);
@@ -88,15 +89,19 @@ Evaluation evaluate_while(EvaluateContext& op) {
     std::vector<Array> state, arguments;
     for (size_t i = 0; i < call.operand_count(); ++i) state.push_back(call.take(i));
     std::vector<Array> answer(1);
-    while (!call.device().failed()) {
+    for (int64_t iteration = 1;; ++iteration) {
+      if (call.stops() || call.device().failed())
+        return call.device().stopped_in(call.instruction(), iteration);
       arguments = state;
       condition->call(call.device(), arguments, answer);
-      if (call.device().failed() || integer_at(answer[0], 0) == 0) break;
+      if (call.device().failed()) return call.device().stopped_in(call.instruction(), iteration);
+      if (integer_at(answer[0], 0) == 0) break;
       arguments.swap(state);
       for (Array& old : state) old = Array();  // the body's arguments aren't held elsewhere
       body->call(call.device(), arguments, state);
+      if (call.device().failed()) return call.device().stopped_in(call.instruction(), iteration);
     }
-    if (!call.device().failed()) set_results(call, state);
+    set_results(call, state);
   };
 }
 
@@ -192,6 +197,8 @@ JointEvaluation evaluate_while_jointly(EvaluateContext& op) {
     std::vector<Part*> staying;
     for (Part& part : parts) staying.push_back(&part);
     for (int64_t iterations = 0; !staying.empty(); ++iterations) {
+      if (call.members().front().stops())
+        return call.members().front().device().stopped_in(call.instruction(), iterations + 1);
       std::vector<std::vector<Array>> states;
       for (Part* part : staying) states.push_back(part->arguments);
       run_parts(call, *condition, staying);

@@ -15,6 +15,7 @@
 
 #include "array/array.h"
 #include "base/source.h"
+#include "base/stop.h"
 #include "hlo/module.h"
 
 namespace hlosim {
@@ -49,6 +50,17 @@ class DeviceState {
   void fail(const Module& module, const Instruction& instruction, std::string message);
   void fail(Diagnostic error);
   bool failed() const { return failure_.has_value(); }
+
+  const Stop* stop = nullptr;  // null: nobody may wish that the run ends
+  /// Somebody wishes it: the run fails at `instruction`.
+  bool stops_at(const Module& module, const Instruction& instruction) {
+    if (!stop || !stop->asked()) return false;
+    fail(module, instruction, stop->why());
+    return true;
+  }
+  /// A loop around what was stopped says how far it was.
+  void stopped_in(const Instruction& loop, int64_t iteration);
+
   const std::optional<Diagnostic>& failure() const { return failure_; }
 
  private:

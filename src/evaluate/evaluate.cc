@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "evaluate/element_kernels.h"
+#include "elementwise/element_kernels.h"
 #include "evaluate/evaluation_table.h"
 #include "kernels/element.h"
 #include "kernels/parallel.h"
@@ -24,27 +24,18 @@ void DeviceState::fail(Diagnostic error) {
   if (!failure_) failure_ = std::move(error);
 }
 
+void DeviceState::stopped_in(const Instruction& loop, int64_t iteration) {
+  if (!failure_ || !stop || !stop->asked()) return;
+  std::string& where = failure_->hint;
+  where += fmt::format("{} iteration {} of {}", where.empty() ? "in" : ", in", iteration, loop.name);
+}
+
 void Invocation::fail(const Diagnostic& error) {
   Diagnostic placed = error;
   placed.message = fmt::format("{}: {}", to_text(instruction_.opcode), error.message);
   placed.source = module_.source;
   placed.offset = instruction_.opcode_offset;
   device_.fail(std::move(placed));
-}
-
-void CustomCallHandlers::add(std::string target, Handler handler) {
-  for (auto& [name, known] : handlers_)
-    if (name == target) {
-      known = std::move(handler);
-      return;
-    }
-  handlers_.emplace_back(std::move(target), std::move(handler));
-}
-
-const CustomCallHandlers::Handler* CustomCallHandlers::find(std::string_view target) const {
-  for (const auto& [name, handler] : handlers_)
-    if (name == target) return &handler;
-  return nullptr;
 }
 
 size_t EvaluateContext::first_leaf(int64_t i) const {

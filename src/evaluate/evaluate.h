@@ -28,7 +28,7 @@
 
 namespace hlosim {
 
-class ElementProgram;  // evaluate/element_program.h
+class ElementProgram;  // elementwise/element_program.h
 class JointRun;        // evaluate/devices/joint.h
 class JointCall;  // evaluate/devices/joint.h: running an instruction once on several devices that meet there
 struct DeviceGrid;  // ops/collective_groups.h
@@ -49,6 +49,8 @@ class Invocation {
 
   DeviceState& device() const { return device_; }
   const Instruction& instruction() const { return instruction_; }
+  /// Somebody wishes that the run ends: it has failed here.
+  bool stops() const { return device_.stops_at(module_, instruction_); }
   size_t operand_count() const { return operands_.size(); }
   size_t result_count() const { return results_.size(); }
 
@@ -144,15 +146,24 @@ struct CustomCallArguments {
   DeviceState& device;
 };
 
-/// Functions that run custom calls, by target name. They return what is wrong, or nothing.
+class EvaluateContext;
+
+/// What runs custom calls, asked before what their targets are known to do. What was added last comes first.
 class CustomCallHandlers {
  public:
+  /// Returns what is wrong, or nothing.
   using Handler = std::function<Result<void>(const CustomCallArguments&)>;
   void add(std::string target, Handler handler);
-  const Handler* find(std::string_view target) const;
+
+  struct Rule {
+    std::function<bool(const Instruction&)> fits;
+    std::function<Evaluation(EvaluateContext&)> evaluate;  // null after a report
+  };
+  void add(Rule rule) { rules_.push_back(std::move(rule)); }
+  const Rule* find(const Instruction& custom_call) const;
 
  private:
-  std::vector<std::pair<std::string, Handler>> handlers_;
+  std::vector<Rule> rules_;
 };
 
 /// What the maker of a program provides to the opcodes.

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "evaluate/element_kernels.h"
+#include "elementwise/element_kernels.h"
 
 namespace hlosim {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "evaluate/element_program.h"
+#include "elementwise/element_program.h"
 #include "evaluate/evaluate.h"
 #include "kernels/sort_keys.h"
 

@@ -1,4 +1,8 @@
 // Running the operations that apply a computation to elements, rows or slices of arrays.
+//
+//   const Evaluation run = evaluate_reduce(op);  // run(invocation) folds
+//   if (const std::optional<RowFold> fold = row_fold(op))
+//     for (int64_t i = 0; i < fold->rows; ++i) …  // fold->kernel.row()
 #pragma once
 
 #include <optional>

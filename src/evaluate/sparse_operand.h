@@ -1,5 +1,8 @@
 // An operand with N:M sparsity at its full size: of each M elements along a dimension N are stored, and an
 // integer of the metadata operand, which has the same shape, says for each stored one which of the M it is.
+//
+//   const auto lhs = SparseOperand::make(sparsity, operand, metadata);
+//   const Buffer dense = lhs->expand(values, indices, pool);  // lhs->dimensions() of them
 #pragma once
 
 #include <optional>

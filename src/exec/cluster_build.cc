@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "evaluate/element_kernels.h"
+#include "elementwise/element_kernels.h"
 #include "exec/cluster_pass.h"
 #include "hlo/op_def.h"
 

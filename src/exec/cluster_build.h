@@ -1,10 +1,14 @@
 // From a group of nodes to one node that runs as a pass.
+//
+//   ProgramMaker maker({graph, views, groups, module, table}, elements);
+//   for (const GraphNode& node : nodes) maker.apply(node);
+//   maker.output(result);                     // maker.finish() is the program
 #pragma once
 
 #include <unordered_map>
 #include <vector>
 
-#include "evaluate/element_program.h"
+#include "elementwise/element_program.h"
 #include "exec/cluster_groups.h"
 #include "exec/cluster_load.h"
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "evaluate/element_kernels.h"
+#include "elementwise/element_kernels.h"
 #include "hlo/op_def.h"
 #include "kernels/element.h"
 

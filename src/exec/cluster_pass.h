@@ -1,10 +1,13 @@
 // Running a cluster of elementwise operations.
+//
+//   ElementPass pass{.program = program, .inputs = inputs, .widths = {4}, .reused = {-1}, .count = n};
+//   node.evaluation = pass_evaluation(std::move(pass));
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "evaluate/element_program.h"
+#include "elementwise/element_program.h"
 #include "evaluate/evaluate.h"
 #include "exec/cluster_load.h"
 

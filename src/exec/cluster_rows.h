@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "evaluate/element_program.h"
+#include "elementwise/element_program.h"
 #include "evaluate/evaluate.h"
 #include "exec/cluster_load.h"
 #include "kernels/fold.h"

@@ -1,4 +1,8 @@
 // What the threads of a pass work with.
+//
+//   WorkerPool<AlignedBytes> pool;
+//   const auto scratch = pool.take([] { return std::make_unique<AlignedBytes>(4096); });
+//   std::byte* bytes = (*scratch).data();      // goes back when `scratch` ends
 #pragma once
 
 #include <algorithm>
@@ -8,7 +12,7 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "evaluate/element_program.h"
+#include "elementwise/element_program.h"
 
 namespace hlosim {
 

@@ -122,6 +122,7 @@ Invocation Plan::invocation(const Step& step, DeviceState& device, Frame& frame)
 void Plan::run_steps(DeviceState& device, Frame& frame, size_t begin, size_t end) const {
   for (size_t s = begin; s < end; ++s) {
     const Step& step = steps_[s];
+    if (device.stops_at(module_, *step.instruction)) return;
     Invocation call = invocation(step, device, frame);
     step.evaluation(call);
     if (device.failed()) return;

@@ -1,4 +1,8 @@
 // A computation as steps over a frame of values: what Program runs.
+//
+//   const Plan plan(module, std::move(graph), callee_bytes);
+//   plan.call(device, arguments, results);
+//   const int64_t needed = plan.peak_bytes() + plan.constant_bytes();
 #pragma once
 
 #include <memory>

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/saturating.h"
+#include "elementwise/element_program.h"
 #include "evaluate/devices/joint.h"
-#include "evaluate/element_program.h"
 #include "exec/cluster.h"
 
 namespace hlosim {
@@ -40,32 +40,52 @@ std::shared_ptr<const ElementProgram> PlanMaker::element_program(ComputationId i
   return element_programs_.emplace(id, hlosim::element_program(module_, table_, id)).first->second;
 }
 
-// Bytes that the computations called by each node need beside their arguments.
+// Bytes that the computations called by each node need beside their arguments. Nodes may get others around
+// them.
 std::vector<int64_t> PlanMaker::make_evaluations(ComputationGraph& graph) {
+  std::vector<GraphNode> nodes;
   std::vector<int64_t> callee_bytes;
+  const auto add = [&](GraphNode node, int64_t bytes) {
+    nodes.push_back(std::move(node));
+    callee_bytes.push_back(bytes);
+  };
   for (GraphNode& node : graph.nodes) {
     const int64_t outer = std::exchange(callee_bytes_, 0);
-    if (!node.evaluation) make(node);
-    callee_bytes.push_back(std::exchange(callee_bytes_, outer));
+    Conversions around;
+    if (!node.evaluation) around = make(graph, node);
+    for (GraphNode& conversion : around.before) add(std::move(conversion), 0);
+    add(std::move(node), std::exchange(callee_bytes_, outer));
+    for (GraphNode& conversion : around.after) add(std::move(conversion), 0);
   }
+  graph.nodes = std::move(nodes);
   return callee_bytes;
 }
 
-// What cannot be run is an error now where it is sure to be reached, else when it is reached.
-void PlanMaker::make(GraphNode& node) {
-  DiagnosticList found;
-  EvaluateContext op(module_, *node.instruction, table_, &found, *this);
+// False: it can't be run on these types, as `found` says.
+bool PlanMaker::make(EvaluateContext& op, const DiagnosticList& found, GraphNode& node) {
   ++depth_;
-  if (options_.grid) node.joint = make_joint_evaluation(op);
+  node.joint = options_.grid ? make_joint_evaluation(op) : nullptr;
   if (!node.joint && !found.has_errors()) node.evaluation = make_evaluation(op);
   --depth_;
-  if (!found.has_errors()) return;
-  Diagnostic error = found.items().front();
+  return !found.has_errors();
+}
+
+// What cannot be run is an error now where it is sure to be reached, else when it is reached.
+Conversions PlanMaker::make(ComputationGraph& graph, GraphNode& node) {
+  DiagnosticList found, found_wide;
+  EvaluateContext op(module_, *node.instruction, table_, &found, *this);
+  if (make(op, found, node)) return {};
+  if (const std::optional<OnePrecision> wide = in_one_precision(op)) {
+    EvaluateContext wide_op(*wide->module, *wide->instruction, table_, &found_wide, *this);
+    if (make(wide_op, found_wide, node)) return add_conversions(graph, *wide, node);
+  }
+  const Diagnostic error = found.items().front();
   node.joint = nullptr;
   if (depth_ == 0)
-    sink_.add(std::move(error));
+    sink_.add(error);
   else
     node.evaluation = [error](Invocation& call) { call.device().fail(error); };
+  return {};
 }
 
 // Somebody wants to see a value of the computation or of one it calls.

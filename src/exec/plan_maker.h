@@ -1,10 +1,15 @@
 // Makes the plans of a module's computations as they are asked for.
+//
+//   PlanMaker maker(module, table, pool, options, diagnostics);
+//   const std::shared_ptr<const Plan> plan = maker.plan(module.entry);
+//   plan->call(device, arguments, results);
 #pragma once
 
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "exec/one_precision.h"
 #include "exec/plan.h"
 #include "exec/program.h"
 
@@ -34,7 +39,8 @@ class PlanMaker final : public ProgramServices {
  private:
   std::shared_ptr<const Plan> plan(ComputationGraph graph);
   std::vector<int64_t> make_evaluations(ComputationGraph& graph);
-  void make(GraphNode& node);
+  Conversions make(ComputationGraph& graph, GraphNode& node);
+  bool make(EvaluateContext& op, const DiagnosticList& found, GraphNode& node);
   bool shows_values(ComputationId id) const;
   void note_callee(const Plan& callee);
 

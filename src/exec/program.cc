@@ -1,10 +1,19 @@
 #include "exec/program.h"
 
+#include "array/arguments.h"
 #include "base/saturating.h"
 #include "evaluate/devices/joint.h"
 #include "exec/plan_maker.h"
 
 namespace hlosim {
+
+void finish_results(std::vector<Array>& results, std::span<const ShapeRef> shapes, MemoryPool& pool) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool has_value = results[i].data || !shapes[i]->is_array() || shapes[i]->element_count() == 0;
+    if (!has_value) results[i] = zero_array(shapes[i], pool);
+    results[i].shape = shapes[i];
+  }
+}
 
 std::unique_ptr<const Program> Program::make(Module& module, const OpTable& table, MemoryPool& pool,
                                              const ProgramOptions& options, DiagnosticList& sink) {
@@ -29,7 +38,7 @@ Result<std::vector<Array>> Program::run(DeviceState& device, std::vector<Array> 
   std::vector<Array> outputs(results_.size());
   entry_->call(device, inputs, outputs);
   if (device.failed()) return tl::unexpected<Diagnostic>(*device.failure());
-  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].shape = results_[i];
+  finish_results(outputs, results_, device.pool());
   return outputs;
 }
 
@@ -41,8 +50,7 @@ Result<std::vector<std::vector<Array>>> Program::run_jointly(JointRun& run, std:
   for (size_t i = 0; i < devices.size(); ++i) calls.push_back({&devices[i], inputs[i], outputs[i]});
   entry_->call_jointly(run, calls);
   if (run.failed()) return tl::unexpected<Diagnostic>(*run.failure());
-  for (std::vector<Array>& leaves : outputs)
-    for (size_t i = 0; i < leaves.size(); ++i) leaves[i].shape = results_[i];
+  for (size_t i = 0; i < outputs.size(); ++i) finish_results(outputs[i], results_, devices[i].pool());
   return outputs;
 }
 

@@ -67,4 +67,8 @@ class Program {
   std::vector<ShapeRef> parameters_, results_;
 };
 
+/// Gives the values of the root's leaves their shapes. What an asynchronous start has besides its data has no
+/// value while a module runs: as a result it is zero.
+void finish_results(std::vector<Array>& results, std::span<const ShapeRef> shapes, MemoryPool& pool);
+
 }  // namespace hlosim

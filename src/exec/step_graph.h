@@ -3,6 +3,10 @@
 // Tuples, parameters and whatever else only hands values on are gone: a value is one leaf. Calls and fusions
 // are opened, since a fusion is no unit of meaning, only of code generation; what is run as one pass is
 // decided anew (exec/cluster.h).
+//
+//   for (const GraphNode& node : graph.nodes)      // operands first
+//     for (const ValueId operand : node.operands)
+//       use(graph.values[operand].shape);
 #pragma once
 
 #include <cstdint>

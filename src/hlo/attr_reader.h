@@ -1,4 +1,8 @@
 // Values of attributes: text after `key=` → Attr.
+//
+//   AttrReader attributes(cursor, module, shapes, names);
+//   Attr attr;
+//   if (!attributes.read(AttrKey::kDimensions, AttrSyntax::kInts, attr)) …  // cursor.error()
 #pragma once
 
 #include "hlo/attr.h"

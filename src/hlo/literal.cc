@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "hlo/number.h"
@@ -48,16 +51,44 @@ void append_element(std::string& out, const Literal& literal, int64_t index) {
   }
 }
 
-void append_array(std::string& out, const Literal& literal, int64_t dimension, int64_t& index) {
+/// Elements one after the other. Of small floats there are few: each is spelled once, as that takes tries.
+class ElementWriter {
+ public:
+  ElementWriter(std::string& out, const Literal& literal) : out_(out), literal_(literal) {
+    const ElementType type = literal.shape->element_type;
+    const int bits = bit_width(type);
+    if (number_class(type) == NumberClass::kFloat && bits <= 16 && literal.shape->element_count() > kFew)
+      spelled_.resize(size_t{1} << bits);
+  }
+
+  void write(int64_t index) {
+    if (spelled_.empty()) return append_element(out_, literal_, index);
+    const auto width = static_cast<size_t>(byte_width(literal_.shape->element_type));
+    const uint64_t bits = bits_at(literal_, static_cast<size_t>(index) * width, width);
+    if (bits >= spelled_.size()) return append_element(out_, literal_, index);
+    std::string& text = spelled_[bits];
+    if (text.empty()) append_element(text, literal_, index);
+    out_ += text;
+  }
+
+ private:
+  static constexpr int64_t kFew = 4096;
+  std::string& out_;
+  const Literal& literal_;
+  std::vector<std::string> spelled_;  // by bits; empty: not yet
+};
+
+void append_array(std::string& out, const Literal& literal, int64_t dimension, int64_t& index,
+                  ElementWriter& writer) {
   if (dimension == literal.shape->rank()) {
-    append_element(out, literal, index++);
+    writer.write(index++);
     return;
   }
   const bool innermost = dimension + 1 == literal.shape->rank();
   out += innermost ? "{" : "{ ";
   for (int64_t i = 0; i < literal.shape->dim(dimension); ++i) {
     if (i) out += ", ";
-    append_array(out, literal, dimension + 1, index);
+    append_array(out, literal, dimension + 1, index, writer);
   }
   out += innermost ? "}" : " }";
 }
@@ -93,7 +124,8 @@ void append_text(std::string& out, const Literal& literal) {
     append_element(out, literal, 0);  // a bare value: the other elements are zero
     return;
   }
-  append_array(out, literal, 0, index);
+  ElementWriter writer(out, literal);
+  append_array(out, literal, 0, index, writer);
 }
 
 std::string to_text(const Literal& literal) {

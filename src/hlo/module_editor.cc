@@ -35,7 +35,17 @@ InstructionId ModuleEditor::add(ComputationId parent, Opcode opcode, std::string
   instruction.operands = module_.arena().copy(operands);
   instruction.attrs = module_.arena().copy(attrs);
   instruction.parent = parent;
-  return module_.instructions.add(instruction);
+  const auto placed =
+      std::ranges::find_if(operands, [&](InstructionId id) { return module_[id].offset > 0; });
+  const InstructionId id = module_.instructions.add(instruction);
+  if (placed != operands.end()) place_like(id, module_[*placed]);
+  return id;
+}
+
+void ModuleEditor::place_like(InstructionId id, const Instruction& original) {
+  const uint32_t offset = original.offset, opcode_offset = original.opcode_offset;
+  module_.instructions[id].offset = offset;
+  module_.instructions[id].opcode_offset = opcode_offset;
 }
 
 ComputationId ModuleEditor::add_computation(std::string_view name) {
@@ -68,8 +78,7 @@ InstructionId ModuleEditor::append(Opcode opcode, InstructionId like, ShapeRef s
   const Instruction model = module_[like];
   const std::string name = fmt::format("{}.{}", model.name, to_text(opcode));
   const InstructionId id = add(model.parent, opcode, name, shape, operands, attrs);
-  module_.instructions[id].offset = model.offset;
-  module_.instructions[id].opcode_offset = model.opcode_offset;
+  place_like(id, model);
   module_.computations[model.parent].instructions.push_back(id);
   return id;
 }

@@ -23,11 +23,13 @@ class ModuleEditor {
 
   Module& module() { return module_; }
 
-  // ── new instructions and computations; putting instructions into a computation's list is up to the caller
-  // ──
+  // ── new instructions and computations; putting instructions into a computation's list is up to the caller;
+  //    until place_like() says better, they point to the text of their first operand that has one ──
 
   InstructionId add(ComputationId parent, Opcode opcode, std::string_view name, ShapeRef shape,
                     std::span<const InstructionId> operands, std::span<const Attr> attrs = {});
+  /// Points to the text of what it stands for, or was made from.
+  void place_like(InstructionId id, const Instruction& original);
   ComputationId add_computation(std::string_view name);
   /// The next parameter of `parent`; stands in its list.
   InstructionId add_parameter(ComputationId parent, std::string_view name, ShapeRef shape);

@@ -3,6 +3,10 @@
 // After an error inside an instruction the reader goes on at the next line that looks like one, so
 // that one run reports several errors. The name of a broken instruction stays known, as "poisoned":
 // what uses it is broken too, but not reported; and so with a computation that has broken instructions.
+//
+//   ModuleReader reader(source, begin, end, table, AttrIndex(table), diagnostics);
+//   if (reader.read()) modules.push_back(reader.take());
+//   begin = reader.offset();                  // where the next module begins
 #pragma once
 
 #include <array>

@@ -127,6 +127,9 @@ uint64_t encode_float(ElementType type, double value, bool& overflow) {
   const Format f = format_of(type);
   if (std::isnan(value)) return nan_bits(type, std::signbit(value), 0);
   if (type == ElementType::kF64) return std::bit_cast<uint64_t>(value);
+  if (type == ElementType::kF32)
+    if (const auto rounded = static_cast<float>(value); std::isfinite(rounded))
+      return std::bit_cast<uint32_t>(rounded);
   const bool negative = std::signbit(value);
   const double magnitude = std::fabs(value);
   if (!f.has_sign) {  // powers of two only, no zero
@@ -164,6 +167,9 @@ uint64_t encode_float(ElementType type, double value, bool& overflow) {
 
 double decode_float(ElementType type, uint64_t bits) {
   if (type == ElementType::kF64) return std::bit_cast<double>(bits);
+  if (type == ElementType::kF32)
+    if (const auto value = std::bit_cast<float>(static_cast<uint32_t>(bits)); !std::isnan(value))
+      return value;
   const Format f = format_of(type);
   const bool negative = f.has_sign && (bits & sign_bit(f)) != 0;
   const uint64_t magnitude = bits & (exponent_mask(f) | mantissa_mask(f));

@@ -165,6 +165,42 @@ enum class NumberRule : uint8_t {
   kConstant,
 };
 
+/// How the sizes of its operands' and its result's dimensions hang together (dimensions/factors.h).
+enum class DimensionRule : uint8_t {
+  kFixed,     // not known: all stay as they are
+  kFree,      // each dimension on its own
+  kForwards,  // values are handed on, as `forward` says
+  kEach,      // leaf i of the result has the dimensions of leaf i of the operands
+  kElement,   // all arrays have the same dimensions; scalars may stand for them
+  kCalled,    // what the computations that it calls say
+  kBySize,    // unknown, but dimensions of one size are taken to belong together
+  kBitcast,
+  kRecast,  // as kElement, but for a last dimension that one side has alone
+  kBroadcast,
+  kReshape,
+  kTranspose,
+  kReduce,
+  kProduct,
+  kConvolution,
+  kSlice,
+  kPad,
+  kConcatenate,
+  kDynamicSlice,
+  kDynamicUpdate,
+  kGather,
+  kScatter,
+  kWindow,
+  kSelectAndScatter,
+  kSort,
+  kTopK,
+  kSquare,     // batches of square matrices, and right sides that fit them
+  kBatchNorm,  // arrays, and lists along their feature dimension
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kPermute,
+};
+
 /// The class of algebraic identities that it obeys.
 enum class Identity : uint8_t {
   kNone,
@@ -192,6 +228,7 @@ struct OpRules {
   OpColumn<BufferRule> buffers;
   OpColumn<NumberRule> number;
   OpColumn<Identity> identity;
+  OpColumn<DimensionRule> dimensions;
 };
 
 }  // namespace hlosim

@@ -1,4 +1,7 @@
 // Which field of HloInstructionProto holds which attribute, as data for reading and writing.
+//
+//   if (const ProtoField* field = proto_field(table[opcode], AttrKey::kDimensions))
+//     read(message, field->path);             // "dimensions"
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // Attributes that a module keeps as they were written (shardings, metadata and the like), as messages of HLO
 // protos.
+//
+//   pb::OpSharding proto;
+//   if (!KeptText("{devices=[2,1]0,1}").sharding(proto)) …  // kept as text
 #pragma once
 
 #include <string_view>

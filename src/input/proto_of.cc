@@ -249,6 +249,7 @@ class ProtoWriter {
   bool attribute(const Instruction& instruction, const Attr& attr, pb::Instruction& proto) {
     if (attr.holds_computations()) return true;  // all of an instruction together
     if (attr.key == AttrKey::kOrigin || attr.key == AttrKey::kStatistics) return true;  // of debuggers
+    if (attr.key == AttrKey::kChannelId && needs_channel(instruction) && attr.integer() <= 0) return false;
     const OpDef& def = op_table()[instruction.opcode];
     if (const ProtoField* field = internal::proto_field(def, attr.key)) return simple(attr, *field, proto);
     switch (attr.syntax) {
@@ -292,6 +293,12 @@ class ProtoWriter {
       default:
         return false;
     }
+  }
+
+  /// Readers of protos take channel 0 for none, which is as well elsewhere.
+  static bool needs_channel(const Instruction& instruction) {
+    const Attr* global_ids = instruction.find(AttrKey::kUseGlobalDeviceIds);
+    return global_ids && global_ids->flag();
   }
 
   static bool window(const Window& window, pb::Window& proto) {

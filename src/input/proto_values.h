@@ -1,4 +1,8 @@
 // Parts of HLO protos as HLO text: shapes, literals, shardings, windows and the like.
+//
+//   ProtoValues values(scratch);
+//   const std::string shape = values.shape_text(proto.shape());  // "f32[2,3]{1,0}"
+//   if (!values.problem().empty()) …
 #pragma once
 
 #include <string>

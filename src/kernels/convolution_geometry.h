@@ -1,4 +1,8 @@
 // Where a convolution's window lies for each place of the result, and operands as its kernels want them.
+//
+//   const Geometry geometry(convolution);
+//   for (Geometry::Cursor place(geometry, 0); …; place.next())
+//     geometry.for_each_run(place, [&](const TapRun& run) { … });
 #pragma once
 
 #include <array>

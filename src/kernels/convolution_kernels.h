@@ -1,4 +1,7 @@
 // The parts of a convolution of f32 that exist once per instruction set level.
+//
+//   const ConvolutionKernels& kernels = *convolution_level().kernels;
+//   kernels.tiles[vectors - 1][rows - 1](taps, channels, inputs, panel, result, stride, columns, false);
 #pragma once
 
 #include <array>

@@ -1,4 +1,8 @@
 // Everything there is to say about one array's layout: what `hlosim layout SHAPE` prints.
+//
+//   const auto layout = describe_layout(pool, shape, {.index = {{9, 130}}});  // f32[16,256]{1,0:T(8,128)}
+//   layout->of_index->offset;                 // 3,202
+//   std::string text = to_text(*layout);
 #pragma once
 
 #include <cstdint>

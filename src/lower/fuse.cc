@@ -65,6 +65,7 @@ class FusionWriter {
       for (const InstructionId operand : module_[member].operands) {
         if (members.contains(operand) || inside.contains(operand)) continue;
         inside[operand] = editor_.add_parameter(body, "param", module_[operand].shape);
+        editor_.place_like(inside[operand], module_[operand]);
         operands.push_back(stored(operand));
       }
     std::vector<InstructionId> list = module_[body].instructions;
@@ -75,6 +76,7 @@ class FusionWriter {
       const InstructionId copy = editor_.add(body, original.opcode, base_name(original.name), original.shape,
                                              mapped, original.attrs);
       module_.instructions[copy].literal = original.literal;
+      editor_.place_like(copy, original);
       inside[member] = copy;
       list.push_back(copy);
     }
@@ -100,6 +102,7 @@ class FusionWriter {
     if (const Attr* metadata = module_[group.outputs[0]].find(AttrKey::kMetadata)) attrs.push_back(*metadata);
     const ShapeRef shape = module_[module_[body].root].shape;
     const InstructionId call = editor_.add(computation_, Opcode::kFusion, "fusion", shape, operands, attrs);
+    editor_.place_like(call, module_[group.outputs[0]]);
     result_.push_back(call);
     if (group.outputs.size() == 1) {
       value_[group.outputs[0]] = call;
@@ -110,6 +113,7 @@ class FusionWriter {
       const Attr index[] = {Attr::make_int(AttrKey::kIndex, static_cast<int64_t>(i))};
       const InstructionId element = editor_.add(computation_, Opcode::kGetTupleElement, "get-tuple-element",
                                                 module_[group.outputs[i]].shape, from, index);
+      editor_.place_like(element, module_[group.outputs[i]]);
       result_.push_back(element);
       value_[group.outputs[i]] = element;
     }

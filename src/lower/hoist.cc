@@ -113,6 +113,7 @@ class Hoister {
           editor_.add(loop.outside, original.opcode, "hoisted", original.shape, operands, original.attrs);
       module_.instructions[outside[id]].literal = original.literal;
     }
+    editor_.place_like(outside[id], original);
     before.push_back(outside[id]);
   }
 

@@ -89,6 +89,7 @@ class Inliner {
       const InstructionId copy = editor_.add(computation_, original.opcode, base_name(original.name),
                                              original.shape, mapped(id, now), original.attrs);
       module_.instructions[copy].literal = original.literal;
+      editor_.place_like(copy, original);
       if (opens(copy))
         now[id] = open(module_[copy]);
       else

@@ -98,6 +98,7 @@ class SliceAhead {
     const InstructionId copy =
         editor_.add(in, original.opcode, "ahead", original.shape, operands, original.attrs);
     module_.instructions[copy].literal = original.literal;
+    editor_.place_like(copy, original);
     list.push_back(copy);
     return replaced[id] = copy;
   }
@@ -166,6 +167,7 @@ class SliceAhead {
     const InstructionId root = editor_.add(wrapped, slice.opcode, "slice", result, parameters, slice.attrs);
     module_.computations[wrapped].instructions.push_back(root);
     module_.computations[wrapped].root = root;
+    editor_.place_like(root, slice);
 
     const ShapeRef context = module_.shapes().with_memory_space(
         module_.shapes().with_default_layouts(module_.shapes().scalar(ElementType::kU32)), kSyncSpace);
@@ -175,6 +177,7 @@ class SliceAhead {
         Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation, module_.arena().copy(called))};
     begin.push_back(
         editor_.add(in, Opcode::kAsyncStart, "slice-start", module_.shapes().tuple(parts), operands, calls));
+    editor_.place_like(begin.back(), slice);
     const InstructionId from[] = {begin.back()};
     end.push_back(editor_.add(in, Opcode::kAsyncDone, "slice-done", result, from));
     return end.back();

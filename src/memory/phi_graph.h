@@ -1,4 +1,8 @@
 // Phis and what flows into them, and which of them turn out to be another value.
+//
+//   PhiGraph phis;
+//   phis.set(7, {3, 7});                      // a loop that hands value 3 on
+//   phis.simplify();                          // phis.replacement(7) is 3
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,8 @@
 // What flows from place to place: the rule of each opcode, applied to one instruction at a time.
+//
+//   ValueFlow flow(graph, places);
+//   for (const InstructionId id : order) flow.define(id);
+//   while (changed) …flow.update(id);         // then flow.finish()
 #pragma once
 
 #include <initializer_list>

@@ -19,6 +19,7 @@ namespace {
 /// A chip passes on what it has received in full, so that bytes and hops add up.
 struct Seconds {
   double by_bytes = 0, by_hops = 0;
+  int64_t hops = 0;
   double total() const { return by_bytes + by_hops; }
 };
 
@@ -103,16 +104,16 @@ class CollectiveModel {
     switch (kind) {
       case CollectiveKind::kAllGather:
       case CollectiveKind::kReduceScatter:
-        return {volume * others / capacity, far};
+        return {volume * others / capacity, far, 0};
       case CollectiveKind::kAllReduce:
-        return {2 * volume * others / capacity, 2 * far};
+        return {2 * volume * others / capacity, 2 * far, 0};
       case CollectiveKind::kAllToAll:
       case CollectiveKind::kRaggedAllToAll:
         return {payload * static_cast<double>(place.members_per_chip) / static_cast<double>(place.slices) *
                     others / capacity,
-                far};
+                far, 0};
       case CollectiveKind::kBroadcast:
-        return {payload / capacity, far};
+        return {payload / capacity, far, 0};
       case CollectiveKind::kPermute:
         break;
     }
@@ -126,9 +127,14 @@ class CollectiveModel {
     // A twisted torus looks the same along all axes: all its links carry the same.
     seconds.by_bytes = place.is_twisted ? bound(CollectiveKind::kAllGather, place, bytes, 0).by_bytes
                                         : gather_seconds(place.axes, bytes, link);
-    seconds.by_hops = static_cast<double>(hops(place)) * hop_seconds();
+    add_hops(place, seconds);
     on_chip(place, bytes, seconds);
     return seconds;
+  }
+
+  void add_hops(const GroupPlace& place, Seconds& seconds) const {
+    seconds.hops = hops(place);
+    seconds.by_hops = static_cast<double>(seconds.hops) * hop_seconds();
   }
 
   Seconds on_box(CollectiveKind kind, const GroupPlace& place, double volume, double payload) const {
@@ -140,7 +146,7 @@ class CollectiveModel {
         return gather(place, volume);
       case CollectiveKind::kAllReduce:
         seconds = gather(place, volume);
-        return {2 * seconds.by_bytes, 2 * seconds.by_hops};
+        return {2 * seconds.by_bytes, 2 * seconds.by_hops, 2 * seconds.hops};
       case CollectiveKind::kAllToAll:
       case CollectiveKind::kRaggedAllToAll: {
         const double chip = payload * static_cast<double>(place.members_per_chip);
@@ -156,7 +162,7 @@ class CollectiveModel {
       case CollectiveKind::kPermute:
         break;
     }
-    seconds.by_hops = static_cast<double>(hops(place)) * hop_seconds();
+    add_hops(place, seconds);
     on_chip(place, payload, seconds);
     return seconds;
   }
@@ -221,7 +227,7 @@ class CollectiveModel {
                             ? payload / 4
                             : volume / n;
     const Seconds step = loads.seconds(link_rate(slice_.devices_per_chip), part);
-    return {rounds * step.by_bytes, rounds * step.by_hops};
+    return {rounds * step.by_bytes, rounds * step.by_hops, static_cast<int64_t>(rounds) * step.hops};
   }
 
   Seconds permute(const std::vector<std::array<int64_t, 2>>& pairs, double payload) const {
@@ -235,6 +241,7 @@ class CollectiveModel {
     if (within_chip) {
       seconds.by_bytes = std::max(seconds.by_bytes, payload / die_rate());
       seconds.by_hops = std::max(seconds.by_hops, hop_seconds());
+      seconds.hops = std::max<int64_t>(seconds.hops, 1);
     }
     return seconds;
   }
@@ -259,7 +266,7 @@ class CollectiveModel {
     Seconds seconds(double link, double scale) const {
       double busiest = 0;
       for (const LinkLoads& loads : links_) busiest = std::max(busiest, loads.busiest());
-      Seconds result{busiest * scale / link, static_cast<double>(hops_) * model_.hop_seconds()};
+      Seconds result{busiest * scale / link, static_cast<double>(hops_) * model_.hop_seconds(), hops_};
       if (busiest_host_ == 0) return result;
       const LinkConfig& dcn = model_.device_.host.dcn;
       result.by_bytes = std::max(result.by_bytes, busiest_host_ * scale / dcn.bandwidth.count());
@@ -309,7 +316,7 @@ class CollectiveModel {
     if (place.members_per_chip < 2) return;
     const double others = 1 - 1 / static_cast<double>(place.members_per_chip);
     seconds.by_bytes = std::max(seconds.by_bytes, bytes * others / die_rate());
-    if (place.chips == 1) seconds.by_hops = hop_seconds();
+    if (place.chips == 1) seconds.by_hops = hop_seconds(), seconds.hops = 1;
   }
 
   const DeviceConfig& device_;
@@ -338,6 +345,39 @@ std::string_view kind_text(CollectiveKind kind) {
       "reduce-scatter and all-gather",           "all-gather", "reduce-scatter", "all-to-all",
       "ragged all-to-all as one of equal parts", "permute",    "broadcast"};
   return kNames[static_cast<size_t>(kind)];
+}
+
+/// What each part takes along one axis after the other, of V or of a member's payload S.
+std::string_view equation_of_axes(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllToAll:
+    case CollectiveKind::kRaggedAllToAll:
+      return "S x n / 4w (a ring: 8w) of the longest axis of n chips";
+    case CollectiveKind::kBroadcast:
+      return "V / (w of each line + 2w of each ring)";
+    default:
+      return "sum over the axes of the slowest part: (n - 1) x part / w (a ring: 2w); a part grows n-fold";
+  }
+}
+
+/// Of Seconds::by_bytes of a group that fills a box.
+std::string equation_of(CollectiveKind kind, const GroupPlace& place) {
+  const bool gathers = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kReduceScatter ||
+                       kind == CollectiveKind::kAllReduce;
+  const bool one_axis = place.axes.size() == 1;
+  std::string text;
+  if (place.is_twisted)
+    text = gathers ? "(N - 1) / N x V / (2w x axes)" : "bytes of the busiest link / w";
+  else if (gathers && one_axis)
+    text = fmt::format("({0} - 1) / {0} x V / {1}", place.axes[0].length, place.axes[0].ring ? "2w" : "w");
+  else if (!place.axes.empty())
+    text = equation_of_axes(kind);
+  if (place.members_per_chip > 1)
+    text += fmt::format("{}({} - 1) / {} x {} / rate within a chip", text.empty() ? "" : ", at least ",
+                        place.members_per_chip, place.members_per_chip, gathers ? "V" : "S");
+  if (kind == CollectiveKind::kAllReduce) text = fmt::format("2 x [{}]", text);
+  if (place.slices > 1) text += ", and the rest over the hosts' network";
+  return text;
 }
 
 void add_payload(CollectiveCost& cost, std::span<const ShapeRef> payload) {
@@ -372,6 +412,8 @@ Seconds seconds_of_groups(const CollectiveModel& model, const Slice& slice,
       cost.bound = ceil_picoseconds(std::max(bound.by_bytes, bound.by_hops) * 1e12);
       seconds = here;
       cost.algorithm = fmt::format("{}: {}", kind_text(cost.kind), axes_text(place));
+      cost.equation = equation_of(cost.kind, place);
+      cost.link = BytesPerSecond(model.link_rate(place.members_per_chip));
     }
     last = place;
   }
@@ -380,6 +422,8 @@ Seconds seconds_of_groups(const CollectiveModel& model, const Slice& slice,
     if (ring.total() >= seconds.total()) {
       seconds = ring;
       cost.algorithm = fmt::format("{}: ring in group order on {}", kind_text(cost.kind), slice.text());
+      cost.equation = "rounds x bytes of the busiest link in a round / w";
+      cost.link = BytesPerSecond(model.link_rate(slice.devices_per_chip));
       cost.bound = Picoseconds(0);
     }
   }
@@ -407,7 +451,8 @@ Result<CollectiveCost> cost_collective(const OpContext& op, const DeviceConfig& 
   const CollectiveModel model(device, slice, grid, assumptions);
   // Scalars travel with the arrays, padding too.
   const Bytes payload = cost.payload + cost.scalar_payload;
-  const auto volume = static_cast<double>(collective_volume(cost.kind, cost.group_size, payload).count());
+  cost.volume = collective_volume(cost.kind, cost.group_size, payload);
+  const auto volume = static_cast<double>(cost.volume.count());
   const auto bytes = static_cast<double>(payload.count());
   Seconds seconds;
   if (cost.group_size == 1 && groups->pairs.empty()) {
@@ -418,10 +463,15 @@ Result<CollectiveCost> cost_collective(const OpContext& op, const DeviceConfig& 
     seconds = model.permute(groups->pairs, bytes);
     cost.algorithm =
         fmt::format("permute of {} pairs by the shortest ways on {}", groups->pairs.size(), slice.text());
+    cost.equation = "bytes of the busiest link / w";
+    cost.link = BytesPerSecond(model.link_rate(slice.devices_per_chip));
   } else {
     seconds = seconds_of_groups(model, slice, groups->groups, volume, bytes, cost);
   }
   cost.network = ceil_picoseconds(seconds.total() * 1e12);
+  cost.by_bytes = std::min(ceil_picoseconds(seconds.by_bytes * 1e12), cost.network);
+  cost.by_hops = cost.network - cost.by_bytes;
+  cost.hops = seconds.hops;
   cost.latency_bound = seconds.by_hops > seconds.by_bytes;
   cost.launch = device.ici.launch;
   return cost;

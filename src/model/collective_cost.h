@@ -33,12 +33,17 @@ struct CollectiveCost {
   Bytes sent{};             // what one member sends for the arrays, bandwidth-optimal, without padding
   Bytes scalar_sent{};      // and for the scalars
   Picoseconds launch{};     // start and synchronisation
-  Picoseconds network{};    // on the links: bytes and hops
-  Picoseconds bound{};      // of the network: no schedule on these links is faster; 0 where none is known
+  Picoseconds network{};    // on the links: by_bytes + by_hops
+  Picoseconds by_bytes{}, by_hops{};
+  int64_t hops = 0;       // that some data take, one after the other
+  BytesPerSecond link{};  // one way over one link, the group's share of it; 0: nothing is sent
+  Bytes volume{};         // V of the equation: the array that a group works on, scalars included
+  Picoseconds bound{};    // of the network: no schedule on these links is faster; 0 where none is known
   bool latency_bound = false;
   Unit driver = Unit::kNone;  // what drives it beside the TensorCore (model/sparse_core.h)
   Picoseconds driving{};      // that unit is busy: sending and reducing
   std::string algorithm;      // "reduce-scatter and all-gather: ring of 4 along x"
+  std::string equation;       // of by_bytes: "2 x (4 - 1) / 4 x V / 2w"
 
   Picoseconds stream() const { return network > driving ? network : driving; }
   Picoseconds time() const { return launch + stream(); }

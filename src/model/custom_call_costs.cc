@@ -2,17 +2,48 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/quantity_text.h"
 #include "base/text.h"
 #include "base/value.h"
+#include "ops/custom_calls/custom_call_targets.h"
 
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kKeys[] = {"time", "flops",  "vector_operations", "transcendentals",
-                                      "read", "written"};
+constexpr std::string_view kKeys[] = {
+    "time",    "flops", "vector_operations", "transcendentals", "read", "written", "name", "kernel", "target",
+    "op_name", "run"};
+
+/// What `key` is in `key="text"`, `"key":"text"`, `key = \"text\"`; empty: it isn't there.
+std::string_view text_after(std::string_view text, std::string_view key) {
+  constexpr std::string_view kBetween = "\\\"=: ";
+  for (size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    const size_t end = at + key.size();
+    const bool is_word = at == 0 || kBetween.find(text[at - 1]) != std::string_view::npos ||
+                         text[at - 1] == '{' || text[at - 1] == ',';
+    const size_t begin = std::min(text.find_first_not_of(kBetween, end), text.size());
+    if (!is_word || begin == end || text[begin - 1] != '"') continue;
+    return text.substr(begin, std::min(text.find_first_of("\\\"", begin), text.size()) - begin);
+  }
+  return {};
+}
+
+std::optional<Pattern> read_pattern(const Value& item, DiagnosticList& problems) {
+  if (!item.is_scalar() || item.text.empty()) {
+    problems.add(
+        error_at(item, fmt::format("{} is {}, expected a regular expression", item.key, described(item))));
+    return std::nullopt;
+  }
+  Result<Pattern> pattern = Pattern::parse(item.text);
+  if (pattern) return std::move(*pattern);
+  problems.add(error_at(item, fmt::format("{}: '{}' is no regular expression: {}", item.key, shown(item.text),
+                                          pattern.error().message)));
+  return std::nullopt;
+}
 
 /// A count such as 4.2e9. Without a value there is an error.
 std::optional<int64_t> read_count(const Value& item, DiagnosticList& problems) {
@@ -42,7 +73,26 @@ std::optional<T> read_quantity(const Value& item, DiagnosticList& problems) {
   return std::nullopt;
 }
 
+std::optional<CustomCallRun> read_run(const Value& item, DiagnosticList& problems) {
+  constexpr std::pair<std::string_view, CustomCallRun> kRuns[] = {{"identity", CustomCallRun::kIdentity},
+                                                                  {"zeros", CustomCallRun::kZeros},
+                                                                  {"ignore", CustomCallRun::kIgnore}};
+  for (const auto& [word, run] : kRuns)
+    if (item.is_scalar() && item.text == word) return run;
+  problems.add(error_at(item, fmt::format("run is {}, expected identity, zeros or ignore", described(item))));
+  return std::nullopt;
+}
+
 void read_item(const Value& item, CustomCallCost& cost, DiagnosticList& problems) {
+  for (const auto& [key, pattern] : {std::pair{"name", &cost.name},
+                                     {"kernel", &cost.kernel},
+                                     {"target", &cost.target},
+                                     {"op_name", &cost.op_name}})
+    if (item.key == key) {
+      *pattern = read_pattern(item, problems);
+      cost.by_key = false;
+      return;
+    }
   if (item.key == "time") {
     cost.time = read_quantity<Picoseconds>(item, problems);
   } else if (item.key == "read") {
@@ -55,6 +105,8 @@ void read_item(const Value& item, CustomCallCost& cost, DiagnosticList& problems
     cost.vector_operations = read_count(item, problems).value_or(0);
   } else if (item.key == "transcendentals") {
     cost.transcendentals = read_count(item, problems).value_or(0);
+  } else if (item.key == "run") {
+    cost.run = read_run(item, problems);
   } else {
     problems.add(error_at_key(item,
                               fmt::format("unknown key \"{}\" of a custom call's cost", shown(item.key)),
@@ -75,7 +127,9 @@ CustomCallCosts read_custom_call_costs(const SourcePtr& source, DiagnosticList& 
   }
   for (const Value& entry : root->items) {
     CustomCallCost cost;
-    cost.target = entry.key;
+    cost.key = entry.key;
+    cost.source = entry.source;
+    cost.offset = entry.key_offset;
     if (!entry.is_map() || entry.items.empty()) {
       problems.add(error_at(entry, fmt::format("the cost of \"{}\" is {}, expected a time or work, as in "
                                                "{{time: 12 us}} or {{flops: 4.2e9, read: 3 MiB}}",
@@ -83,6 +137,15 @@ CustomCallCosts read_custom_call_costs(const SourcePtr& source, DiagnosticList& 
       continue;
     }
     for (const Value& item : entry.items) read_item(item, cost, problems);
+    cost.has_cost = std::any_of(entry.items.begin(), entry.items.end(), [](const Value& item) {
+      return item.key != "name" && item.key != "kernel" && item.key != "target" && item.key != "op_name" &&
+             item.key != "run";
+    });
+    if (!cost.has_cost && !entry.find("run"))
+      problems.add(
+          error_at_key(entry, fmt::format("\"{}\" says which calls it is for, but neither what they cost nor "
+                                          "what they do to data",
+                                          shown(entry.key))));
     const bool has_work =
         entry.find("flops") || entry.find("vector_operations") || entry.find("transcendentals");
     if (entry.find("time") && has_work)
@@ -91,6 +154,77 @@ CustomCallCosts read_custom_call_costs(const SourcePtr& source, DiagnosticList& 
     result.costs.push_back(std::move(cost));
   }
   return result;
+}
+
+std::string_view kernel_name(const Instruction& custom_call) {
+  for (const AttrKey key : {AttrKey::kFrontendAttributes, AttrKey::kBackendConfig})
+    if (const Attr* attr = custom_call.find(key))
+      if (const std::string_view name = text_after(attr->text(), "kernel_name"); !name.empty()) return name;
+  if (custom_call_target(custom_call).find("triton") != std::string_view::npos)
+    if (const Attr* config = custom_call.find(AttrKey::kBackendConfig))
+      if (const std::string_view name = text_after(config->text(), "name"); !name.empty()) return name;
+  std::string_view name = custom_call.name;
+  while (true) {
+    const size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos || dot == 0) return name;
+    const std::string_view last = name.substr(dot + 1);
+    if (last != "clone" && last != "remat" && last.find_first_not_of("0123456789") != std::string_view::npos)
+      return name;
+    name = name.substr(0, dot);
+  }
+}
+
+bool CustomCallCost::fits(const Instruction& custom_call) const {
+  if (by_key) return custom_call_target(custom_call) == key;
+  const Attr* metadata = custom_call.find(AttrKey::kMetadata);
+  return (!name || name->matches(custom_call.name)) &&
+         (!kernel || kernel->matches(kernel_name(custom_call))) &&
+         (!target || target->matches(custom_call_target(custom_call))) &&
+         (!op_name || op_name->finds(text_after(metadata ? metadata->text() : "", "op_name")));
+}
+
+std::string CustomCallCost::place() const {
+  return source ? fmt::format("{}:{}", source->name(), source->locate(offset).line) : key;
+}
+
+const CustomCallCost* CustomCallCosts::find(const Instruction& instruction) const {
+  if (costs.empty() || !instruction.find(AttrKey::kCustomCallTarget)) return nullptr;
+  for (const CustomCallCost& cost : costs)
+    if (cost.has_cost && cost.fits(instruction)) return &cost;
+  return nullptr;
+}
+
+const CustomCallCost* CustomCallCosts::find_run(const Instruction& instruction) const {
+  if (costs.empty() || !instruction.find(AttrKey::kCustomCallTarget)) return nullptr;
+  for (const CustomCallCost& cost : costs)
+    if (cost.run && cost.fits(instruction)) return &cost;
+  return nullptr;
+}
+
+void UnusedCustomCallCosts::add(const Module& module) {
+  if (costs_.costs.empty()) return;
+  for (const Instruction& instruction : module.instructions) {
+    if (!instruction.find(AttrKey::kCustomCallTarget)) continue;
+    if (const CustomCallCost* cost = costs_.find(instruction))
+      used_[static_cast<size_t>(cost - costs_.costs.data())] = true;
+    for (const std::string_view name : {custom_call_target(instruction), kernel_name(instruction)})
+      if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.emplace_back(name);
+  }
+}
+
+std::vector<Diagnostic> UnusedCustomCallCosts::warnings() const {
+  std::vector<Diagnostic> warnings;
+  const std::vector<std::string_view> names(names_.begin(), names_.end());
+  for (size_t i = 0; i < used_.size(); ++i) {
+    if (used_[i] || !costs_.costs[i].has_cost) continue;
+    const CustomCallCost& cost = costs_.costs[i];
+    Diagnostic warning =
+        error_at(cost.source, cost.offset, fmt::format("no custom call is costed by \"{}\"", shown(cost.key)),
+                 names.empty() ? "no module has custom calls" : did_you_mean(cost.key, names));
+    warning.severity = Severity::kWarning;
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
 }
 
 }  // namespace hlosim

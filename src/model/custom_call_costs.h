@@ -1,43 +1,86 @@
-// Costs of custom calls that a user knows, from a YAML file: by target, the time of one call, or what
-// it computes and moves.
+// What a user knows of custom calls, from a YAML file: the time of one call, or what it computes and moves;
+// what it does to data where a module is run. An entry is for the calls of the target that it is called by,
+// or for those that its `name`, `kernel`, `target` (regular expressions for the whole) and `op_name` (one
+// that is found inside) fit.
 //
 //   my_kernel:       {time: 12.5 us}
 //   "__flash$attn":  {flops: 4.2e9, transcendentals: 1000000, read: 3 MiB, written: 1 MiB}
+//   attention:       {kernel: splash_mha_fwd.*, time: 3.1 ms}
+//   backward:        {target: tpu_custom_call, op_name: transpose\(jvp, time: 4 ms}
+//   barrier:         {target: my_barrier, time: 1 us, run: ignore}
 //
-// Bytes that are not given are those of the call's operands and results.
+// The first entry that fits a call is its. Bytes that are not given are those of the call's operands and
+// results.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/pattern.h"
 #include "base/source.h"
 #include "base/units.h"
+#include "hlo/module.h"
 
 namespace hlosim {
 
+/// What a call does to data.
+enum class CustomCallRun : uint8_t {
+  kIdentity,  // the result is the first of its operands
+  kZeros,     // the result is zeros
+  kIgnore,    // nothing: the result is what shares an operand's memory, or a token
+};
+
 struct CustomCallCost {
-  std::string target;
+  std::string key;                                       // of the entry
+  bool by_key = true;                                    // for the target of that name
+  std::optional<Pattern> name, kernel, target, op_name;  // all that are there have to fit
+  SourcePtr source;                                      // of the entry
+  uint32_t offset = 0;
   std::optional<Picoseconds> time;
   Flops flops{};  // on the MXU at its peak rate for bf16
   int64_t vector_operations = 0;
   int64_t transcendentals = 0;
   std::optional<Bytes> read, written;  // HBM
+  bool has_cost = false;               // it says more than what a call does to data
+  std::optional<CustomCallRun> run;
+
+  bool fits(const Instruction& custom_call) const;
+  /// "costs.yaml:3"
+  std::string place() const;
 };
 
 class CustomCallCosts {
  public:
-  const CustomCallCost* find(std::string_view target) const {
-    for (const CustomCallCost& cost : costs)
-      if (cost.target == target) return &cost;
-    return nullptr;
-  }
+  /// The entry with the call's cost. Null: none fits, or it is no custom call.
+  const CustomCallCost* find(const Instruction& instruction) const;
+  /// The entry that says what the call does to data, or null.
+  const CustomCallCost* find_run(const Instruction& instruction) const;
   std::vector<CustomCallCost> costs;
 };
 
-/// Errors in `problems`, with positions: no mapping, unknown keys, values that don't read, targets twice,
-/// a target with both time and work or with nothing.
+/// Errors in `problems`, with positions: no mapping, unknown keys, values that don't read, keys twice,
+/// an entry with both time and work or with nothing.
 CustomCallCosts read_custom_call_costs(const SourcePtr& source, DiagnosticList& problems);
+
+/// The name that its attributes give the kernel (`kernel_name`, or `name` of a Triton call), else the
+/// instruction's without the numbers that compilers put behind it.
+std::string_view kernel_name(const Instruction& custom_call);
+
+/// Entries with costs that no call of the modules asked for, with the names that there are.
+class UnusedCustomCallCosts {
+ public:
+  explicit UnusedCustomCallCosts(const CustomCallCosts& costs) : costs_(costs), used_(costs.costs.size()) {}
+  void add(const Module& module);
+  /// A warning for each.
+  std::vector<Diagnostic> warnings() const;
+
+ private:
+  const CustomCallCosts& costs_;
+  std::vector<bool> used_;
+  std::vector<std::string> names_;  // targets, kernels
+};
 
 }  // namespace hlosim

@@ -1,5 +1,9 @@
 // How the types of a device file that aren't plain quantities are written: enumerations, element
 // types, slices ("2x2x1"), rates per second or per cycle, lists ("[1.6 GHz, 1.9 GHz]").
+//
+//   TextForm<WrapRule>::read("full_axis");     // WrapRule::kFullAxis
+//   TextForm<WrapRule>::write(WrapRule::kNever);  // "never"
+//   TextForm<WrapRule>::expects();            // "one of never, full_axis, cubes, always"
 #pragma once
 
 #include <fmt/format.h>

@@ -1,6 +1,10 @@
 // What one instruction asks for, and what the body of a fusion asks for as a whole: the work of all its
 // instructions, and which parts of its parameters and results go through memory. What stays inside moves
 // no bytes.
+//
+//   AssumptionList assumptions;
+//   const ComputeSummary work = summarize_work(work_of(op), device, assumptions);
+//   work.mxu_cycles;                          // of all products, on all matrix units
 #pragma once
 
 #include <cstdint>

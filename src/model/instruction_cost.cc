@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "hlo/graph.h"
 #include "layout/sizes.h"
 #include "model/cost_details.h"
@@ -67,12 +68,14 @@ class CostModel {
       return cost;
     }
     ComputeSummary compute;
+    const CustomCallCost* given = options_.custom_calls ? options_.custom_calls->find(instruction) : nullptr;
     if (def.has(kFusion)) {
       compute = add_fusion(cost, instruction);
     } else {
-      compute = add_plain(cost, instruction);
+      compute = add_plain(cost, instruction, given);
     }
-    const bool custom = apply_custom(cost, instruction, compute);
+    const bool custom = given != nullptr;
+    if (given) apply_custom(cost, id, *given, compute);
     if (!custom && is_concat_bitcast(instruction)) return {};
     if (!custom) add_compute(cost, compute);
     add_memory_time(cost, compute);
@@ -81,6 +84,7 @@ class CostModel {
     if (def.has(kHostTransfer)) add_host_time(cost);
     cost.category = category_of(cost, compute, instruction, def);
     finish(cost, compute);
+    if (custom) cost.provenance = Provenance::kOverride;
     if (details) *details = compute;
     return cost;
   }
@@ -132,10 +136,13 @@ class CostModel {
 
   // ── kinds of instructions ──
 
-  ComputeSummary add_plain(InstructionCost& cost, const Instruction& instruction) {
+  /// `given`: a user's cost, which takes the place of what we know of the work; or null.
+  ComputeSummary add_plain(InstructionCost& cost, const Instruction& instruction,
+                           const CustomCallCost* given) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
     const Work work = work_of(op);
-    ComputeSummary compute = summarize_work(work, device_, assumptions_);
+    AssumptionList unused;
+    ComputeSummary compute = summarize_work(work, device_, given ? unused : assumptions_);
     add_accesses(cost, instruction, work);
     if (!compute.has_vector) return compute;
     for (const ShapeRef read : work.operand_read)
@@ -185,42 +192,39 @@ class CostModel {
     return cost;
   }
 
-  /// A user's cost of a custom call; true when it replaces the work that we know of.
-  bool apply_custom(InstructionCost& cost, const Instruction& instruction, ComputeSummary& compute) {
-    const Attr* target = instruction.find(AttrKey::kCustomCallTarget);
-    if (!target || !options_.custom_calls) return false;
-    std::string_view name = target->text();
-    if (name.size() >= 2 && name.front() == '"') name = name.substr(1, name.size() - 2);
-    const CustomCallCost* given = options_.custom_calls->find(name);
-    if (!given) return false;
+  /// A user's cost of a custom call replaces the work that we know of.
+  void apply_custom(InstructionCost& cost, InstructionId id, const CustomCallCost& given,
+                    ComputeSummary& compute) {
+    assumptions_.add(fmt::format("custom calls are costed as the user says by \"{}\" ({})", shown(given.key),
+                                 given.place()),
+                     id);
     compute = {};
-    if (given->time) cost.busy[index_of(Unit::kCustom)] = *given->time;
-    if (given->flops.count() > 0) {
+    if (given.time) cost.busy[index_of(Unit::kCustom)] = *given.time;
+    if (given.flops.count() > 0) {
       const FlopsPerSecond peak = peak_flops(device_, ElementType::kBF16);
       cost.busy[index_of(Unit::kMxu)] =
-          ceil_picoseconds(static_cast<double>(given->flops.count()) * 1e12 / peak.count());
-      cost.flops = given->flops;
+          ceil_picoseconds(static_cast<double>(given.flops.count()) * 1e12 / peak.count());
+      cost.flops = given.flops;
       compute.has_matmul = true;
     }
     const auto per_register = static_cast<double>(device_.vpu.lanes * device_.vpu.sublanes);
-    const double registers = static_cast<double>(given->vector_operations) / per_register;
-    const double pushes = static_cast<double>(given->transcendentals) / per_register;
+    const double registers = static_cast<double>(given.vector_operations) / per_register;
+    const double pushes = static_cast<double>(given.transcendentals) / per_register;
     compute.slots.alu = registers * device_.vpu.ops.simple.alu + pushes * device_.vpu.ops.transcendental.alu;
     compute.slots.eup = pushes * device_.vpu.ops.transcendental.eup;
     compute.has_vector = compute.slots.alu > 0;
     add_vector_time(cost, compute);
-    cost.vector_operations = given->vector_operations + given->transcendentals;
-    cost.transcendentals = given->transcendentals;
+    cost.vector_operations = given.vector_operations + given.transcendentals;
+    cost.transcendentals = given.transcendentals;
     Traffic& hbm = cost.traffic[memory_.hbm()];
-    if (given->read) hbm.read = *given->read;
-    if (given->written) hbm.written = *given->written;
-    if (given->read || given->written) {
+    if (given.read) hbm.read = *given.read;
+    if (given.written) hbm.written = *given.written;
+    if (given.read || given.written) {
       Bytes all{};
       for (const Traffic& traffic : cost.traffic) add_bytes(all, traffic.total());
       cost.padded_bytes = all;
       cost.logical_bytes = all;
     }
-    return true;
   }
 
   // ── time ──

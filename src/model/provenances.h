@@ -1,4 +1,7 @@
 // Where the numbers that decided an instruction's time come from.
+//
+//   const Provenances provenances(device);
+//   const Provenance source = provenances.of(cost, compute);  // published, measured, calibrated or guess
 #pragma once
 
 #include <array>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "modules/async_chains.h"
+
 namespace hlosim {
 
 void mark_scheduled(Module& module) {
@@ -59,27 +61,57 @@ void drop_unreachable(Module& module) {
     }
 }
 
+namespace {
+
+/// What stands for work that has begun and not ended: starts, updates, and what hands them on.
+IdMap<InstructionId, uint8_t> unfinished(const Module& module, const OpTable& table,
+                                         const Computation& computation) {
+  IdMap<InstructionId, uint8_t> result(module.instructions.size());
+  for (const InstructionId id : computation.instructions) {
+    const Instruction& instruction = module[id];
+    const OpDef& def = table[instruction.opcode];
+    const bool hands_on = passes_async_value(instruction) &&
+                          std::any_of(instruction.operands.begin(), instruction.operands.end(),
+                                      [&](InstructionId operand) { return result[operand] != 0; });
+    result[id] = def.has(kAsyncStart) || def.has(kAsyncUpdate) || hands_on;
+  }
+  return result;
+}
+
+}  // namespace
+
 std::vector<InstructionId> needed_instructions(const Module& module, const OpTable& table, ComputationId id) {
   const Computation& computation = module[id];
   IdMap<InstructionId, uint8_t> needed(module.instructions.size());
   needed[computation.root] = true;
   for (const InstructionId parameter : computation.parameters) needed[parameter] = true;
-  std::vector<InstructionId> kept;
-  for (size_t i = computation.instructions.size(); i-- > 0;) {
-    const InstructionId at = computation.instructions[i];
-    const Instruction& instruction = module[at];
+  const auto stays = [&](const Instruction& instruction) {
+    const OpDef& def = table[instruction.opcode];
     bool calls = false;
     for_each_called(instruction, [&](ComputationId) { calls = true; });
-    const bool stays = table[instruction.opcode].has(kSideEffect) ||
-                       table[instruction.opcode].has(kCollective) ||
-                       (calls && table[instruction.opcode].has(kCallsInline));
-    if (!needed[at] && !stays) continue;
-    kept.push_back(at);
-    for (const InstructionId operand : instruction.operands) needed[operand] = true;
-    if (const Attr* before = instruction.find(AttrKey::kControlPredecessors))
-      for (const InstructionId predecessor : before->instructions()) needed[predecessor] = true;
+    return def.has(kSideEffect) || def.has(kCollective) || (calls && def.has(kCallsInline));
+  };
+  for (const InstructionId at : computation.instructions) needed[at] = needed[at] || stays(module[at]);
+  const IdMap<InstructionId, uint8_t> is_unfinished = unfinished(module, table, computation);
+  for (bool again = true; again;) {
+    for (size_t i = computation.instructions.size(); i-- > 0;) {
+      const Instruction& instruction = module[computation.instructions[i]];
+      if (!needed[computation.instructions[i]]) continue;
+      for (const InstructionId operand : instruction.operands) needed[operand] = true;
+      if (const Attr* before = instruction.find(AttrKey::kControlPredecessors))
+        for (const InstructionId predecessor : before->instructions()) needed[predecessor] = true;
+    }
+    // What has begun has to end.
+    again = false;
+    for (const InstructionId at : computation.instructions) {
+      if (needed[at]) continue;
+      for (const InstructionId operand : module[at].operands)
+        if (needed[operand] && is_unfinished[operand]) needed[at] = again = true;
+    }
   }
-  std::reverse(kept.begin(), kept.end());
+  std::vector<InstructionId> kept;
+  for (const InstructionId at : computation.instructions)
+    if (needed[at]) kept.push_back(at);
   return kept;
 }
 

@@ -20,6 +20,7 @@ void ListRewriter::run(ComputationId id, const std::function<InstructionId(Instr
   for (const InstructionId at : order) {
     forward(at);
     const bool may = module_[at].parameter_number < 0 && !stays.contains(at);
+    visited_ = at;
     const InstructionId instead = may ? visit(at) : at;
     if (instead == at)
       list_.push_back(at);
@@ -54,6 +55,7 @@ void ListRewriter::forward(InstructionId id) {
 InstructionId ListRewriter::add(std::string_view name, Opcode opcode, ShapeRef shape,
                                 std::span<const InstructionId> operands, std::span<const Attr> attrs) {
   list_.push_back(editor_.add(computation_, opcode, name, shape, operands, attrs));
+  editor_.place_like(list_.back(), module_[visited_]);
   return list_.back();
 }
 

@@ -53,6 +53,7 @@ class ListRewriter {
   const OpTable& table_;
   WaitedFor waited_for_;
   ComputationId computation_;
+  InstructionId visited_;
   std::vector<InstructionId> list_;
   IdMap<InstructionId, InstructionId> instead_;  // invalid: the instruction itself
 };

@@ -203,7 +203,8 @@ const OpDef kAsyncDoneOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kAsyncDone, UseRule::kAll,
               CallRule::kControlFlow, InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute,
-              AsyncPart::kChain, BufferRule::kHandsOn, NumberRule::kComputed, Identity::kNone}};
+              AsyncPart::kChain, BufferRule::kHandsOn, NumberRule::kComputed, Identity::kNone,
+              DimensionRule::kForwards}};
 const OpDef kAsyncStartOp = {
     .name = "async-start",
     .arity = at_least(0),
@@ -218,7 +219,8 @@ const OpDef kAsyncStartOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kAsyncStart, UseRule::kAll,
               CallRule::kControlFlow, InPlaceRule::kStated, OverwriteRule::kNever, AsyncKind::kCompute,
-              AsyncPart::kChain, BufferRule::kHandsOn, NumberRule::kComputed, Identity::kNone}};
+              AsyncPart::kChain, BufferRule::kHandsOn, NumberRule::kComputed, Identity::kNone,
+              DimensionRule::kForwards}};
 const OpDef kAsyncUpdateOp = {
     .name = "async-update",
     .arity = at_least(1),
@@ -231,7 +233,8 @@ const OpDef kAsyncUpdateOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kAsyncUpdate, UseRule::kAll,
               CallRule::kControlFlow, InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute,
-              AsyncPart::kChain, BufferRule::kHandsOn, NumberRule::kComputed, Identity::kNone}};
+              AsyncPart::kChain, BufferRule::kHandsOn, NumberRule::kComputed, Identity::kNone,
+              DimensionRule::kForwards}};
 const OpDef kCopyDoneOp = {
     .name = "copy-done",
     .arity = exactly(1),
@@ -241,7 +244,7 @@ const OpDef kCopyDoneOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kCopyDone, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCopy, AsyncPart::kDone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kForwards}};
 const OpDef kCopyStartOp = {
     .name = "copy-start",
     .arity = exactly(1),
@@ -253,6 +256,6 @@ const OpDef kCopyStartOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kCopyStart, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCopy, AsyncPart::kStart,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kForwards}};
 
 }  // namespace hlosim

@@ -302,7 +302,7 @@ const OpDef kAllGatherOp = {
     .evaluation = EvaluationKind::kCollective,
     .rules = {FusionRule::kNever, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kAllGather, AsyncPart::kSplits,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kAllGather}};
 
 const OpDef kAllGatherDoneOp = {
     .name = "all-gather-done",
@@ -313,7 +313,8 @@ const OpDef kAllGatherDoneOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kAllGatherDone, UseRule::kAll,
               CallRule::kNone, InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kAllGather,
-              AsyncPart::kDone, BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              AsyncPart::kDone, BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone,
+              DimensionRule::kForwards}};
 
 constexpr AttrSpec kAllGatherStartAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
@@ -330,7 +331,8 @@ const OpDef kAllGatherStartOp = {
     .evaluation = EvaluationKind::kAllGatherStart,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kAllGatherStart, UseRule::kAll,
               CallRule::kNone, InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kAllGather,
-              AsyncPart::kStart, BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              AsyncPart::kStart, BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone,
+              DimensionRule::kAllGather}};
 
 constexpr AttrSpec kAllReduceAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
@@ -350,7 +352,7 @@ const OpDef kAllReduceOp = {
     .evaluation = EvaluationKind::kCollective,
     .rules = {FusionRule::kNever, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kEmbedded,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kAllReduce, AsyncPart::kSplits,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kEach}};
 
 const OpDef kAllReduceDoneOp = {
     .name = "all-reduce-done",
@@ -361,7 +363,7 @@ const OpDef kAllReduceDoneOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kForwards, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kAllReduce, AsyncPart::kDone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kForwards}};
 
 constexpr AttrSpec kAllReduceStartAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
@@ -379,7 +381,7 @@ const OpDef kAllReduceStartOp = {
     .evaluation = EvaluationKind::kCollective,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kEmbedded,
               InPlaceRule::kEach, OverwriteRule::kNever, AsyncKind::kAllReduce, AsyncPart::kStart,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kEach}};
 
 constexpr AttrSpec kAllToAllAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
@@ -397,7 +399,7 @@ const OpDef kAllToAllOp = {
     .evaluation = EvaluationKind::kCollective,
     .rules = {FusionRule::kNever, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kAllToAll, AsyncPart::kWrapped,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kAllToAll}};
 
 constexpr AttrSpec kCollectiveBroadcastAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
@@ -414,7 +416,7 @@ const OpDef kCollectiveBroadcastOp = {
     .evaluation = EvaluationKind::kCollective,
     .rules = {FusionRule::kNever, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kBroadcast, AsyncPart::kWrapped,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kEach}};
 
 constexpr AttrSpec kCollectivePermuteAttrs[] = {
     {AttrKey::kSourceTargetPairs, AttrSyntax::kPairs, true},
@@ -433,7 +435,7 @@ const OpDef kCollectivePermuteOp = {
     .evaluation = EvaluationKind::kCollectivePermute,
     .rules = {FusionRule::kNever, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kPermute, OverwriteRule::kNever, AsyncKind::kPermute, AsyncPart::kSplits,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kPermute}};
 
 const OpDef kCollectivePermuteDoneOp = {
     .name = "collective-permute-done",
@@ -444,7 +446,7 @@ const OpDef kCollectivePermuteDoneOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kPermuteDone, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kPermute, AsyncPart::kDone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kForwards}};
 
 constexpr AttrSpec kCollectivePermuteStartAttrs[] = {
     {AttrKey::kSourceTargetPairs, AttrSyntax::kPairs, true},
@@ -463,7 +465,7 @@ const OpDef kCollectivePermuteStartOp = {
     .evaluation = EvaluationKind::kCollectivePermuteStart,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kPermuteStart, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kPermuteStart, OverwriteRule::kNever, AsyncKind::kPermute, AsyncPart::kStart,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kPermute}};
 
 constexpr AttrSpec kRaggedAllToAllAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups},
@@ -480,7 +482,7 @@ const OpDef kRaggedAllToAllOp = {
     .evaluation = EvaluationKind::kRaggedAllToAll,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kSecond, OverwriteRule::kNever, AsyncKind::kRaggedAllToAll, AsyncPart::kWrapped,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 
 constexpr AttrSpec kReduceScatterAttrs[] = {
     {AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups}, {AttrKey::kChannelId, AttrSyntax::kInt},
@@ -498,6 +500,6 @@ const OpDef kReduceScatterOp = {
     .evaluation = EvaluationKind::kCollective,
     .rules = {FusionRule::kNever, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kEmbedded,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kReduceScatter, AsyncPart::kWrapped,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kReduceScatter}};
 
 }  // namespace hlosim

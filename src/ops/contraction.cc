@@ -303,18 +303,18 @@ constexpr AttrSpec kDotAttrs[] = {
     {AttrKey::kLhsBatchDims, AttrSyntax::kInts},       {AttrKey::kRhsBatchDims, AttrSyntax::kInts},
     {AttrKey::kOperandPrecision, AttrSyntax::kWords},  {AttrKey::kAlgorithm, AttrSyntax::kWord},
 };
-const OpDef kDotOp = {
-    .name = "dot",
-    .arity = exactly(2),
-    .attrs = kDotAttrs,
-    .infer_shape = infer_dot,
-    .check = check_packed_nibble,
-    .xla_cost = xla_cost_dot,
-    .work = dot_work,
-    .evaluation = EvaluationKind::kDot,
-    .rules = {FusionRule::kProduct, LayoutRole::kProduct, ValueRule::kMakesAll, UseRule::kAll,
-              CallRule::kNone, InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute,
-              AsyncPart::kNone, BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+const OpDef kDotOp = {.name = "dot",
+                      .arity = exactly(2),
+                      .attrs = kDotAttrs,
+                      .infer_shape = infer_dot,
+                      .check = check_packed_nibble,
+                      .xla_cost = xla_cost_dot,
+                      .work = dot_work,
+                      .evaluation = EvaluationKind::kDot,
+                      .rules = {FusionRule::kProduct, LayoutRole::kProduct, ValueRule::kMakesAll,
+                                UseRule::kAll, CallRule::kNone, InPlaceRule::kNone, OverwriteRule::kNever,
+                                AsyncKind::kCompute, AsyncPart::kNone, BufferRule::kForbidden,
+                                NumberRule::kComputed, Identity::kNone, DimensionRule::kProduct}};
 
 constexpr AttrSpec kRaggedDotAttrs[] = {
     {AttrKey::kLhsContractingDims, AttrSyntax::kInts}, {AttrKey::kRhsContractingDims, AttrSyntax::kInts},
@@ -332,7 +332,7 @@ const OpDef kRaggedDotOp = {
     .evaluation = EvaluationKind::kRaggedDot,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 
 constexpr AttrSpec kScaledDotAttrs[] = {
     {AttrKey::kLhsContractingDims, AttrSyntax::kInts}, {AttrKey::kRhsContractingDims, AttrSyntax::kInts},
@@ -349,6 +349,6 @@ const OpDef kScaledDotOp = {
     .evaluation = EvaluationKind::kScaledDot,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 
 }  // namespace hlosim

@@ -210,7 +210,7 @@ const OpDef kAddDependencyOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kForwards, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kSame, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kSame, Identity::kNone, DimensionRule::kForwards}};
 const OpDef kAfterAllOp = {
     .name = "after-all",
     .arity = at_least(0),
@@ -221,20 +221,20 @@ const OpDef kAfterAllOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
-const OpDef kCallOp = {
-    .name = "call",
-    .arity = at_least(0),
-    .traits = kCallsInline | kExactTypes,
-    .attrs = kCallAttrs,
-    .infer_shape = infer_call,
-    .check = check_call,
-    .xla_cost = xla_cost_call,
-    .work = no_traffic,
-    .evaluation = EvaluationKind::kCall,
-    .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kCall, UseRule::kAll,
-              CallRule::kControlFlow, InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute,
-              AsyncPart::kEnters, BufferRule::kCall, NumberRule::kCalled, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFree}};
+const OpDef kCallOp = {.name = "call",
+                       .arity = at_least(0),
+                       .traits = kCallsInline | kExactTypes,
+                       .attrs = kCallAttrs,
+                       .infer_shape = infer_call,
+                       .check = check_call,
+                       .xla_cost = xla_cost_call,
+                       .work = no_traffic,
+                       .evaluation = EvaluationKind::kCall,
+                       .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kCall, UseRule::kAll,
+                                 CallRule::kControlFlow, InPlaceRule::kNone, OverwriteRule::kNever,
+                                 AsyncKind::kCompute, AsyncPart::kEnters, BufferRule::kCall,
+                                 NumberRule::kCalled, Identity::kNone, DimensionRule::kCalled}};
 const OpDef kConditionalOp = {
     .name = "conditional",
     .arity = at_least(1),
@@ -248,7 +248,8 @@ const OpDef kConditionalOp = {
     .evaluation = EvaluationKind::kConditional,
     .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kConditional, UseRule::kAll,
               CallRule::kControlFlow, InPlaceRule::kNone, OverwriteRule::kBodies, AsyncKind::kCompute,
-              AsyncPart::kEnters, BufferRule::kForbiddenWrites, NumberRule::kComputed, Identity::kNone}};
+              AsyncPart::kEnters, BufferRule::kForbiddenWrites, NumberRule::kComputed, Identity::kNone,
+              DimensionRule::kCalled}};
 const OpDef kDomainOp = {
     .name = "domain",
     .arity = exactly(1),
@@ -260,7 +261,7 @@ const OpDef kDomainOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kForwards, UseRule::kNone, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kBounds,
-              BufferRule::kForbidden, NumberRule::kSame, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kSame, Identity::kNone, DimensionRule::kForwards}};
 const OpDef kFusionOp = {
     .name = "fusion",
     .arity = at_least(0),
@@ -272,7 +273,8 @@ const OpDef kFusionOp = {
     .evaluation = EvaluationKind::kCall,
     .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kMakesAll, UseRule::kAll,
               CallRule::kEmbedded, InPlaceRule::kFused, OverwriteRule::kFused, AsyncKind::kCompute,
-              AsyncPart::kNone, BufferRule::kForbiddenWrites, NumberRule::kCalled, Identity::kNone}};
+              AsyncPart::kNone, BufferRule::kForbiddenWrites, NumberRule::kCalled, Identity::kNone,
+              DimensionRule::kCalled}};
 const OpDef kOptimizationBarrierOp = {
     .name = "opt-barrier",
     .arity = exactly(1),
@@ -282,19 +284,19 @@ const OpDef kOptimizationBarrierOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kForwards, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kPasses,
-              BufferRule::kForbidden, NumberRule::kSame, Identity::kNone}};
-const OpDef kWhileOp = {
-    .name = "while",
-    .arity = exactly(1),
-    .traits = kCallsInline | kExactTypes,
-    .attrs = kWhileAttrs,
-    .infer_shape = infer_while,
-    .check = check_while,
-    .xla_cost = xla_cost_while,
-    .work = no_traffic,
-    .evaluation = EvaluationKind::kWhile,
-    .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kLoop, UseRule::kAll,
-              CallRule::kControlFlow, InPlaceRule::kNone, OverwriteRule::kBodies, AsyncKind::kCompute,
-              AsyncPart::kEnters, BufferRule::kLoop, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kSame, Identity::kNone, DimensionRule::kForwards}};
+const OpDef kWhileOp = {.name = "while",
+                        .arity = exactly(1),
+                        .traits = kCallsInline | kExactTypes,
+                        .attrs = kWhileAttrs,
+                        .infer_shape = infer_while,
+                        .check = check_while,
+                        .xla_cost = xla_cost_while,
+                        .work = no_traffic,
+                        .evaluation = EvaluationKind::kWhile,
+                        .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kLoop, UseRule::kAll,
+                                  CallRule::kControlFlow, InPlaceRule::kNone, OverwriteRule::kBodies,
+                                  AsyncKind::kCompute, AsyncPart::kEnters, BufferRule::kLoop,
+                                  NumberRule::kComputed, Identity::kNone, DimensionRule::kCalled}};
 
 }  // namespace hlosim

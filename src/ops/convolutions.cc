@@ -215,6 +215,6 @@ const OpDef kConvolutionOp = {
     .evaluation = EvaluationKind::kConvolution,
     .rules = {FusionRule::kProduct, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kConvolution}};
 
 }  // namespace hlosim

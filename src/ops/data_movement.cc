@@ -382,7 +382,7 @@ constexpr OpDef kBitcastOp = {
     .evaluation = EvaluationKind::kBitcast,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kForwards, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kSameInteger, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kSameInteger, Identity::kNone, DimensionRule::kBitcast}};
 constexpr OpDef kBitcastConvertOp = {
     .name = "bitcast-convert",
     .arity = exactly(1),
@@ -393,7 +393,7 @@ constexpr OpDef kBitcastConvertOp = {
     .evaluation = EvaluationKind::kBitcastConvert,
     .rules = {FusionRule::kNever, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kSameWidth, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kRecast}};
 constexpr OpDef kBroadcastOp = {
     .name = "broadcast",
     .arity = exactly(1),
@@ -405,7 +405,8 @@ constexpr OpDef kBroadcastOp = {
     .evaluation = EvaluationKind::kConverted,
     .rules = {FusionRule::kFill, LayoutRole::kBroadcast, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kOfScalar, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kKeepsUnits}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kKeepsUnits,
+              DimensionRule::kBroadcast}};
 constexpr OpDef kConcatenateOp = {
     .name = "concatenate",
     .arity = at_least(0),
@@ -415,7 +416,7 @@ constexpr OpDef kConcatenateOp = {
     .evaluation = EvaluationKind::kConcatenate,
     .rules = {FusionRule::kPart, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kConcatenate}};
 constexpr OpDef kCopyOp = {
     .name = "copy",
     .arity = exactly(1),
@@ -426,7 +427,7 @@ constexpr OpDef kCopyOp = {
     .evaluation = EvaluationKind::kCopy,
     .rules = {FusionRule::kCopy, LayoutRole::kCopy, ValueRule::kShallowCopy, UseRule::kTop, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kByElement, AsyncKind::kCopy, AsyncPart::kPasses,
-              BufferRule::kForbidden, NumberRule::kSame, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kSame, Identity::kNone, DimensionRule::kEach}};
 constexpr OpDef kPadOp = {
     .name = "pad",
     .arity = exactly(2),
@@ -436,7 +437,7 @@ constexpr OpDef kPadOp = {
     .evaluation = EvaluationKind::kPad,
     .rules = {FusionRule::kPart, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kPad}};
 constexpr OpDef kReshapeOp = {
     .name = "reshape",
     .arity = exactly(1),
@@ -449,7 +450,8 @@ constexpr OpDef kReshapeOp = {
     .evaluation = EvaluationKind::kConverted,
     .rules = {FusionRule::kReindex, LayoutRole::kReshape, ValueRule::kMakesAll, UseRule::kAll,
               CallRule::kNone, InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute,
-              AsyncPart::kNone, BufferRule::kForbidden, NumberRule::kSameInteger, Identity::kNone}};
+              AsyncPart::kNone, BufferRule::kForbidden, NumberRule::kSameInteger, Identity::kNone,
+              DimensionRule::kReshape}};
 constexpr OpDef kReverseOp = {
     .name = "reverse",
     .arity = exactly(1),
@@ -460,7 +462,7 @@ constexpr OpDef kReverseOp = {
     .evaluation = EvaluationKind::kConverted,
     .rules = {FusionRule::kPart, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kElement}};
 constexpr OpDef kSliceOp = {
     .name = "slice",
     .arity = exactly(1),
@@ -473,7 +475,7 @@ constexpr OpDef kSliceOp = {
     .evaluation = EvaluationKind::kConverted,
     .rules = {FusionRule::kPart, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCopy, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kSlice}};
 constexpr OpDef kTransposeOp = {
     .name = "transpose",
     .arity = exactly(1),
@@ -485,6 +487,7 @@ constexpr OpDef kTransposeOp = {
     .evaluation = EvaluationKind::kConverted,
     .rules = {FusionRule::kPart, LayoutRole::kTranspose, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kKeepsUnits}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kKeepsUnits,
+              DimensionRule::kTranspose}};
 
 }  // namespace hlosim

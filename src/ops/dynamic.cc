@@ -183,7 +183,7 @@ constexpr OpDef kDynamicReshapeOp = {
     .evaluation = EvaluationKind::kDynamicReshape,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 constexpr OpDef kDynamicSliceOp = {
     .name = "dynamic-slice",
     .arity = at_least(0),
@@ -195,7 +195,7 @@ constexpr OpDef kDynamicSliceOp = {
     .evaluation = EvaluationKind::kDynamicSlice,
     .rules = {FusionRule::kPart, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCopy, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kDynamicSlice}};
 constexpr OpDef kDynamicUpdateSliceOp = {
     .name = "dynamic-update-slice",
     .arity = at_least(0),
@@ -206,7 +206,8 @@ constexpr OpDef kDynamicUpdateSliceOp = {
     .evaluation = EvaluationKind::kDynamicUpdateSlice,
     .rules = {FusionRule::kEndsUpdate, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll,
               CallRule::kNone, InPlaceRule::kFirst, OverwriteRule::kUpdate, AsyncKind::kCopy,
-              AsyncPart::kNone, BufferRule::kUpdate, NumberRule::kComputed, Identity::kNone}};
+              AsyncPart::kNone, BufferRule::kUpdate, NumberRule::kComputed, Identity::kNone,
+              DimensionRule::kDynamicUpdate}};
 constexpr OpDef kGetDimensionSizeOp = {
     .name = "get-dimension-size",
     .arity = exactly(1),
@@ -216,7 +217,7 @@ constexpr OpDef kGetDimensionSizeOp = {
     .evaluation = EvaluationKind::kGetDimensionSize,
     .rules = {FusionRule::kNever, LayoutRole::kAny, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFree}};
 constexpr OpDef kSetDimensionSizeOp = {
     .name = "set-dimension-size",
     .arity = exactly(2),
@@ -226,6 +227,6 @@ constexpr OpDef kSetDimensionSizeOp = {
     .evaluation = EvaluationKind::kSetDimensionSize,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kFirst, OverwriteRule::kFirst, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 
 }  // namespace hlosim

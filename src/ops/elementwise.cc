@@ -311,9 +311,10 @@ using WorkFunction = void (*)(const OpContext&, Work&);
 
 /// Of the opcodes of this file, but for convert's numbers.
 constexpr OpRules element_rules(Identity identity) {
-  return {FusionRule::kElement, LayoutRole::kLike,      ValueRule::kMakesAll,      UseRule::kAll,
-          CallRule::kNone,      InPlaceRule::kNone,     OverwriteRule::kByElement, AsyncKind::kCompute,
-          AsyncPart::kNone,     BufferRule::kForbidden, NumberRule::kComputed,     identity};
+  return {FusionRule::kElement,   LayoutRole::kLike,      ValueRule::kMakesAll,      UseRule::kAll,
+          CallRule::kNone,        InPlaceRule::kNone,     OverwriteRule::kByElement, AsyncKind::kCompute,
+          AsyncPart::kNone,       BufferRule::kForbidden, NumberRule::kComputed,     identity,
+          DimensionRule::kElement};
 }
 
 template <ElementOp kOp>
@@ -419,7 +420,8 @@ constexpr OpDef kConvertOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kElement, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kByElement, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kSameInteger, Identity::kKeepsUnits}};
+              BufferRule::kForbidden, NumberRule::kSameInteger, Identity::kKeepsUnits,
+              DimensionRule::kElement}};
 constexpr OpDef kReducePrecisionOp = {.name = "reduce-precision",
                                       .arity = exactly(1),
                                       .traits = kElementwise | kNeedsShape,

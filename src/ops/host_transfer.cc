@@ -123,7 +123,7 @@ const OpDef kInfeedOp = {
     .evaluation = EvaluationKind::kInfeed,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFree}};
 const OpDef kOutfeedOp = {
     .name = "outfeed",
     .arity = exactly(2),
@@ -136,7 +136,7 @@ const OpDef kOutfeedOp = {
     .evaluation = EvaluationKind::kOutfeed,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFree}};
 const OpDef kRecvOp = {
     .name = "recv",
     .arity = exactly(1),
@@ -147,7 +147,7 @@ const OpDef kRecvOp = {
     .evaluation = EvaluationKind::kRecv,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kRecvHost, AsyncPart::kStart,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 const OpDef kRecvDoneOp = {
     .name = "recv-done",
     .arity = exactly(1),
@@ -158,7 +158,7 @@ const OpDef kRecvDoneOp = {
     .evaluation = EvaluationKind::kRecvDone,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kRecvDone, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kRecvHost, AsyncPart::kDone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 const OpDef kSendOp = {
     .name = "send",
     .arity = exactly(2),
@@ -169,7 +169,7 @@ const OpDef kSendOp = {
     .evaluation = EvaluationKind::kSend,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kSend, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kSendHost, AsyncPart::kStart,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 const OpDef kSendDoneOp = {
     .name = "send-done",
     .arity = exactly(1),
@@ -181,6 +181,6 @@ const OpDef kSendDoneOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kSendHost, AsyncPart::kDone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 
 }  // namespace hlosim

@@ -324,7 +324,7 @@ constexpr OpDef kGatherOp = {
     .evaluation = EvaluationKind::kGather,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kGather}};
 constexpr OpDef kScatterOp = {
     .name = "scatter",
     .arity = at_least(1),
@@ -336,6 +336,7 @@ constexpr OpDef kScatterOp = {
     .evaluation = EvaluationKind::kScatter,
     .rules = {FusionRule::kEndsUpdate, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll,
               CallRule::kEmbedded, InPlaceRule::kEachUpdated, OverwriteRule::kFirst, AsyncKind::kCompute,
-              AsyncPart::kNone, BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              AsyncPart::kNone, BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone,
+              DimensionRule::kScatter}};
 
 }  // namespace hlosim

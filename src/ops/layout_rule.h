@@ -1,5 +1,9 @@
 // Which layouts an instruction takes and makes: how the orders of dimensions of its operands and its result
 // hang together. What moves elements anyway (transpose, reshape, copy) takes and makes any.
+//
+//   const LayoutRule rule = layout_rule(table, module, instruction);
+//   if (rule.operands[0].wish == LayoutWish::kLike)
+//     follow(rule.operands[0].dimensions);
 #pragma once
 
 #include <cstdint>

@@ -155,7 +155,8 @@ constexpr OpDef kConstantOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kFillOfScalar, LayoutRole::kAny, ValueRule::kMakesAll, UseRule::kAll,
               CallRule::kNone, InPlaceRule::kNone, OverwriteRule::kByElement, AsyncKind::kCompute,
-              AsyncPart::kNone, BufferRule::kForbidden, NumberRule::kConstant, Identity::kNone}};
+              AsyncPart::kNone, BufferRule::kForbidden, NumberRule::kConstant, Identity::kNone,
+              DimensionRule::kFree}};
 constexpr OpDef kParameterOp = {
     .name = "parameter",
     .arity = exactly(0),
@@ -165,7 +166,7 @@ constexpr OpDef kParameterOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kParameter, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kParameter, NumberRule::kParameter, Identity::kNone}};
+              BufferRule::kParameter, NumberRule::kParameter, Identity::kNone, DimensionRule::kFree}};
 constexpr OpDef kIotaOp = {
     .name = "iota",
     .arity = exactly(0),
@@ -176,7 +177,7 @@ constexpr OpDef kIotaOp = {
     .evaluation = EvaluationKind::kIota,
     .rules = {FusionRule::kFill, LayoutRole::kAny, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFree}};
 constexpr OpDef kPartitionIdOp = {
     .name = "partition-id",
     .arity = exactly(0),
@@ -185,7 +186,7 @@ constexpr OpDef kPartitionIdOp = {
     .evaluation = EvaluationKind::kPartitionId,
     .rules = {FusionRule::kNever, LayoutRole::kAny, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFree}};
 constexpr OpDef kReplicaIdOp = {
     .name = "replica-id",
     .arity = exactly(0),
@@ -194,7 +195,7 @@ constexpr OpDef kReplicaIdOp = {
     .evaluation = EvaluationKind::kReplicaId,
     .rules = {FusionRule::kNever, LayoutRole::kAny, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFree}};
 
 constexpr OpDef kTupleOp = {
     .name = "tuple",
@@ -207,7 +208,7 @@ constexpr OpDef kTupleOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kTuple, UseRule::kNone, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kPasses,
-              BufferRule::kHandsOn, NumberRule::kTuple, Identity::kNone}};
+              BufferRule::kHandsOn, NumberRule::kTuple, Identity::kNone, DimensionRule::kForwards}};
 constexpr OpDef kGetTupleElementOp = {
     .name = "get-tuple-element",
     .arity = exactly(1),
@@ -219,7 +220,7 @@ constexpr OpDef kGetTupleElementOp = {
     .evaluation = EvaluationKind::kNone,
     .rules = {FusionRule::kNever, LayoutRole::kHandsOn, ValueRule::kElement, UseRule::kTop, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kPasses,
-              BufferRule::kHandsOn, NumberRule::kElement, Identity::kNone}};
+              BufferRule::kHandsOn, NumberRule::kElement, Identity::kNone, DimensionRule::kForwards}};
 
 constexpr OpDef kRngOp = {
     .name = "rng",
@@ -232,7 +233,7 @@ constexpr OpDef kRngOp = {
     .evaluation = EvaluationKind::kRng,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFree}};
 constexpr OpDef kRngBitGeneratorOp = {
     .name = "rng-bit-generator",
     .arity = exactly(1),
@@ -244,7 +245,7 @@ constexpr OpDef kRngBitGeneratorOp = {
     .evaluation = EvaluationKind::kRngBitGenerator,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 constexpr OpDef kRngGetAndUpdateStateOp = {
     .name = "rng-get-and-update-state",
     .arity = exactly(0),
@@ -254,6 +255,6 @@ constexpr OpDef kRngGetAndUpdateStateOp = {
     .evaluation = EvaluationKind::kRngGetAndUpdateState,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 
 }  // namespace hlosim

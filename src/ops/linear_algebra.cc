@@ -175,7 +175,7 @@ constexpr OpDef kCholeskyOp = {
     .evaluation = EvaluationKind::kCholesky,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kSquare}};
 constexpr OpDef kFftOp = {
     .name = "fft",
     .arity = exactly(1),
@@ -186,7 +186,7 @@ constexpr OpDef kFftOp = {
     .evaluation = EvaluationKind::kFft,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 constexpr OpDef kTriangularSolveOp = {
     .name = "triangular-solve",
     .arity = exactly(2),
@@ -197,6 +197,6 @@ constexpr OpDef kTriangularSolveOp = {
     .evaluation = EvaluationKind::kTriangularSolve,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kSecond, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kSquare}};
 
 }  // namespace hlosim

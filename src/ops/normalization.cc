@@ -90,7 +90,7 @@ const OpDef kBatchNormGradOp = {
     .evaluation = EvaluationKind::kBatchNormGrad,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kBatchNorm}};
 
 constexpr AttrSpec kBatchNormInferenceAttrs[] = {
     {AttrKey::kEpsilon, AttrSyntax::kNumber, true},
@@ -105,7 +105,7 @@ const OpDef kBatchNormInferenceOp = {
     .evaluation = EvaluationKind::kBatchNormInference,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kBatchNorm}};
 
 constexpr AttrSpec kBatchNormTrainingAttrs[] = {
     {AttrKey::kEpsilon, AttrSyntax::kNumber, true},
@@ -120,6 +120,6 @@ const OpDef kBatchNormTrainingOp = {
     .evaluation = EvaluationKind::kBatchNormTraining,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kBatchNorm}};
 
 }  // namespace hlosim

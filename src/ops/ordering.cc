@@ -129,7 +129,8 @@ constexpr OpDef kSortOp = {
     .evaluation = EvaluationKind::kSort,
     .rules = {FusionRule::kEndsAll, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll,
               CallRule::kEmbedded, InPlaceRule::kNone, OverwriteRule::kSorted, AsyncKind::kCompute,
-              AsyncPart::kNone, BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              AsyncPart::kNone, BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone,
+              DimensionRule::kSort}};
 constexpr OpDef kTopKOp = {
     .name = "topk",
     .arity = exactly(1),
@@ -139,6 +140,6 @@ constexpr OpDef kTopKOp = {
     .evaluation = EvaluationKind::kTopk,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kEmbedded,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kTopK}};
 
 }  // namespace hlosim

@@ -377,7 +377,7 @@ const OpDef kMapOp = {
     .evaluation = EvaluationKind::kMap,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kEmbedded,
               InPlaceRule::kNone, OverwriteRule::kByElement, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kElement}};
 
 constexpr AttrSpec kReduceAttrs[] = {
     {AttrKey::kToApply, AttrSyntax::kComputation, true},
@@ -394,7 +394,8 @@ const OpDef kReduceOp = {
     .evaluation = EvaluationKind::kReduce,
     .rules = {FusionRule::kReduce, LayoutRole::kReduce, ValueRule::kMakesAll, UseRule::kAll,
               CallRule::kEmbedded, InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute,
-              AsyncPart::kNone, BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              AsyncPart::kNone, BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone,
+              DimensionRule::kReduce}};
 
 constexpr AttrSpec kReduceWindowAttrs[] = {
     {AttrKey::kWindow, AttrSyntax::kWindow},
@@ -411,7 +412,7 @@ const OpDef kReduceWindowOp = {
     .evaluation = EvaluationKind::kReduceWindow,
     .rules = {FusionRule::kNever, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kEmbedded,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kWindow}};
 
 constexpr AttrSpec kScanAttrs[] = {
     {AttrKey::kToApply, AttrSyntax::kComputation, true}, {AttrKey::kDimensions, AttrSyntax::kInts1, true},
@@ -429,7 +430,7 @@ const OpDef kScanOp = {
     .evaluation = EvaluationKind::kScan,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kEmbedded,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
 
 constexpr AttrSpec kSelectAndScatterAttrs[] = {
     {AttrKey::kSelect, AttrSyntax::kComputation, true},
@@ -446,6 +447,7 @@ const OpDef kSelectAndScatterOp = {
     .evaluation = EvaluationKind::kSelectAndScatter,
     .rules = {FusionRule::kNever, LayoutRole::kLike, ValueRule::kMakesAll, UseRule::kAll, CallRule::kEmbedded,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone,
+              DimensionRule::kSelectAndScatter}};
 
 }  // namespace hlosim

@@ -96,6 +96,7 @@ std::vector<Array> Interpreter::take_results() {
   const InstructionId root = module_.entry_computation().root;
   store_.now(root, analysis_.schedule.end());
   std::vector<Array> outputs;
+  std::vector<ShapeRef> shapes;
   const Attr* layout = module_.find(AttrKey::kEntryComputationLayout);
   std::vector<ShapeRef> declared;
   // What an unscheduled module's header wants is for later passes to bring about.
@@ -108,14 +109,17 @@ std::vector<Array> Interpreter::take_results() {
     if (leaf < declared.size() && declared[leaf]->is_array() && declared[leaf]->layout)
       store_.check_space(place, declared[leaf]->memory_space());
     outputs.push_back(store_.read(place));
-    outputs.back().shape = analysis_.places.shape(place);
+    shapes.push_back(analysis_.places.shape(place));
   });
+  finish_results(outputs, shapes, device_.pool());
   return outputs;
 }
 
 void Interpreter::run(ComputationId id) {
   ++activations_[id];
   for (const InstructionId instruction : order_[id]) {
+    if (device_.stops_at(module_, module_[instruction])) stop(*device_.failure());
+    if (stopped()) return;
     execute(instruction);
     if (stopped()) return;
     store_.free_ending_at(step_of_[static_cast<size_t>(instruction.index)]);

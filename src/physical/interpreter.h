@@ -1,4 +1,8 @@
 // Goes through the schedule of an analysed module, one instruction at a time, on the bytes of a ValueStore.
+//
+//   Interpreter interpreter(module, table, analysis, device, options);
+//   const Result<PhysicalResult> result = interpreter.run(std::move(inputs));
+//   if (result && result->fault) …            // read before it was written, overwritten, …
 #pragma once
 
 #include <unordered_map>

@@ -1,5 +1,9 @@
 // The values of a module while it runs on real bytes: where each lies, which writing of it is meant at each
 // place, what is under way, and the faults that this shows.
+//
+//   ValueStore store(analysis, table, pool, options);
+//   store.now(instruction, step);
+//   store.define(place, value);               // store.read(place) has its elements
 #pragma once
 
 #include <array>

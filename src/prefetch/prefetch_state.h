@@ -1,4 +1,8 @@
 // What a search holds: the present plans, the order of the steps, and where there is room for more.
+//
+//   CopiesUnderWay copies(problem);
+//   if (copies.fits(value, plan)) copies.add(value, plan, 1);
+//   copies.add(value, plan, -1);              // taken back
 #pragma once
 
 #include <algorithm>

@@ -99,6 +99,7 @@ LayoutScore LayoutCosts::minimum(size_t part, const LayoutChoice& choice,
     LayoutChoice trial = choice;
     int64_t time = std::numeric_limits<int64_t>::max(), bytes = time;
     for (int64_t i = 0; i < combinations; ++i) {
+      if (out_of_time_ && out_of_time_()) return {};
       int64_t rest = i;
       for (const int32_t group : open) {
         const auto& list = problem_.candidates(group);

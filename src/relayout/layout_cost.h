@@ -8,6 +8,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -54,6 +55,9 @@ class LayoutCosts {
   LayoutScore total(const LayoutChoice& choice);
   /// At most what the part costs whatever the groups get that are not `decided`. O(1) once asked.
   LayoutScore bound(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided);
+
+  /// From then on bounds are nothing: quick, and true.
+  void end_when(std::function<bool()> out_of_time) { out_of_time_ = std::move(out_of_time); }
 
   /// Writes `choice` into the problem's module; LayoutEdit::undo() takes it back.
   void apply(const LayoutChoice& choice);
@@ -118,6 +122,7 @@ class LayoutCosts {
   Memo<LayoutScore> bounds_;
   std::unordered_map<InstructionId, size_t> node_of_;  // fusions
   InstructionId scratch_, scratch_operand_;            // a copy that stands nowhere
+  std::function<bool()> out_of_time_;
 };
 
 }  // namespace hlosim

@@ -1,4 +1,8 @@
 // Layouts written into a module, with the copies that they take, and taken back again.
+//
+//   LayoutEdit edit(editor, relations, groups, moves);
+//   const ShapeRef shape = edit.shape_of(id, choice);
+//   if (edit.vanishes(id, operand, shape)) …  // a copy that does nothing
 #pragma once
 
 #include <map>

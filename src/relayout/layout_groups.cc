@@ -112,12 +112,14 @@ class LayoutGroups::Finder {
       case ValueRule::kCall:
         join_call(id, called_in_order(instruction)[0]);
         break;
-      case ValueRule::kCopyStart:
-        unite(id, 0, operand(id, 0), 0);
-        unite(id, 1, operand(id, 0), 0);
+      case ValueRule::kCopyStart: {
+        const int64_t count = leaf_count(module_[operand(id, 0)].shape);
+        unite_all(id, 0, operand(id, 0), 0, count);
+        unite_all(id, static_cast<int32_t>(count), operand(id, 0), 0, count);
         break;
+      }
       case ValueRule::kCopyDone:
-        unite(id, 0, operand(id, 0), 0);
+        unite_all(id, operand(id, 0));
         break;
       default:
         break;

@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t kMostPadding = 8;
 /// All orders up to this rank; of larger arrays, all choices of the two fastest dimensions.
 constexpr int64_t kAllOrders = 3;
+/// Layouts of one group: more than arrays of 11 dimensions get. Each is compared with all others.
+constexpr size_t kMostCandidates = 400;
 
 std::vector<std::vector<int64_t>> orders_of(ShapeRef array) {
   std::vector<int64_t> order(array->layout->minor_to_major.begin(), array->layout->minor_to_major.end());
@@ -57,6 +59,7 @@ Result<std::unique_ptr<LayoutProblem>> LayoutProblem::make(const Module& given, 
   std::unique_ptr<LayoutProblem> problem(new LayoutProblem());
   problem->module_ = std::make_unique<Module>(compacted(given, table));
   Module& module = *problem->module_;
+  problem->out_of_time_ = options.out_of_time;
   problem->editor_ = std::make_unique<ModuleEditor>(module);
   problem->spell_out_bitcasts();
   if (!options.free_entry) problem->add_relays(table, options);
@@ -242,7 +245,9 @@ const Layout* LayoutProblem::add_candidate(int32_t group, ShapeRef array) {
 }
 
 void LayoutProblem::offer(int32_t group, ShapeRef array) {
-  if (!open_[static_cast<size_t>(group)] || validate_layout(array) || !is_allowed(group, array)) return;
+  const size_t known_ones = candidates_[static_cast<size_t>(group)].size();
+  if (!open_[static_cast<size_t>(group)] || known_ones >= kMostCandidates || out_of_time()) return;
+  if (validate_layout(array) || !is_allowed(group, array)) return;
   ShapePool& pool = module_->shapes();
   for (const Layout* known : candidates_[static_cast<size_t>(group)])
     if (same_places(pool, array_with(group, known), array)) return;
@@ -265,6 +270,7 @@ Result<void> LayoutProblem::find_candidates(const DeviceConfig& device, const La
     open_.push_back(is_chosen(group, options));
     if (!open_.back()) continue;
     for (const std::vector<int64_t>& order : orders_of(array)) {
+      if (candidates_.back().size() >= kMostCandidates || out_of_time()) break;
       Layout layout = *array->layout;
       layout.minor_to_major = order;
       layout.tiles = {};

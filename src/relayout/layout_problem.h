@@ -4,6 +4,7 @@
 //   for (const int32_t group : (*problem)->free_groups()) choices *= (*problem)->candidates(group).size();
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -19,8 +20,9 @@ namespace hlosim {
 struct LayoutProblemOptions {
   /// Only groups with a value of which this finds a part of the name; none: all.
   std::optional<Pattern> values;
-  std::vector<std::string> tiles;  // besides the native ones: "T(8,128)", "T(16,128)(2,1)"
-  bool free_entry = false;         // arguments and results may change
+  std::vector<std::string> tiles;     // besides the native ones: "T(8,128)", "T(16,128)(2,1)"
+  bool free_entry = false;            // arguments and results may change
+  std::function<bool()> out_of_time;  // layouts that aren't found by then aren't tried
 };
 
 /// Bitcasts are taken as the reshapes and transposes that they are. Arguments, results and what unknown
@@ -63,6 +65,7 @@ class LayoutProblem {
   void exchange_candidates();
   bool is_allowed(int32_t group, ShapeRef array) const;
   bool is_chosen(int32_t group, const LayoutProblemOptions& options) const;
+  bool out_of_time() const { return out_of_time_ && out_of_time_(); }
 
   std::unique_ptr<Module> module_;
   std::unique_ptr<ModuleEditor> editor_;
@@ -75,6 +78,7 @@ class LayoutProblem {
   std::vector<std::vector<const Layout*>> candidates_;           // by group
   std::vector<uint8_t> open_;                                    // by group
   std::vector<int32_t> free_groups_;
+  std::function<bool()> out_of_time_;
 };
 
 }  // namespace hlosim

@@ -40,7 +40,7 @@ LayoutSearchResult LayoutSearch::run(LayoutScore given, const LayoutSearchOption
     total += bounds.back();
   }
   best_.bound = std::min(total, best_.score);
-  complete_ = options_.steps > 0;
+  complete_ = options_.steps > 0 && !out_of_time();
   if (complete_) branch(0, decided, choice, bounds, total);
   best_.exact = complete_;
   if (complete_) best_.bound = best_.score;
@@ -48,9 +48,8 @@ LayoutSearchResult LayoutSearch::run(LayoutScore given, const LayoutSearchOption
   return best_;
 }
 
-bool LayoutSearch::stop() {
-  return best_.moves >= options_.moves || (options_.out_of_time && options_.out_of_time());
-}
+bool LayoutSearch::stop() { return best_.moves >= options_.moves || out_of_time(); }
+bool LayoutSearch::out_of_time() const { return options_.out_of_time && options_.out_of_time(); }
 
 // ── what goes together ──────────────────────────────────────────
 
@@ -258,6 +257,7 @@ void LayoutSearch::simplify() {
   for (const int32_t group : problem_.free_groups()) {
     const auto i = static_cast<size_t>(group);
     if (best_.choice[i] == given[i] || tried++ >= kMost) continue;
+    if (out_of_time()) return;
     LayoutChoice choice = best_.choice;
     choice[i] = given[i];
     const std::optional<LayoutScore> score = evaluate(choice);
@@ -299,10 +299,14 @@ void LayoutSearch::branch(size_t depth, std::vector<uint8_t>& decided, LayoutCho
     }
     return sum;
   };
-  for (const Layout* layout : problem_.candidates(group)) ways.push_back({layout, set(layout)});
+  for (const Layout* layout : problem_.candidates(group)) {
+    complete_ = complete_ && !out_of_time();
+    if (!complete_) break;
+    ways.push_back({layout, set(layout)});
+  }
   std::stable_sort(ways.begin(), ways.end(), [](const Way& a, const Way& b) { return a.total < b.total; });
   for (const Way& way : ways) {
-    if (++best_.steps > options_.steps || (options_.out_of_time && options_.out_of_time())) complete_ = false;
+    if (++best_.steps > options_.steps || out_of_time()) complete_ = false;
     if (!complete_ || way.total >= best_.score) break;
     choice[i] = way.layout;
     std::vector<std::pair<size_t, LayoutScore>> saved;

@@ -68,6 +68,7 @@ class LayoutSearch {
   std::optional<LayoutScore> evaluate(const LayoutChoice& choice);
   void offer(const LayoutChoice& choice);
   bool stop();
+  bool out_of_time() const;
   void branch(size_t depth, std::vector<uint8_t>& decided, LayoutChoice& choice,
               std::vector<LayoutScore>& bounds, LayoutScore total);
   LayoutScore bound_of(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided);

@@ -37,7 +37,9 @@ class Tuner {
     LaidOut laid_out = lay_out(compacted(given, table_), device_);
     given_ = std::make_shared<Module>(std::move(laid_out.module));
     assumptions_.add_all(laid_out.assumptions);
-    auto problem = LayoutProblem::make(*given_, table_, device_.config, options_.arrays);
+    LayoutProblemOptions arrays = options_.arrays;
+    arrays.out_of_time = options_.search.out_of_time;
+    auto problem = LayoutProblem::make(*given_, table_, device_.config, arrays);
     if (!problem) return tl::unexpected(problem.error());
     problem_ = std::move(*problem);
     auto first = simulate(problem_->module(), table_, device_, options_.simulate);
@@ -46,6 +48,7 @@ class Tuner {
     auto costs = LayoutCosts::make(*problem_, table_, device_, cost_options, *first, options_.objective);
     if (!costs) return tl::unexpected(costs.error());
     costs_ = std::move(*costs);
+    costs_->end_when(options_.search.out_of_time);
     Result<Written> before = measure(given_);
     if (!before) return tl::unexpected(before.error());
     before_ = std::move(*before);
@@ -112,6 +115,7 @@ class Tuner {
     ShapePool& pool = tuning.module->shapes();
     change.before = pool.import(one.array);
     change.after = pool.import(problem_->array_with(group, choice[static_cast<size_t>(group)]));
+    if (options_.search.out_of_time && options_.search.out_of_time()) return change;
     LayoutChoice without = choice;
     without[static_cast<size_t>(group)] = problem_->candidates(group)[0];
     const Result<Written> other = write(without);
@@ -267,6 +271,8 @@ Result<LayoutTuning> tune_layouts(const Module& module, const OpTable& table, co
       tuning->changes.push_back(tuner.change_of(group, found.choice, *tuning));
   std::stable_sort(tuning->changes.begin(), tuning->changes.end(),
                    [](const LayoutChange& a, const LayoutChange& b) { return a.saved > b.saved; });
+  if (options.search.out_of_time && options.search.out_of_time())
+    tuning->assumptions.add("the clock ended the search: another run may find other layouts");
   return tuning;
 }
 

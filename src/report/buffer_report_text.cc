@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/text.h"
 #include "report/buffer_report.h"
 #include "text/escape.h"
 #include "text/json.h"
@@ -102,7 +103,7 @@ std::string to_text(const BufferReport& report) {
   }
   for (const std::string& overflow : report.overflows)
     out += "\nRan out of memory in memory space " + overflow + "\n";
-  return out;
+  return printable(std::move(out));
 }
 
 std::string to_json(const BufferReport& report) {

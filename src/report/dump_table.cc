@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "base/text.h"
 #include "text/table.h"
 
 namespace hlosim {
@@ -16,6 +17,14 @@ const ReportSpace* hbm_space(const Report& report) {
   for (const ReportSpace& space : report.spaces)
     if (space.number == kDefaultMemorySpace) return &space;
   return nullptr;
+}
+
+/// Of a file in the folder, without the folder.
+std::string_view file_name(const Report& report, std::string_view folder) {
+  std::string_view name = report.module_file;
+  if (!name.starts_with(folder)) return name;
+  name.remove_prefix(folder.size());
+  return name.starts_with('/') ? name.substr(1) : folder.ends_with('/') ? name : report.module_file;
 }
 
 Bytes hbm_peak(const Report& report) {
@@ -45,9 +54,14 @@ std::string dump_table(const std::string& folder, const std::vector<DumpTableRow
     overflowing += !row.report->overflows().empty();
     early += row.stage != "after";
   }
-  std::vector<Column> columns = {
-      {"module", Align::kLeft, kNameWidth}, {"stage", Align::kLeft}, {"time"},    {"share"},
-      {"bound by", Align::kLeft},           {"HBM traffic"},         {"HBM peak"}};
+  std::vector<Column> columns = {{"module", Align::kLeft, kNameWidth},
+                                 {"file", Align::kLeft, kNameWidth},
+                                 {"stage", Align::kLeft},
+                                 {"time"},
+                                 {"share"},
+                                 {"bound by", Align::kLeft},
+                                 {"HBM traffic"},
+                                 {"HBM peak"}};
   if (any_xla) columns.push_back({"XLA allocates"});
   Table table(columns);
   const auto add = [&](std::vector<std::string> cells, const std::string& xla) {
@@ -56,13 +70,13 @@ std::string dump_table(const std::string& folder, const std::vector<DumpTableRow
   };
   for (const DumpTableRow& row : rows) {
     const Report& report = *row.report;
-    add({report.module_name, row.stage, to_text(report.totals.makespan),
-         share_of(report.totals.makespan, time), report.unit_name(report.totals.bound_by),
-         to_text(report.hbm_traffic().total()),
+    add({report.module_name, std::string(file_name(report, folder)), row.stage,
+         to_text(report.totals.makespan), share_of(report.totals.makespan, time),
+         report.unit_name(report.totals.bound_by), to_text(report.hbm_traffic().total()),
          to_text(hbm_peak(report)) + (report.overflows().empty() ? "" : " !")},
         row.xla_allocates ? to_text(*row.xla_allocates) : "");
   }
-  add({"all", "", to_text(time), "", "", to_text(traffic), to_text(peak)}, to_text(allocated));
+  add({"all", "", "", to_text(time), "", "", to_text(traffic), to_text(peak)}, to_text(allocated));
   std::string text = fmt::format("{} modules of {} on {}\n\n{}", rows.size(), folder,
                                  rows[0].report->device_name, table.text("  "));
   text += "\nTimes and traffic of one run of each module; all: their sums, and the largest peak.\n";
@@ -70,7 +84,7 @@ std::string dump_table(const std::string& folder, const std::vector<DumpTableRow
     text += fmt::format("!: {} {} not fit into a memory space of the device.\n", overflowing,
                         overflowing == 1 ? "module does" : "modules do");
   if (early > 0) text += fmt::format("{} of {}: no text after optimisation is there.\n", early, rows.size());
-  return text + "One module alone: --module=NAME.\n";
+  return printable(text + "One module alone: --module=NAME.\n");
 }
 
 namespace {

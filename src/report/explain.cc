@@ -4,8 +4,11 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "layout/shape_text.h"
+#include "model/custom_call_costs.h"
 #include "model/memory_system.h"
+#include "report/explain_transfer.h"
 #include "text/json.h"
 #include "text/text_builder.h"
 
@@ -17,8 +20,15 @@ constexpr std::string_view kPlan = "the best blocks that fit (docs/timing_model.
 
 class Explainer {
  public:
-  Explainer(const Device& device, const CostDetails& details)
-      : device_(device), config_(device.config), cost_(details.cost), compute_(details.compute) {}
+  /// `on_links`: a collective that the TensorCore waits for.
+  /// `given_by`: where the user's cost of a custom call stands.
+  Explainer(const Device& device, const CostDetails& details, bool on_links, std::string given_by)
+      : device_(device),
+        config_(device.config),
+        cost_(details.cost),
+        compute_(details.compute),
+        on_links_(on_links),
+        given_by_(std::move(given_by)) {}
 
   std::vector<ExplainedTerm> terms() {
     matmul();
@@ -158,7 +168,7 @@ class Explainer {
   void user() {
     if (busy(Unit::kCustom).count() > 0) {
       ExplainedTerm& term = add("custom call", "time", busy(Unit::kCustom));
-      given(term, "time", to_text(busy(Unit::kCustom)), "the user's file of costs");
+      given(term, "time", to_text(busy(Unit::kCustom)), given_by_);
     }
     if (busy(Unit::kHost).count() > 0) {
       ExplainedTerm& term = add("host", "bytes / PCIe", busy(Unit::kHost));
@@ -184,9 +194,11 @@ class Explainer {
   }
 
   void whole() {
-    ExplainedTerm& fixed =
-        add("not hidden", "blocks - longest unit + instruction, at least smallest fusion - longest unit",
-            cost_.fixed);
+    ExplainedTerm& fixed = add(
+        "not hidden",
+        on_links_ ? "instruction + latencies, at least smallest fusion - longest unit but for links, + launch"
+                  : "blocks - longest unit + instruction, at least smallest fusion - longest unit",
+        cost_.fixed);
     key(fixed, "instruction", "overhead.instruction");
     if (cost_.traffic[MemorySystem(config_).hbm()].total().count() > 0)
       key(fixed, "smallest fusion", "overhead.smallest_fusion");
@@ -199,24 +211,10 @@ class Explainer {
   const DeviceConfig& config_;
   const InstructionCost& cost_;
   const ComputeSummary& compute_;
+  const bool on_links_;
+  const std::string given_by_;
   std::vector<ExplainedTerm> terms_;
 };
-
-/// What drives a collective beside the TensorCore, with all numbers that its unit has in the device file.
-ExplainedTerm driver_term(const Device& device, const CollectiveCost& cost) {
-  const UnitRow& row = unit_row(cost.driver);
-  ExplainedTerm term{
-      std::string(row.name), "max(network, folded bytes / 4 / lanes x cadence / clock)", {}, cost.driving};
-  term.numbers.push_back({"algorithm", cost.algorithm, "", std::string(kModule)});
-  term.numbers.push_back({"network", to_text(cost.network), "", "ici"});
-  const std::string section = std::string(row.section) + ".";
-  for (const DeviceValue& value : device.values)
-    if (value.path.starts_with(section) || value.path == "clock")
-      term.numbers.push_back(
-          {value.path.starts_with(section) ? value.path.substr(section.size()) : value.path, value.text,
-           value.path, value.source});
-  return term;
-}
 
 }  // namespace
 
@@ -224,32 +222,37 @@ Result<Explanation> explain(const Module& module, const OpTable& table, const De
                             const CostOptions& options, InstructionId id, const Simulation& simulation) {
   const Result<CostDetails> details = cost_details(module, table, device, options, id);
   if (!details) return tl::unexpected(details.error());
-  Explanation result;
   const Instruction& instruction = module[id];
-  result.instruction = std::string(instruction.name);
-  result.opcode = std::string(table[instruction.opcode].name);
-  result.device = device.config.name;
-  result.cost = details->cost;
-  result.bound_by = unit_name(device.config, details->cost.bound_by);
+  const OpDef& def = table[instruction.opcode];
+  CostDetails own = *details;
+  Explanation result;
   for (const InstructionRecord& record : simulation.instructions) {
     if (record.id != id) continue;
     result.executions += record.executions;
     result.in_run += record.time;
+    result.waited += record.exposed;
     result.computation = std::string(module[record.computation].name);
+    if (record.waited_for >= 0)
+      result.waited_for =
+          module[simulation.transfers[static_cast<size_t>(record.waited_for)].start_instruction].name;
+    // Links are no part of cost_details().
+    if (def.has(kCollective) && !def.has(kAsyncStart)) own.cost = record.cost;
   }
-  result.terms = Explainer(device, *details).terms();
-  for (const TransferRecord& transfer : simulation.transfers) {
-    if (transfer.start_instruction != id) continue;
-    ExplainedTerm term{fmt::format("{} beside the TensorCore", to_text(transfer.kind)),
-                       "end - start, as other transfers let it",
-                       {},
-                       transfer.duration};
-    term.numbers.push_back({"bytes", to_text(transfer.bytes), "", std::string(kModule)});
-    term.numbers.push_back({"hidden", to_text(transfer.hidden), "", "the run"});
-    term.numbers.push_back({"exposed", to_text(transfer.exposed), "", "the run"});
-    if (transfer.collective && transfer.collective->driver != Unit::kNone)
-      result.terms.insert(result.terms.end() - 1, driver_term(device, *transfer.collective));
-    result.terms.insert(result.terms.end() - 1, std::move(term));
+  result.instruction = std::string(instruction.name);
+  result.opcode = std::string(def.name);
+  result.device = device.config.name;
+  result.cost = own.cost;
+  result.bound_by = unit_name(device.config, own.cost.bound_by);
+  const bool on_links = own.cost.busy[index_of(Unit::kIci)].count() > 0;
+  const CustomCallCost* given = options.custom_calls ? options.custom_calls->find(instruction) : nullptr;
+  if (given) result.given_by = fmt::format("the user's \"{}\", {}", given->key, given->place());
+  result.terms = Explainer(device, own, on_links, result.given_by).terms();
+  result.transfers = transfers_of(module, table, device, simulation, id);
+  for (const ExplainedTransfer& transfer : result.transfers) {
+    std::vector<ExplainedTerm> terms = terms_of(transfer, device);
+    // The instruction's own time comes last; what a collective takes on the links is part of it.
+    result.terms.insert(result.terms.end() - (on_links ? 2 : 1), std::make_move_iterator(terms.begin()),
+                        std::make_move_iterator(terms.end()));
   }
   return result;
 }
@@ -257,14 +260,19 @@ Result<Explanation> explain(const Module& module, const OpTable& table, const De
 std::string to_text(const Explanation& e) {
   std::string text;
   const TextBuilder print{text};
-  print("{} = {} on {}: {}, bound by {}\n", e.instruction, e.opcode, e.device, to_text(e.cost.time()),
-        e.bound_by);
+  print("{} = {} on {}: {} each time, bound by {}\n", e.instruction, e.opcode, e.device,
+        to_text(e.cost.time()), e.bound_by);
   if (e.executions == 0) {
     print("  does not run on its own in this module\n");
+    for (const ExplainedTransfer& transfer : e.transfers) print("  {} runs it\n", transfer.start);
   } else {
     print("  in {}: {} {}, {} in all, waiting included\n", e.computation, e.executions,
           e.executions == 1 ? "execution" : "executions", to_text(e.in_run));
   }
+  if (!e.given_by.empty()) print("  costed by {}\n", e.given_by);
+  if (e.waited.count() > 0)
+    print("  of it {} waiting for {}\n", to_text(e.waited),
+          e.waited_for.empty() ? "transfers" : e.waited_for);
   for (const ExplainedTerm& term : e.terms) {
     print("\n{:<44} {:>12}\n", term.name, to_text(term.result));
     size_t from = 0;
@@ -278,8 +286,86 @@ std::string to_text(const Explanation& e) {
             number.key.empty() ? "" : "  ", number.source);
     }
   }
-  return text;
+  return printable(std::move(text));
 }
+
+namespace {
+
+constexpr size_t kMostMembers = 4096;  // listed one by one
+
+Json term_json(const ExplainedTerm& term) {
+  Json numbers = Json::array();
+  for (const ExplainedNumber& number : term.numbers)
+    numbers.push_back({{"name", number.name},
+                       {"value", number.value},
+                       {"key", number.key.empty() ? Json(nullptr) : Json(number.key)},
+                       {"source", number.source}});
+  return {{"name", term.name},
+          {"formula", term.formula},
+          {"result_ps", term.result.count()},
+          {"numbers", std::move(numbers)}};
+}
+
+Json groups_json(const CollectiveGroups& groups) {
+  Json all = Json::array();
+  size_t members = 0;
+  for (const std::vector<int64_t>& group : groups.groups) {
+    members += group.size();
+    if (members > kMostMembers) return nullptr;
+    all.push_back(Json(group));
+  }
+  return all;
+}
+
+Json collective_json(const ExplainedCollective& one) {
+  const CollectiveCost& cost = one.cost;
+  Json pairs = Json::array();
+  for (const auto& [from, to] : one.groups.pairs) pairs.push_back({from, to});
+  return {
+      {"instruction", one.instruction},
+      {"opcode", one.opcode},
+      {"algorithm", cost.algorithm},
+      {"equation", cost.equation},
+      {"mode", std::string(to_text(one.groups.mode))},
+      {"group_count", cost.group_count},
+      {"group_size", cost.group_size},
+      {"groups", groups_json(one.groups)},
+      {"pairs", one.groups.pairs.size() > kMostMembers ? Json(nullptr) : std::move(pairs)},
+      {"slice", one.slice},
+      {"payload_bytes", cost.payload.count()},
+      {"scalar_payload_bytes", cost.scalar_payload.count()},
+      {"sent_bytes", cost.sent.count()},
+      {"launch_ps", cost.launch.count()},
+      {"network_ps", cost.network.count()},
+      {"by_bytes_ps", cost.by_bytes.count()},
+      {"by_hops_ps", cost.by_hops.count()},
+      {"hops", cost.hops},
+      {"link_bytes_per_second", cost.link.count()},
+      {"driver", cost.driver == Unit::kNone ? Json(nullptr) : Json(std::string(unit_row(cost.driver).name))},
+      {"driving_ps", cost.driving.count()}};
+}
+
+Json transfer_json(const ExplainedTransfer& transfer) {
+  const TransferRecord& record = transfer.record;
+  Json collectives = Json::array();
+  for (const ExplainedCollective& one : transfer.collectives) collectives.push_back(collective_json(one));
+  return {{"start", transfer.start},
+          {"done", transfer.done.empty() ? Json(nullptr) : Json(transfer.done)},
+          {"kind", std::string(to_text(record.kind))},
+          {"bytes", record.bytes.count()},
+          {"duration_ps", record.duration.count()},
+          {"queued_ps", record.queued.count()},
+          {"queued_behind", transfer.behind},
+          {"latency_ps", record.latency.count()},
+          {"alone_ps", record.alone.count()},
+          {"sharing_ps", transfer.sharing().count()},
+          {"shares_with", transfer.beside},
+          {"hidden_ps", record.hidden.count()},
+          {"exposed_ps", record.exposed.count()},
+          {"collectives", std::move(collectives)}};
+}
+
+}  // namespace
 
 std::string to_json(const Explanation& e) {
   Json json = {
@@ -291,17 +377,13 @@ std::string to_json(const Explanation& e) {
   json["bound_by"] = e.bound_by;
   json["executions"] = e.executions;
   json["in_run_ps"] = e.in_run.count();
+  json["waited_ps"] = e.waited.count();
+  json["waited_for"] = e.waited_for.empty() ? Json(nullptr) : Json(e.waited_for);
+  json["cost_given_by"] = e.given_by.empty() ? Json(nullptr) : Json(e.given_by);
   json["terms"] = Json::array();
-  for (const ExplainedTerm& term : e.terms) {
-    Json one = {{"name", term.name}, {"formula", term.formula}, {"result_ps", term.result.count()}};
-    one["numbers"] = Json::array();
-    for (const ExplainedNumber& number : term.numbers)
-      one["numbers"].push_back({{"name", number.name},
-                                {"value", number.value},
-                                {"key", number.key.empty() ? Json(nullptr) : Json(number.key)},
-                                {"source", number.source}});
-    json["terms"].push_back(std::move(one));
-  }
+  for (const ExplainedTerm& term : e.terms) json["terms"].push_back(term_json(term));
+  json["transfers"] = Json::array();
+  for (const ExplainedTransfer& transfer : e.transfers) json["transfers"].push_back(transfer_json(transfer));
   return json.dump(2) + "\n";
 }
 

@@ -32,6 +32,26 @@ struct ExplainedTerm {
   Picoseconds result{};
 };
 
+/// A collective, alone or inside of what an async start calls.
+struct ExplainedCollective {
+  std::string instruction, opcode;
+  CollectiveGroups groups;
+  CollectiveCost cost;
+  std::string slice;  // "2x4 (no wrap-around)"
+  bool between_slices = false;
+};
+
+/// What the instruction starts, is done with, or is itself.
+struct ExplainedTransfer {
+  TransferRecord record;
+  std::string start, done;  // done empty: nothing waits for it
+  std::vector<ExplainedCollective> collectives;
+  std::vector<std::string> behind;  // starts of what it had to queue for, in order
+  std::vector<std::string> beside;  // starts of what moved data in other lanes meanwhile
+  /// What sharing HBM adds to its time.
+  Picoseconds sharing() const;
+};
+
 struct Explanation {
   std::string instruction, opcode, computation, device;
   int64_t line = 0;
@@ -41,6 +61,10 @@ struct Explanation {
   std::string bound_by;
   int64_t executions = 0;  // in this run
   Picoseconds in_run{};    // all of them, waiting included
+  Picoseconds waited{};    // of these
+  std::string waited_for;  // start of what it waited for last; empty: nothing
+  std::string given_by;    // a custom call: the entry of the user's file that it is costed by; else empty
+  std::vector<ExplainedTransfer> transfers;
 };
 
 /// Requires: the module's arrays carry the layouts of `simulation`'s run on the device.

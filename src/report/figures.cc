@@ -91,20 +91,15 @@ class Maker {
       figures_.totals.push_back(space.peak.count());
     }
     if (given_.source) {
-      const size_t entry = given_.source->text().find("HloModule");
-      if (entry != std::string_view::npos) {
-        header_lines();
-        figures_.line = line_of_module();
-      }
+      find_line_ends();
+      if (given_.source->text().find("HloModule") != std::string_view::npos) figures_.line = line_of_module();
     }
   }
 
-  void header_lines() {
+  void find_line_ends() {
     const std::string_view text = given_.source->text();
     for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
       line_ends_.push_back(static_cast<uint32_t>(at));
-    for (const Instruction& instruction : given_.instructions)
-      line_by_name_.try_emplace(instruction.name, line_of(instruction.offset));
   }
   int64_t line_of(uint32_t offset) const {
     return 1 + (std::lower_bound(line_ends_.begin(), line_ends_.end(), offset) - line_ends_.begin());
@@ -116,20 +111,9 @@ class Maker {
     return header == std::string_view::npos ? 1 : line_of(static_cast<uint32_t>(header));
   }
 
-  // Lowered instructions have no text of their own: the line of what they were made of.
+  /// In the user's text: what lowering makes points to what it was made from. 0: to nothing.
   int64_t line_of(const Instruction& instruction) const {
-    if (const auto found = line_by_name_.find(instruction.name); found != line_by_name_.end())
-      return found->second;
-    if (!estimate_.is_lowered) return 0;
-    int64_t line = 0;
-    for_each_called(instruction, [&](ComputationId called) {
-      const std::vector<InstructionId>& body = ran_[called].instructions;
-      for (auto id = body.rbegin(); id != body.rend() && line == 0; ++id)
-        if (const auto found = line_by_name_.find(ran_[*id].name);
-            found != line_by_name_.end() && ran_[*id].parameter_number < 0)
-          line = found->second;
-    });
-    return line;
+    return instruction.offset == 0 || !given_.source ? 0 : line_of(instruction.offset);
   }
 
   InstructionFigures& row(InstructionId id) {
@@ -218,7 +202,6 @@ class Maker {
   SourcePlaces places_;
   IdMap<InstructionId, int32_t> row_of_;
   std::vector<uint32_t> line_ends_;
-  std::unordered_map<std::string_view, int64_t> line_by_name_;
   Figures figures_;
 };
 

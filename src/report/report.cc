@@ -30,8 +30,10 @@ class Lines {
       ends_.push_back(static_cast<uint32_t>(at));
     known_ = true;
   }
+  /// 0: it has none.
   int64_t of(uint32_t offset) const {
-    return known_ ? 1 + (std::lower_bound(ends_.begin(), ends_.end(), offset) - ends_.begin()) : 0;
+    return known_ && offset > 0 ? 1 + (std::lower_bound(ends_.begin(), ends_.end(), offset) - ends_.begin())
+                                : 0;
   }
 
  private:
@@ -52,7 +54,7 @@ class ReportMaker {
         table_(table),
         device_(device),
         estimate_(estimate),
-        lines_(estimate.is_lowered ? nullptr : module.source.get()),
+        lines_(module.source.get()),
         places_(module_) {}
 
   Report make() {
@@ -202,6 +204,8 @@ class ReportMaker {
     report_.instructions.reserve(simulation.instructions.size());
     for (const InstructionRecord& record : simulation.instructions) {
       report_.instructions.push_back(instruction_row(record));
+      if (record.cost.category == CostCategory::kCustomCall && record.cost.provenance == Provenance::kDefault)
+        report_.custom_calls_by_bytes += record.self_time - record.exposed;
       report_.bound_time[index_of(record.bound_by)] += record.self_time - record.exposed;
       report_.bound_time[index_of(Unit::kWait)] += record.exposed;
     }
@@ -247,6 +251,9 @@ class ReportMaker {
       ReportTransfer row{record};
       row.start_name = name_of(record.start_instruction);
       row.done_name = name_of(record.done_instruction);
+      if (record.ahead >= 0)
+        row.ahead_name =
+            name_of(estimate_.simulation.transfers[static_cast<size_t>(record.ahead)].start_instruction);
       row.line = record.start_instruction.valid() ? lines_.of(module_[record.start_instruction].offset) : 0;
       if (record.kind == TransferKind::kCopy) {
         row.from_space_name = space_name(config, record.from_space);

@@ -69,6 +69,7 @@ struct ReportInstruction : InstructionRecord {
 struct ReportTransfer : TransferRecord {
   std::string_view start_name{}, done_name{};  // the same when it is synchronous; done empty: nothing waits
   int64_t line = 0;
+  std::string_view ahead_name{};                   // start of the last one that it had to queue for
   std::string from_space_name{}, to_space_name{};  // copies
 };
 
@@ -132,6 +133,7 @@ struct Report {
   std::vector<ReportSpace> spaces;
   std::vector<ReportRoofline> roofline;  // spaces with traffic and a rate; empty without a peak
   std::vector<ReportEnergy> energy;      // parts of which the device file has figures
+  Picoseconds custom_calls_by_bytes{};   // time of custom calls of which nothing but their bytes is known
   int64_t unknown_work = 0;  // instructions whose operations aren't counted: Totals' are lower bounds
   std::vector<ReportInstruction> instructions;  // in order of first execution
   std::vector<ReportTransfer> transfers;        // in order of start

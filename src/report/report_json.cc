@@ -81,7 +81,8 @@ Json work_json(const Report& report) {
           {"flops_utilisation", or_null(report.flops_utilisation())},
           {"vector_operations", totals.vector_operations},
           {"transcendentals", totals.transcendentals},
-          {"unknown_instructions", report.unknown_work}};
+          {"unknown_instructions", report.unknown_work},
+          {"custom_calls_by_bytes_ps", report.custom_calls_by_bytes.count()}};
 }
 
 Json traffic_rows(const Report& report, const SpaceTraffic& traffic) {
@@ -196,6 +197,9 @@ Json transfer_json(const ReportTransfer& row) {
                {"start_ps", row.start.count()},        {"end_ps", row.end.count()},
                {"duration_ps", row.duration.count()},  {"hidden_ps", row.hidden.count()},
                {"exposed_ps", row.exposed.count()}};
+  json["queued_ps"] = row.queued.count();
+  json["queued_behind"] = text_or_null(row.ahead_name);
+  json["alone_ps"] = row.alone.count();
   return json;
 }
 

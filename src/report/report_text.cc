@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "text/table.h"
 
 namespace hlosim {
@@ -94,6 +95,9 @@ class TextReport {
     else
       line("HBM bandwidth     unknown");
     line("lower bound       {}  (the busiest unit alone)", to_text(totals.lower_bound));
+    if (report_.custom_calls_by_bytes.count() > 0)
+      line("custom calls      {} by their bytes alone ({}); --custom-call-costs=FILE says better",
+           to_text(report_.custom_calls_by_bytes), share_of(report_.custom_calls_by_bytes, makespan()));
     line("module            {} {}, {}{}", grouped(report_.instruction_count),
          report_.instruction_count == 1 ? "instruction" : "instructions",
          report_.scheduled ? "scheduled" : "not scheduled",
@@ -219,7 +223,7 @@ class TextReport {
   }
 
   void longest() {
-    section("Longest instructions");
+    section("Longest instructions (time, FLOP and bytes of all their runs)");
     std::vector<const ReportInstruction*> rows;
     for (const ReportInstruction& row : report_.instructions)
       if (row.self_time.count() > 0) rows.push_back(&row);
@@ -307,6 +311,7 @@ class TextReport {
                  {"payload"},
                  {"sent"},
                  {"takes"},
+                 {"queued"},
                  {"hidden"},
                  {"exposed"}});
     for (size_t i = 0; i < shown(rows.size()); ++i) {
@@ -314,14 +319,29 @@ class TextReport {
       const auto& cost = row.collective;
       table.add({pair_name(row), grouped(row.executions),
                  cost ? fmt::format("{} of {}", cost->group_count, cost->group_size) : "unknown",
-                 to_text(row.bytes), cost ? to_text(cost->sent) : "unknown", to_text(row.duration),
-                 to_text(row.hidden), to_text(row.exposed)});
+                 payload_text(row), cost ? to_text(cost->sent) : "unknown", to_text(row.duration),
+                 to_text(row.queued), to_text(row.hidden), to_text(row.exposed)});
     }
     out_ += table.text("  ");
-    for (size_t i = 0; i < shown(rows.size()); ++i)
-      if (rows[i]->collective && !rows[i]->collective->algorithm.empty())
-        line("  {}: {}", shortened(rows[i]->start_name, kNameWidth), rows[i]->collective->algorithm);
+    for (size_t i = 0; i < shown(rows.size()); ++i) about_collective(*rows[i]);
     rest(rows.size());
+  }
+
+  /// A collective of scalars alone has no arrays.
+  static std::string payload_text(const ReportTransfer& row) {
+    if (row.bytes.count() > 0 || !row.collective || row.collective->scalar_payload.count() == 0)
+      return to_text(row.bytes);
+    return to_text(row.collective->scalar_payload) + " scalar";
+  }
+
+  /// How it goes about it, and whom it waits for.
+  void about_collective(const ReportTransfer& row) {
+    const std::string name = shortened(row.start_name, kNameWidth);
+    if (row.collective && !row.collective->algorithm.empty())
+      line("  {}: {}", name, row.collective->algorithm);
+    if (row.queued.count() > 0)
+      line("  {}: {} in the queue for the links{}{}", name, to_text(row.queued),
+           row.ahead_name.empty() ? "" : ", behind ", shortened(row.ahead_name, kNameWidth));
   }
 
   void other_transfers() {
@@ -424,7 +444,7 @@ class TextReport {
 }  // namespace
 
 std::string to_text(const Report& report, const ReportTextOptions& options) {
-  return TextReport(report, options).text();
+  return printable(TextReport(report, options).text(), options.paint.on);
 }
 
 }  // namespace hlosim

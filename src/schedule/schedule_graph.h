@@ -1,4 +1,8 @@
 // What has to come before what in one computation, how long it takes, and what is in flight meanwhile.
+//
+//   const ScheduleCosts costs = simulated_costs(module, simulation);
+//   for (const ScheduleNode::Edge& edge : graph.nodes[i].after)
+//     earliest[edge.node] = std::max(earliest[edge.node], end + edge.latency);
 #pragma once
 
 #include <vector>

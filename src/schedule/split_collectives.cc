@@ -37,6 +37,8 @@ class Splitter {
       const InstructionId operands[] = {start};
       const InstructionId done =
           editor_.add(id, form->done, name_with(at, "-done"), module_[at].shape, operands);
+      editor_.place_like(start, module_[at]);
+      editor_.place_like(done, module_[at]);
       order.push_back(start);
       order.push_back(done);
       done_of[at] = done;
@@ -93,6 +95,7 @@ class Splitter {
       parameters.push_back(editor_.add_parameter(id, "param", module_[operand].shape));
     const InstructionId root =
         editor_.add(id, what.opcode, to_text(what.opcode), what.shape, parameters, attrs);
+    editor_.place_like(root, what);
     module_.computations[id].instructions.push_back(root);
     module_.computations[id].root = root;
     return id;

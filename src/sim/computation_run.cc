@@ -258,6 +258,9 @@ class Runner {
     transfer.start = record.start;
     transfer.begin = begin;
     transfer.end = transfer.done = overlap_.now();
+    transfer.latency = own.fixed;
+    transfer.alone = own.stream;
+    transfer.queued = begin - record.start;
     transfer.duration = transfer.end - transfer.start;
     transfer.exposed = transfer.duration;
     transfer.bytes = cost->payload;
@@ -290,6 +293,7 @@ class Runner {
     run_.steps.push_back(step);
     const size_t ticket = tickets_.back();
     transfer.start = overlap_[ticket].start;
+    transfer.latency = plan->latency, transfer.alone = plan->stream;
     transfer_of_ticket_[ticket] = run_.transfers.size();
     started_.emplace_back(id, tickets_.size() - 1);
     for (size_t i = 0; i < kUnitCount; ++i) add_times(run_.totals.busy[i], plan->busy[i], 1);
@@ -332,6 +336,7 @@ class Runner {
   void close(TransferRecord& transfer, size_t ticket) const {
     const Overlap::Transfer& work = overlap_[ticket];
     transfer.begin = work.begin;
+    transfer.queued = work.begin - work.ready;
     transfer.end = work.end;
     transfer.duration = work.end - transfer.start;
     transfer.hidden = transfer.duration - std::min(transfer.duration, transfer.exposed);

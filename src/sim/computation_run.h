@@ -1,5 +1,9 @@
 // One execution of one computation, in time that begins at 0: the step that simulate() repeats for every
 // computation that runs as control flow, callees before callers.
+//
+//   const ComputationRun& body = done[module[loop].called(0)];
+//   total += body.totals.makespan * trips;
+//   for (const ReplayStep& step : body.steps) …  // again, at another time
 #pragma once
 
 #include <vector>

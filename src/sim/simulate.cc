@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <span>
 
@@ -68,6 +69,7 @@ class Assembly {
       emit(id, result);
     }
     sort_by_time(result);
+    name_those_ahead(result.transfers);
     if (keep_timeline) build_timeline(result.timeline);
   }
 
@@ -166,6 +168,18 @@ class Assembly {
     result.transfers = std::move(sorted);
     for (InstructionRecord& record : result.instructions)
       if (record.waited_for >= 0) record.waited_for = place[static_cast<size_t>(record.waited_for)];
+  }
+
+  /// Who has to queue begins when the last one ahead of it in its lane ends.
+  static void name_those_ahead(std::vector<TransferRecord>& transfers) {
+    std::map<std::pair<Lane, Picoseconds>, int32_t> ended;
+    for (size_t i = 0; i < transfers.size(); ++i) {
+      TransferRecord& transfer = transfers[i];
+      if (transfer.executions == 0) continue;
+      const auto ahead = ended.find({transfer.lane, transfer.begin});
+      if (transfer.queued.count() > 0 && ahead != ended.end()) transfer.ahead = ahead->second;
+      ended[{transfer.lane, transfer.end}] = static_cast<int32_t>(i);
+    }
   }
 
   /// The deepest span is what really happens; its callers get what is left of theirs.

@@ -4,6 +4,10 @@
 // while it does; HBM bandwidth is shared max-min fair between all of them. A done waits until its start's
 // work is finished: that wait is the exposed time, the rest of the transfer is hidden. A loop's body runs
 // once and is multiplied by the trip count. docs/timing_model.md has the rules.
+//
+//   const Result<Simulation> run = simulate(module, table, device, {.slice = slice});
+//   run->totals.makespan;                     // of the whole program [ps]
+//   for (const InstructionRecord& record : run->instructions) …
 #pragma once
 
 #include <array>
@@ -69,6 +73,10 @@ struct TransferRecord {
   Picoseconds begin{};                   // first byte moves: the wait in a queue is over
   Picoseconds end{};                     // finished
   Picoseconds done{};                    // the done went on
+  Picoseconds latency{};                 // from start until it could begin, had it not to queue
+  Picoseconds alone{};                   // from begin to end, had it memory for itself
+  Picoseconds queued{};                  // of the time before begin: others of its lane had to end first
+  int32_t ahead = -1;                    // the last of these, in Simulation::transfers; -1: none
   Picoseconds duration{};                // end - start
   Picoseconds exposed{};                 // the TensorCore stood still for it
   Picoseconds hidden{};                  // duration - exposed

@@ -187,11 +187,14 @@ class Planner {
     return std::move(plan_);
   }
 
-  /// The only transfer of what the start calls, or of what a SparseCore's computation calls in turn.
+  /// The only collective of what the start calls, or of what that calls in turn.
   std::optional<CollectiveCost> collective_inside(const ComputationRun& run) const {
-    if (run.transfers.size() == 1) return run.transfers[0].collective;
-    if (!run.transfers.empty() || run.totals.busy[index_of(Unit::kSparseCore)].count() == 0)
-      return std::nullopt;
+    const auto is_collective = [](const TransferRecord& one) { return one.collective.has_value(); };
+    const auto first = std::find_if(run.transfers.begin(), run.transfers.end(), is_collective);
+    if (first != run.transfers.end())
+      return std::find_if(first + 1, run.transfers.end(), is_collective) == run.transfers.end()
+                 ? first->collective
+                 : std::nullopt;
     const auto calls = [](const ReplayStep& step) { return step.kind == ReplayStep::Kind::kCall; };
     if (std::count_if(run.steps.begin(), run.steps.end(), calls) != 1) return std::nullopt;
     const ReplayStep& call = *std::find_if(run.steps.begin(), run.steps.end(), calls);

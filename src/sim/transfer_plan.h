@@ -1,4 +1,7 @@
 // What an asynchronous start sets going: over which lane, for how long on its own, with which share of HBM.
+//
+//   const Result<TransferPlan> plan = plan_transfer(context, start, done, sinks);
+//   plan->latency + plan->stream;             // with nothing else under way
 #pragma once
 
 #include "sim/computation_run.h"

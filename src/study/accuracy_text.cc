@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "study/accuracy.h"
+#include "text/escape.h"
 #include "text/table.h"
 #include "text/text_builder.h"
 
@@ -50,7 +52,7 @@ std::string text_table(const std::vector<AccuracyRow>& rows, bool roofline) {
 
 std::string markdown_line(const std::vector<std::string>& cells) {
   std::string line = "|";
-  for (const std::string& cell : cells) line += " " + cell + " |";
+  for (const std::string& cell : cells) line += " " + markdown_cell(cell) + " |";
   return line + "\n";
 }
 
@@ -123,7 +125,7 @@ std::string to_text(const Accuracy& accuracy, const AccuracyOutput& output) {
   const auto flags = other_flags(accuracy);
   if (!flags.empty()) print("\nflags that change nothing here\n\n");
   for (const auto& [flag, count] : flags) print("  {} x {}\n", count, flag);
-  return text;
+  return printable(std::move(text));
 }
 
 std::string to_markdown(const Accuracy& accuracy, const AccuracyOutput& output) {
@@ -131,10 +133,10 @@ std::string to_markdown(const Accuracy& accuracy, const AccuracyOutput& output) 
   const TextBuilder print{text};
   print("# Simulated against measured times\n\n");
   print(
-      "{}, {} cases, by `{}`. Errors are relative to the measured time; q = max(predicted / measured, "
+      "{}, {} cases, by {}. Errors are relative to the measured time; q = max(predicted / measured, "
       "measured / predicted), its median and its worst; bias is the median of predicted / measured - 1. The "
       "roofline is max(FLOPs / bf16 peak, bytes of arguments and results / HBM bandwidth).\n\n",
-      output.date, accuracy.cases.size(), output.command);
+      output.date, accuracy.cases.size(), markdown_code(output.command));
   print("![predicted over measured](accuracy.svg)\n\n{}\n", markdown_table(accuracy.headlines, true));
   print("## By kind\n\n{}\n", markdown_table(accuracy.kinds, true));
   print("## By device\n\n{}\n", markdown_table(accuracy.rows, true));
@@ -147,10 +149,11 @@ std::string to_markdown(const Accuracy& accuracy, const AccuracyOutput& output) 
   }
   const auto failed = reasons(accuracy);
   if (!failed.empty()) print("\n## Without a prediction\n\n");
-  for (const auto& [reason, where] : failed) print("* {} × {} ({})\n", where.first, reason, where.second);
+  for (const auto& [reason, where] : failed)
+    print("* {} × {} ({})\n", where.first, markdown_cell(reason), markdown_cell(where.second));
   const auto flags = other_flags(accuracy);
   if (!flags.empty()) print("\n## Flags that change nothing here\n\n");
-  for (const auto& [flag, count] : flags) print("* {} × `{}`\n", count, flag);
+  for (const auto& [flag, count] : flags) print("* {} × {}\n", count, markdown_code(flag));
   return text;
 }
 

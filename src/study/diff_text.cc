@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "study/diff.h"
 #include "text/escape.h"
 #include "text/table.h"
@@ -129,20 +130,20 @@ std::string to_text(const Diff& diff, const DiffTextOptions& options) {
     print("{}", rows.text("  "));
   }
   if (!any) print("\nNothing that is counted changed.\n");
-  return out;
+  return printable(std::move(out), paint.on);
 }
 
 std::string to_markdown(const Diff& diff, const DiffTextOptions& options) {
   std::string out;
   const TextBuilder print{out};
   print("### {} → {} on {}\n\n", markdown_cell(titles(*diff.before)), markdown_cell(titles(*diff.after)),
-        diff.after->device_name);
+        markdown_cell(diff.after->device_name));
   for (const std::string& note : notes(diff)) print("**{}**\n\n", markdown_cell(note));
   print("| metric | before | after | change | |\n| --- | ---: | ---: | ---: | ---: |\n");
   for (const MetricDiff& metric : diff.metrics) {
     if (metric.before == 0 && metric.after == 0) continue;
     const MetricUnit unit = metric.metric.unit;
-    print("| {} | {} | {} | {} | {} |\n", metric.metric.name, amount_text(unit, metric.before),
+    print("| {} | {} | {} | {} | {} |\n", markdown_cell(metric.metric.name), amount_text(unit, metric.before),
           amount_text(unit, metric.after), metric.change() == 0 ? "same" : change_text(unit, metric.change()),
           metric.change() == 0 ? "" : percent_text(metric.before, metric.after));
   }
@@ -153,10 +154,11 @@ std::string to_markdown(const Diff& diff, const DiffTextOptions& options) {
     print(
         "\n<details{}><summary>{}: {}</summary>\n\n| change | kind | instruction | why |\n| ---: | --- | --- "
         "| --- |\n",
-        m == 0 ? " open" : "", metric.metric.name, change_text(metric.metric.unit, metric.change()));
+        m == 0 ? " open" : "", markdown_cell(metric.metric.name),
+        change_text(metric.metric.unit, metric.change()));
     for (Line& line : lines_of(diff, m, options.top))
       print("| {} | {} | {} | {} |\n", line.change, line.kind,
-            line.kind.empty() ? line.name : fmt::format("`{}`", markdown_cell(line.name)),
+            line.kind.empty() ? markdown_cell(line.name) : markdown_code(line.name),
             markdown_cell(line.reason));
     print("\n</details>\n");
   }

@@ -156,6 +156,8 @@ std::string GateRun::key() const {
 }
 std::string GateRun::name() const { return fmt::format("{}:{}", file, figures.module_name); }
 
+std::string GateGone::text() const { return fmt::format("{} on {}", name, device); }
+
 const GateRun* Baseline::find(const std::string& key) const {
   for (const GateRun& run : runs)
     if (run.key() == key) return &run;
@@ -196,12 +198,14 @@ int GateResult::exit_code() const {
   if (!errors.empty()) return 2;
   if (on_incomparable == GatePolicy::kFail && count(Verdict::kNotComparable) > 0) return 2;
   if (count(Verdict::kRegressed) > 0) return 1;
+  if (on_gone == GatePolicy::kFail && !gone.empty()) return 1;
   return on_new == GatePolicy::kFail && count(Verdict::kNew) > 0 ? 1 : 0;
 }
 
 GateResult judge(const GateConfig& config, const std::vector<GateRun>& runs, const Baseline& baseline) {
   GateResult result;
   result.on_new = config.on_new;
+  result.on_gone = config.on_gone;
   result.on_incomparable = config.on_incomparable;
   std::unordered_map<std::string, const GateRun*> known;
   for (const GateRun& run : baseline.runs) known.emplace(run.key(), &run);
@@ -211,7 +215,7 @@ GateResult judge(const GateConfig& config, const std::vector<GateRun>& runs, con
     if (found != known.end()) known.erase(found);
   }
   for (const GateRun& run : baseline.runs)
-    if (known.count(run.key())) result.gone.push_back(fmt::format("{} on {}", run.name(), run.device));
+    if (known.count(run.key())) result.gone.push_back({run.name(), run.device});
   return result;
 }
 

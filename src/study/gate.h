@@ -71,6 +71,12 @@ struct GateModule {
   std::vector<GateRow> rows;
 };
 
+/// What the baseline has and the configuration no longer asks for.
+struct GateGone {
+  std::string name, device;  // "file:module", as the baseline has them
+  std::string text() const;  // "file:module on v5e"
+};
+
 /// A file or module that there are no numbers of; what is wrong was said before.
 struct GateError {
   std::string file, device, message;
@@ -78,16 +84,16 @@ struct GateError {
 
 struct GateResult {
   std::vector<GateModule> modules;
-  std::vector<std::string> gone;  // in the baseline only
+  std::vector<GateGone> gone;  // in the baseline only
   std::vector<GateError> errors;
-  GatePolicy on_new = GatePolicy::kWarn, on_incomparable = GatePolicy::kFail;
+  GatePolicy on_new = GatePolicy::kWarn, on_gone = GatePolicy::kFail, on_incomparable = GatePolicy::kFail;
   std::string config;  // name of its file
   bool has_baseline = true;
 
   size_t count(Verdict verdict) const;  // rows
   size_t modules_with(Verdict verdict) const;
-  /// 2: errors, or numbers that can't be compared and have to be; 1: a regression, or a new module that must
-  /// not be; 0: passed.
+  /// 2: errors, or numbers that can't be compared and have to be; 1: a regression, or a module that must not
+  /// be new or gone; 0: passed.
   int exit_code() const;
 };
 

@@ -50,6 +50,8 @@ GatePolicy policy_of(const GateResult& result, const GateModule& module) {
 }
 bool is_unjudged(const GateModule& module) { return !module.reason.empty(); }
 
+constexpr std::string_view kGone = "the baseline has it, and nobody asks for it any more";
+
 // ── JUnit ──
 
 struct Counts {
@@ -81,12 +83,25 @@ std::string junit_case(const GateResult& result, const GateModule& module, const
   return out + "/>\n";
 }
 
+/// Pass: nothing to say.
+std::string junit_gone(const GateResult& result, const GateGone& gone, Counts& counts) {
+  if (result.on_gone == GatePolicy::kPass) return {};
+  ++counts.tests;
+  const bool fails = result.on_gone == GatePolicy::kFail;
+  ++(fails ? counts.failures : counts.skipped);
+  return fmt::format(
+      "    <testcase classname=\"{}\" name=\"gone\" time=\"0\">\n      <{} message=\"{}\"{}/>\n    "
+      "</testcase>\n",
+      attribute_escaped(gone.name), fails ? "failure" : "skipped", kGone, fails ? " type=\"gone\"" : "");
+}
+
 std::vector<std::string> devices_of(const GateResult& result) {
   std::vector<std::string> devices;
   const auto add = [&](const std::string& device) {
     if (std::find(devices.begin(), devices.end(), device) == devices.end()) devices.push_back(device);
   };
   for (const GateModule& module : result.modules) add(module.run->device);
+  for (const GateGone& gone : result.gone) add(gone.device);
   for (const GateError& error : result.errors) add(error.device);
   return devices;
 }
@@ -146,6 +161,17 @@ Json sarif_result(const std::string& rule, std::string_view level, const std::st
   return json;
 }
 
+const std::string kGoneRule = "HLOSIM-GONE-MODULE";
+
+/// It has no file any more: the place to look at is the configuration.
+Json sarif_gone(const GateResult& result, const std::string& rule, const GateGone& gone) {
+  return {{"ruleId", rule},
+          {"level", result.on_gone == GatePolicy::kFail ? "error" : "warning"},
+          {"message", {{"text", fmt::format("Gone: {}: {}", gone.text(), kGone)}}},
+          {"locations", Json::array({location(result.config, 1)})},
+          {"partialFingerprints", {{"hlosimGate/v1", fmt::format("{}/{}/gone", gone.name, gone.device)}}}};
+}
+
 }  // namespace
 
 std::string to_junit(const GateResult& result) {
@@ -157,6 +183,8 @@ std::string to_junit(const GateResult& result) {
     for (const GateModule& module : result.modules)
       if (module.run->device == device)
         for (const GateRow& row : module.rows) cases += junit_case(result, module, row, counts);
+    for (const GateGone& gone : result.gone)
+      if (gone.device == device) cases += junit_gone(result, gone, counts);
     for (const GateError& error : result.errors) {
       if (error.device != device) continue;
       ++counts.tests, ++counts.errors;
@@ -200,12 +228,15 @@ std::string to_sarif(const GateResult& result, std::string_view tool_version) {
         fmt::format("{}: {}", title_of(module, module.before ? "Not comparable" : "New"), module.reason),
         module, nullptr));
   }
+  if (result.on_gone != GatePolicy::kPass)
+    for (const GateGone& gone : result.gone) results.push_back(sarif_gone(result, use_rule(kGoneRule), gone));
   Json rules_json = Json::array();
   for (const std::string& rule : rules) {
     const std::string text = rule == "HLOSIM-NOT-COMPARABLE"
                                  ? "The baseline is of another device, options or model."
                              : rule == "HLOSIM-NEW-MODULE" ? "The baseline doesn't know the module."
-                                                           : rule_text(rule);
+                             : rule == kGoneRule ? "The baseline has a module that nobody asks for any more."
+                                                 : rule_text(rule);
     rules_json.push_back({{"id", rule}, {"shortDescription", {{"text", text}}}});
   }
   for (Json& one : results.elements()) {
@@ -246,6 +277,10 @@ std::string to_annotations(const GateResult& result) {
              line_of(module, nullptr), title_of(module, module.before ? "Not comparable" : "New"),
              module.reason);
   }
+  if (result.on_gone != GatePolicy::kPass)
+    for (const GateGone& gone : result.gone)
+      annotate(result.on_gone == GatePolicy::kFail ? "error" : "warning", result.config, 1,
+               "Gone: " + gone.text(), std::string(kGone));
   for (const GateError& error : result.errors) annotate("error", error.file, 1, "Wrong input", error.message);
   return out;
 }

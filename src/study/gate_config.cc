@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "base/quantity_text.h"
 #include "base/text.h"
@@ -12,8 +13,8 @@ namespace hlosim {
 namespace {
 
 constexpr std::string_view kKeys[] = {
-    "baseline",         "modules", "devices",           "metrics", "set",    "topology",       "slices",
-    "while_trip_count", "lower",   "custom_call_costs", "limits",  "on_new", "on_incomparable"};
+    "baseline",         "modules", "devices",           "metrics", "set",    "topology", "slices",
+    "while_trip_count", "lower",   "custom_call_costs", "limits",  "on_new", "on_gone",  "on_incomparable"};
 constexpr std::string_view kLimitKeys[] = {"module", "device", "metric", "relative", "absolute", "most"};
 constexpr std::string_view kPolicies[] = {"pass", "warn", "fail"};
 // A good change often brings more of these; a config may name them in `metrics`.
@@ -65,6 +66,8 @@ class Reader {
       limits(item);
     else if (item.key == "on_new")
       policy(item, config_.on_new);
+    else if (item.key == "on_gone")
+      policy(item, config_.on_gone);
     else if (item.key == "on_incomparable")
       policy(item, config_.on_incomparable);
     else
@@ -275,6 +278,19 @@ class Reader {
 
 }  // namespace
 
+namespace {
+
+/// As it stands where YAML takes it for text.
+std::string yaml_text(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == '/';
+  });
+  return plain && !text.empty() && text[0] != '-' ? text : yaml_quoted(text);
+}
+
+}  // namespace
+
 std::optional<GatePolicy> parse_gate_policy(std::string_view text) {
   if (text == "pass") return GatePolicy::kPass;
   if (text == "warn") return GatePolicy::kWarn;
@@ -310,7 +326,12 @@ std::optional<GateConfig> read_gate_config(const SourcePtr& source, DiagnosticLi
   return Reader(problems).read(source);
 }
 
-std::string gate_config_template() {
+std::string default_baseline(const std::string& config) {
+  if (config == "-") return "hlosim-baseline.json";
+  return std::filesystem::path(config).stem().generic_string() + "-baseline.json";
+}
+
+std::string gate_config_template(const std::string& baseline) {
   return R"(# What `hlosim gate` watches over. Paths are relative to this file.
 #
 #   hlosim gate --update-baseline    remembers what the modules cost now; commit the baseline
@@ -324,8 +345,10 @@ modules:
 devices:
   - v5e
 
-# Where the numbers are kept that modules are held against.
-baseline: hlosim-baseline.json
+# Where the numbers are kept that modules are held against. Without this key: by this file's name.
+baseline: )" +
+         yaml_text(baseline) +
+         R"(
 
 # What is watched: regular expressions for whole names. Without this key: time, exposed_copies,
 # exposed_collectives, hbm_bytes, sent_bytes, padding_bytes, flops and peak.<memory space>.
@@ -341,6 +364,9 @@ limits: []
 
 # A module that the baseline doesn't know: pass, warn or fail.
 on_new: warn
+
+# A module that the baseline has and nobody asks for any more, or that has another name: pass, warn or fail.
+on_gone: fail
 
 # A baseline of another device file, other options or another version of the model: pass, warn or fail. Such
 # numbers are never called a regression.

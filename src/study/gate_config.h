@@ -41,8 +41,8 @@ struct GateText {
 };
 
 struct GateConfig {
-  std::string baseline = "hlosim-baseline.json";  // relative to the configuration's folder, as are modules
-  std::vector<GateText> modules;                  // names with * and ?
+  std::string baseline;  // relative to the configuration's folder, as are modules; empty: by its name
+  std::vector<GateText> modules;  // names with * and ?
   std::vector<GateText> devices;
   std::vector<GateText> metrics;  // regular expressions; empty: all but those of kUngated
   std::vector<GateText> set;      // path=value for every device
@@ -53,6 +53,7 @@ struct GateConfig {
   bool lower = true;
   std::vector<GateLimit> limits;  // the first that fits decides
   GatePolicy on_new = GatePolicy::kWarn;
+  GatePolicy on_gone = GatePolicy::kFail;
   GatePolicy on_incomparable = GatePolicy::kFail;
 
   bool watches(std::string_view metric) const;
@@ -66,7 +67,10 @@ struct GateConfig {
 /// Nothing when it is wrong: several mistakes are reported at once, each at its place.
 std::optional<GateConfig> read_gate_config(const SourcePtr& source, DiagnosticList& problems);
 
+/// The baseline of a configuration that names none: "ci/nightly.yaml" has "nightly-baseline.json" beside it.
+std::string default_baseline(const std::string& config);
+
 /// A configuration with every key and what it is for, as `hlosim init` writes it.
-std::string gate_config_template();
+std::string gate_config_template(const std::string& baseline);
 
 }  // namespace hlosim

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "study/gate.h"
 #include "text/escape.h"
 #include "text/json.h"
@@ -28,6 +29,7 @@ std::string headline(const GateResult& result) {
     text += fmt::format("{}{} {}", first ? "" : ", ", count, to_text(verdict));
     first = false;
   }
+  if (!result.gone.empty()) text += fmt::format("; {} gone", plural(result.gone.size(), "run"));
   if (!result.errors.empty()) text += fmt::format("; {}", plural(result.errors.size(), "error"));
   return text;
 }
@@ -130,14 +132,19 @@ std::string to_text(const GateResult& result, Paint paint) {
       print("{} {}: {}\n", paint.warning(fmt::format("{:<15}", module.before ? "not comparable" : "new")),
             where(module), module.reason);
   }
-  for (const std::string& gone : result.gone) print("gone            {}: the baseline has it\n", gone);
+  const bool gone_fails = result.on_gone == GatePolicy::kFail;
+  for (const GateGone& gone : result.gone)
+    print(
+        "{} {}: the baseline has it\n",
+        gone_fails ? paint.bad(fmt::format("{:<15}", "gone")) : paint.warning(fmt::format("{:<15}", "gone")),
+        gone.text());
   for (const GateError& error : result.errors)
     print("{}           {}{}{}: {}\n", paint.bad("error"), error.file, error.device.empty() ? "" : " on ",
           error.device, error.message);
   const std::string verdict = verdict_of(result);
   print("{}: {}\n", result.exit_code() == 0 ? paint.good(verdict) : paint.bad(verdict), headline(result));
   for (const std::string& line : advice(result)) print("  hint: {}\n", line);
-  return out;
+  return printable(std::move(out), paint.on);
 }
 
 std::string to_markdown(const GateResult& result) {
@@ -156,14 +163,14 @@ std::string to_markdown(const GateResult& result) {
         const MetricUnit unit = row.metric.unit;
         std::string because = markdown_cell(row.note);
         for (const Culprit& culprit : row.culprits)
-          because += fmt::format("{}`{}` {}{}", because.empty() ? "" : "; ", markdown_cell(culprit.name),
-                                 culprit.change, place_of(culprit));
+          because += fmt::format("{}{} {}{}", because.empty() ? "" : "; ", markdown_code(culprit.name),
+                                 culprit.change, markdown_cell(place_of(culprit)));
         const std::string percent = row.before ? percent_text(*row.before, row.after) : "";
         print("| {} | {} | {} | {} | {} | {}{} | {} | {} |\n", markdown_cell(module.run->name()),
-              markdown_cell(module.run->device), row.metric.name,
+              markdown_cell(module.run->device), markdown_cell(row.metric.name),
               row.before ? amount_text(unit, *row.before) : "", amount_text(unit, row.after),
               row.before ? change_text(unit, row.after - *row.before) : "",
-              percent.empty() ? "" : fmt::format(" ({})", percent), row.limit, because);
+              percent.empty() ? "" : fmt::format(" ({})", percent), markdown_cell(row.limit), because);
       }
   };
   table(Verdict::kRegressed, "Regressions");
@@ -177,14 +184,15 @@ std::string to_markdown(const GateResult& result) {
     if (!module.reason.empty() && module.verdict != Verdict::kPassed)
       item(
           fmt::format("{} {}: {}", module.before ? "Not comparable:" : "New:", where(module), module.reason));
-  for (const std::string& gone : result.gone) item(fmt::format("Gone: {}", gone));
+  for (const GateGone& gone : result.gone) item(fmt::format("Gone: {}", gone.text()));
   for (const GateError& error : result.errors) item(fmt::format("Error: {}: {}", error.file, error.message));
   for (const std::string& line : advice(result)) item(line);
   return out;
 }
 
 std::string to_json(const GateResult& result, std::string_view tool_version) {
-  Json modules = Json::array(), errors = Json::array();
+  Json modules = Json::array(), gone = Json::array(), errors = Json::array();
+  for (const GateGone& one : result.gone) gone.push_back(one.text());
   for (const GateModule& module : result.modules) modules.push_back(module_json(module));
   for (const GateError& error : result.errors)
     errors.push_back({{"file", error.file},
@@ -194,7 +202,7 @@ std::string to_json(const GateResult& result, std::string_view tool_version) {
                   {"tool", {{"name", "hlosim"}, {"version", std::string(tool_version)}}},
                   {"exit_code", result.exit_code()},
                   {"modules", std::move(modules)},
-                  {"gone", result.gone},
+                  {"gone", std::move(gone)},
                   {"errors", std::move(errors)}});
 }
 

@@ -1,4 +1,7 @@
 // The results of an experiment as tables and as a picture.
+//
+//   const SweepTable table{experiment, results, pareto_front(experiment, results)};
+//   streams.out << sweep_text(table);
 #pragma once
 
 #include <string>

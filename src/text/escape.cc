@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace hlosim {
 namespace {
 
@@ -51,13 +53,43 @@ std::string csv_field(std::string_view text) {
   return out + '"';
 }
 
+namespace {
+
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  for (char& c : line)
+    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
+  return printable(std::move(line));
+}
+
+}  // namespace
+
 std::string markdown_cell(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    if (c == '|' || c == '\\') out += '\\';
-    out += c == '`' ? '\'' : c;
+  for (const char c : one_line(text)) {
+    if (std::string_view("|\\[]*`").find(c) != std::string_view::npos)
+      (out += '\\') += c;
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '@' || c == '#')
+      out += fmt::format("&#{};", int{c});
+    else
+      out += c;
   }
   return out;
+}
+
+std::string markdown_code(std::string_view text) {
+  std::string out = "`";
+  for (const char c : one_line(text)) {
+    if (c == '|') out += '\\';
+    out += c == '`' ? '\'' : c;
+  }
+  return out + '`';
 }
 
 }  // namespace hlosim

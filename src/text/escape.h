@@ -3,6 +3,7 @@
 //   markup_escaped("a < b")           "a &lt; b", in HTML, SVG and XML, between tags or in quotes
 //   csv_field("a, \"b\"")             "\"a, \"\"b\"\"\""
 //   markdown_cell("a | b")            "a \\| b"
+//   markdown_code("a | b")            "`a \\| b`"
 #pragma once
 
 #include <string>
@@ -18,7 +19,10 @@ std::string attribute_escaped(std::string_view text);
 /// RFC 4180: quoted where a comma, quote or line end is inside.
 std::string csv_field(std::string_view text);
 
-/// Of a table in Markdown, also inside of code, which backticks would end.
+/// Text of a table in Markdown that means nothing but itself: no columns, markup, links, mentions, no line
+/// ends or hidden characters (base/text.h).
 std::string markdown_cell(std::string_view text);
+/// The same as code, with the backticks around it.
+std::string markdown_code(std::string_view text);
 
 }  // namespace hlosim

@@ -58,6 +58,7 @@ class JsonFields {
     const Value* value = object.find(key);
     return value && !value->is_null() ? text_of(*value) : std::string();
   }
+  /// Amounts: from 0 on.
   int64_t whole(const Value& object, std::string_view key) {
     const Value* value = member(object, key);
     return value ? whole_of(*value) : 0;
@@ -78,8 +79,9 @@ class JsonFields {
     const char* end = value.text.data() + value.text.size();
     if (value.is_scalar() && value.annotation == kJsonNumber) {
       const auto [at, error] = std::from_chars(value.text.data(), end, number);
-      if (error == std::errc() && at == end) return number;
-      wrong(value, fmt::format("{} is {}, expected a whole number", named(value), shown(value.text)));
+      if (error == std::errc() && at == end && number >= 0) return number;
+      wrong(value, fmt::format("{} is {}, expected a whole number{}", named(value), shown(value.text),
+                               value.text.starts_with('-') ? " from 0 on" : ""));
       return 0;
     }
     wrong(value, fmt::format("{} is {}, expected a whole number", named(value), json_kind(value)));

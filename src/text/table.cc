@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/text.h"
 
 namespace hlosim {
 namespace {
@@ -30,8 +31,10 @@ std::string shortened(std::string_view name, size_t width) {
 
 void Table::add(std::vector<std::string> cells) {
   HLOSIM_CHECK(cells.size() == columns_.size(), "{} cells, {} columns", cells.size(), columns_.size());
-  for (size_t i = 0; i < cells.size(); ++i)
+  for (size_t i = 0; i < cells.size(); ++i) {
+    cells[i] = printable(std::move(cells[i]), true);
     if (columns_[i].width > 0) cells[i] = shortened(cells[i], columns_[i].width);
+  }
   rows_.push_back(std::move(cells));
 }
 

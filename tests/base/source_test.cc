@@ -208,6 +208,29 @@ TEST_F(SourceFiles, LinksStayLinks) {
   EXPECT_EQ(content(path("real")), "new");
 }
 
+// One that leads nowhere yet is a link all the same: to a file beside it, through another link, in a folder.
+TEST_F(SourceFiles, LinksThatLeadNowhereYetStayLinks) {
+  fs::create_directory(path("folder"));
+  fs::create_symlink("target", path("link"));
+  fs::create_symlink("link", path("link of link"));
+  fs::create_symlink(path("folder/made"), path("far"));
+  for (const auto& [link, target] :
+       {std::pair{"link of link", "target"}, {"link", "target"}, {"far", "folder/made"}}) {
+    ASSERT_TRUE(write_file(path(link), link));
+    EXPECT_TRUE(fs::is_symlink(path(link))) << link;
+    EXPECT_TRUE(fs::is_symlink(path("link")));
+    EXPECT_FALSE(fs::is_symlink(path(target)));
+    EXPECT_EQ(content(path(target)), link);
+  }
+  fs::create_symlink("nowhere/file", path("broken"));
+  EXPECT_FALSE(write_file(path("broken"), "x"));
+  EXPECT_TRUE(fs::is_symlink(path("broken")));
+  fs::create_symlink("circle", path("circle"));
+  const Result<void> circle = write_file(path("circle"), "x");
+  ASSERT_FALSE(circle);
+  EXPECT_THAT(circle.error().message, HasSubstr("Too many levels"));
+}
+
 TEST_F(SourceFiles, DevicesStayDevices) {
   ASSERT_TRUE(write_file("/dev/null", "x"));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));

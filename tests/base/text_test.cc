@@ -29,6 +29,20 @@ TEST(Text, DidYouMean) {
   EXPECT_EQ(did_you_mean("zzz", kWords), "");
 }
 
+TEST(Text, WhatIsPrintedShowsEverything) {
+  // Controls, and what turns the direction of text: an attacker's name must not rewrite what stands around
+  // it.
+  EXPECT_EQ(printable("a\x1b]0;x\x07z\rb\x7f"), "a\\x1b]0;x\\x07z\\x0db\\x7f");
+  EXPECT_EQ(printable("\u202egpj.exe\u2066\u2069\u200f\u061c"), "\\u202egpj.exe\\u2066\\u2069\\u200f\\u061c");
+  EXPECT_EQ(printable("\u009b31m\u2028"), "\\u009b31m\\u2028");
+  EXPECT_EQ(printable("\x1b[31mred\x1b[0m"), "\\x1b[31mred\\x1b[0m");
+  EXPECT_EQ(printable("\x1b[2J\x1b[31mred\x1b[0m", true), "\\x1b[2J\x1b[31mred\x1b[0m");  // only our colours
+  // All else stays: other scripts, signs, tables.
+  for (const char* text : {"", "µs → ä × \u05d0\u05d1\u202f\u2014€", "a\tb\n", "\xC2", "\xE2\x80", "\xD8"})
+    EXPECT_EQ(printable(text), text);
+  EXPECT_EQ(shown("\u202ea"), "\\u202ea");
+}
+
 TEST(Text, ShownEscapesAndCuts) {
   EXPECT_EQ(shown("f32[2]"), "f32[2]");
   EXPECT_EQ(shown(std::string_view("a\0b\n\x7f", 5)), "a\\x00b\\x0a\\x7f");

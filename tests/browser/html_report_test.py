@@ -485,6 +485,32 @@ class HtmlReport(unittest.TestCase):
             left, right = page.evaluate("(() => { const box = document.querySelector('[role=tab][aria-selected=true]').getBoundingClientRect(); return [box.left, box.right]; })()")
             self.assertTrue(0 <= left < right <= 420, view)
 
+    def test_times_are_in_sight_on_a_phone(self):
+        name = "all_gather_of_the_weights.137.cloned.1.call_start"
+        module = self.text("long.hlo", f"""HloModule long, is_scheduled=true
+ENTRY main {{
+  p = f32[1024,1024]{{1,0:T(8,128)}} parameter(0)
+  copy.start.{name} = (f32[1024,1024]{{1,0:T(8,128)S(1)}}, f32[1024,1024]{{1,0:T(8,128)}}, u32[]{{:S(2)}}) copy-start(p)
+  {name} = f32[1024,1024]{{1,0:T(8,128)}} negate(p)
+  copy.done.{name} = f32[1024,1024]{{1,0:T(8,128)S(1)}} copy-done(copy.start.{name})
+  ROOT sum.{name} = f32[1024,1024]{{1,0:T(8,128)}} add({name}, copy.done.{name})
+}}
+""")
+        page, _ = self.page(module)
+        page.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=2, mobile=True)
+        for view, column in (("operations", "time"), ("transfers", "duration")):
+            self.show(page, view)
+            page.evaluate("new Promise((done) => setTimeout(done, 80))")
+            boxes = page.evaluate(f"""(() => {{
+              const table = document.querySelector('#view-{view} table.data');
+              const heads = [...table.querySelectorAll('thead th')];
+              const at = heads.findIndex((head) => head.textContent.trim() === '{column}');
+              const cells = table.querySelector('tbody tr[data-row]').children;
+              return [heads[at], cells[at]].map((one) => one.getBoundingClientRect()).map((box) => [box.left, box.right]);
+            }})()""")
+            for left, right in boxes:
+                self.assertTrue(0 <= left < right <= 390, f"{view}: {left} to {right}")
+
     def test_nothing_breaks_out(self):
         module = self.text("hostile.hlo", f"""HloModule hostile, is_scheduled=true
 ENTRY main {{

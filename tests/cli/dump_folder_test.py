@@ -56,7 +56,7 @@ def main():
         assert not err, err
         rows = table(out)
         assert out.startswith(f"200 modules of {folder} on TPU v5e\n"), out[:200]
-        assert [row[:2] for row in rows[1:201]] == [[f"m{n}", "after"] for n in range(200)], rows[:5]
+        assert [[row[0], row[1][:11], row[2]] for row in rows[1:201]] == [[f"m{n}", f"module_{n:04}", "after"] for n in range(200)], rows[:5]
         assert rows[0][-2:] == ["XLA", "allocates"] and rows[1][-2:] == ["8.00", "KiB"], rows[:3]
         assert rows[201][0] == "all" and len(rows) == 202, rows[-1]
 

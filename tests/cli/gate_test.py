@@ -160,7 +160,69 @@ class Regressions(Folder):
             self.assertEqual(run.returncode, code)
             self.assertIn("new             n.hlo:layer on v5e", run.stdout)
         (self.path / "m.hlo").unlink()
-        self.assertIn("gone            m.hlo:layer on v5e", self.gate().stdout)
+        # Nobody notices a module that is deleted or renamed unless the gate says so.
+        for policy, code, level in (("", 1, "error"), ("fail", 1, "error"), ("warn", 0, "warning"), ("pass", 0, None)):
+            run = self.gate("--github", "--sarif=s.sarif", "--junit=j.xml", "--markdown=m.md",
+                            *([f"--on-gone={policy}"] if policy else []))
+            self.assertEqual(run.returncode, code, run.stdout)
+            self.assertIn("gone            m.hlo:layer on v5e", run.stdout)
+            self.assertIn("- Gone: m.hlo:layer on v5e", self.read("m.md"))
+            results = [r for r in json.loads(self.read("s.sarif"))["runs"][0]["results"] if "GONE" in r["ruleId"]]
+            self.assertEqual([r["level"] for r in results], [level] if level else [])
+            self.assertEqual([line.split(" ")[0] for line in run.stdout.splitlines() if "Gone" in line and "::" in line],
+                             [f"::{level}"] if level else [])
+            cases = [c for c in xml.etree.ElementTree.fromstring(self.read("j.xml")).iter("testcase")
+                     if c.get("name") == "gone"]
+            self.assertEqual([c[0].tag for c in cases],
+                             {"error": ["failure"], "warning": ["skipped"], None: []}[level])
+        self.configure("on_gone: warn\n")
+        self.assertEqual(self.gate().returncode, 0)
+
+    def test_two_configurations_of_one_folder_have_a_baseline_each(self):
+        self.write("m.hlo", modules.layer())
+        for name, device in (("a", "v5e"), ("b", "v4")):
+            self.write(f"{name}.yaml", f"modules: ['*.hlo']\ndevices: [{device}]\n")
+            self.assertEqual(self.gate(f"--config={name}.yaml", "--update-baseline").returncode, 0)
+        for name in "ab":
+            self.assertTrue((self.path / f"{name}-baseline.json").exists())
+            self.assertEqual(self.gate(f"--config={name}.yaml").returncode, 0)
+        # The name of before is not taken silently for another's, nor passed over in silence.
+        (self.path / "a-baseline.json").rename(self.path / "hlosim-baseline.json")
+        self.assertIn("there is no a-baseline.json, but hlosim-baseline.json", self.gate("--config=a.yaml").stderr)
+        self.write("a.yaml", self.read("a.yaml") + "baseline: hlosim-baseline.json\n")
+        run = self.gate("--config=a.yaml")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def test_what_lowering_made_points_to_the_text_of_the_user(self):
+        lines = ["// a comment", "HloModule plain", "", "ENTRY main {", "  p = f32[1024,1024] parameter(0)",
+                 "  q = f32[1024,1024] parameter(1)", "  s = f32[1024,1024] add(p, q)",
+                 "  d = f32[1024,1024] dot(s, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+                 "  e = f32[1024,1024] exponential(d)", "  ROOT r = f32[1024,1024] transpose(e), dimensions={1,0}", "}"]
+        self.accept("\n".join(lines))
+        self.write("m.hlo", "\n".join(line.replace("1024,1024", "2048,2048") for line in lines))
+        run = self.gate("--github", "--sarif=s.sarif")
+        self.assertEqual(run.returncode, 1)
+        placed = [int(re.search(r"line=(\d+)", line)[1]) for line in run.stdout.splitlines() if line.startswith("::")]
+        placed += [place["physicalLocation"]["region"]["startLine"]
+                   for result in json.loads(self.read("s.sarif"))["runs"][0]["results"] for place in result["locations"]]
+        self.assertGreater(len(placed), 4)
+        for line in placed:  # instructions, not the module's title
+            self.assertRegex(lines[line - 1], r"^  (ROOT )?\w+ = ")
+
+    def test_names_are_only_names_where_markdown_and_terminals_read_them(self):
+        name = "@team <b>|\u202eevil"
+        self.configure()
+        self.write(f"{name}.hlo", modules.layer())
+        self.assertEqual(self.gate("--update-baseline").returncode, 0)
+        self.write(f"{name}.hlo", modules.layer(planted()[0][1]))
+        run = self.gate("--markdown=m.md")
+        self.assertEqual(run.returncode, 1)
+        text = self.read("m.md")
+        self.assertIn("&#64;team &lt;b&gt;\\|\\\\u202eevil.hlo", text)
+        for bad in ("@team", "<b>", "\u202e"):
+            self.assertNotIn(bad, text)
+        self.assertNotIn("\u202e", run.stdout + run.stderr)
+        self.assertIn("\\u202eevil", run.stdout)
 
     def test_another_device_model_or_option_is_no_regression(self):
         device = "extends: v5e.yaml\nname: mine\nsource: 'guess: a test'\nmemory: {hbm: {bandwidth: %s}}\n"
@@ -168,7 +230,7 @@ class Regressions(Folder):
         self.write("m.hlo", modules.layer())
         self.configure(devices="[mine.yaml]")
         self.assertEqual(self.gate("--update-baseline").returncode, 0)
-        baseline = self.read("hlosim-baseline.json")
+        baseline = self.read("hlosim-gate-baseline.json")
         self.write("mine.yaml", device % "100 GB/s")
         self.expect_not_comparable("the device file changed")
         self.write("mine.yaml", device % "800 GB/s")
@@ -176,7 +238,7 @@ class Regressions(Folder):
         self.configure("while_trip_count: 7\n", devices="[mine.yaml]")
         self.expect_not_comparable("the options changed")
         self.configure(devices="[mine.yaml]")
-        self.write("hlosim-baseline.json", re.sub(r'"model_version": \d+', '"model_version": 0', baseline))
+        self.write("hlosim-gate-baseline.json", re.sub(r'"model_version": \d+', '"model_version": 0', baseline))
         self.expect_not_comparable("version 0 of the model")
 
     def expect_not_comparable(self, reason):
@@ -409,30 +471,31 @@ class WrongInput(Folder):
 
     def test_baseline(self):
         self.accept(modules.layer())
-        whole = self.read("hlosim-baseline.json")
+        whole = self.read("hlosim-gate-baseline.json")
         for text, message in ((whole[:len(whole) // 2], "error: the JSON text ends too early"),
                               (whole.replace('"schema_version": 1', '"schema_version": 7'), "a baseline of schema version 7"),
-                              ("{}", "hlosim-baseline.json:1:1: error: no baseline"),
+                              ("{}", "hlosim-gate-baseline.json:1:1: error: no baseline"),
                               ("[1, 2", "ends too early"),
                               (whole.replace('"number": 0', '"number": "x"'), '"number" is text'),
+                              (re.sub(r'(\["time", *"ps", *)', r'\1-', whole), "expected a whole number from 0 on"),
                               (whole.replace('"metrics": [', '"metrics": [\n        ["time", "apples", 1],'), "no unit"),
                               (whole.replace('"ps"', '7', 1), "error: this is a number, expected text")):
-            self.write("hlosim-baseline.json", text)
+            self.write("hlosim-gate-baseline.json", text)
             run = self.gate()
             self.assertEqual(run.returncode, 2, run.stdout)
             self.assertIn(message, run.stderr)
-            self.assertRegex(run.stderr, r"^hlosim-baseline\.json:\d+:\d+: error: ")
-            self.assertEqual(self.read("hlosim-baseline.json"), text)
+            self.assertRegex(run.stderr, r"^hlosim-gate-baseline\.json:\d+:\d+: error: ")
+            self.assertEqual(self.read("hlosim-gate-baseline.json"), text)
         self.assertEqual(self.gate("--update-baseline").returncode, 0)
-        self.assertEqual(self.read("hlosim-baseline.json"), whole)
+        self.assertEqual(self.read("hlosim-gate-baseline.json"), whole)
 
     def test_wrong_module_leaves_the_baseline(self):
         self.accept(modules.layer())
-        whole = self.read("hlosim-baseline.json")
+        whole = self.read("hlosim-gate-baseline.json")
         self.write("n.hlo", "HloModule wrong\n")
         run = self.gate("--update-baseline")
         self.assertEqual(run.returncode, 2)
-        self.assertEqual(self.read("hlosim-baseline.json"), whole)
+        self.assertEqual(self.read("hlosim-gate-baseline.json"), whole)
 
 
 class Setup(Folder):

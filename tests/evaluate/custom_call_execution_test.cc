@@ -187,8 +187,8 @@ TEST(CustomCallExecution, AnUnknownTargetIsNamed) {
 ENTRY e {
   ROOT r = f32[] custom-call(), custom_call_target="conjure"
 })"),
-      ElementsAre(HasSubstr("what target \"conjure\" computes is not known here; a program that uses the "
-                            "library says it with CustomCallHandlers::add(\"conjure\", handler)")));
+      ElementsAre(HasSubstr("what target \"conjure\" computes is not known here; --kernel=conjure=MODULE and "
+                            "--custom-calls say it")));
 }
 
 constexpr std::string_view kBranch = R"(HloModule m

@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "evaluate/element_program.h"
+#include "elementwise/element_program.h"
 #include "exec/random_module.h"
 #include "kernels/parallel.h"
 #include "ops/op_table.h"

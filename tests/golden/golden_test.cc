@@ -92,8 +92,9 @@ std::string failure_of(const std::filesystem::path& folder, const Closeness& clo
   SourcePtr standard_input;
   Verbosity verbosity;
   Limits limits;
+  Stop stop;
   ModuleInput input = read_module_input(folder / "module.hlo", false,
-                                        {in, out, err, lone_rank(), standard_input, verbosity, limits});
+                                        {in, out, err, lone_rank(), standard_input, verbosity, limits, stop});
   if (!input.ok || input.modules.size() != 1) return err.str();
   Module& module = input.modules[0];
   MemoryPool pool;

@@ -56,8 +56,9 @@ std::optional<Module> module_of(const fs::path& file) {
   SourcePtr standard_input;
   Verbosity verbosity;
   Limits limits;
+  Stop stop;
   ModuleInput input =
-      read_module_input(file, false, {in, out, err, lone_rank(), standard_input, verbosity, limits});
+      read_module_input(file, false, {in, out, err, lone_rank(), standard_input, verbosity, limits, stop});
   if (!input.ok || input.modules.size() != 1) return std::nullopt;
   return std::move(input.modules[0]);
 }

@@ -1,11 +1,14 @@
 // The kernels' conversions of small floats against the reader's definition of the formats.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <vector>
 
+#include "hlo/literal.h"
 #include "hlo/number.h"
 #include "kernels/element.h"
 
@@ -111,6 +114,40 @@ TEST(FloatFormats, EncodeTheWholeRange) {
   }
   std::vector<double> beyond = {1e300, -1e300, 1e-300, -1e-300, 5e-324, 0x1p-127, 0x1p128};
   for (const ElementType type : small_floats()) expect_encoded(beyond, ElementType::kF64, type);
+}
+
+/// A literal of many elements spells each code once.
+TEST(FloatFormats, LargeLiteralsSayWhatTheirElementsSay) {
+  for (const ElementType type : small_floats()) {
+    const auto codes = size_t{1} << bit_width(type), width = static_cast<size_t>(byte_width(type));
+    const size_t count = std::max<size_t>(2 * codes, 5000);
+    std::vector<std::byte> data(count * width);
+    std::string expected = "{";
+    for (size_t i = 0; i < count; ++i) {
+      const uint64_t code = i % codes;
+      std::memcpy(data.data() + i * width, &code, width);
+      if (i > 0) expected += ", ";
+      append_float(expected, type, code);
+    }
+    ShapePool shapes;
+    Literal literal;
+    const int64_t dimensions[] = {static_cast<int64_t>(count)};
+    literal.shape = shapes.array(type, dimensions);
+    literal.data = data;
+    EXPECT_EQ(to_text(literal), expected + "}") << to_text(type);
+  }
+}
+
+TEST(FloatFormats, F32AsTheProcessorRounds) {
+  bool overflow = false;
+  for (const double value : {1.0, -0.1, 1e-40, -1e-46, 3.4028235677973362e38, 0.0, -0.0}) {
+    EXPECT_EQ(encode_float(ElementType::kF32, value, overflow),
+              std::bit_cast<uint32_t>(static_cast<float>(value)))
+        << value;
+    EXPECT_FALSE(overflow) << value;
+  }
+  EXPECT_EQ(encode_float(ElementType::kF32, 1e39, overflow), 0x7f800000u);
+  EXPECT_TRUE(overflow);
 }
 
 }  // namespace

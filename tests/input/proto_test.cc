@@ -69,6 +69,8 @@ bool has_no_place(const std::string& error) {
   return error.find("HloProto has no place for the type f6") != std::string::npos ||
          error.find("HloProto has no place for sharding of") != std::string::npos ||  // meshes with names
          error.find("HloProto has no place for domain of") != std::string::npos ||
+         error.find("HloProto has no place for channel_id of") !=
+             std::string::npos ||  // 0, where one is needed
          error.find("HloProto has no place for slice_sizes of") !=
              std::string::npos;  // of collective-permute
 }
@@ -303,6 +305,22 @@ TEST(Proto, WhatIsNotUnderstoodIsNamed) {
   EXPECT_THAT(message_of(module_with("parameter", field(1, "a b"))), testing::HasSubstr("the name 'a b'"));
   EXPECT_THAT(message_of(module_with("parameter", field(3, varint(2 * 8) + varint(77)))),
               testing::HasSubstr("element_type 77"));
+}
+
+TEST(Proto, NoChannelIsLostThatAModuleNeeds) {
+  const auto proto_with = [](const char* attributes) {
+    const auto source = std::make_shared<const SourceFile>(
+        "text",
+        fmt::format("HloModule m\nENTRY e {{\n  a = f32[2] parameter(0)\n  ROOT r = f32[4] all-gather(a), "
+                    "dimensions={{0}}, replica_groups={{{{0,1}}}}{}\n}}\n",
+                    attributes));
+    return proto_of(modules_of(source).front());
+  };
+  EXPECT_TRUE(proto_with(", channel_id=0"));
+  EXPECT_TRUE(proto_with(", channel_id=1, use_global_device_ids=true"));
+  const Result<std::string> lost = proto_with(", channel_id=0, use_global_device_ids=true");
+  ASSERT_FALSE(lost);
+  EXPECT_THAT(lost.error().message, testing::HasSubstr("HloProto has no place for channel_id of r"));
 }
 
 TEST(Proto, EveryCutIsAnErrorOrAWholeModule) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "array/arguments.h"
 #include "array/compare.h"
@@ -51,6 +52,22 @@ std::optional<Picoseconds> time_of(const Module& module, const Device& device) {
   return simulation->totals.makespan;
 }
 
+/// What runs, in fusions as well, stands for an instruction of the text that was given.
+void expect_places(const std::string& name, const Module& given, const Module& lowered) {
+  std::set<uint32_t> offsets;
+  for (const Instruction& instruction : given.instructions)
+    offsets.insert({instruction.offset, instruction.opcode_offset});
+  std::set<ComputationId> applied;
+  for (const Instruction& instruction : lowered.instructions)
+    if (const Attr* to_apply = instruction.find(AttrKey::kToApply))
+      applied.insert(to_apply->computations().begin(), to_apply->computations().end());
+  for (const Instruction& instruction : lowered.instructions) {
+    if (applied.contains(instruction.parent)) continue;
+    EXPECT_TRUE(offsets.contains(instruction.offset))
+        << name << ": " << instruction.name << " points to byte " << instruction.offset;
+  }
+}
+
 TEST(LowerCorpus, TakesNoLonger) {
   std::map<std::string, size_t> how;
   const size_t count =
@@ -62,6 +79,7 @@ TEST(LowerCorpus, TakesNoLonger) {
         };
         const Lowered lowered = lower_as(module, op_table(), device, {}, check);
         EXPECT_EQ(test::difference(lowered.module, test::read_again(lowered.module)), "") << name;
+        expect_places(name, module, lowered.module);
         ++how[std::string(lowered.how)];
         if (lowered.how == "as it stands" && std::getenv("HLOSIM_LOWER_ALL"))
           fmt::print("as it stands: {} on {}\n", name, device_name);

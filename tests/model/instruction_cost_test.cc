@@ -249,6 +249,67 @@ TEST(CustomCallCost, WhatTheUserKnows) {
   EXPECT_EQ(assumptions.items().size(), 1u);
 }
 
+// Two kernels of one target, as Pallas has them; a name, a kernel, where it comes from, all of these
+// together.
+TEST(CustomCallCost, CallsAreFoundByNameKernelTargetAndOrigin) {
+  DiagnosticList problems;
+  const CustomCallCosts costs = read_custom_call_costs(
+      test::source_of("first: {name: 'flash\\.[12]', time: 1 us}\n"
+                      "by kernel: {kernel: flash, time: 2 us}\n"
+                      "triton: {kernel: matmul_kernel, target: .*triton, time: 3 us}\n"
+                      "backward: {target: tpu_custom_call, op_name: 'transpose\\(jvp', time: 4 us}\n"
+                      "given: {kernel: named, time: 5 us}\n"
+                      "tpu_custom_call: {time: 6 us}\n"
+                      "flash: {time: 7 us}\n"),
+      problems);
+  ASSERT_FALSE(problems.has_errors()) << test::rendered(problems);
+  CostOptions options;
+  options.custom_calls = &costs;
+  const auto microseconds = [&](const std::string& name, const std::string& attributes) {
+    AssumptionList assumptions;
+    const InstructionCost cost =
+        root_cost(entry("  p = f32[8,128]{1,0:T(8,128)} parameter(0)\n  ROOT " + name +
+                        " = f32[8,128]{1,0:T(8,128)} custom-call(p), " + attributes),
+                  options, &assumptions);
+    EXPECT_EQ(cost.provenance, Provenance::kOverride);
+    // That it is the user's figure is said, and nothing of bytes alone.
+    EXPECT_EQ(assumptions.items().size(), 1u);
+    EXPECT_NE(assumptions.items()[0].text.find("as the user says by"), std::string::npos);
+    return cost.busy[index_of(Unit::kCustom)].count() / 1'000'000;
+  };
+  const std::string tpu = "custom_call_target=\"tpu_custom_call\"";
+  EXPECT_EQ(microseconds("flash.1", tpu), 1);
+  EXPECT_EQ(microseconds("flash.13", tpu), 2);
+  EXPECT_EQ(microseconds("flash.clone.3.remat", tpu), 2);
+  EXPECT_EQ(microseconds("x",
+                         "custom_call_target=\"__gpu$xla.gpu.triton\", "
+                         "backend_config=\"{grid_x = 1 : i32, name = \\\"matmul_kernel\\\"}\""),
+            3);
+  EXPECT_EQ(microseconds("x.2", tpu + ", metadata={op_name=\"jit(f)/transpose(jvp)/x\"}"), 4);
+  EXPECT_EQ(
+      microseconds("x.2", tpu + ", backend_config={\"custom_call_config\":{\"kernel_name\":\"named\"}}"), 5);
+  EXPECT_EQ(microseconds("x.2", tpu), 6);
+  EXPECT_EQ(microseconds("x.3", "custom_call_target=\"flash\""), 7);
+}
+
+TEST(CustomCallCost, EntriesThatNobodyAsksForAreWarnings) {
+  DiagnosticList problems;
+  const CustomCallCosts costs = read_custom_call_costs(
+      test::source_of(
+          "mine: {time: 1 us}\nmime: {time: 1 us}\nlate: {kernel: r, target: mine, time: 2 us}\n"),
+      problems);
+  UnusedCustomCallCosts unused(costs);
+  unused.add(
+      test::module_or_fail(entry("  p = f32[8] parameter(0)\n"
+                                 "  ROOT r = f32[8] custom-call(p), custom_call_target=\"mine\"")));
+  const std::vector<Diagnostic> warnings = unused.warnings();
+  ASSERT_EQ(warnings.size(), 2u);  // the second misspelt, the third never comes to pass
+  EXPECT_EQ(warnings[0].severity, Severity::kWarning);
+  EXPECT_EQ(warnings[0].message, "no custom call is costed by \"mime\"");
+  EXPECT_EQ(warnings[0].hint, "did you mean \"mine\"?");
+  EXPECT_EQ(warnings[1].source->locate(warnings[1].offset).line, 3);
+}
+
 TEST(CustomCallCost, BrokenFilesAreRefused) {
   const auto problems_of = [](std::string_view text) {
     DiagnosticList problems;
@@ -269,6 +330,11 @@ TEST(CustomCallCost, BrokenFilesAreRefused) {
             "costs.yaml:1:5: error: unknown key \"tim\" of a custom call's cost\n");
   EXPECT_EQ(problems_of("a: {time: 3 us, flops: 7}\n"),
             "costs.yaml:1:1: error: \"a\" has both a time and work, expected one of them\n");
+  EXPECT_EQ(problems_of("a: {name: x}\n"),
+            "costs.yaml:1:1: error: \"a\" says which calls it is for, but neither what they cost nor what "
+            "they do to data\n");
+  EXPECT_EQ(problems_of("a: {name: '(', time: 1 us}\n").substr(0, 56),
+            "costs.yaml:1:11: error: name: '(' is no regular expressi");
   EXPECT_EQ(problems_of("a: {flops: many}\n"),
             "costs.yaml:1:12: error: flops is \"many\", expected a count such as 1000000 or 4.2e9\n");
 }

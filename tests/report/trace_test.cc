@@ -128,7 +128,8 @@ TEST(Trace, LoopsAreCutWhereThereWouldBeTooMuch) {
   for (const TraceSlice& slice : some.trace.slices)
     if (slice.first_hidden > 0) {
       rest = true;
-      EXPECT_EQ(slice_name(some.trace, slice), "l: iterations from " + std::to_string(shown + 1) + " on");
+      EXPECT_EQ(slice_name(some.trace, slice).substr(0, slice_name(some.trace, slice).find(',')),
+                "l: iterations from " + std::to_string(shown + 1) + " on");
       EXPECT_EQ(slice.end, some.trace.makespan);
     }
   EXPECT_TRUE(rest);
@@ -136,6 +137,33 @@ TEST(Trace, LoopsAreCutWhereThereWouldBeTooMuch) {
   expect_flows(some.trace);
   // One iteration is there in any case.
   EXPECT_EQ(traced(kLoop, "unit", {.max_events = 1}).trace.shown_iterations, 1);
+}
+
+/// How long each track is busy: what nests counts once, of a loop's rest the busy part.
+std::map<std::string, int64_t> busy_of(const Trace& trace) {
+  std::map<std::string, int64_t> busy;
+  for (const TraceSlice& slice : trace.slices)
+    if (slice.track != 0)
+      busy[trace.tracks[slice.track]] +=
+          slice.first_hidden > 0 ? slice.busy.count() : (slice.end - slice.start).count();
+  return busy;
+}
+
+// However few iterations are shown, the tracks of units have all of them.
+TEST(Trace, UnitsAreBusyInIterationsThatAreNotShown) {
+  for (const std::string& text : {std::string(kLoop), test::own_module("tpu_block"), seed()}) {
+    if (text.empty()) continue;
+    for (const char* device : {"unit", "v5e"}) {
+      const std::map<std::string, int64_t> all = busy_of(traced(text, device).trace);
+      for (const int64_t most : {1, 100, 200}) {
+        const Traced some = traced(text, device, {.max_events = most});
+        EXPECT_EQ(busy_of(some.trace), all) << device << ", " << most;
+        expect_nested(some.trace);
+      }
+    }
+  }
+  EXPECT_EQ(timeline_text(traced(kLoop, "unit", {.max_events = 1}).trace, 20).find("HBM        |#"),
+            timeline_text(traced(kLoop, "unit").trace, 20).find("HBM        |#"));
 }
 
 void expect_vmem(const std::string& text, Bytes expected_peak) {

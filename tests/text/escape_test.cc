@@ -22,7 +22,17 @@ TEST(Csv, QuotesWhatWouldEndAField) {
   EXPECT_EQ(csv_field("a\nb"), "\"a\nb\"");
 }
 
-TEST(Markdown, KeepsCellsAndCodeTogether) { EXPECT_EQ(markdown_cell("a|b\\c`d`"), "a\\|b\\\\c'd'"); }
+TEST(Markdown, CellsMeanNothingButThemselves) {
+  EXPECT_EQ(markdown_cell("a|b\\c`d`"), "a\\|b\\\\c\\`d\\`");
+  EXPECT_EQ(markdown_cell("<img src=x> @all #1 &amp; [x](y) *b*"),
+            "&lt;img src=x&gt; &#64;all &#35;1 &amp;amp; \\[x\\](y) \\*b\\*");
+  EXPECT_EQ(markdown_cell("\u202etxt\nnext\x1b[31m"), "\\\\u202etxt next\\\\x1b\\[31m");
+}
+
+TEST(Markdown, CodeStaysOneSpanOfOneCell) {
+  EXPECT_EQ(markdown_code("a|b\\c`d` <@x>"), "`a\\|b\\c'd' <@x>`");
+  EXPECT_EQ(markdown_code("a\n\u202eb"), "`a \\u202eb`");
+}
 
 }  // namespace
 }  // namespace hlosim

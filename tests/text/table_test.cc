@@ -47,5 +47,11 @@ TEST(Table, CountsCharactersNotBytes) {
   EXPECT_EQ(table.text(""), "x   y\nä   1\nbb  2\n");
 }
 
+TEST(Table, ShowsWhatWouldHideOrTurnText) {
+  Table table({{"x", Align::kLeft}, {"y", Align::kLeft}});
+  table.add({"a\u202eb", "\x1b[31m1\x1b[0m"});
+  EXPECT_EQ(table.text(""), "x         y\na\\u202eb  \x1b[31m1\x1b[0m\n");
+}
+
 }  // namespace
 }  // namespace hlosim

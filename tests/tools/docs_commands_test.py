@@ -75,6 +75,15 @@ ENTRY e {
   ROOT b = bf16[512,512] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 }
 """
+KERNELS = """HloModule step
+ENTRY main {
+  x = f32[8,128] parameter(0)
+  y = f32[8,128] custom-call(x), custom_call_target="splash_mha_fwd_residuals"
+  z = f32[8,128] custom-call(y), custom_call_target="my_barrier", output_to_operand_aliasing={{}: (0, {})}
+  ROOT out = f32[8,128] add(y, z)
+}
+"""
+ATTENTION = "HloModule attention\nENTRY main { x = f32[8,128] parameter(0)\n ROOT y = f32[8,128] tanh(x) }\n"
 # Words that stand for something.
 STANDS_FOR = {"FILE": "module.hlo", "OLD": "old.hlo", "NEW": "new.hlo", "NAME": "fusion.17", "CASES.json": "cases.json",
               "DIR": "inputs", "OUT": "results", "…": ""}
@@ -102,6 +111,9 @@ def prepare(folder, environment):
     (folder / "new.hlo").write_text(MODULE.replace("tanh(v)", "exponential(v)"))
     (folder / "sharded.hlo").write_text(SHARDED)
     (folder / "plain.hlo").write_text(UNSHARDED)
+    (folder / "step.hlo").write_text(KERNELS)
+    (folder / "attention.hlo").write_text(ATTENTION)
+    (folder / "calls.yaml").write_text("my_barrier: {run: ignore}\n")
     (folder / "my.yaml").write_text("extends: v5e\nname: mine\n")
     (folder / "four.hlo").write_text(MODULE.replace("is_scheduled=true", "is_scheduled=true, replica_count=4", 1))
     (folder / "cases.json").write_text(json.dumps(

@@ -1,4 +1,8 @@
 // `hlosim run --physical`: what the options say, and running a module on real bytes as they do.
+//
+//   PhysicalSetting setting;
+//   if (!setting.prepare(choices, module, seed, streams)) return 2;
+//   const Result<PhysicalResult> result = setting.run(module, device, inputs, options);
 #pragma once
 
 #include <cstdint>

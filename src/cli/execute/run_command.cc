@@ -315,6 +315,12 @@ void declare_values(CommandLine& line, RunOptions& options) {
           "Values of constants written as {...}: xla (as its reader makes them up), zeros, random or error")
       .one_of({"xla", "zeros", "random", "error"})
       .show_default();
+  line.add_option("--kernel", options.stand_ins.kernels,
+                  "NAME=FILE: custom calls of this target, kernel or name run as the module in FILE; may be "
+                  "repeated")
+      .one_value_each();
+  line.add_option("--custom-calls", options.stand_ins.custom_calls,
+                  "YAML file: which custom calls hand on their operand, give zeros, or do nothing");
 }
 
 void declare_devices(CommandLine& line, RunOptions& options) {
@@ -363,8 +369,6 @@ std::function<int()> declare_run(CommandLine& line, Streams streams) {
   line.add_option("--threads", options->threads, "Number of threads; 0: one per processor")
       .from(0)
       .show_default();
-  line.add_option("--max-memory", options->max_memory,
-                  "Refuse modules that need more: bytes, or 8GiB. Without it: 80 % of this machine's memory");
   line.add_flag("--time", options->time, "Say on standard error how long it ran");
   return [options, streams] {
     options->inputs.seed = static_cast<uint64_t>(options->seed);

@@ -56,6 +56,8 @@ std::string literal_text(const Array& array, ShapePool& shapes) {
 
 std::string statistics_text(const Array& array) {
   if (!array.shape->is_array()) return shape_text(array);
+  // What a start gives besides its data: nothing computes with it.
+  if (!array.data && array.shape->element_count() > 0) return shape_text(array) + "  no value";
   const Statistics s = statistics(array);
   return fmt::format("{}  min {}  max {}  mean {}  NaN {}  inf {}  crc32c {:08x}", shape_text(array),
                      number(s.min), number(s.max), number(s.mean), s.nans, s.infinities, s.checksum);

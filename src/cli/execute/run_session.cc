@@ -45,13 +45,11 @@ bool RunSession::prepare() {
     return complain("--device, --set, --schedule, --layouts and --alignment need --physical");
   max_memory_ = static_cast<int64_t>(0.8 * machine_memory());
   max_memory_source_ = "80 % of this machine's memory";
-  if (!options_.max_memory.empty()) {
-    const bool digits = options_.max_memory.find_first_not_of("0123456789") == std::string::npos;
-    const Result<Bytes> bytes = TextForm<Bytes>::read(options_.max_memory + (digits ? "B" : ""));
-    if (!bytes) return complain(fmt::format("--max-memory: {}", bytes.error().message), bytes.error().hint);
-    max_memory_ = bytes->count();
+  if (streams_.limits.memory) {
+    max_memory_ = *streams_.limits.memory;
     if (static_cast<double>(max_memory_) > machine_memory())
-      return complain(fmt::format("--max-memory: {} is more than this machine has", to_text(*bytes)));
+      return complain(
+          fmt::format("--max-memory: {} is more than this machine has", to_text(Bytes(max_memory_))));
     max_memory_source_ = "--max-memory";
   }
   if (!options_.trace.empty()) {
@@ -61,12 +59,18 @@ bool RunSession::prepare() {
     trace_ = std::move(*pattern);
   }
   set_thread_count(static_cast<int>(options_.threads));
+  const StandIns::Constants constants{options_.elided, options_.inputs.seed, max_memory_};
+  std::optional<StandIns> stand_ins = StandIns::read(options_.stand_ins, constants, pool_, streams_);
+  if (!stand_ins) return false;
+  stand_ins_ = std::move(*stand_ins);
+  custom_calls_ = stand_ins_.handlers();
   return true;
 }
 
 ProgramOptions RunSession::program_options(const Loaded& loaded, bool traced) {
   ProgramOptions options;
   options.graph.max_constant_bytes = max_memory_;
+  options.custom_calls = &custom_calls_;
   options.twins = options_.peers == "twins";
   if (loaded.is_joint()) options.grid = loaded.grid;
   options.graph.elided = elided_values(options_.elided, *loaded.module, options_.inputs.seed);
@@ -134,6 +138,7 @@ std::optional<Loaded> RunSession::load(const std::string& file, bool is_main) {
     warn(fmt::format("'{}' leaves out values, {{...}}, which are made up (--elided=xla); constants: {}", file,
                      elided),
          streams_);
+  if (is_main && is_first()) stand_ins_.warn_of_unused(*loaded.module, streams_);
   if (is_main && options_.physical.wanted) {
     if (loaded.is_joint()) {
       complain(fmt::format("--physical runs one device; '{}' is for {}", file, loaded.grid.devices()),
@@ -160,7 +165,8 @@ std::optional<Loaded> RunSession::load(const std::string& file, bool is_main) {
 bool RunSession::fits(const Loaded& loaded, int64_t held) {
   const Program& program = *loaded.program;
   const int64_t devices = loaded.run->local_devices().size();
-  const int64_t own = program.peak_bytes() - program.constant_bytes();
+  const int64_t own =
+      saturating_add(program.peak_bytes() - program.constant_bytes(), stand_ins_.peak_bytes());
   const int64_t placed = loaded.physical ? loaded.physical->bytes() : 0;
   const int64_t peak =
       saturating_add(placed, saturating_add(saturating_multiply(own, devices), program.constant_bytes()));
@@ -224,6 +230,7 @@ Result<std::vector<Values>> RunSession::run_devices(const Loaded& loaded, std::v
     device.replica_id = id / loaded.grid.partitions;
     device.partition_id = id % loaded.grid.partitions;
     device.host = hosts.back().get();
+    device.stop = &streams_.stop;
     device.rng_state = {options_.inputs.seed, 0};
   }
   if (loaded.is_joint()) return loaded.program->run_jointly(*loaded.run, devices, std::move(inputs));
@@ -240,6 +247,8 @@ std::optional<std::vector<Values>> RunSession::execute(const Loaded& loaded, std
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   Result<std::vector<Values>> outputs = [&] {
+    const UnderWay::Part under_way(streams_.verbosity.under_way, "running " + loaded.file);
+    const Stop::Listener listens(streams_.stop);
     const ProgressLine progress(streams_, "running " + loaded.file,
                                 [this] { return to_text(Bytes(pool_.live_bytes())) + " in use"; });
     return run_devices(loaded, std::move(inputs), output_folder);

@@ -1,4 +1,8 @@
 // The modules of one call of `hlosim run`: loaded for their devices, given inputs, and run.
+//
+//   RunSession session(options, streams);
+//   std::optional<Loaded> loaded = session.prepare() ? session.load(options.file, true) : std::nullopt;
+//   auto outputs = session.execute(*loaded, *session.read_values(*loaded), folder);
 #pragma once
 
 #include <memory>
@@ -12,6 +16,7 @@
 #include "cli/execute/physical_session.h"
 #include "cli/execute/run_grid.h"
 #include "cli/execute/run_inputs.h"
+#include "cli/execute/stand_ins.h"
 #include "cli/run.h"
 #include "cli/verbosity.h"
 #include "exec/program.h"
@@ -29,9 +34,9 @@ struct RunOptions {
   std::string peers = "run";
   int64_t replicas = 0, partitions = 0;  // 0: as the module says
   bool global = false;
-  std::string max_memory;
   int64_t threads = 0;
   PhysicalChoices physical;
+  StandInOptions stand_ins;
   bool print = false;
   bool time = false;
 };
@@ -108,6 +113,8 @@ class RunSession {
   MemoryPool pool_;
   int64_t max_memory_ = 0;
   std::string max_memory_source_;
+  StandIns stand_ins_;
+  CustomCallHandlers custom_calls_;
   std::optional<Pattern> trace_;
   bool anything_traced_ = false;
   StagedFiles files_;

@@ -7,13 +7,11 @@
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/device_input.h"
 #include "cli/input.h"
 #include "cli/run.h"
+#include "cli/simulation_setting.h"
 #include "cli/verbosity.h"
 #include "estimate/estimate.h"
-#include "lower/lower.h"
-#include "model/slice.h"
 #include "ops/op_table.h"
 #include "report/explain.h"
 
@@ -22,10 +20,7 @@ namespace {
 
 struct Options {
   std::string file, instruction;
-  std::string device;
-  std::vector<std::string> overrides;
-  std::string topology;
-  bool no_lower = false;
+  SimulationOptions simulation;
   std::string format = "text";
   std::string output = "-";
 };
@@ -64,47 +59,30 @@ Diagnostic lowered_away(const Options& options) {
       .value();
 }
 
-int explain_instruction(Prepared prepared, InstructionId id, const Device& device,
-                        const EstimateOptions& estimating, const Options& options, Streams streams) {
+int explain_instruction(Prepared prepared, InstructionId id, const SimulationSetting& setting,
+                        const Options& options, Streams streams) {
   const Result<Estimate> estimate =
-      hlosim::estimate(std::move(prepared), op_table(), device, estimating.simulate);
+      hlosim::estimate(std::move(prepared), op_table(), setting.device, setting.estimate.simulate);
   if (!estimate) return fail(estimate.error(), streams);
-  const Result<Explanation> explanation =
-      explain(*estimate->module, op_table(), device, {}, id, estimate->simulation);
+  const Result<Explanation> explanation = explain(*estimate->module, op_table(), setting.device,
+                                                  {setting.custom_calls.get()}, id, estimate->simulation);
   if (!explanation) return fail(explanation.error(), streams);
   const std::string text = options.format == "json" ? to_json(*explanation) : to_text(*explanation);
   return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
 }
 
 int explain_command(const Options& options, Streams streams) {
-  if (options.device.empty())
-    return fail(failure("--device is missing",
-                        fmt::format("a device file, or one of {}", fmt::join(builtin_devices(), ", ")))
-                    .value(),
-                streams);
-  const std::optional<Device> device = read_device(options.device, options.overrides, streams);
-  if (!device) return kExitInput;
-  EstimateOptions estimating;
-  if (options.no_lower) estimating.lowering = Lowering::kNever;
-  if (!options.topology.empty()) {
-    const auto topology = parse_topology(options.topology);
-    if (!topology) {
-      Diagnostic diagnostic = topology.error();
-      diagnostic.message = "--topology: " + diagnostic.message;
-      return fail(diagnostic, streams);
-    }
-    estimating.simulate.slice = *topology;
-  }
+  const std::optional<SimulationSetting> setting = read_simulation(options.simulation, streams);
+  if (!setting) return kExitInput;
   const ModuleInput input = read_module_input(options.file, false, streams);
   if (!input.ok) return kExitInput;
   const std::string_view name = without_percent(options.instruction);
   bool was_there = false;
   for (const Module& module : input.modules) {  // in order: the first that has it
     was_there = was_there || find(module, name).valid();
-    Prepared prepared = prepare(module, op_table(), *device, estimating);
+    Prepared prepared = prepare(module, op_table(), setting->device, setting->estimate);
     const InstructionId id = find(*prepared.module, name);
-    if (id.valid())
-      return explain_instruction(std::move(prepared), id, *device, estimating, options, streams);
+    if (id.valid()) return explain_instruction(std::move(prepared), id, *setting, options, streams);
   }
   return fail(was_there ? lowered_away(options) : unknown(input.modules, options), streams);
 }
@@ -116,14 +94,25 @@ std::function<int()> declare_explain(CommandLine& line, Streams streams) {
   line.add_option("FILE", options->file, "HLO text file; - is standard input").required();
   line.add_option("INSTRUCTION", options->instruction, "Name of an instruction, with or without %")
       .required();
-  line.add_option("--device", options->device,
+  SimulationOptions& simulation = options->simulation;
+  line.add_option("--device", simulation.device,
                   "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
-  line.add_option("--set", options->overrides,
+  line.add_option("--set", simulation.overrides,
                   "path=value: another value for a key of the device; may be repeated")
       .one_value_each();
-  line.add_option("--topology", options->topology, "Slice of chips, as in 2x2x1");
-  line.add_flag("--no-lower", options->no_lower,
+  line.add_option("--topology", simulation.topology, "Slice of chips, as in 2x2x1");
+  line.add_option("--devices", simulation.devices, "Number of devices of all slices").from(1);
+  line.add_option("--slices", simulation.slices, "Slices of that topology, joined by the hosts' network")
+      .from(1)
+      .show_default();
+  line.add_option("--while-trip-count", simulation.while_trip_count,
+                  "Iterations of while loops without a known count theirs")
+      .from(0)
+      .show_default();
+  line.add_flag("--no-lower", simulation.no_lower,
                 "Take modules that no TPU compiler has touched as they stand");
+  line.add_option("--custom-call-costs", simulation.custom_call_costs,
+                  "YAML file with costs of custom calls: by target, kernel, name or op_name");
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
   return [options, streams] { return explain_command(*options, streams); };

@@ -34,7 +34,7 @@ struct Options {
   std::string config = "hlosim-gate.yaml";
   std::string baseline;
   bool update_baseline = false;
-  std::string on_new, on_incomparable;
+  std::string on_new, on_gone, on_incomparable;
   std::string junit, sarif, markdown, json, benchmark, bencher;
   bool github = false;
 };
@@ -59,6 +59,8 @@ class Gate {
     if (!read_config() || !read_devices() || !read_baseline_file()) return kExitInput;
     find_files();
     for (const auto& [file, path] : files_) read_modules_of(file, path);
+    if (unused_costs_)
+      for (const Diagnostic& warning : unused_costs_->warnings()) tell(warning, streams_);
     GateResult result = judge(*config_, runs_, baseline_);
     result.errors = errors_;
     result.config = options_.config;
@@ -86,6 +88,7 @@ class Gate {
     tell(problems, streams_);
     if (!config_) return false;
     if (!options_.on_new.empty()) config_->on_new = *parse_gate_policy(options_.on_new);
+    if (!options_.on_gone.empty()) config_->on_gone = *parse_gate_policy(options_.on_gone);
     if (!options_.on_incomparable.empty())
       config_->on_incomparable = *parse_gate_policy(options_.on_incomparable);
     folder_ = options_.config == "-" ? fs::path() : fs::path(options_.config).parent_path();
@@ -117,6 +120,7 @@ class Gate {
       }
       settings_.push_back(std::move(*setting));
     }
+    if (!settings_.empty()) unused_costs_.emplace(*settings_.front().custom_calls);
     return read_options_text();
   }
 
@@ -124,8 +128,9 @@ class Gate {
   const Value& culprit(const GateText& device, const SimulationOptions& all) const {
     std::ostringstream silent;
     const auto works = [&](const SimulationOptions& part) {
-      const Streams quiet{streams_.in,        silent,         silent, streams_.ranks, streams_.standard_input,
-                          streams_.verbosity, streams_.limits};
+      const Streams quiet{
+          streams_.in,        silent,          silent,       streams_.ranks, streams_.standard_input,
+          streams_.verbosity, streams_.limits, streams_.stop};
       return read_simulation(part, quiet).has_value();
     };
     SimulationOptions bare;
@@ -157,9 +162,18 @@ class Gate {
   }
 
   bool read_baseline_file() {
-    baseline_path_ = options_.baseline.empty() ? beside_config(config_->baseline) : options_.baseline;
+    const bool by_name = config_->baseline.empty();
+    const std::string name = by_name ? default_baseline(options_.config) : config_->baseline;
+    baseline_path_ = options_.baseline.empty() ? beside_config(name) : options_.baseline;
     std::error_code ignored;
-    if (!fs::exists(baseline_path_, ignored)) return true;
+    if (!fs::exists(baseline_path_, ignored)) {
+      const std::string other = beside_config("hlosim-baseline.json");
+      if (by_name && options_.baseline.empty() && !options_.update_baseline && fs::exists(other, ignored))
+        warn(fmt::format("there is no {}, but {}: `baseline:` in {} names another than its own name does",
+                         baseline_path_, other, options_.config),
+             streams_);
+      return true;
+    }
     const Result<SourcePtr> source = read_source(baseline_path_);
     if (!source) return fail(source.error());
     DiagnosticList problems;
@@ -199,6 +213,7 @@ class Gate {
     if (input.modules.empty()) return error(path, "", "there is no module in it");
     std::map<std::string, int64_t> numbers;
     for (const Module& module : input.modules) {
+      if (unused_costs_) unused_costs_->add(module);
       const int64_t number = numbers[std::string(module.name)]++;
       for (size_t i = 0; i < settings_.size(); ++i) run_module(module, file, path, number, i);
     }
@@ -287,6 +302,7 @@ class Gate {
   std::map<std::string, std::string> files_;  // as the configuration finds them, with the path to open
   std::vector<GateRun> runs_;
   std::vector<GateError> errors_;
+  std::optional<UnusedCustomCallCosts> unused_costs_;
 };
 
 struct InitOptions {
@@ -300,7 +316,8 @@ int init(const InitOptions& options, Streams streams) {
     complain(fmt::format("'{}' is there already", options.output), "--force replaces it", streams);
     return kExitInput;
   }
-  if (!write_output(options.output, gate_config_template(), streams)) return kExitInput;
+  if (!write_output(options.output, gate_config_template(default_baseline(options.output)), streams))
+    return kExitInput;
   if (options.output != "-")
     note(fmt::format("wrote {}\n  next: edit it, then `hlosim gate --config={} --update-baseline`",
                      options.output, options.output),
@@ -318,6 +335,8 @@ std::function<int()> declare_gate(CommandLine& line, Streams streams) {
                   "The baseline, instead of the one that the configuration names");
   line.add_flag("--update-baseline", options->update_baseline, "Make the present numbers the baseline");
   line.add_option("--on-new", options->on_new, "A module that the baseline doesn't know: pass, warn or fail")
+      .one_of({"pass", "warn", "fail"});
+  line.add_option("--on-gone", options->on_gone, "A module that only the baseline has: pass, warn or fail")
       .one_of({"pass", "warn", "fail"});
   line.add_option("--on-incomparable", options->on_incomparable,
                   "A baseline of another device, options or model: pass, warn or fail")

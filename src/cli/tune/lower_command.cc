@@ -10,6 +10,7 @@
 #include "cli/device_input.h"
 #include "cli/input.h"
 #include "cli/run.h"
+#include "cli/tune/made_text.h"
 #include "cli/verbosity.h"
 #include "hlo/printer.h"
 #include "lower/lower.h"
@@ -31,7 +32,9 @@ struct Options {
 std::string list_of_passes() {
   const std::vector<const Pass*> standard = default_passes();
   std::string text;
-  for (const Pass& pass : all_passes()) text += fmt::format("{:16}{}\n", pass.name, pass.summary);
+  size_t width = 0;
+  for (const Pass& pass : all_passes()) width = std::max(width, pass.name.size() + 2);
+  for (const Pass& pass : all_passes()) text += fmt::format("{:{}}{}\n", pass.name, width, pass.summary);
   text += "\ndefault: ";
   for (size_t i = 0; i < standard.size(); ++i) text += fmt::format("{}{}", i ? "," : "", standard[i]->name);
   return text + "\n";
@@ -89,7 +92,10 @@ int lower_files(const Options& options, Streams streams) {
       const Module lowered = options.passes.empty()
                                  ? lower(module, op_table(), *device, {}, after)
                                  : run_passes(module, plan->run, {op_table(), *device}, after);
-      text += to_text(lowered, op_table());
+      const std::string one = to_text(lowered, op_table());
+      if (const auto checked = check_made_text(one, "lower", module.name); !checked)
+        return fail(checked.error());
+      text += one;
     }
   }
   return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;

@@ -7,6 +7,7 @@
 
 #include "cli/input.h"
 #include "cli/run.h"
+#include "cli/tune/made_text.h"
 #include "cli/verbosity.h"
 #include "ops/op_table.h"
 
@@ -20,6 +21,10 @@ int tune_all(const SimulationOptions& options, const SimulationSetting& setting,
     Result<TunedModule> tuned = tune(module, prepare(module, op_table(), setting.device, setting.estimate));
     if (!tuned) {
       tell(tuned.error(), streams);
+      return false;
+    }
+    if (const auto checked = check_made_text(tuned->text, output.command, module.name); !checked) {
+      tell(checked.error(), streams);
       return false;
     }
     modules.push_back(std::move(tuned->text));

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "cli/simulation_setting.h"
 #include "estimate/prepared.h"
@@ -23,6 +24,7 @@ using Tuner = std::function<Result<TunedModule>(const Module& given, const Prepa
 /// modules take that (`-`): only one of the two can be piped on. `format`: of the reports, "json" or "text".
 struct TuningOutput {
   std::string path, format;
+  std::string_view command;  // "tune layout", for messages
 };
 
 /// The exit code; what is wrong is printed.

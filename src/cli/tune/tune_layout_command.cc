@@ -71,7 +71,7 @@ int tune(const Options& options, Streams streams) {
   }
   const Device& device = setting->device;
   return tune_all(
-      options, *setting, {options.output, options.format}, streams,
+      options, *setting, {options.output, options.format, "tune layout"}, streams,
       [&](const Module& given, const Prepared& prepared) -> Result<TunedModule> {
         const Module& ready = *prepared.module;
         tuning_options->search.out_of_time = deadline(options.budget);

@@ -129,7 +129,7 @@ int tune(const Options& options, Streams streams) {
   if (!setting) return kExitInput;
   tuning->simulate = setting->estimate.simulate;
   const Device& device = setting->device;
-  return tune_all(options.simulation, *setting, {options.output, options.format}, streams,
+  return tune_all(options.simulation, *setting, {options.output, options.format, "tune prefetch"}, streams,
                   [&](const Module&, const Prepared& prepared) -> Result<TunedModule> {
                     Result<PrefetchResult> result =
                         tune_prefetch(*prepared.written, op_table(), device, *tuning);

@@ -79,7 +79,7 @@ int tune(const Options& options, Streams streams) {
   if (!setting) return kExitInput;
   knobs->simulate = setting->estimate.simulate;
   const Device& device = setting->device;
-  return tune_all(options.simulation, *setting, {options.output, options.format}, streams,
+  return tune_all(options.simulation, *setting, {options.output, options.format, "tune schedule"}, streams,
                   [&](const Module&, const Prepared& prepared) -> Result<TunedModule> {
                     const Result<LatencySchedule> schedule =
                         tune_schedule(*prepared.written, op_table(), device, *knobs);

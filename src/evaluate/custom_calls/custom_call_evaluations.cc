@@ -32,10 +32,6 @@ Evaluation refuse_shapes(EvaluateContext& op, std::string_view why) {
       fmt::format("{} of ({}) gives {}: {}", custom_call_target(op), operands, text_of(op.shape()), why));
 }
 
-}  // namespace
-
-namespace {
-
 /// What the caller of the library says the target does.
 Evaluation handled_call(const EvaluateContext& op, const CustomCallHandlers::Handler& handler) {
   return [context = op.of(op.instruction()), handler](Invocation& call) {
@@ -50,14 +46,25 @@ Evaluation handled_call(const EvaluateContext& op, const CustomCallHandlers::Han
 
 }  // namespace
 
+void CustomCallHandlers::add(std::string target, Handler handler) {
+  add({[target](const Instruction& call) { return custom_call_target(call) == target; },
+       [handler](const EvaluateContext& op) { return handled_call(op, handler); }});
+}
+
+const CustomCallHandlers::Rule* CustomCallHandlers::find(const Instruction& custom_call) const {
+  for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule)
+    if (rule->fits(custom_call)) return &*rule;
+  return nullptr;
+}
+
 Evaluation evaluate_custom_call(EvaluateContext& op) {
+  if (const auto* rule = op.custom_calls().find(op.instruction())) return rule->evaluate(op);
   const std::string_view target = custom_call_target(op);
-  if (const auto* handler = op.custom_calls().find(target)) return handled_call(op, *handler);
   if (const EvaluationKind known = custom_call_evaluation(op); known != EvaluationKind::kNone)
     return evaluation_functions(known).evaluate(op);
   return op.unsupported(
-      fmt::format("what target \"{}\" computes is not known here; a program that uses the library says "
-                  "it with CustomCallHandlers::add(\"{}\", handler)",
+      fmt::format("what target \"{}\" computes is not known here; --kernel={}=MODULE and --custom-calls "
+                  "say it, or CustomCallHandlers in a program that uses the library",
                   target, target));
 }
 

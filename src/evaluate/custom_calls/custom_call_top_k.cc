@@ -4,8 +4,8 @@
 #include <numeric>
 #include <optional>
 
+#include "elementwise/element_program.h"
 #include "evaluate/custom_calls/custom_call_evaluations.h"
-#include "evaluate/element_program.h"
 #include "kernels/parallel.h"
 #include "ops/infer.h"
 #include "ops/require.h"

@@ -1,4 +1,8 @@
 // What the members of a group need of each other's operands, wherever they run.
+//
+//   PieceExchange exchange(call, group);
+//   for (const Piece& piece : pieces) exchange.want(rank, piece);
+//   exchange.fetch();                         // then view(piece) is there
 #pragma once
 
 #include <array>

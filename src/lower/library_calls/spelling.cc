@@ -14,6 +14,7 @@ InstructionId Spelling::add(Opcode opcode, ShapeRef shape, std::initializer_list
   if (const Attr* metadata = call().find(AttrKey::kMetadata)) all.push_back(*metadata);
   const std::vector<InstructionId> list(operands);
   list_.push_back(editor_.add(call().parent, opcode, to_text(opcode), shape, list, all));
+  editor_.place_like(list_.back(), call());
   return list_.back();
 }
 

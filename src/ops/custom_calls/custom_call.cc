@@ -86,6 +86,6 @@ const OpDef kCustomCallOp = {
     .evaluation = EvaluationKind::kCustomCall,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kEmbedded,
               InPlaceRule::kStated, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNotes,
-              BufferRule::kCustomCall, NumberRule::kComputed, Identity::kNone}};
+              BufferRule::kCustomCall, NumberRule::kComputed, Identity::kNone, DimensionRule::kBySize}};
 
 }  // namespace hlosim

@@ -189,15 +189,16 @@ const Target* find_target(std::string_view target) {
 
 }  // namespace
 
-std::string_view custom_call_target(const OpContext& op) {
-  const std::string_view quoted = op.text(AttrKey::kCustomCallTarget);
+std::string_view custom_call_target(const Instruction& instruction) {
+  const Attr* attr = instruction.find(AttrKey::kCustomCallTarget);
+  const std::string_view quoted = attr ? attr->text() : std::string_view();
   return quoted.size() >= 2 ? quoted.substr(1, quoted.size() - 2) : quoted;
 }
 
+std::string_view custom_call_target(const OpContext& op) { return custom_call_target(op.instruction()); }
+
 bool is_concat_bitcast(const Instruction& instruction) {
-  const Attr* quoted = instruction.find(AttrKey::kCustomCallTarget);
-  return quoted && quoted->text().size() > 2 &&
-         quoted->text().substr(1, quoted->text().size() - 2) == kConcatBitcast;
+  return custom_call_target(instruction) == kConcatBitcast;
 }
 
 void custom_call_work(const OpContext& op, Work& work) {
@@ -207,9 +208,7 @@ void custom_call_work(const OpContext& op, Work& work) {
 }
 
 LibraryCall library_call(const Instruction& instruction) {
-  const Attr* quoted = instruction.find(AttrKey::kCustomCallTarget);
-  if (!quoted || quoted->text().size() < 2) return LibraryCall::kNone;
-  const Target* known = find_target(quoted->text().substr(1, quoted->text().size() - 2));
+  const Target* known = find_target(custom_call_target(instruction));
   return known ? known->library_call : LibraryCall::kNone;
 }
 

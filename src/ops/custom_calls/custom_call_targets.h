@@ -10,7 +10,8 @@
 
 namespace hlosim {
 
-/// The target without its quotes.
+/// The target without its quotes; empty: it is no custom call.
+std::string_view custom_call_target(const Instruction& instruction);
 std::string_view custom_call_target(const OpContext& op);
 
 /// Joins slices that lie side by side, as compilers write prefetches in several parts: no instruction runs.

@@ -100,7 +100,13 @@ class TimelineView extends PictureView {
   name(slice) {
     const name = this.app.data.columns.name[this.row(slice)];
     const hidden = this.slices.first_hidden[slice];
-    return hidden ? `${name}: iterations from ${hidden}` : this.slices.waiting[slice] ? `${name} (waiting)` : name;
+    if (hidden) return `${name}: iterations from ${hidden}${this.share(slice) < 1 ? `, ${percentText(this.share(slice))} busy` : ""}`;
+    return this.slices.waiting[slice] ? `${name} (waiting)` : name;
+  }
+  /** Of a loop's rest on the track of a unit: how much of it is busy. */
+  share(slice) {
+    const busy = this.slices.busy_ps[slice];
+    return busy > 0 && this.slices.length_ps[slice] > 0 ? busy / this.slices.length_ps[slice] : 1;
   }
   colourOf(slice) {
     return this.slices.waiting[slice] ? colour("--c-waiting") : categoryColour(this.app.data.columns.category[this.row(slice)]);
@@ -179,9 +185,10 @@ class TimelineView extends PictureView {
       const width = Math.max(1, right - left - (right - left > 3 ? 1 : 0));
       context.globalAlpha = searching && !this.matching[this.row(slice)] ? 0.18 : 1;
       context.fillStyle = this.colourOf(slice);
-      context.fillRect(left, level.top, width, kLane - 2);
+      const high = Math.max(1, (kLane - 2) * this.share(slice));
+      context.fillRect(left, level.top + kLane - 2 - high, width, high);
       if (width > 28) {
-        context.fillStyle = inkOn(context.fillStyle);
+        context.fillStyle = high < kLane - 2 ? colour("--text") : inkOn(context.fillStyle);
         drawText(context, this.name(slice), left + 4, level.top + kLane / 2 - 0.5, width - 6);
       }
       if (this.row(slice) === this.app.selected || slice === this.cursor) {

@@ -4,7 +4,7 @@
 function reportColumn(columns, key, title, kind) {
   const values = columns[key] || [];
   const kinds = {
-    time: {text: (row) => (values[row] === null ? null : timeText(values[row])), hint: (row) => exactTime(values[row]), number: true},
+    time: {text: (row) => (values[row] == null ? null : timeText(values[row])), hint: (row) => exactTime(values[row]), number: true},
     bytes: {text: (row) => (values[row] === null ? null : bytesText(values[row])), hint: (row) => exactBytes(values[row]), number: true},
     count: {text: (row) => (values[row] === null ? null : grouped(values[row])), number: true},
     times: {text: (row) => significant(values[row]) + "×", number: true},
@@ -29,7 +29,7 @@ class TransfersView {
     this.add("Copies", report.copies, "No asynchronous copy runs.", [["bytes", "size", "bytes"], ["from", "from"], ["to", "to"], ["cross_program", "cross-program", "flag"]]);
     this.add("Collectives", report.collectives, "No collective runs.",
              [["payload_bytes", "payload", "bytes"], ["sent_bytes", "sent", "bytes"], ["group_size", "group", "count"],
-              ["network_ps", "network", "time"], ["launch_ps", "launch", "time"], ["latency_bound", "latency-bound", "flag"], ["algorithm", "algorithm"]]);
+              ["queued_ps", "queued", "time"], ["queued_behind", "behind"], ["network_ps", "network", "time"], ["launch_ps", "launch", "time"], ["latency_bound", "latency-bound", "flag"], ["algorithm", "algorithm"]]);
     if (report.other_transfers.rows > 0)
       this.add("Other transfers", report.other_transfers, "", [["kind", "kind"], ["bytes", "size", "bytes"]]);
     if (report.loops.rows > 0) this.addLoops(report.loops);

@@ -1,4 +1,7 @@
 // The page's own text: src/report/html/, put together by cmake/embed_page.cmake.
+//
+//   const HtmlAssets assets = html_assets();
+//   page.replace(at, mark.size(), assets.script);
 #pragma once
 
 #include <string>

@@ -5,7 +5,7 @@ namespace hlosim {
 namespace {
 
 std::string slices_table(const Trace& trace) {
-  std::vector<int64_t> track, instruction, start, length, waiting, role, flow, first_hidden;
+  std::vector<int64_t> track, instruction, start, length, waiting, role, flow, first_hidden, busy;
   for (const TraceSlice& slice : trace.slices) {
     track.push_back(slice.track);
     instruction.push_back(slice.instruction);
@@ -15,6 +15,7 @@ std::string slices_table(const Trace& trace) {
     role.push_back(static_cast<int64_t>(slice.role));
     flow.push_back(static_cast<int64_t>(slice.flow));
     first_hidden.push_back(slice.first_hidden);
+    busy.push_back(slice.busy.count());
   }
   ColumnWriter table(trace.slices.size());
   table.whole_numbers("track", track);
@@ -25,6 +26,7 @@ std::string slices_table(const Trace& trace) {
   table.whole_numbers("role", role);
   table.whole_numbers("flow", flow);
   table.whole_numbers("first_hidden", first_hidden);
+  table.whole_numbers("busy_ps", busy);
   return table.take();
 }
 

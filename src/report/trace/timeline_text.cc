@@ -24,7 +24,7 @@ std::vector<Column> columns_of(const Trace& trace, uint32_t track, size_t width)
                  end = static_cast<double>(slice.end.count()) / column;
     for (auto at = static_cast<size_t>(start); at < width && static_cast<double>(at) < end; ++at) {
       const auto left = static_cast<double>(at);
-      const double part = std::min(end, left + 1) - std::max(start, left);
+      const double part = (std::min(end, left + 1) - std::max(start, left)) * slice.share();
       if (slice.end > covered) columns[at].busy += part;
       if (slice.waiting) columns[at].waiting += part;
     }
@@ -167,11 +167,13 @@ class Picture {
       if (right - left < 0.5 && right < drawn) continue;
       const double wide = std::max(0.5, right - left);
       drawn = left + wide;
+      // A loop's rest is as high as busy.
+      const double high = slice.share() < 1 ? std::max(1.0, kBar * slice.share()) : kBar;
       print_(
-          "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\" stroke=\"white\" "
+          "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{:.4g}\" fill=\"{}\" stroke=\"white\" "
           "stroke-width=\"0.3\"><title>{}: {}</title></rect>\n",
-          left, y(slice.track), wide, kBar, colour(trace_, slice), markup_escaped(slice_name(trace_, slice)),
-          to_text(slice.end - slice.start));
+          left, y(slice.track) + kBar - high, wide, high, colour(trace_, slice),
+          markup_escaped(slice_name(trace_, slice)), to_text(slice.end - slice.start));
       const std::string name = slice_name(trace_, slice);
       if (wide > 6.5 * static_cast<double>(name.size()) + 6)
         print_("<text x=\"{:.2f}\" y=\"{}\" fill=\"{}\">{}</text>\n", left + 3, y(slice.track) + 12,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include "base/check.h"
 #include "base/saturating.h"
@@ -26,7 +27,8 @@ class Builder {
         options_(options),
         place_(module.instructions.size(), -1),
         done_of_(module.instructions.size()),
-        driver_of_(module.instructions.size(), Unit::kNone) {
+        driver_of_(module.instructions.size(), Unit::kNone),
+        busy_(module.computations.size()) {
     trace_.name = fmt::format("{} on {}", module.name, device.config.name);
     trace_.makespan = simulation_.totals.makespan;
   }
@@ -39,12 +41,16 @@ class Builder {
     trace_.shown_iterations = most_iterations();
     emit(module_.entry, Picoseconds(0));
     sort();
+    clip_rests();
     count_memory();
     drop_empty_tracks();
     return std::move(trace_);
   }
 
  private:
+  /// How long one execution keeps tracks busy, the TensorCore's left out.
+  using TrackTimes = std::map<uint32_t, Picoseconds>;
+
   InstructionId start_of(InstructionId id) const {
     return simulation_.schedule.start_of.empty() ? InstructionId() : simulation_.schedule.start_of[id];
   }
@@ -101,14 +107,16 @@ class Builder {
   // ── how much of the loops ──
 
   /// Slices of one execution when each loop shows `most` iterations.
-  int64_t events(ComputationId id, int64_t most, std::map<ComputationId, int64_t>& known) const {
+  int64_t events(ComputationId id, int64_t most, std::map<ComputationId, int64_t>& known) {
     if (const auto found = known.find(id); found != known.end()) return found->second;
     const ComputationTimeline& timeline = simulation_.computations[id];
     int64_t count = 0;
     for (const Span& span : timeline.spans) count = saturating_add(count, 1 + units_of(span));
-    for (const CalledRun& call : timeline.calls)
+    for (const CalledRun& call : timeline.calls) {
       count = saturating_add(
           count, saturating_multiply(std::min(call.times, most), events(call.callee, most, known)));
+      if (call.times > most) count = saturating_add(count, static_cast<int64_t>(busy_of(call.callee).size()));
+    }
     return known[id] = count;
   }
 
@@ -121,7 +129,7 @@ class Builder {
   }
 
   /// 0: all.
-  int64_t most_iterations() const {
+  int64_t most_iterations() {
     const auto fits = [&](int64_t most) {
       std::map<ComputationId, int64_t> known;
       return events(module_.entry, most, known) <= options_.max_events;
@@ -148,22 +156,29 @@ class Builder {
       if (slice.instruction < 0) continue;
       add_flow(slice, span, flows);
       trace_.slices.push_back(slice);
-      if (span.lane == Lane::kTensorCore)
-        add_units(slice);
-      else if (const Unit driver = driver_of_[span.instruction]; driver != Unit::kNone)
-        trace_.slices.push_back({track_of_unit_[index_of(driver)], slice.instruction, start, end});
+      for_each_part(slice, span, [&](uint32_t track, Picoseconds begin, Picoseconds end_of_part) {
+        trace_.slices.push_back({track, slice.instruction, begin, end_of_part});
+      });
     }
-    // Calls stand in the order of their callers, and so do spans of the TensorCore.
+    emit_calls(timeline, offset);
+  }
+
+  /// Calls stand in the order of their callers, and so do spans of the TensorCore.
+  void emit_calls(const ComputationTimeline& timeline, Picoseconds offset) {
     auto caller = timeline.spans.begin();
-    const InstructionId* last = nullptr;
-    for (const CalledRun& call : timeline.calls) {
+    for (auto call = timeline.calls.begin(); call != timeline.calls.end();) {
       while (caller != timeline.spans.end() &&
-             (caller->instruction != call.caller || caller->lane != Lane::kTensorCore))
+             (caller->instruction != call->caller || caller->lane != Lane::kTensorCore))
         ++caller;
       if (caller == timeline.spans.end()) return;
-      // A loop's condition comes before its body: what is left of the loop is one slice for both.
-      emit_call(*caller, call, offset, !last || *last != call.caller);
-      last = &call.caller;
+      // A loop's condition comes before its body: what is left of the loop is one rest for both.
+      const auto first = call;
+      TrackTimes rest;
+      for (; call != timeline.calls.end() && call->caller == first->caller; ++call) {
+        emit_call(*caller, *call, offset);
+        add_busy(rest, busy_of(call->callee), call->times - shown(*call));
+      }
+      if (shown(*first) < first->times) emit_rest(*caller, *first, offset, rest);
     }
   }
 
@@ -179,8 +194,9 @@ class Builder {
                                                        : FlowRole::kStart;
   }
 
-  /// The units that an instruction keeps busy, from when its latencies are over.
-  void add_units(const TraceSlice& slice) {
+  /// The units that an instruction keeps busy, from when its latencies are over: f(track, begin, end).
+  template <class F>
+  void for_each_unit(const TraceSlice& slice, F&& f) const {
     const InstructionCost& cost = simulation_.instructions[static_cast<size_t>(slice.instruction)].cost;
     const Picoseconds length = slice.end - slice.start;
     const OpDef& def =
@@ -193,20 +209,82 @@ class Builder {
       const Picoseconds begin = length - cost.time() > Picoseconds(0)
                                     ? slice.end - std::min(length, std::max(busy, cost.stream))
                                     : slice.start + std::min(cost.fixed, length - busy);
-      trace_.slices.push_back({track_of_unit_[unit], slice.instruction, begin, begin + busy});
+      f(track_of_unit_[unit], begin, begin + busy);
     }
   }
 
-  void emit_call(const Span& caller, const CalledRun& call, Picoseconds offset, bool first_of_caller) {
-    const int64_t shown =
-        trace_.shown_iterations == 0 ? call.times : std::min(call.times, trace_.shown_iterations);
-    const Picoseconds begin = later(offset, later(caller.start, call.offset)),
+  /// All that a span is on other tracks than the TensorCore's: f(track, begin, end).
+  template <class F>
+  void for_each_part(const TraceSlice& slice, const Span& span, F&& f) const {
+    if (span.lane == Lane::kTensorCore)
+      for_each_unit(slice, f);
+    else if (const Unit driver = driver_of_[span.instruction]; driver != Unit::kNone)
+      f(track_of_unit_[index_of(driver)], slice.start, slice.end);
+  }
+
+  int64_t shown(const CalledRun& call) const {
+    return trace_.shown_iterations == 0 ? call.times : std::min(call.times, trace_.shown_iterations);
+  }
+
+  void emit_call(const Span& caller, const CalledRun& call, Picoseconds offset) {
+    const Picoseconds begin = later(offset, later(caller.start, call.offset));
+    for (int64_t i = 0; i < shown(call); ++i) emit(call.callee, later(begin, times(call.period, i)));
+  }
+
+  /// The iterations of a loop that are not shown: one slice on the TensorCore, and one on each track that
+  /// they keep busy.
+  void emit_rest(const Span& caller, const CalledRun& call, Picoseconds offset, const TrackTimes& busy) {
+    const Picoseconds first = later(offset, later(caller.start, call.offset)),
                       end = later(offset, caller.end);
-    for (int64_t i = 0; i < shown; ++i) emit(call.callee, later(begin, times(call.period, i)));
-    if (shown == call.times || !first_of_caller) return;
-    trace_.slices.push_back({static_cast<uint32_t>(Lane::kTensorCore), place_[call.caller],
-                             std::min(end, later(begin, times(call.period, shown))), end, false,
-                             FlowRole::kNone, 0, shown + 1});
+    TraceSlice rest{static_cast<uint32_t>(Lane::kTensorCore), place_[call.caller],
+                    std::min(end, later(first, times(call.period, shown(call)))), end};
+    rest.first_hidden = shown(call) + 1;
+    trace_.slices.push_back(rest);
+    for (const auto& [track, time] : busy) {
+      rest.track = track;
+      rest.busy = std::min(time, rest.end - rest.start);
+      if (rest.busy.count() > 0) trace_.slices.push_back(rest);
+    }
+  }
+
+  // ── what is not shown ──
+
+  static void add_busy(TrackTimes& into, const TrackTimes& more, int64_t count) {
+    if (count <= 0) return;
+    for (const auto& [track, time] : more) into[track] = later(into[track], times(time, count));
+  }
+
+  const TrackTimes& busy_of(ComputationId id) {
+    std::optional<TrackTimes>& known = busy_[id];
+    if (known) return *known;
+    TrackTimes busy;
+    const ComputationTimeline& timeline = simulation_.computations[id];
+    for (const Span& span : timeline.spans) {
+      const TraceSlice slice{static_cast<uint32_t>(span.lane), place_[span.instruction], span.start, span.end,
+                             span.waiting};
+      if (slice.instruction < 0) continue;
+      if (span.lane != Lane::kTensorCore) busy[slice.track] += span.end - span.start;
+      for_each_part(slice, span, [&](uint32_t track, Picoseconds begin, Picoseconds end) {
+        busy[track] = later(busy[track], end - begin);
+      });
+    }
+    for (const CalledRun& call : timeline.calls) add_busy(busy, busy_of(call.callee), call.times);
+    return busy_[id].emplace(std::move(busy));
+  }
+
+  /// A loop's rest begins when what its lane carried before has ended.
+  void clip_rests() {
+    uint32_t track = 0;
+    Picoseconds last{};
+    for (TraceSlice& slice : trace_.slices) {
+      if (slice.track != track) track = slice.track, last = Picoseconds(0);
+      if (slice.first_hidden > 0 && slice.track != 0 && slice.start < last && last < slice.end) {
+        slice.start = last;
+        slice.busy = std::min(slice.busy, slice.end - slice.start);
+      }
+      last = std::max(last, slice.end);
+    }
+    sort();
   }
 
   /// By track and time, outer slices before inner ones.
@@ -270,6 +348,7 @@ class Builder {
   IdMap<InstructionId, int32_t> place_;  // in trace_.instructions; -1: no record
   IdMap<InstructionId, InstructionId> done_of_;
   IdMap<InstructionId, Unit> driver_of_;  // of a transfer beside the TensorCore, by its start
+  IdMap<ComputationId, std::optional<TrackTimes>> busy_;
   std::array<uint32_t, kUnitCount> track_of_unit_{};
   uint64_t last_flow_ = 0;
 };
@@ -285,9 +364,17 @@ Trace make_trace(const OpTable& table, const Device& device, const Estimate& est
   return trace;
 }
 
+double TraceSlice::share() const {
+  return busy.count() == 0 || end <= start
+             ? 1
+             : static_cast<double>(busy.count()) / static_cast<double>((end - start).count());
+}
+
 std::string slice_name(const Trace& trace, const TraceSlice& slice) {
   const std::string_view name = trace.instructions[static_cast<size_t>(slice.instruction)].name;
-  if (slice.first_hidden > 0) return fmt::format("{}: iterations from {} on", name, slice.first_hidden);
+  if (slice.first_hidden > 0)
+    return fmt::format("{}: iterations from {} on{}", name, slice.first_hidden,
+                       slice.busy.count() > 0 ? fmt::format(", {:.0f} % busy", 100 * slice.share()) : "");
   if (slice.waiting) return fmt::format("{} (waiting)", name);
   return std::string(name);
 }

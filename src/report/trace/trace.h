@@ -47,6 +47,10 @@ struct TraceSlice {
   FlowRole role = FlowRole::kNone;
   uint64_t flow = 0;         // of its role, from 1
   int64_t first_hidden = 0;  // a loop's rest: iterations from this one on (from 1) are not shown; else 0
+  Picoseconds busy{};        // of a rest on another track than the TensorCore's: how much of it is busy
+
+  /// A part of its time, (0, 1]; less than 1 of a loop's rest.
+  double share() const;
 };
 
 struct TraceCounter {
@@ -73,7 +77,7 @@ struct Trace {
 Trace make_trace(const OpTable& table, const Device& device, const Estimate& estimate,
                  const TraceOptions& options = {});
 
-/// "copy-start.3", "while: iterations 5 to 100"
+/// "copy-start.3", "while: iterations from 5 on", "while: iterations from 5 on, 40 % busy"
 std::string slice_name(const Trace& trace, const TraceSlice& slice);
 
 /// Chrome's trace event format (JSON object form): complete events, counters, flows; times in microseconds.

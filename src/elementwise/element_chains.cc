@@ -1,7 +1,7 @@
 // Joins arithmetic of f32 to chains, which keep the value in registers of the processor.
 #include <algorithm>
 
-#include "evaluate/element_program.h"
+#include "elementwise/element_program.h"
 
 namespace hlosim {
 

@@ -1,4 +1,4 @@
-#include "evaluate/element_kernels.h"
+#include "elementwise/element_kernels.h"
 
 #include <array>
 
@@ -8,7 +8,8 @@ namespace hlosim {
 namespace {
 
 /// The kernel of `kernel_op` for op's operands and result. `first` is the first operand of values: before it
-/// there may be a predicate. Floats of several types are computed with in the widest.
+/// there may be a predicate. Floats of several types are computed with in the widest,
+/// and in f32 at least.
 ElementKernel kernel_of(const OpContext& op, ElementOp kernel_op, size_t first = 0) {
   std::array<ElementType, 3> types{};
   const auto count = static_cast<size_t>(op.operand_count());
@@ -19,6 +20,8 @@ ElementKernel kernel_of(const OpContext& op, ElementOp kernel_op, size_t first =
     mixed |= types[i] != types[first];
     computed = higher_precision(computed, types[i]);
   }
+  // Two types of which neither holds the other's numbers.
+  if (mixed && is_float(computed) && byte_width(computed) < 4) computed = ElementType::kF32;
   const ElementType result = op.shape()->element_type;
   return mixed ? mixed_element_kernel(kernel_op, std::span(types).first(count), computed, result)
                : element_kernel(kernel_op, computed, result);

@@ -1,11 +1,11 @@
-#include "evaluate/element_program.h"
+#include "elementwise/element_program.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
 #include "base/rounding.h"
-#include "evaluate/element_kernels.h"
+#include "elementwise/element_kernels.h"
 #include "ops/leaf_forwarding.h"
 
 namespace hlosim {

@@ -1,0 +1,26 @@
+#include "cli/tune/made_text.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/text.h"
+#include "input/load_modules.h"
+#include "ops/op_table.h"
+
+namespace hlosim {
+
+Result<void> check_made_text(const std::string& text, std::string_view command, std::string_view module) {
+  const auto source =
+      std::make_shared<const SourceFile>(fmt::format("what {} made of {}", command, shown(module)), text);
+  DiagnosticList problems(1);
+  load_modules(source, op_table(), problems);
+  if (!problems.has_errors()) return {};
+  Diagnostic wrong = problems.items().front();
+  wrong.message = "internal error: " + wrong.message;
+  wrong.hint =
+      "a fault of hlosim, not of the module, and nothing is written: please report it with the module";
+  return tl::unexpected(std::move(wrong));
+}
+
+}  // namespace hlosim

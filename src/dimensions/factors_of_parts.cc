@@ -1,0 +1,144 @@
+// Slices, pads, reads and writes at computed places.
+#include <algorithm>
+
+#include "dimensions/factor_rules.h"
+
+namespace hlosim {
+
+namespace {
+
+/// Starts that are written as one list have an entry for each dimension.
+void fix_index_lists(FactorBuilder& make, int64_t first) {
+  for (int64_t array = first; array < make.made.operand_leaves; ++array)
+    for (int64_t i = 0; i < make.rank(array); ++i) make.fix({array, i});
+}
+
+}  // namespace
+
+void slice_factors(FactorBuilder& make) {
+  const auto slices = make.op.int_lists(AttrKey::kSlice);
+  for (int64_t i = 0; i < make.rank(0); ++i) {
+    const DimensionPlace whole{0, i}, part{make.result(), i};
+    const auto slice = slices[static_cast<size_t>(i)];
+    if (make.size(whole) == make.size(part))
+      make.tie(FactorKind::kAlong, {whole, part});
+    else
+      make.tie(FactorKind::kPart, {whole, part}, {slice[0], slice[1]});
+  }
+}
+
+void pad_factors(FactorBuilder& make) {
+  const auto paddings = make.op.int_lists(AttrKey::kPadding);
+  for (int64_t i = 0; i < make.rank(0); ++i) {
+    const DimensionPlace part{0, i}, whole{make.result(), i};
+    const auto padding = paddings[static_cast<size_t>(i)];
+    if (padding[2] != 0) {  // room between the elements
+      make.fix(part);
+      make.fix(whole);
+    } else if (padding[0] == 0 && padding[1] == 0) {
+      make.tie(FactorKind::kAlong, {part, whole});
+    } else {
+      make.tie(FactorKind::kPart, {part, whole}, {padding[0], padding[1]});
+    }
+  }
+}
+
+void concatenate_factors(FactorBuilder& make) {
+  const int64_t along = make.op.ints(AttrKey::kDimensions)[0];
+  for (int64_t i = 0; i < make.rank(make.result()); ++i) {
+    std::vector<DimensionPlace> places;
+    for (int64_t array = 0; array < make.array_count(); ++array) places.push_back({array, i});
+    make.tie(i == along ? FactorKind::kPart : FactorKind::kAlong, places);
+  }
+}
+
+void dynamic_slice_factors(FactorBuilder& make) {
+  for (int64_t i = 0; i < make.rank(0); ++i) {
+    const DimensionPlace whole[] = {{0, i}};
+    make.tie_block(whole, {make.result(), i});
+  }
+  fix_index_lists(make, 1);
+}
+
+void dynamic_update_factors(FactorBuilder& make) {
+  for (int64_t i = 0; i < make.rank(0); ++i) {
+    const DimensionPlace wholes[] = {{0, i}, {make.result(), i}};
+    make.tie_block(wholes, {1, i});
+  }
+  fix_index_lists(make, 2);
+}
+
+namespace {
+
+bool contains(std::span<const int64_t> list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+/// How gather and scatter pair dimensions; `windows`: of the array of what is read or written.
+struct Indexing {
+  std::span<const int64_t> windows, without_window, batching, indices_batching;
+};
+
+/// `arrays`: what is read or changed; `indices`; `parts`: what is read, or the updates. The dimensions of one
+/// of `arrays` that are no window are on their own, or those of the indices.
+void indexing_factors(FactorBuilder& make, std::span<const int64_t> arrays, int64_t indices,
+                      std::span<const int64_t> parts, const Indexing& how) {
+  size_t window = 0;
+  std::vector<std::vector<DimensionPlace>> by_index(static_cast<size_t>(make.rank(indices)));
+  for (int64_t i = 0; i < make.rank(arrays[0]); ++i) {
+    std::vector<DimensionPlace> wholes;
+    for (const int64_t array : arrays) wholes.push_back({array, i});
+    const auto batch = std::find(how.batching.begin(), how.batching.end(), i);
+    if (batch != how.batching.end()) {
+      auto& places = by_index[static_cast<size_t>(how.indices_batching[batch - how.batching.begin()])];
+      places.insert(places.end(), wholes.begin(), wholes.end());
+    } else if (contains(how.without_window, i)) {
+      make.tie(FactorKind::kAlong, wholes);
+    } else {
+      const int64_t dimension = how.windows[window++];
+      if (make.size({parts[0], dimension}) == 1 && make.size(wholes[0]) > 1) {
+        make.tie(FactorKind::kAlong, wholes);
+        continue;
+      }
+      for (const int64_t part : parts) wholes.push_back({part, dimension});
+      make.tie(FactorKind::kAlong, wholes);
+    }
+  }
+  const int64_t vector = make.op.integer(AttrKey::kIndexVectorDim);
+  int64_t index = 0;
+  for (int64_t i = 0; i < make.rank(parts[0]); ++i) {
+    if (contains(how.windows, i)) continue;
+    if (index == vector) ++index;
+    auto& places = by_index[static_cast<size_t>(index)];
+    places.push_back({indices, index++});
+    for (const int64_t part : parts) places.push_back({part, i});
+    make.tie(FactorKind::kAlong, places);
+  }
+  if (vector < make.rank(indices)) make.fix({indices, vector});
+}
+
+}  // namespace
+
+void gather_factors(FactorBuilder& make) {
+  const int64_t arrays[] = {0}, parts[] = {make.result()};
+  const OpContext& op = make.op;
+  indexing_factors(make, arrays, 1, parts,
+                   {op.ints(AttrKey::kOffsetDims), op.ints(AttrKey::kCollapsedSliceDims),
+                    op.ints(AttrKey::kOperandBatchingDims), op.ints(AttrKey::kStartIndicesBatchingDims)});
+}
+
+void scatter_factors(FactorBuilder& make) {
+  const int64_t count = make.op.operand_count() / 2;
+  std::vector<int64_t> arrays, parts;
+  for (int64_t i = 0; i < count; ++i) {
+    arrays.push_back(i);
+    arrays.push_back(make.result(i));
+    parts.push_back(count + 1 + i);
+  }
+  const OpContext& op = make.op;
+  indexing_factors(make, arrays, count, parts,
+                   {op.ints(AttrKey::kUpdateWindowDims), op.ints(AttrKey::kInsertedWindowDims),
+                    op.ints(AttrKey::kInputBatchingDims), op.ints(AttrKey::kScatterIndicesBatchingDims)});
+}
+
+}  // namespace hlosim
