@@ -2,6 +2,7 @@
 // same, also on real bytes, and take what was said.
 #include "relayout/layout_tuner.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -500,6 +501,28 @@ TEST(LayoutTuner, QuestionsThatHaveNoAnswer) {
   EXPECT_EQ(error("b{0}={0,1}"), "b is f32[256,512], not an array");
   EXPECT_THAT(error("b={0,0}"), testing::HasSubstr("f32[256,512]{0,0}"));
   EXPECT_EQ(error("b={0,1:T(16,128)}"), "none");
+}
+
+/// However many dimensions there are, little is done once the time is up.
+TEST(LayoutTuner, EndsWhenTheTimeIsUp) {
+  std::string sizes = "2";
+  for (int i = 1; i < 20; ++i) sizes += ",2";
+  const std::string text = fmt::format(
+      "ENTRY e {{ p = f32[{0}] parameter(0) n = f32[{0}] negate(p) t = f32[{0}] tanh(n) ROOT q = f32[{0}] "
+      "add(n, t) }}",
+      sizes);
+  for (const int64_t asks : {0, 1, 10, 100, 1000}) {
+    LayoutTuneOptions options;
+    int64_t asked = 0;
+    options.search.out_of_time = [&] { return ++asked > asks; };
+    const LayoutTuning result = tuned(text, options);
+    EXPECT_LE(asked, asks + 500) << asks;
+    EXPECT_LE(result.after.time, result.before.time);
+    EXPECT_FALSE(result.exact);
+    ASSERT_FALSE(result.assumptions.items().empty());
+    EXPECT_EQ(result.assumptions.items().back().text,
+              "the clock ended the search: another run may find other layouts");
+  }
 }
 
 }  // namespace
