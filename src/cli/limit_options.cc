@@ -30,10 +30,9 @@ void declare_limits(CommandLine& line, Limits& limits) {
                   "End with an error after this time, and say what was under way")
       .check(seconds_problem)
       .group("Limits");
-  line.add_option(
-          "--max-memory",
-          "The same when it holds more memory: bytes, or 8GiB. run refuses modules whose arrays need more, "
-          "without the option more than 80 % of this machine's memory")
+  line.add_option("--max-memory",
+                  "End when it holds more memory: bytes, or 8GiB. run refuses modules whose arrays need "
+                  "more; default there: 80 % of the machine's")
       .group("Limits");
 }
 

@@ -114,6 +114,9 @@ class Verifier {
       if (!parameter)
         error(attr.offset, "{} names {{{}}} of parameter {}, which has no such index", to_text(attr.key),
               fmt::join(alias.parameter_index, ","), alias.parameter);
+      else if (attr.key == AttrKey::kBufferDonor && !parameter->is_array())
+        error(attr.offset, "buffer_donor names {{{}}} of parameter {}, {}, expected an array",
+              fmt::join(alias.parameter_index, ","), alias.parameter, to_text_without_layout(parameter));
       if (attr.key == AttrKey::kInputOutputAlias && !subshape(result, alias.output_index))
         error(attr.offset, "input_output_alias names output {{{}}}, which does not exist",
               fmt::join(alias.output_index, ","));

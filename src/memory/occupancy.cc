@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "layout/sizes.h"
@@ -137,7 +138,8 @@ Bytes mean_over_time(const SpaceOccupancy& space, std::span<const Picoseconds> t
     bytes += static_cast<double>(space.at_step[i].count()) * time;
     total += time;
   }
-  return Bytes(total > 0 ? static_cast<int64_t>(std::llround(bytes / total)) : 0);
+  const double mean = total > 0 ? bytes / total : 0;
+  return Bytes(mean < 0x1p63 ? std::llround(mean) : std::numeric_limits<int64_t>::max());
 }
 
 Occupancy memory_occupancy(const Module& module, const DeviceConfig& device, const InstructionOrder& order) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "base/saturating.h"
 #include "hlo/printer.h"
 #include "model/memory_system.h"
 #include "report/source_place.h"
@@ -284,9 +285,10 @@ class ReportMaker {
       const auto [found, is_new] = known.try_emplace(shape);
       if (is_new) found->second = padding_of(shape);
       const Padding& padding = found->second;
-      total.unpadded += padding.unpadded;
-      total.padded += padding.padded;
-      total.extra += padding.extra;
+      const auto add = [](Bytes& sum, Bytes part) { sum = Bytes(saturating_add(sum.count(), part.count())); };
+      add(total.unpadded, padding.unpadded);
+      add(total.padded, padding.padded);
+      add(total.extra, padding.extra);
       if (padding.extra.count() > 0) rows.push_back({&buffer, shape, padding});
     }
     if (total.unpadded.count() > 0) total.expansion = total.padded / total.unpadded;

@@ -79,6 +79,17 @@ ENTRY e {
   EXPECT_EQ(mean({0, 0, 0, 0, 0}), (kTile * 13 + 2) / 5);  // over the steps, rounded
 }
 
+TEST(Occupancy, AMeanIsNeverNegative) {
+  const Result result = run(R"(HloModule m, is_scheduled=true
+ENTRY e {
+  p = s8[4611686018427387904] parameter(0)
+  a = s8[4611686018427387904] negate(p)
+  ROOT b = s8[4611686018427387904] add(p, a)
+})");
+  const std::vector<Picoseconds> steps(3, Picoseconds(1));
+  EXPECT_GT(mean_over_time(result.occupancy.spaces[0], steps).count(), int64_t{4611686018427387904});
+}
+
 TEST(Occupancy, SaysWhyItKnowsNothing) {
   const Result result = run(R"(HloModule m, is_scheduled=true
 f {
