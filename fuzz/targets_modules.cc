@@ -117,6 +117,8 @@ bool check_module(const Bench&, const std::string& input, Random& choice) {
   if (modules.empty()) return right;
   DiagnosticList again;
   const std::vector<Module> read = read_modules(source_of(text), op_table(), again);
+  // Inferred shapes may be beyond the limits where nothing was verified.
+  if (again.has_errors() && !right) return false;
   HLOSIM_CHECK(!again.has_errors(), "what was printed doesn't read: {}\n{}", again.items().front().message,
                render(again.items().front()));
   HLOSIM_CHECK(printed(read) == text, "printing isn't a fixed point\n{}\n{}", text, printed(read));
