@@ -129,7 +129,8 @@ class Shrinker {
         const bool stays = !bitcast_problem(of, now) || bitcast_problem(was_of, was);
         if (stays && (classify_bitcast(of, now).is_no_op() || !classify_bitcast(was_of, was).is_no_op()))
           continue;
-        lowered |= lower_minor_most(operand) | lower_minor_most(id);
+        const bool lowered_operand = lower_minor_most(operand), lowered_result = lower_minor_most(id);
+        lowered |= lowered_operand || lowered_result;
       }
     return lowered;
   }
