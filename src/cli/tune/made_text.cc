@@ -19,7 +19,8 @@ Result<void> check_made_text(const std::string& text, std::string_view command, 
   Diagnostic wrong = problems.items().front();
   wrong.message = "internal error: " + wrong.message;
   wrong.hint =
-      "a fault of hlosim, not of the module, and nothing is written: please report it with the module";
+      fmt::format("a fault of hlosim, not of the module, and nothing is written: please report it with {}",
+                  shown(module));
   return tl::unexpected(std::move(wrong));
 }
 
