@@ -128,6 +128,16 @@ bool gate_by_baseline(const Bench& bench, const std::string& input, Random& choi
   return true;
 }
 
+void show_in_every_form(const Experiment& experiment, const std::vector<SweepResult>& results,
+                        bool only_front) {
+  const SweepTable table{experiment, results, pareto_front(experiment, results), only_front};
+  sweep_text(table);
+  sweep_markdown(table);
+  sweep_csv(table);
+  sweep_json(table);
+  sweep_svg(table);
+}
+
 bool sweep_experiment(const Bench& bench, const std::string& input, Random& choice) {
   const auto source = std::make_shared<const SourceFile>(bench.folder + "/experiment.yaml", input);
   DiagnosticList problems;
@@ -137,12 +147,7 @@ bool sweep_experiment(const Bench& bench, const std::string& input, Random& choi
   PointRunner runner(*experiment, {});
   std::vector<SweepResult> results;
   for (int64_t i = 0; i < experiment->size(); ++i) results.push_back(runner.run(point_at(*experiment, i)));
-  const SweepTable table{*experiment, results, pareto_front(*experiment, results), choice.one_in(2)};
-  sweep_text(table);
-  sweep_markdown(table);
-  sweep_csv(table);
-  sweep_json(table);
-  sweep_svg(table);
+  show_in_every_form(*experiment, results, choice.one_in(2));
   return true;
 }
 
@@ -170,12 +175,7 @@ bool resume_journal(const Bench& bench, const std::string& input, Random& choice
   if (results.empty()) return false;
   while (results.size() < 2) results.push_back(results[0]);
   results.resize(2);
-  const SweepTable table{*experiment, results, pareto_front(*experiment, results), choice.one_in(2)};
-  sweep_text(table);
-  sweep_markdown(table);
-  sweep_csv(table);
-  sweep_json(table);
-  sweep_svg(table);
+  show_in_every_form(*experiment, results, choice.one_in(2));
   return true;
 }
 
