@@ -4,9 +4,9 @@
 
 #include "estimate/estimate.h"
 #include "model/device.h"
-#include "model/link_simulation.h"
 #include "model/native_layouts.h"
 #include "modules.h"
+#include "sim/link_simulation.h"
 
 namespace {
 

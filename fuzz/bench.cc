@@ -10,6 +10,7 @@
 #include "input/hlo_file.h"
 #include "input/load_modules.h"
 #include "input/proto_text.h"
+#include "mlir_bytecode/read_bytecode.h"
 #include "mutate_module.h"
 #include "mutate_proto.h"
 #include "mutate_text.h"
@@ -29,9 +30,9 @@ namespace fs = std::filesystem;
 constexpr size_t kLargestSeed = 4096;
 constexpr size_t kMadeSeeds = 60;  // of every form that is made of modules
 
-constexpr std::string_view kFormNames[kInputForms] = {"module",     "pair",    "proto",   "gate", "baseline",
-                                                      "experiment", "journal", "device",  "dump", "report",
-                                                      "costs",      "knobs",   "measured"};
+constexpr std::string_view kFormNames[kInputForms] = {
+    "module", "pair",   "proto", "gate",  "baseline", "experiment", "journal", "device",
+    "dump",   "report", "costs", "knobs", "measured", "mlir",       "artifact"};
 
 constexpr std::string_view kGateConfig = R"(modules: [a.hlo, b*.hlo]
 devices: [v5e]
@@ -110,8 +111,11 @@ class Seeds {
 
   void add_file(const std::string& path) {
     const Result<SourcePtr> source = read_source(path);
-    if (!source || (*source)->text().size() > kLargestSeed) return;
+    if (!source) return;
     const std::string file = fs::path(path).filename().string(), text((*source)->text());
+    if (file.ends_with(".mlir")) return add_pieces(file, text);
+    if (text.size() > kLargestSeed) return;
+    if (mlir::is_bytecode(text)) return add(InputForm::kArtifact, file, text);
     const bool is_yaml = file.ends_with(".yaml");
     const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
     if (is_yaml && has("devices:"))
@@ -148,6 +152,16 @@ class Seeds {
  private:
   void add(InputForm form, const std::string& name, std::string text) {
     makers_[static_cast<size_t>(form)].add(name, std::move(text));
+  }
+
+  /// The pieces of an MLIR text that aren't too large.
+  void add_pieces(const std::string& name, const std::string& text) {
+    constexpr std::string_view kSeparator = "\n// -----";
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = std::min(text.find(kSeparator, at), text.size());
+      if (end - at <= kLargestSeed) add(InputForm::kMlir, name, text.substr(at, end - at));
+      at = end + 1;
+    }
   }
 
   /// Each module as it is printed; a text that doesn't read as it stands.
@@ -232,8 +246,8 @@ std::string make_input(const Bench& bench, InputForm form, Random& random) {
   const Pool& pool = bench.pool(form);
   if (pool.seeds.empty()) return {};
   const Seed& seed = random.pick(pool.seeds);
-  return form == InputForm::kProto ? mutated_proto(seed.text, pool, random)
-                                   : mutated_text(seed.text, pool, random);
+  const bool is_binary = form == InputForm::kProto || form == InputForm::kArtifact;
+  return is_binary ? mutated_proto(seed.text, pool, random) : mutated_text(seed.text, pool, random);
 }
 
 }  // namespace hlosim::fuzz

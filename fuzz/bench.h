@@ -30,9 +30,11 @@ enum class InputForm : uint8_t {
   kReport,
   kCosts,
   kKnobs,
-  kMeasured
+  kMeasured,
+  kMlir,     // MLIR text
+  kArtifact  // MLIR bytecode
 };
-inline constexpr size_t kInputForms = static_cast<size_t>(InputForm::kMeasured) + 1;
+inline constexpr size_t kInputForms = static_cast<size_t>(InputForm::kArtifact) + 1;
 /// "module", "proto": also the folder of fuzz/corpus that has such inputs.
 std::string_view name(InputForm form);
 

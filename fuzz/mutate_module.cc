@@ -76,7 +76,9 @@ bool other_size(ModuleText& module, const Pool&, Random& random) {
   if (!any_instruction(module, random, at)) return false;
   InstructionText& instruction = instruction_at(module, at);
   std::vector<std::string> numbers;
-  for (const Token& token : tokens_of(instruction.shape.substr(0, instruction.shape.find('{'))))
+  const std::string dimensions =
+      instruction.shape.substr(0, instruction.shape.find('{'));  // tokens point into it
+  for (const Token& token : tokens_of(dimensions))
     if (token.kind == TokenKind::kNumber) numbers.emplace_back(token.text);
   if (numbers.empty()) return false;
   const std::string& from = random.pick(numbers);

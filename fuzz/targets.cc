@@ -29,6 +29,8 @@ constexpr Target kTargets[] = {
     {"costs", InputForm::kCosts, cost_custom_calls},
     {"knobs", InputForm::kKnobs, read_prefetch_knobs},
     {"accuracy", InputForm::kMeasured, compare_measured},
+    {"mlir.text", InputForm::kMlir, read_mlir_text},
+    {"mlir.bytecode", InputForm::kArtifact, read_artifact},
 };
 
 }  // namespace

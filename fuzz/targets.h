@@ -53,5 +53,7 @@ bool diff_reports(const Bench& bench, const std::string& input, Random& choice);
 bool cost_custom_calls(const Bench& bench, const std::string& input, Random& choice);
 bool read_prefetch_knobs(const Bench& bench, const std::string& input, Random& choice);
 bool compare_measured(const Bench& bench, const std::string& input, Random& choice);
+bool read_mlir_text(const Bench& bench, const std::string& input, Random& choice);
+bool read_artifact(const Bench& bench, const std::string& input, Random& choice);
 
 }  // namespace hlosim::fuzz

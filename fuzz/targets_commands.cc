@@ -104,7 +104,8 @@ bool buffers_command(const Bench& bench, const std::string& input, Random& choic
 
 bool run_command(const Bench&, const std::string& input, Random& choice) {
   constexpr const char* kArguments[] = {"random", "random", "zeros", "iota"};
-  Args args = {"run", fmt::format("--args={}", choice.pick(kArguments)), "--threads=1", "--max-memory=64MiB"};
+  Args args = {"run", fmt::format("--args={}", choice.pick(kArguments)), "--threads=1", "--max-memory=64MiB",
+               "--max-seconds=10"};  // loops may be endless
   if (choice.one_in(3)) args.push_back("--peers=twins");
   if (choice.one_in(6)) args.push_back("--print");
   if (choice.one_in(4)) {

@@ -8,6 +8,7 @@
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
 #include "input/proto_text.h"
+#include "layout/sizes.h"
 #include "lower/lower.h"
 #include "ops/op_table.h"
 #include "prefetch/prefetch.h"
@@ -235,10 +236,24 @@ bool diff_modules(const Bench& bench, const std::string& input, Random& choice) 
   return true;
 }
 
+namespace {
+
+/// A proto has every element of a constant, which a text may say with one number.
+bool has_large_constants(const Module& module) {
+  constexpr Bytes kLarge{64 << 20};
+  Bytes all{};
+  for (const Instruction& instruction : module.instructions)
+    if (instruction.literal && instruction.shape->is_array()) all += dense_bytes(instruction.shape);
+  return all > kLarge;
+}
+
+}  // namespace
+
 bool proto_of_module(const Bench&, const std::string& input, Random&) {
   const auto modules = read_right(input);
   if (!modules) return false;
   for (const Module& module : *modules) {
+    if (has_large_constants(module)) return false;
     const Result<std::string> proto = proto_of(module);
     if (!proto) return told(proto.error()), false;
     const Result<std::string> text = text_of_proto(*proto, "input.pb");

@@ -74,11 +74,21 @@ std::string excerpt(std::string_view line, int64_t column) {
   return fmt::format("  {}\n  {}^\n", shown, pad);
 }
 
+/// Lines and columns say nothing of an artifact: it begins as bytecode does, or with a small number of 32
+/// bits.
+bool is_binary(std::string_view content) {
+  return content.starts_with("ML\xEFR") ||
+         (content.size() >= 4 && content.substr(2, 2) == std::string_view("\0\0", 2));
+}
+
 }  // namespace
 
 std::string render(const Diagnostic& diagnostic) {
   std::string out;
-  if (diagnostic.source) {
+  if (diagnostic.source && is_binary(diagnostic.source->text())) {
+    out = fmt::format("{}: {}: {} at byte {}\n", diagnostic.source->name(),
+                      severity_word(diagnostic.severity), diagnostic.message, diagnostic.offset);
+  } else if (diagnostic.source) {
     const LineColumn at = diagnostic.source->locate(diagnostic.offset);
     out = fmt::format("{}:{}:{}: {}: {}\n", diagnostic.source->name(), at.line, at.column,
                       severity_word(diagnostic.severity), diagnostic.message);

@@ -16,6 +16,7 @@
 #include "base/source.h"
 #include "base/stop.h"
 #include "dist/ranks.h"
+#include "stablehlo/options.h"
 
 namespace hlosim {
 
@@ -27,11 +28,13 @@ struct Streams {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  Ranks& ranks;               // this process among those that were started together
-  SourcePtr& standard_input;  // what `in` held, once it was read: `-` may be named twice
-  Verbosity& verbosity;       // how much is said, and how
-  Limits& limits;             // what the command may take
-  Stop& stop;                 // whether it is to end
+  Ranks& ranks;                     // this process among those that were started together
+  SourcePtr& standard_input;        // what `in` held, once it was read: `-` may be named twice
+  Verbosity& verbosity;             // how much is said, and how
+  Limits& limits;                   // what the command may take
+  Stop& stop;                       // whether it is to end
+  stablehlo::ConvertOptions& mlir;  // what StableHLO programs are read with
+  bool& partial;                    // modules are read as far as they are there
 };
 
 struct Command {
@@ -53,6 +56,7 @@ std::function<int()> declare_print(CommandLine& line, Streams streams);
 std::function<int()> declare_ops(CommandLine& line, Streams streams);
 std::function<int()> declare_layout(CommandLine& line, Streams streams);
 std::function<int()> declare_explain(CommandLine& line, Streams streams);
+std::function<int()> declare_kernel(CommandLine& line, Streams streams);
 std::function<int()> declare_systolic(CommandLine& line, Streams streams);
 std::function<int()> declare_devices(CommandLine& line, Streams streams);
 std::function<int()> declare_buffers(CommandLine& line, Streams streams);

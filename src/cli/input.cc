@@ -11,7 +11,9 @@
 #include "hlo/verifier.h"
 #include "input/hlo_file.h"
 #include "input/load_modules.h"
+#include "input/partial_text.h"
 #include "ops/op_table.h"
+#include "stablehlo/read_stablehlo.h"
 
 namespace hlosim {
 
@@ -57,8 +59,18 @@ ModuleInput read_module_input(const std::string& path, bool parse_only, Streams 
     return input;
   }
   DiagnosticList diagnostics;
-  input.modules = parse_only ? read_modules(*source, op_table(), diagnostics, streams.limits)
-                             : load_modules(*source, op_table(), diagnostics, streams.limits);
+  SourcePtr whole = *source;
+  const bool is_mlir = stablehlo::holds_mlir(whole->text());
+  if (streams.partial && !is_mlir) {
+    PartialText completed = complete(whole, op_table(), streams.limits);
+    for (Diagnostic& note : completed.missing) diagnostics.add(std::move(note));
+    whole = completed.source;
+  }
+  const bool parse_mlir = parse_only && is_mlir;
+  if (parse_mlir) stablehlo::parse_only(whole, diagnostics);
+  input.modules = parse_mlir   ? std::vector<Module>()
+                  : parse_only ? read_modules(whole, op_table(), diagnostics, streams.limits)
+                               : load_modules(whole, op_table(), diagnostics, streams.limits, streams.mlir);
   size_t instructions = 0;
   for (const Module& module : input.modules) instructions += module.instructions.size();
   reading.add(fmt::format(": {} bytes, {} module{}, {} instructions", (*source)->text().size(),

@@ -38,6 +38,9 @@ constexpr std::string_view kCost[] = {"hlosim cost module.hlo"};
 constexpr std::string_view kPrint[] = {"hlosim print module.hlo --no-metadata",
                                        "hlosim print module.hlo --format=pb -o module.hlo.pb"};
 constexpr std::string_view kLayout[] = {"hlosim layout 'bf16[256,256]{1,0:T(8,128)(2,1)}' --index=9,130"};
+constexpr std::string_view kKernel[] = {
+    "hlosim kernel flash_attention --q='bf16[2,8192,16,128]' --k='bf16[2,8192,4,128]' "
+    "--v='bf16[2,8192,4,128]' --causal --device=v6e"};
 constexpr std::string_view kSystolic[] = {"hlosim systolic --dataflow=ws --array=128x128 1024 1024 1024"};
 constexpr std::string_view kDevices[] = {"hlosim devices", "hlosim devices v5e --format=yaml"};
 constexpr std::string_view kSweep[] = {"hlosim sweep experiment.yaml -o table.csv --format=csv"};
@@ -65,6 +68,7 @@ constexpr struct {
     {"cost", kCost},
     {"print", kPrint},
     {"layout", kLayout},
+    {"kernel", kKernel},
     {"systolic", kSystolic},
     {"devices", kDevices},
     {"ops", kOps},

@@ -48,6 +48,8 @@ constexpr Command kCommands[] = {
     {"cost", "Count flops and bytes as XLA's HloCostAnalysis does.", declare_cost},
     {"print", "Read modules and print them as HLO text.", declare_print},
     {"layout", "Sizes, padding and offsets of arrays in tiled layouts.", declare_layout, false, false},
+    {"kernel", "Cost of a Pallas kernel by its blocks: flash attention, loss of a linear layer.",
+     declare_kernel, false, false},
     {"systolic", "Cycles of a matrix product on a systolic array of any size.", declare_systolic, false,
      false},
     {"devices", "List the devices, or show one with the source of every number.", declare_devices, false,
@@ -153,7 +155,8 @@ void tell_versions(const Command& command, Streams streams) {
 int run_command(const Command& command, std::span<const std::string> given, Streams streams) {
   CommandLine declared(std::string(command.summary), fmt::format("hlosim {}", command.name));
   CommandLine first;
-  declare_options(command, first, streams);
+  // Both hold what their options are written to.
+  const std::function<int()> unused = declare_options(command, first, streams);
   const std::function<int()> action = declare_options(command, declared, streams);
   if (const std::span<const std::string_view> examples = examples_of(command.name); !examples.empty())
     declared.footer(fmt::format("\nExamples:\n  {}", fmt::join(examples, "\n  ")));
@@ -174,7 +177,9 @@ int run_command(const Command& command, std::span<const std::string> given, Stre
   tell_versions(command, streams);
   const std::optional<Option> print_config = declared.find("--print-config");
   if (print_config && print_config->count() > 0) return print_run_config(command, declared, *line, streams);
-  if (!read_limits(declared, streams)) return kExitInput;
+  if (!read_limits(declared, streams) || !read_dimensions(declared, streams)) return kExitInput;
+  const std::optional<Option> is_partial = declared.find("--partial");
+  streams.partial = is_partial && is_partial->count() > 0;
   const Watch watch(streams, command.name != "run");
   const Step step("all of it", streams);
   const int code = action();
@@ -250,7 +255,9 @@ int run(std::span<const std::string> given, std::istream& in, std::ostream& out,
   Verbosity verbosity;
   Limits limits;
   Stop stop;
-  const Streams streams{in, out, err, ranks, standard_input, verbosity, limits, stop};
+  bool partial = false;
+  stablehlo::ConvertOptions mlir;
+  const Streams streams{in, out, err, ranks, standard_input, verbosity, limits, stop, mlir, partial};
   const std::vector<std::string> line = with_command_first(given);
   const std::span<const std::string> args = line;
   const CommandMatch match = find_command(kCommands, args);

@@ -236,11 +236,17 @@ int print_run_config(const Command& command, const CommandLine& declared, const 
   }
   const std::string device_name = text_of(declared, "--device");
   if (!device_name.empty()) {
-    const std::vector<std::string> overrides = declared.option("--set").values();
-    const std::optional<Device> device = read_device(device_name, overrides, streams);
+    const DeviceChoices choices = {declared.option("--set").values(),
+                                   declared.option("--xla-flags").values()};
+    const std::optional<Device> device = read_device(device_name, choices, streams);
     if (!device) return kExitInput;
+    const auto with = [](std::string_view option, const std::vector<std::string>& values) {
+      return values.empty()
+                 ? ""
+                 : fmt::format(", with {} {}", option, printable(fmt::format("{}", fmt::join(values, ", "))));
+    };
     print("---\n# The device: {}, from {}{}{}; fingerprint {}\n", shown(device_name), device->file,
-          overrides.empty() ? "" : ", with --set ", fmt::join(overrides, ", "), device->fingerprint());
+          with("--xla-flags", choices.xla_flags), with("--set", choices.overrides), device->fingerprint());
     out += to_yaml(*device);
   }
   return write_output("-", out, streams) ? kExitSuccess : kExitInput;

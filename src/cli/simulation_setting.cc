@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "cli/command_line.h"
-#include "cli/device_input.h"
 #include "cli/input.h"
 #include "cli/module_files.h"
 #include "cli/verbosity.h"
@@ -43,9 +42,7 @@ void declare_simulation(CommandLine& line, SimulationOptions& options) {
       .required();
   line.add_option("--device", options.device,
                   "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
-  line.add_option("--set", options.overrides,
-                  "path=value: another value for a key of the device; may be repeated")
-      .one_value_each();
+  declare_device_choices(line, options.choices);
   line.add_option("--topology", options.topology,
                   "Slice of chips, as in 2x2x1; 4x4x8_twisted, 4x4_mesh, 3x5_torus: whatever the rule says");
   line.add_option("--devices", options.devices, "Number of devices of all slices").from(1);
@@ -128,7 +125,7 @@ std::optional<SimulationSetting> read_simulation(const SimulationOptions& option
   setting.custom_calls = read_custom_calls(options.custom_call_costs, streams);
   if (!setting.custom_calls) return std::nullopt;
   simulate.custom_calls = setting.custom_calls.get();
-  std::optional<Device> device = read_device(options.device, options.overrides, streams);
+  std::optional<Device> device = read_device(options.device, options.choices, streams);
   if (!device) return std::nullopt;
   setting.device = std::move(*device);
   return setting;

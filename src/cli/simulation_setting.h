@@ -12,6 +12,7 @@
 
 #include "base/pattern.h"
 #include "cli/commands.h"
+#include "cli/device_input.h"
 #include "estimate/estimate.h"
 #include "model/custom_call_costs.h"
 #include "model/device.h"
@@ -23,7 +24,7 @@ namespace hlosim {
 struct SimulationOptions {
   std::vector<std::string> files;
   std::string device;
-  std::vector<std::string> overrides;
+  DeviceChoices choices;
   std::string topology;
   std::optional<int64_t> devices;
   int64_t slices = 1;
@@ -33,7 +34,8 @@ struct SimulationOptions {
   bool no_lower = false;
 };
 
-/// FILE, --device, --set, --topology, --devices, --slices, --module, --while-trip-count, --no-lower,
+/// FILE, --device, --set, --xla-flags, --topology, --devices, --slices, --module, --while-trip-count,
+/// --no-lower,
 /// --custom-call-costs.
 void declare_simulation(CommandLine& line, SimulationOptions& options);
 

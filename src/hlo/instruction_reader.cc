@@ -8,21 +8,10 @@
 #include "hlo/legacy.h"
 #include "hlo/literal_reader.h"
 #include "hlo/module_reader.h"
+#include "hlo/reserved_words.h"
 
 namespace hlosim {
 namespace {
-
-/// Words that cannot be a bare name.
-bool is_reserved(std::string_view word) {
-  static constexpr std::string_view kKeywords[] = {
-      "true",        "false",      "inf",           "nan",       "HloModule",
-      "ENTRY",       "ROOT",       "FileLocations", "FileNames", "FunctionNames",
-      "StackFrames", "maximal",    "replicated",    "manual",    "last_tile_dim_replicate",
-      "shard_as",    "shard_like", "unknown",       "unreduced", "token",
-      "opaque"};
-  if (parse_element_type(word) != ElementType::kInvalid) return true;
-  return std::find(std::begin(kKeywords), std::end(kKeywords), word) != std::end(kKeywords);
-}
 
 /// Cheap test that rules out nearly every name: all reserved words start with one of these.
 bool may_be_reserved(std::string_view word) {
@@ -34,9 +23,9 @@ bool may_be_reserved(std::string_view word) {
     case 'u':
     case 'b':
     case 'c':
-      return word.size() <= 13 && is_reserved(word);
+      return word.size() <= 13 && is_reserved_word(word);
     default:
-      return is_reserved(word);
+      return is_reserved_word(word);
   }
 }
 

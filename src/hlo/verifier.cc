@@ -8,6 +8,7 @@
 
 #include "base/saturating.h"
 #include "base/text.h"
+#include "hlo/graph.h"
 #include "hlo/replica_groups.h"
 #include "hlo/sharding.h"
 #include "layout/shape_text.h"
@@ -26,7 +27,7 @@ class Verifier {
         position_(module.instructions.size(), -1) {}
 
   void run() {
-    if (!device_counts()) return;
+    if (!device_counts() || !nesting()) return;
     header();
     for (size_t c = 0; c < module_.computations.size() && !diagnostics_.full(); ++c)
       computation(ComputationId{static_cast<int32_t>(c)});
@@ -66,6 +67,23 @@ class Verifier {
     report(offset, fmt::format("{} {} devices, more than {}", what, devices, limits_.devices),
            "--max-devices=N takes programs for up to N");
     return false;
+  }
+
+  /// False: computations call each other so deeply that what follows them by its own calls would run out of
+  /// stack.
+  bool nesting() {
+    IdMap<ComputationId, int32_t> levels(module_.computations.size(), 1);
+    for (const ComputationId id : callees_first(module_))
+      for (const InstructionId at : module_[id].instructions) {
+        int32_t inner = 0;
+        for_each_called(module_[at], [&](ComputationId called) { inner = std::max(inner, levels[called]); });
+        levels[id] = std::max(levels[id], inner + 1);
+        if (levels[id] <= kMostNested) continue;
+        error(module_[at].opcode_offset, "{} computations deep in each other, more than {}", levels[id],
+              kMostNested);
+        return false;
+      }
+    return true;
   }
 
   void header() {

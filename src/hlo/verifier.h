@@ -10,6 +10,10 @@
 
 namespace hlosim {
 
+/// Computations that call each other, from the entry to the innermost: no option raises it. XLA follows them
+/// by calls of its own functions as well.
+inline constexpr int32_t kMostNested = 1000;
+
 /// Adds every fault of `module` to `diagnostics`; true when there is none. A program for more devices, or
 /// with arrays of more dimensions, than `limits` allow is one.
 bool verify(Module& module, const OpTable& table, DiagnosticList& diagnostics, const Limits& limits = {});

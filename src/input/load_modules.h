@@ -11,12 +11,14 @@
 #include "base/source.h"
 #include "hlo/module.h"
 #include "hlo/op_def.h"
+#include "stablehlo/options.h"
 
 namespace hlosim {
 
-/// Reads the modules of a text, verifies them and checks the rules across their instructions
-/// (modules/module_rules.h). All of them are verified only where `findings` gets no errors.
+/// Reads the modules of a text, HLO's or MLIR's (docs/stablehlo.md), told by its content; verifies them and
+/// checks the rules across their instructions (modules/module_rules.h). All of them are verified only where
+/// `findings` gets no errors.
 std::vector<Module> load_modules(const SourcePtr& source, const OpTable& table, DiagnosticList& findings,
-                                 const Limits& limits = {});
+                                 const Limits& limits = {}, const stablehlo::ConvertOptions& options = {});
 
 }  // namespace hlosim

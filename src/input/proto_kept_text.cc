@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -61,13 +62,19 @@ bool KeptText::metadata(pb::OpMetadata& proto) {
 bool KeptText::frontend(pb::FrontendAttributes& proto) {
   if (!in_.eat('{')) return false;
   if (in_.eat('}')) return true;
+  std::map<std::string, std::string> entries;  // in the order of the keys, as maps are written
   do {
     const std::string key(in_.word());
     std::string_view value;
     if (!in_.eat('=')) return false;
     if (in_.peek() == '{' ? !in_.braces(value) : !in_.string(value)) return false;
-    (*proto.mutable_map())[key] = unquoted(value);
+    entries[key] = unquoted(value);
   } while (in_.eat(','));
+  for (const auto& [key, text] : entries) {
+    pb::FrontendAttribute& entry = *proto.add_map();
+    entry.set_key(key);
+    entry.set_value(text);
+  }
   return in_.eat('}');
 }
 

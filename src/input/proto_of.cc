@@ -60,12 +60,18 @@ class ProtoWriter {
     if (!module_.stack_frames.empty() && !stack_frames(*proto.mutable_stack_frame_index()))
       problem("the stack frames");
     for (const ComputationId id : callees_first(module_)) computation(id, *proto.add_computations());
-    if (module_.is_scheduled())
-      for (const ComputationId id : callees_first(module_)) {
-        pb::InstructionSequence& sequence = (*proto.mutable_schedule()->mutable_sequences())[number(id)];
+    if (module_.is_scheduled()) {
+      std::vector<ComputationId> by_number = callees_first(module_);
+      std::sort(by_number.begin(), by_number.end(),
+                [](ComputationId a, ComputationId b) { return a.index < b.index; });
+      for (const ComputationId id : by_number) {
+        pb::ScheduledComputation& scheduled = *proto.mutable_schedule()->add_sequences();
+        scheduled.set_key(number(id));
+        pb::InstructionSequence& sequence = *scheduled.mutable_value();
         for (const InstructionId instruction : module_[id].instructions)
           sequence.add_instruction_ids(number(instruction));
       }
+    }
   }
 
  private:

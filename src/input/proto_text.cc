@@ -46,7 +46,10 @@ Place follow(const Message& top, std::string_view path) {
 
 class TextWriter {
  public:
-  explicit TextWriter(const pb::Module& module) : module_(module), values_(scratch_) {}
+  explicit TextWriter(const pb::Module& module) : module_(module), values_(scratch_) {
+    for (const auto& scheduled : module_.schedule().sequences())
+      sequences_[scheduled.key()] = &scheduled.value();  // of equal keys the last
+  }
 
   std::string write() {
     for (const pb::Computation& computation : module_.computations()) {
@@ -69,8 +72,8 @@ class TextWriter {
   }
   void check_keys(const pb::FrontendAttributes& attributes) {
     for (const auto& entry : attributes.map())
-      if (!is_hlo_name(entry.first))
-        problem(fmt::format("the key '{}' of frontend_attributes", shown(entry.first)));
+      if (!is_hlo_name(entry.key()))
+        problem(fmt::format("the key '{}' of frontend_attributes", shown(entry.key())));
   }
   void key(AttrKey name) {
     out_ += ", ";
@@ -127,12 +130,12 @@ class TextWriter {
 
   std::vector<const pb::Instruction*> order_of(const pb::Computation& computation) {
     std::vector<const pb::Instruction*> order;
-    const auto sequence = module_.schedule().sequences().find(computation.id());
-    if (sequence == module_.schedule().sequences().end()) {
+    const auto sequence = sequences_.find(computation.id());
+    if (sequence == sequences_.end()) {
       for (const pb::Instruction& instruction : computation.instructions()) order.push_back(&instruction);
       return order;
     }
-    for (const int64_t id : sequence->second.instruction_ids()) {
+    for (const int64_t id : sequence->second->instruction_ids()) {
       const pb::Instruction* instruction = find(id);
       if (!instruction) return problem(fmt::format("instruction {} of the schedule", id)), order;
       order.push_back(instruction);
@@ -544,6 +547,7 @@ class TextWriter {
   ProtoValues values_;
   std::string out_, problem_;
   std::set<int> seen_;
+  std::unordered_map<int64_t, const pb::InstructionSequence*> sequences_;
   std::unordered_map<int64_t, std::string> computation_names_;
   std::unordered_map<int64_t, const pb::Instruction*> by_id_;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <vector>
 
 #include "hlo/cursor.h"
@@ -288,8 +289,8 @@ std::string sharding_text(const pb::OpSharding& sharding) {
 }
 
 std::string frontend_text(const pb::FrontendAttributes& attributes) {
-  std::vector<std::pair<std::string, std::string>> sorted(attributes.map().begin(), attributes.map().end());
-  std::sort(sorted.begin(), sorted.end());
+  std::map<std::string, std::string> sorted;
+  for (const auto& entry : attributes.map()) sorted[entry.key()] = entry.value();  // of equal keys the last
   std::string out = "{";
   for (const auto& [key, value] : sorted)
     out += fmt::format("{}{}={}", out.size() > 1 ? "," : "", key, config_text(value));

@@ -14,6 +14,24 @@ class Inliner {
   Inliner(ModuleEditor& editor, const OpTable& table)
       : editor_(editor), module_(editor.module()), table_(table), callers_(caller_counts(module_)) {}
 
+  /// Opens the calls of the entry and of what still runs as control flow after that: what calls are replaced
+  /// by may hold loops of its own, and computations that nobody calls any more needn't be opened.
+  void run() {
+    IdMap<ComputationId, uint8_t> seen(module_.computations.size());
+    std::vector<ComputationId> found{module_.entry};
+    seen[module_.entry] = true;
+    for (size_t i = 0; i < found.size(); ++i) {
+      run(found[i]);
+      for (const InstructionId id : module_[found[i]].instructions)
+        if (table_[module_[id].opcode].has(kCallsInline))
+          for_each_called(module_[id], [&](ComputationId called) {
+            if (!seen[called]) found.push_back(called);
+            seen[called] = true;
+          });
+    }
+  }
+
+ private:
   void run(ComputationId id) {
     computation_ = id;
     const std::vector<InstructionId> order = module_[id].instructions;
@@ -36,7 +54,6 @@ class Inliner {
     computation.instructions = std::move(result_);
   }
 
- private:
   std::vector<InstructionId> mapped(InstructionId id,
                                     const std::map<InstructionId, InstructionId>& now) const {
     std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
@@ -74,28 +91,57 @@ class Inliner {
     return found;
   }
 
-  /// Puts what the call computes into the list; returns its result.
-  InstructionId open(const Instruction caller) {
+  static ComputationId called_by(const Instruction& caller) {
     ComputationId called;
     for_each_called(caller, [&](ComputationId id) { called = id; });
+    return called;
+  }
+
+  /// A call that is being opened: how far it is, what its instructions are by now, and which instruction of
+  /// the frame around it waits for the result.
+  struct Frame {
+    ComputationId called;
+    InstructionId waiting;
+    std::vector<InstructionId> arguments;
+    size_t next = 0;
     std::map<InstructionId, InstructionId> now;
-    const std::vector<InstructionId> body = module_[called].instructions;
-    for (const InstructionId id : body) {
-      const Instruction original = module_[id];
-      if (original.parameter_number >= 0) {
-        now[id] = caller.operands[static_cast<size_t>(original.parameter_number)];
+  };
+
+  /// Puts what the call computes into the list; returns its result. Calls may stand in calls to any depth.
+  InstructionId open(const Instruction& caller) {
+    std::vector<Frame> stack;
+    stack.push_back({called_by(caller), {}, {caller.operands.begin(), caller.operands.end()}, 0, {}});
+    for (;;) {
+      Frame& frame = stack.back();
+      if (frame.next < module_[frame.called].instructions.size()) {
+        open_next(stack);
         continue;
       }
-      const InstructionId copy = editor_.add(computation_, original.opcode, base_name(original.name),
-                                             original.shape, mapped(id, now), original.attrs);
-      module_.instructions[copy].literal = original.literal;
-      editor_.place_like(copy, original);
-      if (opens(copy))
-        now[id] = open(module_[copy]);
-      else
-        result_.push_back(copy), now[id] = copy;
+      const InstructionId result = frame.now.at(module_[frame.called].root), waiting = frame.waiting;
+      stack.pop_back();
+      if (stack.empty()) return result;
+      stack.back().now[waiting] = result;
     }
-    return now.at(module_[called].root);
+  }
+
+  /// The next instruction of the innermost call: it goes to the list, or is a call to be opened first.
+  void open_next(std::vector<Frame>& stack) {
+    Frame& frame = stack.back();
+    const InstructionId id = module_[frame.called].instructions[frame.next++];
+    const Instruction original = module_[id];
+    if (original.parameter_number >= 0) {
+      frame.now[id] = frame.arguments[static_cast<size_t>(original.parameter_number)];
+      return;
+    }
+    if (opens(id)) {
+      stack.push_back({called_by(original), id, mapped(id, frame.now), 0, {}});
+      return;
+    }
+    const InstructionId copy = editor_.add(computation_, original.opcode, base_name(original.name),
+                                           original.shape, mapped(id, frame.now), original.attrs);
+    module_.instructions[copy].literal = original.literal;
+    editor_.place_like(copy, original);
+    result_.push_back(copy), frame.now[id] = copy;
   }
 
   /// "add" of "add.12".
@@ -142,10 +188,6 @@ void spell_out_layouts(ModuleEditor& editor, const OpTable&) {
   }
 }
 
-void inline_calls(ModuleEditor& editor, const OpTable& table) {
-  Inliner inliner(editor, table);
-  // What a call is replaced by may hold loops of its own.
-  for (const FlowComputation& flow : flow_computations(editor.module(), table)) inliner.run(flow.id);
-}
+void inline_calls(ModuleEditor& editor, const OpTable& table) { Inliner(editor, table).run(); }
 
 }  // namespace hlosim

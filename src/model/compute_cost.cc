@@ -75,6 +75,18 @@ double vector_registers(const VpuConfig& vpu, ShapeRef array) {
   return std::ceil(elements * bits / 32 / whole);
 }
 
+namespace {
+
+/// Registers that the array's elements would fill with a lane each, by those that they do fill.
+double in_full_lanes(const VpuConfig& vpu, ShapeRef array) {
+  const bool packed = bit_width(array->element_type) < 32 &&
+                      std::find(vpu.native_types.begin(), vpu.native_types.end(), array->element_type) !=
+                          vpu.native_types.end();
+  return packed ? 32.0 / bit_width(array->element_type) : 1;
+}
+
+}  // namespace
+
 VectorSlots vector_slots(const VpuConfig& vpu, const VectorWork& work) {
   VectorSlots slots;
   if (!work.shape) return slots;
@@ -82,7 +94,9 @@ VectorSlots vector_slots(const VpuConfig& vpu, const VectorWork& work) {
     slots.scalar = work.per_element;
     return slots;
   }
-  const double registers = vector_registers(vpu, work.shape) * work.per_element;
+  // The cross-lane units take 1024 elements as long whatever their width.
+  const double elements = work.op == VectorOp::kTranspose ? in_full_lanes(vpu, work.shape) : 1;
+  const double registers = vector_registers(vpu, work.shape) * work.per_element * elements;
   const VectorOpCost& cost = op_cost(vpu, work.op);
   slots.alu = registers * cost.alu;
   slots.eup = registers * cost.eup;

@@ -112,6 +112,8 @@ const VectorOpCost& op_cost(const VpuConfig& vpu, VectorOp op) {
       return vpu.ops.cross_lane;
     case VectorOp::kCrossSublane:
       return vpu.ops.cross_sublane;
+    case VectorOp::kTranspose:
+      return vpu.ops.transpose;
   }
   HLOSIM_CHECK(false, "vector operation class {}", static_cast<int>(op));
 }

@@ -130,15 +130,16 @@ struct VectorOpCost {
 
 /// One cost per VectorOp (ops/work.h).
 struct VectorOpCosts {
-  VectorOpCost simple, divide, transcendental, expensive, cross_lane, cross_sublane;
+  VectorOpCost simple, divide, transcendental, expensive, cross_lane, cross_sublane, transpose;
 
   static void fields(auto& self, auto&& field) {
     field("simple", self.simple, "add, multiply, compare, select, logic, 32-bit conversions");
     field("divide", self.divide, "float divide, remainder");
     field("transcendental", self.transcendental, "exponential, logarithm, tanh, square roots");
     field("expensive", self.expensive, "power, sine and cosine, integer divide, erf, other long polynomials");
-    field("cross_lane", self.cross_lane, "moves between lanes: lane reductions, transposes, lane gathers");
+    field("cross_lane", self.cross_lane, "moves between lanes: lane reductions, lane gathers");
     field("cross_sublane", self.cross_sublane, "moves between sublanes");
+    field("transpose", self.transpose, "changes of the minor dimension, per 1024 elements of any width");
   }
 };
 
@@ -235,6 +236,7 @@ struct MemorySpace {
 /// VMEM as XLA's fusions use it.
 struct VmemConfig {
   Bytes scoped_limit{}, internal_scratch{}, transaction{};
+  double tile_move = 0;
 
   static void fields(auto& self, auto&& field) {
     field("scoped_limit", self.scoped_limit,
@@ -244,6 +246,9 @@ struct VmemConfig {
     field("transaction", self.transaction,
           "smallest window that a pipelined operand occupies; 0: no windows, everything overlaps",
           Range{0, 1e15});
+    field("tile_move", self.tile_move,
+          "cycles of a core to bring one tile, or the part of it that stays together, from one place in VMEM "
+          "to another");
   }
 };
 
@@ -252,6 +257,7 @@ struct DmaConfig {
   BytesPerSecond bandwidth{};
   Picoseconds read_latency{}, write_latency{};
   Bytes granule{}, full_rate_run{};
+  Picoseconds short_run{}, short_run_row{};
   int64_t outstanding = 0;
   Cycles issue{};
 
@@ -261,6 +267,10 @@ struct DmaConfig {
     field("write_latency", self.write_latency, "VMEM -> HBM, from start to completion of the first bytes");
     field("granule", self.granule, "bytes moved at least; sizes round up to it");
     field("full_rate_run", self.full_rate_run, "contiguous run from which on the full rate is reached");
+    field("short_run", self.short_run,
+          "of the device: one contiguous run in HBM that is shorter than a register");
+    field("short_run_row", self.short_run_row,
+          "of the device: further time per group of runs at one distance");
     field("outstanding", self.outstanding, "transfers in flight per core");
     field("issue", self.issue, "scalar-unit cycles to start one transfer");
   }
@@ -321,11 +331,12 @@ struct HostConfig {
 };
 
 struct OverheadConfig {
-  Picoseconds instruction{}, smallest_fusion{}, loop_iteration{};
+  Picoseconds instruction{}, smallest_fusion{}, smallest_write{}, loop_iteration{};
 
   static void fields(auto& self, auto&& field) {
     field("instruction", self.instruction, "start of one top-level instruction, never hidden");
-    field("smallest_fusion", self.smallest_fusion, "least time of an instruction that reads or writes HBM");
+    field("smallest_fusion", self.smallest_fusion, "least time of an instruction that reads HBM");
+    field("smallest_write", self.smallest_write, "least time of an instruction that only writes HBM");
     field("loop_iteration", self.loop_iteration,
           "condition, jump and carried scalars of one while iteration");
   }

@@ -24,6 +24,9 @@ ComputeSummary& ComputeSummary::operator+=(const ComputeSummary& other) {
   has_matmul |= other.has_matmul, has_vector |= other.has_vector;
   emulated |= other.emulated, unmodelled |= other.unmodelled;
   scattered_accesses = saturating_add(scattered_accesses, other.scattered_accesses);
+  moved_tiles += other.moved_tiles, regrouped_tiles += other.regrouped_tiles;
+  regroups |= other.regroups;
+  hbm_reads += other.hbm_reads, hbm_writes += other.hbm_writes;
   if (other.dominant_slots > dominant_slots) dominant_slots = other.dominant_slots, dominant = other.dominant;
   return *this;
 }
@@ -35,7 +38,9 @@ int64_t saturated(double count) {
 }
 
 /// Moves only: neither arithmetic of XLA's counting nor a reason to convert to 32 bits.
-bool is_arithmetic(VectorOp op) { return op != VectorOp::kCrossLane && op != VectorOp::kCrossSublane; }
+bool is_arithmetic(VectorOp op) {
+  return op != VectorOp::kCrossLane && op != VectorOp::kCrossSublane && op != VectorOp::kTranspose;
+}
 
 void add_matmul(ComputeSummary& sum, const MatmulWork& work, const DeviceConfig& device,
                 AssumptionList& assumptions) {
@@ -85,16 +90,22 @@ void add_vector(ComputeSummary& sum, const VectorWork& work, const DeviceConfig&
   if (transcendental) sum.transcendentals = saturating_add(sum.transcendentals, operations);
 }
 
-PartAccess part_of(ShapeRef part, ShapeRef whole) {
+/// `accesses`: how many transfers fetch it, 0 for one that streams.
+PartAccess part_of(ShapeRef part, ShapeRef whole, int64_t accesses, const DeviceConfig& device) {
   const Bytes bytes = array_size(part), all = array_size(whole);
-  if (part == whole || bytes >= all) return {true, all, dense_bytes(whole)};
-  return {false, bytes, dense_bytes(part)};
+  if (part == whole || bytes >= all) return {true, all, dense_bytes(whole), {}, accesses};
+  const ShortRuns runs = accesses > 1 ? ShortRuns{} : short_runs(part, whole, device);
+  return {false, bytes, dense_bytes(part), runs, accesses};
 }
+
+PartAccess whole_access() { return {.whole = true}; }
 
 void merge(PartAccess& into, const PartAccess& more) {
   into.whole |= more.whole;
   add_bytes(into.padded, more.padded);
   add_bytes(into.logical, more.logical);
+  into.runs += more.runs;
+  into.accesses = saturating_add(into.accesses, more.accesses);
 }
 
 int64_t leaves_before(ShapeRef tuple, int64_t element) {
@@ -124,7 +135,8 @@ class BodyWalk {
         origins_(module.instructions.size()),
         in_place_(module.instructions.size()),
         computed_(module.instructions.size()),
-        converted_(module.instructions.size()) {}
+        converted_(module.instructions.size()),
+        slots_(module.instructions.size()) {}
 
   FusionSummary walk(ComputationId id) {
     FusionSummary summary;
@@ -180,6 +192,7 @@ class BodyWalk {
   void visit_fusion(InstructionId id, const Instruction& instruction, FusionSummary& summary) {
     const FusionSummary& inner = done_[called_of(instruction)];
     summary.compute += from_outside(inner.compute, instruction);
+    slots_[id] = inner.compute.slots;
     if (inner.forwarded >= 0) {
       origins_[id] = origins_[instruction.operands[static_cast<size_t>(inner.forwarded)]];
       return;
@@ -202,11 +215,15 @@ class BodyWalk {
   ComputeSummary from_outside(ComputeSummary compute, const Instruction& fusion) const {
     for (ProductOperand* operand : {&compute.matmul.lhs, &compute.matmul.rhs}) {
       std::vector<ProductSource> sources;
-      for (const ProductSource& source : operand->sources)
-        add_sources(fusion.operands[static_cast<size_t>(source.parameter)], source.leaf, sources);
+      for (const ProductSource& source : operand->sources) {
+        const InstructionId outside = fusion.operands[static_cast<size_t>(source.parameter)];
+        add_sources(outside, source.leaf, sources);
+        operand->producers += producers_of(outside);
+      }
       operand->sources = std::move(sources);
       if (operand->parameter < 0) continue;
       const InstructionId outside = fusion.operands[static_cast<size_t>(operand->parameter)];
+      operand->producers += producers_of(outside);
       if (origins_[outside].parameter < 0) add_sources(outside, operand->leaf, operand->sources);
       operand->parameter = origins_[outside].parameter;
       operand->leaf += origins_[outside].leaf;
@@ -233,6 +250,22 @@ class BodyWalk {
     }
   }
 
+  /// The vector work of `value` and of all that it is computed from inside this body.
+  VectorSlots producers_of(InstructionId value) const {
+    VectorSlots sum;
+    std::vector<InstructionId> open = {value};
+    std::unordered_set<int32_t> seen;
+    while (!open.empty()) {
+      const InstructionId at = open.back();
+      open.pop_back();
+      if (origins_[at].parameter >= 0 || !seen.insert(at.index).second) continue;
+      sum += slots_[at];
+      const std::span<const InstructionId> operands = module_[at].operands;
+      open.insert(open.end(), operands.begin(), operands.end());
+    }
+    return sum;
+  }
+
   void visit_work(InstructionId id, const Instruction& instruction, FusionSummary& summary) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
     const Work work = work_of(op);
@@ -240,13 +273,14 @@ class BodyWalk {
     place(compute.matmul.lhs, instruction), place(compute.matmul.rhs, instruction);
     summary.compute += compute;
     computed_[id] = compute.has_vector;
+    slots_[id] = compute.slots;
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       const ShapeRef read = i < work.operand_read.size() ? work.operand_read[i] : nullptr;
       const Origin& origin = origins_[instruction.operands[i]];
-      if (compute.has_vector && read) convert(instruction.operands[i], read, summary);
+      if (compute.has_vector && read) slots_[id] += convert(instruction.operands[i], read, summary);
       if (!read || origin.parameter < 0) continue;
       add_read(summary.parameters[static_cast<size_t>(origin.parameter)], static_cast<size_t>(origin.leaf),
-               read, module_[instruction.operands[i]].shape);
+               read, module_[instruction.operands[i]].shape, i == 0 ? work.scattered_accesses : 0);
     }
     in_place_[id] = result_access(instruction, work);
   }
@@ -257,21 +291,28 @@ class BodyWalk {
     const InstructionId id = instruction.operands[static_cast<size_t>(operand.parameter)];
     operand.parameter = origins_[id].parameter;
     operand.leaf = origins_[id].leaf;
-    if (operand.parameter < 0) add_sources(id, 0, operand.sources);
+    if (operand.parameter < 0) {
+      add_sources(id, 0, operand.sources);
+      operand.producers = producers_of(id);
+    }
     if (computed_[origins_[id].parameter >= 0 ? id : origins_[id].value]) operand.convert = 0;
   }
 
   /// Values that no vector operation computed are converted once, where the first one takes them up.
-  void convert(InstructionId operand, ShapeRef read, FusionSummary& summary) {
+  VectorSlots convert(InstructionId operand, ShapeRef read, FusionSummary& summary) {
     const InstructionId value = origins_[operand].parameter >= 0 ? operand : origins_[operand].value;
-    if (computed_[value] || converted_[value]) return;
+    if (computed_[value] || converted_[value]) return {};
     converted_[value] = true;
-    summary.compute.slots += conversion_work(device_.vpu, read);
+    const VectorSlots slots = conversion_work(device_.vpu, read);
+    summary.compute.slots += slots;
+    return slots;
   }
 
-  static void add_read(std::vector<PartAccess>& leaves, size_t first, ShapeRef read, ShapeRef operand) {
+  void add_read(std::vector<PartAccess>& leaves, size_t first, ShapeRef read, ShapeRef operand,
+                int64_t accesses) const {
     if (!operand->is_tuple()) {
-      if (operand->is_array() && first < leaves.size()) merge(leaves[first], part_of(read, operand));
+      if (operand->is_array() && first < leaves.size())
+        merge(leaves[first], part_of(read, operand, accesses, device_));
       return;
     }
     for (size_t k = 0; k < static_cast<size_t>(leaf_count(operand)) && first + k < leaves.size(); ++k)
@@ -283,8 +324,8 @@ class BodyWalk {
   PartAccess result_access(const Instruction& instruction, const Work& work) {
     if (!instruction.shape->is_array() || !work.result_written || work.result_written == instruction.shape ||
         !work.result_written->is_array())
-      return {true, {}, {}};
-    PartAccess written = part_of(work.result_written, instruction.shape);
+      return whole_access();
+    PartAccess written = part_of(work.result_written, instruction.shape, 0, device_);
     const std::vector<InPlacePair> pairs = in_place_pairs(module_, instruction);
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       const bool in_place = std::ranges::any_of(
@@ -295,11 +336,11 @@ class BodyWalk {
       const Origin& origin = origins_[instruction.operands[i]];
       if (origin.parameter >= 0) return written;
       PartAccess below = in_place_[origin.value];
-      if (below.whole || module_[origin.value].parameter_number >= 0) return {true, {}, {}};
+      if (below.whole || module_[origin.value].parameter_number >= 0) return whole_access();
       merge(below, written);
       return below;
     }
-    return {true, {}, {}};
+    return whole_access();
   }
 
   void add_results(InstructionId root, FusionSummary& summary) {
@@ -329,12 +370,11 @@ class BodyWalk {
     } else if (computed_[origin.value] && shape->is_array()) {
       summary.compute.slots += conversion_work(device_.vpu, shape);
     }
-    const PartAccess access = origin.parameter >= 0 ? PartAccess{true, {}, {}} : in_place_[origin.value];
+    const PartAccess access = origin.parameter >= 0 ? whole_access() : in_place_[origin.value];
     if (shape->is_array()) {
-      summary.results.push_back(access.whole || access.padded.count() == 0 ? PartAccess{true, {}, {}}
-                                                                           : access);
+      summary.results.push_back(access.whole || access.padded.count() == 0 ? whole_access() : access);
     } else {
-      summary.results.insert(summary.results.end(), static_cast<size_t>(leaf_count(shape)), {true, {}, {}});
+      summary.results.insert(summary.results.end(), static_cast<size_t>(leaf_count(shape)), whole_access());
     }
   }
 
@@ -352,6 +392,7 @@ class BodyWalk {
   IdMap<InstructionId, PartAccess> in_place_;
   IdMap<InstructionId, uint8_t> computed_;  // by vector operations, hence in 32 bits
   IdMap<InstructionId, uint8_t> converted_;
+  IdMap<InstructionId, VectorSlots> slots_;  // of each instruction, conversions of what it takes up included
 };
 
 }  // namespace
@@ -368,6 +409,9 @@ ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, Assu
   }
   for (const VectorWork& vector : work.vectors) add_vector(sum, vector, device);
   sum.scattered_accesses = work.scattered_accesses;
+  sum.moved_tiles = work.moved_tiles;
+  sum.regroups = work.regroups;
+  if (work.regroups) sum.regrouped_tiles = work.moved_tiles;
   if (!work.unmodelled.empty()) {
     sum.unmodelled = true;
     assumptions.add(fmt::format("{} is costed by its bytes alone", work.unmodelled));

@@ -17,6 +17,7 @@
 #include "model/compute_cost.h"
 #include "model/device.h"
 #include "model/instruction_cost.h"
+#include "model/strided_access.h"
 #include "ops/work.h"
 
 namespace hlosim {
@@ -25,6 +26,8 @@ namespace hlosim {
 struct PartAccess {
   bool whole = false;
   Bytes padded{}, logical{};
+  ShortRuns runs{};      // in memory, where the part cuts through tiles
+  int64_t accesses = 0;  // transfers of their own that it takes at data-dependent places
 };
 
 /// An array that comes into a fusion, or is an operand of an instruction.
@@ -39,6 +42,7 @@ struct ProductOperand {
   Bytes bytes{};                       // array size of what is read
   std::vector<ProductSource> sources;  // what is computed inside is computed from these
   double convert = 0;                  // ALU slots to bring all of it into a type that the arrays know, once
+  VectorSlots producers;               // of what computes all of it inside, once
 };
 
 /// The product of an instruction that takes longest.
@@ -61,6 +65,10 @@ struct ComputeSummary {
   double dominant_slots = 0;  // of the operation class that takes most ALU slots
   VectorOp dominant = VectorOp::kSimple;
   int64_t scattered_accesses = 0;
+  double moved_tiles = 0;           // change places, each a tile or the part of it that stays together
+  double regrouped_tiles = 0;       // those of them that no DMA can move
+  bool regroups = false;            // by what it does, not by where its data lie
+  ShortRuns hbm_reads, hbm_writes;  // of all windows that cut through tiles in HBM
 
   ComputeSummary& operator+=(const ComputeSummary& other);
 };

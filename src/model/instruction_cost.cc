@@ -7,12 +7,18 @@
 #include "base/text.h"
 #include "hlo/graph.h"
 #include "layout/sizes.h"
+#include "model/calibrated.h"
 #include "model/cost_details.h"
 #include "model/custom_call_costs.h"
 #include "model/fusion_summary.h"
 #include "model/instruction_pipeline.h"
+#include "model/links/fused_collectives.h"
 #include "model/memory_system.h"
+#include "model/pallas/kernel_bodies.h"
+#include "model/pallas/known_call.h"
 #include "model/provenances.h"
+#include "model/smallest_times.h"
+#include "model/strided_access.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "ops/infer.h"
 
@@ -45,6 +51,8 @@ class CostModel {
         memory_(device.config),
         provenances_(device),
         pipeline_(module, device.config, memory_),
+        kernels_(device.config),
+        fused_(module, table),
         fusions_(summarize_fusions(module, shapes, table, device.config, assumptions)) {}
 
   /// The bodies of the fusions that the instruction calls have other shapes than they had.
@@ -62,6 +70,8 @@ class CostModel {
     InstructionCost cost;
     if (def.has(kFree) || def.has(kAsyncDone) || def.has(kAsyncUpdate)) return cost;
     if (def.has(kAsyncStart)) return start_cost(instruction, def);
+    if (const auto part = fused_.part_of(instruction); part == FusedPart::kStart || part == FusedPart::kDone)
+      return fused_end_cost(*part);
     if (def.has(kCallsInline)) {
       cost.fixed = instruction.find(AttrKey::kToApply) ? Picoseconds(0) : device_.overhead.instruction;
       cost.bound_by = cost.fixed.count() > 0 ? Unit::kOverhead : Unit::kNone;
@@ -69,22 +79,32 @@ class CostModel {
     }
     ComputeSummary compute;
     const CustomCallCost* given = options_.custom_calls ? options_.custom_calls->find(instruction) : nullptr;
+    const KernelOfCall* const kernel = given ? nullptr : kernel_of(instruction, id);
+    const KnownCall known = given || kernel ? KnownCall{} : known_call(module_, instruction, device_);
+    const bool custom = given || kernel || known;
     if (def.has(kFusion)) {
       compute = add_fusion(cost, instruction);
     } else {
-      compute = add_plain(cost, instruction, given);
+      compute = add_plain(cost, instruction, custom);
     }
-    const bool custom = given != nullptr;
     if (given) apply_custom(cost, id, *given, compute);
+    if (kernel) apply_body(cost, id, *kernel, compute);
+    if (known) {
+      apply_known(cost, id, known);
+      if (details) *details = {};
+      return cost;
+    }
     if (!custom && is_concat_bitcast(instruction)) return {};
     if (!custom) add_compute(cost, compute);
     add_memory_time(cost, compute);
-    if (!custom && compute.scattered_accesses == 0 && !def.has(kHostTransfer) && !def.has(kCollective))
+    const bool streams = compute.scattered_accesses == 0 || compute.matmul.cycles > 0;
+    if (!custom && streams && !def.has(kHostTransfer) && !def.has(kCollective))
       pipeline_.add(cost, compute, instruction);
     if (def.has(kHostTransfer)) add_host_time(cost);
     cost.category = category_of(cost, compute, instruction, def);
     finish(cost, compute);
-    if (custom) cost.provenance = Provenance::kOverride;
+    if (given) cost.provenance = Provenance::kOverride;
+    if (kernel) finish_body(cost, *kernel);
     if (details) *details = compute;
     return cost;
   }
@@ -118,14 +138,15 @@ class CostModel {
     access(cost, direction, home->memory_space(), array_size(array), dense_bytes(array));
   }
 
-  void access_parts(InstructionCost& cost, Direction direction, ShapeRef shape,
+  void access_parts(InstructionCost& cost, ComputeSummary& compute, Direction direction, ShapeRef shape,
                     std::span<const PartAccess> parts) {
     size_t at = 0;
     for_each_leaf(shape, [&](ShapeRef leaf) {
-      const PartAccess part = at < parts.size() ? parts[at] : PartAccess{true, {}, {}};
+      const PartAccess part = at < parts.size() ? parts[at] : PartAccess{.whole = true};
       ++at;
       const ShapeRef array = leaf->is_buffer() ? leaf->elements[0] : leaf;
       if (!array->is_array() || array->rank() == 0) return;
+      place_windows(compute, direction, array, part.runs, part.accesses);
       const Bytes all = array_size(array);
       if (part.whole || part.padded >= all)
         access(cost, direction, array->memory_space(), all, dense_bytes(array));
@@ -134,16 +155,29 @@ class CostModel {
     });
   }
 
+  /// Windows of `array`: in HBM by DMA, in runs; on chip by loads and stores, without its latencies.
+  void place_windows(ComputeSummary& compute, Direction direction, ShapeRef array, const ShortRuns& runs,
+                     int64_t accesses) const {
+    const size_t space = memory_.space_of(array->memory_space());
+    if (space == memory_.hbm()) {
+      (direction == Direction::kRead ? compute.hbm_reads : compute.hbm_writes) += runs;
+    } else if (space != kUnknownSpace && memory_.on_chip(space) && accesses > 0) {
+      compute.scattered_accesses = std::max<int64_t>(compute.scattered_accesses - accesses, 0);
+      compute.regrouped_tiles = std::max(compute.regrouped_tiles, compute.moved_tiles);
+      compute.regroups = false;  // row after row, beside the DMA
+    }
+  }
+
   // ── kinds of instructions ──
 
-  /// `given`: a user's cost, which takes the place of what we know of the work; or null.
-  ComputeSummary add_plain(InstructionCost& cost, const Instruction& instruction,
-                           const CustomCallCost* given) {
+  /// `custom`: a cost of its own takes the place of what we know of the work.
+  ComputeSummary add_plain(InstructionCost& cost, const Instruction& instruction, bool custom) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
     const Work work = work_of(op);
     AssumptionList unused;
-    ComputeSummary compute = summarize_work(work, device_, given ? unused : assumptions_);
+    ComputeSummary compute = summarize_work(work, device_, custom ? unused : assumptions_);
     add_accesses(cost, instruction, work);
+    add_windows(compute, instruction, work);
     if (!compute.has_vector) return compute;
     for (const ShapeRef read : work.operand_read)
       if (read) compute.slots += conversion_work(device_.vpu, read);
@@ -157,14 +191,28 @@ class CostModel {
     access_shape(cost, Direction::kWrite, work.result_written, instruction.shape);
   }
 
+  void add_windows(ComputeSummary& compute, const Instruction& instruction, const Work& work) const {
+    const auto window = [&](Direction direction, ShapeRef part, ShapeRef whole, int64_t accesses) {
+      if (!part || part == whole || !part->is_array() || !whole->is_array()) return;
+      const ShortRuns runs = accesses > 1 ? ShortRuns{} : short_runs(part, whole, device_);
+      place_windows(compute, direction, whole, runs, accesses);
+    };
+    for (size_t i = 0; i < instruction.operands.size() && i < work.operand_read.size(); ++i)
+      window(Direction::kRead, work.operand_read[i], module_[instruction.operands[i]].shape,
+             i == 0 ? work.scattered_accesses : 0);
+    window(Direction::kWrite, work.result_written, instruction.shape, 0);
+  }
+
   ComputeSummary add_fusion(InstructionCost& cost, const Instruction& instruction) {
     const FusionSummary& fusion = fusions_[instruction.find(AttrKey::kCalls)->computations()[0]];
+    ComputeSummary compute = fusion.compute;
     for (size_t i = 0; i < instruction.operands.size() && i < fusion.parameters.size(); ++i)
-      access_parts(cost, Direction::kRead, module_[instruction.operands[i]].shape, fusion.parameters[i]);
-    access_parts(cost, Direction::kWrite, instruction.shape, fusion.results);
+      access_parts(cost, compute, Direction::kRead, module_[instruction.operands[i]].shape,
+                   fusion.parameters[i]);
+    access_parts(cost, compute, Direction::kWrite, instruction.shape, fusion.results);
     if (fusion.constants.read.count() > 0)
       access(cost, Direction::kRead, kDefaultMemorySpace, fusion.constants.read, fusion.logical_constants);
-    return fusion.compute;
+    return compute;
   }
 
   /// Issues something that runs beside the TensorCore; its traffic is that of what it starts.
@@ -189,6 +237,18 @@ class CostModel {
       access_shape(cost, sends ? Direction::kRead : Direction::kWrite, data, data);
       cost.category = CostCategory::kHost;
     }
+    return cost;
+  }
+
+  /// A fusion that only starts a collective, or only waits for its end: its arrays are handed on.
+  InstructionCost fused_end_cost(FusedPart part) const {
+    InstructionCost cost;
+    cost.category = CostCategory::kCollective;
+    if (part == FusedPart::kStart) cost.stream = duration(device_.dma.issue, device_.clock);
+    cost.busy[index_of(Unit::kScalar)] = cost.stream;
+    cost.fixed = part == FusedPart::kDone ? calibrated(device_).fused_done : device_.overhead.instruction;
+    cost.bound_by = cost.fixed > cost.stream ? Unit::kOverhead : Unit::kScalar;
+    cost.provenance = Provenance::kCalibrated;
     return cost;
   }
 
@@ -227,6 +287,58 @@ class CostModel {
     }
   }
 
+  const KernelOfCall* kernel_of(const Instruction& instruction, InstructionId id) {
+    std::string problem;
+    const KernelOfCall* const kernel = kernels_.find(module_, instruction, problem);
+    if (!problem.empty())
+      assumptions_.add(fmt::format("the body of a kernel is no use: {}; its bytes are counted", problem), id);
+    return kernel;
+  }
+
+  /// What the body says takes the place of what operands and results say.
+  void apply_body(InstructionCost& cost, InstructionId id, const KernelOfCall& kernel,
+                  ComputeSummary& compute) {
+    const KernelBodyCost& body = kernel.cost;
+    assumptions_.add("kernels with bodies are costed step by step of their grids", id);
+    for (const std::string& assumed : kernel.body.assumptions)
+      assumptions_.add(fmt::format("in bodies of kernels, {}", assumed), id);
+    if (body.vmem > body.vmem_allowed && body.vmem_allowed.count() > 0)
+      assumptions_.add(fmt::format("{} needs {} of scoped VMEM, {} allowed", shown(module_[id].name),
+                                   to_text(body.vmem), to_text(body.vmem_allowed)),
+                       id);
+    compute = {};
+    compute.has_matmul = body.flops.count() > 0;
+    compute.has_vector = body.vector_operations > 0;
+    cost.busy = body.busy;
+    cost.flops = body.flops;
+    cost.vector_operations = body.vector_operations;
+    cost.transcendentals = body.transcendentals;
+    cost.emulated = body.is_emulated;
+    for (Traffic& traffic : cost.traffic) traffic = {};
+    cost.traffic[memory_.hbm()] = {body.read, body.written};
+    cost.padded_bytes = body.read + body.written;
+  }
+
+  /// The pipeline's first and last blocks, and waits between, come on top of the longest unit.
+  void finish_body(InstructionCost& cost, const KernelOfCall& kernel) const {
+    const Picoseconds whole = kernel.cost.time + device_.overhead.instruction;
+    cost.fixed = whole > cost.stream ? whole - cost.stream : Picoseconds(0);
+    cost.category = CostCategory::kCustomCall;
+  }
+
+  /// A TPU kernel by its blocks, or by its author's estimate.
+  void apply_known(InstructionCost& cost, InstructionId id, const KnownCall& known) {
+    assumptions_.add(fmt::format("custom calls are costed by their {}", known.text(device_)), id);
+    known.apply(device_, memory_, cost);
+    if (known.kernel) {
+      cost.fixed += device_.overhead.instruction;
+      return;
+    }
+    add_memory_time(cost, {});
+    finish(cost, {});
+    cost.provenance = Provenance::kCalibrated;
+  }
+
   // ── time ──
 
   Picoseconds cycles_time(double cycles) const {
@@ -258,6 +370,7 @@ class CostModel {
     for (size_t i = 0; i < device_.memory.size(); ++i)
       cost.busy[index_of(memory_.unit_of(i))] += memory_.busy(i, cost.traffic[i]);
     const Traffic& hbm = cost.traffic[memory_.hbm()];
+    add_moves(cost.busy, compute, hbm, memory_, device_);
     Picoseconds latency{};
     if (hbm.read.count() > 0) latency += device_.dma.read_latency;
     if (hbm.written.count() > 0) latency += device_.dma.write_latency;
@@ -289,7 +402,8 @@ class CostModel {
 
   CostCategory category_of(const InstructionCost& cost, const ComputeSummary& compute,
                            const Instruction& instruction, const OpDef& def) const {
-    if (def.has(kCollective)) return CostCategory::kCollective;
+    const bool fused = fused_.part_of(instruction) == FusedPart::kWhole && !compute.has_matmul;
+    if (def.has(kCollective) || fused) return CostCategory::kCollective;
     if (def.has(kHostTransfer)) return CostCategory::kHost;
     if (compute.has_matmul) return CostCategory::kMatmul;
     if (compute.has_vector) return CostCategory::kVector;
@@ -303,8 +417,9 @@ class CostModel {
       if (cost.busy[i] > cost.busy[longest]) longest = i;
     cost.stream = cost.busy[longest];
     // The smallest fusion pays for its latencies; longer ones pay for them on top.
-    if (cost.traffic[memory_.hbm()].total().count() > 0) {
-      const Picoseconds least = device_.overhead.smallest_fusion;
+    if (const Traffic& hbm = cost.traffic[memory_.hbm()]; hbm.total().count() > 0) {
+      const Picoseconds least = least_time(hbm, device_.overhead);
+      cost.fixed -= idle_gain(hbm, device_);
       cost.fixed = std::max(cost.fixed, least - std::min(cost.stream, least));
     }
     cost.bound_by = cost.fixed > cost.stream  ? Unit::kOverhead
@@ -322,6 +437,8 @@ class CostModel {
   MemorySystem memory_;
   Provenances provenances_;
   InstructionPipeline pipeline_;
+  KernelBodies kernels_;
+  FusedCollectives fused_;
   IdMap<ComputationId, FusionSummary> fusions_;
 };
 

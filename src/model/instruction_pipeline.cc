@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "layout/shape.h"
 #include "layout/sizes.h"
+#include "model/product_vector.h"
 #include "model/window_config.h"
 
 namespace hlosim {
@@ -126,6 +127,8 @@ PipelineTask InstructionPipeline::task_of(const InstructionCost& cost, const Com
   if (vmem_ != kUnknownSpace)  // its ports
     task.others = std::max(task.others, as_double(cost.busy[index_of(memory_unit(vmem_))].count()) * cores);
   task.vector = alu_picoseconds(compute.slots.alu);
+  // What only regroups elements works on all that fits into VMEM at a time.
+  task.in_few_blocks = compute.regroups && !compute.has_vector && !compute.has_matmul;
   return task;
 }
 
@@ -166,6 +169,9 @@ const PipelinePlan& InstructionPipeline::plan(const PipelineTask& task,
                        task.vector,
                        task.others,
                        task.other_bytes,
+                       task.lhs_bundles,
+                       task.rhs_bundles,
+                       task.epilogue_bundles,
                        as_double(blocks.m),
                        as_double(blocks.n),
                        as_double(blocks.k),
@@ -192,6 +198,8 @@ void InstructionPipeline::add(InstructionCost& cost, const ComputeSummary& compu
     take(task.lhs, task.other), take(task.rhs, task.other);
     task.lhs_convert = alu_picoseconds(part.lhs.convert);
     task.rhs_convert = alu_picoseconds(part.rhs.convert);
+    const ProductVector around = vector_around(device_, compute);
+    task.lhs_bundles = around.lhs, task.rhs_bundles = around.rhs, task.epilogue_bundles = around.results;
     task.extra_mxu =
         (compute.mxu_cycles - part.cycles) * as_double(device_.cores) * 1e12 / device_.clock.count();
     if (const Attr* config = instruction.find(AttrKey::kBackendConfig)) given = given_blocks(config->text());

@@ -29,7 +29,7 @@ class InstructionPipeline {
 
  private:
   /// Everything that the plan of a product depends on.
-  using PlanKey = std::array<double, 30>;
+  using PlanKey = std::array<double, 33>;
   struct PlanHash {
     size_t operator()(const PlanKey& key) const;
   };

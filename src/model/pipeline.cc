@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/rounding.h"
+#include "model/calibrated.h"
 #include "model/compute_cost.h"
 
 namespace hlosim {
@@ -89,6 +90,7 @@ PipelinePlan PipelineModel::stream(const PipelineTask& task) const {
     plan.vector = task.vector / cores_;
     plan.vmem = held;
     if (plan.time < best.time * kBetter) best = plan;
+    if (task.in_few_blocks) break;
     // Smaller blocks only add latencies once these are longer than anything else.
     if (best.time < kInfinite && plan.time > 2 * best.time) break;
   }
@@ -104,18 +106,19 @@ struct CoreShare {
   int64_t batch, m, n, k;
   double lhs, rhs;                  // bytes
   double lhs_convert, rhs_convert;  // picoseconds, once
+  double lhs_bundles, rhs_bundles;  // the same
 };
 
 CoreShare share_of(const PipelineTask& task, char split, int64_t cores) {
   const MatmulWork& work = *task.matmul;
-  CoreShare share{work.batch,     work.m,         work.n,           work.k,
-                  task.lhs.bytes, task.rhs.bytes, task.lhs_convert, task.rhs_convert};
+  CoreShare share{work.batch,     work.m,           work.n,           work.k,           task.lhs.bytes,
+                  task.rhs.bytes, task.lhs_convert, task.rhs_convert, task.lhs_bundles, task.rhs_bundles};
   const auto part = as_double(cores);
   if (split == 'b') share.batch = ceil_div(work.batch, cores);
   if (split == 'm') share.m = ceil_div(work.m, cores);
   if (split == 'n') share.n = ceil_div(work.n, cores);
-  if (split == 'b' || split == 'm') share.lhs /= part, share.lhs_convert /= part;
-  if (split == 'b' || split == 'n') share.rhs /= part, share.rhs_convert /= part;
+  if (split == 'b' || split == 'm') share.lhs /= part, share.lhs_convert /= part, share.lhs_bundles /= part;
+  if (split == 'b' || split == 'n') share.rhs /= part, share.rhs_convert /= part, share.rhs_bundles /= part;
   return share;
 }
 
@@ -154,13 +157,25 @@ struct PipelineModel::Search {
                task.extra_mxu / model.cores_;
     plan.vector = task.vector / model.cores_ + share.lhs_convert * as_double(blocks.n) +
                   share.rhs_convert * as_double(blocks.m);
-    plan.step_work = std::max({plan.mxu, plan.vector, task.others / model.cores_}) / steps;
+    expose(plan, blocks);
+    plan.step_work = std::max({plan.mxu + plan.exposed, plan.vector, task.others / model.cores_}) / steps;
     if (plan.step_work * steps >= best.time) return;
     for (const bool rows_outside : {false, true}) {
       plan.rows_outside = rows_outside;
       add_time(plan, lhs, rhs, outs, steps);
       if (plan.time < best.time * kBetter) best = plan;
     }
+  }
+
+  /// Operands that the vector unit computes are computed each time a block of them is taken up, results once;
+  /// the bundles in which the arrays are fed and their results popped have slots for a part of that only.
+  void expose(PipelinePlan& plan, const Blocks& blocks) const {
+    plan.operand_work = share.lhs_bundles * as_double(blocks.n) + share.rhs_bundles * as_double(blocks.m);
+    plan.result_work = task.epilogue_bundles / model.cores_;
+    const double all = plan.operand_work + plan.result_work;
+    if (all <= 0) return;
+    const CalibratedNumbers& fitted = calibrated(model.device_);
+    plan.exposed = fitted.vector_exposed * all + fitted.vector_stalls * plan.mxu;
   }
 
   double held(const Blocks& blocks, int64_t results, double lhs, double rhs, double outs) const {
@@ -269,12 +284,22 @@ PipelinePlan PipelineModel::product(const PipelineTask& task, const std::optiona
 /// take turns, as sums, masks and stores wait for the products; the weights of the next group come when it
 /// begins. Fitted as a sum to ragged dots of v7x and v5p; the overlapping pipeline is a third of what they
 /// take.
+namespace {
+
+/// As few tiles of at most `most` as it takes, all as long, in whole arrays.
+int64_t even_tile(int64_t whole, int64_t most, int64_t array) {
+  if (whole <= most) return whole;
+  return std::min(most, ceil_div(ceil_div(whole, ceil_div(whole, most)), array) * array);
+}
+
+}  // namespace
+
 PipelinePlan PipelineModel::ragged(const PipelineTask& task) const {
   const MatmulWork& work = *task.matmul;
   MatmulWork tile = work;
   tile.batch = 1;
-  tile.m = std::min<int64_t>(work.m, 512), tile.n = std::min<int64_t>(work.n, 1024),
-  tile.k = std::min<int64_t>(work.k, 1024);
+  tile.m = std::min<int64_t>(work.m, 512);
+  tile.n = even_tile(work.n, 1024, device_.mxu.columns), tile.k = even_tile(work.k, 1024, device_.mxu.rows);
   PipelinePlan plan;
   plan.blocks = {work.batch, ceil_div(work.m, tile.m), ceil_div(work.n, tile.n), ceil_div(work.k, tile.k)};
   plan.block_m = tile.m, plan.block_n = tile.n, plan.block_k = tile.k;

@@ -47,10 +47,14 @@ struct PipelineTask {
   PipelineOperand lhs, rhs;
   double extra_mxu = 0;                     // further products of the instruction, all cores
   double lhs_convert = 0, rhs_convert = 0;  // vector unit, all of the operand once, all cores
-  BlockTraffic other;                       // everything else, all cores
-  double vector = 0;                        // vector unit, all cores, conversions of operands left out
-  double others = 0;                        // the longest of the other units, all cores
-  double other_bytes = 0;                   // all of `other`: what a step has of it lies in VMEM
+  // Bundles in which the vector unit computes all of an operand once, all cores.
+  double lhs_bundles = 0, rhs_bundles = 0;
+  double epilogue_bundles = 0;  // and what becomes of the results
+  BlockTraffic other;           // everything else, all cores
+  double vector = 0;            // vector unit, all cores, conversions of operands left out
+  double others = 0;            // the longest of the other units, all cores
+  double other_bytes = 0;       // all of `other`: what a step has of it lies in VMEM
+  bool in_few_blocks = false;   // a stream in the largest blocks that fit
 };
 
 /// Blocks of a product.
@@ -67,11 +71,13 @@ struct PipelinePlan {
   bool rows_outside = false;  // rows change slowest, else columns
   double time = 0;            // the whole
   double first_in = 0, last_out = 0;
-  double step_work = 0;                 // units
-  double step_dma = 0;                  // typical step
-  double mxu = 0, vector = 0;           // all steps of one core
-  double lhs_times = 1, rhs_times = 1;  // how often the operand is read, all cores together
-  double vmem = 0;                      // bytes held
+  double step_work = 0;                      // units
+  double step_dma = 0;                       // typical step
+  double mxu = 0, vector = 0;                // all steps of one core
+  double operand_work = 0, result_work = 0;  // vector unit around a product, one core
+  double exposed = 0;                        // by which it makes the product longer
+  double lhs_times = 1, rhs_times = 1;       // how often the operand is read, all cores together
+  double vmem = 0;                           // bytes held
 };
 
 /// Numbers of blocks that a module's text states, all cores together, and what cores share ('m', 'n'; '-':

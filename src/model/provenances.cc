@@ -24,9 +24,9 @@ Provenances::Provenances(const Device& device) {
     of_unit_[index_of(memory_unit(i))] =
         from(device, {path, std::string_view(is_hbm ? "dma.bandwidth" : "clock")});
   }
-  constexpr std::string_view kClasses[] = {"vpu.ops.simple",         "vpu.ops.divide",
-                                           "vpu.ops.transcendental", "vpu.ops.expensive",
-                                           "vpu.ops.cross_lane",     "vpu.ops.cross_sublane"};
+  constexpr std::string_view kClasses[] = {
+      "vpu.ops.simple",     "vpu.ops.divide",        "vpu.ops.transcendental", "vpu.ops.expensive",
+      "vpu.ops.cross_lane", "vpu.ops.cross_sublane", "vpu.ops.transpose"};
   std::array paths = unit_row(Unit::kVpu).numbers;
   HLOSIM_CHECK(paths.back().empty());
   for (size_t i = 0; i < std::size(kClasses); ++i) {

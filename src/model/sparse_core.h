@@ -14,8 +14,8 @@
 #include "hlo/module.h"
 #include "hlo/op_def.h"
 #include "model/assumptions.h"
-#include "model/collective_cost.h"
 #include "model/device.h"
+#include "model/links/collective_cost.h"
 
 namespace hlosim {
 

@@ -6,6 +6,7 @@
 #include "base/saturating.h"
 #include "hlo/op_def.h"
 #include "layout/bitcast.h"
+#include "layout/window_runs.h"
 #include "ops/op_table.h"
 #include "ops/reducer.h"
 #include "ops/require.h"
@@ -253,9 +254,16 @@ void add_permutation(const OpContext& op, Work& work, From from) {
     return dimension < 0 || from(dimension) == minor_dimension(operand, k);
   };
   if (!stays(0))
-    add_shuffle(work, VectorOp::kCrossLane, result);
+    add_shuffle(work, VectorOp::kTranspose, result);
   else if (!stays(1))
     add_shuffle(work, VectorOp::kCrossSublane, result);
+}
+
+/// What `work` shuffles can't be moved as whole tiles.
+void add_moves(Work& work, ShapeRef from, ShapeRef to) {
+  work.moved_tiles += moved_tiles(from, to);
+  work.regroups = std::ranges::any_of(
+      work.vectors, [](const VectorWork& vector) { return vector.op != VectorOp::kSimple; });
 }
 
 void copy_work(const OpContext& op, Work& work) {
@@ -268,11 +276,8 @@ void copy_work(const OpContext& op, Work& work) {
   const bool retiled = operand->layout && result->layout &&
                        !std::ranges::equal(operand->layout->tiles, result->layout->tiles, same_tile);
   if (work.vectors.empty() && retiled) add_shuffle(work, VectorOp::kCrossSublane, result);
-}
-
-void transpose_work(const OpContext& op, Work& work) {
-  const std::span<const int64_t> from = op.ints(AttrKey::kDimensions);
-  add_permutation(op, work, [&](int64_t i) { return from[static_cast<size_t>(i)]; });
+  add_moves(work, operand, result);
+  work.moved_tiles *= static_cast<double>(bank_conflicts(operand, result));
 }
 
 /// With tiles it is known exactly whether every element stays where it is.
@@ -282,6 +287,12 @@ bool keeps_places(ShapeRef from, ShapeRef to) {
   const BitcastKind kind = classify_bitcast(from, to).kind;
   return kind == BitcastKind::kIdentity || kind == BitcastKind::kReshape ||
          kind == BitcastKind::kTiledReshape;
+}
+
+void transpose_work(const OpContext& op, Work& work) {
+  const std::span<const int64_t> from = op.ints(AttrKey::kDimensions);
+  add_permutation(op, work, [&](int64_t i) { return from[static_cast<size_t>(i)]; });
+  if (!keeps_places(op.operand_shape(0), op.shape())) add_moves(work, op.operand_shape(0), op.shape());
 }
 
 /// Rows of equal length, or of whole registers, keep their lanes; they keep their sublanes when they are as
@@ -297,10 +308,11 @@ void reshape_work(const OpContext& op, Work& work) {
   if (whole_lanes && size(operand, 0) != size(result, 0))
     add_shuffle(work, VectorOp::kCrossSublane, result);
   else if (size(operand, 0) != size(result, 0))
-    add_shuffle(work, VectorOp::kCrossLane, result);
+    add_shuffle(work, VectorOp::kTranspose, result);
   else if (size(operand, 1) != size(result, 1) &&
            (size(operand, 1) % kSublanes != 0 || size(result, 1) % kSublanes != 0))
     add_shuffle(work, VectorOp::kCrossSublane, result);
+  add_moves(work, operand, result);
 }
 
 void bitcast_convert_work(const OpContext& op, Work& work) {
@@ -323,6 +335,7 @@ void concatenate_work(const OpContext& op, Work& work) {
     add_shift(work, op.operand_shape(k), along, offset);
     offset = saturating_add(offset, op.operand_shape(k)->dim(along));
   }
+  add_moves(work, op.shape(), op.shape());
 }
 
 void pad_work(const OpContext& op, Work& work) {
@@ -333,10 +346,12 @@ void pad_work(const OpContext& op, Work& work) {
     const int64_t offset = padding[i][2] != 0 ? 1 : padding[i][0];
     add_shift(work, op.operand_shape(0), static_cast<int64_t>(i), offset);
   }
+  add_moves(work, op.shape(), op.shape());
 }
 
 void reverse_work(const OpContext& op, Work& work) {
   for (const int64_t dimension : op.ints(AttrKey::kDimensions)) add_shift(work, op.shape(), dimension, 1);
+  add_moves(work, op.shape(), op.shape());
 }
 
 /// Reads the span of every slice; a stride skips whole rows but not elements inside registers.
@@ -351,6 +366,7 @@ void slice_work(const OpContext& op, Work& work) {
     add_shift(work, result, i, entry[2] != 1 ? 1 : entry[0]);
   }
   work.operand_read[0] = resized(op, operand, read);
+  add_moves(work, result, result);
 }
 
 constexpr AttrSpec kBroadcastAttrs[] = {{AttrKey::kDimensions, AttrSyntax::kInts}};

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "hlo/op_def.h"
+#include "layout/window_runs.h"
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
@@ -154,6 +155,7 @@ ShapeRef infer_set_dimension_size(OpContext& op) {
 void dynamic_slice_work(const OpContext& op, Work& work) {
   work.operand_read[0] = op.shape();
   work.scattered_accesses = 1;
+  work.moved_tiles = moved_tiles(op.shape(), op.shape());
 }
 
 /// In place: the result is the operand's memory, a copy would be an instruction of its own. The update
@@ -161,6 +163,7 @@ void dynamic_slice_work(const OpContext& op, Work& work) {
 void dynamic_update_slice_work(const OpContext& op, Work& work) {
   work.operand_read[0] = nullptr;
   work.result_written = op.operand_shape(1);
+  work.moved_tiles = moved_tiles(op.operand_shape(1), op.operand_shape(1));
 }
 
 /// Only the number in front of the data is read or written.

@@ -1,6 +1,7 @@
 // Gather and scatter: access through tensors of indices.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "base/saturating.h"
@@ -270,10 +271,20 @@ int64_t index_vectors(ShapeRef indices, int64_t vector_dim) {
   return count;
 }
 
+/// Rows of `array`, in parts of one register's lanes.
+double lane_rows(ShapeRef array) {
+  constexpr int64_t kLanes = 128;  // of every TPU: published, Pallas TPU documentation
+  const int64_t minor = minor_dimension(array, 0);
+  if (minor < 0 || array->dim(minor) == 0) return 1;
+  const auto along = static_cast<double>(array->dim(minor));
+  return static_cast<double>(array->element_count()) / along * std::ceil(along / kLanes);
+}
+
 /// Reads of the operand what the result holds, one slice for each index vector.
 void gather_work(const OpContext& op, Work& work) {
   work.operand_read[0] = op.shape();
   work.scattered_accesses = index_vectors(op.operand_shape(1), op.integer(AttrKey::kIndexVectorDim));
+  work.moved_tiles = lane_rows(op.shape());
 }
 
 /// In place: reads, combines and writes windows of the operands' memory as large as the updates.
@@ -288,6 +299,7 @@ void scatter_work(const OpContext& op, Work& work) {
   work.result_written = count == 1 ? updates[0] : op.shapes().tuple(updates);
   const ShapeRef indices = op.operand_shape(static_cast<int64_t>(count));
   work.scattered_accesses = index_vectors(indices, op.integer(AttrKey::kIndexVectorDim));
+  work.moved_tiles = lane_rows(updates[0]);
 }
 
 constexpr AttrSpec kGatherAttrs[] = {

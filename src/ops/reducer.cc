@@ -8,7 +8,7 @@ namespace hlosim {
 
 void add_applications(const OpContext& op, ComputationId computation, ShapeRef shape, double times,
                       Work& work) {
-  constexpr size_t kClasses = static_cast<size_t>(VectorOp::kCrossSublane) + 1;
+  constexpr size_t kClasses = static_cast<size_t>(VectorOp::kTranspose) + 1;
   std::array<double, kClasses> operations{};
   for (const InstructionId id : op.module()[computation].instructions) {
     const Instruction& instruction = op.module()[id];

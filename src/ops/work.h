@@ -34,8 +34,9 @@ enum class VectorOp : uint8_t {
   kDivide,          // float divide, remainder by reciprocal
   kTranscendental,  // exp, log, tanh, rsqrt, …: the transcendental unit plus fix-up
   kExpensive,       // pow, sin/cos, integer divide, erf and other long polynomials
-  kCrossLane,       // moves between lanes: lane reductions, transposes, lane gathers
+  kCrossLane,       // moves between lanes: lane reductions, lane gathers
   kCrossSublane,    // moves between sublanes
+  kTranspose,       // lanes become sublanes: what changes the minor dimension; per 1024 elements of any width
 };
 
 /// `per_element` operations of class `op` on every element of `shape` (padded to whole registers).
@@ -71,6 +72,10 @@ struct Work {
   ShapeRef result_written = nullptr;
   /// Rows, slices or windows fetched by separate DMAs (gather, scatter, dynamic slices); 0: streamed.
   int64_t scattered_accesses = 0;
+  /// Tiles, or parts of tiles, that change places. Whole ones can be moved by DMA alone.
+  double moved_tiles = 0;
+  /// They don't stay whole: each goes through registers.
+  bool regroups = false;
   /// Not modelled: bytes only, and the report says so under this name.
   std::string_view unmodelled;
 };

@@ -62,8 +62,10 @@ LayoutCosts::NodeCost LayoutCosts::floor_of(size_t part, const LayoutChoice& cho
   add(one.id);
   for (const InstructionId operand : problem_.module()[one.id].operands) add(operand);
   const double time = static_cast<double>(floor.bytes) * memory_.rates(memory_.hbm()).total;
-  floor.time = std::max({floor.time, static_cast<int64_t>(time * (1 - 1e-9)),
-                         floor.bytes > 0 ? device_.config.overhead.smallest_fusion.count() : 0});
+  const OverheadConfig& overhead = device_.config.overhead;
+  floor.time =
+      std::max({floor.time, static_cast<int64_t>(time * (1 - 1e-9)),
+                floor.bytes > 0 ? std::min(overhead.smallest_fusion, overhead.smallest_write).count() : 0});
   return floor;
 }
 

@@ -181,7 +181,7 @@ void LayoutCosts::add_network(InstructionId id, InstructionCost& cost) {
   auto network = cost_collective(OpContext(module, module[id], table_, nullptr), device_.config, slice_,
                                  grid_, assumptions);
   if (!network) return;
-  if (sparse_core_.has(id)) drive_by_sparse_cores(*network, module[id], device_.config, assumptions);
+  drive_collective(*network, module[id], sparse_core_.has(id), device_.config, assumptions);
   cost.stream = std::max(cost.stream, network->stream());
   cost.fixed += network->launch;
 }

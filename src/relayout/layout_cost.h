@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "model/cost_details.h"
+#include "model/links/collective_driver.h"
 #include "model/memory_system.h"
 #include "model/sparse_core.h"
 #include "relayout/layout_problem.h"

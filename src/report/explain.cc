@@ -6,8 +6,15 @@
 
 #include "base/text.h"
 #include "layout/shape_text.h"
+#include "model/calibrated.h"
 #include "model/custom_call_costs.h"
 #include "model/memory_system.h"
+#include "model/pallas/known_call.h"
+#include "model/product_vector.h"
+#include "model/smallest_times.h"
+#include "model/strided_access.h"
+#include "report/explain_kernel.h"
+#include "report/explain_kernel_body.h"
 #include "report/explain_transfer.h"
 #include "text/json.h"
 #include "text/text_builder.h"
@@ -30,9 +37,18 @@ class Explainer {
         on_links_(on_links),
         given_by_(std::move(given_by)) {}
 
+  /// Of a kernel's body, which says what the units do.
+  std::vector<ExplainedTerm> terms_with(const KernelOfCall& kernel) {
+    terms_ = terms_of_kernel(kernel);
+    for (size_t i = 0; i < config_.memory.size(); ++i) memory(i);
+    whole();
+    return std::move(terms_);
+  }
+
   std::vector<ExplainedTerm> terms() {
     matmul();
     vector_unit();
+    around_product();
     beside(Unit::kEup, compute_.slots.eup);
     beside(Unit::kXlu, compute_.slots.xlu);
     beside(Unit::kScalar, compute_.slots.scalar);
@@ -120,6 +136,32 @@ class Explainer {
     cores(term);
   }
 
+  /// What the vector unit does to the operands and results of a product, and what of it finds no slots.
+  void around_product() {
+    const BlockVector vector = vector_of_blocks(config_, compute_, cost_.pipeline);
+    if (vector.operands + vector.results <= Picoseconds(0)) return;
+    const CalibratedNumbers& fitted = calibrated(config_);
+    ExplainedTerm& term = add("vector work around the product",
+                              "exposed x (operands + results) + stalls x MXU", vector.exposed);
+    producers(term, "left operand, once", compute_.matmul.lhs.producers);
+    producers(term, "right operand, once", compute_.matmul.rhs.producers);
+    given(term, "operands", to_text(vector.operands),
+          "bundles / clock, anew for each block of the other one");
+    given(term, "results", to_text(vector.results), "bundles / clock, all other vector work");
+    given(term, "exposed", fmt::format("{:g}", fitted.vector_exposed), kCalibratedSource);
+    given(term, "stalls", fmt::format("{:g}", fitted.vector_stalls), kCalibratedSource);
+    key(term, "ALU slots of a bundle", "vpu.alus");
+    key(term, "EUP slots", "eup.count");
+    cores(term);
+  }
+
+  static void producers(ExplainedTerm& term, std::string name, const VectorSlots& slots) {
+    if (slots.alu + slots.eup + slots.xlu <= 0) return;
+    given(term, std::move(name),
+          fmt::format("{} ALU, {} EUP, {} XLU", count(slots.alu), count(slots.eup), count(slots.xlu)),
+          "slots: operations of the module x vpu.ops");
+  }
+
   void beside(Unit unit, double operations) {
     if (busy(unit).count() == 0) return;
     const std::string section(unit_row(unit).section);
@@ -159,10 +201,35 @@ class Explainer {
       key(term, "DMA", "dma.bandwidth");
       cores(term);
     }
+    if (is_hbm) short_runs(term);
+    if (&config == config_.memory_space(int64_t{1})) moves(term);
     if (is_hbm && compute_.scattered_accesses > 0) {
       given(term, "accesses", count(static_cast<double>(compute_.scattered_accesses)));
       key(term, "least per access", "dma.full_rate_run");
     }
+  }
+
+  /// Windows that cut through tiles take the DMA engines longer than their bytes say.
+  void short_runs(ExplainedTerm& term) const {
+    const auto runs = [&](const char* what, const ShortRuns& some) {
+      if (some.runs > 0)
+        given(term, what, fmt::format("{} in {} rows", count(some.runs), count(some.rows)),
+              "window_runs() of the layouts; at least runs x short run + rows x row");
+    };
+    runs("short runs read", compute_.hbm_reads);
+    runs("short runs written", compute_.hbm_writes);
+    if (compute_.hbm_reads.runs + compute_.hbm_writes.runs == 0) return;
+    key(term, "short run", "dma.short_run");
+    key(term, "row", "dma.short_run_row");
+  }
+
+  void moves(ExplainedTerm& term) const {
+    const bool on_chip = cost_.traffic[MemorySystem(config_).hbm()].total().count() == 0;
+    const double tiles = on_chip ? compute_.moved_tiles : compute_.regrouped_tiles;
+    if (tiles <= 0) return;
+    given(term, "tiles that move", count(tiles),
+          "the smaller tiles of both layouts; at least tiles x tile move");
+    key(term, "tile move", "vmem.tile_move");
   }
 
   void user() {
@@ -196,12 +263,20 @@ class Explainer {
   void whole() {
     ExplainedTerm& fixed = add(
         "not hidden",
-        on_links_ ? "instruction + latencies, at least smallest fusion - longest unit but for links, + launch"
-                  : "blocks - longest unit + instruction, at least smallest fusion - longest unit",
+        on_links_
+            ? "instruction + latencies - idle gain, at least smallest - longest unit but for links, + launch"
+            : "blocks - longest unit + instruction - idle gain, at least smallest - longest unit",
         cost_.fixed);
     key(fixed, "instruction", "overhead.instruction");
-    if (cost_.traffic[MemorySystem(config_).hbm()].total().count() > 0)
-      key(fixed, "smallest fusion", "overhead.smallest_fusion");
+    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
+    if (hbm.total().count() > 0) {
+      if (const Picoseconds gain = idle_gain(hbm, config_); gain.count() > 0)
+        given(fixed, "idle gain", to_text(gain), "its latencies - those of a loaded memory");
+    }
+    if (hbm.read.count() > 0)
+      key(fixed, "smallest", "overhead.smallest_fusion");
+    else if (hbm.written.count() > 0)
+      key(fixed, "smallest", "overhead.smallest_write");
     ExplainedTerm& all = add("time", "longest unit + not hidden", cost_.time());
     given(all, "longest unit", to_text(cost_.stream), "of the terms above");
     given(all, "not hidden", to_text(cost_.fixed), "of the terms above");
@@ -246,7 +321,21 @@ Result<Explanation> explain(const Module& module, const OpTable& table, const De
   const bool on_links = own.cost.busy[index_of(Unit::kIci)].count() > 0;
   const CustomCallCost* given = options.custom_calls ? options.custom_calls->find(instruction) : nullptr;
   if (given) result.given_by = fmt::format("the user's \"{}\", {}", given->key, given->place());
-  result.terms = Explainer(device, own, on_links, result.given_by).terms();
+  KernelBodies kernels(device.config);
+  std::string problem;
+  const KernelOfCall* const body = given ? nullptr : kernels.find(module, instruction, problem);
+  if (body) result.given_by = "its body, step by step of its grid";
+  const KnownCall known = given || body ? KnownCall{} : known_call(module, instruction, device.config);
+  if (known) result.given_by = fmt::format("its {}", known.text(device.config));
+  Explainer explainer(device, own, on_links, result.given_by);
+  if (body)
+    result.terms = explainer.terms_with(*body);
+  else if (known.kernel)
+    result.terms = kernel_terms(device, *known.kernel, own.cost);
+  else if (known.estimate)
+    result.terms = estimate_terms(device, *known.estimate, own.cost);
+  else
+    result.terms = explainer.terms();
   result.transfers = transfers_of(module, table, device, simulation, id);
   for (const ExplainedTransfer& transfer : result.transfers) {
     std::vector<ExplainedTerm> terms = terms_of(transfer, device);

@@ -7,6 +7,9 @@
 #include <array>
 #include <unordered_set>
 
+#include "model/calibrated.h"
+#include "model/links/collective_driver.h"
+#include "model/links/fused_collectives.h"
 #include "model/sparse_core.h"
 
 namespace hlosim {
@@ -42,6 +45,7 @@ class Finder {
         device_(device),
         simulation_(simulation),
         sparse_core_(module, table),
+        fused_(module, table),
         shapes_(module.shapes().copy()) {}
 
   ExplainedTransfer find(const TransferRecord& record) {
@@ -68,19 +72,26 @@ class Finder {
   void add_collectives(InstructionId id, std::vector<ExplainedCollective>& into) {
     if (!seen_.insert(id).second) return;
     const Instruction& instruction = module_[id];
-    if (table_[instruction.opcode].has(kCollective)) add_collective(id, into);
+    if (table_[instruction.opcode].has(kCollective)) add_collective(id, {}, into);
+    for (const FusedCollective& one : fused_.of(instruction)) add_collective(one.instruction, one, into);
+    if (table_[instruction.opcode].has(kFusion)) return;
     for_each_called(instruction, [&](ComputationId called) {
       for (const InstructionId inner : module_[called].instructions) add_collectives(inner, into);
     });
   }
 
-  void add_collective(InstructionId id, std::vector<ExplainedCollective>& into) {
+  void add_collective(InstructionId id, const std::optional<FusedCollective>& fused,
+                      std::vector<ExplainedCollective>& into) {
     const OpContext op(module_, shapes_, module_[id], table_, nullptr);
     const auto groups = collective_groups(op, simulation_.grid);
     AssumptionList ignored;
-    auto cost = cost_collective(op, device_.config, simulation_.slice, simulation_.grid, ignored);
+    auto cost = cost_collective_as(fused ? fused->kind : std::nullopt, op, device_.config, simulation_.slice,
+                                   simulation_.grid, ignored);
     if (!groups || !cost) return;  // it would not have run
-    if (sparse_core_.has(id)) drive_by_sparse_cores(*cost, module_[id], device_.config, ignored);
+    if (fused)
+      drive_by_tensor_cores(*cost, device_.config);
+    else
+      drive_collective(*cost, module_[id], sparse_core_.has(id), device_.config, ignored);
     into.push_back({std::string(module_[id].name), std::string(table_[module_[id].opcode].name), *groups,
                     std::move(*cost), simulation_.slice.text(), simulation_.slice.count > 1});
   }
@@ -90,6 +101,7 @@ class Finder {
   const Device& device_;
   const Simulation& simulation_;
   SparseCoreWork sparse_core_;
+  FusedCollectives fused_;
   ShapePool shapes_;
   std::unordered_set<InstructionId> seen_;
 };
@@ -111,7 +123,10 @@ ExplainedTerm collective_term(const ExplainedCollective& one, const Device& devi
   given(term, "payload", to_text(cost.payload), "the module: one member's arrays, padded");
   if (cost.scalar_payload.count() > 0) given(term, "scalars", to_text(cost.scalar_payload), "the module");
   given(term, "sent", to_text(cost.sent + cost.scalar_sent), "by one member at least, without padding");
-  if (cost.launch.count() > 0)
+  const std::optional<Picoseconds> within_chip = calibrated(device.config).die_launch;
+  if (cost.launch.count() > 0 && is_within_chip(cost) && within_chip)
+    given(term, "launch", to_text(*within_chip), kCalibratedSource);
+  else if (cost.launch.count() > 0)
     key(term, device, "launch", cost.driver == Unit::kNone ? "ici.launch" : "sparsecore.launch");
   return term;
 }
@@ -129,6 +144,9 @@ ExplainedTerm links_term(const ExplainedCollective& one, const Device& device) {
   given(term, "hops", grouped(cost.hops), "one after the other");
   key(term, device, "hop latency", "ici.hop_latency");
   key(term, device, "rate within a chip", "ici.die_to_die");
+  const std::optional<BytesPerSecond> driven = calibrated(device.config).core_bandwidth;
+  if (cost.driver == Unit::kNone && driven)
+    given(term, "rate of the TensorCores", to_text(*driven), kCalibratedSource);
   if (one.between_slices) {
     key(term, device, "rate of a host", "host.dcn.bandwidth");
     key(term, device, "latency of hosts", "host.dcn.latency");

@@ -10,6 +10,7 @@
 #include "base/saturating.h"
 #include "hlo/printer.h"
 #include "model/memory_system.h"
+#include "model/pallas/known_call.h"
 #include "report/source_place.h"
 
 namespace hlosim {
@@ -66,6 +67,7 @@ class ReportMaker {
     make_roofline();
     make_energy();
     make_instructions();
+    make_range();
     make_transfers();
     make_loops();
     make_padding();
@@ -77,6 +79,13 @@ class ReportMaker {
  private:
   std::string_view name_of(InstructionId id) const {
     return id.valid() ? module_[id].name : std::string_view();
+  }
+
+  /// Of custom calls that are costed by their bytes alone nobody knows how far off that is.
+  void make_range() {
+    constexpr int64_t kMostUnknown = 20;  // one part in so many
+    if (report_.custom_calls_by_bytes > report_.totals.makespan / kMostUnknown) return;
+    report_.time_range = time_range(measured_errors(), device_.config.generation, kinds_of(report_.totals));
   }
 
   void about_device() {
@@ -205,8 +214,7 @@ class ReportMaker {
     report_.instructions.reserve(simulation.instructions.size());
     for (const InstructionRecord& record : simulation.instructions) {
       report_.instructions.push_back(instruction_row(record));
-      if (record.cost.category == CostCategory::kCustomCall && record.cost.provenance == Provenance::kDefault)
-        report_.custom_calls_by_bytes += record.self_time - record.exposed;
+      add_custom_call(record);
       report_.bound_time[index_of(record.bound_by)] += record.self_time - record.exposed;
       report_.bound_time[index_of(Unit::kWait)] += record.exposed;
     }
@@ -214,6 +222,16 @@ class ReportMaker {
     Picoseconds rest = simulation.totals.makespan;
     for (const Picoseconds part : report_.bound_time) rest -= part;
     if (rest.count() > 0) report_.bound_time[index_of(Unit::kWait)] += rest;
+  }
+
+  void add_custom_call(const InstructionRecord& record) {
+    const Picoseconds time = record.self_time - record.exposed;
+    if (record.cost.category != CostCategory::kCustomCall) return;
+    if (record.cost.provenance == Provenance::kDefault) report_.custom_calls_by_bytes += time;
+    if (record.cost.provenance != Provenance::kCalibrated) return;
+    const KnownCall known = known_call(module_, module_[record.id], device_.config);
+    if (known.kernel) report_.custom_calls_by_blocks += time;
+    if (known.estimate) report_.custom_calls_by_estimate += time;
   }
 
   ReportInstruction instruction_row(const InstructionRecord& record) {

@@ -19,6 +19,7 @@
 
 #include "base/units.h"
 #include "estimate/energy_use.h"
+#include "estimate/time_range.h"
 #include "estimate/unused_keys.h"
 #include "layout/sizes.h"
 
@@ -128,12 +129,15 @@ struct Report {
   bool scheduled = false;  // by the module itself
   // The run.
   Totals totals;
-  size_t hbm = 0;           // index of HBM in Totals::traffic
+  std::optional<TimeRange> time_range{};  // of the makespan, in kRangeShare of like programs
+  size_t hbm = 0;                         // index of HBM in Totals::traffic
   BoundTimes bound_time{};  // the makespan by what bounds the instruction that runs; adds up to it
   std::vector<ReportSpace> spaces;
-  std::vector<ReportRoofline> roofline;  // spaces with traffic and a rate; empty without a peak
-  std::vector<ReportEnergy> energy;      // parts of which the device file has figures
-  Picoseconds custom_calls_by_bytes{};   // time of custom calls of which nothing but their bytes is known
+  std::vector<ReportRoofline> roofline;    // spaces with traffic and a rate; empty without a peak
+  std::vector<ReportEnergy> energy;        // parts of which the device file has figures
+  Picoseconds custom_calls_by_bytes{};     // time of custom calls of which nothing but their bytes is known
+  Picoseconds custom_calls_by_blocks{};    // … of known kernels
+  Picoseconds custom_calls_by_estimate{};  // … of which their authors say what they compute and move
   int64_t unknown_work = 0;  // instructions whose operations aren't counted: Totals' are lower bounds
   std::vector<ReportInstruction> instructions;  // in order of first execution
   std::vector<ReportTransfer> transfers;        // in order of start

@@ -61,7 +61,13 @@ Json by_unit_json(const Report& report) {
 
 Json time_json(const Report& report) {
   const Totals& totals = report.totals;
+  Json range = nullptr;
+  if (report.time_range)
+    range = {{"low", report.time_range->low.count()},
+             {"high", report.time_range->high.count()},
+             {"share", kRangeShare}};
   return {{"total_ps", totals.makespan.count()},
+          {"range_ps", range},
           {"cycles", totals.cycles.count()},
           {"clock_hz", static_cast<int64_t>(report.clock.count())},
           {"lower_bound_ps", totals.lower_bound.count()},
@@ -82,7 +88,9 @@ Json work_json(const Report& report) {
           {"vector_operations", totals.vector_operations},
           {"transcendentals", totals.transcendentals},
           {"unknown_instructions", report.unknown_work},
-          {"custom_calls_by_bytes_ps", report.custom_calls_by_bytes.count()}};
+          {"custom_calls_by_bytes_ps", report.custom_calls_by_bytes.count()},
+          {"custom_calls_by_blocks_ps", report.custom_calls_by_blocks.count()},
+          {"custom_calls_by_estimate_ps", report.custom_calls_by_estimate.count()}};
 }
 
 Json traffic_rows(const Report& report, const SpaceTraffic& traffic) {

@@ -79,6 +79,9 @@ class TextReport {
     const Totals& totals = report_.totals;
     line("time              {}  ({} cycles @ {})", to_text(totals.makespan), grouped(totals.cycles.count()),
          to_text(report_.clock));
+    if (report_.time_range)
+      line("range             {} to {} in {:.0f} % of like programs", to_text(report_.time_range->low),
+           to_text(report_.time_range->high), 100 * kRangeShare);
     if (makespan().count() > 0)
       line("bound by          {} for {} of the time", report_.unit_name(totals.bound_by),
            share_of(report_.bound_time[index_of(totals.bound_by)], makespan()));
@@ -95,15 +98,30 @@ class TextReport {
     else
       line("HBM bandwidth     unknown");
     line("lower bound       {}  (the busiest unit alone)", to_text(totals.lower_bound));
-    if (report_.custom_calls_by_bytes.count() > 0)
-      line("custom calls      {} by their bytes alone ({}); --custom-call-costs=FILE says better",
-           to_text(report_.custom_calls_by_bytes), share_of(report_.custom_calls_by_bytes, makespan()));
+    summary_custom_calls();
     line("module            {} {}, {}{}", grouped(report_.instruction_count),
          report_.instruction_count == 1 ? "instruction" : "instructions",
          report_.scheduled ? "scheduled" : "not scheduled",
          report_.module_file.empty() ? "" : fmt::format(", from {}", shortened(report_.module_file, 60)));
     line("device            {}; slice {}, {} x {} (replicas x partitions)",
          shortened(report_.device_file, 40), report_.slice, report_.replicas, report_.partitions);
+  }
+
+  /// What is known of them, the most trustworthy first; what the user says is an assumption of its own.
+  void summary_custom_calls() {
+    std::string text;
+    const auto add = [&](Picoseconds time, std::string_view how) {
+      if (time.count() > 0)
+        text += fmt::format("{}{} by {} ({})", text.empty() ? "" : ", ", to_text(time), how,
+                            share_of(time, makespan()));
+    };
+    add(report_.custom_calls_by_blocks, "their blocks");
+    add(report_.custom_calls_by_estimate, "their cost_estimate");
+    add(report_.custom_calls_by_bytes, "their bytes alone");
+    if (text.empty()) return;
+    const bool could_be_better =
+        report_.custom_calls_by_estimate.count() > 0 || report_.custom_calls_by_bytes.count() > 0;
+    line("custom calls      {}{}", text, could_be_better ? "; --custom-call-costs=FILE says better" : "");
   }
 
   void summary_flops() {

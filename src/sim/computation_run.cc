@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "model/links/fused_collectives.h"
 #include "model/memory_system.h"
 #include "modules/trip_count.h"
 #include "ops/infer.h"
@@ -61,6 +62,8 @@ class Runner {
       call(id, instruction, record);
     } else if (def.has(kCollective)) {
       outcome = collective(id, instruction, record);
+    } else if (const std::span<const FusedCollective> inside = c_.fused.of(instruction); !inside.empty()) {
+      outcome = fused(id, instruction, inside, record);
     } else {
       compute(record, record.cost.stream, hbm_work(record.cost), 1);
     }
@@ -236,16 +239,22 @@ class Runner {
   Result<void> collective(InstructionId id, const Instruction& instruction, InstructionRecord& record) {
     auto cost = network_cost(c_, id, sinks_);
     if (!cost) return tl::unexpected(std::move(cost.error()));
+    run_collective(id, instruction, record, std::move(*cost));
+    return {};
+  }
+
+  /// The fusion's own work beside the links.
+  void run_collective(InstructionId id, const Instruction& instruction, InstructionRecord& record,
+                      CollectiveCost&& cost) {
     InstructionCost& own = record.cost;
-    own.busy[kIciUnit] = cost->network;
-    if (cost->driver != Unit::kNone) own.busy[index_of(cost->driver)] = cost->driving;
-    own.fixed += cost->launch;
-    if (cost->network > own.stream) own.stream = cost->network, own.bound_by = Unit::kIci;
-    if (cost->driving > own.stream) own.stream = cost->driving, own.bound_by = cost->driver;
+    own.busy[kIciUnit] = cost.network;
+    if (cost.driver != Unit::kNone) own.busy[index_of(cost.driver)] = cost.driving;
+    own.fixed += cost.launch;
+    if (cost.network > own.stream) own.stream = cost.network, own.bound_by = Unit::kIci;
+    if (cost.driving > own.stream) own.stream = cost.driving, own.bound_by = cost.driver;
     if (own.fixed > own.stream) own.bound_by = Unit::kOverhead;
-    if (cost->group_size > 1) own.provenance = std::max(own.provenance, c_.provenance_of(Unit::kIci));
-    if (cost->driving > cost->network)
-      own.provenance = std::max(own.provenance, c_.provenance_of(cost->driver));
+    if (cost.group_size > 1) own.provenance = std::max(own.provenance, c_.provenance_of(Unit::kIci));
+    if (cost.driving > cost.network) own.provenance = std::max(own.provenance, c_.provenance_of(cost.driver));
     if (own.busy[kIciUnit].count() > 0) drain(Lane::kIci, record);
     const Picoseconds begin = overlap_.now();
     compute(record, own.stream, hbm_work(own), 1);
@@ -263,12 +272,82 @@ class Runner {
     transfer.queued = begin - record.start;
     transfer.duration = transfer.end - transfer.start;
     transfer.exposed = transfer.duration;
-    transfer.bytes = cost->payload;
+    transfer.bytes = cost.payload;
     describe_spaces(transfer, c_.module, instruction);
-    add_sent(cost->sent, cost->scalar_sent);
-    transfer.collective = std::move(*cost);
+    add_sent(cost.sent, cost.scalar_sent);
+    transfer.collective = std::move(cost);
     run_.transfers.push_back(std::move(transfer));
+  }
+
+  // ── collectives inside of fusions ──
+
+  Result<void> fused(InstructionId id, const Instruction& instruction,
+                     std::span<const FusedCollective> inside, InstructionRecord& record) {
+    const FusedPart part = inside.front().part;
+    if (part == FusedPart::kDone) wait_for_fused(id, record);
+    if (part == FusedPart::kDone || part == FusedPart::kCarried) {
+      compute(record, record.cost.stream, hbm_work(record.cost), 1);
+      return {};
+    }
+    std::optional<CollectiveCost> all;
+    for (const FusedCollective& one : inside) {
+      auto cost = fused_network_cost(c_, one, sinks_);
+      if (!cost) return tl::unexpected(std::move(cost.error()));
+      if (!all)
+        all = std::move(*cost);
+      else
+        add_after(*all, *cost);
+    }
+    if (part == FusedPart::kStart)
+      start_fused(id, instruction, record, std::move(*all));
+    else
+      run_collective(id, instruction, record, std::move(*all));
     return {};
+  }
+
+  /// One after the other over the same links.
+  static void add_after(CollectiveCost& all, const CollectiveCost& more) {
+    all.network += more.network, all.by_bytes += more.by_bytes, all.by_hops += more.by_hops;
+    all.launch += more.launch, all.driving += more.driving;
+    all.hops += more.hops;
+    add_bytes(all.payload, more.payload), add_bytes(all.scalar_payload, more.scalar_payload);
+    add_bytes(all.logical_payload, more.logical_payload), add_bytes(all.volume, more.volume);
+    add_bytes(all.sent, more.sent), add_bytes(all.scalar_sent, more.scalar_sent);
+  }
+
+  void start_fused(InstructionId id, const Instruction& instruction, InstructionRecord& record,
+                   CollectiveCost&& cost) {
+    sinks_.assumptions.add(
+        "fusions that start a collective only issue it: all of it goes on beside what follows", id);
+    ReplayStep step;
+    step.kind = ReplayStep::Kind::kStart;
+    step.lane = Lane::kIci;
+    step.fixed = record.cost.fixed, step.stream = record.cost.stream;
+    step.latency = cost.launch, step.transfer = cost.stream();
+    perform(step, tickets_, record);
+    run_.steps.push_back(step);
+    const size_t ticket = tickets_.back();
+    TransferRecord transfer;
+    transfer.start_instruction = id;
+    transfer.kind = TransferKind::kCollective;
+    transfer.lane = Lane::kIci;
+    transfer.executions = 1;
+    transfer.start = overlap_[ticket].start;
+    transfer.latency = cost.launch, transfer.alone = cost.stream();
+    transfer.bytes = cost.payload;
+    describe_spaces(transfer, c_.module, instruction);
+    transfer_of_ticket_[ticket] = run_.transfers.size();
+    started_.emplace_back(id, tickets_.size() - 1);
+    add_times(run_.totals.busy[kIciUnit], cost.network, 1);
+    add_work(record.cost, 1);
+    add_sent(cost.sent, cost.scalar_sent);
+    transfer.collective = std::move(cost);
+    run_.transfers.push_back(std::move(transfer));
+  }
+
+  void wait_for_fused(InstructionId done, InstructionRecord& record) {
+    const InstructionId begun = c_.fused.begun_by(done);
+    if (begun.valid()) end_transfer(begun, done, record);
   }
 
   void add_sent(Bytes sent, Bytes scalar_sent) {
@@ -311,7 +390,11 @@ class Runner {
 
   void finish(InstructionId id, InstructionRecord& record) {
     record.cost.category = CostCategory::kControl;
-    const InstructionId start = c_.schedule.start_of[id];
+    end_transfer(c_.schedule.start_of[id], id, record);
+  }
+
+  /// `id` is done with what `start` set going, if that is still in flight.
+  void end_transfer(InstructionId start, InstructionId id, InstructionRecord& record) {
     const auto found = std::find_if(started_.rbegin(), started_.rend(),
                                     [&](const auto& entry) { return entry.first == start; });
     if (found == started_.rend()) return;

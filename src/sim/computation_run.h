@@ -13,6 +13,7 @@
 namespace hlosim {
 
 class MemorySystem;
+class FusedCollectives;
 class SparseCoreWork;
 
 /// What one instruction does to the TensorCore and the lanes beside it: enough to do it again at another
@@ -54,6 +55,7 @@ struct RunContext {
   const SimulateOptions& options;
   const MemorySystem& memory;
   const SparseCoreWork& sparse_core;
+  const FusedCollectives& fused;
   const InstructionCosts& costs;
   const Schedule& schedule;
   const Slice& slice;

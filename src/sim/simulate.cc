@@ -9,6 +9,7 @@
 
 #include "base/saturating.h"
 #include "hlo/graph.h"
+#include "model/links/fused_collectives.h"
 #include "model/memory_system.h"
 #include "model/native_layouts.h"
 #include "model/sparse_core.h"
@@ -266,6 +267,7 @@ Result<Simulation> simulate(const Module& module, const OpTable& table, const De
   const MemorySystem memory(device.config);
   ShapePool shapes = module.shapes().copy();
   const SparseCoreWork sparse_core(module, table);
+  const FusedCollectives fused(module, table);
   const RunContext context{module,
                            shapes,
                            table,
@@ -273,6 +275,7 @@ Result<Simulation> simulate(const Module& module, const OpTable& table, const De
                            options,
                            memory,
                            sparse_core,
+                           fused,
                            *costs,
                            result.schedule,
                            result.slice,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/links/collective_driver.h"
+#include "model/links/fused_collectives.h"
 #include "model/memory_system.h"
 #include "model/sparse_core.h"
 
@@ -218,11 +220,22 @@ void describe_spaces(TransferRecord& transfer, const Module& module, const Instr
   transfer.to_space = space_number(instruction.shape);
 }
 
+Result<CollectiveCost> fused_network_cost(const RunContext& context, const FusedCollective& fused,
+                                          RunSinks& sinks) {
+  const OpContext op(context.module, context.shapes, context.module[fused.instruction], context.table,
+                     nullptr);
+  auto cost =
+      cost_collective_as(fused.kind, op, context.device, context.slice, context.grid, sinks.assumptions);
+  if (cost) drive_by_tensor_cores(*cost, context.device);
+  return cost;
+}
+
 Result<CollectiveCost> network_cost(const RunContext& context, InstructionId id, RunSinks& sinks) {
   const OpContext op(context.module, context.shapes, context.module[id], context.table, nullptr);
   auto cost = cost_collective(op, context.device, context.slice, context.grid, sinks.assumptions);
-  if (cost && context.sparse_core.has(id))
-    drive_by_sparse_cores(*cost, context.module[id], context.device, sinks.assumptions);
+  if (cost)
+    drive_collective(*cost, context.module[id], context.sparse_core.has(id), context.device,
+                     sinks.assumptions);
   return cost;
 }
 

@@ -8,6 +8,8 @@
 
 namespace hlosim {
 
+struct FusedCollective;
+
 struct TransferPlan {
   TransferRecord record;  // what is known before it runs
   Picoseconds latency{};
@@ -24,6 +26,8 @@ Result<TransferPlan> plan_transfer(const RunContext& context, InstructionId star
                                    const IdMap<ComputationId, ComputationRun>& done, RunSinks& sinks);
 
 /// Interconnect cost of a collective, synchronous or a start.
+Result<CollectiveCost> fused_network_cost(const RunContext& context, const FusedCollective& fused,
+                                          RunSinks& sinks);
 Result<CollectiveCost> network_cost(const RunContext& context, InstructionId id, RunSinks& sinks);
 
 /// S(n) of operand and result, as far as they have one.

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/source.h"
 #include "estimate/estimate.h"
+#include "estimate/time_range.h"
 #include "model/device.h"
 #include "study/measured_cases.h"
 
@@ -26,6 +27,8 @@ struct Prediction {
   std::string reason;  // why there is no time
   /// max(FLOPs of matrix products / bf16 peak, bytes of the entry's arguments and results / HBM bandwidth).
   std::optional<double> roofline_us;
+  std::string generation{};           // of the device
+  std::optional<TimeByKind> kinds{};  // of the simulated time; without what is beside it, such as the launch
 };
 
 struct PredictOptions {
@@ -80,13 +83,16 @@ struct AccuracyOutput {
   bool roofline = false;
   std::string date;     // of the Markdown
   std::string command;  // that made it
+  std::string steps;    // steps_text() or steps_markdown() (accuracy_steps.h); empty: not asked for
+  std::string program;  // program_text() or program_markdown() (accuracy_program.h)
 };
 
 std::string to_text(const Accuracy& accuracy, const AccuracyOutput& output);
 std::string to_markdown(const Accuracy& accuracy, const AccuracyOutput& output);
 /// {"schema_version", "groups": […], "cases": [{"id", "device", "kind", "scope", "dtype_class",
-/// "measured_us", "predicted_us", "reason", "roofline_us"}]}; ends in '\n'.
-std::string to_json(const Accuracy& accuracy);
+/// "measured_us", "predicted_us", "reason", "roofline_us"}]}; with --steps also "steps" (accuracy_steps.h);
+/// ends in '\n'.
+std::string to_json(const Accuracy& accuracy, bool with_steps = false);
 /// Predicted over measured time, both logarithmic.
 std::string to_svg(const Accuracy& accuracy);
 

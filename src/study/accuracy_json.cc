@@ -1,5 +1,6 @@
 
 #include "study/accuracy.h"
+#include "study/accuracy_steps.h"
 #include "text/json.h"
 
 namespace hlosim {
@@ -30,7 +31,38 @@ Json rows_json(const std::vector<AccuracyRow>& rows) {
 
 }  // namespace
 
-std::string to_json(const Accuracy& accuracy) {
+namespace {
+
+Json parts_json(const std::vector<StepPart>& parts) {
+  Json json = Json::array();
+  for (const StepPart& part : parts)
+    json.push_back({{"name", part.name},
+                    {"cases", part.cases},
+                    {"measured_us", part.measured_us},
+                    {"predicted_us", part.predicted_us},
+                    {"off_us", part.off_us}});
+  return json;
+}
+
+Json steps_json(const Accuracy& accuracy) {
+  Json json = Json::array();
+  for (const StepSum& step : step_sums(accuracy))
+    json.push_back({{"family", step.family},
+                    {"device", step.device},
+                    {"cases", step.all.cases},
+                    {"left_out", step.left_out},
+                    {"measured_us", step.all.measured_us},
+                    {"predicted_us", step.all.predicted_us},
+                    {"error", step.error()},
+                    {"ratio", step.ratio()},
+                    {"kinds", parts_json(step.kinds)},
+                    {"parts", parts_json(step.cases)}});
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const Accuracy& accuracy, bool with_steps) {
   Json cases = Json::array();
   for (size_t i = 0; i < accuracy.cases.size(); ++i) {
     const MeasuredCase& one = accuracy.cases[i];
@@ -47,11 +79,12 @@ std::string to_json(const Accuracy& accuracy) {
     if (!prediction.us) row["reason"] = prediction.reason;
     cases.push_back(std::move(row));
   }
-  const Json json = {{"schema_version", kSchemaVersion},
-                     {"headlines", rows_json(accuracy.headlines)},
-                     {"kinds", rows_json(accuracy.kinds)},
-                     {"groups", rows_json(accuracy.rows)},
-                     {"cases", std::move(cases)}};
+  Json json = {{"schema_version", kSchemaVersion},
+               {"headlines", rows_json(accuracy.headlines)},
+               {"kinds", rows_json(accuracy.kinds)},
+               {"groups", rows_json(accuracy.rows)},
+               {"cases", std::move(cases)}};
+  if (with_steps) json["steps"] = steps_json(accuracy);
   return json.dump(1) + "\n";
 }
 

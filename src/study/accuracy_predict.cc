@@ -19,14 +19,19 @@ namespace {
 /// What a device is made from.
 struct DeviceRequest {
   std::string name;
-  std::optional<int64_t> scoped_vmem_kib, p_state;
+  std::vector<std::pair<std::string, std::string>> flags;  // name, value
+  std::optional<int64_t> cores;
+  std::vector<XlaFlag> places = {};  // of the flags; not part of what is asked for
   bool operator<(const DeviceRequest& other) const {
-    return std::tie(name, scoped_vmem_kib, p_state) <
-           std::tie(other.name, other.scoped_vmem_kib, other.p_state);
+    return std::tie(name, flags, cores) < std::tie(other.name, other.flags, other.cores);
   }
 };
 
-DeviceRequest request_of(const MeasuredCase& one) { return {one.device, one.scoped_vmem_kib, one.p_state}; }
+DeviceRequest request_of(const MeasuredCase& one) {
+  DeviceRequest request{one.device, {}, one.cores, one.xla_flags};
+  for (const XlaFlag& flag : one.xla_flags) request.flags.emplace_back(flag.name, flag.value);
+  return request;
+}
 
 std::string first_error(const DiagnosticList& problems) {
   for (const Diagnostic& problem : problems.items())
@@ -34,22 +39,25 @@ std::string first_error(const DiagnosticList& problems) {
   return "unknown error";
 }
 
-/// A case's own flags as overrides of its device. The compiler takes a limit beyond the memory for all of it.
+/// Of a device of several cores some only: the others do something else meanwhile.
+Result<std::vector<DeviceOverride>> core_overrides(int64_t cores, const DeviceConfig& device) {
+  if (cores > device.cores || device.cores % cores != 0)
+    return failure(
+        fmt::format("\"cores\" is {}, but a device {} has {}", cores, device.generation, device.cores));
+  return std::vector<DeviceOverride>{
+      {"cores", fmt::format("{}", cores)},
+      {"cores_per_chip", fmt::format("{}", device.cores_per_chip / (device.cores / cores))}};
+}
+
+/// A case's own flags as overrides of its device.
 Result<std::vector<DeviceOverride>> flag_overrides(const DeviceRequest& request, const DeviceConfig& device) {
-  std::vector<DeviceOverride> overrides;
-  if (request.scoped_vmem_kib) {
-    Bytes limit(*request.scoped_vmem_kib * 1024);
-    if (const std::optional<Bytes> capacity = device.vmem_space().capacity)
-      limit = std::min(limit, *capacity);
-    overrides.push_back({"vmem.scoped_limit", fmt::format("{} B", limit.count())});
-  }
-  if (request.p_state) {
-    const std::vector<Hertz>& states = device.p_states;
-    if (*request.p_state >= static_cast<int64_t>(states.size()))
-      return failure(fmt::format("device {} has no p-state {}", request.name, *request.p_state));
-    overrides.push_back(
-        {"clock", fmt::format("{} Hz", states[static_cast<size_t>(*request.p_state)].count())});
-  }
+  DiagnosticList problems;
+  std::vector<DeviceOverride> overrides = xla_flag_overrides(request.places, device, problems);
+  if (problems.has_errors()) return failure(first_error(problems));
+  if (!request.cores) return overrides;
+  const Result<std::vector<DeviceOverride>> cores = core_overrides(*request.cores, device);
+  if (!cores) return tl::unexpected(cores.error());
+  overrides.insert(overrides.end(), cores->begin(), cores->end());
   return overrides;
 }
 
@@ -77,10 +85,10 @@ Result<Topology> in_chips(Topology topology, const DeviceConfig& device) {
   return failure(fmt::format("no side of the slice holds the {} cores of a chip", device.cores_per_chip));
 }
 
-/// Time of the instruction of the entry that `wanted` names, or whose opcode it is, or else of the last
-/// fusion that has such an instruction inside.
-Result<Picoseconds> time_of(const Module& module, const OpTable& table, const Simulation& simulation,
-                            const std::string& wanted) {
+/// The instruction of the entry that `wanted` names, or whose opcode it is, or else the last fusion that has
+/// such an instruction inside.
+Result<const InstructionRecord*> timed_part(const Module& module, const OpTable& table,
+                                            const Simulation& simulation, const std::string& wanted) {
   const auto matches = [&](const Instruction& instruction) {
     return instruction.name == wanted || table[instruction.opcode].name == wanted;
   };
@@ -100,7 +108,7 @@ Result<Picoseconds> time_of(const Module& module, const OpTable& table, const Si
   }
   if (!direct) direct = inside;
   if (!direct) return failure(fmt::format("no instruction that runs is or is called '{}'", shown(wanted)));
-  return direct->time;
+  return direct;
 }
 
 double microseconds(Picoseconds time) { return static_cast<double>(time.count()) / 1e6; }
@@ -126,9 +134,28 @@ std::optional<double> roofline(const Module& module, const Simulation& simulatio
   return std::max(compute, bytes / bandwidth) * 1e6;
 }
 
+Result<Prediction> predict_kernel(const MeasuredCase& one, const DeviceConfig& device) {
+  if (!*one.kernel) return failure(one.kernel->error().message);
+  const Result<KernelCost> cost = kernel_cost(device, **one.kernel);
+  if (!cost) return failure(cost.error().message);
+  Prediction prediction;
+  prediction.us = microseconds(cost->time) + one.dispatch_us;
+  prediction.generation = device.generation;
+  prediction.kinds = TimeByKind{};
+  (*prediction.kinds)[static_cast<size_t>(CostCategory::kCustomCall)] = cost->time;
+  const double peak = peak_flops(device, ElementType::kBF16).count();
+  const double bandwidth = device_rates(device, device.hbm()).total.count();
+  if (peak > 0 && bandwidth > 0)
+    prediction.roofline_us =
+        1e6 * std::max(static_cast<double>(cost->flops.count()) / peak,
+                       static_cast<double>(kernel_bytes(**one.kernel).count()) / bandwidth);
+  return prediction;
+}
+
 Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file, const Result<Device>& device,
                                const PredictOptions& predict) {
   if (!device) return failure(device.error().message);
+  if (one.kernel) return predict_kernel(one, device->config);
   const auto source = std::make_shared<const SourceFile>(fmt::format("{}: {}", file, one.id), one.hlo);
   DiagnosticList problems;
   const std::vector<Module> modules = load_modules(source, op_table(), problems, predict.limits);
@@ -159,12 +186,17 @@ Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file,
   if (!estimate) return failure(estimate.error().message);
   const Module& ran = *estimate->module;
   Picoseconds time = estimate->simulation.totals.makespan;
-  if (!one.time_of.empty()) {
-    const Result<Picoseconds> part = time_of(ran, op_table(), estimate->simulation, one.time_of);
-    if (!part) return failure(part.error().message);
-    time = *part;
-  }
   Prediction prediction;
+  prediction.generation = device->config.generation;
+  prediction.kinds = kinds_of(estimate->simulation.totals);
+  if (!one.time_of.empty()) {
+    const Result<const InstructionRecord*> part =
+        timed_part(ran, op_table(), estimate->simulation, one.time_of);
+    if (!part) return failure(part.error().message);
+    time = (*part)->time;
+    prediction.kinds = TimeByKind{};
+    (*prediction.kinds)[static_cast<size_t>((*part)->cost.category)] = time;
+  }
   prediction.us = microseconds(time) + one.dispatch_us;
   prediction.roofline_us = roofline(ran, estimate->simulation, device->config);
   return prediction;

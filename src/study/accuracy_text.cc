@@ -125,6 +125,7 @@ std::string to_text(const Accuracy& accuracy, const AccuracyOutput& output) {
   const auto flags = other_flags(accuracy);
   if (!flags.empty()) print("\nflags that change nothing here\n\n");
   for (const auto& [flag, count] : flags) print("  {} x {}\n", count, flag);
+  text += output.steps + output.program;
   return printable(std::move(text));
 }
 
@@ -151,6 +152,8 @@ std::string to_markdown(const Accuracy& accuracy, const AccuracyOutput& output) 
   if (!failed.empty()) print("\n## Without a prediction\n\n");
   for (const auto& [reason, where] : failed)
     print("* {} × {} ({})\n", where.first, markdown_cell(reason), markdown_cell(where.second));
+  if (!output.steps.empty()) print("\n## Steps and tables, by time\n{}", output.steps);
+  if (!output.program.empty()) print("\n## Whole programs\n{}", output.program);
   const auto flags = other_flags(accuracy);
   if (!flags.empty()) print("\n## Flags that change nothing here\n\n");
   for (const auto& [flag, count] : flags) print("* {} × {}\n", count, markdown_code(flag));

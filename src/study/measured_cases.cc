@@ -8,13 +8,13 @@
 
 #include "base/text.h"
 #include "model/device_text_form.h"
+#include "study/measured_kernels.h"
 #include "text/read_json.h"
 
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kVmemFlag = "xla_tpu_scoped_vmem_limit_kib";
-constexpr std::string_view kClockFlag = "xla_tpu_dvfs_p_state";
+constexpr std::string_view kCoresFlag = "cores";
 constexpr std::string_view kDispatchFlag = "time_includes_dispatch_us";
 
 /// Reads the keys of one object.
@@ -30,14 +30,21 @@ class CaseReader {
     }
     need("id", [&](const Value& value) { text(value, result.id); });
     need("device", [&](const Value& value) { text(value, result.device); });
-    need("kind", [&](const Value& value) { text(value, result.kind); });
-    need("hlo", [&](const Value& value) { text(value, result.hlo); });
+    const Value* kernel_name = object_.find("kernel");
+    if (kernel_name && !kernel_name->is_null()) {
+      kernel(*kernel_name, result);
+    } else {
+      need("kind", [&](const Value& value) { text(value, result.kind); });
+      need("hlo", [&](const Value& value) { text(value, result.hlo); });
+    }
     need("time_us", [&](const Value& value) { positive(value, result.time_us); });
     may("scope", [&](const Value& value) { text(value, result.scope); });
     may("dtype_class", [&](const Value& value) { text(value, result.dtype_class); });
     may("family", [&](const Value& value) { text(value, result.family); });
     may("core", [&](const Value& value) { boolean(value, result.core); });
     may("time_of", [&](const Value& value) { text(value, result.time_of); });
+    may("occurrences", [&](const Value& value) { positive(value, result.occurrences); });
+    may("tier", [&](const Value& value) { text(value, result.tier); });
     may("num_devices", [&](const Value& value) { whole(value, 1, result.num_devices); });
     may("topology", [&](const Value& value) { topology(value, result.topology); });
     may("topology_unit", [&](const Value& value) { unit(value, result.topology_in_cores); });
@@ -122,6 +129,22 @@ class CaseReader {
     else
       problems_.add(error_at(value, read.error().message, read.error().hint));
   }
+  /// Kernels are a scope of their own, and their kinds are their names, unless the case says otherwise.
+  void kernel(const Value& value, MeasuredCase& result) {
+    text(value, result.kind);
+    result.scope = "kernel";
+    may("kind", [&](const Value& kind) { text(kind, result.kind); });
+    const Value* parts[] = {object_.find("args"), object_.find("blocks")};
+    for (const Value*& part : parts) {
+      if (!part || part->is_null())
+        part = nullptr;
+      else if (!part->is_map())
+        return wrong(*part, "an object");
+    }
+    if (object_.find("hlo"))
+      problems_.add(error_at(*object_.find("hlo"), "a case has a \"kernel\" or \"hlo\", not both"));
+    result.kernel = read_measured_kernel(value, parts[0], parts[1]);
+  }
   void unit(const Value& value, bool& cores) {
     if (!is(value, kJsonString, "\"chips\" or \"cores\"")) return;
     cores = value.text == "cores";
@@ -130,17 +153,22 @@ class CaseReader {
           value, fmt::format("\"topology_unit\" is \"chips\" or \"cores\", not \"{}\"", shown(value.text))));
   }
 
+  void xla_flag(const Value& flag, MeasuredCase& result) {
+    if (!flag.is_scalar()) return wrong(flag, "a number or true or false");
+    result.xla_flags.push_back({flag.key, flag.text, flag.source, flag.key_offset, flag.offset});
+  }
+
   void flags(const Value& value, MeasuredCase& result) {
     if (!value.is_map()) return wrong(value, "an object");
     for (const Value& flag : value.items) {
       if (flag.is_null()) continue;
-      int64_t count = 0;
-      if (flag.key == kVmemFlag) {
+      const KnownXlaFlag* known = find_xla_flag(flag.key);
+      if (known && why_without_effect(known->effect).empty()) {
+        xla_flag(flag, result);
+      } else if (flag.key == kCoresFlag) {
+        int64_t count = 0;
         whole(flag, 1, count);
-        result.scoped_vmem_kib = count;
-      } else if (flag.key == kClockFlag) {
-        whole(flag, 0, count);
-        result.p_state = count;
+        result.cores = count;
       } else if (flag.key == kDispatchFlag) {
         not_negative(flag, result.dispatch_us);
       } else {

@@ -1,4 +1,4 @@
-// Measured times: each with the module that was run, the device it ran on, and how.
+// Measured times: each with the module or kernel that was run, the device it ran on, and how.
 //
 // The file is a JSON array of objects. Their keys: docs/accuracy.md.
 //
@@ -14,7 +14,9 @@
 
 #include "base/source.h"
 #include "base/value.h"
+#include "flags/xla_flags.h"
 #include "model/device.h"
+#include "report/kernel_request.h"
 
 namespace hlosim {
 
@@ -23,17 +25,20 @@ struct MeasuredCase {
   std::string scope = "single", dtype_class = "native", family;
   bool core = false;
   std::string hlo;
+  std::optional<Result<KernelRequest>> kernel;  // in place of a module; an error: why it can't be costed
   double time_us = 0;
   std::string time_of;  // opcode or name of the one instruction that was timed; empty: the module
   int64_t num_devices = 1;
   std::optional<Topology> topology;
   bool topology_in_cores = false;  // the sides count TensorCores, not chips
   std::optional<bool> optimized;   // true: as a TPU compiler left it
+  double occurrences = 1;          // of the whole that `family` is: a step of a program, a table
+  std::string tier;                // "C": the time depends on what ran beside it, so no sum has it
   // Flags.
-  std::optional<int64_t> scoped_vmem_kib;  // xla_tpu_scoped_vmem_limit_kib
-  std::optional<int64_t> p_state;          // xla_tpu_dvfs_p_state
-  double dispatch_us = 0;                  // time_includes_dispatch_us
-  std::vector<std::string> other_flags;    // names of flags that nothing here understands
+  std::vector<XlaFlag> xla_flags;        // those that change something
+  std::optional<int64_t> cores;          // of the device that took part, while others did something else
+  double dispatch_us = 0;                // time_includes_dispatch_us
+  std::vector<std::string> other_flags;  // names of flags that nothing here understands
 };
 
 /// Reads all cases. Errors, with their place: what parse_json() finds, missing keys, values of a wrong type,

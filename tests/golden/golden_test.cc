@@ -93,8 +93,11 @@ std::string failure_of(const std::filesystem::path& folder, const Closeness& clo
   Verbosity verbosity;
   Limits limits;
   Stop stop;
-  ModuleInput input = read_module_input(folder / "module.hlo", false,
-                                        {in, out, err, lone_rank(), standard_input, verbosity, limits, stop});
+  stablehlo::ConvertOptions mlir;
+  bool partial = false;
+  ModuleInput input =
+      read_module_input(folder / "module.hlo", false,
+                        {in, out, err, lone_rank(), standard_input, verbosity, limits, stop, mlir, partial});
   if (!input.ok || input.modules.size() != 1) return err.str();
   Module& module = input.modules[0];
   MemoryPool pool;

@@ -57,8 +57,10 @@ std::optional<Module> module_of(const fs::path& file) {
   Verbosity verbosity;
   Limits limits;
   Stop stop;
-  ModuleInput input =
-      read_module_input(file, false, {in, out, err, lone_rank(), standard_input, verbosity, limits, stop});
+  stablehlo::ConvertOptions mlir;
+  bool partial = false;
+  ModuleInput input = read_module_input(
+      file, false, {in, out, err, lone_rank(), standard_input, verbosity, limits, stop, mlir, partial});
   if (!input.ok || input.modules.size() != 1) return std::nullopt;
   return std::move(input.modules[0]);
 }

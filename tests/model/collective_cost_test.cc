@@ -1,4 +1,4 @@
-#include "model/collective_cost.h"
+#include "model/links/collective_cost.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/interconnect.h"
+#include "model/links/interconnect.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/torus.h"
+#include "model/links/torus.h"
 
 #include <gtest/gtest.h>
 

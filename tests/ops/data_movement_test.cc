@@ -129,6 +129,7 @@ std::string shuffles(std::string_view text) {
     for (const VectorWork& vector : work.vectors) {
       if (vector.op == VectorOp::kCrossLane) units += "lanes ";
       if (vector.op == VectorOp::kCrossSublane) units += "sublanes ";
+      if (vector.op == VectorOp::kTranspose) units += "turned ";
     }
   });
   return units;
@@ -136,12 +137,12 @@ std::string shuffles(std::string_view text) {
 
 TEST(DataMovement, OnlyWhatLeavesItsRegisterIsShuffled) {
   EXPECT_EQ(shuffles("x = f32[8,4,128] transpose(f32[4,8,128] a), dimensions={1,0,2}"), "sublanes ");
-  EXPECT_EQ(shuffles("x = f32[4,128,8] transpose(f32[4,8,128] a), dimensions={0,2,1}"), "lanes ");
+  EXPECT_EQ(shuffles("x = f32[4,128,8] transpose(f32[4,8,128] a), dimensions={0,2,1}"), "turned ");
   EXPECT_EQ(shuffles("x = f32[5,4,8,128] transpose(f32[4,5,8,128] a), dimensions={1,0,2,3}"), "");
   // A layout that the text leaves out keeps the elements in place.
   EXPECT_EQ(shuffles("x = transpose(f32[4,8,128] a), dimensions={0,2,1}"), "");
   EXPECT_EQ(shuffles("x = f32[128,8]{0,1} transpose(f32[8,128]{1,0} a), dimensions={1,0}"), "");
-  EXPECT_EQ(shuffles("x = f32[8,128]{0,1} copy(f32[8,128]{1,0} a)"), "lanes ");
+  EXPECT_EQ(shuffles("x = f32[8,128]{0,1} copy(f32[8,128]{1,0} a)"), "turned ");
   EXPECT_EQ(shuffles("x = f32[8,128]{1,0:S(1)} copy(f32[8,128]{1,0} a)"), "");
   EXPECT_EQ(shuffles("x = f32[8,128]{1,0:T(8,128)} copy(f32[8,128]{1,0:T(4,128)} a)"), "sublanes ");
   EXPECT_EQ(shuffles("x = concatenate(f32[8,128] a, f32[8,5] b), dimensions={1}"), "");
@@ -155,7 +156,7 @@ TEST(DataMovement, OnlyWhatLeavesItsRegisterIsShuffled) {
   EXPECT_EQ(shuffles("x = reverse(f32[2,8,128] a), dimensions={2}"), "lanes ");
   EXPECT_EQ(shuffles("x = f32[16,128] reshape(f32[2,8,128] a)"), "");
   EXPECT_EQ(shuffles("x = f32[14,128] reshape(f32[2,7,128] a)"), "sublanes ");
-  EXPECT_EQ(shuffles("x = f32[8,64] reshape(f32[4,128] a)"), "lanes ");
+  EXPECT_EQ(shuffles("x = f32[8,64] reshape(f32[4,128] a)"), "turned ");
   EXPECT_EQ(shuffles("x = f32[8,128]{1,0} reshape(f32[1024]{0} a)"), "sublanes ");
   EXPECT_EQ(shuffles("x = f32[8,128]{1,0:T(8,128)} reshape(f32[1024]{0:T(1024)} a)"), "");
   EXPECT_EQ(shuffles("x = f32[8,128] broadcast(f32[128] a), dimensions={1}"), "");

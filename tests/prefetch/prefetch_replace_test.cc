@@ -67,39 +67,39 @@ std::string tuned_text(std::string_view text, const XlaKnobs& knobs) {
 std::string with(std::string_view line, std::string_view later = "") {
   return fmt::format(R"(HloModule m, is_scheduled=true
 ENTRY e {{
-  x = f32[128,128]{{1,0:T(8,128)}} parameter(0)
-  w = f32[4,128,128]{{2,1,0:T(8,128)}} parameter(1)
+  x = f32[512,512]{{1,0:T(8,128)}} parameter(0)
+  w = f32[4,512,512]{{2,1,0:T(8,128)}} parameter(1)
   i = s32[] parameter(2)
-  y = f32[128,128]{{1,0:T(8,128)}} parameter(3)
+  y = f32[512,512]{{1,0:T(8,128)}} parameter(3)
   zero = s32[] constant(0)
-  a = f32[128,128]{{1,0:T(8,128)}} dot(x, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
-  b = f32[128,128]{{1,0:T(8,128)}} dot(a, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  a = f32[512,512]{{1,0:T(8,128)}} multiply(x, x)
+  b = f32[512,512]{{1,0:T(8,128)}} multiply(a, x)
   {}
-  c = f32[128,128]{{1,0:T(8,128)}} dot(b, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  c = f32[512,512]{{1,0:T(8,128)}} multiply(b, x)
   {}
-  ROOT r = f32[128,128]{{1,0:T(8,128)}} dot(c, part), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  ROOT r = f32[512,512]{{1,0:T(8,128)}} multiply(c, part)
 }}
 )",
                      line, later);
 }
 
 constexpr std::string_view kSlice =
-    "s = f32[1,128,128]{2,1,0:T(8,128)} slice(w), slice={[2:3], [0:128], [0:128]}\n"
-    "  part = f32[128,128]{1,0:T(8,128)} bitcast(s)";
+    "s = f32[1,512,512]{2,1,0:T(8,128)} slice(w), slice={[2:3], [0:512], [0:512]}\n"
+    "  part = f32[512,512]{1,0:T(8,128)} bitcast(s)";
 constexpr std::string_view kDynamicSlice =
-    "s = f32[1,128,128]{2,1,0:T(8,128)} dynamic-slice(w, i, zero, zero), dynamic_slice_sizes={1,128,128}\n"
-    "  part = f32[128,128]{1,0:T(8,128)} bitcast(s)";
-constexpr std::string_view kCopy = "part = f32[128,128]{1,0:T(8,128)} copy(y)";
+    "s = f32[1,512,512]{2,1,0:T(8,128)} dynamic-slice(w, i, zero, zero), dynamic_slice_sizes={1,512,512}\n"
+    "  part = f32[512,512]{1,0:T(8,128)} bitcast(s)";
+constexpr std::string_view kCopy = "part = f32[512,512]{1,0:T(8,128)} copy(y)";
 
 TEST(SyncReplacement, SlicesStartEarly) {
   XlaKnobs knobs = replacing();
   const std::string text = tuned_text(with(kSlice), knobs);
   EXPECT_THAT(
-      text, AllOf(HasSubstr(" slice-start(%w), slice={[2:3], [0:128], [0:128]}"), Not(HasSubstr(" slice("))));
+      text, AllOf(HasSubstr(" slice-start(%w), slice={[2:3], [0:512], [0:512]}"), Not(HasSubstr(" slice("))));
   // To the chip, beside a product at least.
   EXPECT_LT(text.find("slice-start"), text.find("%c ="));
   EXPECT_GT(text.find("slice-done"), text.find("%c ="));
-  EXPECT_THAT(text, HasSubstr("f32[1,128,128]{2,1,0:T(8,128)S(1)} slice-done("));
+  EXPECT_THAT(text, HasSubstr("f32[1,512,512]{2,1,0:T(8,128)S(1)} slice-done("));
   knobs.enable_sync_slice_replacement = false;
   EXPECT_THAT(tuned_text(with(kSlice), knobs), AllOf(HasSubstr(" slice("), Not(HasSubstr("slice-start"))));
 }
@@ -122,16 +122,16 @@ TEST(SyncReplacement, CopiesHaveAKnobOfTheirOwn) {
 TEST(SyncReplacement, StaysWhatADmaCantDo) {
   for (const std::string_view line :
        {// Not whole tiles.
-        "s = f32[4,128,128]{2,1,0:T(8,128)} add(w, w)\n"
-        "  t = f32[1,120,128]{2,1,0:T(8,128)} slice(w), slice={[2:3], [4:124], [0:128]}\n"
+        "s = f32[4,512,512]{2,1,0:T(8,128)} add(w, w)\n"
+        "  t = f32[1,504,512]{2,1,0:T(8,128)} slice(w), slice={[2:3], [4:508], [0:512]}\n"
         "  z = f32[] constant(0)\n"
-        "  u = f32[1,128,128]{2,1,0:T(8,128)} pad(t, z), padding=0_0x4_4x0_0\n"
-        "  part = f32[128,128]{1,0:T(8,128)} bitcast(u)",
+        "  u = f32[1,512,512]{2,1,0:T(8,128)} pad(t, z), padding=0_0x4_4x0_0\n"
+        "  part = f32[512,512]{1,0:T(8,128)} bitcast(u)",
         // Another layout.
-        "part = f32[128,128]{0,1:T(8,128)} copy(x)",
+        "part = f32[512,512]{0,1:T(8,128)} copy(x)",
         // What is copied may be made on the chip.
-        "s = f32[128,128]{1,0:T(8,128)} negate(x)\n"
-        "  part = f32[128,128]{1,0:T(8,128)} copy(s)"}) {
+        "s = f32[512,512]{1,0:T(8,128)} negate(x)\n"
+        "  part = f32[512,512]{1,0:T(8,128)} copy(s)"}) {
     const std::string text = tuned_text(with(line), replacing());
     EXPECT_THAT(text, Not(HasSubstr("slice-start"))) << line;
     EXPECT_THAT(text, testing::AnyOf(HasSubstr(" slice("), HasSubstr(" copy("))) << line;
@@ -142,18 +142,18 @@ TEST(SyncReplacement, NotBehindAnUpdateInPlaceOfItsOperand) {
   // The product in between gives `s` up to the update.
   const std::string text = R"(HloModule m, is_scheduled=true
 ENTRY e {
-  x = f32[128,128]{1,0:T(8,128)} parameter(0)
-  w = f32[4,128,128]{2,1,0:T(8,128)} parameter(1)
+  x = f32[512,512]{1,0:T(8,128)} parameter(0)
+  w = f32[4,512,512]{2,1,0:T(8,128)} parameter(1)
   zero = s32[] constant(0)
-  n = f32[1,128,128]{2,1,0:T(8,128)} bitcast(x)
-  v = f32[4,128,128]{2,1,0:T(8,128)} dynamic-update-slice(w, n, zero, zero, zero)
-  a = f32[128,128]{1,0:T(8,128)} dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  s = f32[1,128,128]{2,1,0:T(8,128)} slice(v), slice={[2:3], [0:128], [0:128]}
+  n = f32[1,512,512]{2,1,0:T(8,128)} bitcast(x)
+  v = f32[4,512,512]{2,1,0:T(8,128)} dynamic-update-slice(w, n, zero, zero, zero)
+  a = f32[512,512]{1,0:T(8,128)} multiply(x, x)
+  s = f32[1,512,512]{2,1,0:T(8,128)} slice(v), slice={[2:3], [0:512], [0:512]}
   UPDATE
-  b = f32[128,128]{1,0:T(8,128)} dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  part = f32[128,128]{1,0:T(8,128)} bitcast(s)
-  c = f32[128,128]{1,0:T(8,128)} dot(b, part), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  ROOT r = (f32[128,128]{1,0:T(8,128)}, f32[4,128,128]{2,1,0:T(8,128)}) tuple(c, LAST)
+  b = f32[512,512]{1,0:T(8,128)} multiply(a, x)
+  part = f32[512,512]{1,0:T(8,128)} bitcast(s)
+  c = f32[512,512]{1,0:T(8,128)} multiply(b, part)
+  ROOT r = (f32[512,512]{1,0:T(8,128)}, f32[4,512,512]{2,1,0:T(8,128)}) tuple(c, LAST)
 }
 )";
   const auto filled = [&](std::string_view update, std::string_view last) {
@@ -165,16 +165,14 @@ ENTRY e {
   EXPECT_THAT(tuned_text(filled("", "v"), replacing()), HasSubstr("slice-start"));
   EXPECT_THAT(
       tuned_text(
-          filled("o = f32[4,128,128]{2,1,0:T(8,128)} dynamic-update-slice(v, n, zero, zero, zero)", "o"),
+          filled("o = f32[4,512,512]{2,1,0:T(8,128)} dynamic-update-slice(v, n, zero, zero, zero)", "o"),
           replacing()),
       Not(HasSubstr("slice-start")));
 }
 
 TEST(SyncReplacement, MayBeOneMoreThanOtherPrefetches) {
   // The weights' own prefetch takes the one place there is.
-  const std::string text = with(kSlice,
-                                "h = f32[128,128]{1,0:T(8,128)} dot(c, x), lhs_contracting_dims={1}, "
-                                "rhs_contracting_dims={0}");
+  const std::string text = with(kSlice, "h = f32[512,512]{1,0:T(8,128)} multiply(c, x)");
   XlaKnobs knobs = replacing();
   knobs.max_outstanding_prefetches = 0;
   EXPECT_THAT(tuned_text(text, knobs), Not(HasSubstr("slice-start")));
@@ -185,32 +183,32 @@ TEST(SyncReplacement, MayBeOneMoreThanOtherPrefetches) {
 TEST(SyncReplacement, InLoopsWhatTheyCarryUnchanged) {
   const std::string text = R"(HloModule m, is_scheduled=true
 cond {
-  s = (s32[], f32[128,128]{1,0:T(8,128)}, f32[4,128,128]{2,1,0:T(8,128)}) parameter(0)
+  s = (s32[], f32[512,512]{1,0:T(8,128)}, f32[4,512,512]{2,1,0:T(8,128)}) parameter(0)
   i = s32[] get-tuple-element(s), index=0
   n = s32[] constant(4)
   ROOT c = pred[] compare(i, n), direction=LT
 }
 body {
-  s = (s32[], f32[128,128]{1,0:T(8,128)}, f32[4,128,128]{2,1,0:T(8,128)}) parameter(0)
+  s = (s32[], f32[512,512]{1,0:T(8,128)}, f32[4,512,512]{2,1,0:T(8,128)}) parameter(0)
   i = s32[] get-tuple-element(s), index=0
   one = s32[] constant(1)
   next = s32[] add(i, one)
   zero = s32[] constant(0)
-  x = f32[128,128]{1,0:T(8,128)} get-tuple-element(s), index=1
-  w = f32[4,128,128]{2,1,0:T(8,128)} get-tuple-element(s), index=2
-  a = f32[128,128]{1,0:T(8,128)} dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  d = f32[1,128,128]{2,1,0:T(8,128)} dynamic-slice(w, i, zero, zero), dynamic_slice_sizes={1,128,128}
-  part = f32[128,128]{1,0:T(8,128)} bitcast(d)
-  b = f32[128,128]{1,0:T(8,128)} dot(a, part), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  ROOT t = (s32[], f32[128,128]{1,0:T(8,128)}, f32[4,128,128]{2,1,0:T(8,128)}) tuple(next, b, w)
+  x = f32[512,512]{1,0:T(8,128)} get-tuple-element(s), index=1
+  w = f32[4,512,512]{2,1,0:T(8,128)} get-tuple-element(s), index=2
+  a = f32[512,512]{1,0:T(8,128)} multiply(x, x)
+  d = f32[1,512,512]{2,1,0:T(8,128)} dynamic-slice(w, i, zero, zero), dynamic_slice_sizes={1,512,512}
+  part = f32[512,512]{1,0:T(8,128)} bitcast(d)
+  b = f32[512,512]{1,0:T(8,128)} multiply(a, part)
+  ROOT t = (s32[], f32[512,512]{1,0:T(8,128)}, f32[4,512,512]{2,1,0:T(8,128)}) tuple(next, b, w)
 }
 ENTRY e {
-  x = f32[128,128]{1,0:T(8,128)} parameter(0)
-  w = f32[4,128,128]{2,1,0:T(8,128)} parameter(1)
+  x = f32[512,512]{1,0:T(8,128)} parameter(0)
+  w = f32[4,512,512]{2,1,0:T(8,128)} parameter(1)
   zero = s32[] constant(0)
-  t = (s32[], f32[128,128]{1,0:T(8,128)}, f32[4,128,128]{2,1,0:T(8,128)}) tuple(zero, x, w)
-  l = (s32[], f32[128,128]{1,0:T(8,128)}, f32[4,128,128]{2,1,0:T(8,128)}) while(t), condition=cond, body=body
-  ROOT r = f32[128,128]{1,0:T(8,128)} get-tuple-element(l), index=1
+  t = (s32[], f32[512,512]{1,0:T(8,128)}, f32[4,512,512]{2,1,0:T(8,128)}) tuple(zero, x, w)
+  l = (s32[], f32[512,512]{1,0:T(8,128)}, f32[4,512,512]{2,1,0:T(8,128)}) while(t), condition=cond, body=body
+  ROOT r = f32[512,512]{1,0:T(8,128)} get-tuple-element(l), index=1
 }
 )";
   EXPECT_THAT(tuned_text(text, replacing()), HasSubstr("dynamic-slice-start(%w"));
@@ -289,7 +287,7 @@ TEST(SyncReplacement, RandomModulesComputeTheSame) {
     });
     faster += result.tuned.time < result.stripped.time;
   }
-  EXPECT_GT(replaced, 30u);
+  EXPECT_GT(replaced, 20u);
   EXPECT_GT(faster, 80u);
 }
 

@@ -59,7 +59,7 @@ class Schema {
     if (schema.contains("items"))
       for (size_t i = 0; i < value.size(); ++i)
         check(schema["items"], value[i], path + "[" + std::to_string(i) + "]");
-    if (schema.contains("properties")) check_members(schema, value, path);
+    if (schema.contains("properties") && value.is_object()) check_members(schema, value, path);
   }
 
   void check_members(const Json& schema, const Json& value, const std::string& path) {

@@ -195,7 +195,10 @@ TEST(Laws, TwiceEveryRateIsHalfTheTime) {
       {"host.dcn.bandwidth", "50 GB/s"},
       {"host.dcn.latency", "5 us"},
       {"overhead.instruction", "25 ns"},
-      {"overhead.smallest_fusion", "786 ns"},
+      {"overhead.smallest_fusion", "811 ns"},
+      {"overhead.smallest_write", "219500 ps"},
+      {"dma.short_run", "6 ns"},
+      {"dma.short_run_row", "3500 ps"},
       {"overhead.loop_iteration", "150 ns"},
   };
   const Device faster = test::device_or_fail("v5e", twice);
@@ -203,6 +206,8 @@ TEST(Laws, TwiceEveryRateIsHalfTheTime) {
   for (Module& module : modules) {
     const Result<Simulation> before = simulate(lay_out(module, base).module, op_table(), base);
     if (!before || before->totals.makespan > kForever / 4) continue;
+    // Steps of kernels have a time of their own, which is in no device file.
+    if (before->totals.by_category[static_cast<size_t>(CostCategory::kCustomCall)].count() > 0) continue;
     const Simulation after = test::simulate_or_fail(module, faster);
     const double rounding = 4.0 * static_cast<double>(after.instructions.size() + 2 * after.transfers.size());
     EXPECT_NEAR(2.0 * static_cast<double>(after.totals.makespan.count()),

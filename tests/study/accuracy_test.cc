@@ -83,6 +83,10 @@ TEST(Quantile, EndsAndMiddle) {
   EXPECT_DOUBLE_EQ(quantile({}, 0.5), 0);
 }
 
+XlaFlag flag(std::string name, std::string value) {
+  return {std::move(name), std::move(value), source_of("flags"), 0, 0};
+}
+
 MeasuredCase case_of(std::string id, double time_us) {
   MeasuredCase one;
   one.id = std::move(id);
@@ -123,13 +127,14 @@ TEST(Predict, OverridesAndFlagsReachTheDevice) {
       "HloModule m\nENTRY e {\n  a = bf16[4096,4096] parameter(0)\n  ROOT b = bf16[4096,4096] dot(a, a), "
       "lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
   MeasuredCase fast = one;
-  fast.p_state = 7;
+  fast.xla_flags = {flag("xla_tpu_dvfs_p_state", "7")};
   PredictOptions slow;
   slow.overrides = {{"clock", "0.95 GHz"}};
   const double usual = *predict(std::vector{one}, "x", {})[0].us;
   EXPECT_LT(*predict(std::vector{fast}, "x", {})[0].us, usual);
   EXPECT_GT(*predict(std::vector{one}, "x", slow)[0].us, usual * 1.5);
-  fast.scoped_vmem_kib = int64_t{1} << 30;  // more than there is: all of it
+  fast.xla_flags.push_back(
+      flag("xla_tpu_scoped_vmem_limit_kib", "1073741824"));  // more than there is: all of it
   EXPECT_TRUE(predict(std::vector{fast}, "x", {})[0].us);
 }
 

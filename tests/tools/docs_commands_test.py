@@ -84,6 +84,12 @@ ENTRY main {
 }
 """
 ATTENTION = "HloModule attention\nENTRY main { x = f32[8,128] parameter(0)\n ROOT y = f32[8,128] tanh(x) }\n"
+CHECKED = """func.func @main() {
+  %0 = stablehlo.constant dense<1.0> : tensor<2xf32>
+  check.expect_eq_const %0, dense<1.0> : tensor<2xf32>
+  func.return
+}
+"""
 # Words that stand for something.
 STANDS_FOR = {"FILE": "module.hlo", "OLD": "old.hlo", "NEW": "new.hlo", "NAME": "fusion.17", "CASES.json": "cases.json",
               "DIR": "inputs", "OUT": "results", "…": ""}
@@ -119,6 +125,17 @@ def prepare(folder, environment):
     (folder / "cases.json").write_text(json.dumps(
         [{"id": "product", "device": "v4", "kind": "matmul", "time_us": 10, "hlo": PRODUCT},
          {"id": "step", "device": "v5e", "kind": "other", "time_us": 20, "hlo": MODULE}]))
+    (folder / "step.json").write_text(json.dumps(
+        [{"id": "product", "device": "v4", "kind": "matmul", "time_us": 10, "hlo": PRODUCT, "family": "step", "occurrences": 4}]))
+    (folder / "llama8b_v6e.json").write_text(json.dumps(
+        {"module": "module.hlo", "device": "v6e", "step_ms": {"profiled": 1}, "categories_ms": {"loop fusion": 0.5}}))
+    (folder / "reports" / "accuracy").mkdir(parents=True)
+    (folder / "reports" / "accuracy" / "limits.yaml").write_text("steps:\n  step v4: {error: 10000 %}\n")
+    (folder / "flags.txt").write_text("--xla_tpu_scoped_vmem_limit_kib=98304\n")
+    # The file test's kernel, under the name that the documents give theirs.
+    kernel = (ROOT / "tests/filetests/model/kernel_body.hlo").read_text(encoding="utf-8")
+    (folder / "model.hlo").write_text(kernel[:kernel.index("// ==== 1")].replace("scale.1", "splash_mha_fwd_residuals.2"))
+    (folder / "test.mlir").write_text(CHECKED)
     (folder / "overrides.textproto").write_text("max_retries: 2\n")
     (folder / "experiment.yaml").write_text("modules: module.hlo\ndevices: [v4, v5e]\nset:\n  mxu.count: [2, 4]\n"
                                             "columns: [time, hbm_bytes]\nobjectives: [time]\nplot: {x: mxu.count, y: time}\n")

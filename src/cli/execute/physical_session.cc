@@ -30,7 +30,7 @@ bool PhysicalSetting::prepare(const PhysicalChoices& choices, Module& module, ui
   if (choices.schedule == "random") options.random_order = seed;
   if (choices.layouts == "random") options.random_layouts = seed;
   if (!choices.device.empty()) {
-    const std::optional<Device> device = read_device(choices.device, choices.overrides, streams);
+    const std::optional<Device> device = read_device(choices.device, choices.choices, streams);
     if (!device) return false;
     options.native_tiling = tiling_policy(device->config);
     capacities_ = capacities_of(device->config);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/device_input.h"
 #include "physical/physical_run.h"
 
 namespace hlosim {
@@ -19,13 +20,13 @@ namespace hlosim {
 struct PhysicalChoices {
   bool wanted = false;
   std::string device;
-  std::vector<std::string> overrides;
+  DeviceChoices choices;
   std::string schedule;  // empty: the module's, or the best that is found
   std::string layouts = "module";
   int64_t alignment = 64;
   bool any() const {
-    return !device.empty() || !overrides.empty() || !schedule.empty() || layouts != "module" ||
-           alignment != 64;
+    return !device.empty() || !choices.overrides.empty() || !choices.xla_flags.empty() || !schedule.empty() ||
+           layouts != "module" || alignment != 64;
   }
 };
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -28,6 +29,7 @@ class Run {
   int run();
 
  private:
+  int run(Module module);
   bool stage(const Values& outputs, const std::string& folder);
   bool write(const Loaded& loaded, const std::vector<OutputSet>& outputs);
   bool parameters_agree(const Loaded& loaded, const Loaded& other);
@@ -129,7 +131,13 @@ bool Run::results_agree(const Loaded& loaded, const Loaded& other) {
 
 std::optional<std::vector<OutputSet>> Run::run_other(const Loaded& loaded, std::vector<Values> inputs,
                                                      int64_t held) {
-  const std::optional<Loaded> other = session_.load(options_.compare, false);
+  auto modules = session_.read_modules(options_.compare);
+  if (!modules) return std::nullopt;
+  if (modules->size() != 1) {
+    complain(fmt::format("--compare: '{}' has {} modules, expected one", options_.compare, modules->size()));
+    return std::nullopt;
+  }
+  const std::optional<Loaded> other = session_.load(options_.compare, std::move((*modules)[0]), false);
   if (!other || !parameters_agree(loaded, *other) || !results_agree(loaded, *other) ||
       !session_.fits(*other, held))
     return std::nullopt;
@@ -262,7 +270,21 @@ int Run::report(const Loaded& loaded, const std::vector<OutputSet>& outputs, std
 
 int Run::run() {
   if (!session_.prepare()) return kExitInput;
-  const std::optional<Loaded> loaded = session_.load(options_.file, true);
+  auto modules = session_.read_modules(options_.file);
+  if (!modules) return kExitInput;
+  if (modules->size() > 1 &&
+      (!options_.output.empty() || !options_.expect.empty() || !options_.compare.empty())) {
+    complain(fmt::format("'{}' has {} modules; -o, --expect and --compare take one", options_.file,
+                         modules->size()));
+    return kExitInput;
+  }
+  int worst = kExitSuccess;
+  for (Module& module : *modules) worst = std::max(worst, run(std::move(module)));
+  return worst;
+}
+
+int Run::run(Module module) {
+  const std::optional<Loaded> loaded = session_.load(options_.file, std::move(module), true);
   if (!loaded || !session_.fits(*loaded, 0)) return kExitInput;
   std::optional<std::vector<Values>> inputs = session_.read_values(*loaded);
   if (!inputs) return kExitInput;
@@ -281,7 +303,8 @@ int Run::run() {
   const std::optional<std::vector<OutputSet>> outputs = session_.assemble(*loaded, std::move(*local));
   if (!outputs) return kExitInput;
   if (!options_.output.empty() && !write(*loaded, *outputs)) return kExitInput;
-  return report(*loaded, *outputs, std::move(kept));
+  const int exit = report(*loaded, *outputs, std::move(kept));
+  return session_.tell_failed_checks() ? std::max<int>(exit, kExitFailedCheck) : exit;
 }
 
 /// Checks an option's text: a number from 0 on.
@@ -345,7 +368,7 @@ void declare_physical(CommandLine& line, RunOptions& options) {
       "Execute on real bytes, every value where the buffer assignment puts it; exit code 1 at a fault");
   line.add_option("--device", options.physical.device,
                   "With --physical: capacities, and tiled layouts where the text has none");
-  line.add_option("--set", options.physical.overrides, "PATH=VALUE: a device value");
+  declare_device_choices(line, options.physical.choices);
   line.add_option("--schedule", options.physical.schedule,
                   "With --physical: the module's order (auto), text, list, dfs, post, or random by --seed")
       .one_of({"auto", "text", "list", "dfs", "post", "random"});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -64,6 +65,7 @@ bool RunSession::prepare() {
   if (!stand_ins) return false;
   stand_ins_ = std::move(*stand_ins);
   custom_calls_ = stand_ins_.handlers();
+  add_check_calls(custom_calls_, *failed_checks_);
   return true;
 }
 
@@ -121,16 +123,28 @@ bool RunSession::choose_grid(Loaded& loaded) {
   return true;
 }
 
-std::optional<Loaded> RunSession::load(const std::string& file, bool is_main) {
+std::optional<std::vector<Module>> RunSession::read_modules(const std::string& file) {
   ModuleInput input = read_module_input(file, false, streams_);
   if (!input.ok) return std::nullopt;
-  if (input.modules.size() != 1) {
-    complain(fmt::format("'{}' has {} modules; run takes one", file, input.modules.size()));
-    return std::nullopt;
-  }
+  const bool takes_arguments = std::ranges::any_of(
+      input.modules, [](const Module& module) { return !module.entry_computation().parameters.empty(); });
+  if (input.modules.size() == 1 || !takes_arguments) return std::move(input.modules);
+  complain(fmt::format("'{}' has {} modules; run takes one, or several without parameters", file,
+                       input.modules.size()));
+  return std::nullopt;
+}
+
+bool RunSession::tell_failed_checks() {
+  const std::vector<Diagnostic> failed = failed_checks_->all();
+  for (const Diagnostic& finding : failed) tell(finding, streams_);
+  failed_checks_->clear();
+  return !failed.empty();
+}
+
+std::optional<Loaded> RunSession::load(const std::string& file, Module module, bool is_main) {
   Loaded loaded;
   loaded.file = file;
-  loaded.module = std::make_unique<Module>(std::move(input.modules[0]));
+  loaded.module = std::make_unique<Module>(std::move(module));
   loaded.parameters = parameter_leaves(*loaded.module);
   if (!choose_grid(loaded)) return std::nullopt;
   if (const int64_t elided = elided_constants(*loaded.module);

@@ -19,6 +19,7 @@
 #include "cli/execute/stand_ins.h"
 #include "cli/run.h"
 #include "cli/verbosity.h"
+#include "evaluate/custom_calls/check_calls.h"
 #include "exec/program.h"
 
 namespace hlosim {
@@ -68,8 +69,10 @@ class RunSession {
 
   /// What the options say, before anything is read.
   bool prepare();
+  /// The modules of a file; several only where none takes arguments.
+  std::optional<std::vector<Module>> read_modules(const std::string& file);
   /// `is_main`: it runs as --trace-values and --physical ask.
-  std::optional<Loaded> load(const std::string& file, bool is_main);
+  std::optional<Loaded> load(const std::string& file, Module module, bool is_main);
   /// The memory that it needs is there, beside `held` bytes of other results.
   bool fits(const Loaded& loaded, int64_t held);
   /// The inputs of this rank's devices.
@@ -84,6 +87,8 @@ class RunSession {
   std::vector<ShapeRef> result_shapes(const Loaded& loaded) const;
   /// DIR/device-3, or DIR where one device runs.
   std::string folder_of(const Loaded& loaded, const std::string& folder, int64_t device) const;
+  /// Tells which checks of programs that have run don't hold; true where there are such.
+  bool tell_failed_checks();
   bool is_first() const { return streams_.ranks.rank() == 0; }
   bool traces() const { return trace_.has_value(); }
   /// What the program ends with when something stopped the run.
@@ -115,6 +120,7 @@ class RunSession {
   std::string max_memory_source_;
   StandIns stand_ins_;
   CustomCallHandlers custom_calls_;
+  std::unique_ptr<FailedChecks> failed_checks_ = std::make_unique<FailedChecks>();
   std::optional<Pattern> trace_;
   bool anything_traced_ = false;
   StagedFiles files_;

@@ -17,7 +17,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> names;
-  std::vector<std::string> overrides;
+  DeviceChoices choices;
   std::string format = "text";
   std::string output = "-";
 };
@@ -42,15 +42,18 @@ int list_devices(const Options& options, Streams streams) {
 }
 
 int devices(const Options& options, Streams streams) {
-  if (options.names.empty() && !options.overrides.empty()) {
-    complain("--set needs the name of a device", "", streams);
+  const bool changes = !options.choices.overrides.empty() || !options.choices.xla_flags.empty();
+  if (options.names.empty() && changes) {
+    complain(fmt::format("{} needs the name of a device",
+                         options.choices.overrides.empty() ? "--xla-flags" : "--set"),
+             "", streams);
     return kExitInput;
   }
   if (options.names.empty() || options.format == "markdown") return list_devices(options, streams);
   std::vector<std::string> texts;
   bool ok = true;
   for (const std::string& name : options.names) {
-    const std::optional<Device> device = read_device(name, options.overrides, streams);
+    const std::optional<Device> device = read_device(name, options.choices, streams);
     if (!device) {
       ok = false;
       continue;
@@ -72,9 +75,7 @@ int devices(const Options& options, Streams streams) {
 std::function<int()> declare_devices(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<Options>();
   line.add_option("NAME", options->names, "Device files or built-in devices; none: list the built-in ones");
-  line.add_option("--set", options->overrides,
-                  "path=value: another value for a key of the device; may be repeated")
-      .one_value_each();
+  declare_device_choices(line, options->choices);
   line.add_option("--format", options->format, "text, yaml, json, or markdown: the keys of device files")
       .one_of({"text", "yaml", "json", "markdown"})
       .show_default();

@@ -22,7 +22,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   std::string device;
-  std::vector<std::string> overrides;
+  DeviceChoices choices;
   std::string format = "text";
   std::string schedule = "auto";
   std::optional<int64_t> alignment;
@@ -68,7 +68,7 @@ std::optional<BufferDump> read_dump_file(const std::string& path, Streams stream
 
 bool read_setting(const Options& options, Streams streams, Setting& setting) {
   if (!options.device.empty()) {
-    setting.device = read_device(options.device, options.overrides, streams);
+    setting.device = read_device(options.device, options.choices, streams);
     if (!setting.device) return false;
     setting.report.device = &setting.device->config;
     setting.report.capacities = capacities_of(setting.device->config);
@@ -225,7 +225,7 @@ std::function<int()> declare_buffers(CommandLine& line, Streams streams) {
   line.add_option("FILE", options->files, "HLO text or a buffer assignment dump; - is standard input")
       .required();
   line.add_option("--device", options->device, "Device: capacities, tiled layouts, padded sizes");
-  line.add_option("--set", options->overrides, "PATH=VALUE: a device value");
+  declare_device_choices(line, options->choices);
   line.add_option("--format", options->format, "text, json, csv, usage, xla or xla-2022")
       .one_of({"text", "json", "csv", "usage", "xla", "xla-2022"})
       .show_default();

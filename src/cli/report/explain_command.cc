@@ -97,9 +97,7 @@ std::function<int()> declare_explain(CommandLine& line, Streams streams) {
   SimulationOptions& simulation = options->simulation;
   line.add_option("--device", simulation.device,
                   "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
-  line.add_option("--set", simulation.overrides,
-                  "path=value: another value for a key of the device; may be repeated")
-      .one_value_each();
+  declare_device_choices(line, simulation.choices);
   line.add_option("--topology", simulation.topology, "Slice of chips, as in 2x2x1");
   line.add_option("--devices", simulation.devices, "Number of devices of all slices").from(1);
   line.add_option("--slices", simulation.slices, "Slices of that topology, joined by the hosts' network")

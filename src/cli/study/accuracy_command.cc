@@ -14,6 +14,10 @@
 #include "cli/run.h"
 #include "cli/verbosity.h"
 #include "study/accuracy.h"
+#include "study/accuracy_errors.h"
+#include "study/accuracy_limits.h"
+#include "study/accuracy_program.h"
+#include "study/accuracy_steps.h"
 
 namespace hlosim {
 namespace {
@@ -22,8 +26,10 @@ struct Options {
   std::string file;
   std::vector<std::string> only, overrides;
   std::string baseline, format = "text", output = "-", report, date;
+  std::vector<std::string> programs;
+  std::string limits;
   int64_t worst = 10;
-  bool no_lower = false;
+  bool no_lower = false, errors = false, steps = false;
 };
 
 /// What --only accepts, and how a case answers.
@@ -117,6 +123,31 @@ std::optional<std::vector<MeasuredCase>> read_cases(const Options& options, Stre
   return cases;
 }
 
+/// Null, with what is wrong printed.
+std::optional<std::vector<MeasuredProgram>> read_programs(const Options& options, Streams streams) {
+  std::vector<MeasuredProgram> programs;
+  for (const std::string& path : options.programs) {
+    Result<MeasuredProgram> one = measure_program(path, DeviceSearch::from_environment(), streams.limits);
+    if (!one) return usage_error(one.error(), streams), std::nullopt;
+    programs.push_back(std::move(*one));
+  }
+  return programs;
+}
+
+/// Exit code 1 where errors are beyond the limits: it says which.
+int hold_limits(const Options& options, const Accuracy& accuracy, const std::vector<StepSum>& steps,
+                Streams streams) {
+  const Result<SourcePtr> source = read_input(options.limits, streams);
+  if (!source) return usage_error(source.error(), streams);
+  DiagnosticList problems;
+  const std::optional<AccuracyLimits> limits = read_accuracy_limits(*source, problems);
+  tell(problems, streams);
+  if (!limits) return kExitInput;
+  const std::vector<std::string> broken = broken_limits(*limits, accuracy, steps);
+  for (const std::string& line : broken) complain(line, "", streams);
+  return broken.empty() ? kExitSuccess : kExitFailedCheck;
+}
+
 int accuracy(const Options& options, Streams streams) {
   PredictOptions predict_options;
   predict_options.search = DeviceSearch::from_environment();
@@ -137,9 +168,19 @@ int accuracy(const Options& options, Streams streams) {
   output.date = options.date.empty() ? today() : options.date;
   output.command = fmt::format("hlosim accuracy {} --report={}",
                                std::filesystem::path(options.file).filename().string(), options.report);
+  const std::vector<StepSum> steps = step_sums(accuracy);
+  const std::optional<std::vector<MeasuredProgram>> programs = read_programs(options, streams);
+  if (!programs) return kExitInput;
+  if (options.steps) output.steps = steps_markdown(steps, output.worst);
+  output.program = programs_markdown(*programs);
   if (!options.report.empty() && !write_report(accuracy, options, output, streams)) return kExitInput;
-  const std::string text = options.format == "json" ? to_json(accuracy) : to_text(accuracy, output);
-  return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
+  if (options.steps) output.steps = steps_text(steps, output.worst);
+  output.program = programs_text(*programs);
+  const std::string text = options.errors             ? to_text(study_errors(accuracy))
+                           : options.format == "json" ? to_json(accuracy, options.steps)
+                                                      : to_text(accuracy, output);
+  if (!write_output(options.output, text, streams)) return kExitInput;
+  return options.limits.empty() ? kExitSuccess : hold_limits(options, accuracy, steps, streams);
 }
 
 }  // namespace
@@ -158,7 +199,16 @@ std::function<int()> declare_accuracy(CommandLine& line, Streams streams) {
   line.add_option("--set", options->overrides,
                   "path=value: another value for a key of every device; may be repeated")
       .one_value_each();
+  line.add_flag("--steps", options->steps,
+                "Sums by family and occurrences as well: error by time, and what it is made of");
+  line.add_option("--program", options->programs,
+                  "Whole program with its measured time per category (JSON); may be repeated")
+      .one_value_each();
+  line.add_option("--limits", options->limits,
+                  "YAML file of limits for the errors of rows and steps: exit code 1 beyond them");
   line.add_flag("--no-lower", options->no_lower, "Take plain modules as they stand");
+  line.add_flag("--errors", options->errors,
+                "Print the quantiles of errors that ranges of times rest on, and how well such ranges hold");
   line.add_option("--worst", options->worst, "How many of the cases that are farthest off are listed")
       .from(0)
       .show_default();

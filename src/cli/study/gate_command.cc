@@ -101,7 +101,7 @@ class Gate {
 
   bool read_devices() {
     SimulationOptions one;
-    for (const GateText& value : config_->set) one.overrides.push_back(value.text);
+    for (const GateText& value : config_->set) one.choices.overrides.push_back(value.text);
     one.topology = config_->topology.text;
     one.slices = config_->slices;
     one.while_trip_count = config_->while_trip_count;
@@ -129,8 +129,8 @@ class Gate {
     std::ostringstream silent;
     const auto works = [&](const SimulationOptions& part) {
       const Streams quiet{
-          streams_.in,        silent,          silent,       streams_.ranks, streams_.standard_input,
-          streams_.verbosity, streams_.limits, streams_.stop};
+          streams_.in,        silent,          silent,        streams_.ranks, streams_.standard_input,
+          streams_.verbosity, streams_.limits, streams_.stop, streams_.mlir,  streams_.partial};
       return read_simulation(part, quiet).has_value();
     };
     SimulationOptions bare;
@@ -138,7 +138,7 @@ class Gate {
     if (!works(bare)) return device.place;
     for (const GateText& value : config_->set) {
       SimulationOptions part = bare;
-      part.overrides = {value.text};
+      part.choices.overrides = {value.text};
       if (!works(part)) return value.place;
     }
     SimulationOptions part = bare;

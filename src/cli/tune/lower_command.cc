@@ -23,7 +23,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   std::string device;
-  std::vector<std::string> overrides;
+  DeviceChoices choices;
   std::string output = "-";
   std::string passes, print_after;
   bool list_passes = false;
@@ -72,7 +72,7 @@ int lower_files(const Options& options, Streams streams) {
     return fail(failure("--device is required", "`hlosim help lower` lists the options").value());
   const Result<Plan> plan = plan_of(options);
   if (!plan) return fail(plan.error());
-  const std::optional<Device> device = read_device(options.device, options.overrides, streams);
+  const std::optional<Device> device = read_device(options.device, options.choices, streams);
   if (!device) return kExitInput;
   std::string text;
   for (const std::string& file : options.files) {
@@ -107,9 +107,7 @@ std::function<int()> declare_lower(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<Options>();
   line.add_option("FILE", options->files, "HLO text files; - is standard input");
   line.add_option("--device", options->device, "Device file, or a built-in device");
-  line.add_option("--set", options->overrides,
-                  "path=value: another value for a key of the device; may be repeated")
-      .one_value_each();
+  declare_device_choices(line, options->choices);
   line.add_option("--passes", options->passes,
                   "These passes in this order, on plain modules and others: a,b,c");
   line.add_option("--print-after", options->print_after,

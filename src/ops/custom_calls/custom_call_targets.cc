@@ -137,6 +137,8 @@ constexpr Target kTargets[] = {
     {"control_dep", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
     {"AssumeGatherIndicesInBound", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
     {"xla.debug.Log", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
+    // What `run` compares (evaluate/custom_calls/check_calls.h).
+    {"check.*", nothing, EvaluationKind::kNone, LibraryCall::kNone},
     // Places in the order of a TPU program, and its SparseCores' getting ready: no data.
     {"Noop", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
     {"PrepareAsyncCallStart", nothing, EvaluationKind::kAllocateBufferCall, LibraryCall::kNone},

@@ -1,0 +1,197 @@
+#include "flags/xla_flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/text.h"
+#include "base/value.h"
+
+namespace hlosim {
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_quote(char c) { return c == '"' || c == '\''; }
+
+/// Takes a text apart at blanks; quotes and continued lines are blanks as well.
+class FlagReader {
+ public:
+  FlagReader(const SourcePtr& source, DiagnosticList& problems)
+      : source_(source), text_(source->text()), problems_(problems) {}
+
+  std::vector<XlaFlag> read() {
+    while (at_ < text_.size()) {
+      if (is_separator()) {
+        ++at_;
+      } else if (text_[at_] == '#') {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else {
+        word();
+      }
+    }
+    return std::move(flags_);
+  }
+
+ private:
+  bool is_separator() const {
+    const char c = text_[at_];
+    return is_blank(c) || is_quote(c) || (c == '\\' && (at_ + 1 == text_.size() || is_blank(text_[at_ + 1])));
+  }
+
+  void word() {
+    const size_t begin = at_;
+    while (at_ < text_.size() && !is_separator()) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    if (word == "export" || is_assignment(word)) return;
+    if (!word.starts_with("--") || word.size() == 2) {
+      problems_.add(error_at(source_, static_cast<uint32_t>(begin),
+                             fmt::format("'{}' is no flag: expected --NAME=VALUE", shown(word)),
+                             word.starts_with("-") || word.starts_with("xla_")
+                                 ? fmt::format("--{}", shown(word.substr(word.find_first_not_of('-'))))
+                                 : ""));
+      return;
+    }
+    const size_t equals = std::min(word.find('='), word.size());
+    XlaFlag flag;
+    flag.name = word.substr(2, equals - 2);
+    std::replace(flag.name.begin(), flag.name.end(), '-', '_');  // as our own options may be written, too
+    flag.value = equals < word.size() ? word.substr(equals + 1) : "true";
+    flag.source = source_;
+    flag.offset = static_cast<uint32_t>(begin);
+    flag.value_offset = static_cast<uint32_t>(begin + (equals < word.size() ? equals + 1 : 0));
+    flags_.push_back(std::move(flag));
+  }
+
+  /// What a shell's line begins with: LIBTPU_INIT_ARGS=, XLA_FLAGS+=
+  static bool is_assignment(std::string_view word) {
+    for (const std::string_view name : {"XLA_FLAGS", "LIBTPU_INIT_ARGS", "${XLA_FLAGS}",
+                                        "${LIBTPU_INIT_ARGS}", "$XLA_FLAGS", "$LIBTPU_INIT_ARGS"})
+      if (word == name || word == fmt::format("{}=", name) || word == fmt::format("{}+=", name)) return true;
+    return false;
+  }
+
+  SourcePtr source_;
+  std::string_view text_;
+  DiagnosticList& problems_;
+  size_t at_ = 0;
+  std::vector<XlaFlag> flags_;
+};
+
+std::optional<int64_t> whole(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<bool> boolean(std::string_view text) {
+  for (const std::string_view yes : {"true", "True", "TRUE", "1"})
+    if (text == yes) return true;
+  for (const std::string_view no : {"false", "False", "FALSE", "0"})
+    if (text == no) return false;
+  return std::nullopt;
+}
+
+/// Turns one flag after the other into a device's values.
+class Effects {
+ public:
+  Effects(const DeviceConfig& device, DiagnosticList& problems) : device_(device), problems_(problems) {}
+
+  std::optional<DeviceOverride> of(const XlaFlag& flag, const KnownXlaFlag& known) {
+    switch (known.effect) {
+      case XlaFlagEffect::kVmemLimit:
+        return vmem_limit(flag, known);
+      case XlaFlagEffect::kPState:
+        return p_state(flag, known);
+      case XlaFlagEffect::kLargeTiles:
+        if (const std::optional<bool> set = boolean(flag.value))
+          return DeviceOverride{std::string(known.key), *set ? "true" : "false"};
+        return expected(flag, "true or false");
+      case XlaFlagEffect::kInText:
+      case XlaFlagEffect::kScheduled:
+      case XlaFlagEffect::kRuntime:
+      case XlaFlagEffect::kDump:
+        break;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<DeviceOverride> wrong(const XlaFlag& flag, std::string message) {
+    problems_.add(error_at(flag.source, flag.value_offset, fmt::format("--{}: {}", flag.name, message)));
+    return std::nullopt;
+  }
+  std::optional<DeviceOverride> expected(const XlaFlag& flag, std::string_view what) {
+    return wrong(flag, fmt::format("expected {}, not '{}'", what, shown(flag.value)));
+  }
+
+  /// The compiler takes a limit beyond the memory for all of it.
+  std::optional<DeviceOverride> vmem_limit(const XlaFlag& flag, const KnownXlaFlag& known) {
+    const std::optional<int64_t> kib = whole(flag.value);
+    if (!kib || *kib < 1 || *kib > int64_t{1} << 40) return expected(flag, "a number of KiB, 1 at least");
+    Bytes limit(*kib * 1024);
+    if (const std::optional<Bytes> capacity = device_.vmem_space().capacity)
+      limit = std::min(limit, *capacity);
+    return DeviceOverride{std::string(known.key), fmt::format("{} B", limit.count())};
+  }
+
+  std::optional<DeviceOverride> p_state(const XlaFlag& flag, const KnownXlaFlag& known) {
+    const std::optional<int64_t> state = whole(flag.value);
+    const std::vector<Hertz>& clocks = device_.p_states;
+    if (!state || *state < 0) return expected(flag, "a p-state, 0 or more");
+    if (*state >= static_cast<int64_t>(clocks.size()))
+      return wrong(flag, clocks.empty() ? fmt::format("{} has no p-states", device_.name)
+                                        : fmt::format("{} has no p-state {}, only 0 to {}", device_.name,
+                                                      *state, clocks.size() - 1));
+    return DeviceOverride{std::string(known.key),
+                          fmt::format("{} Hz", clocks[static_cast<size_t>(*state)].count())};
+  }
+
+  const DeviceConfig& device_;
+  DiagnosticList& problems_;
+};
+
+void note(DiagnosticList& problems, const XlaFlag& flag, Severity severity, std::string message,
+          std::string hint = {}) {
+  Diagnostic diagnostic = error_at(flag.source, flag.offset, std::move(message), std::move(hint));
+  diagnostic.severity = severity;
+  problems.add(std::move(diagnostic));
+}
+
+void unknown(const XlaFlag& flag, DiagnosticList& problems) {
+  std::vector<std::string_view> names;
+  for (const KnownXlaFlag& one : known_xla_flags()) names.push_back(one.name);
+  note(problems, flag, Severity::kWarning,
+       fmt::format("--{} is not known: it changes nothing here", shown(flag.name)),
+       did_you_mean(flag.name, names));
+}
+
+}  // namespace
+
+std::vector<XlaFlag> read_xla_flags(const SourcePtr& source, DiagnosticList& problems) {
+  return FlagReader(source, problems).read();
+}
+
+std::vector<DeviceOverride> xla_flag_overrides(std::span<const XlaFlag> flags, const DeviceConfig& device,
+                                               DiagnosticList& problems) {
+  std::vector<DeviceOverride> overrides;
+  Effects effects(device, problems);
+  for (size_t i = 0; i < flags.size(); ++i) {
+    const XlaFlag& flag = flags[i];
+    const auto again = [&](const XlaFlag& later) { return later.name == flag.name; };
+    if (std::any_of(flags.begin() + static_cast<std::ptrdiff_t>(i) + 1, flags.end(), again)) continue;
+    const KnownXlaFlag* known = find_xla_flag(flag.name);
+    if (!known) {
+      unknown(flag, problems);
+    } else if (const std::string_view why = why_without_effect(known->effect); !why.empty()) {
+      note(problems, flag, Severity::kNote, fmt::format("--{} changes nothing here: {}", flag.name, why));
+    } else if (std::optional<DeviceOverride> one = effects.of(flag, *known)) {
+      overrides.push_back(std::move(*one));
+    }
+  }
+  return overrides;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,137 @@
+#include "model/pallas/kernel_bodies.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "ops/custom_calls/custom_call_targets.h"
+
+namespace hlosim {
+namespace {
+
+std::string_view config_of(const Instruction& call) {
+  const Attr* const config = call.find(AttrKey::kBackendConfig);
+  return config ? config->text() : std::string_view{};
+}
+
+/// The integers of an operand that is a constant; empty: they aren't known.
+std::vector<int64_t> values_of(const Instruction& operand) {
+  std::vector<int64_t> values;
+  const Literal* const literal = operand.literal;
+  if (!literal || literal->elided || !literal->shape->is_array() || !is_integer(literal->shape->element_type))
+    return values;
+  const int64_t count = std::min<int64_t>(literal->shape->element_count(), int64_t{1} << 20);
+  for (int64_t i = 0; i < count; ++i) values.push_back(integer_at(*literal, i));
+  return values;
+}
+
+/// Operands that are no more than numbers come first: sizes of the grid, then lists that index maps read.
+mosaic::KernelInputs inputs_of(const Module& module, const Instruction& call, const mlir::File& file) {
+  mosaic::KernelInputs inputs;
+  const mosaic::KernelSignature signature = mosaic::kernel_signature(file);
+  const auto& operands = call.operands;
+  for (size_t i = 0; i < signature.dynamic_bounds + signature.prefetched && i < operands.size(); ++i) {
+    std::vector<int64_t> values = values_of(module[operands[i]]);
+    if (i < signature.dynamic_bounds)
+      inputs.dynamic_bounds.push_back(values.size() == 1 ? values[0] : -1);
+    else
+      inputs.prefetched.push_back(std::move(values));
+  }
+  inputs.results = static_cast<int64_t>(call.shape->is_tuple() ? call.shape->elements.size() : 1);
+  return inputs;
+}
+
+/// The number that stands behind `key` in the configuration; 0: none.
+double number_of(std::string_view config, std::string_view key) {
+  const size_t at = config.find(key);
+  if (at == std::string_view::npos) return 0;
+  const size_t digits = config.find_first_of("0123456789", at + key.size());
+  double value = 0;
+  for (size_t i = digits; i < config.size() && config[i] >= '0' && config[i] <= '9'; ++i)
+    value = 10 * value + (config[i] - '0');
+  return value;
+}
+
+double flops_of(const mosaic::KernelBody& body) {
+  double flops = 0;
+  for (const mosaic::StepRun& run : body.runs)
+    for (const mosaic::KernelProduct& p : body.works[run.work].products)
+      flops += static_cast<double>(run.count) * p.times * 2 * static_cast<double>(p.batch) *
+               static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  return flops;
+}
+
+std::string key_of(const Module& module, const Instruction& call) {
+  std::string key(config_of(call));
+  for (const InstructionId operand : call.operands)
+    if (const std::vector<int64_t> values = values_of(module[operand]); !values.empty())
+      key += fmt::format("|{}:{}", values.size(), fmt::join(values, ","));
+  return key;
+}
+
+}  // namespace
+
+bool has_kernel_body(const Instruction& call) {
+  return call.find(AttrKey::kCustomCallTarget) && custom_call_target(call) == "tpu_custom_call" &&
+         config_of(call).find("body") != std::string_view::npos;
+}
+
+Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instruction& call) {
+  const Result<mlir::File> file = mosaic::read_kernel_body(std::string(call.name), config_of(call));
+  if (!file) return tl::unexpected<Diagnostic>(file.error());
+  mosaic::KernelInputs inputs = inputs_of(module, call, *file);
+  Result<mosaic::KernelBody> body = mosaic::kernel_body(*file, inputs);
+  if (!body || !body->has_unknown_conditions) return body;
+  // Which steps do the work is data; how many of them, the author's count of FLOPs tells.
+  const double stated = number_of(config_of(call), "\"cost_estimate\":{\"flops\""), all = flops_of(*body);
+  if (stated <= 0 || stated >= 0.98 * all) return body;
+  inputs.density = stated / all;
+  Result<mosaic::KernelBody> sparse = mosaic::kernel_body(*file, inputs);
+  if (sparse)
+    sparse->assumptions.push_back(
+        fmt::format("conditions on data are met in {:.4g} % of the steps, as cost_estimate's FLOPs say",
+                    100 * inputs.density));
+  return sparse;
+}
+
+Bytes scoped_vmem_of(const Instruction& call) {
+  const std::string_view config = config_of(call);
+  const size_t list = config.find("\"scoped_memory_configs\":[");
+  constexpr std::string_view kSpace = "\"memory_space\"", kSize = "\"size\"";
+  for (size_t at = list; at != std::string_view::npos; at = config.find('{', at + 1)) {
+    const size_t end = config.find('}', at);
+    const std::string_view entry = config.substr(at, end == std::string_view::npos ? 0 : end - at);
+    if (entry.find(']') < entry.find('{')) break;
+    const auto number = [&](std::string_view key) {
+      const size_t begin = entry.find(key);
+      if (begin == std::string_view::npos) return int64_t{-1};
+      const size_t digits = entry.find_first_of("0123456789", begin + key.size());
+      int64_t value = 0;
+      for (size_t i = digits; i < entry.size() && entry[i] >= '0' && entry[i] <= '9' && value < 1e15; ++i)
+        value = value * 10 + (entry[i] - '0');
+      return value;
+    };
+    if (number(kSpace) == 1 && number(kSize) > 0) return Bytes(number(kSize));
+  }
+  return {};
+}
+
+const KernelOfCall* KernelBodies::find(const Module& module, const Instruction& call, std::string& problem) {
+  if (!has_kernel_body(call)) return nullptr;
+  const auto [at, is_new] = known_.try_emplace(key_of(module, call));
+  Known& known = at->second;
+  if (is_new) {
+    Result<mosaic::KernelBody> body = kernel_body_of(module, call);
+    if (body) {
+      KernelBodyCost cost = kernel_body_cost(*body, device_, scoped_vmem_of(call));
+      known.kernel = std::make_unique<KernelOfCall>(KernelOfCall{std::move(*body), std::move(cost)});
+    } else {
+      known.problem = body.error().source
+                          ? fmt::format("{} at byte {}", body.error().message, body.error().offset)
+                          : body.error().message;
+    }
+  }
+  problem = known.problem;
+  return known.kernel.get();
+}
+
+}  // namespace hlosim

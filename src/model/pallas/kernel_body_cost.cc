@@ -1,0 +1,205 @@
+#include "model/pallas/kernel_body_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/compute_cost.h"
+#include "model/memory_system.h"
+#include "ops/work.h"
+
+namespace hlosim {
+namespace {
+
+using mosaic::KernelBody;
+using mosaic::KernelProduct;
+using mosaic::StepWork;
+using mosaic::VectorClass;
+
+/// MLIR's word for a number's type; kInvalid: the MXU has none such.
+ElementType element_type_of(std::string_view word) {
+  constexpr std::pair<std::string_view, ElementType> kWords[] = {
+      {"bf16", ElementType::kBF16},
+      {"f16", ElementType::kF16},
+      {"f32", ElementType::kF32},
+      {"i4", ElementType::kS4},
+      {"i8", ElementType::kS8},
+      {"ui4", ElementType::kU4},
+      {"ui8", ElementType::kU8},
+      {"i32", ElementType::kS32},
+      {"f8E5M2", ElementType::kF8E5M2},
+      {"f8E4M3FN", ElementType::kF8E4M3FN},
+      {"f8E4M3B11FNUZ", ElementType::kF8E4M3B11FNUZ}};
+  for (const auto& [known, type] : kWords)
+    if (known == word) return type;
+  return ElementType::kInvalid;
+}
+
+MatmulPrecision precision_of(std::string_view word) {
+  if (word.find("fp32") != std::string_view::npos) return MatmulPrecision::kHighest;
+  if (word.find("bf16x3") != std::string_view::npos) return MatmulPrecision::kHigh;
+  return MatmulPrecision{};
+}
+
+class BodyCost {
+ public:
+  BodyCost(const KernelBody& body, const DeviceConfig& device)
+      : body_(body), device_(device), memory_(device), cycle_(1e12 / device.clock.count()) {}
+
+  KernelBodyCost of(Bytes scoped_vmem) {
+    share_cores();
+    for (const StepWork& work : body_.works) made_.steps.push_back(times_of(work));
+    add_steps();
+    made_.vmem = Bytes(static_cast<int64_t>(std::min(body_.vmem, 4e18)));
+    made_.vmem_allowed = scoped_vmem.count() > 0 ? scoped_vmem : device_.vmem.scoped_limit;
+    return std::move(made_);
+  }
+
+ private:
+  double cycles(double count) const { return count * cycle_; }
+
+  /// Cores share the steps of a parallel dimension that has one for each of them.
+  void share_cores() {
+    for (size_t i = 0; i < body_.grid.size() && i < body_.semantics.size(); ++i)
+      if (body_.semantics[i].find("parallel") != std::string::npos && body_.grid[i] >= device_.cores)
+        made_.cores = device_.cores;
+  }
+
+  KernelStepTimes times_of(const StepWork& work) {
+    KernelStepTimes times;
+    for (const KernelProduct& product : work.products) times.mxu += mxu_of(product);
+    double alu = 0, pushes = 0, crossings = 0;
+    for (size_t i = 0; i < mosaic::kVectorClasses; ++i) {
+      const double registers = registers_of(work.vector[i]);
+      const VectorOpCost& cost = op_cost(device_.vpu, class_of(static_cast<VectorClass>(i)));
+      alu += registers * cost.alu, pushes += registers * cost.eup, crossings += registers * cost.xlu;
+    }
+    const auto of_unit = [&](double operations, const UnitConfig& unit) {
+      return cycles(operations * static_cast<double>(unit.cadence.count()) /
+                    static_cast<double>(std::max<int64_t>(unit.count, 1)));
+    };
+    times.vpu = cycles(alu / static_cast<double>(std::max<int64_t>(device_.vpu.alus, 1)));
+    times.eup = of_unit(pushes, device_.eup);
+    times.xlu = of_unit(crossings, device_.xlu);
+    times.scalar = of_unit(work.scalar, device_.scalar);
+    const size_t vmem = memory_.space_of(1);
+    const auto cores = static_cast<double>(device_.cores);
+    if (vmem != kUnknownSpace)
+      times.vmem = cores * memory_.busy_exactly(vmem, {bytes_of(work.loaded), bytes_of(work.stored)});
+    times.copies = transfer(work.copied + work.sent);
+    return times;
+  }
+
+  static Bytes bytes_of(double count) { return Bytes(static_cast<int64_t>(std::min(count, 1e18))); }
+
+  static VectorOp class_of(VectorClass of) {
+    constexpr VectorOp kClasses[] = {VectorOp::kSimple,    VectorOp::kDivide,    VectorOp::kTranscendental,
+                                     VectorOp::kExpensive, VectorOp::kCrossLane, VectorOp::kCrossSublane};
+    return kClasses[static_cast<size_t>(of)];
+  }
+
+  /// Sixteen-bit elements take half a register each where the unit calculates in them.
+  double registers_of(const mosaic::VectorAmount& amount) const {
+    const auto& native = device_.vpu.native_types;
+    const bool has_halves = std::find(native.begin(), native.end(), ElementType::kBF16) != native.end();
+    return amount.words + amount.halves * (has_halves ? 0.5 : 1);
+  }
+
+  double mxu_of(const KernelProduct& product) {
+    const ElementType lhs = element_type_of(product.lhs), rhs = element_type_of(product.rhs);
+    auto rate = matmul_rate(device_.mxu, lhs, rhs, precision_of(product.precision));
+    if (!rate) {
+      rate = matmul_rate(device_.mxu, ElementType::kBF16, ElementType::kBF16, MatmulPrecision{});
+      made_.is_emulated = true;
+    }
+    if (!rate) return 0;
+    made_.is_emulated |= rate->emulated;
+    MatmulWork work;
+    work.batch = product.batch, work.m = product.m, work.n = product.n, work.k = product.k;
+    return product.times * cycles(core_mxu_cycles(device_, work, *rate));
+  }
+
+  /// Of one core; HBM is shared.
+  double transfer(double bytes) const {
+    const MemorySystem::Rates& rates = memory_.rates(memory_.hbm());
+    return bytes * std::max(rates.total, rates.read) * static_cast<double>(made_.cores);
+  }
+
+  double overlapped(double work, double moved) const {
+    for (const mosaic::KernelWindow& window : body_.windows)
+      if (window.is_moved && window.buffers < 2 && body_.steps > 1) return work + moved;
+    return std::max(work, moved);
+  }
+
+  void add_steps() {
+    double time = 0, read = 0, written = 0, flops = 0, before = 0;
+    KernelStepTimes busy;
+    bool is_first = true;
+    for (size_t r = 0; r < body_.runs.size(); ++r) {
+      const mosaic::StepRun& run = body_.runs[r];
+      const auto count = static_cast<double>(run.count);
+      const KernelStepTimes& step = made_.steps[run.work];
+      const double next = r + 1 < body_.runs.size() ? body_.runs[r + 1].in : 0;
+      if (is_first) time += transfer(run.in) + latency(run.in, device_.dma.read_latency);
+      is_first = false;
+      // Inside a run the block of the next step is one of the run's own, and so is what the one before left.
+      time += overlapped(step.longest(), transfer(before + (run.count > 1 ? run.in : next)));
+      if (run.count > 1) {
+        time += (count - 2) * overlapped(step.longest(), transfer(run.in + run.out));
+        time += overlapped(step.longest(), transfer(run.out + next));
+      }
+      before = run.out;
+      read += count * run.in, written += count * run.out;
+      add_work(body_.works[run.work], step, count, busy, flops);
+    }
+    time += transfer(before) + latency(before, device_.dma.write_latency);
+    time /= static_cast<double>(made_.cores);
+    const auto share = [&](double all) { return ceil_picoseconds(all / static_cast<double>(made_.cores)); };
+    made_.time = ceil_picoseconds(time);
+    made_.busy[index_of(Unit::kMxu)] = share(busy.mxu);
+    made_.busy[index_of(Unit::kVpu)] = share(busy.vpu);
+    made_.busy[index_of(Unit::kEup)] = share(busy.eup);
+    made_.busy[index_of(Unit::kXlu)] = share(busy.xlu);
+    made_.busy[index_of(Unit::kScalar)] = share(busy.scalar);
+    made_.read = bytes_of(read + copied_ / 2), made_.written = bytes_of(written + copied_ / 2);
+    made_.flops = Flops(static_cast<int64_t>(std::min(flops, 9e18)));
+  }
+
+  static double latency(double bytes, Picoseconds of) {
+    return bytes > 0 ? static_cast<double>(of.count()) : 0;
+  }
+
+  void add_work(const StepWork& work, const KernelStepTimes& step, double count, KernelStepTimes& busy,
+                double& flops) {
+    busy.mxu += count * step.mxu, busy.vpu += count * step.vpu, busy.eup += count * step.eup;
+    busy.xlu += count * step.xlu, busy.scalar += count * step.scalar;
+    copied_ += count * work.copied;
+    for (const KernelProduct& p : work.products)
+      flops += count * p.times * 2 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
+               static_cast<double>(p.n) * static_cast<double>(p.k);
+    double elements = 0;
+    const auto per_register = static_cast<double>(device_.vpu.lanes * device_.vpu.sublanes);
+    for (const mosaic::VectorAmount& amount : work.vector)
+      elements += (amount.words + amount.halves) * per_register;
+    const auto& exponentials = work.vector[static_cast<size_t>(VectorClass::kTranscendental)];
+    made_.vector_operations += static_cast<int64_t>(std::min(count * elements, 1e18));
+    made_.transcendentals += static_cast<int64_t>(
+        std::min(count * (exponentials.words + exponentials.halves) * per_register, 1e18));
+  }
+
+  const KernelBody& body_;
+  const DeviceConfig& device_;
+  MemorySystem memory_;
+  double cycle_;
+  double copied_ = 0;
+  KernelBodyCost made_;
+};
+
+}  // namespace
+
+double KernelStepTimes::longest() const { return std::max({mxu, vpu, eup, xlu, scalar, vmem, copies}); }
+
+KernelBodyCost kernel_body_cost(const KernelBody& body, const DeviceConfig& device, Bytes scoped_vmem) {
+  return BodyCost(body, device).of(scoped_vmem);
+}
+
+}  // namespace hlosim

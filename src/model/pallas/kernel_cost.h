@@ -1,0 +1,101 @@
+// What a Pallas kernel costs whose blocks are known. Its grid is a sequence of steps; in each the blocks of
+// operands that changed come from HBM into one half of a double buffer while the units work on the other.
+//
+//   const Result<KernelCost> cost = attention_cost(device.config, AttentionPass::kForward, problem, blocks);
+//   to_text(cost->kernel)                          // "2.657 ms"
+//
+//   kernel = max(together + apart + steps + stores, HBM) + what comes first and leaves last
+//   together = sqrt(MXU² + vector²), vector = the longest of VPU, EUP and XLU
+//
+// docs/kernels.md has the equations, where each number is from, and how far they are from measured kernels.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "model/compute_cost.h"
+#include "model/device.h"
+#include "model/instruction_cost.h"
+
+namespace hlosim {
+
+/// What the compiler does before or after a kernel: arrays in other layouts, sums of parts.
+struct KernelPass {
+  std::string name;
+  Bytes read{}, written{};
+  Picoseconds time{};
+};
+
+struct KernelCost {
+  Picoseconds time{};      // the kernel and what is done around it
+  Picoseconds kernel{};    // together + apart + step_overhead + waits
+  Picoseconds together{};  // units that work side by side
+  Picoseconds apart{};     // whole blocks that are begun, added or finished: no product runs beside that
+  Picoseconds step_overhead{};
+  Picoseconds waits{};  // transfers that nothing hides
+  Picoseconds around{};
+  std::vector<KernelPass> passes;  // that take `around`
+  UnitTimes busy{};                // of the kernel: MXU, VPU, EUP, XLU, HBM
+  VectorSlots slots;               // of all cores
+  double mxu_cycles = 0;           // of all cores, each with its own arrays
+
+  std::vector<int64_t> grid;
+  std::vector<std::pair<std::string, int64_t>> blocks;  // sizes, by the kernel's names for them
+  int64_t cores = 1;                                    // that share the grid
+  int64_t steps = 0;                                    // of all cores
+  int64_t computed = 0, masked = 0, skipped = 0;        // blocks; `masked` is part of `computed`
+
+  Bytes vmem{}, vmem_limit{};  // that a core needs, and may use
+  Flops flops{};               // of products, in blocks that are computed
+  int64_t vector_operations = 0;
+  int64_t transcendentals = 0;
+  Bytes read{}, written{};  // HBM, of the kernel
+
+  bool fits() const { return vmem <= vmem_limit; }
+};
+
+/// Adds up what one core does in all its steps; cycles and bytes as doubles, as grids are long.
+class KernelTally {
+ public:
+  /// `cores`: that share the work.
+  KernelTally(const DeviceConfig& device, int64_t cores) : device_(device), cores_(cores) {}
+
+  double mxu = 0;                // cycles
+  VectorSlots slots;             // beside products
+  VectorSlots slots_apart;       // with no product beside
+  double apart = 0;              // cycles of registers stored
+  double steps = 0;              // grid steps
+  double step_latency = 0;       // cycles that each step waits for its first product
+  double read = 0, written = 0;  // bytes
+  double exposed = 0;            // picoseconds of transfers that a step waits for
+  double multiply_adds = 0;
+  double scores = 0;  // exponentials
+
+  /// Post: everything but passes, grid, blocks, counts and VMEM.
+  KernelCost finish() const;
+
+ private:
+  double vector_cycles(const VectorSlots& work) const;
+
+  const DeviceConfig& device_;
+  int64_t cores_;
+};
+
+/// Cycles of a core's MXUs for [m,k]·[k,n] out of VMEM, within a pipelined loop: rows stream through the
+/// tiles of the right operand, the next tile is loaded meanwhile.
+double streamed_product_cycles(const DeviceConfig& device, const MatmulRate& rate, int64_t m, int64_t k,
+                               int64_t n);
+
+/// The VMEM that a kernel may use: the scoped limit without what the compiler keeps.
+Bytes kernel_vmem_limit(const DeviceConfig& device);
+
+/// A pass over HBM.
+KernelPass kernel_pass(const DeviceConfig& device, std::string_view name, double read, double written);
+/// Post: `around` and `time` contain the passes.
+void add_passes(KernelCost& cost, std::vector<KernelPass> passes);
+
+}  // namespace hlosim

@@ -1,0 +1,180 @@
+#include "model/pallas/linear_loss.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "model/pallas/kernel_rules.h"
+#include "ops/work.h"
+
+namespace hlosim {
+namespace {
+
+using namespace kernel_rules;
+
+constexpr int64_t kLane = 128;
+constexpr double kRegister = 1024;
+
+double as_double(int64_t value) { return static_cast<double>(value); }
+double element_bytes(ElementType type) { return as_double(bit_width(type)) / 8; }
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Keeps counts of blocks exact.
+constexpr int64_t kMostSize = int64_t{1} << 27;
+/// Where a gradient is an f32 sum in HBM.
+constexpr double kSumBytes = 4;
+
+class LinearLoss {
+ public:
+  LinearLoss(const DeviceConfig& device, const LinearLossProblem& problem, const LinearLossBlocks& blocks,
+             const MatmulRate& rate)
+      : device_(device), problem_(problem), blocks_(blocks), rate_(rate), tally_(device, 1) {}
+
+  KernelCost cost() {
+    products_ = as_double(token_blocks_) * as_double(word_blocks_) * as_double(hidden_blocks_);
+    tally_.multiply_adds = as_double(problem_.tokens) * as_double(problem_.hidden) *
+                           as_double(problem_.vocabulary) * (problem_.gradients ? 3 : 1);
+    tally_.step_latency = as_double(rate_.latency.count());
+    const double logits =
+        as_double(token_blocks_ * word_blocks_) * registers(blocks_.tokens, blocks_.vocabulary);
+    tally_.slots_apart.alu = logits * (problem_.gradients ? kLossGradientSlots : kLossSlots);
+    tally_.slots_apart.eup = logits;
+    tally_.scores = logits * kRegister;
+    add_product(blocks_.tokens, blocks_.hidden, blocks_.vocabulary);
+    tally_.steps = products_ * (problem_.gradients ? 2 : 1);
+    fetch();
+    if (problem_.gradients) gradients();
+    KernelCost cost = tally_.finish();
+    describe(cost);
+    return cost;
+  }
+
+ private:
+  static double registers(int64_t rows, int64_t columns) {
+    return as_double(rows) * as_double(columns) / kRegister;
+  }
+  void add_product(int64_t m, int64_t k, int64_t n) {
+    tally_.mxu += products_ * streamed_product_cycles(device_, rate_, m, k, n);
+  }
+
+  /// A block of x that is all of the hidden dimension stays while the vocabulary streams by.
+  void fetch() {
+    const double stages = problem_.gradients ? 2 : 1;
+    const bool stays = hidden_blocks_ == 1;
+    const double x_blocks = stays ? as_double(token_blocks_) : products_ * stages;
+    const double w_blocks = stays ? products_ : products_ * stages;
+    tally_.read = x_blocks * x_bytes() + w_blocks * w_bytes();
+    tally_.written = as_double(problem_.tokens) * 4;
+  }
+
+  /// Second stage: both gradients of the block are products, added to what HBM has of them. Reads come in
+  /// behind the products; a step ends when its writes are done.
+  void gradients() {
+    add_product(blocks_.hidden, blocks_.tokens, blocks_.vocabulary);
+    add_product(blocks_.tokens, blocks_.vocabulary, blocks_.hidden);
+    const double x_tile = registers(blocks_.tokens, blocks_.hidden);
+    const double w_tile = registers(blocks_.hidden, blocks_.vocabulary);
+    tally_.apart = products_ * (x_tile + w_tile) * kTileCycles;
+    const double last_words = products_ / as_double(word_blocks_),
+                 last_tokens = products_ / as_double(token_blocks_);
+    tally_.apart += (last_words * x_tile + last_tokens * w_tile) * kTileScaleCycles;
+    const double tiles = (x_tile + w_tile) * kRegister * kSumBytes;
+    tally_.written += products_ * tiles;
+    tally_.read +=
+        ((products_ - last_words) * x_tile + (products_ - last_tokens) * w_tile) * kRegister * kSumBytes;
+    const double rate =
+        std::min(device_rates(device_, device_.hbm()).total.count(), device_.dma.bandwidth.count());
+    tally_.exposed = products_ * (tiles * 1e12 / rate + as_double(device_.dma.write_latency.count()));
+  }
+
+  double x_bytes() const { return as_double(blocks_.tokens * blocks_.hidden) * element_bytes(problem_.x); }
+  double w_bytes() const {
+    return as_double(blocks_.hidden * blocks_.vocabulary) * element_bytes(problem_.w);
+  }
+
+  /// Two of each block that moves; x is one where a single block is all of it.
+  double vmem() const {
+    const bool whole = token_blocks_ == 1 && hidden_blocks_ == 1;
+    double bytes =
+        x_bytes() * (whole ? 1 : 2) + 2 * w_bytes() + 4 * as_double(blocks_.tokens * blocks_.vocabulary);
+    if (problem_.gradients)
+      bytes += kSumBytes *
+               (as_double(blocks_.tokens * blocks_.hidden) + as_double(blocks_.hidden * blocks_.vocabulary));
+    return bytes;
+  }
+
+  void describe(KernelCost& cost) const {
+    cost.grid = {token_blocks_, word_blocks_};
+    if (problem_.gradients) cost.grid.push_back(2);
+    cost.grid.push_back(hidden_blocks_);
+    cost.computed = token_blocks_ * word_blocks_ * hidden_blocks_;
+    cost.vmem = Bytes(static_cast<int64_t>(std::ceil(vmem())));
+    cost.vmem_limit = kernel_vmem_limit(device_);
+    cost.blocks = {{"b_block_size", blocks_.tokens},
+                   {"h_block_size", blocks_.hidden},
+                   {"v_block_size", blocks_.vocabulary}};
+  }
+
+  const DeviceConfig& device_;
+  const LinearLossProblem& problem_;
+  const LinearLossBlocks& blocks_;
+  const MatmulRate rate_;
+  const int64_t token_blocks_ = ceil_div(problem_.tokens, blocks_.tokens);
+  const int64_t word_blocks_ = ceil_div(problem_.vocabulary, blocks_.vocabulary);
+  const int64_t hidden_blocks_ = ceil_div(problem_.hidden, blocks_.hidden);
+  double products_ = 0;
+  KernelTally tally_;
+};
+
+Result<void> check(const LinearLossProblem& problem, const LinearLossBlocks& blocks) {
+  const std::pair<std::string_view, int64_t> sizes[] = {
+      {"tokens", problem.tokens}, {"hidden dimension", problem.hidden}, {"vocabulary", problem.vocabulary}};
+  for (const auto& [name, size] : sizes)
+    if (size < 1 || size > kMostSize)
+      return failure(fmt::format("loss: {} {}, expected 1 to {}", name, size, kMostSize));
+  const std::pair<std::string_view, int64_t> named[] = {
+      {"b_block_size", blocks.tokens}, {"h_block_size", blocks.hidden}, {"v_block_size", blocks.vocabulary}};
+  for (const auto& [name, block] : named)
+    if (block < 1 || block % kLane != 0 || block > int64_t{1} << 24)
+      return failure(fmt::format("{} is {}, expected a multiple of {}", name, block, kLane));
+  if (problem.tokens % blocks.tokens != 0)
+    return failure(
+        fmt::format("b_block_size is {}, which doesn't divide the {} tokens", blocks.tokens, problem.tokens));
+  return {};
+}
+
+}  // namespace
+
+Result<KernelCost> linear_loss_cost(const DeviceConfig& device, const LinearLossProblem& problem,
+                                    const LinearLossBlocks& blocks) {
+  if (Result<void> checked = check(problem, blocks); !checked) return tl::unexpected(checked.error());
+  const std::optional<MatmulRate> rate = matmul_rate(device.mxu, problem.x, problem.w, MatmulPrecision{});
+  if (!rate)
+    return failure(fmt::format("loss: {} has no products of {} and {}", device.name, to_text(problem.x),
+                               to_text(problem.w)));
+  return LinearLoss(device, problem, blocks, *rate).cost();
+}
+
+std::optional<LinearLossBlocks> best_linear_loss_blocks(const DeviceConfig& device,
+                                                        const LinearLossProblem& problem) {
+  std::optional<LinearLossBlocks> best;
+  Picoseconds least = kForever;
+  std::vector<int64_t> hidden;  // what divides the dimension, and powers of two
+  for (int64_t size = kLane; size <= 8192; size += kLane)
+    if (problem.hidden % size == 0 || (size & (size - 1)) == 0) hidden.push_back(size);
+  for (int64_t tokens = 4096; tokens >= kLane; tokens /= 2)
+    for (int64_t words = 4096; words >= kLane; words /= 2)
+      for (auto size = hidden.rbegin(); size != hidden.rend(); ++size) {
+        if (*size >= problem.hidden + kLane) continue;
+        const LinearLossBlocks blocks{tokens, *size, words};
+        const Result<KernelCost> cost = linear_loss_cost(device, problem, blocks);
+        if (!cost || !cost->fits() || cost->kernel >= least) continue;
+        least = cost->kernel;
+        best = blocks;
+      }
+  return best;
+}
+
+}  // namespace hlosim

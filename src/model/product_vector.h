@@ -1,0 +1,40 @@
+// Vector work around a matrix product: what the vector unit does to its operands and to its results, in the
+// bundles that this takes where nothing else is in them.
+//
+//   const ProductVector around = vector_around(device, compute);
+//   around.lhs                                     // picoseconds for all of the left operand, once
+//   vector_of_blocks(device, compute, cost.pipeline).operands      // as often as its blocks are taken up
+//
+// A bundle has vpu.alus vector operations, a push to each transcendental unit and an operation of each
+// cross-lane unit; the bundles of a product have the operations that feed the arrays and pop their results as
+// well.
+#pragma once
+
+#include "base/units.h"
+#include "model/device.h"
+#include "model/fusion_summary.h"
+#include "model/instruction_cost.h"
+
+namespace hlosim {
+
+/// Bundles in which one core could do `slots`, as picoseconds.
+double bundle_picoseconds(const DeviceConfig& device, const VectorSlots& slots);
+
+/// Picoseconds of all cores together.
+struct ProductVector {
+  double lhs = 0, rhs = 0;  // what computes all of an operand, once
+  double results = 0;       // all other vector work of the instruction
+};
+
+/// All zero without a product.
+ProductVector vector_around(const DeviceConfig& device, const ComputeSummary& compute);
+
+/// The same of one core with the blocks of a plan, an operand anew for each block of the other one.
+struct BlockVector {
+  Picoseconds operands{}, results{};
+  Picoseconds exposed{};  // by which they make the product longer
+};
+BlockVector vector_of_blocks(const DeviceConfig& device, const ComputeSummary& compute,
+                             const PipelineSummary& plan);
+
+}  // namespace hlosim

@@ -1,0 +1,21 @@
+// What the smallest instructions take: the latencies of a memory that has nothing else to do.
+//
+//   least_time({.written = Bytes(8192)}, device.overhead)        // one write on its way
+//   idle_gain({.written = Bytes(8192)}, device.config)           // less than the latencies of a long stream
+#pragma once
+
+#include "base/units.h"
+#include "model/device.h"
+#include "model/instruction_cost.h"
+
+namespace hlosim {
+
+/// Requires: traffic of an instruction with HBM.
+Picoseconds least_time(const Traffic& hbm, const OverheadConfig& overhead);
+
+/// What a transfer of so many bytes is faster than the latencies of a loaded memory (dma.read_latency,
+/// dma.write_latency) and the start of an instruction say: they come in with the bytes that are under way, in
+/// proportion up to 1 MiB.
+Picoseconds idle_gain(const Traffic& hbm, const DeviceConfig& device);
+
+}  // namespace hlosim

@@ -1,0 +1,128 @@
+#include "ops/stablehlo_spelling.h"
+
+#include <array>
+
+namespace hlosim {
+namespace {
+
+constexpr StableSpelling kSpellings[] = {
+    {Opcode::kAbs, "stablehlo.abs", StableForm::kPlain},
+    {Opcode::kAcos, "chlo.acos", StableForm::kPlain},
+    {Opcode::kAcosh, "chlo.acosh", StableForm::kPlain},
+    {Opcode::kAdd, "stablehlo.add", StableForm::kPlain},
+    {Opcode::kAfterAll, "stablehlo.after_all", StableForm::kPlain},
+    {Opcode::kAllGather, "stablehlo.all_gather", StableForm::kAllGather},
+    {Opcode::kAllReduce, "stablehlo.all_reduce", StableForm::kAllReduce},
+    {Opcode::kAllToAll, "stablehlo.all_to_all", StableForm::kAllToAll},
+    {Opcode::kAnd, "stablehlo.and", StableForm::kPlain},
+    {Opcode::kAsin, "chlo.asin", StableForm::kPlain},
+    {Opcode::kAsinh, "chlo.asinh", StableForm::kPlain},
+    {Opcode::kAtan2, "stablehlo.atan2", StableForm::kPlain},
+    {Opcode::kAtanh, "chlo.atanh", StableForm::kPlain},
+    {Opcode::kBatchNormGrad, "stablehlo.batch_norm_grad", StableForm::kBatchNorm},
+    {Opcode::kBatchNormInference, "stablehlo.batch_norm_inference", StableForm::kBatchNorm},
+    {Opcode::kBatchNormTraining, "stablehlo.batch_norm_training", StableForm::kBatchNorm},
+    {Opcode::kBitcastConvert, "stablehlo.bitcast_convert", StableForm::kOperands},
+    {Opcode::kBroadcast, "stablehlo.broadcast_in_dim", StableForm::kBroadcast},
+    {Opcode::kCall, "func.call", StableForm::kCall},
+    {Opcode::kCbrt, "stablehlo.cbrt", StableForm::kPlain},
+    {Opcode::kCeil, "stablehlo.ceil", StableForm::kPlain},
+    {Opcode::kCholesky, "stablehlo.cholesky", StableForm::kCholesky},
+    {Opcode::kClamp, "stablehlo.clamp", StableForm::kPlain},
+    {Opcode::kClz, "stablehlo.count_leading_zeros", StableForm::kPlain},
+    {Opcode::kCollectiveBroadcast, "stablehlo.collective_broadcast", StableForm::kCollectiveBroadcast},
+    {Opcode::kCollectivePermute, "stablehlo.collective_permute", StableForm::kPermute},
+    {Opcode::kCompare, "stablehlo.compare", StableForm::kCompare},
+    {Opcode::kComplex, "stablehlo.complex", StableForm::kPlain},
+    {Opcode::kConcatenate, "stablehlo.concatenate", StableForm::kConcatenate},
+    {Opcode::kConditional, "stablehlo.case", StableForm::kConditional},
+    {Opcode::kConstant, "stablehlo.constant", StableForm::kConstant},
+    {Opcode::kConvert, "stablehlo.convert", StableForm::kPlain},
+    {Opcode::kConvolution, "stablehlo.convolution", StableForm::kConvolution},
+    {Opcode::kCos, "stablehlo.cosine", StableForm::kPlain},
+    {Opcode::kCosh, "chlo.cosh", StableForm::kPlain},
+    {Opcode::kCustomCall, "stablehlo.custom_call", StableForm::kCustomCall},
+    {Opcode::kDivide, "stablehlo.divide", StableForm::kPlain},
+    {Opcode::kDot, "stablehlo.dot_general", StableForm::kDot},
+    {Opcode::kDynamicSlice, "stablehlo.dynamic_slice", StableForm::kDynamicSlice},
+    {Opcode::kDynamicUpdateSlice, "stablehlo.dynamic_update_slice", StableForm::kOperands},
+    {Opcode::kErf, "chlo.erf", StableForm::kPlain},
+    {Opcode::kExp, "stablehlo.exponential", StableForm::kPlain},
+    {Opcode::kExpm1, "stablehlo.exponential_minus_one", StableForm::kPlain},
+    {Opcode::kFft, "stablehlo.fft", StableForm::kFft},
+    {Opcode::kFloor, "stablehlo.floor", StableForm::kPlain},
+    {Opcode::kGather, "stablehlo.gather", StableForm::kGather},
+    {Opcode::kGetDimensionSize, "stablehlo.get_dimension_size", StableForm::kDimensionSize},
+    {Opcode::kGetTupleElement, "stablehlo.get_tuple_element", StableForm::kElement},
+    {Opcode::kImag, "stablehlo.imag", StableForm::kPlain},
+    {Opcode::kIota, "stablehlo.iota", StableForm::kIota},
+    {Opcode::kIsFinite, "stablehlo.is_finite", StableForm::kPlain},
+    {Opcode::kLog, "stablehlo.log", StableForm::kPlain},
+    {Opcode::kLog1p, "stablehlo.log_plus_one", StableForm::kPlain},
+    {Opcode::kLogistic, "stablehlo.logistic", StableForm::kPlain},
+    {Opcode::kMap, "stablehlo.map", StableForm::kMap},
+    {Opcode::kMaximum, "stablehlo.maximum", StableForm::kPlain},
+    {Opcode::kMinimum, "stablehlo.minimum", StableForm::kPlain},
+    {Opcode::kMulhi, "chlo.mulhi", StableForm::kPlain},
+    {Opcode::kMultiply, "stablehlo.multiply", StableForm::kPlain},
+    {Opcode::kNegate, "stablehlo.negate", StableForm::kPlain},
+    {Opcode::kNot, "stablehlo.not", StableForm::kPlain},
+    {Opcode::kOptimizationBarrier, "stablehlo.optimization_barrier", StableForm::kBarrier},
+    {Opcode::kOr, "stablehlo.or", StableForm::kPlain},
+    {Opcode::kPad, "stablehlo.pad", StableForm::kPad},
+    {Opcode::kParameter, "", StableForm::kParameter},
+    {Opcode::kPartitionId, "stablehlo.partition_id", StableForm::kPlain},
+    {Opcode::kPopulationCount, "stablehlo.popcnt", StableForm::kPlain},
+    {Opcode::kPower, "stablehlo.power", StableForm::kPlain},
+    {Opcode::kReal, "stablehlo.real", StableForm::kPlain},
+    {Opcode::kReduce, "stablehlo.reduce", StableForm::kReduce},
+    {Opcode::kReducePrecision, "stablehlo.reduce_precision", StableForm::kReducePrecision},
+    {Opcode::kReduceScatter, "stablehlo.reduce_scatter", StableForm::kReduceScatter},
+    {Opcode::kReduceWindow, "stablehlo.reduce_window", StableForm::kReduceWindow},
+    {Opcode::kRemainder, "stablehlo.remainder", StableForm::kPlain},
+    {Opcode::kReplicaId, "stablehlo.replica_id", StableForm::kPlain},
+    {Opcode::kReshape, "stablehlo.reshape", StableForm::kOperands},
+    {Opcode::kReverse, "stablehlo.reverse", StableForm::kReverse},
+    {Opcode::kRng, "stablehlo.rng", StableForm::kRng},
+    {Opcode::kRngBitGenerator, "stablehlo.rng_bit_generator", StableForm::kRngBits},
+    {Opcode::kRoundNearestAfz, "stablehlo.round_nearest_afz", StableForm::kPlain},
+    {Opcode::kRoundNearestEven, "stablehlo.round_nearest_even", StableForm::kPlain},
+    {Opcode::kRsqrt, "stablehlo.rsqrt", StableForm::kPlain},
+    {Opcode::kScatter, "stablehlo.scatter", StableForm::kScatter},
+    {Opcode::kSelect, "stablehlo.select", StableForm::kOperands},
+    {Opcode::kSelectAndScatter, "stablehlo.select_and_scatter", StableForm::kSelectAndScatter},
+    {Opcode::kSetDimensionSize, "stablehlo.set_dimension_size", StableForm::kDimensionSize},
+    {Opcode::kShiftLeft, "stablehlo.shift_left", StableForm::kPlain},
+    {Opcode::kShiftRightArithmetic, "stablehlo.shift_right_arithmetic", StableForm::kPlain},
+    {Opcode::kShiftRightLogical, "stablehlo.shift_right_logical", StableForm::kPlain},
+    {Opcode::kSign, "stablehlo.sign", StableForm::kPlain},
+    {Opcode::kSin, "stablehlo.sine", StableForm::kPlain},
+    {Opcode::kSinh, "chlo.sinh", StableForm::kPlain},
+    {Opcode::kSlice, "stablehlo.slice", StableForm::kSlice},
+    {Opcode::kSort, "stablehlo.sort", StableForm::kSort},
+    {Opcode::kSqrt, "stablehlo.sqrt", StableForm::kPlain},
+    {Opcode::kSubtract, "stablehlo.subtract", StableForm::kPlain},
+    {Opcode::kTan, "stablehlo.tan", StableForm::kPlain},
+    {Opcode::kTanh, "stablehlo.tanh", StableForm::kPlain},
+    {Opcode::kTopK, "chlo.top_k", StableForm::kTopK},
+    {Opcode::kTranspose, "stablehlo.transpose", StableForm::kPermutation},
+    {Opcode::kTriangularSolve, "stablehlo.triangular_solve", StableForm::kTriangularSolve},
+    {Opcode::kTuple, "stablehlo.tuple", StableForm::kTuple},
+    {Opcode::kWhile, "stablehlo.while", StableForm::kWhile},
+    {Opcode::kXor, "stablehlo.xor", StableForm::kPlain},
+};
+
+std::array<const StableSpelling*, kOpcodeCount> make_table() {
+  std::array<const StableSpelling*, kOpcodeCount> table{};
+  for (const StableSpelling& spelling : kSpellings) table[static_cast<size_t>(spelling.opcode)] = &spelling;
+  return table;
+}
+
+}  // namespace
+
+const StableSpelling* stable_spelling(Opcode opcode) {
+  static const std::array<const StableSpelling*, kOpcodeCount> table = make_table();
+  return table[static_cast<size_t>(opcode)];
+}
+
+}  // namespace hlosim

@@ -1,0 +1,86 @@
+#include "report/explain_kernel_body.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "text/text_builder.h"
+
+namespace hlosim {
+namespace {
+
+constexpr std::string_view kBody = "the kernel's body";
+/// Windows and kinds of steps that are shown one by one.
+constexpr size_t kMostShown = 32;
+
+void given(ExplainedTerm& term, std::string name, std::string value, std::string_view source = kBody) {
+  term.numbers.push_back({std::move(name), std::move(value), "", std::string(source)});
+}
+
+Bytes bytes_of(double count) { return Bytes(static_cast<int64_t>(std::min(count, 4e18))); }
+
+ExplainedTerm grid_of(const KernelOfCall& kernel) {
+  const mosaic::KernelBody& body = kernel.body;
+  ExplainedTerm term{"grid",
+                     "first block in + sum of max(work, blocks of its neighbours) + last block out",
+                     {},
+                     kernel.cost.time};
+  given(term, "bounds", fmt::format("[{}]", fmt::join(body.grid, ",")));
+  if (!body.semantics.empty()) given(term, "semantics", fmt::format("{}", fmt::join(body.semantics, ", ")));
+  given(term, "steps", grouped(body.steps));
+  if (kernel.cost.cores > 1) given(term, "cores", grouped(kernel.cost.cores), "share a parallel dimension");
+  given(term, "VMEM", to_text(kernel.cost.vmem),
+        fmt::format("windows x buffers, and scratch; {} allowed", to_text(kernel.cost.vmem_allowed)));
+  for (const std::string& assumed : body.assumptions) given(term, "assumed", assumed, "");
+  return term;
+}
+
+ExplainedTerm window_of(const mosaic::KernelWindow& window, size_t number) {
+  ExplainedTerm term{fmt::format("window {}", number), "blocks x bytes", {}, {}};
+  given(term, "block", fmt::format("{}[{}]", window.element, fmt::join(window.block, ",")));
+  if (!window.is_moved) {
+    given(term, "moved", "no: the body reads it where it lies, or copies it itself");
+    return term;
+  }
+  given(term, window.is_result ? "written" : "fetched", fmt::format("{} times", grouped(window.fetches)),
+        window.is_unknown ? "its index depends on data that isn't known" : "its index map, step by step");
+  given(term, "bytes", to_text(bytes_of(static_cast<double>(window.fetches) * window.bytes)));
+  given(term, "buffers", grouped(window.buffers));
+  return term;
+}
+
+ExplainedTerm step_of(const KernelOfCall& kernel, size_t number) {
+  const mosaic::StepWork& work = kernel.body.works[number];
+  const KernelStepTimes& times = kernel.cost.steps[number];
+  int64_t count = 0;
+  for (const mosaic::StepRun& run : kernel.body.runs)
+    if (run.work == number) count += run.count;
+  ExplainedTerm term{
+      fmt::format("step {}", number), "the longest of its units", {}, ceil_picoseconds(times.longest())};
+  given(term, "steps alike", grouped(count));
+  for (const mosaic::KernelProduct& p : work.products)
+    given(term, "product", fmt::format("{:g} x {} x [{},{}]x[{},{}]", p.times, p.batch, p.m, p.k, p.k, p.n),
+          fmt::format("{}, {}", p.lhs, p.rhs));
+  const std::pair<std::string_view, double> units[] = {{"MXU", times.mxu},
+                                                       {"VPU", times.vpu},
+                                                       {"EUP", times.eup},
+                                                       {"XLU", times.xlu},
+                                                       {"scalar", times.scalar},
+                                                       {"VMEM", times.vmem},
+                                                       {"copies of its own", times.copies}};
+  for (const auto& [name, time] : units)
+    if (time > 0) given(term, std::string(name), to_text(ceil_picoseconds(time)), "of one step");
+  return term;
+}
+
+}  // namespace
+
+std::vector<ExplainedTerm> terms_of_kernel(const KernelOfCall& kernel) {
+  std::vector<ExplainedTerm> terms = {grid_of(kernel)};
+  for (size_t i = 0; i < std::min(kernel.body.windows.size(), kMostShown); ++i)
+    terms.push_back(window_of(kernel.body.windows[i], i));
+  for (size_t i = 0; i < std::min(kernel.body.works.size(), kMostShown); ++i)
+    terms.push_back(step_of(kernel, i));
+  return terms;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,39 @@
+// The cost of a kernel by its blocks, part by part.
+//
+//   std::cout << to_text(kernel_report(device.config, *request, *cost));
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/kernel_request.h"
+
+namespace hlosim {
+
+/// One line: what takes time, or keeps a unit busy meanwhile.
+struct KernelPart {
+  std::string name;
+  Picoseconds time{};
+  std::string what;
+  bool is_sum = false;  // part of the whole; else it runs beside others
+};
+
+struct KernelReport {
+  std::string kernel, device;
+  KernelCost cost;
+  bool tuned = false;  // blocks were looked for
+  std::vector<KernelPart> parts;
+  double share_of_peak = 0;  // of the bf16 peak, by the kernel alone
+};
+
+KernelReport kernel_report(const DeviceConfig& device, const KernelRequest& request, const KernelCost& cost);
+/// What takes the time of the kernel itself, for those who explain a call.
+std::vector<KernelPart> kernel_parts(const DeviceConfig& device, const KernelCost& cost);
+/// "block_q=1024, block_kv=1024"
+std::string block_text(const KernelCost& cost);
+
+std::string to_text(const KernelReport& report);
+/// {"schema_version", "kernel", "device", "time_ps", …}; ends in '\n'.
+std::string to_json(const KernelReport& report);
+
+}  // namespace hlosim

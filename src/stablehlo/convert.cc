@@ -1,0 +1,120 @@
+#include "stablehlo/convert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "stablehlo/lowering.h"
+#include "stablehlo/op_lowering.h"
+#include "stablehlo/shardings.h"
+
+namespace hlosim::stablehlo {
+namespace {
+
+void add_symbols(const mlir::Attribute& attribute, std::unordered_set<std::string_view>& names) {
+  if (attribute.kind == mlir::AttributeKind::kSymbol) names.insert(attribute.text);
+  for (const mlir::Attribute* item : attribute.items) add_symbols(*item, names);
+}
+
+/// Symbols that operations inside `op` name.
+void add_used(const mlir::Operation& op, std::unordered_set<std::string_view>& names) {
+  for (const mlir::Region& region : op.regions)
+    for (const mlir::Block* block : region.blocks)
+      for (const mlir::Operation* inner : block->operations) {
+        for (const mlir::NamedAttribute& entry : inner->attributes) add_symbols(*entry.value, names);
+        add_used(*inner, names);
+      }
+}
+
+std::vector<const mlir::Operation*> entries_of(const Symbols& symbols) {
+  const mlir::Operation* main = symbols.function("main");
+  if (main && body_of(*main)) return {main};
+  std::unordered_set<std::string_view> used;
+  for (const mlir::Operation* function : symbols.functions) add_used(*function, used);
+  std::vector<const mlir::Operation*> entries, bodies;
+  for (const mlir::Operation* function : symbols.functions) {
+    if (!body_of(*function)) continue;
+    bodies.push_back(function);
+    if (!used.contains(symbol_name(*function))) entries.push_back(function);
+  }
+  // Functions that all call each other: the first is as good as any, and its error says what is wrong.
+  if (entries.empty() && !bodies.empty()) entries.push_back(bodies[0]);
+  return entries;
+}
+
+class FileConverter {
+ public:
+  FileConverter(const mlir::File& file, const OpTable& table, DiagnosticList& findings,
+                const ConvertOptions& options)
+      : file_(file), table_(table), findings_(findings), options_(options) {}
+
+  std::vector<Module> convert() {
+    if (file_.top) module(*file_.top);
+    if (!any_ && !findings_.has_errors()) complain(0, "no function with a body in the module");
+    return std::move(modules_);
+  }
+
+ private:
+  void module(const mlir::Operation& op) {
+    const Symbols symbols = symbols_of(op);
+    for (const mlir::Operation* function : entries_of(symbols)) entry(symbols, *function);
+    if (op.regions.empty() || op.regions[0].blocks.empty()) return;
+    for (const mlir::Operation* inner : op.regions[0].blocks[0]->operations) {
+      if (inner->name == "builtin.module")
+        module(*inner);
+      else if (inner->name != "func.func" && inner->name != "sdy.mesh")
+        complain(inner->offset, fmt::format("'{}' stands in a module, expected functions", inner->name));
+    }
+  }
+
+  void entry(const Symbols& symbols, const mlir::Operation& function) {
+    any_ = true;
+    const bool is_main = symbol_name(function) == "main";
+    ModuleBuilder builder(file_.source, table_, findings_);
+    Lowering lowering(builder, symbols, options_);
+    const ComputationId computation = lowering.entry(function);
+    if (builder.failed()) return;
+    std::vector<Attr> header = lowering.header();
+    add_header(builder, *symbols.module, header);
+    const std::string_view name = is_main ? symbol_name(*symbols.module) : symbol_name(function);
+    if (builder.failed()) return;
+    modules_.push_back(builder.finish(name.empty() ? "main" : name, computation, header));
+  }
+
+  void add_header(ModuleBuilder& builder, const mlir::Operation& module, std::vector<Attr>& header) {
+    for (const auto& [name, key] : {std::pair("mhlo.num_replicas", AttrKey::kReplicaCount),
+                                    std::pair("mhlo.num_partitions", AttrKey::kNumPartitions)})
+      if (const mlir::Attribute* count = module.find(name); count && count->integer != 1)
+        header.push_back(Attr::make_int(key, count->integer));
+    const mlir::Attribute* frontend = module.find("mhlo.frontend_attributes");
+    if (frontend && !frontend->entries.empty())
+      header.push_back(
+          Attr::make_text(AttrKey::kFrontendAttributes, AttrSyntax::kFrontend,
+                          builder.module().arena().copy(std::string_view(frontend_text(*frontend)))));
+  }
+
+  void complain(uint32_t offset, std::string message) {
+    Diagnostic diagnostic;
+    diagnostic.message = std::move(message);
+    diagnostic.source = file_.source;
+    diagnostic.offset = offset;
+    findings_.add(std::move(diagnostic));
+  }
+
+  const mlir::File& file_;
+  const OpTable& table_;
+  DiagnosticList& findings_;
+  const ConvertOptions& options_;
+  std::vector<Module> modules_;
+  bool any_ = false;
+};
+
+}  // namespace
+
+std::vector<Module> convert(const mlir::File& file, const OpTable& table, DiagnosticList& findings,
+                            const ConvertOptions& options) {
+  return FileConverter(file, table, findings, options).convert();
+}
+
+}  // namespace hlosim::stablehlo

@@ -1,0 +1,153 @@
+// Calls of named targets.
+#include <algorithm>
+
+#include "stablehlo/approx_top_k.h"
+#include "stablehlo/checks.h"
+#include "stablehlo/shardings.h"
+
+namespace hlosim::stablehlo {
+namespace {
+
+void add_api_version(OpLowering& op, std::vector<Attr>& attrs) {
+  static constexpr std::string_view kVersions[] = {"", "", "API_VERSION_STATUS_RETURNING",
+                                                   "API_VERSION_STATUS_RETURNING_UNIFIED",
+                                                   "API_VERSION_TYPED_FFI"};
+  const int64_t version = op.integer("api_version", 1);
+  if (version < 0 || version >= static_cast<int64_t>(std::size(kVersions))) {
+    op.fail("api_version {} is none of 0 to 4", version);
+    return;
+  }
+  const std::string_view word = kVersions[static_cast<size_t>(version)];
+  if (!word.empty()) attrs.push_back(op.word(AttrKey::kApiVersion, word));
+}
+
+void add_config(OpLowering& op, std::vector<Attr>& attrs) {
+  const mlir::Attribute* config = op.find("mhlo.backend_config");
+  if (!config) config = op.find("backend_config");
+  if (!config) return;
+  if (config->kind != mlir::AttributeKind::kString)
+    attrs.push_back(op.word(AttrKey::kBackendConfig, attribute_text(*config)));
+  else if (!config->text.empty())
+    attrs.push_back(op.builder().quoted(AttrKey::kBackendConfig, config->text));
+}
+
+/// `shape` in the layout that is item `i` of the list `name`.
+ShapeRef with_listed_layout(OpLowering& op, ShapeRef shape, const mlir::Attribute* layouts, size_t i) {
+  if (!layouts || i >= layouts->items.size() || !shape->is_array()) return shape;
+  const auto order = integers_of(*layouts->items[i]);
+  if (!order || static_cast<int64_t>(order->size()) != shape->rank()) {
+    op.fail("layout {} isn't one of {}", i, to_text_without_layout(shape));
+    return shape;
+  }
+  Layout layout;
+  layout.minor_to_major = *order;
+  return op.shapes().with_layout(shape, op.shapes().layout(layout));
+}
+
+void add_operand_layouts(OpLowering& op, const Values& operands, std::vector<Attr>& attrs) {
+  const mlir::Attribute* layouts = op.find("operand_layouts");
+  if (!layouts || op.failed()) return;
+  std::vector<ShapeRef> shapes;
+  for (size_t i = 0; i < operands.size(); ++i)
+    shapes.push_back(op.builder().laid_out(with_listed_layout(op, op.shape(operands[i]), layouts, i)));
+  attrs.push_back(Attr::make_list<ShapeRef>(AttrKey::kOperandLayoutConstraints, AttrSyntax::kShapes,
+                                            op.arena().copy(shapes)));
+}
+
+void add_aliases(OpLowering& op, std::vector<Attr>& attrs) {
+  const mlir::Attribute* given = op.find("output_operand_aliases");
+  if (!given || given->items.empty()) return;
+  std::vector<Alias> aliases;
+  for (const mlir::Attribute* item : given->items) {
+    Alias alias;
+    alias.output_index = op.arena().copy(op.list_in(*item, "output_tuple_indices"));
+    alias.parameter = op.integer_in(*item, "operand_index", 0);
+    alias.parameter_index = op.arena().copy(op.list_in(*item, "operand_tuple_indices"));
+    aliases.push_back(alias);
+  }
+  attrs.push_back(Attr::make_list<Alias>(AttrKey::kOutputToOperandAliasing, AttrSyntax::kAliases,
+                                         op.arena().copy(aliases)));
+}
+
+void add_called(OpLowering& op, std::vector<Attr>& attrs) {
+  const mlir::Attribute* called = op.find("called_computations");
+  if (!called || called->items.empty()) return;
+  std::vector<ComputationId> computations;
+  for (const mlir::Attribute* item : called->items) {
+    const mlir::Operation* function = op.lowering().symbols().function(item->text);
+    if (!function) {
+      op.fail("there is no function @{}", item->text);
+      return;
+    }
+    computations.push_back(op.lowering().function(*function, op.mlir().offset));
+  }
+  if (!op.failed()) attrs.push_back(op.builder().computations(AttrKey::kCalledComputations, computations));
+}
+
+ShapeRef result_shape(OpLowering& op) {
+  const mlir::Attribute* layouts = op.find("result_layouts");
+  if (op.result_count() == 1) {
+    const ShapeRef shape = op.static_result();
+    return shape ? with_listed_layout(op, shape, layouts, 0) : nullptr;
+  }
+  std::vector<ShapeRef> elements;
+  for (size_t i = 0; i < op.result_count() && !op.failed(); ++i) {
+    const ShapeRef shape = op.static_result(i);
+    if (shape) elements.push_back(with_listed_layout(op, shape, layouts, i));
+  }
+  return op.failed() ? nullptr : op.shapes().tuple(elements);
+}
+
+/// An operation that HLO has and StableHLO hasn't: `@mhlo.topk` with its attributes in a dictionary.
+bool lower_foreign(OpLowering& op, std::string_view target) {
+  constexpr std::string_view kPrefix = "mhlo.";
+  if (!target.starts_with(kPrefix)) return false;
+  const std::string_view name = target.substr(kPrefix.size());
+  const Row* row = find_row(fmt::format("chlo.{}", name == "topk" ? "top_k" : name));
+  if (!row) row = find_row(fmt::format("stablehlo.{}", name));
+  if (!row) return false;
+  mlir::Operation plain = op.mlir();
+  std::vector<mlir::NamedAttribute> attributes;
+  for (const mlir::NamedAttribute& entry : op.mlir().attributes)
+    if (entry.name == "mhlo.sharding" || entry.name == "sdy.sharding" ||
+        entry.name == "mhlo.frontend_attributes")
+      attributes.push_back(entry);
+  if (const mlir::Attribute* inner = op.find("mhlo.attributes"))
+    attributes.insert(attributes.end(), inner->entries.begin(), inner->entries.end());
+  plain.name = op.arena().copy(row->name);
+  plain.attributes = attributes;
+  OpLowering lowering(op.lowering(), op.scope(), plain);
+  row->lower(lowering, row->opcode);
+  return true;
+}
+
+void lower_custom_call(OpLowering& op, Opcode) {
+  const mlir::Attribute* name = op.need("call_target_name");
+  if (name && name->text == "ApproxTopK" && op.has("called_computations")) return lower_approx_top_k(op);
+  if (!name || lower_foreign(op, name->text) || lower_called_check(op, name->text)) return;
+  const Values operands = op.operands();
+  std::vector<Attr> attrs = {op.builder().quoted(AttrKey::kCustomCallTarget, name->text)};
+  add_operand_layouts(op, operands, attrs);
+  if (op.flag("has_side_effect")) attrs.push_back(Attr::make_bool(AttrKey::kCustomCallHasSideEffect, true));
+  add_called(op, attrs);
+  add_aliases(op, attrs);
+  add_api_version(op, attrs);
+  add_config(op, attrs);
+  const ShapeRef shape = result_shape(op);
+  if (op.failed()) return;
+  const InstructionId call = op.make(Opcode::kCustomCall, operands, attrs, shape);
+  if (op.result_count() > 0)
+    op.give_elements(call);
+  else
+    op.decorate(call);
+}
+
+constexpr Row kRows[] = {
+    {"stablehlo.custom_call", lower_custom_call},
+};
+
+}  // namespace
+
+std::span<const Row> call_rows() { return kRows; }
+
+}  // namespace hlosim::stablehlo

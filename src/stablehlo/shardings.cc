@@ -1,0 +1,168 @@
+#include "stablehlo/shardings.h"
+
+#include <algorithm>
+
+#include "hlo/attr_reader.h"
+#include "stablehlo/types.h"
+
+namespace hlosim::stablehlo {
+namespace {
+
+/// HLO's grammar has the text.
+bool is_hlo_sharding(std::string_view text) {
+  Cursor in(text, 0, text.size());
+  return scan_sharding(in) && in.at_end() && !in.failed();
+}
+
+}  // namespace
+
+FindMesh mesh_finder(Lowering& lowering) {
+  return [&lowering](std::string_view name) -> std::optional<Mesh> {
+    const mlir::Operation* op = lowering.symbols().mesh(name);
+    const mlir::Attribute* mesh = op ? op->find("mesh") : nullptr;
+    if (!mesh) return std::nullopt;
+    Result<Mesh> read = read_mesh(mesh->text);
+    return read ? std::optional(std::move(*read)) : std::nullopt;
+  };
+}
+
+std::optional<std::string> sharding_text(Lowering& lowering, std::string_view given, uint32_t offset) {
+  if (!given.empty() && given[0] == '{' && is_hlo_sharding(given)) return std::string(given);
+  Result<std::string> text = hlo_sharding_of_proto(given);
+  if (text && is_hlo_sharding(*text)) return std::move(*text);
+  lowering.builder().fail(
+      offset,
+      fmt::format("\"{}\" is no sharding, expected HLO's text or its protocol buffer", escaped(given)));
+  return std::nullopt;
+}
+
+std::optional<std::string> sharding_text(Lowering& lowering, const mlir::Attribute& sdy, uint32_t offset,
+                                         const std::vector<AxisPart>& manual) {
+  const FindMesh find = mesh_finder(lowering);
+  const auto complain = [&](const Diagnostic& problem) {
+    lowering.builder().fail(offset, problem.message);
+    return std::nullopt;
+  };
+  if (!sdy.text.starts_with("<[")) {
+    const Result<MeshSharding> sharding = read_mesh_sharding(sdy.text, find);
+    if (!sharding) return complain(sharding.error());
+    Result<std::string> text = hlo_sharding(*sharding, manual);
+    return text ? std::optional(std::move(*text)) : complain(text.error());
+  }
+  const Result<std::vector<MeshSharding>> shardings = read_mesh_shardings(sdy.text, find);
+  if (!shardings) return complain(shardings.error());
+  std::string all;
+  for (const MeshSharding& sharding : *shardings) {
+    Result<std::string> text = hlo_sharding(sharding, manual);
+    if (!text) return complain(text.error());
+    all += (all.empty() ? "" : ",") + *text;
+  }
+  if (shardings->empty()) return std::nullopt;
+  return shardings->size() == 1 ? all : fmt::format("{{{}}}", all);
+}
+
+std::optional<std::string> sharding_of(Lowering& lowering, const mlir::Attribute* attrs, uint32_t offset) {
+  if (!attrs) return std::nullopt;
+  if (const mlir::Attribute* given = attrs->find("mhlo.sharding"))
+    return sharding_text(lowering, given->text, offset);
+  if (const mlir::Attribute* sdy = attrs->find("sdy.sharding")) return sharding_text(lowering, *sdy, offset);
+  return std::nullopt;
+}
+
+std::string frontend_text(const mlir::Attribute& dictionary) {
+  std::string text;
+  for (const mlir::NamedAttribute& entry : dictionary.entries) {
+    const std::string value = entry.value->kind == mlir::AttributeKind::kString
+                                  ? std::string(entry.value->text)
+                                  : attribute_text(*entry.value);
+    text += fmt::format("{}{}=\"{}\"", text.empty() ? "" : ",", entry.name, escaped(value));
+  }
+  return fmt::format("{{{}}}", text);
+}
+
+std::vector<Attr> discardable_attrs(OpLowering& op) {
+  std::vector<Attr> attrs;
+  std::optional<std::string> sharding;
+  if (const mlir::Attribute* given = op.find("mhlo.sharding"))
+    sharding = sharding_text(op.lowering(), given->text, op.mlir().offset);
+  else if (const mlir::Attribute* sdy = op.find("sdy.sharding"))
+    sharding = sharding_text(op.lowering(), *sdy, op.mlir().offset);
+  if (sharding) attrs.push_back(op.word(AttrKey::kSharding, *sharding));
+  const mlir::Attribute* frontend = op.find("mhlo.frontend_attributes");
+  if (frontend && !frontend->entries.empty())
+    attrs.push_back(op.word(AttrKey::kFrontendAttributes, frontend_text(*frontend)));
+  return attrs;
+}
+
+namespace {
+
+std::string list_text(const auto& items, auto&& one) {
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "" : ", ") + one(item);
+  return text;
+}
+
+std::string entries_text(const mlir::Attribute& attribute) {
+  return list_text(attribute.entries, [](const mlir::NamedAttribute& entry) {
+    return entry.value->kind == mlir::AttributeKind::kUnit
+               ? std::string(entry.name)
+               : fmt::format("{} = {}", entry.name, attribute_text(*entry.value));
+  });
+}
+
+std::string typed(std::string text, const mlir::Attribute& attribute) {
+  return attribute.type ? fmt::format("{} : {}", text, type_text(*attribute.type)) : text;
+}
+
+}  // namespace
+
+std::string attribute_text(const mlir::Attribute& attribute) {
+  using mlir::AttributeKind;
+  switch (attribute.kind) {
+    case AttributeKind::kUnit:
+      return "unit";
+    case AttributeKind::kBool:
+      return attribute.integer ? "true" : "false";
+    case AttributeKind::kInteger:
+      return attribute.type ? typed(fmt::to_string(attribute.integer), attribute)
+                            : fmt::format("{} : i64", attribute.integer);
+    case AttributeKind::kFloat:
+      return typed(fmt::format("{:.9g}", attribute.number), attribute);
+    case AttributeKind::kString:
+      return fmt::format("\"{}\"", escaped(attribute.text));
+    case AttributeKind::kSymbol:
+      return fmt::format("@{}", attribute.text);
+    case AttributeKind::kType:
+      return attribute.type ? type_text(*attribute.type) : std::string();
+    case AttributeKind::kArray:
+      return fmt::format("[{}]", list_text(attribute.items, [](const mlir::Attribute* item) {
+                           return attribute_text(*item);
+                         }));
+    case AttributeKind::kDictionary:
+      return fmt::format("{{{}}}", entries_text(attribute));
+    case AttributeKind::kIntegers:
+      return fmt::format("array<{}{}{}>", attribute.type ? type_text(*attribute.type) : "i64",
+                         attribute.integers.empty() ? "" : ": ",
+                         list_text(attribute.integers, [](int64_t value) { return fmt::to_string(value); }));
+    case AttributeKind::kDense: {
+      const auto values = integers_of(attribute);
+      const std::string text =
+          values ? list_text(*values, [](int64_t value) { return fmt::to_string(value); }) : "...";
+      return typed(fmt::format("dense<[{}]>", text), attribute);
+    }
+    case AttributeKind::kStruct:
+      return fmt::format("#{}<{}>", attribute.name, entries_text(attribute));
+    case AttributeKind::kEnum:
+      return fmt::format("#{}<{}>", attribute.name, attribute.text);
+    case AttributeKind::kFloats:
+    case AttributeKind::kDenseResource:
+    case AttributeKind::kAffineMap:
+    case AttributeKind::kSharding:
+    case AttributeKind::kLocation:
+    case AttributeKind::kOpaque:
+      break;
+  }
+  return fmt::format("#{}{}", attribute.name, attribute.text);
+}
+
+}  // namespace hlosim::stablehlo

@@ -1,0 +1,38 @@
+// Shardings, frontend attributes and the like, which any operation, argument or result may carry.
+//
+//   for (const Attr& attr : discardable_attrs(op)) builder.set_attr(value, attr);
+//   if (auto text = sharding_of(lowering, argument_attrs, offset)) …   // "{devices=[2]<=[2]}"
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stablehlo/mesh_sharding.h"
+#include "stablehlo/op_lowering.h"
+
+namespace hlosim::stablehlo {
+
+/// sharding= and frontend_attributes= that the operation's attributes ask for.
+std::vector<Attr> discardable_attrs(OpLowering& op);
+
+/// Of an argument or a result with the dictionary `attrs` (null: none): `mhlo.sharding` or `sdy.sharding`.
+/// Nullopt: neither, or a report.
+std::optional<std::string> sharding_of(Lowering& lowering, const mlir::Attribute* attrs, uint32_t offset);
+
+/// HLO's text of an `mhlo.sharding` string; a report and nullopt where it is none.
+std::optional<std::string> sharding_text(Lowering& lowering, std::string_view given, uint32_t offset);
+/// The same of an sdy.sharding attribute.
+std::optional<std::string> sharding_text(Lowering& lowering, const mlir::Attribute& sdy, uint32_t offset,
+                                         const std::vector<AxisPart>& manual = {});
+
+/// `{k="v"}` of a dictionary of strings.
+std::string frontend_text(const mlir::Attribute& dictionary);
+
+/// Meshes of the module by name.
+FindMesh mesh_finder(Lowering& lowering);
+
+/// An attribute as MLIR writes it.
+std::string attribute_text(const mlir::Attribute& attribute);
+
+}  // namespace hlosim::stablehlo
