@@ -93,6 +93,7 @@ const Location* read_builtin_location(AttributeTable& table, ByteReader& in);
 
 // Parts that builtin and VHLO write alike.
 const Attribute* read_list_attribute(AttributeTable& table, ByteReader& in);
+const Attribute* read_dictionary(AttributeTable& table, ByteReader& in);
 const Attribute* read_integer_attribute(AttributeTable& table, ByteReader& in);
 const Attribute* read_float_attribute(AttributeTable& table, ByteReader& in);
 const Attribute* read_dense_attribute(AttributeTable& table, ByteReader& in);

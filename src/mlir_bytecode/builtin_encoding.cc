@@ -62,18 +62,6 @@ bool is_location_code(uint64_t code) {
   return (code >= kCallSiteCode && code <= kUnknownCode) || code == kFileRangeCode;
 }
 
-const Attribute* read_dictionary(AttributeTable& table, ByteReader& in) {
-  Attribute* const made = table.make(AttributeKind::kDictionary, in);
-  const std::span<NamedAttribute> entries = table.room<NamedAttribute>(in.count("entries"), in);
-  for (NamedAttribute& entry : entries) {
-    entry.name = table.read_string_attribute(in);
-    entry.value = table.read_attribute(in);
-    if (!in.ok()) break;
-  }
-  made->entries = entries;
-  return made;
-}
-
 const Attribute* read_symbol(AttributeTable& table, ByteReader& in, bool is_nested) {
   Attribute* const made = table.make(AttributeKind::kSymbol, in);
   made->text = table.read_string_attribute(in);

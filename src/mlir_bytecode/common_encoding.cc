@@ -45,6 +45,18 @@ const Attribute* read_list_attribute(AttributeTable& table, ByteReader& in) {
   return made;
 }
 
+const Attribute* read_dictionary(AttributeTable& table, ByteReader& in) {
+  Attribute* const made = table.make(AttributeKind::kDictionary, in);
+  const std::span<NamedAttribute> entries = table.room<NamedAttribute>(in.count("entries"), in);
+  for (NamedAttribute& entry : entries) {
+    entry.name = table.read_string_attribute(in);
+    entry.value = table.read_attribute(in);
+    if (!in.ok()) break;
+  }
+  made->entries = entries;
+  return made;
+}
+
 const Attribute* read_integer_attribute(AttributeTable& table, ByteReader& in) {
   Attribute* const made = table.make(AttributeKind::kInteger, in);
   made->type = table.read_type(in);

@@ -100,18 +100,6 @@ class Structure {
   size_t used_ = 0;
 };
 
-const Attribute* read_dictionary(AttributeTable& table, ByteReader& in) {
-  Attribute* const made = table.make(AttributeKind::kDictionary, in);
-  const std::span<NamedAttribute> entries = table.room<NamedAttribute>(in.count("entries"), in);
-  for (NamedAttribute& entry : entries) {
-    entry.name = table.read_string_attribute(in);
-    entry.value = table.read_attribute(in);
-    if (!in.ok()) break;
-  }
-  made->entries = entries;
-  return made;
-}
-
 const Attribute* read_output_operand_alias(AttributeTable& table, ByteReader& in) {
   Structure made(table, in, "stablehlo.output_operand_alias", 3);
   made.put("output_tuple_indices", read_integers(table, in));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/rounding.h"
 #include "model/pallas/kernel_rules.h"
 
 namespace hlosim {
@@ -244,8 +245,6 @@ Result<void> check_blocks(const AttentionProblem& problem, const AttentionBlocks
   return check_block("block_kv_compute", blocks.kv_compute, "keys of block_kv", blocks.kv);
 }
 
-int64_t ceil_div(int64_t a, int64_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
-
 }  // namespace
 
 BlockCount count_blocks(const AttentionProblem& problem, const AttentionBlocks& blocks) {
@@ -261,7 +260,7 @@ BlockCount count_blocks(const AttentionProblem& problem, const AttentionBlocks& 
     }
     if (problem.window) {
       begin = std::max<int64_t>(first - *problem.window + 1, 0) / blocks.kv;
-      full_begin = ceil_div(last - *problem.window + 1, blocks.kv);
+      full_begin = ceil_div(std::max<int64_t>(last - *problem.window + 1, 0), blocks.kv);
     }
     const int64_t computed = std::max<int64_t>(end - begin, 0);
     count.computed += computed;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/rounding.h"
 #include "model/pallas/kernel_rules.h"
 #include "ops/work.h"
 
@@ -19,7 +20,6 @@ constexpr double kRegister = 1024;
 
 double as_double(int64_t value) { return static_cast<double>(value); }
 double element_bytes(ElementType type) { return as_double(bit_width(type)) / 8; }
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Keeps counts of blocks exact.
 constexpr int64_t kMostSize = int64_t{1} << 27;
