@@ -1,5 +1,6 @@
 // The watch over executions sees what it is there for: aborts, crashes, hangs, too much memory.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -14,9 +15,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
+/// Of this process alone: ctest runs each test in a process of its own, several at once.
 std::string error_file() {
-  return testing::TempDir() + "fuzz-" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
-         ".err";
+  return testing::TempDir() + "fuzz-" + std::to_string(::getpid()) + ".err";
 }
 
 Outcome outcome_of_work(const std::function<void()>& work) {
