@@ -190,7 +190,8 @@ class ProtoWriter {
       return problem("2 GiB of values");
     std::string bytes(
         static_cast<size_t>(from.shape->element_count()) * static_cast<size_t>(byte_width(type)), '\0');
-    std::memcpy(bytes.data(), from.data.data(), std::min(bytes.size(), from.data.size()));
+    const size_t given = std::min(bytes.size(), from.data.size());
+    if (given > 0) std::memcpy(bytes.data(), from.data.data(), given);  // of nothing there may be no address
     if (!field->is_repeated()) return reflection.SetString(&proto, field, std::move(bytes));
     const auto add = [&](auto value, auto&& put) {
       for (size_t at = 0; at + sizeof value <= bytes.size(); at += sizeof value) {
