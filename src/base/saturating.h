@@ -1,4 +1,4 @@
-// Sums and products of sizes that stop at the largest or smallest int64 instead of wrapping.
+// Sums and products of sizes and times that stop at the largest or smallest int64 instead of wrapping.
 //
 //   saturating_add(INT64_MAX, 1) == INT64_MAX
 //   saturating_multiply(INT64_MAX, -2) == INT64_MIN
@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <limits>
+
+#include "base/units.h"
 
 namespace hlosim {
 
@@ -19,6 +21,11 @@ constexpr int64_t saturating_multiply(int64_t a, int64_t b) {
   int64_t product = 0;
   if (!__builtin_mul_overflow(a, b, &product)) return product;
   return (a < 0) == (b < 0) ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
+/// a + b, at most kForever. Requires: none is negative.
+constexpr Picoseconds later(Picoseconds a, Picoseconds b) {
+  return Picoseconds(saturating_add(a.count(), b.count()));
 }
 
 }  // namespace hlosim

@@ -331,7 +331,7 @@ class CostModel {
     assumptions_.add(fmt::format("custom calls are costed by their {}", known.text(device_)), id);
     known.apply(device_, memory_, cost);
     if (known.kernel) {
-      cost.fixed += device_.overhead.instruction;
+      cost.fixed = later(cost.fixed, device_.overhead.instruction);
       return;
     }
     add_memory_time(cost, {});
@@ -396,8 +396,9 @@ class CostModel {
   /// Infeed and outfeed: what moves in HBM comes or goes over PCIe.
   void add_host_time(InstructionCost& cost) const {
     const Bytes bytes = cost.traffic[memory_.hbm()].total();
-    cost.busy[index_of(Unit::kHost)] += duration(bytes, device_.host.pcie.bandwidth);
-    cost.fixed += device_.host.pcie.latency;
+    Picoseconds& host = cost.busy[index_of(Unit::kHost)];
+    host = later(host, duration(bytes, device_.host.pcie.bandwidth));
+    cost.fixed = later(cost.fixed, device_.host.pcie.latency);
   }
 
   CostCategory category_of(const InstructionCost& cost, const ComputeSummary& compute,

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/saturating.h"
 #include "base/units.h"
 #include "hlo/module.h"
 #include "hlo/op_def.h"
@@ -94,7 +95,7 @@ struct InstructionCost {
   Bytes padded_bytes{};           // the same with it: all of `traffic`, what is read again left out
   PipelineSummary pipeline;
 
-  Picoseconds time() const { return stream + fixed; }
+  Picoseconds time() const { return later(stream, fixed); }
 };
 
 class CustomCallCosts;

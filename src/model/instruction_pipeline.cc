@@ -214,7 +214,7 @@ void InstructionPipeline::add(InstructionCost& cost, const ComputeSummary& compu
   cost.busy[index_of(Unit::kVpu)] = ceil_picoseconds(plan.vector);
   const Picoseconds longest = *std::max_element(cost.busy.begin(), cost.busy.end());
   cost.fixed = std::max(ceil_picoseconds(plan.time) - longest, Picoseconds(0));
-  if (uses_dma) cost.fixed += device_.overhead.instruction;
+  if (uses_dma) cost.fixed = later(cost.fixed, device_.overhead.instruction);
   PipelineSummary& summary = cost.pipeline;
   summary.steps = plan.steps;
   summary.m = plan.block_m, summary.n = plan.block_n, summary.k = plan.block_k,

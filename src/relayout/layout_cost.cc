@@ -183,7 +183,7 @@ void LayoutCosts::add_network(InstructionId id, InstructionCost& cost) {
   if (!network) return;
   drive_collective(*network, module[id], sparse_core_.has(id), device_.config, assumptions);
   cost.stream = std::max(cost.stream, network->stream());
-  cost.fixed += network->launch;
+  cost.fixed = later(cost.fixed, network->launch);
 }
 
 LayoutCosts::NodeCost LayoutCosts::probe(InstructionId id) {

@@ -249,7 +249,7 @@ class Runner {
     InstructionCost& own = record.cost;
     own.busy[kIciUnit] = cost.network;
     if (cost.driver != Unit::kNone) own.busy[index_of(cost.driver)] = cost.driving;
-    own.fixed += cost.launch;
+    own.fixed = later(own.fixed, cost.launch);
     if (cost.network > own.stream) own.stream = cost.network, own.bound_by = Unit::kIci;
     if (cost.driving > own.stream) own.stream = cost.driving, own.bound_by = cost.driver;
     if (own.fixed > own.stream) own.bound_by = Unit::kOverhead;

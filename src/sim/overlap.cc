@@ -31,8 +31,6 @@ Picoseconds time_left(Work left, int64_t rate) {
 
 }  // namespace
 
-Picoseconds later(Picoseconds a, Picoseconds b) { return a > kForever - b ? kForever : a + b; }
-
 Picoseconds times(Picoseconds time, int64_t count) {
   if (count == 0 || time.count() == 0) return Picoseconds(0);
   return time.count() > kForever.count() / count ? kForever : time * count;

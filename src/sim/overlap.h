@@ -20,13 +20,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/saturating.h"
 #include "base/units.h"
 #include "sim/timeline.h"
 
 namespace hlosim {
 
-/// a + b, held at kForever.
-Picoseconds later(Picoseconds a, Picoseconds b);
 /// time × count, held at kForever.
 Picoseconds times(Picoseconds time, int64_t count);
 
