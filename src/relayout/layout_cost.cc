@@ -19,8 +19,8 @@ LayoutScore& LayoutScore::operator+=(const LayoutScore& other) {
 }
 
 LayoutScore& LayoutScore::operator-=(const LayoutScore& other) {
-  first -= other.first;
-  second -= other.second;
+  first = saturating_subtract(first, other.first);
+  second = saturating_subtract(second, other.second);
   return *this;
 }
 
