@@ -15,6 +15,7 @@
 #include "mutate_proto.h"
 #include "mutate_text.h"
 #include "ops/op_table.h"
+#include "profile_seeds.h"
 #include "report/figures.h"
 #include "report/report_json.h"
 #include "report/trace/trace.h"
@@ -31,8 +32,8 @@ constexpr size_t kLargestSeed = 4096;
 constexpr size_t kMadeSeeds = 60;  // of every form that is made of modules
 
 constexpr std::string_view kFormNames[kInputForms] = {
-    "module", "pair",   "proto", "gate",  "baseline", "experiment", "journal", "device",
-    "dump",   "report", "costs", "knobs", "measured", "mlir",       "artifact"};
+    "module", "pair",  "proto", "gate",     "baseline", "experiment", "journal", "device",      "dump",
+    "report", "costs", "knobs", "measured", "mlir",     "artifact",   "profile", "profile_text"};
 
 constexpr std::string_view kGateConfig = R"(modules: [a.hlo, b*.hlo]
 devices: [v5e]
@@ -137,6 +138,8 @@ class Seeds {
     add(InputForm::kExperiment, "experiment.yaml", std::string(kExperiment));
     add(InputForm::kCosts, "costs.yaml", std::string(kCosts));
     add(InputForm::kKnobs, "knobs.txt", std::string(kKnobs));
+    for (const ProfileSeed& seed : profile_texts())
+      add(InputForm::kProfileText, std::string(seed.name), std::string(seed.text));
     for (const std::string_view name : {"v4", "v5e"})
       add(InputForm::kDevice, std::string(name), to_yaml(bench_.device(name)));
     std::string journal;
@@ -188,6 +191,8 @@ class Seeds {
       add(InputForm::kProto, name, *proto);
       if (made_ % 8 == 0) add(InputForm::kProto, name + ".gz", gzip(*proto));
     }
+    if (std::string profile = profile_bytes(module, bench_.device("v5e")); !profile.empty())
+      add(InputForm::kProfile, name, std::move(profile));
     if (const auto analysis = analyse_buffers(module, op_table(), {}))
       for (const Era era : {Era::k2026, Era::k2022})
         add(InputForm::kDump, name, to_text(dump_of(**analysis, op_table(), era)));
@@ -246,7 +251,8 @@ std::string make_input(const Bench& bench, InputForm form, Random& random) {
   const Pool& pool = bench.pool(form);
   if (pool.seeds.empty()) return {};
   const Seed& seed = random.pick(pool.seeds);
-  const bool is_binary = form == InputForm::kProto || form == InputForm::kArtifact;
+  const bool is_binary =
+      form == InputForm::kProto || form == InputForm::kArtifact || form == InputForm::kProfile;
   return is_binary ? mutated_proto(seed.text, pool, random) : mutated_text(seed.text, pool, random);
 }
 

@@ -31,10 +31,12 @@ enum class InputForm : uint8_t {
   kCosts,
   kKnobs,
   kMeasured,
-  kMlir,     // MLIR text
-  kArtifact  // MLIR bytecode
+  kMlir,         // MLIR text
+  kArtifact,     // MLIR bytecode
+  kProfile,      // XSpace
+  kProfileText,  // traces and tables
 };
-inline constexpr size_t kInputForms = static_cast<size_t>(InputForm::kArtifact) + 1;
+inline constexpr size_t kInputForms = static_cast<size_t>(InputForm::kProfileText) + 1;
 /// "module", "proto": also the folder of fuzz/corpus that has such inputs.
 std::string_view name(InputForm form);
 

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "campaign.h"
-#include "cli/command_line.h"
+#include "console/command_line.h"
 #include "reduce.h"
 #include "targets.h"
 

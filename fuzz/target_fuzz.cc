@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
   Random random(seed);
   if (random.one_in(3) || state().target->form == InputForm::kProto ||
-      state().target->form == InputForm::kArtifact)
+      state().target->form == InputForm::kArtifact || state().target->form == InputForm::kProfile)
     return LLVMFuzzerMutate(data, size, most);
   const Pool& pool = state().bench.pool(state().target->form);
   Seed one{"", text_of(data, size), {}};

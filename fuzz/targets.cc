@@ -31,6 +31,8 @@ constexpr Target kTargets[] = {
     {"accuracy", InputForm::kMeasured, compare_measured},
     {"mlir.text", InputForm::kMlir, read_mlir_text},
     {"mlir.bytecode", InputForm::kArtifact, read_artifact},
+    {"profile", InputForm::kProfile, read_profiles},
+    {"profile.text", InputForm::kProfileText, read_profiles},
 };
 
 }  // namespace

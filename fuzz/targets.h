@@ -54,6 +54,7 @@ bool cost_custom_calls(const Bench& bench, const std::string& input, Random& cho
 bool read_prefetch_knobs(const Bench& bench, const std::string& input, Random& choice);
 bool compare_measured(const Bench& bench, const std::string& input, Random& choice);
 bool read_mlir_text(const Bench& bench, const std::string& input, Random& choice);
+bool read_profiles(const Bench& bench, const std::string& input, Random& choice);
 bool read_artifact(const Bench& bench, const std::string& input, Random& choice);
 
 }  // namespace hlosim::fuzz

@@ -85,8 +85,9 @@ bool tune_each(const Bench& bench, const std::string& input, Random& choice, con
   const EstimateOptions options = estimate_options(choice);
   bool ok = true;
   for (const Module& module : *modules) {
-    const Prepared prepared = prepare(module, op_table(), device, options);
-    const Result<std::string> text = tune(module, prepared, device, options.simulate);
+    const Result<Prepared> prepared = prepare(module, op_table(), device, options);
+    const Result<std::string> text = prepared ? tune(module, *prepared, device, options.simulate)
+                                              : Result<std::string>(tl::unexpected(prepared.error()));
     ok = ok && text;
     if (text)
       require_right(*text, "tuning");

@@ -8,5 +8,7 @@ libraries="libfmt-dev libexpected-dev libyaml-cpp-dev libboost-graph-dev libtbb-
 test_libraries="git libgtest-dev libgmock-dev libbenchmark-dev openmpi-bin python3-yaml xz-utils dpkg-dev file"
 # The second compiler, for the `clang` and `fuzz` presets, and what formats.
 clang="clang-14 libclang-rt-14-dev clang-format-14"
+# The package of Python (docs/python.md), and what its tests and examples use.
+python="python3-dev pybind11-dev python3-venv python3-pip python3-numpy python3-pandas python3-matplotlib python3-pytest python3-nbconvert python3-ipykernel"
 # What the test of the report's page drives (it is skipped without).
 browser="chromium fonts-dejavu-core"

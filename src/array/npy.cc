@@ -53,6 +53,22 @@ class FileReader final : public ByteReader {
   int fd_;
 };
 
+class MemoryReader final : public ByteReader {
+ public:
+  explicit MemoryReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  Result<size_t> read(std::byte* out, size_t count) override {
+    const size_t got = std::min(count, bytes_.size());
+    if (got > 0) std::memcpy(out, bytes_.data(), got);
+    bytes_ = bytes_.subspan(got);
+    return got;
+  }
+  std::optional<uint64_t> size() const override { return bytes_.size(); }
+
+ private:
+  std::span<const std::byte> bytes_;  // that are left
+};
+
 class MemberReader final : public ByteReader {
  public:
   MemberReader(zip_file_t* file, std::optional<uint64_t> size) : file_(file), size_(size) {}
@@ -167,12 +183,12 @@ Result<void> read_data(ByteReader& reader, std::byte* out, int64_t bytes) {
   return {};
 }
 
-Result<Array> read_array(ByteReader& reader, ShapeRef expected, MemoryPool& pool) {
+Result<Array> read_array(ByteReader& reader, const Result<NpyHeader>& header, ShapeRef expected,
+                         MemoryPool& pool) {
   HLOSIM_CHECK(expected->is_array(), "{}", to_text(expected));
   if (expected->is_unbounded())
     return failure(fmt::format("expected {}, whose size is not known", to_text_without_layout(expected)));
   const ElementType type = expected->element_type;
-  const Result<NpyHeader> header = read_header(reader);
   if (!header) return tl::unexpected(header.error());
   if (const Result<void> fits = check_header(*header, expected); !fits) return tl::unexpected(fits.error());
   const Result<int64_t> bytes = bytes_of_data(reader, *header, type);
@@ -193,6 +209,10 @@ Result<Array> read_array(ByteReader& reader, ShapeRef expected, MemoryPool& pool
   return array;
 }
 
+Result<Array> read_array(ByteReader& reader, ShapeRef expected, MemoryPool& pool) {
+  return read_array(reader, read_header(reader), expected, pool);
+}
+
 /// `result`, with the file's name in front of what is wrong.
 Result<Array> naming(Result<Array> result, const std::string& file) {
   if (!result) result.error().message = fmt::format("'{}': {}", shown(file, 200), result.error().message);
@@ -206,6 +226,14 @@ Result<Array> read_npy(const std::string& path, ShapeRef expected, MemoryPool& p
   if (fd < 0) return failure(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
   FileReader reader(fd);
   return naming(read_array(reader, expected, pool), path);
+}
+
+Result<Array> from_numpy(const NumpyArray& given, ShapeRef expected, MemoryPool& pool) {
+  MemoryReader reader({given.data, static_cast<size_t>(given.bytes)});
+  Result<NpyHeader> header =
+      parse_npy_header(fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': (), }}", given.type));
+  if (header) header->shape = given.shape;
+  return read_array(reader, header, expected, pool);
 }
 
 struct NpzFile::State {

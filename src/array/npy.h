@@ -9,6 +9,8 @@
 //   write_npy("copy.npy", *weights)
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,16 @@ class NpzFile {
   explicit NpzFile(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+/// An array as NumPy holds it in memory, row-major.
+struct NumpyArray {
+  std::string type;  // the `descr` of a .npy file: "<f4", "|V2", "bfloat16"
+  std::vector<int64_t> shape;
+  const std::byte* data = nullptr;
+  int64_t bytes = 0;
+};
+/// A copy of it, by the rules of read_npy().
+Result<Array> from_numpy(const NumpyArray& given, ShapeRef expected, MemoryPool& pool);
 
 /// Writes `array` as .npy: to a temporary, then renamed. Of an array with runtime sizes, the part within
 /// them.

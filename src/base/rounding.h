@@ -4,6 +4,7 @@
 //   round_up(7, 3) == 9
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 namespace hlosim {
@@ -19,5 +20,8 @@ template <class Integer>
 constexpr Integer round_up(Integer a, std::type_identity_t<Integer> b) {
   return ceil_div(a, b) * b;
 }
+
+/// For estimates: beyond 2^53 the nearest.
+constexpr double as_double(int64_t value) { return static_cast<double>(value); }
 
 }  // namespace hlosim

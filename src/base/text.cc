@@ -107,6 +107,13 @@ std::string printable(std::string text, bool coloured) {
   return out;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\n\r";
+  const size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+}
+
 std::string shown(std::string_view text, size_t limit) {
   std::string out;
   for (const char c : text.substr(0, limit)) {

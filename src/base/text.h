@@ -20,6 +20,17 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
 /// base/paint.h writes stays.
 std::string printable(std::string text, bool coloured = false);
 
+/// Without blanks, tabs and ends of lines at both ends.
+std::string_view trimmed(std::string_view text);
+
+/// The value of a hexadecimal digit of either case; -1: it is none.
+constexpr int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
 /// Text of a byte string in a message: at most `limit` bytes, control characters escaped.
 std::string shown(std::string_view text, size_t limit = 60);
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cli/command_line.h"
-#include "cli/run_config.h"
+#include "console/command_line.h"
+#include "console/run_config.h"
 #include "model/device.h"
 #include "text/text_builder.h"
 
@@ -22,11 +22,18 @@ constexpr std::string_view kGate[] = {"hlosim gate --update-baseline",
                                       "hlosim gate --junit=gate.xml --sarif=gate.sarif"};
 constexpr std::string_view kInit[] = {"hlosim init", "hlosim init -o gates/train.yaml"};
 constexpr std::string_view kExplain[] = {"hlosim explain module.hlo fusion.12 --device=v5e"};
-constexpr std::string_view kTrace[] = {"hlosim trace module.hlo --device=v5e -o trace.json.gz"};
+constexpr std::string_view kTrace[] = {"hlosim trace module.hlo --device=v5e -o trace.json.gz",
+                                       "hlosim trace module.hlo --device=v5e --format=xplane -o logdir"};
+constexpr std::string_view kProfile[] = {"hlosim profile logdir --device=v6e",
+                                         "hlosim profile logdir --format=html -o profile.html"};
+constexpr std::string_view kCalibrate[] = {"hlosim calibrate cases.json --device=v5e -o mine.yaml",
+                                           "hlosim calibrate logdir --device=v6e -o mine.yaml"};
 constexpr std::string_view kCheck[] = {"hlosim check dump/*.txt"};
 constexpr std::string_view kRun[] = {"hlosim run module.hlo --args=random",
                                      "hlosim run tuned.hlo --args=random --compare=module.hlo"};
 constexpr std::string_view kBuffers[] = {"hlosim buffers module.hlo --device=v5e"};
+constexpr std::string_view kPartition[] = {"hlosim partition sharded_model.hlo --check",
+                                           "hlosim partition sharded_model.hlo --report -o spmd.hlo"};
 constexpr std::string_view kShrink[] = {"hlosim shrink module.hlo --scale=16 --layers=1 -o small.hlo"};
 constexpr std::string_view kLower[] = {"hlosim lower plain.hlo --device=v5e -o lowered.hlo"};
 constexpr std::string_view kTuneSchedule[] = {
@@ -61,6 +68,7 @@ constexpr struct {
     {"run", kRun},
     {"buffers", kBuffers},
     {"shrink", kShrink},
+    {"partition", kPartition},
     {"lower", kLower},
     {"tune schedule", kTuneSchedule},
     {"tune layout", kTuneLayout},
@@ -74,6 +82,8 @@ constexpr struct {
     {"ops", kOps},
     {"sweep", kSweep},
     {"accuracy", kAccuracy},
+    {"profile", kProfile},
+    {"calibrate", kCalibrate},
 };
 
 OptionEntry describe(const Option& option) {

@@ -10,14 +10,14 @@
 
 #include "base/cpu.h"
 #include "base/text.h"
-#include "cli/command_line.h"
-#include "cli/command_lookup.h"
-#include "cli/limit_options.h"
 #include "cli/manual.h"
-#include "cli/run_config.h"
 #include "cli/study/compare_commands.h"
-#include "cli/verbosity.h"
-#include "cli/watch.h"
+#include "console/command_line.h"
+#include "console/command_lookup.h"
+#include "console/limit_options.h"
+#include "console/run_config.h"
+#include "console/verbosity.h"
+#include "console/watch.h"
 #include "model/version.h"
 
 namespace hlosim {
@@ -36,6 +36,9 @@ constexpr Command kCommands[] = {
     {"buffers", "Where every byte lives and when: values, live ranges, allocations.", declare_buffers},
     {"shrink", "Make a module of the same form with smaller sizes: to run it, or to show it.",
      declare_shrink},
+    {"model", "Make the step of a language model: training, prefill or decode, with shardings.",
+     declare_model, false, false},
+    {"partition", "Make one program for all devices from a module with shardings.", declare_partition},
     {"lower", "Rewrite plain modules into roughly what a TPU compiler would run.", declare_lower},
     {"tune layout", "Find layouts that take less time, traffic or memory; answer what-ifs.",
      declare_tune_layout},
@@ -43,8 +46,14 @@ constexpr Command kCommands[] = {
      declare_tune_prefetch},
     {"tune schedule", "Hide transfers behind work: collectives in two parts, a new order.",
      declare_tune_schedule},
+    {"tune mesh", "Find how to lay a program over devices: meshes, and what each costs in time and memory.",
+     declare_tune_mesh, true},
     {"sweep", "Simulate modules on devices for all values of what can be set; a table.", declare_sweep, true},
     {"accuracy", "Hold simulated times against measured ones.", declare_accuracy},
+    {"profile", "What a real machine's profile says ran, beside the simulation of the same module.",
+     declare_profile},
+    {"calibrate", "Fit constants of a device to measured times, as far as these determine them.",
+     declare_calibrate},
     {"cost", "Count flops and bytes as XLA's HloCostAnalysis does.", declare_cost},
     {"print", "Read modules and print them as HLO text.", declare_print},
     {"layout", "Sizes, padding and offsets of arrays in tiled layouts.", declare_layout, false, false},
@@ -248,6 +257,8 @@ std::vector<std::string> with_command_first(std::span<const std::string> args) {
 }
 
 }  // namespace
+
+std::span<const Command> commands() { return kCommands; }
 
 int run(std::span<const std::string> given, std::istream& in, std::ostream& out, std::ostream& err,
         Ranks& ranks) {

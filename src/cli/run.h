@@ -5,17 +5,10 @@
 #include <span>
 #include <string>
 
+#include "console/streams.h"
 #include "dist/ranks.h"
 
 namespace hlosim {
-
-/// What the process ends with.
-enum ExitCode : int {
-  kExitSuccess = 0,
-  kExitFailedCheck = 1,  // the answer is "no": a limit exceeded, a difference found
-  kExitInput = 2,        // wrong command line, module, device file or environment
-  kExitInterrupted = 130,
-};
 
 /// Runs `hlosim args…`: `args` without the program's name. `in` stands for standard input (file name `-`).
 /// Results go to `out`, diagnostics to `err`; the result is the exit code. Several ranks run it together.

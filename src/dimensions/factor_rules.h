@@ -25,6 +25,12 @@ void top_k_factors(FactorBuilder& make);
 void square_factors(FactorBuilder& make);
 void batch_norm_factors(FactorBuilder& make);
 
+// Special cases of products, squares and sorts: factors_of_batches.cc
+void ragged_product_factors(FactorBuilder& make);  // groups of rows, each with a matrix of its own
+void scaled_product_factors(FactorBuilder& make);  // of operands in blocks that have a scale each
+void spectral_factors(FactorBuilder& make);        // transforms of the last dimensions
+void scan_factors(FactorBuilder& make);            // one slice after the other
+
 // Collectives: factors_of_collectives.cc
 void all_gather_factors(FactorBuilder& make);
 void reduce_scatter_factors(FactorBuilder& make);

@@ -38,6 +38,9 @@ void reduce_factors(FactorBuilder& make) {
 }
 
 void product_factors(FactorBuilder& make) {
+  if (make.op.has(AttrKey::kLhsRaggedDims)) return ragged_product_factors(make);
+  if (make.op.operand_count() == 4 && !make.op.has(AttrKey::kSparsityConfig))
+    return scaled_product_factors(make);
   if (make.op.has(AttrKey::kSparsityConfig) || make.op.operand_count() != 2) return make.fix_all();
   const DotRoles roles = dot_roles(make.op);
   int64_t out = 0;
@@ -78,16 +81,18 @@ void convolution_factors(FactorBuilder& make) {
   if (op.has(AttrKey::kSparsityConfig)) return make.fix_all();
   const ConvolutionDimensions& labels = op.find(AttrKey::kDimLabels)->dim_labels();
   const int64_t out = make.result();
-  const bool grouped =
-      op.integer(AttrKey::kFeatureGroupCount, 1) > 1 || op.integer(AttrKey::kBatchGroupCount, 1) > 1;
+  const bool groups_batch = op.integer(AttrKey::kBatchGroupCount, 1) > 1,
+             groups = groups_batch || op.integer(AttrKey::kFeatureGroupCount, 1) > 1;
   const DimensionPlace batch{0, labels.input_batch}, batch_out{out, labels.output_batch},
       feature{0, labels.input_feature}, kernel_in{1, labels.kernel_input_feature},
       kernel_out{1, labels.kernel_output_feature}, feature_out{out, labels.output_feature};
-  if (grouped) {
-    for (const DimensionPlace& place : {batch, batch_out, feature, kernel_in, kernel_out, feature_out})
-      make.fix(place);
-  } else {
+  if (groups_batch)
+    for (const DimensionPlace& place : {batch, batch_out}) make.fix(place);
+  else
     make.tie(FactorKind::kAlong, {batch, batch_out});
+  if (groups) {
+    for (const DimensionPlace& place : {feature, kernel_in, kernel_out, feature_out}) make.fix(place);
+  } else {
     make.tie(FactorKind::kSum, {feature, kernel_in});
     make.tie(FactorKind::kAlong, {kernel_out, feature_out});
   }
@@ -119,6 +124,7 @@ void select_and_scatter_factors(FactorBuilder& make) {
 }
 
 void sort_factors(FactorBuilder& make) {
+  if (make.op.has(AttrKey::kNumCarries)) return scan_factors(make);
   const int64_t along = make.op.ints(AttrKey::kDimensions)[0];
   for (int64_t i = 0; i < make.rank(0); ++i)
     make.tie(i == along ? FactorKind::kWhole : FactorKind::kAlong, in_all(make, make.made.operand_leaves, i));
@@ -130,6 +136,7 @@ void top_k_factors(FactorBuilder& make) {
 }
 
 void square_factors(FactorBuilder& make) {
+  if (make.op.has(AttrKey::kFftLength)) return spectral_factors(make);
   const int64_t rank = make.rank(0), count = make.op.operand_count();
   for (int64_t i = 0; i < rank - 2; ++i) make.tie(FactorKind::kAlong, in_all(make, count, i));
   if (count == 1) {  // the factor of a matrix

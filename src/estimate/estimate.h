@@ -18,8 +18,9 @@
 namespace hlosim {
 
 struct Estimate {
-  std::shared_ptr<const Module> module;  // what ran
-  bool is_lowered = false;               // it is another one than the one given
+  std::shared_ptr<const Module> module;       // what ran
+  bool is_lowered = false;                    // it is another one than the one given
+  std::shared_ptr<const SpreadNotes> spread;  // null: it was not asked to be spread over devices
   Simulation simulation;
   Occupancy occupancy;
 };
@@ -29,7 +30,7 @@ Result<Estimate> estimate(Prepared prepared, const OpTable& table, const Device&
                           const SimulateOptions& options);
 
 /// Prepares the module and runs that; `module` stays as it is. Requires: a verified module. Errors: as
-/// simulate().
+/// prepare() and simulate().
 Result<Estimate> estimate(const Module& module, const OpTable& table, const Device& device,
                           const EstimateOptions& options);
 

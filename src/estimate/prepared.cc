@@ -6,9 +6,10 @@
 #include "model/native_layouts.h"
 
 namespace hlosim {
+namespace {
 
-Prepared prepare(const Module& module, const OpTable& table, const Device& device,
-                 const EstimateOptions& options) {
+Prepared lowered_and_laid_out(const Module& module, const OpTable& table, const Device& device,
+                              const EstimateOptions& options) {
   Prepared prepared;
   if (options.lowering == Lowering::kPlain && is_plain(module)) {
     Lowered lowered = lower_as(module, table, device, options.simulate);
@@ -25,6 +26,22 @@ Prepared prepare(const Module& module, const OpTable& table, const Device& devic
   LaidOut laid_out = lay_out(*prepared.written, device);
   prepared.assumptions.add_all(laid_out.assumptions);
   prepared.module = std::make_shared<const Module>(std::move(laid_out.module));
+  return prepared;
+}
+
+}  // namespace
+
+Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
+                         const EstimateOptions& options) {
+  if (!options.mesh) return lowered_and_laid_out(module, table, device, options);
+  Result<Spread> spread = spread_out(module, table, device, options.simulate, *options.mesh);
+  if (!spread) return tl::unexpected(std::move(spread.error()));
+  Prepared prepared = lowered_and_laid_out(spread->module, table, device, options);
+  AssumptionList assumptions = std::move(spread->assumptions);
+  assumptions.add_all(prepared.assumptions);
+  prepared.assumptions = std::move(assumptions);
+  prepared.is_lowered |= !spread->notes.was_partitioned;
+  prepared.spread = std::make_shared<const SpreadNotes>(std::move(spread->notes));
   return prepared;
 }
 

@@ -1,13 +1,16 @@
-// From a module as it was read to the one that runs: lowered as a TPU compiler might do it, and laid out.
+// From a module as it was read to the one that runs: partitioned, lowered as a TPU compiler might do it, and
+// laid out.
 //
-//   const Prepared prepared = prepare(module, op_table(), device, options);
-//   *prepared.written      what a tuner works on
-//   *prepared.module       what is simulated
+//   const Result<Prepared> prepared = prepare(module, op_table(), device, options);
+//   *prepared->written     what a tuner works on
+//   *prepared->module      what is simulated
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "base/source.h"
+#include "estimate/spread.h"
 #include "hlo/module.h"
 #include "hlo/op_def.h"
 #include "model/assumptions.h"
@@ -24,17 +27,20 @@ enum class Lowering : uint8_t { kPlain, kNever };
 struct EstimateOptions {
   SimulateOptions simulate;
   Lowering lowering = Lowering::kPlain;
+  std::optional<MeshRequest> mesh{};  // the module is spread over it first
 };
 
 struct Prepared {
-  std::shared_ptr<const Module> written;  // lowered, or the given one; its layouts are those of the text
-  std::shared_ptr<const Module> module;   // the same in tiles (model/native_layouts.h)
-  bool is_lowered = false;
-  AssumptionList assumptions;  // that were made on the way
+  std::shared_ptr<const Module> written;      // lowered, or the given one; its layouts are those of the text
+  std::shared_ptr<const Module> module;       // the same in tiles (model/native_layouts.h)
+  bool is_lowered = false;                    // or partitioned: another one than the one given
+  std::shared_ptr<const SpreadNotes> spread;  // null: it wasn't asked for
+  AssumptionList assumptions;                 // that were made on the way
 };
 
 /// `module` stays as it is. Requires: a verified module, every array with a layout, as reading gives it.
-Prepared prepare(const Module& module, const OpTable& table, const Device& device,
-                 const EstimateOptions& options);
+/// Errors: of spread_out().
+Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
+                         const EstimateOptions& options);
 
 }  // namespace hlosim

@@ -126,6 +126,17 @@ bool scan_debug_attributes(Cursor& in) {
   return true;
 }
 
+/// In quotes, or a word without them.
+bool scan_axis_name(Cursor& in, std::string_view& name) {
+  if (Cursor::starts_word(in.peek())) {
+    name = in.word();
+    return true;
+  }
+  if (!in.string(name)) return false;
+  name = name.substr(1, name.size() - 2);
+  return true;
+}
+
 bool scan_mesh(Cursor& in, std::vector<std::string_view>& axes) {
   const std::string_view kind = in.word();
   if (!in.need('[', "after the mesh")) return false;
@@ -138,8 +149,8 @@ bool scan_mesh(Cursor& in, std::vector<std::string_view>& axes) {
   if (!in.eat(']')) {
     do {
       std::string_view axis;
-      if (!in.string(axis)) return false;
-      axes.push_back(axis.substr(1, axis.size() - 2));
+      if (!scan_axis_name(in, axis)) return false;
+      axes.push_back(axis);
       if (!in.need('=', "after the axis name")) return false;
       if (!in.integer(value)) return false;
       if (__builtin_mul_overflow(total, value, &total)) return in.fail("the mesh is too large");
@@ -174,13 +185,12 @@ namespace {
 bool scan_axis(Cursor& in, const std::vector<std::string_view>& axes) {
   in.skip();
   const size_t at = in.offset();
-  std::string_view quoted;
-  if (!in.string(quoted)) return false;
-  const std::string_view axis = quoted.substr(1, quoted.size() - 2);
+  std::string_view axis;
+  if (!scan_axis_name(in, axis)) return false;
   if (std::find(axes.begin(), axes.end(), axis) == axes.end()) {
     const bool number =
         !axis.empty() && axis.size() < 10 && std::all_of(axis.begin(), axis.end(), Cursor::is_digit);
-    if (!number) return in.fail_at(at, fmt::format("axis {} is not an axis of the mesh", shown(quoted)));
+    if (!number) return in.fail_at(at, fmt::format("axis '{}' is not an axis of the mesh", shown(axis)));
     if (std::stoul(std::string(axis)) >= axes.size())
       return in.fail_at(
           at, fmt::format("axis index {} is out of bounds for the mesh of {} axes", axis, axes.size()));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/saturating.h"
 #include "hlo/number.h"
 
 namespace hlosim {
@@ -78,6 +79,19 @@ class ElementWriter {
   std::vector<std::string> spelled_;  // by bits; empty: not yet
 };
 
+/// Rows of braces that an array without elements is written with: those in front of its first empty
+/// dimension, which may be more than any memory holds.
+bool has_too_many_empty_rows(ShapeRef shape) {
+  constexpr int64_t kMostEmptyRows = 4096;
+  if (shape->element_count() > 0) return false;
+  int64_t rows = 1;
+  for (int64_t i = 0; i < shape->rank() && shape->dim(i) > 0; ++i) {
+    rows = saturating_multiply(rows, shape->dim(i));
+    if (rows > kMostEmptyRows) return true;
+  }
+  return false;
+}
+
 void append_array(std::string& out, const Literal& literal, int64_t dimension, int64_t& index,
                   ElementWriter& writer) {
   if (dimension == literal.shape->rank()) {
@@ -114,7 +128,7 @@ void append_text(std::string& out, const Literal& literal) {
     out += literal.elements.empty() ? ")" : " )";
     return;
   }
-  if (literal.elided) {
+  if (literal.elided || has_too_many_empty_rows(literal.shape)) {
     out += "{...}";
     return;
   }

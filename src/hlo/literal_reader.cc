@@ -38,6 +38,8 @@ class ArrayReader {
     } else if (!read_nested(literal)) {
       return false;
     }
+    // Nothing is left out of what has no elements. (`unbounded` shapes count none, but may have some.)
+    if (shape_->element_count() == 0 && !shape_->is_unbounded()) literal.elided = false;
     if (!literal.elided && !allocate()) return false;
     literal.data = data_;
     return true;

@@ -13,12 +13,15 @@
 
 namespace hlosim {
 
-ModuleEditor::ModuleEditor(Module& module) : module_(module) {
-  for (const Instruction& instruction : module.instructions) names_.insert(instruction.name);
-  for (const Computation& computation : module.computations) names_.insert(computation.name);
-}
+ModuleEditor::ModuleEditor(Module& module) : module_(module) {}
 
 std::string_view ModuleEditor::unique(std::string_view name) {
+  // Names are listed when the first is made up: what others add to the module has them from here as well.
+  if (names_.empty()) {
+    names_.reserve(module_.instructions.size() + module_.computations.size());
+    for (const Instruction& instruction : module_.instructions) names_.insert(instruction.name);
+    for (const Computation& computation : module_.computations) names_.insert(computation.name);
+  }
   const std::string made =
       free_name(name, next_, [&](const std::string& candidate) { return names_.contains(candidate); });
   const std::string_view kept = module_.arena().copy(std::string_view(made));

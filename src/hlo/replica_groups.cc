@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "hlo/cursor.h"
 
 namespace hlosim {
 namespace {
@@ -159,11 +160,19 @@ class MeshReader {
     } while (take(","));
     return need(close);
   }
-  bool quoted(std::string_view& name) {
+  /// In quotes, or a word without them.
+  bool axis_name(std::string_view& name) {
     skip_blanks();
+    size_t word = at_;
+    while (word < text_.size() && Cursor::continues_word(text_[word])) ++word;
+    if (word > at_) {
+      name = text_.substr(at_, word - at_);
+      at_ = word;
+      return true;
+    }
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
     const size_t end = quote == '\'' || quote == '"' ? text_.find(quote, at_ + 1) : std::string_view::npos;
-    if (end == std::string_view::npos) return fail("a quoted axis name");
+    if (end == std::string_view::npos) return fail("the name of an axis");
     name = text_.substr(at_ + 1, end - at_ - 1);
     at_ = end + 1;
     return true;
@@ -174,7 +183,7 @@ class MeshReader {
     if (take("]")) return true;
     do {
       Axis& axis = axes.emplace_back();
-      if (!(quoted(axis.name) && need("=") && integer(axis.size))) return false;
+      if (!(axis_name(axis.name) && need("=") && integer(axis.size))) return false;
     } while (take(","));
     return need("]");
   }
@@ -209,7 +218,7 @@ class MeshReader {
 
   bool read_part() {
     std::string_view name;
-    if (!quoted(name)) return false;
+    if (!axis_name(name)) return false;
     AxisPart part;
     part.axis = static_cast<size_t>(
         std::find_if(axes.begin(), axes.end(), [&](const Axis& axis) { return axis.name == name; }) -

@@ -18,13 +18,6 @@ namespace {
 
 constexpr int64_t kMostDevices = int64_t{1} << 24;
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\n\r";
-  const size_t first = text.find_first_not_of(kBlanks);
-  return first == std::string_view::npos ? ""
-                                         : text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
-}
-
 /// The inside of the braces that `text` is, without blanks at the ends; nullopt: it is something else.
 std::optional<std::string_view> inside(std::string_view text) {
   text = trimmed(text);
@@ -67,15 +60,28 @@ bool take(std::string_view& text, std::string_view word) {
   return true;
 }
 
+/// One number from the start of `text`; those from 2^63 to 2^64 wrap, as everywhere in HLO text.
+std::optional<int64_t> number(std::string_view& text) {
+  const char* const end = text.data() + text.size();
+  int64_t value = 0;
+  auto result = std::from_chars(text.data(), end, value);
+  if (result.ec == std::errc::result_out_of_range) {
+    uint64_t wide = 0;
+    result = std::from_chars(text.data(), end, wide);
+    value = static_cast<int64_t>(wide);
+  }
+  if (result.ec != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(result.ptr - text.data()));
+  return value;
+}
+
 /// "2,1,2" up to `end`, which is taken too; nullopt: something else.
 std::optional<std::vector<int64_t>> numbers(std::string_view& text, std::string_view end) {
   std::vector<int64_t> values;
   for (;;) {
-    int64_t value = 0;
-    const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status != std::errc()) return std::nullopt;
-    values.push_back(value);
-    text.remove_prefix(static_cast<size_t>(stop - text.data()));
+    const std::optional<int64_t> value = number(text);
+    if (!value) return std::nullopt;
+    values.push_back(*value);
     if (take(text, ",")) continue;
     if (!end.empty() ? !take(text, end) : !text.empty()) return std::nullopt;
     return values;

@@ -15,10 +15,20 @@
 
 namespace hlosim {
 
+struct LoadOptions {
+  Limits limits;
+  stablehlo::ConvertOptions mlir;  // of StableHLO programs
+  bool partial = false;            // HLO text that was cut off is made whole (input/partial_text.h)
+};
+
 /// Reads the modules of a text, HLO's or MLIR's (docs/stablehlo.md), told by its content; verifies them and
 /// checks the rules across their instructions (modules/module_rules.h). All of them are verified only where
 /// `findings` gets no errors.
 std::vector<Module> load_modules(const SourcePtr& source, const OpTable& table, DiagnosticList& findings,
-                                 const Limits& limits = {}, const stablehlo::ConvertOptions& options = {});
+                                 const LoadOptions& options = {});
+
+/// Reads without verifying. StableHLO programs are read, but not converted: there are no modules of them.
+std::vector<Module> parse_modules(const SourcePtr& source, const OpTable& table, DiagnosticList& findings,
+                                  const LoadOptions& options = {});
 
 }  // namespace hlosim

@@ -6,14 +6,10 @@
 #include <charconv>
 #include <map>
 
+#include "base/text.h"
+
 namespace hlosim {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 std::string bare_name(std::string_view text) {
   text = trimmed(text);

@@ -39,7 +39,7 @@ class Completer {
  private:
   bool reads(const SourcePtr& source) {
     DiagnosticList findings;
-    const std::vector<Module> modules = load_modules(source, table_, findings, limits_);
+    const std::vector<Module> modules = load_modules(source, table_, findings, {limits_, {}, false});
     return !findings.has_errors() && !modules.empty();
   }
 
@@ -182,7 +182,7 @@ class Completer {
     for (int round = 0;; ++round) {
       const auto made = std::make_shared<const SourceFile>(source_->name(), text_of(lines_));
       DiagnosticList findings(kManyErrors);
-      load_modules(made, table_, findings, limits_);
+      load_modules(made, table_, findings, {limits_, {}, false});
       if (!findings.has_errors() || round == kMostRounds) return made;
       bool changed = false;
       for (const Diagnostic& finding : findings.items())

@@ -108,6 +108,10 @@ void restore_sugar(Module& module) {
     if (!std::equal(root.operands.begin(), root.operands.end(), computation.parameters.begin(),
                     computation.parameters.end()))
       continue;
+    // What the start leaves open, and aliases of the wrapped operation, such a text has no place for.
+    if (start.shape->elements.size() < 2 || !compatible(start.shape->elements[1], root.shape) ||
+        root.find(AttrKey::kOutputToOperandAliasing))
+      continue;
     bool same = true;  // what both have the text says once
     for (const Attr& attr : root.attrs)
       if (attr.syntax == AttrSyntax::kMetadata || attr.syntax == AttrSyntax::kConfig ||

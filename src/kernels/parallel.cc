@@ -5,7 +5,9 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -17,7 +19,8 @@ namespace {
 
 // oneTBB's limit is an object that lives as long as the limit holds.
 struct Threads {
-  int count = tbb::this_task_arena::max_concurrency();
+  std::atomic<int> count = tbb::this_task_arena::max_concurrency();
+  std::mutex setting;  // programs that run several modules at once set it from several threads
   std::unique_ptr<tbb::global_control> control;
 };
 
@@ -49,10 +52,13 @@ int thread_count() { return threads().count; }
 void set_thread_count(int count) {
   HLOSIM_CHECK(count >= 0, "{} threads", count);
   Threads& state = threads();
+  const std::lock_guard lock(state.setting);
+  const int wanted = count > 0 ? count : tbb::info::default_concurrency();
+  if (state.control && state.count == wanted) return;
   state.control.reset();
-  state.count = count > 0 ? count : tbb::info::default_concurrency();
+  state.count = wanted;
   state.control = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
-                                                        static_cast<size_t>(state.count));
+                                                        static_cast<size_t>(wanted));
 }
 
 namespace internal {

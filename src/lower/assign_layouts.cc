@@ -29,6 +29,13 @@ const Layout* ordered(ShapePool& pool, std::span<const int64_t> minor_to_major) 
   return pool.layout(layout);
 }
 
+/// The array in another order; what lies in the host's memory stays there, all else is the compiler's to
+/// place.
+ShapeRef in_order(ShapePool& pool, ShapeRef array, const Layout* layout) {
+  const bool on_host = array->memory_space() == kHostSpace;
+  return pool.with_memory_space(pool.with_layout(array, layout), on_host ? kHostSpace : kDefaultMemorySpace);
+}
+
 class Assigner {
  public:
   Assigner(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy)
@@ -42,7 +49,7 @@ class Assigner {
       return module_.shapes().tuple(elements);
     }
     if (!shape->is_array()) return module_.shapes().with_default_layouts(shape);
-    return module_.shapes().with_layout(shape, compact_layout(module_.shapes(), shape, policy_));
+    return in_order(module_.shapes(), shape, compact_layout(module_.shapes(), shape, policy_));
   }
 
   /// `loop` is the while whose body `id` is, if any.
@@ -74,7 +81,7 @@ class Assigner {
 
   void set_layout(InstructionId id, const Layout* layout) {
     Instruction& instruction = module_.instructions[id];
-    instruction.shape = module_.shapes().with_layout(instruction.shape, layout);
+    instruction.shape = in_order(module_.shapes(), instruction.shape, layout);
   }
 
   /// First pass: the order that comes from operands; false where none has a say.
@@ -234,7 +241,7 @@ class Assigner {
     if (!instruction.shape->is_tuple()) return set_layout(id, layout);
     std::vector<ShapeRef> elements;
     for (const ShapeRef element : instruction.shape->elements)
-      elements.push_back(module_.shapes().with_layout(element, layout));
+      elements.push_back(in_order(module_.shapes(), element, layout));
     module_.instructions[id].shape = module_.shapes().tuple(elements);
   }
 

@@ -1,8 +1,8 @@
 #include "lower/fuse.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "lower/fusion_plan.h"
 
@@ -58,9 +58,9 @@ class FusionWriter {
 
   void put_fusion(const FusionGroup& group) {
     const ComputationId body = editor_.add_computation("fused_computation");
-    std::map<InstructionId, InstructionId> inside;
+    std::unordered_map<InstructionId, InstructionId> inside;
     std::vector<InstructionId> operands;
-    const std::set<InstructionId> members(group.members.begin(), group.members.end());
+    const std::unordered_set<InstructionId> members(group.members.begin(), group.members.end());
     for (const InstructionId member : group.members)
       for (const InstructionId operand : module_[member].operands) {
         if (members.contains(operand) || inside.contains(operand)) continue;

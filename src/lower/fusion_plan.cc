@@ -5,6 +5,8 @@
 #include <map>
 #include <queue>
 #include <set>
+#include <unordered_map>
+#include <utility>
 
 #include "base/check.h"
 #include "hlo/graph.h"
@@ -90,6 +92,8 @@ class Planner {
     return kind == BitcastKind::kIdentity || kind == BitcastKind::kReshape ||
            kind == BitcastKind::kTiledReshape;
   }
+
+  using Joined = std::unordered_map<int32_t, Places>;
 
   static size_t at(int32_t place) { return static_cast<size_t>(place); }
   int32_t count() const { return static_cast<int32_t>(nodes_.size()); }
@@ -245,19 +249,37 @@ class Planner {
     return found;
   }
 
+  /// Of a set of places: which one, where there is one, and whether there are more.
+  class FewUses {
+   public:
+    void add(int32_t place) {
+      if (first_ < 0) first_ = place;
+      several_ |= place != first_;
+    }
+    void add(const FewUses& others) {
+      if (others.first_ >= 0) add(others.first_);
+      several_ |= others.several_;
+    }
+    bool are_several() const { return several_; }
+
+   private:
+    int32_t first_ = -1;
+    bool several_ = false;
+  };
+
   /// A value that several fusions use is computed again in each if that reads no more than the value.
   void store_what_is_cheaper() {
-    std::vector<std::set<int32_t>> used_in(nodes_.size());  // the stored values that are made of it
+    std::vector<FewUses> used_in(nodes_.size());  // the stored values that are made of it
     for (int32_t i = count() - 1; i >= 0; --i) {
       Node& node = nodes_[at(i)];
       for (const int32_t user : node.users) {
         if (nodes_[at(user)].stored)
-          used_in[at(i)].insert(user);
+          used_in[at(i)].add(user);
         else
-          used_in[at(i)].insert(used_in[at(user)].begin(), used_in[at(user)].end());
+          used_in[at(i)].add(used_in[at(user)]);
       }
       const bool may = !node.stored && node.owner < 0 && node.role != FusionRole::kFill;
-      if (!may || used_in[at(i)].size() < 2) continue;
+      if (!may || !used_in[at(i)].are_several()) continue;
       int64_t bytes = 0;
       for (const int32_t source : sources(i)) bytes += nodes_[at(source)].bytes;
       node.stored = static_cast<double>(bytes) > 1.05 * static_cast<double>(node.bytes);
@@ -287,13 +309,14 @@ class Planner {
     return nodes_[at(hero)].role == FusionRole::kReduce ? hero : -1;
   }
 
-  /// Nothing in the group of `leader` depends on `i` or the other way round.
-  bool independent(int32_t i, int32_t leader) const {
-    for (int32_t k = 0; k < count(); ++k) {
-      if (group_[at(k)] != leader || k == i) continue;
-      if (ancestors_.depends(i, k) || ancestors_.depends(k, i)) return false;
-    }
-    return true;
+  /// Nothing in the group of `leader` depends on `i` or the other way round. `joined`: who went into a group
+  /// of another.
+  bool independent(int32_t i, int32_t leader, const Joined& joined) const {
+    const auto apart = [&](int32_t k) {
+      return k == i || group_[at(k)] != leader || !(ancestors_.depends(i, k) || ancestors_.depends(k, i));
+    };
+    const auto others = joined.find(leader);
+    return apart(leader) && (others == joined.end() || std::ranges::all_of(others->second, apart));
   }
 
   /// All sources of `i` but `from` are there before `from` is computed.
@@ -304,15 +327,20 @@ class Planner {
   }
 
   void join_reductions() {
+    Joined readers;  // reductions so far, by the stored values that they are computed from
+    Joined joined;
     for (int32_t i = 0; i < count(); ++i) {
       if (!nodes_[at(i)].stored) continue;
       const int32_t reduction = reduction_at(i);
       if (reduction < 0) continue;
       const int64_t input = elements(input_of(reduction));
-      for (const int32_t source : sources(i)) {
+      const std::set<int32_t> from = sources(i);
+      for (const int32_t source : from) {
         if (elements(source) != input) continue;
-        if (join_producer(i, source, reduction) || join_sibling(i, source, input)) break;
+        if (join_producer(i, source, reduction) || join_sibling(i, readers[source], input, joined)) break;
       }
+      if (group_[at(i)] != i) joined[group_[at(i)]].push_back(i);
+      for (const int32_t source : from) readers[source].push_back(i);
     }
   }
 
@@ -328,28 +356,40 @@ class Planner {
   }
 
   /// With another reduction that reads the same array.
-  bool join_sibling(int32_t i, int32_t source, int64_t input) {
-    for (int32_t k = 0; k < i; ++k) {
-      if (!nodes_[at(k)].stored || group_[at(k)] != k || reduction_at(k) < 0) continue;
-      if (elements(input_of(reduction_at(k))) != input || !sources(k).contains(source)) continue;
-      if (!independent(i, k)) continue;
+  bool join_sibling(int32_t i, const Places& readers, int64_t input, const Joined& joined) {
+    for (const int32_t k : readers) {
+      if (group_[at(k)] != k || elements(input_of(reduction_at(k))) != input) continue;
+      if (!independent(i, k, joined)) continue;
       group_[at(i)] = k;
       return true;
     }
     return false;
   }
 
-  /// What is computed in the fusion that stores `i`.
-  void collect(int32_t i, std::set<int32_t>& members) const {
+  /// What one fusion computes, in order.
+  class Members : public Places {
+   public:
+    using Places::Places;
+    bool contains(int32_t place) const { return std::binary_search(begin(), end(), place); }
+  };
+
+  /// Adds what is computed in the fusion that stores `i` and has no mark yet.
+  void collect(int32_t i, Members& members) const {
     Places open{i};
     while (!open.empty()) {
       const int32_t next = open.back();
       open.pop_back();
-      if (!members.insert(next).second) continue;
+      if (!mark(next)) continue;
+      members.push_back(next);
       for (const int32_t operand : nodes_[at(next)].operands)
         if (!nodes_[at(operand)].stored) open.push_back(operand);
     }
   }
+
+  /// Takes all marks away.
+  void unmark() const { ++round_, marks_.resize(nodes_.size(), 0); }
+  /// False: it had one.
+  bool mark(int32_t i) const { return std::exchange(marks_[at(i)], round_) != round_; }
 
   /// The stored values of each fusion, by the one that stands for it.
   std::map<int32_t, Places> outputs_of_groups() const {
@@ -359,26 +399,25 @@ class Planner {
     return stored_by;
   }
 
-  std::set<int32_t> members_of(const Places& outputs) const {
-    std::set<int32_t> members;
-    for (const int32_t i : outputs) {
-      if (nodes_[at(i)].role == FusionRole::kNone && !nodes_[at(i)].end)
-        members.insert(i);
-      else
-        collect(i, members);
-    }
+  Members members_of(const Places& outputs) const {
+    Members members;
+    unmark();
+    for (const int32_t i : outputs)
+      if (nodes_[at(i)].role != FusionRole::kNone || nodes_[at(i)].end) collect(i, members);
     // Within one fusion a stored value is at hand.
-    members.insert(outputs.begin(), outputs.end());
+    for (const int32_t i : outputs)
+      if (mark(i)) members.push_back(i);
+    std::sort(members.begin(), members.end());
     // Numbers alone are nothing to fuse.
     const bool computes = !nodes_[at(outputs[0])].end || std::ranges::any_of(members, [&](int32_t i) {
       return i != outputs[0] && !is_constant(i);
     });
-    return computes ? members : std::set<int32_t>{outputs[0]};
+    return computes ? members : Members{outputs[0]};
   }
 
   // ── what fits into VMEM ──
 
-  int64_t working_set(const std::set<int32_t>& members, const Places& outputs) const {
+  int64_t working_set(const Members& members, const Places& outputs) const {
     const auto ids = [&](const auto& places) {
       std::vector<InstructionId> found;
       for (const int32_t i : places) found.push_back(order_[at(i)]);
@@ -395,7 +434,7 @@ class Planner {
     while (!open.empty()) {
       std::map<int32_t, Places> again;
       for (const auto& [leader, outputs] : open) {
-        const std::set<int32_t> members = members_of(outputs);
+        const Members members = members_of(outputs);
         if (members.size() == 1 || working_set(members, outputs) <= limit) continue;
         if (outputs.size() > 1) {
           for (const int32_t i : outputs) group_[at(i)] = i, again[i] = {i};
@@ -411,14 +450,16 @@ class Planner {
 
   /// Of what fits in a fusion that doesn't: the value whose computation needs most, of these the smallest.
   /// -1: none that would help.
-  int32_t largest_fitting_part(const std::set<int32_t>& members, int32_t output, int64_t limit) const {
+  int32_t largest_fitting_part(const Members& members, int32_t output, int64_t limit) const {
     int32_t best = -1;
     int64_t most = 0;
     for (const int32_t i : members) {
       const Node& node = nodes_[at(i)];
       if (i == output || node.stored || node.role == FusionRole::kFill) continue;
-      std::set<int32_t> part;
+      Members part;
+      unmark();
       collect(i, part);
+      std::sort(part.begin(), part.end());
       const int64_t need = working_set(part, {i});
       if (need > limit || need < most || (need == most && best >= 0 && node.bytes >= nodes_[at(best)].bytes))
         continue;
@@ -431,7 +472,7 @@ class Planner {
   bool emit(FusionPlan& plan) const {
     const std::map<int32_t, Places> stored_by = outputs_of_groups();
     struct Group {
-      std::set<int32_t> members;
+      Members members;
       Places outputs, followers;
       size_t waits_for = 0;
       int32_t first = 0;
@@ -471,7 +512,7 @@ class Planner {
     return plan.groups.size() == groups.size();
   }
 
-  FusionGroup make_group(const std::set<int32_t>& members, const Places& outputs) const {
+  FusionGroup make_group(const Members& members, const Places& outputs) const {
     FusionGroup group;
     bool product = false, reduction = false;  // or another end that is more than a loop over its result
     for (const int32_t i : members) {
@@ -494,6 +535,8 @@ class Planner {
   std::vector<Node> nodes_;
   std::vector<int32_t> group_;  // of a stored value: the one that stands for its fusion
   int32_t root_ = 0;
+  mutable std::vector<uint32_t> marks_;  // by place: the round in which it got one
+  mutable uint32_t round_ = 0;
 };
 
 }  // namespace

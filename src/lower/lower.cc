@@ -72,6 +72,10 @@ std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
   return found;
 }
 
+bool begins(const std::vector<const Pass*>& passes, const std::vector<const Pass*>& start) {
+  return start.size() <= passes.size() && std::equal(start.begin(), start.end(), passes.begin());
+}
+
 /// Collectives that run as such become pairs of start and done with work between, in whatever came out.
 Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& device,
                          const SimulateOptions& options) {
@@ -99,8 +103,18 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
   quick.keep_timeline = false;
   std::optional<Lowered> best;
   Picoseconds least = kForever;
-  for (const Candidate& candidate : candidates(module, table)) {
-    Module one = run_passes(module, candidate.passes, {table, device}, best ? PassObserver() : after);
+  const std::vector<Candidate> all = candidates(module, table);
+  std::optional<Module> shared;  // what the second one is, and the first before its last passes
+  for (const Candidate& candidate : all) {
+    const PassObserver observer = best ? PassObserver() : after;
+    Module one = [&] {
+      if (shared && &candidate == &all[1]) return std::move(*shared);
+      if (best || all.size() < 2 || !begins(candidate.passes, all[1].passes))
+        return run_passes(module, candidate.passes, {table, device}, observer);
+      shared = run_passes(module, all[1].passes, {table, device}, observer);
+      const auto rest = std::span(candidate.passes).subspan(all[1].passes.size());
+      return run_passes(*shared, rest, {table, device}, observer);
+    }();
     const Result<Simulation> simulation = simulate(one, table, device, quick);
     const Picoseconds time = simulation ? simulation->totals.makespan : kForever;
     if (best && time >= least) continue;

@@ -11,6 +11,7 @@
 #include "lower/fold_constants.h"
 #include "lower/fuse.h"
 #include "lower/hoist.h"
+#include "lower/host_copies.h"
 #include "lower/inline.h"
 #include "lower/library_calls.h"
 #include "lower/place.h"
@@ -56,6 +57,8 @@ constexpr Pass kPasses[] = {
        tile(editor.module(), tiling_policy(context.device.config));
      },
      true},
+    {"host-copies", "what is read from the host's memory and written to it moves in the background",
+     [](ModuleEditor& editor, const PassContext&) { host_copies(editor); }, true},
     {"fuse", "which instructions become one kernel",
      [](ModuleEditor& editor, const PassContext& context) {
        fuse(editor, context.table, context.device.config);
@@ -86,7 +89,8 @@ constexpr Pass kPasses[] = {
 constexpr std::string_view kDefault[] = {
     "spell-layouts",  "inline", "library-calls", "algebra", "fold-constants",
     "join-common",    "hoist",  "simplify",      "algebra", "sum-vector-products",
-    "assign-layouts", "tile",   "fuse",          "place",   "prefetch"};
+    "assign-layouts", "tile",   "host-copies",   "fuse",    "place",
+    "prefetch"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found = std::find_if(std::begin(kPasses), std::end(kPasses),

@@ -246,8 +246,7 @@ class Placer {
 
   /// The loop only ever looks at parts of the value, and hands it on as it is: it is as well read where it
   /// lies.
-  bool only_sliced(ComputationId body, InstructionId parameter, InstructionId last, size_t index) const {
-    const auto users = users_of(module_, body);
+  bool only_sliced(const Users& users, InstructionId parameter, InstructionId last, size_t index) const {
     bool sliced = false;
     for (const InstructionId element : users[parameter]) {
       if (!is_element(element) || index_of_element(element) != index) continue;
@@ -265,8 +264,7 @@ class Placer {
   }
 
   /// Somebody in the body would need a copy in HBM: what is updated in place, collectives, inner loops.
-  bool needs_copies(ComputationId body, InstructionId parameter, InstructionId last, size_t index) const {
-    const auto users = users_of(module_, body);
+  bool needs_copies(const Users& users, InstructionId parameter, InstructionId last, size_t index) const {
     for (const InstructionId element : users[parameter]) {
       if (!is_element(element) || index_of_element(element) != index) continue;
       for (const InstructionId user : users[element])
@@ -280,8 +278,7 @@ class Placer {
   }
 
   /// The body copies the carried value to where it would be anyway.
-  bool comes_onto_the_chip(ComputationId body, InstructionId parameter, size_t index) const {
-    const auto users = users_of(module_, body);
+  bool comes_onto_the_chip(const Users& users, InstructionId parameter, size_t index) const {
     return std::ranges::any_of(users[parameter], [&](InstructionId element) {
       return is_element(element) && index_of_element(element) == index &&
              std::ranges::any_of(users[element],
@@ -328,6 +325,7 @@ class Placer {
         !is_tuple(last) || users_of(module_, id)[init].size() != 1 || !only_taken_apart(id, loop) ||
         !only_taken_apart(body, parameter) || !only_taken_apart(condition, condition_parameter))
       return 0;
+    const Users users = users_of(module_, body);
     std::vector<std::pair<int64_t, size_t>> sizes;
     for (size_t k = 0; k < module_[init].operands.size(); ++k) {
       const ShapeRef shape = module_[loop].shape->elements[k];
@@ -337,9 +335,9 @@ class Placer {
       // A result that the loop makes again and again is copied out at the end.
       const bool stays = is_result && !runs_again(loop);
       if (shape->is_array() && shape->rank() > 0 && !stays &&
-          (takes_sliced_ || !only_sliced(body, parameter, last, k)) &&
-          !needs_copies(body, parameter, last, k))
-        sizes.push_back({comes_onto_the_chip(body, parameter, k) ? 0 : array_size(shape).count(), k});
+          (takes_sliced_ || !only_sliced(users, parameter, last, k)) &&
+          !needs_copies(users, parameter, last, k))
+        sizes.push_back({comes_onto_the_chip(users, parameter, k) ? 0 : array_size(shape).count(), k});
     }
     std::sort(sizes.begin(), sizes.end());
     int64_t bytes = 0;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -152,9 +153,9 @@ class WorkingSet {
   const OpTable& table_;
   const DeviceConfig& device_;
   std::span<const InstructionId> members_, outputs_;
-  std::set<InstructionId> inside_;
+  std::unordered_set<InstructionId> inside_;
   std::map<InstructionId, Block> blocks_;
-  std::map<InstructionId, int64_t> step_;  // elements of a value that are at hand at once
+  std::unordered_map<InstructionId, int64_t> step_;  // elements of a value that are at hand at once
   int64_t base_ = 0, held_ = 0;
 };
 

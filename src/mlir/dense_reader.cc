@@ -13,13 +13,6 @@
 namespace hlosim::mlir {
 namespace {
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 /// Of the low bits of a type of less than a byte the number that they are.
 int64_t extend_sign(int64_t value, int bits) {
   const int64_t sign = int64_t{1} << (bits - 1);

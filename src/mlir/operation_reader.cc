@@ -288,6 +288,7 @@ Operation* OperationReader::make_operation(std::string_view name, uint32_t offse
 }
 
 bool OperationReader::finish(Draft& draft, std::vector<const Operation*>& into) {
+  if (!attributes_.names_differ(draft.attributes, draft.offset)) return false;
   const size_t operands = draft.operands.size();
   const auto values =
       static_cast<const Value**>(arena_.allocate(operands * sizeof(const Value*), alignof(const Value*)));

@@ -31,13 +31,6 @@ constexpr std::array<uint8_t, 256> kClasses = make_classes();
 
 bool is(char c, uint8_t of_class) { return (kClasses[static_cast<uint8_t>(c)] & of_class) != 0; }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 }  // namespace
 
 void Scanner::skip() {

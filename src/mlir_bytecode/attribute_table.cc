@@ -132,6 +132,7 @@ const Attribute* AttributeTable::decode_attribute(const EncodedEntry& entry, uin
   const std::string_view dialect = container_.dialects[entry.dialect];
   if (entry.is_custom && dialect == "builtin") return read_builtin_attribute(*this, in, index);
   if (entry.is_custom && dialect == "vhlo") return read_vhlo_attribute(*this, in);
+  if (entry.is_custom && dialect == "sdy") return read_sdy_attribute(*this, in);
   if (entry.is_custom) {
     Attribute* const made = make(AttributeKind::kOpaque, in);
     made->name = dialect;

@@ -88,6 +88,7 @@ const Attribute* read_builtin_attribute(AttributeTable& table, ByteReader& in, u
 const Type* read_builtin_type(AttributeTable& table, ByteReader& in);
 const Attribute* read_vhlo_attribute(AttributeTable& table, ByteReader& in);
 const Type* read_vhlo_type(AttributeTable& table, ByteReader& in);
+const Attribute* read_sdy_attribute(AttributeTable& table, ByteReader& in);
 /// Null, without a fault: the attribute that begins here is none.
 const Location* read_builtin_location(AttributeTable& table, ByteReader& in);
 

@@ -29,7 +29,8 @@ enum ExportedField : uint8_t {
   kOutShardingIndices = 25,
 };
 enum AvalField : uint8_t { kShape = 1, kDType = 2 };
-enum ShardingField : uint8_t { kNamedSharding = 2 };
+enum ShardingField : uint8_t { kKind, kProto, kNamedSharding };
+constexpr uint8_t kIsProto = 1;  // of kKind
 enum NamedShardingField : uint8_t { kMesh, kSpec, kMemoryKind, kMeshIndex };
 enum MeshField : uint8_t { kAxisSizes, kAxisNames };
 
@@ -43,13 +44,16 @@ constexpr std::string_view kTypes[] = {
 class ExportedReader {
  public:
   ExportedReader(const SourcePtr& source, Fault& fault)
-      : source_(source), root_(FlatTable::root(source->text(), fault)) {}
+      : source_(source),
+        fault_(fault),
+        root_(FlatTable::root(source->text(), fault)),
+        left_(8 * source->text().size() + kSmall) {}
 
   Exported read() {
     Exported made;
-    made.function = root_.text(kFunctionName);
-    for (size_t i = 0; i < root_.count(kPlatforms); ++i)
-      made.platforms.emplace_back(root_.text_of(kPlatforms, i));
+    made.function = kept(root_.text(kFunctionName));
+    for (size_t i = 0; i < root_.count(kPlatforms) && !fault_.is_set; ++i)
+      made.platforms.push_back(kept(root_.text_of(kPlatforms, i)));
     const uint32_t devices = root_.integer<uint32_t>(kDevices);
     made.devices = devices != 0 ? devices : std::max<int64_t>(root_.integer<int16_t>(kDevicesShort), 1);
     made.inputs = values(kInAvals, kInAvalIndices, kInShardings, kInShardingIndices);
@@ -68,55 +72,77 @@ class ExportedReader {
     std::vector<ExportedValue> made;
     const size_t shared = root_.count(indices);
     const size_t count = shared > 0 ? shared : root_.count(avals);
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count && may_hold(sizeof(ExportedValue)); ++i) {
       ExportedValue value;
-      value.type = type_of(shared > 0 ? root_.table_of(kUniqueAvals, root_.integer_of<uint32_t>(indices, i))
-                                      : root_.table_of(avals, i));
+      describe(shared > 0 ? root_.table_of(kUniqueAvals, root_.integer_of<uint32_t>(indices, i))
+                          : root_.table_of(avals, i),
+               value);
       if (i < root_.count(sharding_indices)) {
         const auto number = root_.integer_of<uint32_t>(sharding_indices, i);  // from 1 on
         if (number > 0) value.sharding = sharding_of(root_.table_of(kUniqueShardings, number - 1));
       } else if (i < root_.count(shardings)) {
-        value.sharding = sharding_of(root_.table_of(shardings, i).table(kNamedSharding));
+        value.sharding = old_sharding(root_.table_of(shardings, i));
       }
       made.push_back(std::move(value));
     }
     return made;
   }
 
-  static std::string type_of(const FlatTable& aval) {
-    const auto type = aval.integer<uint8_t>(kDType);
-    std::string made(type < std::size(kTypes) ? kTypes[type] : "?");
-    made += '[';
-    for (size_t i = 0; i < aval.count(kShape); ++i) {
-      if (i > 0) made += ',';
-      made += aval.text_of(kShape, i);
+  /// Tables may point to one another as often as they like: what is made of them stays within eight times the
+  /// file.
+  bool may_hold(size_t bytes) {
+    if (bytes > left_) {
+      left_ = 0;
+      fault_.set(0, "tables that point to the same ones too often");
+      return false;
     }
-    return made + ']';
+    left_ -= bytes;
+    return true;
+  }
+  std::string kept(std::string_view text) {
+    return may_hold(text.size() + sizeof(std::string)) ? std::string(text) : std::string();
   }
 
-  std::string sharding_of(const FlatTable& sharding) const {
-    if (!sharding.is_there()) return {};
+  void describe(const FlatTable& aval, ExportedValue& value) {
+    const auto type = aval.integer<uint8_t>(kDType);
+    value.type = type < std::size(kTypes) ? kTypes[type] : "?";
+    value.type += '[';
+    for (size_t i = 0; i < aval.count(kShape) && !fault_.is_set; ++i) {
+      value.sizes.push_back(kept(aval.text_of(kShape, i)));
+      value.type += (i > 0 ? "," : "") + value.sizes.back();
+    }
+    value.type += ']';
+  }
+
+  ExportedSharding old_sharding(const FlatTable& sharding) {
+    if (sharding.has(kNamedSharding)) return sharding_of(sharding.table(kNamedSharding));
+    ExportedSharding made;
+    if (sharding.integer<uint8_t>(kKind) == kIsProto) made.proto = kept(sharding.bytes(kProto, 1));
+    return made;
+  }
+
+  ExportedSharding sharding_of(const FlatTable& sharding) {
+    ExportedSharding made;
+    if (!sharding.is_there()) return made;
     FlatTable mesh = sharding.table(kMesh);
     if (!mesh.is_there()) mesh = root_.table_of(kUniqueMeshes, sharding.integer<uint32_t>(kMeshIndex));
-    std::string made = "@(";
-    for (size_t i = 0; i < mesh.count(kAxisNames); ++i) {
-      if (i > 0) made += ',';
-      made += std::string(mesh.text_of(kAxisNames, i)) + '=' +
-              std::to_string(mesh.integer_of<uint32_t>(kAxisSizes, i));
-    }
-    made += ") [";
+    for (size_t i = 0; i < mesh.count(kAxisNames) && !fault_.is_set; ++i)
+      made.mesh.emplace_back(kept(mesh.text_of(kAxisNames, i)), mesh.integer_of<uint32_t>(kAxisSizes, i));
     const FlatTable spec = sharding.table(kSpec);
-    for (size_t i = 0; i < spec.count(0); ++i) {
-      if (i > 0) made += ", ";
+    for (size_t i = 0; i < spec.count(0) && may_hold(sizeof(made.dimensions[0])); ++i) {
       const FlatTable axes = spec.table_of(0, i);
-      for (size_t k = 0; k < axes.count(0); ++k) made += (k > 0 ? "+" : "") + std::string(axes.text_of(0, k));
-      if (axes.count(0) == 0) made += "()";
+      std::vector<std::string>& dimension = made.dimensions.emplace_back();
+      for (size_t k = 0; k < axes.count(0) && !fault_.is_set; ++k)
+        dimension.push_back(kept(axes.text_of(0, k)));
     }
-    return made + ']';
+    return made;
   }
 
+  static constexpr size_t kSmall = 64 << 10;
   const SourcePtr& source_;
+  Fault& fault_;
   FlatTable root_;
+  size_t left_;
 };
 
 }  // namespace

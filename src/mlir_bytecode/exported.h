@@ -11,16 +11,26 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/source.h"
 
 namespace hlosim::mlir {
 
+/// How a value lies on the devices: by axes of a mesh, or, in files from before 2026, as a protocol buffer.
+struct ExportedSharding {
+  std::vector<std::pair<std::string, int64_t>> mesh;  // axes and their sizes
+  std::vector<std::vector<std::string>> dimensions;   // the axes that cut each; those left out are whole
+  std::string proto;                                  // an OpSharding
+  bool is_given() const { return !mesh.empty() || !proto.empty(); }
+};
+
 /// An input or an output.
 struct ExportedValue {
-  std::string type;      // "f32[128,b]": symbolic sizes as they are written
-  std::string sharding;  // "@(data=4,model=2) [data, (), model+data]"; empty: none is said
+  std::string type;                // "f32[128,b]": symbolic sizes as they are written
+  std::vector<std::string> sizes;  // {"128", "b"}
+  ExportedSharding sharding;
 };
 
 struct Exported {
@@ -28,8 +38,10 @@ struct Exported {
   std::vector<ExportedValue> inputs, outputs;
   std::vector<std::string> platforms;
   int64_t devices = 1;
-  std::vector<int64_t> kept_inputs;  // those of the inputs that are arguments of the module
-  size_t begin = 0, size = 0;        // of the module within the file
+  /// Those of the inputs that are the last arguments of the module; before them stand the number of the
+  /// platform, where there are several, and tokens.
+  std::vector<int64_t> kept_inputs;
+  size_t begin = 0, size = 0;  // of the module within the file
 };
 
 /// Does the content look like such a file? Told by its tables and the bytecode in them.

@@ -201,12 +201,33 @@ const CustomCallCost* CustomCallCosts::find_run(const Instruction& instruction) 
   return nullptr;
 }
 
+const KernelDensity* CustomCallCosts::find_density(const Instruction& custom_call) const {
+  if (densities.empty() || !custom_call.find(AttrKey::kCustomCallTarget)) return nullptr;
+  for (const KernelDensity& one : densities)
+    if (one.kernel.matches(kernel_name(custom_call))) return &one;
+  return nullptr;
+}
+
+Result<KernelDensity> parse_kernel_density(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  const auto share = TextForm<double>::read(equals == std::string::npos ? "" : text.substr(equals + 1));
+  if (equals == 0 || !share || !(*share >= 0 && *share <= 1))
+    return failure(fmt::format("'{}' is no kernel with a share from 0 to 1", shown(text)),
+                   "as in splash_mha_fwd=0.5, or a regular expression for the names of several");
+  Result<Pattern> kernel = Pattern::parse(text.substr(0, equals));
+  if (kernel) return KernelDensity{text, std::move(*kernel), *share};
+  return failure(fmt::format("'{}' is no regular expression: {}", shown(text.substr(0, equals)),
+                             kernel.error().message));
+}
+
 void UnusedCustomCallCosts::add(const Module& module) {
-  if (costs_.costs.empty()) return;
+  if (costs_.costs.empty() && costs_.densities.empty()) return;
   for (const Instruction& instruction : module.instructions) {
     if (!instruction.find(AttrKey::kCustomCallTarget)) continue;
     if (const CustomCallCost* cost = costs_.find(instruction))
       used_[static_cast<size_t>(cost - costs_.costs.data())] = true;
+    if (const KernelDensity* density = costs_.find_density(instruction))
+      used_densities_[static_cast<size_t>(density - costs_.densities.data())] = true;
     for (const std::string_view name : {custom_call_target(instruction), kernel_name(instruction)})
       if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.emplace_back(name);
   }
@@ -223,6 +244,14 @@ std::vector<Diagnostic> UnusedCustomCallCosts::warnings() const {
                  names.empty() ? "no module has custom calls" : did_you_mean(cost.key, names));
     warning.severity = Severity::kWarning;
     warnings.push_back(std::move(warning));
+  }
+  for (size_t i = 0; i < used_densities_.size(); ++i) {
+    if (used_densities_[i]) continue;
+    const std::string_view text = costs_.densities[i].text, kernel = text.substr(0, text.rfind('='));
+    Diagnostic& warning = warnings.emplace_back();
+    warning.severity = Severity::kWarning;
+    warning.message = fmt::format("--kernel-density: no kernel is called '{}'", shown(kernel));
+    warning.hint = did_you_mean(kernel, names);
   }
   return warnings;
 }

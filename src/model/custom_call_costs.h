@@ -52,13 +52,24 @@ struct CustomCallCost {
   std::string place() const;
 };
 
+/// In which share of its steps a kernel does what depends on data that isn't known: `--kernel-density`.
+struct KernelDensity {
+  std::string text;  // "splash_mha.*=0.5"
+  Pattern kernel;    // of the whole of kernel_name()
+  double share = 1;
+};
+Result<KernelDensity> parse_kernel_density(const std::string& text);  // KERNEL=SHARE
+
 class CustomCallCosts {
  public:
   /// The entry with the call's cost. Null: none fits, or it is no custom call.
   const CustomCallCost* find(const Instruction& instruction) const;
   /// The entry that says what the call does to data, or null.
   const CustomCallCost* find_run(const Instruction& instruction) const;
+  /// The first density that is for the call, or null.
+  const KernelDensity* find_density(const Instruction& custom_call) const;
   std::vector<CustomCallCost> costs;
+  std::vector<KernelDensity> densities;
 };
 
 /// Errors in `problems`, with positions: no mapping, unknown keys, values that don't read, keys twice,
@@ -69,17 +80,18 @@ CustomCallCosts read_custom_call_costs(const SourcePtr& source, DiagnosticList& 
 /// instruction's without the numbers that compilers put behind it.
 std::string_view kernel_name(const Instruction& custom_call);
 
-/// Entries with costs that no call of the modules asked for, with the names that there are.
+/// Entries with costs, and densities, that no call of the modules asked for, with the names that there are.
 class UnusedCustomCallCosts {
  public:
-  explicit UnusedCustomCallCosts(const CustomCallCosts& costs) : costs_(costs), used_(costs.costs.size()) {}
+  explicit UnusedCustomCallCosts(const CustomCallCosts& costs)
+      : costs_(costs), used_(costs.costs.size()), used_densities_(costs.densities.size()) {}
   void add(const Module& module);
   /// A warning for each.
   std::vector<Diagnostic> warnings() const;
 
  private:
   const CustomCallCosts& costs_;
-  std::vector<bool> used_;
+  std::vector<bool> used_, used_densities_;
   std::vector<std::string> names_;  // targets, kernels
 };
 

@@ -175,15 +175,27 @@ const DeviceValue* Device::value(std::string_view path) const {
   return nullptr;
 }
 
+namespace {
+
+/// Energies decide no time, these keys only that of some of the work that their section is about.
+bool counts_where_named(std::string_view path) {
+  constexpr std::string_view kOfSomeWork[] = {"mxu.vector_exposed", "mxu.vector_stalls", "ici.core_bandwidth",
+                                              "ici.die_launch", "ici.fused_done"};
+  return path.ends_with(".energy") ||
+         std::find(std::begin(kOfSomeWork), std::end(kOfSomeWork), path) != std::end(kOfSomeWork);
+}
+
+}  // namespace
+
 SourceClass Device::weakest_source(std::span<const std::string_view> paths) const {
   SourceClass weakest = SourceClass::kPublished;
   for (const DeviceValue& entry : values) {
     if (!entry.has_source) continue;
-    const bool is_energy = entry.path.ends_with(".energy");  // decides no time
+    const bool is_special = counts_where_named(entry.path);
     for (const std::string_view path : paths) {
       const bool below =
           entry.path.size() > path.size() && entry.path.starts_with(path) && entry.path[path.size()] == '.';
-      if (entry.path == path || (below && !is_energy)) weakest = std::max(weakest, entry.source_class);
+      if (entry.path == path || (below && !is_special)) weakest = std::max(weakest, entry.source_class);
     }
   }
   return weakest;

@@ -102,6 +102,7 @@ struct MxuConfig {
   int64_t count = 0, rows = 0, columns = 0;
   std::vector<MxuType> types;
   std::vector<MxuEmulation> emulated;
+  double vector_exposed = 0, vector_stalls = 0;
   std::optional<PicojoulesPerFlop> energy;
 
   static void fields(auto& self, auto&& field) {
@@ -110,6 +111,11 @@ struct MxuConfig {
     field("columns", self.columns, "width of one array: output columns it holds");
     field("types", self.types, "element types that the arrays multiply, by HLO name");
     field("emulated", self.emulated, "element types that are brought into one of mxu.types, by HLO name");
+    field(
+        "vector_exposed", self.vector_exposed,
+        "share of the vector work on operands and results of a product for which its bundles leave no slots");
+    field("vector_stalls", self.vector_stalls,
+          "share of a product's time by which vector work in its loop makes it longer");
     field("energy", self.energy,
           "switching energy of matrix products, per FLOP of the module; absent: unknown");
   }
@@ -287,23 +293,33 @@ enum class WrapRule : uint8_t {
 struct IciConfig {
   int64_t links = 0;
   BytesPerSecond bandwidth{};
-  Picoseconds hop_latency{}, launch{};
+  std::optional<BytesPerSecond> core_bandwidth;
+  Picoseconds hop_latency{}, launch{}, fused_done{};
   Topology pod, default_slice;
   WrapRule wrap = WrapRule::kNever;
   std::optional<BytesPerSecond> die_to_die;
+  std::optional<Picoseconds> die_launch;
   std::optional<PicojoulesPerByte> energy;
 
   static void fields(auto& self, auto&& field) {
     field("links", self.links, "links per chip");
     field("bandwidth", self.bandwidth, "achievable rate of one link in one direction");
     field("hop_latency", self.hop_latency, "latency per hop");
+    field("core_bandwidth", self.core_bandwidth,
+          "what a device sends at most while its TensorCores drive a collective; absent: all that its links "
+          "take");
     field("launch", self.launch, "fixed time of one collective: start and synchronisation");
+    field("fused_done", self.fused_done,
+          "end of an asynchronous collective that is a fusion of its own, when nothing is waited for");
     field("pod", self.pod, "sides of the largest torus [chips]");
     field("wrap", self.wrap,
           "when the links of an axis close to a ring: never, full_axis, cubes (all sides "
           "multiples of 4) or always");
     field("default_slice", self.default_slice, "sides of the slice used without --topology [chips]");
     field("die_to_die", self.die_to_die, "one-way rate between two devices of one chip");
+    field("die_launch", self.die_launch,
+          "fixed time of a collective within one chip, each time its devices wait for each other; absent: "
+          "launch");
     field("energy", self.energy, "energy per byte that a device sends; absent: unknown");
   }
 };
@@ -496,8 +512,8 @@ class Device {
 
   /// The value at `path`, or null.
   const DeviceValue* value(std::string_view path) const;
-  /// The least trustworthy source among the values whose path is one of `paths` or below one; energies count
-  /// only where `paths` names them: they decide no time. kPublished when none matches.
+  /// The least trustworthy source among the values whose path is one of `paths` or below one; energies and
+  /// what only some of a section's work meets count where `paths` names them. kPublished when none matches.
   SourceClass weakest_source(std::span<const std::string_view> paths) const;
   SourceClass weakest_source(std::initializer_list<std::string_view> paths) const {
     return weakest_source(std::span(paths.begin(), paths.size()));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "accelerators/accelerator.h"
 #include "base/text.h"
 #include "model/builtin_configs.h"
 #include "model/device_reader.h"
@@ -98,7 +99,8 @@ std::string near_name(const std::string& name, const DeviceSearch& search) {
   const std::vector<std::string> names = names_in(search);
   const std::vector<std::string_view> views(names.begin(), names.end());
   const std::string word = stem_of(fs::path(name).filename().string());
-  return did_you_mean(word, views);
+  std::string generation = nearest_generation(word);
+  return generation.empty() ? did_you_mean(word, views) : generation;
 }
 
 class Files {
@@ -136,6 +138,11 @@ class Files {
       if (is_readable_path(candidate)) return read(candidate.string(), at);
     }
     if (const BuiltinConfig* config = find_builtin(name)) return builtin_source(*config);
+    if (!beside) {
+      const Result<std::optional<Accelerator>> known = find_accelerator(name);
+      if (!known) return report(at, known.error().message, known.error().hint), nullptr;
+      if (*known) return builtin_source(*find_builtin((*known)->device));
+    }
     const std::vector<std::string> builtins = builtin_devices();
     report(at,
            fmt::format("no device file \"{}\": tried {}{}the built-in {}", shown(name),

@@ -68,6 +68,19 @@ void put_leaf(Value& root, std::string_view path, Value leaf) {
   }
 }
 
+/// Whether it sets this key.
+bool names(const DeviceOverride& override, std::string_view key) {
+  return override.path == key || fmt::format("memory.{}", override.path) == key;
+}
+
+/// The key that a path names: itself, or for short `hbm.bandwidth` of `memory.hbm.bandwidth`; empty: there is
+/// none.
+std::string key_of(const std::string& path, const std::vector<std::string>& known) {
+  for (const std::string& key : {path, "memory." + path})
+    if (std::find(known.begin(), known.end(), key) != known.end()) return key;
+  return {};
+}
+
 }  // namespace
 
 /// All that a Device is made from; kept in it so that it can be made again with one value changed.
@@ -99,7 +112,8 @@ struct DeviceBuilder {
     bool fine = true;
     for (const DeviceOverride& override : overrides) {
       const SourcePtr source = override_source(override);
-      if (std::find(known.begin(), known.end(), override.path) == known.end()) {
+      const std::string path = key_of(override.path, known);
+      if (path.empty()) {
         problems.add(error_at(source, 0, fmt::format("the device has no value \"{}\"", shown(override.path)),
                               path_hint(override.path, known)));
         fine = false;
@@ -111,14 +125,14 @@ struct DeviceBuilder {
       leaf.source = source;
       leaf.offset = static_cast<uint32_t>(override.path.size() + 1);
       leaf.annotation = "override: --set";
-      put_leaf(root, override.path, std::move(leaf));
+      put_leaf(root, path, std::move(leaf));
     }
     return fine;
   }
 
   bool is_set(std::string_view path) const {
     return std::any_of(overrides.begin(), overrides.end(),
-                       [&](const DeviceOverride& override) { return override.path == path; });
+                       [&](const DeviceOverride& override) { return names(override, path); });
   }
 
   /// Values that the user's files or --set state. `plain` is the device without --set.
@@ -202,7 +216,7 @@ std::optional<Device> Device::without_change(size_t index) const {
   const DeviceChange& change = changes[index];
   DeviceBuilder builder = *builder_;
   if (change.from_set) {
-    std::erase_if(builder.overrides, [&](const DeviceOverride& other) { return other.path == change.path; });
+    std::erase_if(builder.overrides, [&](const DeviceOverride& other) { return names(other, change.path); });
     return build_quietly(builder);
   }
   if (change.previous) {

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "hlo/graph.h"
 #include "layout/sizes.h"
-#include "model/calibrated.h"
 #include "model/cost_details.h"
 #include "model/custom_call_costs.h"
 #include "model/fusion_summary.h"
@@ -51,7 +50,7 @@ class CostModel {
         memory_(device.config),
         provenances_(device),
         pipeline_(module, device.config, memory_),
-        kernels_(device.config),
+        kernels_(device.config, options.custom_calls),
         fused_(module, table),
         fusions_(summarize_fusions(module, shapes, table, device.config, assumptions)) {}
 
@@ -246,7 +245,7 @@ class CostModel {
     cost.category = CostCategory::kCollective;
     if (part == FusedPart::kStart) cost.stream = duration(device_.dma.issue, device_.clock);
     cost.busy[index_of(Unit::kScalar)] = cost.stream;
-    cost.fixed = part == FusedPart::kDone ? calibrated(device_).fused_done : device_.overhead.instruction;
+    cost.fixed = part == FusedPart::kDone ? device_.ici.fused_done : device_.overhead.instruction;
     cost.bound_by = cost.fixed > cost.stream ? Unit::kOverhead : Unit::kScalar;
     cost.provenance = Provenance::kCalibrated;
     return cost;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/hash.h"
+#include "base/rounding.h"
 #include "layout/shape.h"
 #include "layout/sizes.h"
 #include "model/product_vector.h"
@@ -12,8 +13,6 @@
 
 namespace hlosim {
 namespace {
-
-double as_double(int64_t value) { return static_cast<double>(value); }
 
 /// The on-chip memory beside VMEM whose traffic takes time (CMEM); kUnknownSpace without one.
 size_t other_memory(const DeviceConfig& device, const MemorySystem& memory) {

@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "base/rounding.h"
-#include "model/calibrated.h"
 #include "model/compute_cost.h"
 
 namespace hlosim {
@@ -17,8 +16,6 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kBetter = 1 - 1e-9;
 /// Streams are cut into at most so many blocks per core.
 constexpr int64_t kMostStreamBlocks = int64_t{1} << 20;
-
-double as_double(int64_t value) { return static_cast<double>(value); }
 
 /// The whole dimension, and the powers of two below it that are at least `least`.
 struct BlockSizes {
@@ -174,8 +171,8 @@ struct PipelineModel::Search {
     plan.result_work = task.epilogue_bundles / model.cores_;
     const double all = plan.operand_work + plan.result_work;
     if (all <= 0) return;
-    const CalibratedNumbers& fitted = calibrated(model.device_);
-    plan.exposed = fitted.vector_exposed * all + fitted.vector_stalls * plan.mxu;
+    const MxuConfig& mxu = model.device_.mxu;
+    plan.exposed = mxu.vector_exposed * all + mxu.vector_stalls * plan.mxu;
   }
 
   double held(const Blocks& blocks, int64_t results, double lhs, double rhs, double outs) const {

@@ -3,13 +3,10 @@
 #include <algorithm>
 
 #include "base/rounding.h"
-#include "model/calibrated.h"
 #include "model/compute_cost.h"
 
 namespace hlosim {
 namespace {
-
-double as_double(int64_t value) { return static_cast<double>(value); }
 
 double pushes(double count, const UnitConfig& unit) {
   return count * as_double(unit.cadence.count()) / as_double(std::max<int64_t>(unit.count, 1));
@@ -55,8 +52,7 @@ BlockVector vector_of_blocks(const DeviceConfig& device, const ComputeSummary& c
   const MatmulWork block{plan.batch, plan.m, plan.n, plan.k, work.lhs, work.rhs, work.precision, work.ragged};
   const double mxu = core_mxu_cycles(device, block, compute.matmul.rate) * as_double(plan.steps) * 1e12 /
                      device.clock.count();
-  const CalibratedNumbers& fitted = calibrated(device);
-  const double exposed = fitted.vector_exposed * (lhs + rhs + results) + fitted.vector_stalls * mxu;
+  const double exposed = device.mxu.vector_exposed * (lhs + rhs + results) + device.mxu.vector_stalls * mxu;
   return {ceil_picoseconds(lhs + rhs), ceil_picoseconds(results), ceil_picoseconds(exposed)};
 }
 

@@ -332,7 +332,7 @@ const OpDef kRaggedDotOp = {
     .evaluation = EvaluationKind::kRaggedDot,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kProduct}};
 
 constexpr AttrSpec kScaledDotAttrs[] = {
     {AttrKey::kLhsContractingDims, AttrSyntax::kInts}, {AttrKey::kRhsContractingDims, AttrSyntax::kInts},
@@ -349,6 +349,6 @@ const OpDef kScaledDotOp = {
     .evaluation = EvaluationKind::kScaledDot,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kProduct}};
 
 }  // namespace hlosim

@@ -186,7 +186,7 @@ constexpr OpDef kFftOp = {
     .evaluation = EvaluationKind::kFft,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kNone,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kSquare}};
 constexpr OpDef kTriangularSolveOp = {
     .name = "triangular-solve",
     .arity = exactly(2),

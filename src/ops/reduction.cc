@@ -430,7 +430,7 @@ const OpDef kScanOp = {
     .evaluation = EvaluationKind::kScan,
     .rules = {FusionRule::kNever, LayoutRole::kKeep, ValueRule::kMakesAll, UseRule::kAll, CallRule::kEmbedded,
               InPlaceRule::kNone, OverwriteRule::kNever, AsyncKind::kCompute, AsyncPart::kNone,
-              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kFixed}};
+              BufferRule::kForbidden, NumberRule::kComputed, Identity::kNone, DimensionRule::kSort}};
 
 constexpr AttrSpec kSelectAndScatterAttrs[] = {
     {AttrKey::kSelect, AttrSyntax::kComputation, true},

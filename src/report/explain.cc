@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "layout/shape_text.h"
-#include "model/calibrated.h"
 #include "model/custom_call_costs.h"
 #include "model/memory_system.h"
 #include "model/pallas/known_call.h"
@@ -140,7 +139,6 @@ class Explainer {
   void around_product() {
     const BlockVector vector = vector_of_blocks(config_, compute_, cost_.pipeline);
     if (vector.operands + vector.results <= Picoseconds(0)) return;
-    const CalibratedNumbers& fitted = calibrated(config_);
     ExplainedTerm& term = add("vector work around the product",
                               "exposed x (operands + results) + stalls x MXU", vector.exposed);
     producers(term, "left operand, once", compute_.matmul.lhs.producers);
@@ -148,8 +146,8 @@ class Explainer {
     given(term, "operands", to_text(vector.operands),
           "bundles / clock, anew for each block of the other one");
     given(term, "results", to_text(vector.results), "bundles / clock, all other vector work");
-    given(term, "exposed", fmt::format("{:g}", fitted.vector_exposed), kCalibratedSource);
-    given(term, "stalls", fmt::format("{:g}", fitted.vector_stalls), kCalibratedSource);
+    key(term, "exposed", "mxu.vector_exposed");
+    key(term, "stalls", "mxu.vector_stalls");
     key(term, "ALU slots of a bundle", "vpu.alus");
     key(term, "EUP slots", "eup.count");
     cores(term);
@@ -321,7 +319,7 @@ Result<Explanation> explain(const Module& module, const OpTable& table, const De
   const bool on_links = own.cost.busy[index_of(Unit::kIci)].count() > 0;
   const CustomCallCost* given = options.custom_calls ? options.custom_calls->find(instruction) : nullptr;
   if (given) result.given_by = fmt::format("the user's \"{}\", {}", given->key, given->place());
-  KernelBodies kernels(device.config);
+  KernelBodies kernels(device.config, options.custom_calls);
   std::string problem;
   const KernelOfCall* const body = given ? nullptr : kernels.find(module, instruction, problem);
   if (body) result.given_by = "its body, step by step of its grid";

@@ -7,7 +7,6 @@
 #include <array>
 #include <unordered_set>
 
-#include "model/calibrated.h"
 #include "model/links/collective_driver.h"
 #include "model/links/fused_collectives.h"
 #include "model/sparse_core.h"
@@ -123,9 +122,8 @@ ExplainedTerm collective_term(const ExplainedCollective& one, const Device& devi
   given(term, "payload", to_text(cost.payload), "the module: one member's arrays, padded");
   if (cost.scalar_payload.count() > 0) given(term, "scalars", to_text(cost.scalar_payload), "the module");
   given(term, "sent", to_text(cost.sent + cost.scalar_sent), "by one member at least, without padding");
-  const std::optional<Picoseconds> within_chip = calibrated(device.config).die_launch;
-  if (cost.launch.count() > 0 && is_within_chip(cost) && within_chip)
-    given(term, "launch", to_text(*within_chip), kCalibratedSource);
+  if (cost.launch.count() > 0 && is_within_chip(cost) && device.config.ici.die_launch)
+    key(term, device, "launch", "ici.die_launch");
   else if (cost.launch.count() > 0)
     key(term, device, "launch", cost.driver == Unit::kNone ? "ici.launch" : "sparsecore.launch");
   return term;
@@ -144,9 +142,8 @@ ExplainedTerm links_term(const ExplainedCollective& one, const Device& device) {
   given(term, "hops", grouped(cost.hops), "one after the other");
   key(term, device, "hop latency", "ici.hop_latency");
   key(term, device, "rate within a chip", "ici.die_to_die");
-  const std::optional<BytesPerSecond> driven = calibrated(device.config).core_bandwidth;
-  if (cost.driver == Unit::kNone && driven)
-    given(term, "rate of the TensorCores", to_text(*driven), kCalibratedSource);
+  if (cost.driver == Unit::kNone && device.config.ici.core_bandwidth)
+    key(term, device, "rate of the TensorCores", "ici.core_bandwidth");
   if (one.between_slices) {
     key(term, device, "rate of a host", "host.dcn.bandwidth");
     key(term, device, "latency of hosts", "host.dcn.latency");

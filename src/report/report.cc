@@ -57,7 +57,8 @@ class ReportMaker {
         device_(device),
         estimate_(estimate),
         lines_(module.source.get()),
-        places_(module_) {}
+        places_(module_),
+        classes_(memory_classes(module_, table, estimate.occupancy)) {}
 
   Report make() {
     about_device();
@@ -71,6 +72,7 @@ class ReportMaker {
     make_transfers();
     make_loops();
     make_padding();
+    if (estimate_.spread) report_.spread = make_spread_report(given_, table_, estimate_);
     for (const Assumption& item : estimate_.simulation.assumptions.items())
       report_.assumptions.push_back({item.text, item.count, name_of(item.example)});
     return std::move(report_);
@@ -191,6 +193,7 @@ class ReportMaker {
     row.mean = mean_over_time(use, step_times_);
     row.peak_step = use.peak_step;
     row.reserved = use.reserved;
+    row.by_class = bytes_at_peak(estimate_.occupancy, classes_, use);
     const std::vector<InstructionId>& steps = estimate_.occupancy.steps;
     if (static_cast<size_t>(use.peak_step) < steps.size())
       row.peak_instruction = name_of(steps[static_cast<size_t>(use.peak_step)]);
@@ -204,8 +207,9 @@ class ReportMaker {
     });
     for (auto buffer = live.begin(); buffer != shown; ++buffer) {
       const ShapeRef shape = subshape(module_[(*buffer)->instruction].shape, (*buffer)->index);
-      row.largest.push_back(
-          {name_of((*buffer)->instruction), shape ? to_text(shape) : std::string(), (*buffer)->size});
+      const auto number = static_cast<size_t>(*buffer - estimate_.occupancy.buffers.data());
+      row.largest.push_back({name_of((*buffer)->instruction), shape ? to_text(shape) : std::string(),
+                             (*buffer)->size, classes_[number]});
     }
   }
 
@@ -339,6 +343,7 @@ class ReportMaker {
   const Estimate& estimate_;
   Lines lines_;
   SourcePlaces places_;
+  std::vector<MemoryClass> classes_;     // by buffer of the occupancy
   std::vector<Picoseconds> step_times_;  // of the flattened schedule
   Report report_;
 };
@@ -406,6 +411,24 @@ std::string oom_size(Bytes bytes) {
   size_t step = 0;
   for (; value >= 1024 && step + 1 < kPrefix.size(); ++step) value /= 1024;
   return fmt::format("{:.2f}{}", value, kPrefix[step]);
+}
+
+std::string classes_text(const BytesByClass& bytes) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i].count() > 0) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+  std::string text;
+  for (const size_t i : order)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_text(static_cast<MemoryClass>(i)),
+                        to_text(bytes[i]));
+  return text;
+}
+
+std::string misfit_text(const ReportSpace& space) {
+  HLOSIM_CHECK(space.overflows());
+  return fmt::format("does not fit: {} too much; {}", to_text(space.peak - *space.capacity),
+                     classes_text(space.by_class));
 }
 
 std::string overflow_message(const ReportSpace& space) {

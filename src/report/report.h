@@ -19,9 +19,12 @@
 
 #include "base/units.h"
 #include "estimate/energy_use.h"
+#include "estimate/flags_not_given.h"
 #include "estimate/time_range.h"
 #include "estimate/unused_keys.h"
 #include "layout/sizes.h"
+#include "memory/memory_classes.h"
+#include "report/spread_report.h"
 
 namespace hlosim {
 
@@ -35,6 +38,7 @@ struct ReportBuffer {
   std::string_view name;
   std::string shape;
   Bytes size{};
+  MemoryClass kind{};
 };
 
 /// One memory space of the device, or an S(n) that it doesn't know.
@@ -50,6 +54,7 @@ struct ReportSpace {
   std::string_view peak_instruction{};
   std::optional<Bytes> reserved{};      // scratch of single instructions, not in `peak`
   std::vector<ReportBuffer> largest{};  // at the peak, at most kLargestBuffers
+  BytesByClass by_class{};              // at the peak: they add up to it
   bool overflows() const { return is_used && capacity && peak > *capacity; }
 };
 
@@ -147,7 +152,9 @@ struct Report {
   std::vector<ReportPadding> padding;  // the dearest first, at most kMaxPaddingRows
   std::vector<ReportAssumption> assumptions;
   UnusedKeys unused_keys;
-  std::string timeline;  // drawn in text, if asked for
+  std::vector<FlagNotGiven> flags_not_given;
+  std::optional<SpreadReport> spread{};  // if it was to be spread over a mesh
+  std::string timeline;                  // drawn in text, if asked for
 
   /// Spaces that overflow, the worst first.
   std::vector<const ReportSpace*> overflows() const;
@@ -177,6 +184,11 @@ std::string module_fingerprint(const Module& module, const OpTable& table);
 /// "Ran out of memory in memory space vmem. Used 86.00M of 16.00M vmem. Exceeded vmem capacity by 70.00M."
 /// Requires: space.overflows().
 std::string overflow_message(const ReportSpace& space);
+/// "does not fit: 12.30 GiB too much; parameters 3.20 GiB, activations 40.10 GiB"; classes by size. Requires:
+/// space.overflows().
+std::string misfit_text(const ReportSpace& space);
+/// "parameters 3.20 GiB, activations 40.10 GiB": what isn't nothing, the largest first.
+std::string classes_text(const BytesByClass& bytes);
 /// As XLA's messages about memory print sizes: "512B", "86.00M", "31.00G" (binary).
 std::string oom_size(Bytes bytes);
 

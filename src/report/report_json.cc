@@ -81,6 +81,14 @@ Json time_json(const Report& report) {
           {"by_unit", by_unit_json(report)}};
 }
 
+Json flag_json(const FlagNotGiven& flag) {
+  return {{"flag", flag.name},
+          {"key", flag.key},
+          {"value", flag.value},
+          {"other", flag.other},
+          {"time_ps", flag.time ? Json(flag.time->count()) : Json(nullptr)}};
+}
+
 Json work_json(const Report& report) {
   const Totals& totals = report.totals;
   return {{"flops", totals.flops.count()},
@@ -144,10 +152,15 @@ Json traffic_json(const Report& report) {
 }
 
 Json space_json(const ReportSpace& space) {
-  Json largest = Json::array();
+  Json largest = Json::array(), classes = Json::object();
   for (const ReportBuffer& buffer : space.largest)
-    largest.push_back(
-        {{"name", std::string(buffer.name)}, {"shape", buffer.shape}, {"bytes", buffer.size.count()}});
+    largest.push_back({{"name", std::string(buffer.name)},
+                       {"shape", buffer.shape},
+                       {"class", std::string(to_text(buffer.kind))},
+                       {"bytes", buffer.size.count()}});
+  for (size_t i = 0; i < kMemoryClasses; ++i)
+    if (space.by_class[i].count() > 0)
+      classes[std::string(to_text(static_cast<MemoryClass>(i)))] = space.by_class[i].count();
   return {{"number", space.number >= 0 ? Json(space.number) : Json(nullptr)},
           {"name", space.name},
           {"capacity_bytes", or_null(space.capacity)},
@@ -159,6 +172,7 @@ Json space_json(const ReportSpace& space) {
           {"fits", space.capacity ? Json(!space.overflows()) : Json(nullptr)},
           {"read_bytes", space.read.count()},
           {"written_bytes", space.written.count()},
+          {"peak_by_class", std::move(classes)},
           {"largest", std::move(largest)}};
 }
 
@@ -166,6 +180,39 @@ Json memory_json(const Report& report) {
   Json spaces = Json::array();
   for (const ReportSpace& space : report.spaces) spaces.push_back(space_json(space));
   return {{"fits", report.overflows().empty()}, {"spaces", std::move(spaces)}};
+}
+
+Json axis_use_json(const AxisUse& use) {
+  return {{"axes", text_or_null(use.axes)},   {"kind", use.kind},
+          {"executions", use.executions},     {"sent_bytes", use.sent.count()},
+          {"takes_ps", use.takes.count()},    {"hidden_ps", use.hidden.count()},
+          {"exposed_ps", use.exposed.count()}};
+}
+
+Json resharding_json(const ReportResharding& row) {
+  return {{"collective", row.collective},
+          {"kind", row.kind},
+          {"axes", text_or_null(row.axes)},
+          {"asked_by", row.asked_by},
+          {"source", text_or_null(row.source)},
+          {"what", row.what},
+          {"from", row.from},
+          {"to", row.to},
+          {"sent_bytes_each", row.bytes.count()},
+          {"executions", row.executions},
+          {"takes_ps", row.takes.count()},
+          {"exposed_ps", row.exposed.count()}};
+}
+
+/// Requires: report.spread.
+Json mesh_json(const Report& report) {
+  Json uses = Json::array(), reshardings = Json::array();
+  for (const AxisUse& use : report.spread->uses) uses.push_back(axis_use_json(use));
+  for (const ReportResharding& row : report.spread->reshardings) reshardings.push_back(resharding_json(row));
+  return {{"axes", text_or_null(report.spread->mesh)},
+          {"was_partitioned", report.spread->was_partitioned},
+          {"collectives", std::move(uses)},
+          {"reshardings", std::move(reshardings)}};
 }
 
 Json findings_json(const Report& report) {
@@ -371,6 +418,7 @@ std::string printed(const Report& report, const Figures* figures, std::string_vi
   document.member("work", work_json(report));
   document.member("traffic", traffic_json(report));
   document.member("memory", memory_json(report));
+  if (report.spread) document.member("mesh", mesh_json(report));
   document.array("instructions", report.instructions,
                  [&](const auto& row) { return instruction_json(report, row); });
   const auto of_kind = [&](std::string_view key, auto wanted, Json (*to_json)(const ReportTransfer&)) {
@@ -392,6 +440,7 @@ std::string printed(const Report& report, const Figures* figures, std::string_vi
   document.member("coverage", coverage_json(report));
   document.array("keys_without_effect", report.unused_keys.keys, unused_key_json);
   document.member("keys_not_tried", report.unused_keys.unchecked);
+  document.array("flags_not_given", report.flags_not_given, flag_json);
   if (figures) {
     document.member("comparison", comparison_json(*figures));
     document.array("compared_instructions", figures->instructions, compared_json);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "base/text.h"
@@ -48,6 +49,7 @@ class TextReport {
     longest();
     copies();
     collectives();
+    if (report_.spread) out_ += spread_text(*report_.spread, makespan(), options_.top);
     other_transfers();
     loops();
     padding();
@@ -99,6 +101,7 @@ class TextReport {
       line("HBM bandwidth     unknown");
     line("lower bound       {}  (the busiest unit alone)", to_text(totals.lower_bound));
     summary_custom_calls();
+    summary_flags();
     line("module            {} {}, {}{}", grouped(report_.instruction_count),
          report_.instruction_count == 1 ? "instruction" : "instructions",
          report_.scheduled ? "scheduled" : "not scheduled",
@@ -124,6 +127,19 @@ class TextReport {
     line("custom calls      {}{}", text, could_be_better ? "; --custom-call-costs=FILE says better" : "");
   }
 
+  /// Flags that nobody gave, where the module would take another time with them.
+  void summary_flags() {
+    constexpr double kWorthALine = 0.005;
+    for (const FlagNotGiven& flag : report_.flags_not_given) {
+      if (!flag.time || makespan().count() == 0) continue;
+      const double difference =
+          static_cast<double>(flag.time->count()) / static_cast<double>(makespan().count()) - 1;
+      if (std::abs(difference) >= kWorthALine)
+        line("not given         --{}={} would make it {} ({:+.1f} %); taken: {}", flag.name, flag.other,
+             to_text(*flag.time), 100 * difference, flag.value);
+    }
+  }
+
   void summary_flops() {
     const std::optional<double> share = report_.flops_utilisation();
     if (share)
@@ -142,9 +158,10 @@ class TextReport {
                ? ""
                : fmt::format(" ({})", shortened(space->peak_instruction, kNameWidth)),
            exact(*space->capacity));
+      line("  {}; the largest are", misfit_text(*space));
       for (const ReportBuffer& buffer : space->largest)
-        line("  {:>10}  {} {}", oom_size(buffer.size), shortened(buffer.name, kNameWidth),
-             shortened(buffer.shape, 60));
+        line("  {:>10}  {} {}  ({})", oom_size(buffer.size), shortened(buffer.name, kNameWidth),
+             shortened(buffer.shape, 60), to_text(buffer.kind));
     }
     if (report_.unused_keys.keys.empty() && report_.unused_keys.unchecked == 0) return;
     section("Device keys without effect on this module");
@@ -211,6 +228,14 @@ class TextReport {
                  space.is_used ? fmt::format("step {} ({})", space.peak_step, space.peak_instruction) : "-"});
     }
     out_ += table.empty() ? "  none: the module holds no arrays\n" : table.text("  ");
+    if (report_.spread || report_.replicas * report_.partitions > 1) memory_classes();
+  }
+
+  /// What a device of several holds.
+  void memory_classes() {
+    for (const ReportSpace& space : report_.spaces)
+      if (space.is_used && space.peak.count() > 0)
+        line("  {} at its peak: {}", space.name, classes_text(space.by_class));
   }
 
   void categories() {

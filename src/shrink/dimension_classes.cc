@@ -179,9 +179,13 @@ void DimensionClasses::tie_computations(const OpContext& op, InstructionId id) {
         tie_leaves(id, static_cast<int64_t>(leaf), root_of(call->computation), k, 1);
     return;
   }
-  const bool unknown = op.def().rules.dimensions == DimensionRule::kFixed ||
-                       op.def().rules.dimensions == DimensionRule::kBySize;
-  if (unknown)
+  const DimensionRule rule = op.def().rules.dimensions;
+  const bool stacked = op.has(AttrKey::kNumCarries);  // a scan: what it calls has the same dimensions but one
+  if (stacked) {
+    fix(id);
+    for (const InstructionId operand : instruction.operands) fix(operand);
+  }
+  if (stacked || rule == DimensionRule::kFixed || rule == DimensionRule::kBySize)
     for_each_called(instruction, [&](ComputationId called) {
       for (const InstructionId inside : module[called].parameters) fix(inside);
       fix(root_of(called));

@@ -190,7 +190,8 @@ class Shrinker {
         const DimensionRule rule = def.rules.dimensions;
         bool has_dimensions = false;
         classes_.for_each(id, [&](DimensionClass) { has_dimensions = true; });
-        if (rule == DimensionRule::kFixed && has_dimensions) ++fixed[std::string(def.name)];
+        if ((rule == DimensionRule::kFixed || instruction.find(AttrKey::kNumCarries)) && has_dimensions)
+          ++fixed[std::string(def.name)];
         if (!resizer.changes(id)) continue;
         if (const Attr* target = instruction.find(AttrKey::kCustomCallTarget))
           if (instruction.find(AttrKey::kBackendConfig)) ++unknown[std::string(target->text())];

@@ -31,6 +31,7 @@ class Runner {
 
   Result<ComputationRun> run(ComputationId id) {
     const std::vector<InstructionId>& order = c_.schedule.order[id];
+    run_.instructions.reserve(order.size());
     for (const InstructionId instruction : order)
       if (auto failed = step(instruction, id); !failed) return tl::unexpected(std::move(failed.error()));
     finish_transfers();

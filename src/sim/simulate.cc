@@ -116,6 +116,11 @@ class Assembly {
 
   void emit(ComputationId id, Simulation& result) {
     ComputationRun& run = runs_[id];
+    if (result.instructions.empty()) {  // all of them at once
+      size_t records = 0;
+      for (const ComputationRun& one : runs_) records += one.instructions.size();
+      result.instructions.reserve(records);
+    }
     const Executions& executions = executions_[id];
     const Picoseconds offset = executions.count == 0 ? Picoseconds(0) : executions.first;
     const auto first_transfer = static_cast<int32_t>(result.transfers.size());

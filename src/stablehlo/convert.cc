@@ -45,9 +45,10 @@ std::vector<const mlir::Operation*> entries_of(const Symbols& symbols) {
 
 class FileConverter {
  public:
-  FileConverter(const mlir::File& file, const OpTable& table, DiagnosticList& findings,
-                const ConvertOptions& options)
-      : file_(file), table_(table), findings_(findings), options_(options) {}
+  /// `exported` null: there is no file around it.
+  FileConverter(const mlir::File& file, const mlir::Exported* exported, const OpTable& table,
+                DiagnosticList& findings, const ConvertOptions& options)
+      : file_(file), exported_(exported), table_(table), findings_(findings), options_(options) {}
 
   std::vector<Module> convert() {
     if (file_.top) module(*file_.top);
@@ -73,6 +74,7 @@ class FileConverter {
     const bool is_main = symbol_name(function) == "main";
     ModuleBuilder builder(file_.source, table_, findings_);
     Lowering lowering(builder, symbols, options_);
+    if (exported_) lowering.set_exported(*exported_);
     const ComputationId computation = lowering.entry(function);
     if (builder.failed()) return;
     std::vector<Attr> header = lowering.header();
@@ -87,6 +89,9 @@ class FileConverter {
                                     std::pair("mhlo.num_partitions", AttrKey::kNumPartitions)})
       if (const mlir::Attribute* count = module.find(name); count && count->integer != 1)
         header.push_back(Attr::make_int(key, count->integer));
+    if (exported_ && exported_->devices > 1 && !module.find("mhlo.num_partitions") &&
+        !module.find("mhlo.num_replicas"))
+      header.push_back(Attr::make_int(AttrKey::kNumPartitions, exported_->devices));
     const mlir::Attribute* frontend = module.find("mhlo.frontend_attributes");
     if (frontend && !frontend->entries.empty())
       header.push_back(
@@ -103,6 +108,7 @@ class FileConverter {
   }
 
   const mlir::File& file_;
+  const mlir::Exported* exported_;
   const OpTable& table_;
   DiagnosticList& findings_;
   const ConvertOptions& options_;
@@ -114,7 +120,12 @@ class FileConverter {
 
 std::vector<Module> convert(const mlir::File& file, const OpTable& table, DiagnosticList& findings,
                             const ConvertOptions& options) {
-  return FileConverter(file, table, findings, options).convert();
+  return FileConverter(file, nullptr, table, findings, options).convert();
+}
+
+std::vector<Module> convert(const mlir::File& file, const mlir::Exported& exported, const OpTable& table,
+                            DiagnosticList& findings, const ConvertOptions& options) {
+  return FileConverter(file, &exported, table, findings, options).convert();
 }
 
 }  // namespace hlosim::stablehlo

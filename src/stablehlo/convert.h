@@ -13,6 +13,7 @@
 #include "hlo/module.h"
 #include "hlo/op_def.h"
 #include "mlir/ir.h"
+#include "mlir_bytecode/exported.h"
 #include "stablehlo/options.h"
 
 namespace hlosim::stablehlo {
@@ -21,5 +22,10 @@ namespace hlosim::stablehlo {
 /// goes to `findings`, and the module is left out.
 std::vector<Module> convert(const mlir::File& file, const OpTable& table, DiagnosticList& findings,
                             const ConvertOptions& options = {});
+
+/// The same of an artifact in a file of jax.export: what the file says of devices, shardings and sizes counts
+/// where the program itself is silent.
+std::vector<Module> convert(const mlir::File& file, const mlir::Exported& exported, const OpTable& table,
+                            DiagnosticList& findings, const ConvertOptions& options = {});
 
 }  // namespace hlosim::stablehlo

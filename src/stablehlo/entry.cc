@@ -77,11 +77,13 @@ Lowering::Argument Lowering::entry_argument(const mlir::Operation& function, con
   made.shape = with_attributes(made.shape, attrs, function.offset);
   const std::string_view name = location_name(argument.location);
   made.name = name.empty() ? fmt::format("Arg_{}", argument.number) : std::string(name);
+  const auto sharding =
+      entry_sharding(attrs, facts_.argument_sharding(argument.number), made.shape, function.offset);
+  if (sharding) made.attrs.push_back(builder_.text(AttrKey::kSharding, *sharding));
   if (!attrs) return made;
-  if (const auto sharding = sharding_of(*this, attrs, function.offset))
-    made.attrs.push_back(builder_.text(AttrKey::kSharding, *sharding));
-  if (const mlir::Attribute* frontend = attrs->find("mhlo.frontend_attributes"))
-    made.attrs.push_back(builder_.text(AttrKey::kFrontendAttributes, frontend_text(*frontend)));
+  if (const auto frontend =
+          frontend_attributes(attrs->find("mhlo.frontend_attributes"), attrs->find("sdy.sharding")))
+    made.attrs.push_back(builder_.text(AttrKey::kFrontendAttributes, *frontend));
   const mlir::Attribute* replicated = attrs->find("mhlo.is_same_data_across_replicas");
   const mlir::Attribute* listed = attrs->find("mhlo.parameter_replication");
   std::vector<int64_t> flags;
@@ -98,8 +100,25 @@ Lowering::Argument Lowering::entry_argument(const mlir::Operation& function, con
   return made;
 }
 
+std::optional<std::string> Lowering::entry_sharding(const mlir::Attribute* attrs,
+                                                    const mlir::ExportedSharding* exported, ShapeRef shape,
+                                                    uint32_t offset) {
+  if (auto own = sharding_of(*this, attrs, offset); own || !exported || failed()) return own;
+  return sharding_text(*this, *exported, shape->rank(), offset);
+}
+
+/// Its location, else what JAX called it: `jax.arg_info = "params['w']"`.
+std::string_view Lowering::argument_metadata(const mlir::Value& argument, const mlir::Attribute* attrs) {
+  const std::string_view located = metadata(argument.location);
+  const mlir::Attribute* info = attrs ? attrs->find("jax.arg_info") : nullptr;
+  if (!located.empty() || !info || info->text.empty()) return located;
+  return builder_.module().arena().copy(
+      std::string_view(fmt::format("{{op_name=\"{}\"}}", escaped(info->text))));
+}
+
 ComputationId Lowering::entry(const mlir::Operation& function) {
   const mlir::Block* body = body_of(function);
+  if (exported_) facts_ = EntryFacts(*exported_, body->arguments.size(), function_results(function));
   Scope scope;
   open_.push_back(&function);
   std::vector<InstructionId> parameters;
@@ -108,7 +127,8 @@ ComputationId Lowering::entry(const mlir::Operation& function) {
     const Argument made = entry_argument(function, *argument, attrs);
     if (failed()) return {};
     parameters.push_back(builder_.parameter(scope.body, made.shape, made.name,
-                                            {function.offset, metadata(argument->location)}, made.attrs));
+                                            {function.offset, argument_metadata(*argument, attrs)},
+                                            made.attrs));
     scope.values[argument] = parameters.back();
   }
   if (!check_dimensions(function)) return {};
@@ -129,7 +149,8 @@ InstructionId Lowering::entry_root(Scope& scope, const mlir::Operation& function
   std::string shardings;
   bool any = false;
   for (size_t i = 0; i < results.size(); ++i) {
-    const auto sharding = sharding_of(*this, dictionary(function, "res_attrs", i), function.offset);
+    const auto sharding = entry_sharding(dictionary(function, "res_attrs", i), facts_.result_sharding(i),
+                                         builder_.shape(results[i]), function.offset);
     any |= sharding.has_value();
     std::string part = sharding.value_or("{replicated}");
     if (part.starts_with("{{")) part = part.substr(1, part.size() - 2);  // of the parts of a tuple

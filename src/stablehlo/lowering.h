@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 
 #include "hlo/module_builder.h"
 #include "mlir/ir.h"
+#include "stablehlo/entry_facts.h"
 #include "stablehlo/options.h"
 
 namespace hlosim::stablehlo {
@@ -55,6 +57,9 @@ class Lowering {
  public:
   Lowering(ModuleBuilder& builder, const Symbols& symbols, const ConvertOptions& options)
       : builder_(builder), symbols_(symbols), options_(options) {}
+
+  /// Of a program that jax.export wrote: what its file says of the entry. It outlives the object.
+  void set_exported(const mlir::Exported& exported) { exported_ = &exported; }
 
   ModuleBuilder& builder() { return builder_; }
   const Symbols& symbols() const { return symbols_; }
@@ -109,9 +114,15 @@ class Lowering {
   void entry_header(const mlir::Operation& function, std::span<const InstructionId> parameters,
                     InstructionId root);
   void aliases(const mlir::Operation& function);
+  std::string_view argument_metadata(const mlir::Value& argument, const mlir::Attribute* attrs);
+  /// Of an argument or a result; nullopt: neither the program nor the file around it says any, or a report.
+  std::optional<std::string> entry_sharding(const mlir::Attribute* attrs,
+                                            const mlir::ExportedSharding* exported, ShapeRef shape,
+                                            uint32_t offset);
   static size_t function_results(const mlir::Operation& function);
   /// With the sizes that options give to dynamic dimensions.
   ShapeRef entry_shape(const mlir::Value& argument, uint32_t offset);
+  std::optional<int64_t> size_by_name(size_t argument, size_t dimension);
   /// False after a report: options size more dimensions than there are.
   bool check_dimensions(const mlir::Operation& function);
   ShapeRef with_attributes(ShapeRef shape, const mlir::Attribute* attrs, uint32_t offset);
@@ -128,8 +139,11 @@ class Lowering {
   std::unordered_map<const mlir::Location*, std::string_view> metadata_;
   std::unordered_map<InstructionId, std::optional<std::vector<int64_t>>> known_;
   std::vector<Attr> header_;
+  const mlir::Exported* exported_ = nullptr;
+  EntryFacts facts_;
   bool has_entry_layout_ = false;
-  size_t next_dimension_ = 0;  // of options_, that has no name
+  size_t next_dimension_ = 0;              // of options_, that has no name
+  std::set<std::string_view> used_names_;  // of options_, that name sizes in the file around the program
 };
 
 }  // namespace hlosim::stablehlo

@@ -32,7 +32,6 @@ class MeshReader {
       std::string axis = string();
       need('=');
       mesh.axes.emplace_back(std::move(axis), integer());
-      if (mesh.axes.back().second < 1) fail("an axis of a mesh has a size below 1");
       if (!eat(',') && !at(']')) fail("expects ',' or ']' in a mesh");
     }
     if (eat(',')) {
@@ -45,13 +44,8 @@ class MeshReader {
       }
     }
     need('>');
-    int64_t devices = 1;
-    for (const auto& [axis, size] : mesh.axes)
-      if (__builtin_mul_overflow(devices, size, &devices) || devices > kMostDevices)
-        return fail("the mesh has too many devices"), Mesh();
-    if (!mesh.axes.empty() && !mesh.device_ids.empty() &&
-        static_cast<int64_t>(mesh.device_ids.size()) != devices)
-      fail("device_ids has another number of devices than the mesh");
+    if (failed()) return mesh;
+    if (std::string problem = mesh_problem(mesh); !problem.empty()) return fail(std::move(problem)), Mesh();
     return mesh;
   }
 
@@ -90,6 +84,7 @@ class MeshReader {
     need('<');
     need('[');
     while (!failed() && !eat(']')) {
+      if (eat('#')) word("sdy.sharding");  // the name may stand before each
       all.push_back(sharding());
       if (!eat(',') && !at(']')) fail("expects ',' or ']' between shardings");
     }
@@ -310,6 +305,19 @@ Result<T> checked(const MeshReader& reader, T value) {
 }
 
 }  // namespace
+
+std::string mesh_problem(const Mesh& mesh) {
+  int64_t devices = 1;
+  for (const auto& [axis, size] : mesh.axes) {
+    if (size < 1) return "an axis of a mesh has a size below 1";
+    if (__builtin_mul_overflow(devices, size, &devices) || devices > kMostDevices)
+      return "the mesh has too many devices";
+  }
+  if (!mesh.axes.empty() && !mesh.device_ids.empty() &&
+      static_cast<int64_t>(mesh.device_ids.size()) != devices)
+    return "device_ids has another number of devices than the mesh";
+  return {};
+}
 
 Result<Mesh> read_mesh(std::string_view text) {
   MeshReader reader(text, nullptr);

@@ -37,6 +37,9 @@ struct MeshSharding {
 /// Finds a mesh by its symbol; nullopt: there is none.
 using FindMesh = std::function<std::optional<Mesh>(std::string_view)>;
 
+/// What is wrong with the sizes of a mesh; empty: nothing.
+std::string mesh_problem(const Mesh& mesh);
+
 /// `<["x"=2, "y"=4], device_ids=[…]>`
 Result<Mesh> read_mesh(std::string_view text);
 /// `<@mesh, [{"x"}, {}], replicated={"y"}>`

@@ -19,9 +19,12 @@ void lower_constraint(OpLowering& op, Opcode) {
   const auto sharding = sharding_attr(op, "sharding");
   const InstructionId operand = op.operand(0);
   if (!sharding || op.failed()) return;
-  op.give(op.make(Opcode::kCustomCall, {operand},
-                  {op.builder().quoted(AttrKey::kCustomCallTarget, "Sharding"), *sharding},
-                  op.shape(operand)));
+  const InstructionId call =
+      op.make(Opcode::kCustomCall, {operand},
+              {op.builder().quoted(AttrKey::kCustomCallTarget, "Sharding"), *sharding}, op.shape(operand));
+  if (const auto frontend = frontend_attributes(op.find("mhlo.frontend_attributes"), op.find("sharding")))
+    op.builder().set_attr(call, op.word(AttrKey::kFrontendAttributes, *frontend));
+  op.give(call);
 }
 
 /// Whatever moves data between devices to another sharding.

@@ -61,6 +61,26 @@ std::optional<std::string> sharding_text(Lowering& lowering, const mlir::Attribu
   return shardings->size() == 1 ? all : fmt::format("{{{}}}", all);
 }
 
+std::optional<std::string> sharding_text(Lowering& lowering, const mlir::ExportedSharding& given,
+                                         int64_t rank, uint32_t offset) {
+  if (given.mesh.empty()) return sharding_text(lowering, given.proto, offset);
+  const auto complain = [&](std::string problem) {
+    lowering.builder().fail(offset, "the file around the artifact: " + problem);
+    return std::nullopt;
+  };
+  if (static_cast<int64_t>(given.dimensions.size()) > rank)
+    return complain(
+        fmt::format("{} dimensions are sharded of an array of {}", given.dimensions.size(), rank));
+  MeshSharding sharding;
+  sharding.mesh.axes = given.mesh;
+  sharding.dimensions.resize(static_cast<size_t>(rank));
+  for (size_t i = 0; i < given.dimensions.size(); ++i)
+    for (const std::string& axis : given.dimensions[i]) sharding.dimensions[i].push_back({axis});
+  if (const std::string problem = mesh_problem(sharding.mesh); !problem.empty()) return complain(problem);
+  Result<std::string> text = hlo_sharding(sharding);
+  return text ? std::optional(std::move(*text)) : complain(text.error().message);
+}
+
 std::optional<std::string> sharding_of(Lowering& lowering, const mlir::Attribute* attrs, uint32_t offset) {
   if (!attrs) return std::nullopt;
   if (const mlir::Attribute* given = attrs->find("mhlo.sharding"))
@@ -80,6 +100,18 @@ std::string frontend_text(const mlir::Attribute& dictionary) {
   return fmt::format("{{{}}}", text);
 }
 
+std::optional<std::string> frontend_attributes(const mlir::Attribute* given, const mlir::Attribute* sdy) {
+  std::string text = given && !given->entries.empty() ? frontend_text(*given) : "{}";
+  const bool says_more = sdy && (sdy->text.find('?') != std::string_view::npos ||
+                                 sdy->text.find("}p") != std::string_view::npos);
+  if (says_more && text.find("xla.sdy.sharding=") == std::string::npos) {
+    const std::string note =
+        fmt::format("xla.sdy.sharding=\"{}\"", escaped(fmt::format("#{}{}", sdy->name, sdy->text)));
+    text.insert(text.size() - 1, (text.size() > 2 ? "," : "") + note);
+  }
+  return text.size() > 2 ? std::optional(std::move(text)) : std::nullopt;
+}
+
 std::vector<Attr> discardable_attrs(OpLowering& op) {
   std::vector<Attr> attrs;
   std::optional<std::string> sharding;
@@ -88,9 +120,9 @@ std::vector<Attr> discardable_attrs(OpLowering& op) {
   else if (const mlir::Attribute* sdy = op.find("sdy.sharding"))
     sharding = sharding_text(op.lowering(), *sdy, op.mlir().offset);
   if (sharding) attrs.push_back(op.word(AttrKey::kSharding, *sharding));
-  const mlir::Attribute* frontend = op.find("mhlo.frontend_attributes");
-  if (frontend && !frontend->entries.empty())
-    attrs.push_back(op.word(AttrKey::kFrontendAttributes, frontend_text(*frontend)));
+  const mlir::Attribute* sdy = sharding ? op.find("sdy.sharding") : nullptr;
+  if (const auto frontend = frontend_attributes(op.find("mhlo.frontend_attributes"), sdy))
+    attrs.push_back(op.word(AttrKey::kFrontendAttributes, *frontend));
   return attrs;
 }
 

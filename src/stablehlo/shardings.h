@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "mlir_bytecode/exported.h"
 #include "stablehlo/mesh_sharding.h"
 #include "stablehlo/op_lowering.h"
 
@@ -25,6 +26,14 @@ std::optional<std::string> sharding_text(Lowering& lowering, std::string_view gi
 /// The same of an sdy.sharding attribute.
 std::optional<std::string> sharding_text(Lowering& lowering, const mlir::Attribute& sdy, uint32_t offset,
                                          const std::vector<AxisPart>& manual = {});
+
+/// The same of what the file around an artifact says of an array of `rank` dimensions.
+std::optional<std::string> sharding_text(Lowering& lowering, const mlir::ExportedSharding& given,
+                                         int64_t rank, uint32_t offset);
+
+/// The frontend attributes that `given` (null: none) asks for, and Shardy's text of the sharding where that
+/// says more than HLO's: dimensions left open, priorities. Nullopt: neither.
+std::optional<std::string> frontend_attributes(const mlir::Attribute* given, const mlir::Attribute* sdy);
 
 /// `{k="v"}` of a dictionary of strings.
 std::string frontend_text(const mlir::Attribute& dictionary);

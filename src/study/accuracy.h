@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "estimate/estimate.h"
 #include "estimate/time_range.h"
 #include "model/device.h"
+#include "published/predict_run.h"
 #include "study/measured_cases.h"
 
 namespace hlosim {
@@ -29,6 +31,7 @@ struct Prediction {
   std::optional<double> roofline_us;
   std::string generation{};           // of the device
   std::optional<TimeByKind> kinds{};  // of the simulated time; without what is beside it, such as the launch
+  std::shared_ptr<const RunPrediction> run{};  // of a model's step: categories, parts, assumptions
 };
 
 struct PredictOptions {

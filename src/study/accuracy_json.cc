@@ -62,6 +62,27 @@ Json steps_json(const Accuracy& accuracy) {
 
 }  // namespace
 
+namespace {
+
+/// Of a model's step: categories of the simulated time, the count of its pieces, what was assumed.
+void add_run(Json& row, const RunPrediction& run) {
+  Json categories = Json::array();
+  for (const auto& [name, seconds] : run.rows) categories.push_back({{"name", name}, {"us", seconds * 1e6}});
+  row["categories"] = std::move(categories);
+  row["assumptions"] = run.assumptions;
+  if (!run.parts) return;
+  const auto& [work, parts] = *run.parts;
+  Json pieces = Json::array();
+  for (size_t i = 0; i < work.pieces.size(); ++i)
+    pieces.push_back({{"category", to_text(work.pieces[i].category)},
+                      {"name", work.pieces[i].name},
+                      {"times", work.pieces[i].times},
+                      {"us", parts.pieces[i] * 1e6}});
+  row["parts"] = {{"least_us", parts.least() * 1e6}, {"pieces", std::move(pieces)}};
+}
+
+}  // namespace
+
 std::string to_json(const Accuracy& accuracy, bool with_steps) {
   Json cases = Json::array();
   for (size_t i = 0; i < accuracy.cases.size(); ++i) {
@@ -77,6 +98,7 @@ std::string to_json(const Accuracy& accuracy, bool with_steps) {
                 {"predicted_us", or_null(prediction.us)},
                 {"roofline_us", or_null(prediction.roofline_us)}};
     if (!prediction.us) row["reason"] = prediction.reason;
+    if (prediction.run) add_run(row, *prediction.run);
     cases.push_back(std::move(row));
   }
   Json json = {{"schema_version", kSchemaVersion},

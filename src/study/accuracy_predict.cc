@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "estimate/estimate.h"
+#include "estimate/named_slice.h"
 #include "input/load_modules.h"
 #include "kernels/parallel.h"
 #include "layout/sizes.h"
@@ -152,13 +153,27 @@ Result<Prediction> predict_kernel(const MeasuredCase& one, const DeviceConfig& d
   return prediction;
 }
 
+/// A whole step; the roofline is that of the model's own count of FLOPs.
+Result<Prediction> predict_step(const PublishedRun& run, const Device& device) {
+  auto made = std::make_shared<const RunPrediction>(predict_run(run, device));
+  Prediction prediction;
+  prediction.generation = made->generation;
+  prediction.reason = made->reason;
+  if (made->seconds) prediction.us = *made->seconds * 1e6;
+  if (run.model_flops > 0 && made->peak_flops > 0)
+    prediction.roofline_us = run.model_flops / made->peak_flops * 1e6;
+  prediction.run = std::move(made);
+  return prediction;
+}
+
 Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file, const Result<Device>& device,
                                const PredictOptions& predict) {
   if (!device) return failure(device.error().message);
   if (one.kernel) return predict_kernel(one, device->config);
+  if (one.run) return predict_step(*one.run, *device);
   const auto source = std::make_shared<const SourceFile>(fmt::format("{}: {}", file, one.id), one.hlo);
   DiagnosticList problems;
-  const std::vector<Module> modules = load_modules(source, op_table(), problems, predict.limits);
+  const std::vector<Module> modules = load_modules(source, op_table(), problems, {predict.limits, {}, false});
   if (problems.has_errors()) {
     for (const Diagnostic& problem : problems.items())
       if (problem.severity == Severity::kError) {
@@ -181,6 +196,9 @@ Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file,
   } else if (one.num_devices > 1) {
     simulate.slice.devices = one.num_devices;
   }
+  const Result<SliceRequest> slice = on_named_slice(simulate.slice, one.device, *device);
+  if (!slice) return failure(slice.error().message);
+  simulate.slice = *slice;
   options.lowering = one.optimized.value_or(false) ? Lowering::kNever : predict.lowering;
   const Result<Estimate> estimate = hlosim::estimate(modules[0], op_table(), *device, options);
   if (!estimate) return failure(estimate.error().message);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/value.h"
 #include "estimate/estimate.h"
+#include "estimate/named_slice.h"
 #include "flags/xla_flags.h"
 #include "input/hlo_file.h"
 #include "input/load_modules.h"
@@ -46,7 +47,7 @@ class ProgramRun {
     const auto file = (std::filesystem::path(path_).parent_path() / *module).string();
     const Result<SourcePtr> source = read_text_source(file);
     if (!source) return tl::unexpected(source.error());
-    const std::vector<Module> modules = load_modules(*source, op_table(), problems, limits);
+    const std::vector<Module> modules = load_modules(*source, op_table(), problems, {limits, {}, false});
     if (problems.has_errors()) return tl::unexpected(first_of(problems));
     if (modules.size() != 1)
       return failure(fmt::format("{} has {} modules instead of one", file, modules.size()));
@@ -57,6 +58,9 @@ class ProgramRun {
       if (!slice) return tl::unexpected(error_at(*topology, slice.error().message, slice.error().hint));
       options.simulate.slice = *slice;
     }
+    const Result<SliceRequest> slice = on_named_slice(options.simulate.slice, *device_name, *device);
+    if (!slice) return tl::unexpected(slice.error());
+    options.simulate.slice = *slice;
     const Result<Estimate> estimate = hlosim::estimate(modules[0], op_table(), *device, options);
     if (!estimate) return tl::unexpected(estimate.error());
     MeasuredProgram program;
@@ -161,7 +165,7 @@ std::string programs_text(std::span<const MeasuredProgram> programs) {
 }
 
 std::string programs_markdown(std::span<const MeasuredProgram> programs) {
-  std::string text;
+  std::string text = programs.empty() ? "" : "\n## Whole programs\n";
   const TextBuilder print{text};
   for (const MeasuredProgram& program : programs) {
     print("\n### {} on {}\n\n| category | simulated | measured | off |\n| --- | ---: | ---: | ---: |\n",

@@ -153,7 +153,7 @@ std::string to_markdown(const Accuracy& accuracy, const AccuracyOutput& output) 
   for (const auto& [reason, where] : failed)
     print("* {} × {} ({})\n", where.first, markdown_cell(reason), markdown_cell(where.second));
   if (!output.steps.empty()) print("\n## Steps and tables, by time\n{}", output.steps);
-  if (!output.program.empty()) print("\n## Whole programs\n{}", output.program);
+  text += output.program;
   const auto flags = other_flags(accuracy);
   if (!flags.empty()) print("\n## Flags that change nothing here\n\n");
   for (const auto& [flag, count] : flags) print("* {} × {}\n", count, markdown_code(flag));

@@ -8,13 +8,15 @@
 
 #include "base/quantity_text.h"
 #include "base/text.h"
+#include "stablehlo/dimension_sizes.h"
 
 namespace hlosim {
 namespace {
 
 constexpr std::string_view kKeys[] = {
-    "baseline",         "modules", "devices",           "metrics", "set",    "topology", "slices",
-    "while_trip_count", "lower",   "custom_call_costs", "limits",  "on_new", "on_gone",  "on_incomparable"};
+    "baseline", "modules", "devices",   "metrics",          "set",   "topology",
+    "mesh",     "slices",  "xla_flags", "while_trip_count", "lower", "custom_call_costs",
+    "limits",   "on_new",  "on_gone",   "on_incomparable",  "dim",   "partial"};
 constexpr std::string_view kLimitKeys[] = {"module", "device", "metric", "relative", "absolute", "most"};
 constexpr std::string_view kPolicies[] = {"pass", "warn", "fail"};
 // A good change often brings more of these; a config may name them in `metrics`.
@@ -52,8 +54,12 @@ class Reader {
       metrics(item);
     else if (item.key == "set")
       texts(item, config_.set);
+    else if (item.key == "xla_flags")
+      texts(item, config_.xla_flags);
     else if (item.key == "topology")
       placed(item, config_.topology);
+    else if (item.key == "mesh")
+      placed(item, config_.mesh);
     else if (item.key == "slices")
       whole(item, 1, config_.slices);
     else if (item.key == "while_trip_count")
@@ -62,6 +68,10 @@ class Reader {
       boolean(item, config_.lower);
     else if (item.key == "custom_call_costs")
       placed(item, config_.custom_call_costs);
+    else if (item.key == "dim")
+      dimensions(item);
+    else if (item.key == "partial")
+      boolean(item, config_.partial);
     else if (item.key == "limits")
       limits(item);
     else if (item.key == "on_new")
@@ -113,6 +123,18 @@ class Reader {
     }
     for (const Value& one : item.items)
       if (scalar(one, "text")) into.push_back({one.text, one});
+  }
+  void dimensions(const Value& item) {
+    std::vector<GateText> given;
+    texts(item, given);
+    for (const GateText& one : given) {
+      const auto sizes = stablehlo::parse_dimensions(one.text);
+      if (!sizes) {
+        problems_.add(error_at(one.place, "dim: " + sizes.error().message, sizes.error().hint));
+        continue;
+      }
+      config_.dimensions.insert(config_.dimensions.end(), sizes->begin(), sizes->end());
+    }
   }
   void devices(const Value& item) {
     texts(item, config_.devices);
@@ -374,10 +396,14 @@ on_incomparable: fail
 
 # How modules run; as the options of `hlosim report`.
 # set: ["memory.hbm.bandwidth=1000 GB/s"]
+# xla_flags: ["--xla_tpu_scoped_vmem_limit_kib=65536"]  # that the compiler was given; "@FILE" with them
 # topology: 2x2x1
+# mesh: "data=2,model=2; w.*=[data,model]"   # partition the modules first, as --mesh and --shard
 # slices: 1
 # while_trip_count: 1
 # custom_call_costs: costs.yaml
+# dim: [batch=8]                   # sizes of dynamic dimensions of StableHLO programs
+# partial: false                   # modules are texts that were cut off
 # lower: true                      # plain modules are lowered as a TPU compiler might do it
 )";
 }

@@ -16,6 +16,7 @@
 #include "base/source.h"
 #include "base/value.h"
 #include "report/figures.h"
+#include "stablehlo/options.h"
 
 namespace hlosim {
 
@@ -44,12 +45,16 @@ struct GateConfig {
   std::string baseline;  // relative to the configuration's folder, as are modules; empty: by its name
   std::vector<GateText> modules;  // names with * and ?
   std::vector<GateText> devices;
-  std::vector<GateText> metrics;  // regular expressions; empty: all but those of kUngated
-  std::vector<GateText> set;      // path=value for every device
-  GateText topology;              // may be empty, as custom_call_costs
+  std::vector<GateText> metrics;    // regular expressions; empty: all but those of kUngated
+  std::vector<GateText> set;        // path=value for every device
+  std::vector<GateText> xla_flags;  // that the compiler was given, before `set`
+  GateText topology;                // may be empty, as custom_call_costs
+  GateText mesh;                    // the same, as parse_mesh_request() takes it
   int64_t slices = 1;
   int64_t while_trip_count = 1;
   GateText custom_call_costs;
+  std::vector<stablehlo::DimensionSize> dimensions;  // as --dim takes them
+  bool partial = false;
   bool lower = true;
   std::vector<GateLimit> limits;  // the first that fits decides
   GatePolicy on_new = GatePolicy::kWarn;

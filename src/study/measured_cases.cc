@@ -29,6 +29,7 @@ class CaseReader {
       return result;
     }
     need("id", [&](const Value& value) { text(value, result.id); });
+    if (object_.find("model")) return published(std::move(result));
     need("device", [&](const Value& value) { text(value, result.device); });
     const Value* kernel_name = object_.find("kernel");
     if (kernel_name && !kernel_name->is_null()) {
@@ -58,6 +59,18 @@ class CaseReader {
   }
 
  private:
+  /// Steps of models are a scope of their own; their kinds are the families of models.
+  MeasuredCase published(MeasuredCase result) {
+    auto run = std::make_shared<PublishedRun>(read_published_run(object_, problems_));
+    result.device = run->device;
+    result.kind = run->family;
+    result.scope = "step";
+    result.dtype_class = "native";
+    result.time_us = run->step_seconds * 1e6;
+    result.run = std::move(run);
+    return result;
+  }
+
   template <class F>
   void need(std::string_view key, F&& read) {
     if (const Value* value = object_.find(key))
@@ -153,9 +166,19 @@ class CaseReader {
           value, fmt::format("\"topology_unit\" is \"chips\" or \"cores\", not \"{}\"", shown(value.text))));
   }
 
-  void xla_flag(const Value& flag, MeasuredCase& result) {
-    if (!flag.is_scalar()) return wrong(flag, "a number or true or false");
-    result.xla_flags.push_back({flag.key, flag.text, flag.source, flag.key_offset, flag.offset});
+  /// Of the compiler's: of the type that the flag has.
+  void xla_flag(const Value& flag, XlaFlagEffect effect, MeasuredCase& result) {
+    int64_t number = 0;
+    if (!flag.is_scalar()) return wrong(flag, "a number, text, or true or false");
+    const size_t before = problems_.error_count();
+    if (effect == XlaFlagEffect::kVmemLimit)
+      whole(flag, 1, number);
+    else if (effect == XlaFlagEffect::kPState)
+      whole(flag, 0, number);
+    else if (effect == XlaFlagEffect::kLargeTiles)
+      is(flag, kJsonBoolean, "true or false");
+    if (problems_.error_count() == before)
+      result.xla_flags.push_back({flag.key, flag.text, flag.source, flag.key_offset, flag.offset});
   }
 
   void flags(const Value& value, MeasuredCase& result) {
@@ -164,7 +187,7 @@ class CaseReader {
       if (flag.is_null()) continue;
       const KnownXlaFlag* known = find_xla_flag(flag.key);
       if (known && why_without_effect(known->effect).empty()) {
-        xla_flag(flag, result);
+        xla_flag(flag, known->effect, result);
       } else if (flag.key == kCoresFlag) {
         int64_t count = 0;
         whole(flag, 1, count);
@@ -172,6 +195,7 @@ class CaseReader {
       } else if (flag.key == kDispatchFlag) {
         not_negative(flag, result.dispatch_us);
       } else {
+        if (known && !flag.is_scalar()) wrong(flag, "a number, text, or true or false");
         result.other_flags.push_back(flag.key);
       }
     }

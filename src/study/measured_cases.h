@@ -1,4 +1,4 @@
-// Measured times: each with the module or kernel that was run, the device it ran on, and how.
+// Measured times: each with the module, kernel or model that was run, the device it ran on, and how.
 //
 // The file is a JSON array of objects. Their keys: docs/accuracy.md.
 //
@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "base/value.h"
 #include "flags/xla_flags.h"
 #include "model/device.h"
+#include "published/published_run.h"
 #include "report/kernel_request.h"
 
 namespace hlosim {
@@ -26,6 +28,7 @@ struct MeasuredCase {
   bool core = false;
   std::string hlo;
   std::optional<Result<KernelRequest>> kernel;  // in place of a module; an error: why it can't be costed
+  std::shared_ptr<const PublishedRun> run;      // in place of a module: the step of a whole model
   double time_us = 0;
   std::string time_of;  // opcode or name of the one instruction that was timed; empty: the module
   int64_t num_devices = 1;

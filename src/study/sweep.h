@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/source.h"
 #include "base/value.h"
+#include "input/load_modules.h"
 #include "model/device.h"
 
 namespace hlosim {
@@ -45,13 +45,15 @@ struct Experiment {
   std::string name;
   std::vector<SweepModule> modules;
   std::vector<std::string> devices;
-  std::vector<SweepAxis> axes;  // in the order of the text
+  std::vector<Device> loaded{};                    // in place of the first of these names, which are theirs
+  std::vector<std::vector<DeviceOverride>> flags;  // of each device: what `xla_flags` say; empty: nothing
+  std::vector<SweepAxis> axes;                     // in the order of the text
   std::vector<Objective> objectives;
   std::vector<std::string> columns;  // metrics that tables for people show
   struct Plot {
     std::string x, y, series;  // an axis, `device` or `module`, or a metric; series may be empty
   } plot;
-  Limits limits;  // of the modules
+  LoadOptions load;  // how modules are read
 
   int64_t size() const;
 };
@@ -69,11 +71,12 @@ std::string_view value_at(const Experiment& experiment, const SweepPoint& point,
 std::optional<std::string> setting(const Experiment& experiment, const SweepPoint& point,
                                    std::string_view column);
 
-/// Reads an experiment; module files are looked for beside `source`. Null with errors in `problems`, at the
-/// line and column where they are: keys, values and knobs that don't exist or a device doesn't take, files
-/// that match nothing, more than `kMostPoints` combinations.
+/// Reads an experiment; its modules are those of `at_hand` by their names, else files beside `source`. Null
+/// with errors in `problems`, at the line and column where they are: keys, values and knobs that don't exist
+/// or a device doesn't take, files that match nothing, more than `kMostPoints` combinations.
 std::optional<Experiment> read_experiment(const SourcePtr& source, const DeviceSearch& search,
-                                          DiagnosticList& problems);
+                                          DiagnosticList& problems,
+                                          std::span<const SweepModule> at_hand = {});
 inline constexpr int64_t kMostPoints = 10'000'000;
 
 /// `4 KiB` as a number in its base unit, `1e3`, `true`; null: a word.

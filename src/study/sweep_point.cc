@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "estimate/estimate.h"
+#include "estimate/named_slice.h"
 #include "input/load_modules.h"
 #include "model/device_overrides.h"
 #include "model/native_layouts.h"
@@ -116,6 +117,10 @@ Result<void> set_lowering(Steps& steps, const Result<bool>& lower) {
 constexpr Knob kKnobs[] = {
     {"layout", [](Steps& s, std::string_view v) { return store(read_flag(v), s.layout); }},
     {"lower", [](Steps& s, std::string_view v) { return set_lowering(s, read_flag(v)); }},
+    {"mesh",
+     [](Steps& s, std::string_view v) {
+       return v == "none" ? Result<void>() : store(parse_mesh_request(v), s.estimate.mesh);
+     }},
     {"prefetch", [](Steps& s, std::string_view v) { return store(read_algorithm(v), s.prefetch); }},
     {"schedule", [](Steps& s, std::string_view v) { return store(read_flag(v), s.schedule); }},
     {"slices",
@@ -177,9 +182,10 @@ Result<Module> prefetched(const Module& module, const Device& device, const Step
 
 /// Prepares the module, tunes it as the point wants it, and runs what that gives.
 Result<Estimate> run_steps(const Module& module, const Device& device, const Steps& steps) {
-  Prepared prepared = prepare(module, op_table(), device, steps.estimate);
+  Result<Prepared> prepared = prepare(module, op_table(), device, steps.estimate);
+  if (!prepared) return tl::unexpected(std::move(prepared.error()));
   Result<Module> made;
-  const Module* now = prepared.written.get();
+  const Module* now = prepared->written.get();
   const auto becomes = [&](Result<Module> next) {
     made = std::move(next);
     if (made) now = &*made;
@@ -190,8 +196,8 @@ Result<Estimate> run_steps(const Module& module, const Device& device, const Ste
       (!steps.schedule || becomes(schedule_for_latency(*now, op_table(), device, steps.schedule_options))) &&
       (!steps.prefetch || becomes(prefetched(*now, device, steps)));
   if (!ok) return tl::unexpected(std::move(made.error()));
-  if (now == prepared.written.get())
-    return estimate(std::move(prepared), op_table(), device, steps.estimate.simulate);
+  if (now == prepared->written.get())
+    return estimate(std::move(*prepared), op_table(), device, steps.estimate.simulate);
   return estimate(*now, op_table(), device, {steps.estimate.simulate, Lowering::kNever});
 }
 
@@ -272,10 +278,18 @@ struct PointRunner::LoadedText {
 };
 
 PointRunner::PointRunner(const Experiment& experiment, const DeviceSearch& search) : experiment_(experiment) {
-  for (const std::string& name : experiment.devices) {
+  for (size_t i = 0; i < experiment.devices.size(); ++i) {
     DiagnosticList problems;
-    bases_.push_back(load_device(name, {}, search, problems));
+    const auto flags = experiment.flags.empty() ? std::vector<DeviceOverride>() : experiment.flags[i];
+    bases_.push_back(i < experiment.loaded.size()
+                         ? experiment.loaded[i]
+                         : load_device(experiment.devices[i], flags, search, problems));
     fingerprints_.push_back(bases_.back() ? bases_.back()->fingerprint() : "");
+    // Names of one device with different slices are different points.
+    if (const auto slice =
+            bases_.back() ? on_named_slice({}, experiment.devices[i], *bases_.back()) : SliceRequest{};
+        slice && slice->topology)
+      fingerprints_.back() += " " + experiment.devices[i];
   }
   for (size_t i = 0; i < experiment.axes.size(); ++i)
     if (experiment.axes[i].kind != SweepAxis::Kind::kText) by_name_.push_back(i);
@@ -339,7 +353,7 @@ PointRunner::LoadedText& PointRunner::text(const SweepPoint& point) {
 const Module* PointRunner::module_of(LoadedText& text) {
   std::call_once(text.read_once, [&] {
     DiagnosticList problems;
-    std::vector<Module> modules = load_modules(text.source, op_table(), problems, experiment_.limits);
+    std::vector<Module> modules = load_modules(text.source, op_table(), problems, experiment_.load);
     if (problems.has_errors())
       text.error = first_error(problems);
     else if (modules.size() != 1)
@@ -355,6 +369,9 @@ std::string PointRunner::key(const SweepPoint& point, std::string_view version) 
   hash.add(version);
   hash.add(text(point).fingerprint);
   hash.add(fingerprints_[point.device]);
+  if (experiment_.load.partial) hash.add("partial");
+  for (const stablehlo::DimensionSize& one : experiment_.load.mlir.dimensions)
+    hash.add(fmt::format("dim {}={}", one.name, one.size));
   for (const size_t i : by_name_) {
     hash.add(experiment_.axes[i].name);
     hash.add(value_at(experiment_, point, i));
@@ -372,6 +389,10 @@ SweepResult PointRunner::run(const SweepPoint& point) {
       if (const auto set = set_knob(steps, experiment_.axes[i].name, value_at(experiment_, point, i)); !set)
         result.error = one_line(set.error().message);
   if (!result.ok()) return result;
+  const Result<SliceRequest> slice =
+      on_named_slice(steps.estimate.simulate.slice, experiment_.devices[point.device], *device.device);
+  if (!slice) return {{}, one_line(slice.error().message)};
+  steps.estimate.simulate.slice = *slice;
   steps.estimate.simulate.keep_timeline = false;
   steps.schedule_options.simulate = steps.estimate.simulate;
 

@@ -9,8 +9,10 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "flags/xla_flags.h"
 #include "input/hlo_file.h"
 #include "model/device_overrides.h"
+#include "stablehlo/dimension_sizes.h"
 #include "study/sweep_point.h"
 
 namespace hlosim {
@@ -30,8 +32,8 @@ std::vector<std::string> files_matching(const std::string& pattern) {
 
 class ExperimentReader {
  public:
-  ExperimentReader(const DeviceSearch& search, DiagnosticList& problems)
-      : search_(search), problems_(problems) {}
+  ExperimentReader(const DeviceSearch& search, DiagnosticList& problems, std::span<const SweepModule> at_hand)
+      : search_(search), problems_(problems), at_hand_(at_hand) {}
 
   std::optional<Experiment> read(const SourcePtr& source) {
     const std::optional<Value> top = parse_yaml(source, problems_);
@@ -65,8 +67,8 @@ class ExperimentReader {
   }
 
   void read_sections(const Value& top) {
-    constexpr std::string_view kKeys[] = {"name", "modules",    "devices", "set", "knobs",
-                                          "text", "objectives", "columns", "plot"};
+    constexpr std::string_view kKeys[] = {"name", "modules", "devices",    "xla_flags", "set",  "knobs",
+                                          "text", "dim",     "objectives", "columns",   "plot", "partial"};
     for (const Value& item : top.items)
       if (std::find(std::begin(kKeys), std::end(kKeys), item.key) == std::end(kKeys))
         problems_.add(error_at_key(item, fmt::format("unknown key \"{}\" of an experiment", shown(item.key)),
@@ -78,7 +80,11 @@ class ExperimentReader {
     };
     read("name", &ExperimentReader::read_name);
     read("modules", &ExperimentReader::read_modules);
+    read("dim", &ExperimentReader::read_dimensions);
+    read("partial", &ExperimentReader::read_partial);
     read("devices", &ExperimentReader::read_devices);
+    experiment_.flags.resize(experiment_.devices.size());
+    read("xla_flags", &ExperimentReader::read_flags);
     for (const Value& item : top.items) {  // axes in the order of the text
       if (item.key == "set") read_axes_of(item, SweepAxis::Kind::kSet);
       if (item.key == "knobs") read_axes_of(item, SweepAxis::Kind::kKnob);
@@ -112,6 +118,8 @@ class ExperimentReader {
 
   void read_modules(const Value& value) {
     for_each_text(value, [&](const Value& item) {
+      const auto given = std::ranges::find(at_hand_, item.text, &SweepModule::name);
+      if (given != at_hand_.end()) return experiment_.modules.push_back(*given);
       const std::filesystem::path path = folder_ / item.text;  // an absolute path stays as it is
       const std::vector<std::string> files = files_matching(path.string());
       if (files.empty()) return error(item, fmt::format("no file matches \"{}\"", shown(item.text, 200)));
@@ -121,6 +129,21 @@ class ExperimentReader {
         experiment_.modules.push_back({module_name(file), std::move(*source)});
       }
     });
+  }
+
+  void read_dimensions(const Value& value) {
+    for_each_text(value, [&](const Value& item) {
+      const auto sizes = stablehlo::parse_dimensions(item.text);
+      if (!sizes) return error(item, sizes.error().message, sizes.error().hint);
+      std::vector<stablehlo::DimensionSize>& all = experiment_.load.mlir.dimensions;
+      all.insert(all.end(), sizes->begin(), sizes->end());
+    });
+  }
+
+  void read_partial(const Value& value) {
+    if (!value.is_scalar() || (value.text != "true" && value.text != "false"))
+      return error(value, fmt::format("partial is {}, expected true or false", described(value)));
+    experiment_.load.partial = value.text == "true";
   }
 
   /// The file's name, with folders as far as another one is called the same.
@@ -151,6 +174,33 @@ class ExperimentReader {
         else
           error(item, problem.message, problem.hint);
     });
+  }
+
+  /// What the compiler was given, on every device alike; keys in `set` come after.
+  void read_flags(const Value& value) {
+    std::vector<XlaFlag> flags;
+    for_each_text(value, [&](const Value& item) {
+      DiagnosticList found;
+      const auto source = std::make_shared<const SourceFile>("xla_flags", item.text);
+      const std::vector<XlaFlag> more = read_xla_flags(source, found);
+      flags.insert(flags.end(), more.begin(), more.end());
+      add_all(found, item);
+    });
+    for (size_t i = 0; i < devices_.size(); ++i) {
+      DiagnosticList found;
+      experiment_.flags[i] = xla_flag_overrides(flags, devices_[i].config, found);
+      std::optional<Device> with = with_overrides(devices_[i], experiment_.flags[i], found);
+      if (with) devices_[i] = std::move(*with);
+      add_all(found, value);
+    }
+  }
+  /// Problems of a text in the experiment, at their place in it.
+  void add_all(const DiagnosticList& found, const Value& place) {
+    for (const Diagnostic& problem : found.items()) {
+      Diagnostic placed = error_at(place, problem.message, problem.hint);
+      placed.severity = problem.severity;
+      problems_.add(std::move(placed));
+    }
   }
 
   // ── axes ──
@@ -379,6 +429,7 @@ class ExperimentReader {
 
   const DeviceSearch& search_;
   DiagnosticList& problems_;
+  std::span<const SweepModule> at_hand_;
   std::filesystem::path folder_;
   std::vector<Device> devices_;
   std::vector<std::vector<const Value*>> places_;  // of each axis' values
@@ -388,8 +439,8 @@ class ExperimentReader {
 }  // namespace
 
 std::optional<Experiment> read_experiment(const SourcePtr& source, const DeviceSearch& search,
-                                          DiagnosticList& problems) {
-  return ExperimentReader(search, problems).read(source);
+                                          DiagnosticList& problems, std::span<const SweepModule> at_hand) {
+  return ExperimentReader(search, problems, at_hand).read(source);
 }
 
 }  // namespace hlosim

@@ -34,6 +34,7 @@ class Sweeper {
     if (auto opened = open_journal(); !opened) return tl::unexpected(opened.error());
     run_own();
     if (failed_) return tl::unexpected(*failed_);
+    if (is_stopped()) return failure(progress_.stop->why());
     if (auto gathered = gather(); !gathered) return tl::unexpected(gathered.error());
     if (ranks_.rank() == 0)
       for (const std::string& key : keys_) run_.results.push_back(known_.at(key));
@@ -41,6 +42,8 @@ class Sweeper {
   }
 
  private:
+  bool is_stopped() const { return progress_.stop && progress_.stop->asked(); }
+
   void find_keys() {
     keys_.resize(static_cast<size_t>(experiment_.size()));
     parallel_for(experiment_.size(), 4, [&](int64_t begin, int64_t end) {
@@ -98,7 +101,7 @@ class Sweeper {
     }
     progress_.total = static_cast<int64_t>(own.size());
     parallel_for(static_cast<int64_t>(own.size()), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end && !stop_; ++i) run_point(own[static_cast<size_t>(i)]);
+      for (int64_t i = begin; i < end && !stop_ && !is_stopped(); ++i) run_point(own[static_cast<size_t>(i)]);
     });
   }
 

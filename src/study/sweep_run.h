@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stop.h"
 #include "dist/ranks.h"
 #include "study/sweep_journal.h"
 
@@ -22,6 +23,7 @@ struct SweepOptions {
 /// For watchers, while it runs.
 struct SweepProgress {
   std::atomic<int64_t> done{0}, total{0};  // points of this rank that have run; that have to
+  const Stop* stop = nullptr;              // asked: no further point begins, and the sweep is an error
 };
 
 struct SweepRun {

@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCREENSHOTS = os.environ.get("HLOSIM_SCREENSHOTS")
 
 EXPANDED = """(() => {
-  const tables = new Set(["instructions", "copies", "collectives", "other_transfers", "loops", "padding", "assumptions", "keys_without_effect"]);
+  const tables = new Set(["instructions", "copies", "collectives", "other_transfers", "loops", "padding", "assumptions", "keys_without_effect", "flags_not_given"]);
   const out = {};
   for (const [key, value] of Object.entries(hlosim.data.report)) {
     if (key === "page") continue;
@@ -561,6 +561,48 @@ ENTRY main {{
         self.assertTrue(page.evaluate(f"{self.view('text')}.text[0]").startswith("HloModule two"))
         self.assertEqual(page.evaluate("hlosim.data.number"), 1)
 
+    def compared(self, *arguments):
+        """A page of several reports, and the reports."""
+        name = pathlib.Path(self.folder.name) / f"compared-{len(arguments)}.html"
+        run("report", *arguments, "--format=html", "-o", name)
+        page = self.current = self.browser.open(name.as_uri())
+        page.wait("!!(window.hlosim && hlosim.current)")
+        return page
+
+    def test_comparison_of_devices(self):
+        module = self.module()
+        reports = json.loads(run("report", module, "--device=v4,v5e,v6e", "--format=json"))
+        page = self.compared(module, "--device=v4,v5e,v6e")
+        page.wait("hlosim.current.id === 'compare' && document.querySelector('#compare-table') !== null")
+        self.assertEqual(self.texts(page, "#compare-table thead th a"), [f"TPU {name}, 2x2{'x1' * (name == 'v4')} (no wrap-around)" for name in ("v4", "v5e", "v6e")])
+        times = [report["time"]["total_ps"] for report in reports]
+        row = self.texts(page, "#compare-table tbody tr:first-child td")
+        for text, time in zip(row, times):
+            self.assertTrue(text.startswith(time_text(time)), (text, time))
+        least = times.index(min(times))
+        self.assertEqual(page.evaluate("[...document.querySelectorAll('#compare-table tbody tr:first-child td')].map((e) => e.classList.contains('least'))"),
+                         [i == least for i in range(3)])
+        self.assertIn(f"{times[(least + 1) % 3] / min(times):.2f}×", row[(least + 1) % 3])
+        widths = page.evaluate("[...document.querySelectorAll('#compare-bars .stack')].map((e) => [...e.children].reduce("
+                               "(sum, part) => sum + parseFloat(part.style.width), 0))")
+        for width, time in zip(widths, times):
+            self.assertAlmostEqual(width, 100 * time / max(times), places=2)
+        page.evaluate("document.querySelector('#compare-table thead th:nth-child(3) a').click()")
+        page.wait("hlosim.data.number === 1 && hlosim.current.id === 'summary'")
+
+    def test_comparison_of_saved_reports(self):
+        names = []
+        for text in ("negate", "exponential"):
+            module = self.text(f"{text}.hlo", f"HloModule {text}\nENTRY e {{ a = f32[64,128] parameter(0) ROOT b = f32[64,128] {text}(a) }}\n")
+            names.append(pathlib.Path(self.folder.name) / f"{text}.json")
+            run("report", module, "--device=v5e", "--format=json", "-o", names[-1])
+        page = self.compared(*names)
+        self.assertEqual(page.evaluate("hlosim.current.id"), "summary")
+        self.show(page, "compare")
+        page.wait("document.querySelector('#compare-table') !== null")
+        self.assertEqual(self.texts(page, "#compare-table thead th a"), ["negate", "exponential"])
+        self.assertNotRegex(self.texts(page, "#view-compare")[0], r"\bNaN\b|undefined|Infinity|\[object")
+
     def test_difference(self):
         other = pathlib.Path(self.folder.name) / "other.hlo"
         subprocess.run([sys.executable, ROOT / "bench/make_module.py", "2200", "-o", other], check=True)
@@ -606,6 +648,21 @@ ENTRY main {{
         for view in ("summary", "timeline", "memory", "roofline", "operations", "transfers", "padding", "text", "assumptions"):
             self.show(page, view)
             self.assertEqual(self.texts(page, f"#view-{view} [role=alert]"), [], view)
+
+    def test_measured(self):
+        folder, name = pathlib.Path(self.folder.name) / "log", pathlib.Path(self.folder.name) / "measured.html"
+        run("trace", "--device=v5e", "--format=xplane", "-o", folder, self.module())
+        run("profile", folder, "--format=html", "-o", name)
+        program, = json.loads(run("profile", folder, "--format=json"))["programs"]
+        page = self.current = self.browser.open(name.as_uri())
+        page.wait("hlosim.current.id === 'profile'")
+        self.assertEqual(self.texts(page, "#view-profile .card .value"),
+                         [time_text(program["time_ps"]), time_text(program["simulated_ps"]), time_text(program["operations_ps"]), "1.000"])
+        self.assertEqual(len(self.texts(page, "#view-profile table.plain tbody tr")), len(program["categories"]))
+        page.wait("document.querySelectorAll('#view-profile tbody tr[data-row]').length > 0")
+        self.assertEqual(page.evaluate("hlosim.current.rows.length"), len(program["operations"]))
+        self.show(page, "operations")
+        self.assertEqual(self.texts(page, "#view-operations [role=alert]"), [])
 
     def test_without_scripts(self):
         name = pathlib.Path(self.folder.name) / "plain.html"

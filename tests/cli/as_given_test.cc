@@ -243,6 +243,69 @@ TEST_F(AsGiven, IsWhatASweepAndAGateStartFrom) {
       }
 }
 
+TEST_F(AsGiven, FlagsMeanTheSameInSweepsAndGates) {
+  std::set<std::vector<int64_t>> different;
+  for (const std::string kib : {"1024", "16384", "65536"}) {
+    const std::string flag = "--xla_tpu_scoped_vmem_limit_kib=" + kib;
+    const std::vector<int64_t> expected =
+        times({"report"}, "/time/total_ps",
+              {path("modules.hlo"), "--device=v5e", "--format=json", "--xla-flags=" + flag});
+    ASSERT_EQ(expected.size(), kModules);
+    different.insert(expected);
+    std::ofstream(path("sweep.yaml")) << "modules: 0.hlo\ndevices: v5e\nxla_flags: \"" << flag << "\"\n";
+    const std::vector<Json> swept = documents({"sweep", path("sweep.yaml"), "--format=json", "--no-journal"});
+    ASSERT_EQ(swept.size(), 1u);
+    EXPECT_EQ(swept[0].at("points").at(0).at("metrics").at("time").get<int64_t>(), expected[0]);
+    EXPECT_EQ(gated("modules.hlo", {"v5e"}, "\nxla_flags: [\"" + flag + "\"]").at("v5e"), expected);
+    std::ofstream(path("flags.txt")) << flag << "\n";
+    EXPECT_EQ(gated("modules.hlo", {"v5e"}, "\nxla_flags: [\"@flags.txt\"]").at("v5e"), expected);
+  }
+  EXPECT_GT(different.size(), 1u);
+}
+
+TEST_F(AsGiven, AMeshIsTheSameToAll) {
+  const std::string file = path("mlp_layer.hlo");
+  std::ofstream(file) << test::own_module("mlp_layer");
+  std::set<int64_t> different;
+  for (const std::string mesh : {"data=4,model=1", "data=2,model=2", "data=1,model=4"})
+    for (const std::vector<std::string>& shards :
+         {std::vector<std::string>{"x|g=[data,_]", "w1|w3=[_,model]"}, {"w.=[data,_]"}}) {
+      SCOPED_TRACE(mesh + " " + shards[0]);
+      std::vector<std::string> options = {file, "--device=v5e", "--format=json", "--mesh=" + mesh};
+      std::string request = mesh;
+      std::vector<std::string> search = {
+          "tune", "mesh", file, "--device=v5e", "--devices=4", "--axes=data,model", "--format=json", "--all"};
+      for (const std::string& shard : shards) {
+        options.push_back("--shard=" + shard);
+        search.push_back("--shard=" + shard);
+        request += "; " + shard;
+      }
+      const std::vector<int64_t> expected = times({"report"}, "/time/total_ps", options);
+      ASSERT_EQ(expected.size(), 1u);
+      different.insert(expected[0]);
+      EXPECT_EQ(times({"tune", "schedule"}, "/time_before_ps", options), expected);
+      EXPECT_EQ(times({"tune", "layout", "--moves=1", "--exact-steps=0"}, "/before/time_ps", options),
+                expected);
+      EXPECT_EQ(gated("mlp_layer.hlo", {"v5e"}, "\nmesh: \"" + request + "\"").at("v5e"), expected);
+      std::ofstream(path("sweep.yaml"))
+          << "modules: mlp_layer.hlo\ndevices: v5e\nknobs:\n  mesh: \"" << request << "\"\n";
+      const std::vector<Json> swept =
+          documents({"sweep", path("sweep.yaml"), "--format=json", "--no-journal"});
+      ASSERT_EQ(swept.size(), 1u);
+      EXPECT_EQ(swept[0].at("points").at(0).at("metrics").at("time").get<int64_t>(), expected[0]);
+      const std::vector<Json> found = documents(search);
+      ASSERT_EQ(found.size(), 1u);
+      bool is_there = false;
+      for (const Json& row : found[0].at("rows"))
+        if (row.at("mesh") == mesh) {
+          is_there = true;
+          EXPECT_EQ(row.at("values").at("time").get<int64_t>(), expected[0]);
+        }
+      EXPECT_TRUE(is_there);
+    }
+  EXPECT_GT(different.size(), 3u);
+}
+
 TEST_F(AsGiven, GatesGiveTheSameInAnyOrderOfDevices) {
   std::map<std::string, std::vector<int64_t>> alone;
   for (const char* device : {"v2", "v5e", "v7x"})

@@ -1,4 +1,4 @@
-#include "cli/command_lookup.h"
+#include "console/command_lookup.h"
 
 #include <gmock/gmock.h>
 

@@ -23,13 +23,13 @@
 #include "model/links/interconnect.h"
 #include "model/links/torus.h"
 #include "model/slice.h"
-#include "model/systolic.h"
 #include "ops/custom_calls/gemm_config.h"
 #include "ops/window.h"
 #include "physical/tiled_bytes.h"
 #include "prefetch/copy_slots.h"
 #include "report/html/html_data.h"
 #include "sim/link_simulation.h"
+#include "systolic/systolic.h"
 #include "xla_dump/dump_line.h"
 
 namespace hlosim {

@@ -16,9 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Of this process alone: ctest runs each test in a process of its own, several at once.
-std::string error_file() {
-  return testing::TempDir() + "fuzz-" + std::to_string(::getpid()) + ".err";
-}
+std::string error_file() { return testing::TempDir() + "fuzz-" + std::to_string(::getpid()) + ".err"; }
 
 Outcome outcome_of_work(const std::function<void()>& work) {
   Apart apart([&](const std::string&) { work(); }, {.seconds = 0.3, .bytes = int64_t{1} << 28}, error_file());

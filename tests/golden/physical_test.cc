@@ -14,8 +14,8 @@
 
 #include "cli/execute/elided.h"
 #include "cli/execute/run_inputs.h"
-#include "cli/input.h"
-#include "cli/verbosity.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 #include "modules/trip_count.h"
 #include "support/folders.h"
 #include "support/module_files.h"

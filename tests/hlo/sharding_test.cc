@@ -48,6 +48,7 @@ TEST(Shardings, FitShapes) {
       {"{mesh['x'=2,'y'=2], [{}, {?}]}", "f32[4]"},  // nothing is cut
       {"{mesh['x'=2], replicated}", "f32[4]"},
       {"{maximal_mesh[device_id=5]}", "f32[4]"},
+      {"{mesh[x=2,y=2], [{x},{y}]}", "f32[4,4]"},  // names without quotes
   };
   for (const auto& [sharding, shape] : kRight) EXPECT_EQ(misfit(sharding, shape), "") << sharding << shape;
   EXPECT_EQ(misfit("{devices=[2,1]0,1}", "f32[4]"), "{devices=[2,1]0,1} cuts 2 dimensions, but f32[4] has 1");
@@ -60,6 +61,11 @@ TEST(Shardings, FitShapes) {
   EXPECT_THAT(misfit("{mesh['x'=2,'y'=2], [{'x'}]}", "f32[4,4]"), HasSubstr("cuts 1 dimension"));
   EXPECT_EQ(misfit("{maximal device=-1}", "f32[4]"), "{maximal device=-1} names device -1");
   EXPECT_EQ(misfit("{devices=[2]0,-3}", "f32[4]"), "{devices=[2]0,-3} names device -3");
+  // Numbers from 2^63 on wrap, as the reader's do.
+  EXPECT_EQ(misfit("{maximal device=18446744073709551615}", "f32[4]"),
+            "{maximal device=18446744073709551615} names device -1");
+  EXPECT_EQ(misfit("{devices=[2]0,18446744073709551614}", "f32[4]"),
+            "{devices=[2]0,18446744073709551614} names device -2");
   EXPECT_EQ(misfit("{devices=[2]3,3}", "f32[4]"), "{devices=[2]3,3} names device 3 more than once");
   EXPECT_EQ(misfit("{}", "f32[4]"), "a tuple of shardings for f32[4], which is no tuple");
   EXPECT_EQ(misfit("{{replicated}}", "f32[4]"), "a tuple of shardings for f32[4], which is no tuple");
@@ -104,6 +110,7 @@ TEST(Shardings, NamedAxes) {
   EXPECT_THAT(s.tile_of, ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
   const Sharding both = one("{mesh['x'=2,'y'=2], [{'y'}, {'x'}]}");
   EXPECT_THAT(both.tile_of, ElementsAre(0, 2, 1, 3));
+  EXPECT_THAT(one("{mesh[x=2,y=4], [{y}, {}]}").tile_of, testing::ElementsAreArray(s.tile_of));
   const Sharding minor = one("{mesh['x'=4], [{'x':(2)2, ?}]}");
   EXPECT_THAT(minor.tiles, ElementsAre(2));
   EXPECT_THAT(minor.tile_of, ElementsAre(0, 1, 0, 1));

@@ -221,6 +221,53 @@ TEST(Proto, SlicesOfAPermuteInPlaceComeBack) {
   EXPECT_EQ(through_proto(module, "m"), kInPlace);
 }
 
+/// What `<op>-start` can't say is written out.
+constexpr std::string_view kWrapped[] = {
+    R"(HloModule Module
+
+%async_computation {
+  %p0 = f32[3]{0} parameter(0)
+  %p1 = f32[3]{0} parameter(1)
+  ROOT %tuple = (f32[3]{0}, f32[3]{0}) tuple(%p0, %p1)
+}
+
+ENTRY %AsyncUpdateVariadic {
+  %p0 = f32[3]{0} parameter(0)
+  %p1 = f32[3]{0} parameter(1)
+  %async-start = ((f32[3]{0}, f32[3]{0}), (), s32[]) async-start(%p0, %p1), calls=%async_computation
+  ROOT %copy = ((f32[3]{0}, f32[3]{0}), (), s32[]) copy(%async-start)
+  %async-update.1 = ((f32[3]{0}, f32[3]{0}), (f32[3]{0}), s32[]) async-update(%copy)
+  %async-update.2 = ((f32[3]{0}, f32[3]{0}), (f32[3]{0}, f32[3]{0}), s32[]) async-update(%async-update.1)
+  %tuple = (f32[3]{0}, f32[3]{0}) async-done(%async-update.2)
+}
+)",  // no start of an update: a copy stands between
+    R"(HloModule test
+
+%wrapped {
+  %pa = b(s32[4]{0}) parameter(0)
+  ROOT %va = b(s32[4]{0}) custom-call(%pa), custom_call_target="update", output_to_operand_aliasing={ {}: (0, {}) }
+}
+
+ENTRY %main {
+  %p = s32[4]{0} parameter(0)
+  %b = b(s32[4]{0}) custom-call(%p), custom_call_target="Pin", output_to_operand_aliasing={ {}: (0, {}) }
+  %start = ((b(s32[4]{0})), b(s32[4]{0})) async-start(%b), calls=%wrapped
+  %done = b(s32[4]{0}) async-done(%start)
+  ROOT %v = s32[4]{0} custom-call(%done), custom_call_target="Unpin", output_to_operand_aliasing={ {}: (0, {}) }
+}
+)",  // aliases of what is wrapped
+};
+
+TEST(Proto, ComputationsOfAsyncStartsStayWhereTheirSugarCantSayThem) {
+  for (const std::string_view text : kWrapped) {
+    const Module module = test::module_or_fail(text);
+    const Result<std::string> again = text_of_proto(*proto_of(module), "m.pb");
+    ASSERT_TRUE(again.has_value());
+    const Module same = test::module_or_fail(*again);  // and it is right
+    EXPECT_EQ(to_text(same, op_table()), to_text(module, op_table()));
+  }
+}
+
 std::string varint(size_t value) {
   std::string out;
   for (; value >= 128; value /= 128) out += static_cast<char>(value % 128 + 128);

@@ -36,6 +36,11 @@ const Broken kBroken[] = {
     {"func.func @f() { return } }", "1:27: expects an operation, but sees '}'"},
     {"func.func @f() { %0 = arith.addf %a, %b : f32 }",
      "1:23: arith.addf is read in generic form only | as in \"arith.addf\"(%0) : (…) -> …"},
+    {"func.func @f(%a: tensor<f32>) {\n"
+     "  check.expect_close %a, %a, min_ulp_difference = 3, min_ulp_difference = 0 : tensor<f32>, "
+     "tensor<f32>\n"
+     "}",
+     "2:3: 'min_ulp_difference' is given twice"},
     {"func.func @f() { \"a.b\"() }", "1:26: expects ':' before the types, but sees '}'"},
     {"func.func @f() { \"a.b\"() : () }",
      "1:31: expects '->' behind the types of the operands, but sees '}'"},

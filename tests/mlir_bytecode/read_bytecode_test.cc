@@ -233,6 +233,91 @@ TEST(ReadBytecode, ForeignAttributesAreReadAsText) {
 }
 
 // All artifacts of others: read, and with changes refused or read.
+/// The text of an attribute of sdy that `make` gives the number of.
+template <class Make>
+std::string sdy_text(Make make) {
+  const Result<File> file = read(test::artifact_of(4, [&](ArtifactWriter& out) {
+    return ArtifactOperation{"add_v1", {{"sdy.it", make(out)}}};
+  }));
+  if (!file) return render(file.error());
+  const Attribute* const made = first_of(*file).find("sdy.it");
+  if (!made || made->kind != AttributeKind::kSharding) return "none";
+  return std::string(made->name) + " " + std::string(made->text);
+}
+
+struct SdyAttributes {
+  explicit SdyAttributes(ArtifactWriter& writer) : out(writer) {
+    x = out.attribute("sdy", numbers({4, out.string("x"), 0}));
+    const uint64_t half = out.attribute("sdy", number(3) + signed_number(1) + signed_number(2));
+    part = out.attribute("sdy", numbers({4, out.string("y"), half << 1 | 1}));
+    closed = out.attribute("sdy", numbers({5, 2, x, part}) + '\x01' + number(0));
+    open = out.attribute("sdy", numbers({5, 0}) + '\0' + number(3 << 1 | 1));
+    mesh = out.attribute("builtin", numbers({4, out.builtin_string("m")}));
+    sharding = out.attribute("sdy", numbers({6, mesh, 2, closed, open, 0}));
+  }
+  ArtifactWriter& out;
+  uint64_t x, part, closed, open, mesh, sharding;
+};
+
+TEST(ReadBytecode, ShardingsByAxesAreReadAsTheirTexts) {
+  EXPECT_EQ(sdy_text([](ArtifactWriter& out) { return SdyAttributes(out).sharding; }),
+            "sdy.sharding <@m, [{\"x\", \"y\":(1)2}, {?}p3]>");
+  EXPECT_EQ(sdy_text([](ArtifactWriter& out) {
+              const SdyAttributes of(out);
+              return out.attribute("sdy", numbers({15, of.mesh, 1, of.closed, 1, of.x, 1, of.part}));
+            }),
+            "sdy.sharding <@m, [{\"x\", \"y\":(1)2}], replicated={\"x\"}, unreduced={\"y\":(1)2}>");
+  EXPECT_EQ(sdy_text([](ArtifactWriter& out) {
+              const SdyAttributes of(out);
+              return out.attribute("sdy", numbers({7, 2, of.sharding, of.sharding}));
+            }),
+            "sdy.sharding_per_value <[<@m, [{\"x\", \"y\":(1)2}, {?}p3]>, "
+            "<@m, [{\"x\", \"y\":(1)2}, {?}p3]>]>");
+  EXPECT_EQ(sdy_text([](ArtifactWriter& out) {
+              const SdyAttributes of(out);
+              const uint64_t list = out.attribute("sdy", numbers({11, 2, of.x, of.part}));
+              const uint64_t none = out.attribute("sdy", numbers({11, 0}));
+              return out.attribute("sdy", numbers({12, 2, list, none}));
+            }),
+            "sdy.list_of_axis_ref_lists <[{\"x\", \"y\":(1)2}, {}]>");
+}
+
+TEST(ReadBytecode, MeshesAreReadAsTheirTexts) {
+  const auto mesh = [](ArtifactWriter& out, std::string devices) {
+    const uint64_t x = out.attribute("sdy", numbers({1, out.string("x")}) + signed_number(2));
+    const uint64_t y = out.attribute("sdy", numbers({1, out.string("y")}) + signed_number(1));
+    return out.attribute("sdy", numbers({2, 2, x, y}) + devices);
+  };
+  EXPECT_EQ(sdy_text([&](ArtifactWriter& out) { return mesh(out, number(0)); }),
+            "sdy.mesh <[\"x\"=2, \"y\"=1]>");
+  EXPECT_EQ(sdy_text([&](ArtifactWriter& out) {
+              return mesh(out, number(2) + signed_number(1) + signed_number(0));
+            }),
+            "sdy.mesh <[\"x\"=2, \"y\"=1], device_ids=[1, 0]>");
+  EXPECT_EQ(sdy_text([](ArtifactWriter& out) {
+              return out.attribute("sdy", numbers({0, 2, out.builtin_string("x"), out.builtin_string("y")}));
+            }),
+            "sdy.manual_axes <{\"x\", \"y\"}>");
+}
+
+TEST(ReadBytecode, ShardingsThatNobodyKnowsAreRefused) {
+  EXPECT_THAT(sdy_text([](ArtifactWriter& out) { return out.attribute("sdy", number(18)); }),
+              HasSubstr("attribute code 18 of sdy isn't known"));
+  EXPECT_THAT(sdy_text([](ArtifactWriter& out) {
+                return out.attribute("sdy", numbers({4, out.string("x"), uint64_t{1000} << 1 | 1}));
+              }),
+              HasSubstr("attribute 1000 of"));
+}
+
+TEST(ReadBytecode, ShardingsThatDoubleThemselvesStayWithinTheBudget) {
+  EXPECT_THAT(sdy_text([](ArtifactWriter& out) {
+                uint64_t list = SdyAttributes(out).x;
+                for (int i = 0; i < 40; ++i) list = out.attribute("sdy", numbers({11, 2, list, list}));
+                return list;
+              }),
+              HasSubstr("takes more than eight times the memory"));
+}
+
 TEST(ReadBytecode, ArtifactsOfOthersAreRead) {
   const auto folder = test::shared_folder();
   size_t count = 0;

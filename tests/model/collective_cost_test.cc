@@ -88,11 +88,29 @@ TEST(CollectiveCost, OneMemberSendsNothing) {
 
 TEST(CollectiveCost, GroupsThatFillNoBoxUseTheLinksBetweenThem) {
   const Device v5e = test::device_or_fail("v5e");
-  // Every other chip of a row of 8: two rings on the same links.
-  const CollectiveCost cost = cost_of(all_reduce(8, "{{0,2,4,6},{1,3,5,7}}"), v5e, {8, 1});
+  const CollectiveCost cost = cost_of(all_reduce(8, "{{0,1,4,6},{2,3,5,7}}"), v5e, {8, 1});
   EXPECT_EQ(cost.algorithm, "reduce-scatter and all-gather: ring in group order on 8x1 (no wrap-around)");
   const CollectiveCost together = cost_of(all_reduce(8, "{{0,1,2,3},{4,5,6,7}}"), v5e, {8, 1});
   EXPECT_GT(cost.network, together.network);
+}
+
+TEST(CollectiveCost, GroupsBetweenEachOtherAreLinesAndRingsOfTheirOwn) {
+  const Device v5e = test::device_or_fail("v5e");
+  // Every other chip of a row of 8: each group has half of what a link carries.
+  const CollectiveCost apart = cost_of(all_reduce(8, "{{0,2,4,6},{1,3,5,7}}"), v5e, {8, 1});
+  EXPECT_EQ(apart.algorithm, "reduce-scatter and all-gather: line of 4 along x, 2 apart");
+  const CollectiveCost together = cost_of(all_reduce(8, "{{0,1,2,3},{4,5,6,7}}"), v5e, {8, 1});
+  EXPECT_NEAR(static_cast<double>(apart.by_bytes.count()), 2 * static_cast<double>(together.by_bytes.count()),
+              2);
+  EXPECT_EQ(apart.hops, 2 * together.hops);
+  // The axis that counts slowest in a mesh of 8 x 8 on a torus of 4 x 4 x 4.
+  const Device v4 = test::device_or_fail("v4");
+  const CollectiveCost mesh = cost_of(gather(1024, 4096, 8, "[8,8]<=[8,8]T(1,0)"), v4, {4, 4, 4});
+  EXPECT_EQ(mesh.algorithm, "all-gather: ring of 2 along y, 2 apart, ring of 4 along z, axes in rotation");
+  EXPECT_GE(mesh.network, mesh.bound);
+  // A group that nobody lies between has the links for itself.
+  const CollectiveCost alone = cost_of(all_reduce(8, "{{0,2},{1},{3},{4},{5},{6},{7}}"), v5e, {8, 1});
+  EXPECT_LT(alone.by_bytes, apart.by_bytes);
 }
 
 TEST(CollectiveCost, TheDevicesOfAChipShareItsLinks) {

@@ -76,6 +76,23 @@ TEST(KernelCall, GradientsInOneKernel) {
   EXPECT_EQ(call->cost.flops.count(), 2 * 5 * int64_t{2048} * 2048 * 128 * 10 * 128);
 }
 
+/// A maker may say which blocks there are, which in parts of a sequence don't follow from its length.
+TEST(KernelCall, MasksThatTheCallStates) {
+  const auto with = [](const std::string& call, const std::string& mask) {
+    return found(call + ", " + std::string(kMetadata) + ", backend_config={\"attention_mask\":{" + mask +
+                 "}}");
+  };
+  const std::optional<KernelCall> window = with(kBackward, "\"causal\":true,\"window\":2048");
+  ASSERT_TRUE(window);
+  EXPECT_EQ(window->cost.computed, 7 * 128);  // 4 on the diagonal, 3 below it
+  for (const std::string& call : {kForward, kBackward}) {
+    const std::optional<KernelCall> stated = with(call, "\"causal\":true,\"window\":0,\"active_blocks\":5");
+    ASSERT_TRUE(stated);
+    EXPECT_EQ(stated->cost.computed, 5 * 128);
+  }
+  EXPECT_EQ(with(kBackward, "\"causal\":true,\"window\":0")->cost.computed, 10 * 128);
+}
+
 TEST(KernelCall, WithoutBlocksTheBestThatFit) {
   const std::optional<KernelCall> call = found(kForward);
   ASSERT_TRUE(call);

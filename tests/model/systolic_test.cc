@@ -1,4 +1,4 @@
-#include "model/systolic.h"
+#include "systolic/systolic.h"
 
 #include <gmock/gmock.h>
 

@@ -71,6 +71,14 @@ TEST(Torus, SeveralAxesLieBetweenTheirBounds) {
   EXPECT_NEAR(gather_seconds(cube, 64e6, kLink), 63e6 / (6 * kLink), 1e-12);
 }
 
+TEST(Torus, GroupsBetweenEachOtherShareTheLinks) {
+  // Two rings of four on eight chips, each on every second one: what one of them sends passes two links,
+  // which the other uses as well. Step by step, as neighbours two apart.
+  const TorusAxis strided[] = {{0, 4, true, 2}}, alone[] = {ring(4)};
+  EXPECT_DOUBLE_EQ(gather_seconds(strided, 1e6, kLink), 2 * gather_seconds(alone, 1e6, kLink));
+  EXPECT_EQ(diameter(strided), 2 * diameter(alone));
+}
+
 TEST(Torus, AllToAllOfAnEvenRingIsAQuarterOfTheGatherOfAll) {
   const TorusAxis even[] = {ring(8)};
   EXPECT_DOUBLE_EQ(all_to_all_seconds(even, 1e6, kLink), 8e6 / (8 * kLink));

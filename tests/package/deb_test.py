@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Debian package holds the program with its manual, and what is unpacked from it runs.
+"""The Debian packages hold the program with its manual, and the package for Python; what is unpacked from them runs.
 
   deb_test.py BUILD VERSION      (exit code 77: no dpkg-dev or file here)
 """
@@ -20,6 +20,18 @@ def output(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+def check_python(package, scratch):
+    """Python finds the package where Debian's lie, and its plugin of pytest."""
+    assert "python3 (>= 3." in output("dpkg-deb", "-f", package, "Depends")
+    output("dpkg-deb", "-x", package, f"{scratch}/python")
+    folder = f"{scratch}/python/usr/lib/python3/dist-packages"
+    said = subprocess.run(["/usr/bin/python3", "-c", "import hlosim, importlib.metadata as m\n"
+                           "print(hlosim.__file__, m.version('hlosim'), hlosim.Device('v5e').name)"],
+                          env={"PYTHONPATH": folder}, capture_output=True, text=True, check=True).stdout
+    assert said == f"{folder}/hlosim/__init__.py {VERSION} TPU v5e\n", said
+    assert "hlosim.pytest_plugin" in pathlib.Path(f"{folder}/hlosim-{VERSION}.dist-info/entry_points.txt").read_text()
+
+
 def main():
     for command, package in (("dpkg-shlibdeps", "dpkg-dev"), ("file", "file")):
         if not shutil.which(command):
@@ -27,8 +39,10 @@ def main():
             return 77
     with tempfile.TemporaryDirectory() as scratch:
         output("cpack", "--config", f"{BUILD}/CPackConfig.cmake", "-B", scratch)
-        packages = list(pathlib.Path(scratch).glob("*.deb"))
+        packages = list(pathlib.Path(scratch).glob("hlosim_*.deb"))
         assert len(packages) == 1, packages
+        for package in pathlib.Path(scratch).glob("python3-hlosim_*.deb"):
+            check_python(package, scratch)
         listed = output("dpkg-deb", "-c", packages[0])
         missing = [name for name in EXPECTED if f" ./{name}\n" not in listed]
         assert not missing, missing

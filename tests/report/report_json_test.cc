@@ -39,8 +39,9 @@ class Schema {
   }
 
   void check(const Json& schema, const Json& value, const std::string& path) {
-    static const std::set<std::string> kKnown = {"$schema",  "title", "description", "type",  "properties",
-                                                 "required", "items", "enum",        "const", "minimum"};
+    static const std::set<std::string> kKnown = {
+        "$schema", "title", "description", "type",    "properties",          "required",
+        "items",   "enum",  "const",       "minimum", "additionalProperties"};
     for (const auto& [key, ignored] : schema.items())
       EXPECT_TRUE(kKnown.count(key)) << "this test doesn't know " << key;
     if (schema.contains("const") && schema["const"] != value) complain(path, "not " + schema["const"].dump());
@@ -60,6 +61,9 @@ class Schema {
       for (size_t i = 0; i < value.size(); ++i)
         check(schema["items"], value[i], path + "[" + std::to_string(i) + "]");
     if (schema.contains("properties") && value.is_object()) check_members(schema, value, path);
+    if (schema.contains("additionalProperties") && value.is_object())
+      for (const auto& [key, member] : value.items())
+        check(schema["additionalProperties"], member, path + "." + key);
   }
 
   void check_members(const Json& schema, const Json& value, const std::string& path) {

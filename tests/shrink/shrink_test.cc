@@ -161,11 +161,12 @@ TEST(Shrink, BitcastsThatMoveNothingStillMoveNothing) {
 }
 
 TEST(Shrink, WhatIsNotKnownStaysAndIsNamed) {
-  const Module module = module_or_fail(
-      entry("  x = c64[16,64] parameter(0)\n  ROOT f = c64[16,64] fft(x), fft_type=FFT, fft_length={64}\n"));
+  const Module module =
+      module_or_fail(entry("  x = f32[16,64] parameter(0)\n  n = s32[] constant(8)\n"
+                           "  ROOT d = f32[<=16,64] set-dimension-size(x, n), dimensions={0}\n"));
   const Shrunk small = shrunk(module, {.scale = 4});
   EXPECT_EQ(text_of(small.module), text_of(module));
-  EXPECT_THAT(small.notes, ElementsAre(HasSubstr("fft, 1 of them")));
+  EXPECT_THAT(small.notes, ElementsAre(HasSubstr("set-dimension-size, 1 of them")));
 }
 
 TEST(Shrink, BlocksThatACompilerChoseAreNotStatedAnyMore) {

@@ -153,6 +153,7 @@ TEST(Laws, MoreOfAnythingIsNeverSlowerAndSometimesFaster) {
        {"dma.write_latency", "200 ns"},
        {"overhead.smallest_fusion", "700 ns"}},
       {{"host.pcie.bandwidth", "26 GB/s"}},
+      {{"mxu.vector_exposed", "0.2"}, {"mxu.vector_stalls", "0"}},
   };
   std::vector<Picoseconds> before(modules.size(), kForever);
   std::vector<size_t> usable;
@@ -190,6 +191,7 @@ TEST(Laws, TwiceEveryRateIsHalfTheTime) {
       {"ici.bandwidth", "90 GB/s"},
       {"ici.hop_latency", "500 ns"},
       {"ici.launch", "2500 ns"},
+      {"ici.fused_done", "750 ns"},
       {"host.pcie.bandwidth", "26 GB/s"},
       {"host.pcie.latency", "1 us"},
       {"host.dcn.bandwidth", "50 GB/s"},

@@ -102,7 +102,7 @@ std::string report_of(const Module& module, const Device& device, Lowering lower
 
 template <class F>
 std::string tuned(const Module& module, const Device& device, F&& tune) {
-  return tune(prepare(module, op_table(), device, {}));
+  return tune(*prepare(module, op_table(), device, {}));
 }
 
 const std::vector<std::pair<std::string, Verb>>& verbs() {

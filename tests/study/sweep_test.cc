@@ -295,6 +295,34 @@ TEST_F(Sweep, PointsThatFailAreTold) {
   EXPECT_THAT(sweep_svg(table), testing::StartsWith("<svg"));
 }
 
+TEST_F(Sweep, DynamicDimensionsTakeTheSizesOfTheExperiment) {
+  std::ofstream(path("d.mlir")) << "func.func @main(%x: tensor<?x512xf32>) -> tensor<?x512xf32> {\n"
+                                   "  %0 = stablehlo.tanh %x : tensor<?x512xf32>\n"
+                                   "  return %0 : tensor<?x512xf32>\n}\n";
+  const std::string base = "modules: d.mlir\ndevices: v5e\n";
+  const auto time_with = [&](const std::string& more) {
+    const Experiment e = experiment(base + more);
+    const SweepResult result = run(e, path("j")).results[0];
+    return result.ok() ? result.values[static_cast<size_t>(metric_index("time"))] : -1.0;
+  };
+  const double large = time_with("dim: batch=65536\n");
+  EXPECT_EQ(ran_, 1);
+  EXPECT_GT(large, time_with("dim: [batch=1024]\n"));
+  EXPECT_EQ(ran_, 1);  // the journal knows only the other size
+  EXPECT_EQ(time_with(""), -1.0);
+  EXPECT_THAT(problems(base + "dim: batch=many\n"),
+              testing::StartsWith("e.yaml:3:6: error: 'batch=many' is no size"));
+}
+
+TEST_F(Sweep, ModulesThatWereCutOffAreReadWhereTheExperimentSaysSo) {
+  std::ofstream(path("cut.hlo")) << "ENTRY main {\n  x = f32[256,512]{1,0} parameter(0)\n"
+                                    "  y = f32[256,512]{1,0} tanh(x)\n  z = f32[256,5";
+  EXPECT_FALSE(run(experiment("modules: cut.hlo\ndevices: v5e\n")).results[0].ok());
+  EXPECT_TRUE(run(experiment("modules: cut.hlo\ndevices: v5e\npartial: true\n")).results[0].ok());
+  EXPECT_THAT(problems("modules: cut.hlo\ndevices: v5e\npartial: perhaps\n"),
+              testing::StartsWith("e.yaml:3:10: error: partial is"));
+}
+
 TEST_F(Sweep, TheFrontIsWhatNobodyBeats) {
   Experiment e = experiment(
       "modules: m.hlo\ndevices: v5e\ntext: {columns: {from: 1, to: 300, step: 1}}\n"

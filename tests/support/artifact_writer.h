@@ -159,16 +159,16 @@ struct ArtifactOperation {
   std::vector<std::pair<std::string, uint64_t>> attributes;
 };
 
-/// The artifact of `func @f(T, T) -> T` whose only operation (`count` of it) takes both arguments; `make`
-/// gives the operation once the writer is there.
+/// The artifact of `func @f(T, T) -> T`, T being tensor<2x`columns`xf32>, whose only operation (`count` of
+/// it) takes both arguments; `make` gives the operation once the writer is there.
 template <class Make>
 std::string artifact_of(int version, Make make, std::string producer = "StableHLO_v1.13.1",
-                        uint64_t count = 1) {
+                        uint64_t count = 1, int64_t columns = 3) {
   ArtifactWriter out(version, std::move(producer));
   const uint64_t place = out.attribute("builtin", number(15));
   const uint64_t f32 = out.type("vhlo", number(4));
   const uint64_t tensor =
-      out.type("vhlo", number(20) + number(2) + signed_number(2) + signed_number(3) + number(f32));
+      out.type("vhlo", number(20) + number(2) + signed_number(2) + signed_number(columns) + number(f32));
   const uint64_t function = out.type("vhlo", numbers({8, 2, tensor, tensor, 1, tensor}));
   const uint64_t no_items = out.attribute("vhlo", numbers({1, 0}));
   const ArtifactOperation made = make(out);
@@ -215,8 +215,13 @@ std::string artifact_of(int version, Make make, std::string producer = "StableHL
 }
 
 /// The same with an addition.
-inline std::string small_artifact(int version) {
-  return artifact_of(version, [](ArtifactWriter&) { return ArtifactOperation{"add_v1", {}}; });
+inline std::string small_artifact(int version, int64_t columns = 3) {
+  return artifact_of(
+      version,
+      [](ArtifactWriter&) {
+        return ArtifactOperation{"add_v1", {}};
+      },
+      "StableHLO_v1.13.1", 1, columns);
 }
 
 }  // namespace hlosim::test

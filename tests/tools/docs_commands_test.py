@@ -69,6 +69,23 @@ ENTRY main {
 }
 """
 UNSHARDED = "HloModule plain\nENTRY main { x = f32[4,4] parameter(0)\n ROOT y = f32[4,4] negate(x) }\n"
+# Two parameters that a mesh can cut; the second module states it.
+TRAINED = """HloModule train
+
+ENTRY e {
+  tokens = f32[256,64] parameter(0)
+  wi = f32[64,128] parameter(1)
+  ROOT y = f32[256,128] dot(tokens, wi), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+CUT = """HloModule cut
+
+ENTRY e {
+  x = f32[16,64] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
+  w = f32[64,32] parameter(1), sharding={devices=[1,2,2]<=[2,2]T(1,0) last_tile_dim_replicate}
+  ROOT y = f32[16,32] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
+}
+"""
 PRODUCT = """HloModule product
 ENTRY e {
   a = bf16[512,512] parameter(0)
@@ -92,7 +109,7 @@ CHECKED = """func.func @main() {
 """
 # Words that stand for something.
 STANDS_FOR = {"FILE": "module.hlo", "OLD": "old.hlo", "NEW": "new.hlo", "NAME": "fusion.17", "CASES.json": "cases.json",
-              "DIR": "inputs", "OUT": "results", "…": ""}
+              "DIR": "inputs", "OUT": "results", "LOGDIR": "logdir", "…": ""}
 SYNTAX = re.compile(r"\[OPTIONS\]|\[COMMAND\]|\bCOMMAND\b")
 
 
@@ -118,13 +135,19 @@ def prepare(folder, environment):
     (folder / "sharded.hlo").write_text(SHARDED)
     (folder / "plain.hlo").write_text(UNSHARDED)
     (folder / "step.hlo").write_text(KERNELS)
+    (folder / "train.hlo").write_text(TRAINED)
+    (folder / "mlp.hlo").write_text(TRAINED.replace("tokens", "x").replace("wi", "w"))
+    (folder / "sharded_model.hlo").write_text(CUT)
     (folder / "attention.hlo").write_text(ATTENTION)
     (folder / "calls.yaml").write_text("my_barrier: {run: ignore}\n")
     (folder / "my.yaml").write_text("extends: v5e\nname: mine\n")
     (folder / "four.hlo").write_text(MODULE.replace("is_scheduled=true", "is_scheduled=true, replica_count=4", 1))
     (folder / "cases.json").write_text(json.dumps(
         [{"id": "product", "device": "v4", "kind": "matmul", "time_us": 10, "hlo": PRODUCT},
-         {"id": "step", "device": "v5e", "kind": "other", "time_us": 20, "hlo": MODULE}]))
+         {"id": "step", "device": "v5e", "kind": "other", "time_us": 20, "hlo": MODULE}] +
+        [{"id": f"product of {size}", "device": "v5e", "kind": "matmul", "time_us": size / 20, "hlo": PRODUCT.replace("512", str(size))}
+         for size in (512, 1024, 1536, 2048)]))
+    (folder / "hlo_stats.csv").write_text("hlo_op_name,occurrences,total_self_time\nfusion.17,2,3.5\nfusion.3,2,4\n")
     (folder / "step.json").write_text(json.dumps(
         [{"id": "product", "device": "v4", "kind": "matmul", "time_us": 10, "hlo": PRODUCT, "family": "step", "occurrences": 4}]))
     (folder / "llama8b_v6e.json").write_text(json.dumps(
@@ -156,6 +179,8 @@ def prepare(folder, environment):
     assert made.returncode == 0, made.stderr
     packed = gzip.compress((folder / "dump.txt").read_bytes())
     (folder / "module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt.gz").write_bytes(packed)
+    made = run("hlosim trace module.hlo --device=v6e --format=xplane -o logdir", folder, environment)
+    assert made.returncode == 0, made.stderr
     for side in ("old", "new"):
         made = run(f"hlosim report {side}.hlo --device=v5e --format=json -o {side}.json", folder, environment)
         assert made.returncode == 0, made.stderr

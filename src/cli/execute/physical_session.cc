@@ -5,8 +5,8 @@
 #include <ostream>
 
 #include "base/quantity_text.h"
-#include "cli/device_input.h"
-#include "cli/verbosity.h"
+#include "console/device_input.h"
+#include "console/verbosity.h"
 #include "ops/op_table.h"
 #include "physical/placement.h"
 #include "physical/prepare.h"

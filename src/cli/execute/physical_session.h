@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/device_input.h"
+#include "console/device_input.h"
 #include "physical/physical_run.h"
 
 namespace hlosim {

@@ -10,12 +10,13 @@
 #include "array/npy.h"
 #include "base/quantity_text.h"
 #include "base/text.h"
-#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/execute/run_inputs.h"
 #include "cli/execute/run_results.h"
 #include "cli/execute/run_session.h"
 #include "cli/run.h"
+#include "console/command_line.h"
+#include "console/exchange.h"
 
 namespace hlosim {
 namespace {
@@ -51,6 +52,7 @@ class Run {
   const RunOptions& options_;
   Streams streams_;
   RunSession session_;
+  bool whole_ = false;  // --compare names the module that was partitioned
 };
 
 bool Run::stage(const Values& outputs, const std::string& folder) {
@@ -137,7 +139,8 @@ std::optional<std::vector<OutputSet>> Run::run_other(const Loaded& loaded, std::
     complain(fmt::format("--compare: '{}' has {} modules, expected one", options_.compare, modules->size()));
     return std::nullopt;
   }
-  const std::optional<Loaded> other = session_.load(options_.compare, std::move((*modules)[0]), false);
+  const std::optional<Loaded> other =
+      session_.load(options_.compare, std::move((*modules)[0]), false, whole_);
   if (!other || !parameters_agree(loaded, *other) || !results_agree(loaded, *other) ||
       !session_.fits(*other, held))
     return std::nullopt;
@@ -258,7 +261,8 @@ void Run::show(const Loaded& loaded, const std::vector<OutputSet>& outputs) {
 
 int Run::report(const Loaded& loaded, const std::vector<OutputSet>& outputs, std::vector<Values> inputs) {
   const bool compares = !options_.compare.empty() || !options_.expect.empty();
-  if (options_.print || (!compares && options_.output.empty() && !session_.traces())) show(loaded, outputs);
+  const bool is_shown = !compares && options_.output.empty() && !session_.traces() && !streams_.exchange;
+  if (options_.print || is_shown) show(loaded, outputs);
   if (!compares) return kExitSuccess;
   int64_t held = 0;
   for (const OutputSet& set : outputs)
@@ -284,8 +288,9 @@ int Run::run() {
 }
 
 int Run::run(Module module) {
-  const std::optional<Loaded> loaded = session_.load(options_.file, std::move(module), true);
+  std::optional<Loaded> loaded = session_.load(options_.file, std::move(module), true);
   if (!loaded || !session_.fits(*loaded, 0)) return kExitInput;
+  whole_ = !options_.compare.empty() && session_.is_whole_of(options_.compare, *loaded);
   std::optional<std::vector<Values>> inputs = session_.read_values(*loaded);
   if (!inputs) return kExitInput;
   if (!options_.output.empty()) {
@@ -302,6 +307,8 @@ int Run::run(Module module) {
   if (!local) return session_.exit_code();
   const std::optional<std::vector<OutputSet>> outputs = session_.assemble(*loaded, std::move(*local));
   if (!outputs) return kExitInput;
+  if (streams_.exchange)
+    for (const OutputSet& set : *outputs) streams_.exchange->outputs(set.name, set.values);
   if (!options_.output.empty() && !write(*loaded, *outputs)) return kExitInput;
   const int exit = report(*loaded, *outputs, std::move(kept));
   return session_.tell_failed_checks() ? std::max<int>(exit, kExitFailedCheck) : exit;
@@ -395,6 +402,7 @@ std::function<int()> declare_run(CommandLine& line, Streams streams) {
   line.add_flag("--time", options->time, "Say on standard error how long it ran");
   return [options, streams] {
     options->inputs.seed = static_cast<uint64_t>(options->seed);
+    if (streams.exchange) options->inputs.at_hand = streams.exchange->arrays;
     if (options->made == "random") options->inputs.made = ArgumentKind::kRandom;
     if (options->made == "zeros") options->inputs.made = ArgumentKind::kZeros;
     if (options->made == "iota") options->inputs.made = ArgumentKind::kIota;

@@ -95,6 +95,60 @@ Result<std::vector<GlobalLeaf>> global_results(Module& module, const DeviceGrid&
   return leaves;
 }
 
+namespace {
+
+std::vector<GlobalLeaf> whole_leaves(const Module& module, std::span<const InstructionId> instructions) {
+  std::vector<GlobalLeaf> leaves;
+  for (const InstructionId id : instructions)
+    for_each_leaf(module[id].shape, [&](ShapeRef leaf) { leaves.push_back({leaf, leaf, Sharding()}); });
+  return leaves;
+}
+
+/// Are the parts those of these arrays? `any`: some array is really cut; `single`: more than one tile is
+/// enough.
+bool are_parts(std::span<const GlobalLeaf> whole, std::span<const GlobalLeaf> parts, bool single, bool& any) {
+  if (whole.size() != parts.size()) return false;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    const ShapeRef all = whole[i].shape, part = parts[i].shape;
+    if (all->kind != part->kind || all->rank() != part->rank()) return false;
+    for (int64_t d = 0; all->is_array() && d < all->rank(); ++d) {
+      const int64_t tiles =
+          parts[i].sharding.is_tiled() ? parts[i].sharding.tiles[static_cast<size_t>(d)] : 1;
+      if (ceil_div(all->dim(d), tiles) != part->dim(d)) return false;
+      any = any || all->dim(d) != part->dim(d) || (single && tiles > 1);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<GlobalLeaf> whole_parameters(const Module& module) {
+  return whole_leaves(module, module.entry_computation().parameters);
+}
+
+std::vector<GlobalLeaf> whole_results(const Module& module) {
+  const InstructionId root[] = {module.entry_computation().root};
+  return whole_leaves(module, root);
+}
+
+bool take_whole_sizes(const Module& whole, Module& parts, std::vector<GlobalLeaf>& parameters,
+                      std::vector<GlobalLeaf>& results) {
+  const std::vector<GlobalLeaf> inputs = whole_parameters(whole), outputs = whole_results(whole);
+  const bool single = whole.num_partitions() == 1;
+  bool any = false;
+  if (!are_parts(inputs, parameters, single, any) || !are_parts(outputs, results, single, any) || !any)
+    return false;
+  const auto take = [&](const std::vector<GlobalLeaf>& from, std::vector<GlobalLeaf>& to) {
+    for (size_t i = 0; i < from.size(); ++i)
+      if (from[i].shape->is_array())
+        to[i].bound = parts.shapes().with_dimensions(to[i].shape, from[i].shape->dimensions);
+  };
+  take(inputs, parameters);
+  take(outputs, results);
+  return true;
+}
+
 Result<Values> read_global_inputs(const InputOptions& options, std::span<const ParameterLeaf> names,
                                   std::span<const GlobalLeaf> leaves, ShapePool& shapes, MemoryPool& pool) {
   std::vector<ParameterLeaf> wanted;
@@ -165,8 +219,13 @@ Result<DeviceInputs> read_device_inputs(const InputOptions& options, const Joint
                                         std::span<const ParameterLeaf> leaves, MemoryPool& pool) {
   const Share local = run.local_devices();
   DeviceInputs inputs;
+  const bool has_lists = options.at_hand.size() > 1;
+  if (has_lists && static_cast<int64_t>(options.at_hand.size()) != run.grid().devices())
+    return failure(fmt::format("lists of arrays are given: {}; devices that run: {}", options.at_hand.size(),
+                               run.grid().devices()));
   std::error_code error;
-  if (options.folder.empty() || !std::filesystem::is_directory(folder_of(options.folder, 0), error)) {
+  if (!has_lists &&
+      (options.folder.empty() || !std::filesystem::is_directory(folder_of(options.folder, 0), error))) {
     Result<Values> same = read_inputs(options, leaves, pool);
     if (!same) return tl::unexpected(same.error());
     inputs.devices.assign(static_cast<size_t>(local.size()), *same);
@@ -175,7 +234,10 @@ Result<DeviceInputs> read_device_inputs(const InputOptions& options, const Joint
   inputs.shared = false;
   for (int64_t device = local.begin; device < local.end; ++device) {
     InputOptions own = options;
-    own.folder = folder_of(options.folder, device);
+    if (has_lists)
+      own.at_hand = options.at_hand.subspan(static_cast<size_t>(device), 1);
+    else
+      own.folder = folder_of(options.folder, device);
     Result<Values> read = read_inputs(own, leaves, pool);
     if (!read) {
       read.error().message = fmt::format("{}: {}", run.name_of(device), read.error().message);

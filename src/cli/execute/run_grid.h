@@ -27,6 +27,15 @@ struct GlobalLeaf {
 Result<std::vector<GlobalLeaf>> global_parameters(Module& module, const DeviceGrid& grid);
 Result<std::vector<GlobalLeaf>> global_results(Module& module, const DeviceGrid& grid);
 
+/// The same of a module for one device that has all of each array.
+std::vector<GlobalLeaf> whole_parameters(const Module& module);
+std::vector<GlobalLeaf> whole_results(const Module& module);
+/// Where `whole` has arrays of which `parts` has the tiles, some of them really cut, the leaves take the
+/// sizes of these arrays, which need not be multiples of the tiles'. False: it has others, and nothing
+/// changes.
+bool take_whole_sizes(const Module& whole, Module& parts, std::vector<GlobalLeaf>& parameters,
+                      std::vector<GlobalLeaf>& results);
+
 /// Global arrays from the inputs that `options` name; sizes may be smaller than the bound, as long as each
 /// partition's part is as large as its parameter.
 Result<Values> read_global_inputs(const InputOptions& options, std::span<const ParameterLeaf> names,

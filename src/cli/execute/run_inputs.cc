@@ -6,7 +6,6 @@
 #include <charconv>
 #include <filesystem>
 
-#include "array/npy.h"
 #include "base/text.h"
 
 namespace hlosim {
@@ -144,6 +143,25 @@ Result<std::vector<Array>> read_folder(const std::string& folder, std::span<cons
   return arrays;
 }
 
+Result<std::vector<Array>> take_arrays(std::span<const NumpyArray> given,
+                                       std::span<const ParameterLeaf> leaves, MemoryPool& pool) {
+  std::vector<Array> arrays;
+  size_t taken = 0;
+  for (const ParameterLeaf& leaf : leaves) {
+    arrays.push_back(Array{leaf.shape, {}, {}});
+    if (!leaf.shape->is_array()) continue;
+    if (taken == given.size())
+      return failure(fmt::format("{}: {} is expected, and {} arrays are given", leaf.name,
+                                 to_text_without_layout(leaf.shape), given.size()));
+    Result<Array> array = from_numpy(given[taken++], leaf.shape, pool);
+    if (!array) return about(leaf, array.error());
+    arrays.back() = std::move(*array);
+  }
+  if (taken < given.size())
+    return failure(fmt::format("{} arrays are given; arrays that the module takes: {}", given.size(), taken));
+  return arrays;
+}
+
 }  // namespace
 
 std::vector<ParameterLeaf> parameter_leaves(const Module& module) {
@@ -172,6 +190,7 @@ Result<std::vector<Array>> read_inputs(const InputOptions& options, std::span<co
                            : Array{leaves[i].shape, {}, {}});
     return arrays;
   }
+  if (!options.at_hand.empty()) return take_arrays(options.at_hand[0], leaves, pool);
   if (!options.folder.empty()) return read_folder(options.folder, leaves, pool);
   const bool none = std::none_of(leaves.begin(), leaves.end(),
                                  [](const ParameterLeaf& leaf) { return leaf.shape->is_array(); });

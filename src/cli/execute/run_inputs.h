@@ -15,6 +15,7 @@
 
 #include "array/arguments.h"
 #include "array/array.h"
+#include "array/npy.h"
 #include "base/source.h"
 #include "base/staged_files.h"
 #include "evaluate/device_state.h"
@@ -22,12 +23,14 @@
 
 namespace hlosim {
 
-/// At most one of the three is given.
+/// At most one of the four is given.
 struct InputOptions {
   std::vector<std::string> files;    // --input: .npy and .npz, one array after another
   std::string folder;                // --inputs: param0.npy, param1.npy, …
   std::optional<ArgumentKind> made;  // --args
   uint64_t seed = 0;
+  /// Of a program that calls: what each device gets, or one list for all.
+  std::span<const std::vector<NumpyArray>> at_hand{};
 };
 
 /// A leaf of the entry's parameters. Leaves are numbered through all parameters, tokens too.

@@ -13,9 +13,9 @@
 #include "base/units.h"
 #include "cli/execute/elided.h"
 #include "cli/execute/run_results.h"
-#include "cli/input.h"
-#include "cli/progress.h"
-#include "cli/verbosity.h"
+#include "console/input.h"
+#include "console/progress.h"
+#include "console/verbosity.h"
 #include "kernels/parallel.h"
 #include "ops/collective_groups.h"
 #include "ops/op_table.h"
@@ -30,8 +30,10 @@ double machine_memory() {
 }  // namespace
 
 bool RunSession::prepare() {
-  const bool several =
-      !options_.inputs.files.empty() + !options_.inputs.folder.empty() + !options_.made.empty() > 1;
+  const InputOptions& inputs = options_.inputs;
+  const bool several = !inputs.files.empty() + !inputs.folder.empty() + !options_.made.empty() > 1;
+  if (!inputs.at_hand.empty() && (!inputs.files.empty() || !inputs.folder.empty() || !options_.made.empty()))
+    return complain("--input, --inputs and --args exclude arrays that are given");
   if (several) return complain("--input, --inputs and --args exclude each other");
   if (!options_.compare.empty() && !options_.expect.empty())
     return complain("--compare and --expect exclude each other");
@@ -96,7 +98,13 @@ ProgramOptions RunSession::program_options(const Loaded& loaded, bool traced) {
 }
 
 /// How many devices run, and what becomes of the others.
-bool RunSession::choose_grid(Loaded& loaded) {
+bool RunSession::choose_grid(Loaded& loaded, bool whole) {
+  if (whole) {
+    loaded.run = std::make_unique<JointRun>(loaded.grid, streams_.ranks);
+    loaded.global_parameters = whole_parameters(*loaded.module);
+    loaded.global_results = whole_results(*loaded.module);
+    return true;
+  }
   const auto grid = device_grid(*loaded.module, op_table(), {options_.replicas, options_.partitions});
   if (options_.peers == "run") {
     if (!grid) return complain(grid.error());
@@ -141,12 +149,19 @@ bool RunSession::tell_failed_checks() {
   return !failed.empty();
 }
 
-std::optional<Loaded> RunSession::load(const std::string& file, Module module, bool is_main) {
+bool RunSession::is_whole_of(const std::string& file, Loaded& loaded) {
+  if (!options_.global || loaded.grid.partitions < 2) return false;
+  const auto modules = read_modules(file);
+  return modules && modules->size() == 1 &&
+         take_whole_sizes((*modules)[0], *loaded.module, loaded.global_parameters, loaded.global_results);
+}
+
+std::optional<Loaded> RunSession::load(const std::string& file, Module module, bool is_main, bool whole) {
   Loaded loaded;
   loaded.file = file;
   loaded.module = std::make_unique<Module>(std::move(module));
   loaded.parameters = parameter_leaves(*loaded.module);
-  if (!choose_grid(loaded)) return std::nullopt;
+  if (!choose_grid(loaded, whole)) return std::nullopt;
   if (const int64_t elided = elided_constants(*loaded.module);
       elided > 0 && options_.elided == "xla" && is_first())
     warn(fmt::format("'{}' leaves out values, {{...}}, which are made up (--elided=xla); constants: {}", file,

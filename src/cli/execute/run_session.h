@@ -18,7 +18,7 @@
 #include "cli/execute/run_inputs.h"
 #include "cli/execute/stand_ins.h"
 #include "cli/run.h"
-#include "cli/verbosity.h"
+#include "console/verbosity.h"
 #include "evaluate/custom_calls/check_calls.h"
 #include "exec/program.h"
 
@@ -72,7 +72,10 @@ class RunSession {
   /// The modules of a file; several only where none takes arguments.
   std::optional<std::vector<Module>> read_modules(const std::string& file);
   /// `is_main`: it runs as --trace-values and --physical ask.
-  std::optional<Loaded> load(const std::string& file, Module module, bool is_main);
+  /// `whole`: the module is what a partitioned one was made from, and runs as it is on one device.
+  std::optional<Loaded> load(const std::string& file, Module module, bool is_main, bool whole = false);
+  /// Is `file` a module whose arrays the devices of `loaded` have parts of? Then the sizes of these are its.
+  bool is_whole_of(const std::string& file, Loaded& loaded);
   /// The memory that it needs is there, beside `held` bytes of other results.
   bool fits(const Loaded& loaded, int64_t held);
   /// The inputs of this rank's devices.
@@ -107,7 +110,7 @@ class RunSession {
   }
 
  private:
-  bool choose_grid(Loaded& loaded);
+  bool choose_grid(Loaded& loaded, bool whole);
   ProgramOptions program_options(const Loaded& loaded, bool traced);
   Result<Values> run_physical(const Loaded& loaded, DeviceState& device, Values inputs);
   Result<std::vector<Values>> run_devices(const Loaded& loaded, std::vector<Values> inputs,

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "base/value.h"
 #include "cli/execute/elided.h"
-#include "cli/input.h"
-#include "cli/verbosity.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 #include "evaluate/custom_calls/custom_call_evaluations.h"
 #include "ops/custom_calls/custom_call_targets.h"
 

@@ -3,11 +3,11 @@
 #include <memory>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 
 namespace hlosim {
 namespace {

@@ -1,10 +1,10 @@
 #include <memory>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
 #include "cli/run.h"
+#include "console/command_line.h"
+#include "console/input.h"
 #include "ops/op_table.h"
 #include "report/cost_report.h"
 

@@ -3,12 +3,12 @@
 #include <memory>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/device_input.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/device_input.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 #include "model/device.h"
 #include "report/device_json.h"
 

@@ -4,12 +4,12 @@
 #include <optional>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/device_input.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/device_input.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 #include "report/kernel_report.h"
 
 namespace hlosim {

@@ -4,11 +4,11 @@
 #include <optional>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 #include "layout/describe.h"
 #include "layout/shape_text.h"
 #include "report/layout_json.h"

@@ -3,9 +3,9 @@
 #include <memory>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "console/command_line.h"
 #include "evaluate/evaluate.h"
 #include "ops/op_table.h"
 

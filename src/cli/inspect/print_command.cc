@@ -4,12 +4,12 @@
 #include <ostream>
 
 #include "base/source.h"
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
 #include "cli/inspect/print_kernel.h"
 #include "cli/run.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 #include "hlo/printer.h"
 #include "input/proto_text.h"
 #include "ops/op_table.h"

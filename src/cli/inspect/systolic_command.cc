@@ -6,12 +6,12 @@
 #include <ostream>
 
 #include "base/text.h"
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/verbosity.h"
-#include "model/systolic.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/verbosity.h"
+#include "systolic/systolic.h"
 #include "text/json.h"
 
 namespace hlosim {

@@ -4,12 +4,13 @@
 #include <memory>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/device_input.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/device_input.h"
+#include "console/input.h"
+#include "console/mesh_options.h"
+#include "console/verbosity.h"
 #include "model/native_layouts.h"
 #include "ops/op_table.h"
 #include "report/buffer_report.h"
@@ -31,6 +32,7 @@ struct Options {
   int64_t top = 15;
   std::string check;
   std::string output = "-";
+  MeshOptions mesh;
 };
 
 struct Setting {
@@ -38,6 +40,7 @@ struct Setting {
   BufferOptions buffers;
   BufferReportOptions report;
   std::optional<BufferDump> dump;  // --check
+  std::optional<MeshRequest> mesh;
 };
 
 ScheduleSource schedule_source(const std::string& word) {
@@ -67,6 +70,14 @@ std::optional<BufferDump> read_dump_file(const std::string& path, Streams stream
 }
 
 bool read_setting(const Options& options, Streams streams, Setting& setting) {
+  Result<std::optional<MeshRequest>> mesh = mesh_request(options.mesh);
+  if (mesh && *mesh && options.device.empty())
+    mesh = failure("--mesh needs --device", "the devices that the mesh is made of");
+  if (!mesh) {
+    tell(mesh.error(), streams);
+    return false;
+  }
+  setting.mesh = std::move(*mesh);
   if (!options.device.empty()) {
     setting.device = read_device(options.device, options.choices, streams);
     if (!setting.device) return false;
@@ -160,9 +171,22 @@ int check(const Setting& setting, const BufferAnalysis& analysis, std::string& o
   return found.empty() ? kExitSuccess : kExitFailedCheck;
 }
 
+/// As it was read, or spread over the mesh.
+Result<Module> spread(const Module& given, const Setting& setting) {
+  if (!setting.mesh) return given.copy();
+  Result<Spread> spread = spread_out(given, op_table(), *setting.device, {}, *setting.mesh);
+  if (!spread) return tl::unexpected(std::move(spread.error()));
+  return std::move(spread->module);
+}
+
 int report_on_module(const Options& options, Setting& setting, const Module& given, Streams streams,
                      std::string& out) {
-  const Module module = setting.device ? lay_out(given, *setting.device).module : given.copy();
+  Result<Module> spread = hlosim::spread(given, setting);
+  if (!spread) {
+    tell(spread.error(), streams);
+    return kExitInput;
+  }
+  const Module module = setting.device ? lay_out(*spread, *setting.device).module : std::move(*spread);
   const auto analysis = analyse_buffers(module, op_table(), setting.buffers);
   if (!analysis) {
     tell(analysis.error(), streams);
@@ -226,6 +250,7 @@ std::function<int()> declare_buffers(CommandLine& line, Streams streams) {
       .required();
   line.add_option("--device", options->device, "Device: capacities, tiled layouts, padded sizes");
   declare_device_choices(line, options->choices);
+  declare_mesh(line, options->mesh);
   line.add_option("--format", options->format, "text, json, csv, usage, xla or xla-2022")
       .one_of({"text", "json", "csv", "usage", "xla", "xla-2022"})
       .show_default();

@@ -1,7 +1,7 @@
 #include "cli/report/dump_buffers.h"
 
-#include "cli/input.h"
-#include "cli/verbosity.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 #include "xla_dump/dump.h"
 
 namespace hlosim {

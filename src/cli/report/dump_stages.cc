@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cli/input.h"
-#include "cli/verbosity.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 #include "estimate/estimate.h"
 #include "ops/op_table.h"
 #include "report/report.h"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "cli/module_files.h"
-#include "cli/simulation_setting.h"
+#include "console/module_files.h"
+#include "console/simulation_setting.h"
 #include "report/dump_table.h"
 
 namespace hlosim {

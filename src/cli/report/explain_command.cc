@@ -5,12 +5,12 @@
 #include <ostream>
 
 #include "base/text.h"
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/simulation_setting.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/simulation_setting.h"
+#include "console/verbosity.h"
 #include "estimate/estimate.h"
 #include "ops/op_table.h"
 #include "report/explain.h"
@@ -80,9 +80,10 @@ int explain_command(const Options& options, Streams streams) {
   bool was_there = false;
   for (const Module& module : input.modules) {  // in order: the first that has it
     was_there = was_there || find(module, name).valid();
-    Prepared prepared = prepare(module, op_table(), setting->device, setting->estimate);
-    const InstructionId id = find(*prepared.module, name);
-    if (id.valid()) return explain_instruction(std::move(prepared), id, *setting, options, streams);
+    Result<Prepared> prepared = prepare(module, op_table(), setting->device, setting->estimate);
+    if (!prepared) return fail(prepared.error(), streams);
+    const InstructionId id = find(*prepared->module, name);
+    if (id.valid()) return explain_instruction(std::move(*prepared), id, *setting, options, streams);
   }
   return fail(was_there ? lowered_away(options) : unknown(input.modules, options), streams);
 }
@@ -96,21 +97,21 @@ std::function<int()> declare_explain(CommandLine& line, Streams streams) {
       .required();
   SimulationOptions& simulation = options->simulation;
   line.add_option("--device", simulation.device,
-                  "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
+                  "Device file, built-in device or accelerator type: v4.yaml, v4, v5p-128");
   declare_device_choices(line, simulation.choices);
   line.add_option("--topology", simulation.topology, "Slice of chips, as in 2x2x1");
   line.add_option("--devices", simulation.devices, "Number of devices of all slices").from(1);
   line.add_option("--slices", simulation.slices, "Slices of that topology, joined by the hosts' network")
       .from(1)
       .show_default();
+  declare_mesh(line, simulation.mesh);
   line.add_option("--while-trip-count", simulation.while_trip_count,
                   "Iterations of while loops without a known count theirs")
       .from(0)
       .show_default();
   line.add_flag("--no-lower", simulation.no_lower,
                 "Take modules that no TPU compiler has touched as they stand");
-  line.add_option("--custom-call-costs", simulation.custom_call_costs,
-                  "YAML file with costs of custom calls: by target, kernel, name or op_name");
+  declare_custom_calls(line, simulation);
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
   return [options, streams] { return explain_command(*options, streams); };

@@ -3,12 +3,12 @@
 #include <memory>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/simulation_setting.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/simulation_setting.h"
+#include "console/verbosity.h"
 #include "ops/op_table.h"
 #include "report/graph_view.h"
 

@@ -1,20 +1,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
-#include "cli/module_files.h"
 #include "cli/report/dump_buffers.h"
 #include "cli/report/dump_stages.h"
 #include "cli/report/report_formats.h"
+#include "cli/report/saved_reports.h"
 #include "cli/run.h"
-#include "cli/simulation_setting.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/module_files.h"
+#include "console/simulation_setting.h"
+#include "console/verbosity.h"
 #include "estimate/estimate.h"
 #include "ops/op_table.h"
 #include "report/dump_table.h"
@@ -50,6 +52,7 @@ std::optional<Report> report_module(const Module& module, const SimulationSettin
   }
   Report report = make_report(module, op_table(), setting.device, *estimate);
   if (options.timeline) report.timeline = timeline_text(make_trace(op_table(), setting.device, *estimate));
+  report.flags_not_given = flags_not_given(module, op_table(), setting.device, setting.estimate, *estimate);
   report.unused_keys = keys_without_effect(module, op_table(), setting.device, setting.estimate, *estimate);
   if (format.takes_pages)
     results.pages.push_back(html_module(op_table(), setting.device, *estimate, report, HLOSIM_VERSION));
@@ -123,32 +126,85 @@ void warn_of_unused_keys(const Report& report, Streams streams) {
          streams);
 }
 
-int report(const Options& options, Streams streams) {
-  if (options.list) return list(options, streams);
-  const ReportFormat& format = *find_report_format(options.format);
-  if (options.before && !format.is_for_people) {
-    complain(fmt::format("--before and --diff are for text, not for {}", options.format), "", streams);
-    return kExitInput;
+/// "v4,v5e" names two devices, unless it is a file.
+std::vector<std::string> device_names(const std::string& text) {
+  std::error_code ignored;
+  std::vector<std::string> names;
+  if (text.empty() || std::filesystem::exists(text, ignored)) return {text};
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    names.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
   }
-  std::optional<SimulationSetting> setting = read_simulation(options, streams);
-  if (!setting) return kExitInput;
-  setting->estimate.simulate.keep_timeline = options.timeline || format.takes_pages;
-  ReportResults results;
-  std::vector<Report>& reports = results.reports;
-  const bool ok = for_each_chosen(options, *setting, streams, [&](const Module& module) {
-    std::optional<Report> one = report_module(module, *setting, options, format, streams, results);
-    if (one) reports.push_back(std::move(*one));
+  return names;
+}
+
+/// What can't be asked for together; says so.
+bool is_wrong(const Options& options, const ReportFormat& format, size_t devices, Streams streams) {
+  std::string problem;
+  if (options.before && !format.is_for_people)
+    problem = fmt::format("--before and --diff are for text, not for {}", options.format);
+  else if (devices > 1 && (options.before || options.format == "csv"))
+    problem =
+        fmt::format("{} for one device, there are {}", options.before ? "--before is" : "CSV is", devices);
+  if (!problem.empty()) complain(problem, "", streams);
+  return !problem.empty();
+}
+
+/// Adds the reports of all chosen modules; false when something was wrong.
+bool report_on(SimulationSetting& setting, const Options& options, const ReportFormat& format,
+               Streams streams, ReportResults& results) {
+  setting.estimate.simulate.keep_timeline = options.timeline || format.takes_pages;
+  return for_each_chosen(options, setting, streams, [&](const Module& module) {
+    std::optional<Report> one = report_module(module, setting, options, format, streams, results);
+    if (one) results.reports.push_back(std::move(*one));
     return one.has_value();
   });
-  if (reports.empty()) return kExitInput;
+}
+
+/// Null, with what is wrong printed.
+std::optional<std::vector<SimulationSetting>> settings_of(Options options,
+                                                          const std::vector<std::string>& devices,
+                                                          Streams streams) {
+  std::vector<SimulationSetting> settings;
+  for (const std::string& device : devices) {
+    options.device = device;
+    std::optional<SimulationSetting> one = read_simulation(options, streams);
+    if (!one) return std::nullopt;
+    settings.push_back(std::move(*one));
+  }
+  return settings;
+}
+
+int report(const Options& given, Streams streams) {
+  if (given.list) return list(given, streams);
+  Options options = given;
+  const ReportFormat& format = *find_report_format(options.format);
+  const std::vector<std::string> devices = device_names(options.device);
+  if (is_wrong(options, format, devices.size(), streams)) return kExitInput;
+  ReportResults results;
+  if (format.takes_pages) {
+    auto files = take_saved_reports(options.files, streams, results.pages);
+    if (!files) return kExitInput;
+    options.files = std::move(*files);
+  }
+  // Where all are saved reports nothing has to be simulated.
+  std::optional<std::vector<SimulationSetting>> settings =
+      options.files.empty() ? std::vector<SimulationSetting>() : settings_of(options, devices, streams);
+  if (!settings) return kExitInput;
+  std::vector<Report>& reports = results.reports;
+  bool ok = true;
+  for (SimulationSetting& setting : *settings)
+    ok = report_on(setting, options, format, streams, results) && ok;
+  if (reports.empty() && (results.pages.empty() || !ok)) return kExitInput;
   if (!format.has_warnings)
     for (const Report& one : reports) warn_of_unused_keys(one, streams);
-  std::string text = overview(reports, options, format, streams);
+  std::string text = devices.size() > 1 ? "" : overview(reports, options, format, streams);
   const Paint paint = output_paint(options.output, streams);
   if (text.empty()) text = format.write(results, {.top = static_cast<size_t>(options.top), .paint = paint});
   bool compared = true;
   if (options.before) {
-    const std::optional<std::string> more = stages(results, *setting, options, streams);
+    const std::optional<std::string> more = stages(results, settings->front(), options, streams);
     compared = more.has_value();
     text += more.value_or("");
   }
@@ -163,6 +219,12 @@ int report(const Options& options, Streams streams) {
 std::function<int()> declare_report(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<Options>();
   declare_simulation(line, *options);
+  line.option("--device")
+      .description("Device file, or a built-in device: v4, v4.yaml, my/device.yaml; several: v4,v5e");
+  line.option("FILE").description(
+      "HLO files, or folders that --xla_dump_to wrote; for a page also reports that --format=json saved; - "
+      "is "
+      "standard input");
   std::vector<const char*> formats;
   for (const ReportFormat& format : report_formats()) formats.push_back(format.name);
   line.add_option("--format", options->format, report_format_names()).one_of(formats).show_default();

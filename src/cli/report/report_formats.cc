@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/input.h"
+#include "console/input.h"
 #include "report/report_json.h"
 
 namespace hlosim {

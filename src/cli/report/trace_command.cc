@@ -1,39 +1,57 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <ostream>
 
 #include "base/text.h"
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/simulation_setting.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/simulation_setting.h"
+#include "console/verbosity.h"
 #include "ops/op_table.h"
+#include "profile/xspace_writer.h"
 #include "report/trace/trace.h"
 
 namespace hlosim {
 namespace {
 
 struct Options : SimulationOptions {
-  std::string output = "-";
+  std::string output = "-", format;
   int64_t max_events = TraceOptions().max_events;
 };
 
-enum class Format { kJson, kJsonGz, kPerfetto, kSvg };
+enum class Format { kJson, kJsonGz, kPerfetto, kSvg, kXplane };
+
+/// One module's run and what is drawn of it.
+struct Traced {
+  std::shared_ptr<const Estimate> estimate;
+  Trace trace;
+};
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-Result<Format> format_of(const std::string& path) {
+Result<Format> format_of(const Options& options) {
+  const std::string& path = options.output;
+  if (options.format == "xplane") {
+    if (path == "-")
+      return failure("--format=xplane: --output is missing",
+                     "the log folder, as XProf and TensorBoard take it");
+    return Format::kXplane;
+  }
+  if (options.format == "json") return ends_with(path, ".gz") ? Format::kJsonGz : Format::kJson;
+  if (options.format == "perfetto") return Format::kPerfetto;
+  if (options.format == "svg") return Format::kSvg;
   if (path == "-" || ends_with(path, ".json")) return Format::kJson;
   if (ends_with(path, ".json.gz")) return Format::kJsonGz;
   if (ends_with(path, ".pftrace") || ends_with(path, ".perfetto-trace")) return Format::kPerfetto;
   if (ends_with(path, ".svg")) return Format::kSvg;
   return failure(fmt::format("--output: '{}' doesn't tell the format of a trace", shown(path)),
-                 "its name ends in .json, .json.gz, .pftrace or .svg");
+                 "its name ends in .json, .json.gz, .pftrace or .svg; or --format says it");
 }
 
 std::string written(Format format, const std::vector<Trace>& traces) {
@@ -46,22 +64,64 @@ std::string written(Format format, const std::vector<Trace>& traces) {
       return perfetto_trace(traces);
     case Format::kSvg:
       return timeline_svg(traces.front());
+    case Format::kXplane:
+      break;
   }
   return {};
 }
 
-std::optional<Trace> trace_module(const Module& module, const SimulationSetting& setting,
-                                  const Options& options, Streams streams) {
-  const Result<Estimate> estimate = hlosim::estimate(module, op_table(), setting.device, setting.estimate);
-  if (estimate) return make_trace(op_table(), setting.device, *estimate, {.max_events = options.max_events});
+/// LOGDIR/plugins/profile/predicted/hlosim.xplane.pb, where XProf looks for it.
+int write_xspace(const Options& options, const Device& device, const std::vector<Traced>& traced,
+                 Streams streams) {
+  std::vector<PredictedRun> runs;
+  for (const Traced& one : traced) runs.push_back({one.estimate.get(), &one.trace});
+  const Result<std::string> bytes = xspace_of(runs, op_table(), device);
+  if (!bytes) return tell(bytes.error(), streams), kExitInput;
+  const std::string folder = options.output + "/plugins/profile/predicted";
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return tell(failure(fmt::format("cannot make '{}': {}", folder, error.message())).value(), streams),
+           kExitInput;
+  return write_output(folder + "/hlosim.xplane.pb", *bytes, streams) ? kExitSuccess : kExitInput;
+}
+
+std::optional<Traced> trace_module(const Module& module, const SimulationSetting& setting,
+                                   const Options& options, Streams streams) {
+  Result<Estimate> estimate = hlosim::estimate(module, op_table(), setting.device, setting.estimate);
+  if (estimate) {
+    auto kept = std::make_shared<const Estimate>(std::move(*estimate));
+    Trace trace = make_trace(op_table(), setting.device, *kept, {.max_events = options.max_events});
+    return Traced{std::move(kept), std::move(trace)};
+  }
   Diagnostic diagnostic = estimate.error();
   if (!diagnostic.source) diagnostic.message = fmt::format("module {}: {}", module.name, diagnostic.message);
   tell(diagnostic, streams);
   return std::nullopt;
 }
 
+int write_traces(Format format, std::vector<Traced> traced, const Options& options, const Device& device,
+                 Streams streams) {
+  if (format == Format::kSvg && traced.size() > 1) {
+    tell(failure(fmt::format("a picture shows one module, there are {}", traced.size()),
+                 "--module chooses one")
+             .value(),
+         streams);
+    return kExitInput;
+  }
+  for (const Traced& one : traced)
+    if (one.trace.shown_iterations > 0)
+      note(fmt::format("{}: loops show their first {} iterations only (--max-events={})", one.trace.name,
+                       one.trace.shown_iterations, options.max_events),
+           streams);
+  if (format == Format::kXplane) return write_xspace(options, device, traced, streams);
+  std::vector<Trace> traces;
+  for (Traced& one : traced) traces.push_back(std::move(one.trace));
+  return write_output(options.output, written(format, traces), streams) ? kExitSuccess : kExitInput;
+}
+
 int trace(const Options& options, Streams streams) {
-  const Result<Format> format = format_of(options.output);
+  const Result<Format> format = format_of(options);
   if (!format) {
     tell(format.error(), streams);
     return kExitInput;
@@ -69,26 +129,16 @@ int trace(const Options& options, Streams streams) {
   std::optional<SimulationSetting> setting = read_simulation(options, streams);
   if (!setting) return kExitInput;
   setting->estimate.simulate.keep_timeline = true;
-  std::vector<Trace> traces;
+  std::vector<Traced> traced;
   const bool ok = for_each_chosen(options, *setting, streams, [&](const Module& module) {
-    std::optional<Trace> one = trace_module(module, *setting, options, streams);
-    if (one) traces.push_back(std::move(*one));
+    std::optional<Traced> one = trace_module(module, *setting, options, streams);
+    if (one) traced.push_back(std::move(*one));
+    // What is drawn but once needs no run kept for it.
+    if (one && *format != Format::kXplane) traced.back().estimate = nullptr;
     return one.has_value();
   });
   if (!ok) return kExitInput;
-  if (*format == Format::kSvg && traces.size() > 1) {
-    tell(failure(fmt::format("a picture shows one module, there are {}", traces.size()),
-                 "--module chooses one")
-             .value(),
-         streams);
-    return kExitInput;
-  }
-  for (const Trace& one : traces)
-    if (one.shown_iterations > 0)
-      note(fmt::format("{}: loops show their first {} iterations only (--max-events={})", one.name,
-                       one.shown_iterations, options.max_events),
-           streams);
-  return write_output(options.output, written(*format, traces), streams) ? kExitSuccess : kExitInput;
+  return write_traces(*format, std::move(traced), options, setting->device, streams);
 }
 
 }  // namespace
@@ -99,8 +149,11 @@ std::function<int()> declare_trace(CommandLine& line, Streams streams) {
   line.add_option(
           "-o,--output", options->output,
           "Output file, its format by its name: .json or .json.gz (Chrome's format), .pftrace (Perfetto's), "
-          ".svg (a picture); - is JSON on standard output")
+          ".svg (a picture); - is JSON on standard output; with --format=xplane a log folder")
       .show_default();
+  line.add_option("--format", options->format,
+                  "json, perfetto, svg, or xplane: a log folder for XProf; by the output's name if not given")
+      .one_of({"json", "perfetto", "svg", "xplane"});
   line.add_option("--max-events", options->max_events,
                   "Slices at most; where all iterations of all loops are more, loops show their first ones")
       .from(1)

@@ -8,15 +8,17 @@
 #include <ostream>
 
 #include "base/text.h"
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/verbosity.h"
+#include "cli/study/case_selection.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 #include "study/accuracy.h"
 #include "study/accuracy_errors.h"
 #include "study/accuracy_limits.h"
 #include "study/accuracy_program.h"
+#include "study/accuracy_runs.h"
 #include "study/accuracy_steps.h"
 
 namespace hlosim {
@@ -30,58 +32,6 @@ struct Options {
   std::string limits;
   int64_t worst = 10;
   bool no_lower = false, errors = false, steps = false;
-};
-
-/// What --only accepts, and how a case answers.
-struct Selector {
-  std::string_view key;
-  std::string (*of)(const MeasuredCase&);
-};
-
-constexpr Selector kSelectors[] = {
-    {"device", [](const MeasuredCase& one) { return one.device; }},
-    {"kind", [](const MeasuredCase& one) { return one.kind; }},
-    {"scope", [](const MeasuredCase& one) { return one.scope; }},
-    {"dtype_class", [](const MeasuredCase& one) { return one.dtype_class; }},
-    {"family", [](const MeasuredCase& one) { return one.family; }},
-    {"core", [](const MeasuredCase& one) { return std::string(one.core ? "true" : "false"); }},
-    {"id", [](const MeasuredCase& one) { return one.id; }},
-};
-
-/// Values of one key are alternatives, keys narrow each other down.
-class Selection {
- public:
-  static Result<Selection> parse(const std::vector<std::string>& texts) {
-    Selection selection;
-    selection.wanted_.resize(std::size(kSelectors));
-    for (const std::string& text : texts) {
-      const size_t equals = text.find('=');
-      const std::string key = text.substr(0, equals);
-      const auto found = std::find_if(std::begin(kSelectors), std::end(kSelectors),
-                                      [&](const Selector& one) { return one.key == key; });
-      std::vector<std::string_view> names;
-      for (const Selector& one : kSelectors) names.push_back(one.key);
-      if (equals == std::string::npos || found == std::end(kSelectors))
-        return failure(fmt::format("--only: '{}' is not KEY=VALUE with a key of {}", shown(text),
-                                   fmt::join(names, ", ")),
-                       did_you_mean(key, names));
-      selection.wanted_[static_cast<size_t>(found - std::begin(kSelectors))].push_back(
-          text.substr(equals + 1));
-    }
-    return selection;
-  }
-
-  bool takes(const MeasuredCase& one) const {
-    for (size_t i = 0; i < wanted_.size(); ++i) {
-      const std::vector<std::string>& values = wanted_[i];
-      if (!values.empty() && std::find(values.begin(), values.end(), kSelectors[i].of(one)) == values.end())
-        return false;
-    }
-    return true;
-  }
-
- private:
-  std::vector<std::vector<std::string>> wanted_;  // by selector
 };
 
 int usage_error(const Diagnostic& diagnostic, Streams streams) {
@@ -108,7 +58,7 @@ bool write_report(const Accuracy& accuracy, const Options& options, const Accura
 
 /// Reads the cases that --only takes; says what is wrong.
 std::optional<std::vector<MeasuredCase>> read_cases(const Options& options, Streams streams) {
-  const Result<Selection> selection = Selection::parse(options.only);
+  const Result<CaseSelection> selection = CaseSelection::parse(options.only);
   if (!selection) return usage_error(selection.error(), streams), std::nullopt;
   const Result<SourcePtr> source = read_input(options.file, streams);
   if (!source) return usage_error(source.error(), streams), std::nullopt;
@@ -172,10 +122,11 @@ int accuracy(const Options& options, Streams streams) {
   const std::optional<std::vector<MeasuredProgram>> programs = read_programs(options, streams);
   if (!programs) return kExitInput;
   if (options.steps) output.steps = steps_markdown(steps, output.worst);
-  output.program = programs_markdown(*programs);
+  const RunErrors runs = run_errors(accuracy);
+  output.program = programs_markdown(*programs) + runs_markdown(runs);
   if (!options.report.empty() && !write_report(accuracy, options, output, streams)) return kExitInput;
   if (options.steps) output.steps = steps_text(steps, output.worst);
-  output.program = programs_text(*programs);
+  output.program = programs_text(*programs) + runs_text(runs);
   const std::string text = options.errors             ? to_text(study_errors(accuracy))
                            : options.format == "json" ? to_json(accuracy, options.steps)
                                                       : to_text(accuracy, output);

@@ -5,12 +5,13 @@
 #include <optional>
 #include <ostream>
 
-#include "cli/command_line.h"
-#include "cli/input.h"
+#include "cli/report/saved_reports.h"
 #include "cli/run.h"
-#include "cli/simulation_setting.h"
 #include "cli/study/compare_commands.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/simulation_setting.h"
+#include "console/verbosity.h"
 #include "estimate/estimate.h"
 #include "ops/op_table.h"
 #include "report/figures.h"
@@ -28,11 +29,6 @@ struct Options : SimulationOptions {
   int64_t top = 10;
 };
 
-bool is_json(const SourceFile& source) {
-  const size_t first = source.text().find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && (source.text()[first] == '{' || source.text()[first] == '[');
-}
-
 /// The runs of one side, and for --format=html what a page shows of each.
 struct Runs {
   std::vector<Figures> figures;
@@ -48,7 +44,7 @@ class Sides {
   bool read(const std::string& file, Runs& runs) {
     const Result<SourcePtr> source = read_input(file, streams_);
     if (!source) return fail(source.error());
-    if (!is_json(**source)) return simulate(file, runs);
+    if (!is_saved_report(**source)) return simulate(file, runs);
     DiagnosticList problems;
     const std::optional<Value> document = parse_json(*source, problems);
     if (document && document->is_list() && options_.format != "html") {

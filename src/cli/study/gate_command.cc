@@ -12,13 +12,13 @@
 #include <sstream>
 
 #include "base/hash.h"
-#include "cli/command_line.h"
-#include "cli/device_input.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/simulation_setting.h"
 #include "cli/study/compare_commands.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/device_input.h"
+#include "console/input.h"
+#include "console/simulation_setting.h"
+#include "console/verbosity.h"
 #include "estimate/estimate.h"
 #include "ops/op_table.h"
 #include "report/figures.h"
@@ -99,10 +99,20 @@ class Gate {
     return (folder_ / name).lexically_normal().generic_string();
   }
 
+  /// Files of flags lie beside the configuration, too.
+  std::string flags_of(const std::string& text) const {
+    return text.starts_with('@') ? "@" + beside_config(text.substr(1)) : text;
+  }
+
   bool read_devices() {
+    // What the command line says counts before the configuration.
+    if (streams_.mlir.dimensions.empty()) streams_.mlir.dimensions = config_->dimensions;
+    streams_.partial |= config_->partial;
     SimulationOptions one;
     for (const GateText& value : config_->set) one.choices.overrides.push_back(value.text);
+    for (const GateText& value : config_->xla_flags) one.choices.xla_flags.push_back(flags_of(value.text));
     one.topology = config_->topology.text;
+    one.mesh.all_in_one = config_->mesh.text;
     one.slices = config_->slices;
     one.while_trip_count = config_->while_trip_count;
     one.no_lower = !config_->lower;
@@ -141,9 +151,17 @@ class Gate {
       part.choices.overrides = {value.text};
       if (!works(part)) return value.place;
     }
+    for (const GateText& value : config_->xla_flags) {
+      SimulationOptions part = bare;
+      part.choices.xla_flags = {flags_of(value.text)};
+      if (!works(part)) return value.place;
+    }
     SimulationOptions part = bare;
     part.custom_call_costs = all.custom_call_costs;
     if (!works(part)) return config_->custom_call_costs.place;
+    part = bare;
+    part.mesh = all.mesh;
+    if (!works(part)) return config_->mesh.place;
     part = bare;
     part.topology = all.topology;
     return works(part) ? device.place : config_->topology.place;
@@ -154,6 +172,10 @@ class Gate {
     options_text_ = fmt::format("topology {}, slices {}, while_trip_count {}, lower {}",
                                 config_->topology.text.empty() ? "of the module" : config_->topology.text,
                                 config_->slices, config_->while_trip_count, config_->lower);
+    if (!config_->mesh.text.empty()) options_text_ += ", mesh " + config_->mesh.text;
+    for (const stablehlo::DimensionSize& one : streams_.mlir.dimensions)
+      options_text_ += fmt::format(", dim {}={}", one.name, one.size);
+    if (streams_.partial) options_text_ += ", partial";
     if (config_->custom_call_costs.text.empty()) return true;
     const Result<SourcePtr> costs = read_input(beside_config(config_->custom_call_costs.text), streams_);
     if (!costs) return fail(costs.error());

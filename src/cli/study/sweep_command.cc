@@ -5,12 +5,13 @@
 #include <optional>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
-#include "cli/progress.h"
 #include "cli/run.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/exchange.h"
+#include "console/input.h"
+#include "console/progress.h"
+#include "console/verbosity.h"
 #include "kernels/parallel.h"
 #include "study/sweep_run.h"
 #include "study/sweep_table.h"
@@ -61,6 +62,14 @@ bool report_run(const SweepRun& run, Streams streams) {
   return failed == 0;
 }
 
+/// Those that a program gives which calls the command.
+std::vector<SweepModule> modules_at_hand(Streams streams) {
+  std::vector<SweepModule> modules;
+  if (streams.exchange)
+    for (const InputAtHand& input : streams.exchange->inputs) modules.push_back({input.path, input.source});
+  return modules;
+}
+
 /// All ranks read the same: what is wrong is reported once, by the first.
 Result<void> tell_problems(const DiagnosticList& problems, Streams streams) {
   Ranks& ranks = streams.ranks;
@@ -87,10 +96,12 @@ int sweep(const Options& options, Streams streams) {
   if (!source) return fail(source.error());
   const DeviceSearch search = DeviceSearch::from_environment();
   DiagnosticList problems;
-  std::optional<Experiment> experiment = read_experiment(*source, search, problems);
+  std::optional<Experiment> experiment = read_experiment(*source, search, problems, modules_at_hand(streams));
   if (const auto reported = tell_problems(problems, streams); !reported) return fail(reported.error());
   if (!experiment) return kExitInput;
-  experiment->limits = streams.limits;
+  experiment->load.limits = streams.limits;
+  if (!streams.mlir.dimensions.empty()) experiment->load.mlir = streams.mlir;
+  experiment->load.partial |= streams.partial;
 
   set_thread_count(static_cast<int>(options.threads));
   SweepOptions run_options;
@@ -99,7 +110,10 @@ int sweep(const Options& options, Streams streams) {
     run_options.journal = options.journal;
   else if (!options.no_journal && options.file != "-")
     run_options.journal = options.file + ".journal";
-  SweepProgress progress;
+  SweepProgress own_progress;
+  SweepProgress& progress =
+      streams.exchange && streams.exchange->sweep ? *streams.exchange->sweep : own_progress;
+  progress.stop = &streams.stop;
   const auto start = std::chrono::steady_clock::now();
   Result<SweepRun> run = [&] {
     const ProgressLine line(streams, "sweep", [&] { return status(progress, start); });

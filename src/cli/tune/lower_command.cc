@@ -5,13 +5,13 @@
 #include <optional>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/device_input.h"
-#include "cli/input.h"
 #include "cli/run.h"
 #include "cli/tune/made_text.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/device_input.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 #include "hlo/printer.h"
 #include "lower/lower.h"
 #include "model/device.h"

@@ -5,10 +5,10 @@
 #include <ostream>
 #include <vector>
 
-#include "cli/input.h"
 #include "cli/run.h"
 #include "cli/tune/made_text.h"
-#include "cli/verbosity.h"
+#include "console/input.h"
+#include "console/verbosity.h"
 #include "ops/op_table.h"
 
 namespace hlosim {
@@ -18,7 +18,12 @@ int tune_all(const SimulationOptions& options, const SimulationSetting& setting,
   std::vector<std::string> modules, reports;
   const bool ok = for_each_chosen(options, setting, streams, [&](const Module& module) {
     const Step step(fmt::format("tuned {}", module.name), streams);
-    Result<TunedModule> tuned = tune(module, prepare(module, op_table(), setting.device, setting.estimate));
+    const Result<Prepared> prepared = prepare(module, op_table(), setting.device, setting.estimate);
+    if (!prepared) {
+      tell(prepared.error(), streams);
+      return false;
+    }
+    Result<TunedModule> tuned = tune(module, *prepared);
     if (!tuned) {
       tell(tuned.error(), streams);
       return false;

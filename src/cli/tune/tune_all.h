@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/simulation_setting.h"
+#include "console/simulation_setting.h"
 #include "estimate/prepared.h"
 
 namespace hlosim {

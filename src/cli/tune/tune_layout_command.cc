@@ -4,13 +4,13 @@
 #include <memory>
 #include <ostream>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/input.h"
 #include "cli/run.h"
-#include "cli/simulation_setting.h"
 #include "cli/tune/tune_all.h"
-#include "cli/verbosity.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/simulation_setting.h"
+#include "console/verbosity.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
 #include "report/relayout_report.h"
@@ -47,11 +47,11 @@ Result<LayoutTuneOptions> tune_options(const Options& options, const SimulationS
   return result;
 }
 
-/// Asked now and then whether the time that the line gives has passed.
-std::function<bool()> deadline(double seconds) {
-  if (seconds <= 0) return {};
+/// Asked now and then whether the time that the line gives has passed, or somebody wishes an end.
+std::function<bool()> deadline(double seconds, const Stop& stop) {
+  if (seconds <= 0) return [&stop] { return stop.asked(); };
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  return [end] { return std::chrono::steady_clock::now() >= end; };
+  return [end, &stop] { return stop.asked() || std::chrono::steady_clock::now() >= end; };
 }
 
 int tune(const Options& options, Streams streams) {
@@ -74,11 +74,12 @@ int tune(const Options& options, Streams streams) {
       options, *setting, {options.output, options.format, "tune layout"}, streams,
       [&](const Module& given, const Prepared& prepared) -> Result<TunedModule> {
         const Module& ready = *prepared.module;
-        tuning_options->search.out_of_time = deadline(options.budget);
+        tuning_options->search.out_of_time = deadline(options.budget, streams.stop);
         const Result<LayoutTuning> tuning =
             questions.empty() ? tune_layouts(ready, op_table(), device, *tuning_options)
                               : ask_layouts(ready, op_table(), device, *tuning_options, questions);
         if (!tuning) return tl::unexpected(tuning.error());
+        if (streams.stop.asked()) return failure(streams.stop.why());
         const LayoutTuningNames names{given.name, device.config.name, tuning_options->objective,
                                       !questions.empty(), static_cast<size_t>(options.top)};
         return TunedModule{to_text(*tuning->module, op_table()),

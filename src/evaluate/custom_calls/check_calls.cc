@@ -57,11 +57,9 @@ double ulps_between(const Part& a, const Part& e) {
   if (!std::isfinite(x) || !std::isfinite(y)) return kInfinity;
   if (!a.is_float()) return std::abs(x - y);
   const uint64_t sign = uint64_t{1} << (bit_width(a.type) - 1);
-  const auto place = [&](uint64_t bits) {
-    const auto magnitude = static_cast<double>(bits & (sign - 1));
-    return (bits & sign) != 0 ? -magnitude : magnitude;
-  };
-  return std::abs(place(a.bits) - place(e.bits));
+  const uint64_t p = a.bits & (sign - 1), q = e.bits & (sign - 1);  // steps away from 0
+  const bool across = ((a.bits ^ e.bits) & sign) != 0;
+  return static_cast<double>(across ? p + q : std::max(p, q) - std::min(p, q));
 }
 
 using Holds = std::function<bool(const Array&, const Array&, int64_t)>;

@@ -62,6 +62,7 @@ Evaluation evaluate_custom_call(EvaluateContext& op) {
   const std::string_view target = custom_call_target(op);
   if (const EvaluationKind known = custom_call_evaluation(op); known != EvaluationKind::kNone)
     return evaluation_functions(known).evaluate(op);
+  if (is_stated_attention(op)) return evaluate_attention_call(op);
   return op.unsupported(
       fmt::format("what target \"{}\" computes is not known here; --kernel={}=MODULE and --custom-calls "
                   "say it, or CustomCallHandlers in a program that uses the library",

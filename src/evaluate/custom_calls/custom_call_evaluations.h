@@ -39,6 +39,11 @@ Evaluation evaluate_dequantize(EvaluateContext& op);
 /// product; b may be left out.
 Evaluation evaluate_block_scaled_dot(EvaluateContext& op);
 
+/// A kernel that says of itself which attention it computes (attention_call.cc): forward, the gradients of
+/// queries, of keys and values, or of all three.
+bool is_stated_attention(const OpContext& op);
+Evaluation evaluate_attention_call(EvaluateContext& op);
+
 // ── shared by them ──────────────────────────────────────────────
 
 /// Same kind, element type and dimensions; a buffer is as good as its array.

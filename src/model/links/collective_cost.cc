@@ -30,10 +30,28 @@ struct GroupPlace {
   int64_t slices = 1;
   int64_t chips = 1;  // of one slice
   int64_t members_per_chip = 1;
-  bool is_box = true;       // every chip of the box has that many members, in each slice
+  bool is_box = true;       // every chip of the box, or every s-th along an axis, has that many members
   bool is_twisted = false;  // all of a twisted torus
   bool operator==(const GroupPlace&) const = default;
+
+  bool is_strided() const {
+    return std::any_of(axes.begin(), axes.end(), [](const TorusAxis& axis) { return axis.stride > 1; });
+  }
 };
+
+/// Coordinates of a group along one axis.
+struct AxisSpan {
+  int64_t length = 0, stride = 1;
+  bool is_even = true;  // each is `stride` behind the one before
+};
+AxisSpan span_of(std::vector<int64_t> at) {
+  std::sort(at.begin(), at.end());
+  at.erase(std::unique(at.begin(), at.end()), at.end());
+  AxisSpan span{static_cast<int64_t>(at.size())};
+  if (at.size() > 1) span.stride = at[1] - at[0];
+  for (size_t i = 1; i < at.size(); ++i) span.is_even &= at[i] - at[i - 1] == span.stride;
+  return span;
+}
 
 class CollectiveModel {
  public:
@@ -199,6 +217,17 @@ class CollectiveModel {
            rounds * static_cast<double>(device_.host.dcn.latency.count()) * 1e-12;
   }
 
+  /// Every device is in a group, and these are of one size.
+  bool covers(const std::vector<std::vector<int64_t>>& groups) const {
+    int64_t members = 0;
+    bool is_even = true;
+    for (const auto& group : groups) {
+      members += static_cast<int64_t>(group.size());
+      is_even &= group.size() == groups.front().size();
+    }
+    return is_even && members == slice_.devices();
+  }
+
   /// Of all groups together, on the host with most.
   int64_t members_per_host(const std::vector<std::vector<int64_t>>& groups) const {
     std::map<int64_t, int64_t> members;
@@ -290,16 +319,15 @@ class CollectiveModel {
     for (const auto& [chip, count] : members) place.is_box &= count == place.members_per_chip;
     int64_t stride = 1, box = 1;
     for (size_t axis = 0; axis < slice_.sides.size(); ++axis) {
-      int64_t low = slice_.sides[axis], high = -1;
-      for (const auto& [chip, count] : members) {
-        const int64_t at = chip / stride % slice_.sides[axis];
-        low = std::min(low, at), high = std::max(high, at);
-      }
-      const int64_t length = high - low + 1;
+      std::vector<int64_t> at;
+      for (const auto& [chip, count] : members) at.push_back(chip / stride % slice_.sides[axis]);
+      const AxisSpan span = span_of(std::move(at));
       const bool closes = slice_.wraps[axis] && !closes_with_twist(axis);
-      if (length > 1)
-        place.axes.push_back({static_cast<int64_t>(axis), length, closes && length == slice_.sides[axis]});
-      box *= std::max<int64_t>(length, 1);
+      if (span.length > 1)
+        place.axes.push_back({static_cast<int64_t>(axis), span.length,
+                              closes && span.length * span.stride == slice_.sides[axis], span.stride});
+      place.is_box &= span.is_even && (span.stride == 1 || span.length * span.stride <= slice_.sides[axis]);
+      box *= span.length;
       stride *= slice_.sides[axis];
     }
     place.is_box &= box == place.chips;
@@ -331,8 +359,9 @@ std::string axes_text(const GroupPlace& place) {
   std::vector<std::string> parts;
   for (const TorusAxis& axis : place.axes)
     parts.push_back(
-        fmt::format("{} of {} along {}", axis.ring ? "ring" : "line", axis.length,
-                    axis.axis < 3 ? std::string(1, "xyz"[axis.axis]) : fmt::format("axis {}", axis.axis)));
+        fmt::format("{} of {} along {}{}", axis.ring ? "ring" : "line", axis.length,
+                    axis.axis < 3 ? std::string(1, "xyz"[axis.axis]) : fmt::format("axis {}", axis.axis),
+                    axis.stride > 1 ? fmt::format(", {} apart", axis.stride) : ""));
   std::string text = place.is_twisted     ? fmt::format("twisted torus of {} chips", place.chips)
                      : place.axes.empty() ? "within one chip"
                                           : fmt::format("{}", fmt::join(parts, ", "));
@@ -370,7 +399,8 @@ std::string equation_of(CollectiveKind kind, const GroupPlace& place) {
   if (place.is_twisted)
     text = gathers ? "(N - 1) / N x V / (2w x axes)" : "bytes of the busiest link / w";
   else if (gathers && one_axis)
-    text = fmt::format("({0} - 1) / {0} x V / {1}", place.axes[0].length, place.axes[0].ring ? "2w" : "w");
+    text = fmt::format("({0} - 1) / {0} x V / {1}{2}", place.axes[0].length, place.axes[0].ring ? "2w" : "w",
+                       place.axes[0].stride > 1 ? fmt::format(" x {}", place.axes[0].stride) : "");
   else if (!place.axes.empty())
     text = equation_of_axes(kind);
   if (place.members_per_chip > 1)
@@ -401,8 +431,11 @@ Seconds seconds_of_groups(const CollectiveModel& model, const Slice& slice,
   Seconds seconds;
   std::optional<GroupPlace> last;
   bool boxes = true;
+  const bool cover = model.covers(groups);
   for (const auto& group : groups) {
-    const GroupPlace place = model.place(group);
+    GroupPlace place = model.place(group);
+    // Each has its share of links only if nobody else uses them.
+    place.is_box &= cover || !place.is_strided();
     boxes &= place.is_box;
     if (!place.is_box || place == last) continue;
     Seconds here = model.on_box(cost.kind, place, volume, bytes);

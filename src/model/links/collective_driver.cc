@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "model/calibrated.h"
 #include "model/sparse_core.h"
 #include "ops/collective_groups.h"
 #include "ops/work.h"
@@ -13,11 +12,11 @@ namespace {
 /// Devices of one chip wait for each other before they write into each other's memory; those that exchange
 /// parts wait a second time, as nobody knows when the others have read.
 void wait_within_chip(CollectiveCost& cost, const DeviceConfig& device) {
-  if (!calibrated(device).die_launch) return;
+  if (!device.ici.die_launch) return;
   const bool exchanges =
       cost.kind == CollectiveKind::kAllToAll || cost.kind == CollectiveKind::kRaggedAllToAll;
-  cost.launch = *calibrated(device).die_launch;
-  if (exchanges) cost.launch += *calibrated(device).die_launch + device.ici.hop_latency;
+  cost.launch = *device.ici.die_launch;
+  if (exchanges) cost.launch += *device.ici.die_launch + device.ici.hop_latency;
 }
 
 }  // namespace
@@ -27,9 +26,9 @@ bool is_within_chip(const CollectiveCost& cost) { return cost.network.count() > 
 void drive_by_tensor_cores(CollectiveCost& cost, const DeviceConfig& device) {
   if (cost.network.count() == 0) return;  // nothing is sent
   if (is_within_chip(cost)) return wait_within_chip(cost, device);
-  if (!calibrated(device).core_bandwidth) return;
+  if (!device.ici.core_bandwidth) return;
   const Bytes sent = sent_per_member(cost.kind, cost.group_size, cost.payload + cost.scalar_payload);
-  const Picoseconds one_stream = duration(sent, *calibrated(device).core_bandwidth);
+  const Picoseconds one_stream = duration(sent, *device.ici.core_bandwidth);
   if (one_stream > cost.by_bytes) {
     cost.algorithm += "; driven by the TensorCores, one stream";
     cost.equation = "bytes sent / TensorCores' rate";

@@ -2,7 +2,8 @@
 // Loads of links for everything else: model/links/interconnect.h. Sources: docs/timing_model.md.
 //
 // V is the array a collective works on (ops/collective_groups.h), w the rate of one link in one direction.
-// A ring carries data both ways (2w), a line has one link that carries everything one way (w).
+// A ring carries data both ways (2w), a line has one link that carries everything one way (w). Groups that
+// take every s-th chip lie between each other: s of them share each link, so each has an s-th of it.
 //
 //   const TorusAxis axes[] = {{0, 4, true}, {1, 4, true}};                 // 4 x 4 chips, both axes rings
 //   gather_seconds(axes, 1e9, 45e9)                // 1 GB to every chip, links of 45 GB/s
@@ -14,15 +15,16 @@
 
 namespace hlosim {
 
-/// One side of the box that a group fills, longer than one chip.
+/// One side of the box that a group fills, more than one chip.
 struct TorusAxis {
   int64_t axis = 0;    // 0 = x
   int64_t length = 1;  // chips of the group along it
   bool ring = false;   // it wraps around within the group
+  int64_t stride = 1;  // from one of them to the next; the chips between are other groups'
   bool operator==(const TorusAxis&) const = default;
 
-  double capacity(double link) const { return ring ? 2 * link : link; }
-  int64_t hops() const { return ring ? length / 2 : length - 1; }
+  double capacity(double link) const { return (ring ? 2 * link : link) / static_cast<double>(stride); }
+  int64_t hops() const { return (ring ? length / 2 : length - 1) * stride; }
 };
 
 /// Seconds until every device has all of V, by bytes alone. The data are cut into as many parts as there are

@@ -16,7 +16,6 @@ using namespace kernel_rules;
 constexpr int64_t kLane = 128;  // blocks and head sizes are padded to it
 constexpr double kRegister = 1024;
 
-double as_double(int64_t value) { return static_cast<double>(value); }
 double padded(int64_t size) { return as_double((size + kLane - 1) / kLane * kLane); }
 double element_bytes(ElementType type) { return as_double(bit_width(type)) / 8; }
 bool is_backward(AttentionPass pass) { return pass != AttentionPass::kForward; }

@@ -1,6 +1,7 @@
 // Arrays come as [batch, sequence, heads, head size], in the layout of least padding: a head size of whole
 // lanes is the minor dimension, else the sequence is. A kernel wants [batch, heads, sequence, head size] with
 // the head size minor (padded to lanes), or with the sequence minor.
+#include "base/rounding.h"
 #include "model/pallas/attention.h"
 #include "model/pallas/kernel_rules.h"
 
@@ -9,7 +10,6 @@ namespace {
 
 constexpr int64_t kLane = 128;
 
-double as_double(int64_t value) { return static_cast<double>(value); }
 double padded(int64_t size) { return as_double((size + kLane - 1) / kLane * kLane); }
 
 class Passes {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.h"
 #include "ops/custom_calls/custom_call_targets.h"
 
 namespace hlosim {
@@ -75,12 +76,20 @@ bool has_kernel_body(const Instruction& call) {
          config_of(call).find("body") != std::string_view::npos;
 }
 
-Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instruction& call) {
+Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instruction& call,
+                                          const KernelDensity* density) {
   const Result<mlir::File> file = mosaic::read_kernel_body(std::string(call.name), config_of(call));
   if (!file) return tl::unexpected<Diagnostic>(file.error());
   mosaic::KernelInputs inputs = inputs_of(module, call, *file);
+  if (density) inputs.density = density->share;
   Result<mosaic::KernelBody> body = mosaic::kernel_body(*file, inputs);
-  if (!body || !body->has_unknown_conditions) return body;
+  if (body && density)
+    body->assumptions.push_back(
+        body->has_unknown_conditions
+            ? fmt::format("conditions on data are met in {:.4g} % of the steps, as --kernel-density={} says",
+                          100 * density->share, shown(density->text))
+            : "--kernel-density makes no difference: no condition depends on data that isn't known");
+  if (!body || density || !body->has_unknown_conditions) return body;
   // Which steps do the work is data; how many of them, the author's count of FLOPs tells.
   const double stated = number_of(config_of(call), "\"cost_estimate\":{\"flops\""), all = flops_of(*body);
   if (stated <= 0 || stated >= 0.98 * all) return body;
@@ -117,10 +126,12 @@ Bytes scoped_vmem_of(const Instruction& call) {
 
 const KernelOfCall* KernelBodies::find(const Module& module, const Instruction& call, std::string& problem) {
   if (!has_kernel_body(call)) return nullptr;
-  const auto [at, is_new] = known_.try_emplace(key_of(module, call));
+  const KernelDensity* const density = given_ ? given_->find_density(call) : nullptr;
+  const auto [at, is_new] =
+      known_.try_emplace(key_of(module, call) + (density ? "|density=" + density->text : std::string()));
   Known& known = at->second;
   if (is_new) {
-    Result<mosaic::KernelBody> body = kernel_body_of(module, call);
+    Result<mosaic::KernelBody> body = kernel_body_of(module, call, density);
     if (body) {
       KernelBodyCost cost = kernel_body_cost(*body, device_, scoped_vmem_of(call));
       known.kernel = std::make_unique<KernelOfCall>(KernelOfCall{std::move(*body), std::move(cost)});

@@ -1,13 +1,14 @@
 // The kernels of a module that have bodies, and what they cost.
 //
-//   KernelBodies kernels(device);
-//   if (const KernelBodyCost* cost = kernels.cost(module, call, why)) … cost->time
+//   KernelBodies kernels(device, custom_calls);
+//   if (const KernelOfCall* kernel = kernels.find(module, call, problem)) … kernel->cost.time
 #pragma once
 
 #include <memory>
 #include <string>
 #include <unordered_map>
 
+#include "model/custom_call_costs.h"
 #include "model/pallas/kernel_body_cost.h"
 
 namespace hlosim {
@@ -21,16 +22,18 @@ struct KernelOfCall {
 /// Is it a call of a TPU kernel that carries its body?
 bool has_kernel_body(const Instruction& call);
 
-/// The body of such a call, gone through with what the module says of the call's operands. Errors: it doesn't
-/// read, or isn't of a form that is known.
-Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instruction& call);
+/// The body of such a call, gone through with what the module says of its operands; without a `density`,
+/// cost_estimate tells in how many steps conditions on data are met. Errors: it has no form that is known.
+Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instruction& call,
+                                          const KernelDensity* density = nullptr);
 
 /// The limit of scoped VMEM that the call's configuration names; 0: none.
 Bytes scoped_vmem_of(const Instruction& call);
 
 class KernelBodies {
  public:
-  explicit KernelBodies(const DeviceConfig& device) : device_(device) {}
+  explicit KernelBodies(const DeviceConfig& device, const CustomCallCosts* given = nullptr)
+      : device_(device), given_(given) {}
 
   /// Null: it has no body, or one that is no use, and `problem` says why. Kernels alike are gone through
   /// once.
@@ -42,7 +45,8 @@ class KernelBodies {
     std::string problem;
   };
   const DeviceConfig& device_;
-  std::unordered_map<std::string, Known> known_;  // by configuration, and what is known of the operands
+  const CustomCallCosts* given_;
+  std::unordered_map<std::string, Known> known_;  // by configuration, density, and what is known of operands
 };
 
 }  // namespace hlosim

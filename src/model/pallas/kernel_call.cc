@@ -51,6 +51,7 @@ class CallReader {
         call_(call),
         name_(kernel_name(call)),
         op_name_(text_of(call, AttrKey::kMetadata)),
+        config_(text_of(call, AttrKey::kBackendConfig)),
         metadata_(text_of(call, AttrKey::kFrontendAttributes)) {}
 
   bool named(std::string_view word) const { return has(name_, word) || has(op_name_, word); }
@@ -59,6 +60,14 @@ class CallReader {
 
   std::optional<int64_t> size(std::string_view key) const {
     const std::optional<double> value = number_after(metadata_, key);
+    if (!value || *value < 1) return std::nullopt;
+    return static_cast<int64_t>(*value);
+  }
+  /// What its maker says of the mask, `attention_mask` of the config (models/step.h).
+  std::optional<int64_t> of_mask(std::string_view key) const {
+    const size_t mask = config_.find("attention_mask");
+    if (mask == std::string_view::npos) return std::nullopt;
+    const std::optional<double> value = number_after(config_.substr(mask), key);
     if (!value || *value < 1) return std::nullopt;
     return static_cast<int64_t>(*value);
   }
@@ -84,7 +93,7 @@ class CallReader {
  private:
   const Module& module_;
   const Instruction& call_;
-  std::string_view name_, op_name_, metadata_;
+  std::string_view name_, op_name_, config_, metadata_;
 };
 
 // ── attention ──
@@ -133,6 +142,8 @@ void read_mask(const CallReader& call, AttentionPass pass, AttentionProblem& pro
   problem.segments = call.phase("segmented");
   // Segments have an array of queries as well.
   problem.causal = positions > (problem.segments ? 1 : 0);
+  problem.window = call.of_mask("window");
+  if ((problem.active_blocks = call.of_mask("active_blocks"))) return;
   if (!forward) return;
   for (size_t i = 0; i < call.operands(); ++i) {
     const ShapeRef shape = call.operand(i);

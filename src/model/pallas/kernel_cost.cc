@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/rounding.h"
 #include "model/pallas/kernel_rules.h"
 
 namespace hlosim {
 namespace {
 
-double as_double(int64_t value) { return static_cast<double>(value); }
 double ceil_div(int64_t a, int64_t b) { return std::ceil(as_double(a) / as_double(b)); }
 Bytes bytes_of(double count) { return Bytes(static_cast<int64_t>(std::min(count, 2e18))); }
 int64_t count_of(double count) { return static_cast<int64_t>(std::min(count, 9e18)); }

@@ -18,7 +18,6 @@ using namespace kernel_rules;
 constexpr int64_t kLane = 128;
 constexpr double kRegister = 1024;
 
-double as_double(int64_t value) { return static_cast<double>(value); }
 double element_bytes(ElementType type) { return as_double(bit_width(type)) / 8; }
 
 /// Keeps counts of blocks exact.

@@ -107,7 +107,7 @@ class ModuleData {
   }
   part(name) {
     if (!this.parts[name]) {
-      const number = name === "diff" ? "all" : this.number;
+      const number = name === "diff" || name === "profile" ? "all" : this.number;
       const block = $(`script.data[data-module="${number}"][data-part="${name}"]`);
       if (!block) return Promise.resolve(null);
       const text = unpack(block.textContent);

@@ -19,7 +19,7 @@ class SummaryView {
           h("div", {}, this.section("Time by category", this.categories(report)), this.section("Longest kinds of operation", this.kinds())),
           h("div", {}, this.section("Time by unit", this.units(report)), this.section("Memory spaces", this.memory(report)),
             this.section("Longest operations", this.longest()))),
-        this.energy(report), this.section("What this is", this.facts(report)));
+        this.mesh(report), this.energy(report), this.section("What this is", this.facts(report)));
   }
 
   section(title, ...content) { return h("section", {class: "panel"}, h("h2", {}, title), ...content); }
@@ -86,6 +86,7 @@ class SummaryView {
     return h("div", {class: "cards", id: "cards"},
              this.card("Time", timeText(total),
                        [`${grouped(time.cycles)} cycles @ ${rateText(time.clock_hz, "Hz")}`,
+                        time.range_ps ? `${timeText(time.range_ps.low)} to ${timeText(time.range_ps.high)} in ${percentText(time.range_ps.share)} of like programs` : null,
                         `busiest unit alone: ${timeText(time.lower_bound_ps)}`],
                        {exact: exactTime(total), view: "timeline", level: "first", data: "time/total_ps"}),
              this.card("Bound by", time.bound_by, [total > 0 ? share(time.bound_by_ps) : "the module takes no time"],
@@ -209,6 +210,24 @@ class SummaryView {
                 h("td", {class: "number"}, percentText(columns.self_time_ps[row] / total)),
                 h("td", {}, columns.bound_by[row]))))),
             h("p", {class: "detail"}, h("a", {href: "#view=operations"}, `All ${plural(rows, "operation")}`))];
+  }
+
+  /** Along which axes of the mesh the collectives of a program go that was spread over one. */
+  mesh(report) {
+    if (!report.mesh) return null;
+    const {axes, collectives} = report.mesh;
+    const title = "Collectives by mesh axis" + (axes ? ` of ${axes}` : "");
+    if (collectives.length === 0) return this.section(title, h("p", {class: "empty"}, "No device sends anything to another."));
+    return this.section(title, h("table", {class: "plain"},
+      h("thead", {}, h("tr", {}, ["axes", "kind", "runs", "sent", "takes", "hidden", "exposed"].map(
+        (name, i) => h("th", {scope: "col", class: i > 1 ? "number" : null}, name)))),
+      h("tbody", {}, collectives.map((use) => h("tr", {},
+        h("th", {scope: "row"}, use.axes || "–"),
+        h("td", {}, use.kind),
+        h("td", {class: "number"}, grouped(use.executions)),
+        h("td", {class: "number", title: exactBytes(use.sent_bytes)}, bytesText(use.sent_bytes)),
+        ...[use.takes_ps, use.hidden_ps, use.exposed_ps].map(
+          (ps) => h("td", {class: "number", title: exactTime(ps)}, timeText(ps))))))));
   }
 
   /** By part of the device, where its file tells what each costs. */

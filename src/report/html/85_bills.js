@@ -147,6 +147,13 @@ class AssumptionsView {
                         report.keys_not_tried,
                         'key')} not tried: the module is too large to run once for each.`) :
               null),
+        h('section', {class: 'panel'}, h('h2', {}, 'Compiler flags that nobody gave'),
+          report.flags_not_given.rows === 0 ?
+              h('p', {class: 'empty'}, 'None that this device has another setting for.') :
+              list(
+                  report.flags_not_given,
+                  (c, row) => [h('code', {}, `--${c.flag[row]}=${c.other[row]}`), ` in place of ${c.value[row]}: `,
+                               c.time_ps[row] === null ? 'not tried, the module is too large' : timeText(c.time_ps[row])])),
         h('section', {class: 'panel'}, h('h2', {}, 'How to read this'),
           h('p', {},
             'All times are simulated, of one run on one device. Sizes are array sizes, padding included, unless they are called logical. ' +

@@ -10,7 +10,11 @@ class App {
   }
 
   start() {
-    const views = hasDiff() ? [DiffView, ...kViews] : kViews;
+    const [summary, ...others] = kViews;
+    const views = hasDiff() ? [DiffView, ...kViews]
+        : hasProfile() ? [ProfileView, ...kViews]
+        : comparesOne(this.titles) ? [CompareView, ...kViews]
+        : this.titles.length > 1 ? [summary, CompareView, ...others] : kViews;
     this.views = views.map((View) => new View(this));
     this.tabs = h("div", {role: "tablist", "aria-label": "Parts of the report", class: "tabs", onkeydown: (event) => this.tabKey(event)},
                   this.views.map((view) => h("button", {type: "button", role: "tab", id: "tab-" + view.id, "aria-controls": "view-" + view.id,

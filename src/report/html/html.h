@@ -40,7 +40,9 @@ HtmlModule html_module(const OpTable& table, const Device& device, const Estimat
 HtmlModule html_module(std::string_view report_json);
 
 /// One page of one or several modules. With `diff_json`, what to_json(Diff) says of the first and the second
-/// of two, the page begins with their difference.
-std::string html_page(std::span<const HtmlModule> modules, std::string_view diff_json = {});
+/// of two, the page begins with their difference; with `profile_json`, what to_json(ProfileComparison) says,
+/// with that.
+std::string html_page(std::span<const HtmlModule> modules, std::string_view diff_json = {},
+                      std::string_view profile_json = {});
 
 }  // namespace hlosim

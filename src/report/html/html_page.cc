@@ -98,7 +98,8 @@ HtmlModule html_module(std::string_view report_json) {
   return out;
 }
 
-std::string html_page(std::span<const HtmlModule> modules, std::string_view diff_json) {
+std::string html_page(std::span<const HtmlModule> modules, std::string_view diff_json,
+                      std::string_view profile_json) {
   const HtmlAssets assets = html_assets();
   std::string plain, data;
   const auto add = [&](std::string_view module, std::string_view part, const std::string& title,
@@ -121,6 +122,7 @@ std::string html_page(std::span<const HtmlModule> modules, std::string_view diff
     add(number, "text", title, module.text);
   }
   if (is_diff) add("all", "diff", "difference", packed(diff_json));
+  if (!profile_json.empty()) add("all", "profile", "profile", packed(profile_json));
   std::string title = modules.empty() ? "hlosim" : markup_escaped(modules[0].title);
   if (modules.size() > 1)
     title += is_diff ? " and " + markup_escaped(modules[1].title)

@@ -1,0 +1,131 @@
+"""Builds the wheel of hlosim with CMake, by the interfaces of PEP 517 and 660, from the standard library alone.
+
+``pip install . --config-settings=build-dir=DIR`` builds in DIR; without it in build/pip-… of the source. ``cmake-args``
+are handed on to CMake.
+"""
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WHEEL = "Wheel-Version: 1.0\nGenerator: hlosim_build\nRoot-Is-Purelib: false\nTag: %s\n"
+
+
+def version():
+    return re.search(r"project\(hlosim VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+
+
+def tag():
+    python = "cp%d%d" % sys.version_info[:2]
+    return "%s-%s-%s" % (python, python, re.sub(r"[-.]", "_", sysconfig.get_platform()))
+
+
+def dist_info():
+    return "hlosim-%s.dist-info" % version()
+
+
+def metadata():
+    """The files of the dist-info folder that don't depend on the wheel."""
+    text = (ROOT / "python/METADATA.in").read_text().replace("@PROJECT_VERSION@", version())
+    return {"METADATA": text, "entry_points.txt": (ROOT / "python/entry_points.txt").read_text()}
+
+
+def run(*command):
+    done = subprocess.run([str(one) for one in command], stdout=sys.stderr)
+    if done.returncode:
+        raise SystemExit("hlosim_build: %s failed; `scripts/setup python` installs what the build needs" % shlex.join(
+            str(one) for one in command[:2]))
+
+
+def build(settings):
+    """The build's folder, with the extension in it."""
+    settings = settings or {}
+    folder = pathlib.Path(settings.get("build-dir") or ROOT / "build" / ("pip-" + sys.implementation.cache_tag))
+    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DHLOSIM_BUILD_TESTS=OFF",
+        "-DHLOSIM_PYTHON=ON", "-DHLOSIM_PYTHON_DIR=.", "-DPython_EXECUTABLE=" + sys.executable,
+        *shlex.split(settings.get("cmake-args", "")))
+    run("cmake", "--build", folder, "--target", "hlosim_python")
+    return folder
+
+
+def write_wheel(wheel_directory, files):
+    """`files`: name in the wheel → bytes."""
+    files = dict(files)
+    files["%s/WHEEL" % dist_info()] = (WHEEL % tag()).encode()
+    name = "hlosim-%s-%s.whl" % (version(), tag())
+    record = ""
+    with zipfile.ZipFile(pathlib.Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(path, (2020, 1, 1, 0, 0, 0))
+            entry.external_attr = (0o755 if path.endswith(".so") else 0o644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            wheel.writestr(entry, data)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record += "%s,sha256=%s,%d\n" % (path, digest, len(data))
+        wheel.writestr(zipfile.ZipInfo("%s/RECORD" % dist_info(), (2020, 1, 1, 0, 0, 0)),
+                       record + "%s/RECORD,,\n" % dist_info())
+    return name
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    return []
+
+
+get_requires_for_build_sdist = get_requires_for_build_editable = get_requires_for_build_wheel
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    folder = pathlib.Path(metadata_directory) / dist_info()
+    folder.mkdir(parents=True)
+    for name, text in metadata().items():
+        (folder / name).write_text(text)
+    return folder.name
+
+
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    folder = build(config_settings)
+    with tempfile.TemporaryDirectory() as prefix:
+        run("cmake", "--install", folder, "--component", "python", "--prefix", prefix, "--strip")
+        root = pathlib.Path(prefix)
+        files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    if not any(name.endswith(".so") for name in files):
+        raise SystemExit("hlosim_build: no extension was built; `scripts/setup python` installs what it needs")
+    return write_wheel(wheel_directory, files)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    """A wheel that leads to the build's folder, where the files of Python are links to the source's."""
+    folder = build(config_settings) / "python"
+    files = {"%s/%s" % (dist_info(), name): text.encode() for name, text in metadata().items()}
+    return write_wheel(wheel_directory, dict(files, **{"hlosim.pth": (str(folder.resolve()) + "\n").encode()}))
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True)
+    if listed.returncode == 0:
+        names = [os.fsdecode(one) for one in listed.stdout.split(b"\0") if one]
+    else:
+        names = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*")
+                 if path.is_file() and path.relative_to(ROOT).parts[0] not in ("build", ".git")]
+    base = "hlosim-" + version()
+    with tarfile.open(pathlib.Path(sdist_directory) / (base + ".tar.gz"), "w:gz") as archive:
+        for name in names:
+            if (ROOT / name).is_file():
+                archive.add(ROOT / name, base + "/" + name)
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(metadata()["METADATA"].encode())
+            file.flush()
+            archive.add(file.name, base + "/PKG-INFO")
+    return base + ".tar.gz"

@@ -1,0 +1,35 @@
+"""What XLA HLO and StableHLO programs cost on a TPU: time, memory, padding, exposed communication; and what they compute.
+
+>>> import hlosim
+>>> m = hlosim.load("HloModule m\\nENTRY e { a = f32[8,128] parameter(0)  ROOT x = f32[8,128] add(a, a) }")
+>>> report = m.report(device="v5e")
+>>> report.time_us > 0, report.bound_by != ""
+(True, True)
+
+`load` reads modules, `Module` has what can be asked of one, `Report` what a simulation says; `diff`, `sweep`, `gate` and
+`assert_no_slower` hold runs against each other; `hlosim.plot` draws. Wrong input raises `Error`, which says where.
+docs/python.md has examples.
+"""
+from __future__ import annotations
+
+from . import _core
+from ._arrays import ArrayType, from_bfloat16_bits, numpy_type, to_bfloat16_bits
+from ._compare import Comparison, compare
+from ._device import Device, devices
+from ._diff import Diff, diff
+from ._errors import Error, Finding, HlosimWarning
+from ._gate import Slower, assert_no_slower, gate
+from ._layout import Layout
+from ._load import load, load_all
+from ._module import Module, Tuned
+from ._report import Report
+from ._sweep import sweep
+from ._table import Table
+
+__version__: str = _core.version
+#: Goes up whenever numbers of the model change.
+model_version: int = _core.model_version
+
+__all__ = ["ArrayType", "Comparison", "Device", "Diff", "Error", "Finding", "HlosimWarning", "Layout", "Module", "Report",
+           "Slower", "Table", "Tuned", "assert_no_slower", "compare", "devices", "diff", "from_bfloat16_bits", "gate",
+           "load", "load_all", "model_version", "numpy_type", "sweep", "to_bfloat16_bits"]

@@ -1,0 +1,72 @@
+"""Calls of the program's commands, in this process: values in, what they print out."""
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+from . import _core
+from ._errors import check
+
+# (what the line names, its text or None, modules read already)
+Input = Tuple[str, Any, Sequence["_core.Module"]]
+
+
+def text_of(value: Any) -> str:
+    """A value as a command line has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return os.fspath(value) if hasattr(value, "__fspath__") else str(value)
+
+
+def options_line(options: Mapping[str, Any]) -> List[str]:
+    """``{"top": 3, "set": {"clock": "1 GHz"}, "front": True}`` as arguments of a command.
+
+    Nothing comes of None and False; lists and dictionaries are the option again and again; a name may end in ``_``
+    where Python has a word for itself.
+
+    >>> options_line({"top": 3, "set": {"clock": "1 GHz"}, "front": True, "module": None})
+    ['--top=3', '--set=clock=1 GHz', '--front']
+    """
+    line = []
+    for name, value in options.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            line.append(option)
+        elif isinstance(value, Mapping):
+            line += ["%s=%s=%s" % (option, key, text_of(one)) for key, one in value.items()]
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            line += ["%s=%s" % (option, text_of(one)) for one in value]
+        else:
+            line.append("%s=%s" % (option, text_of(value)))
+    return line
+
+
+def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
+    """The options of commands that simulate: those of the device, those given, ``lower=False`` as --no-lower."""
+    from ._device import Device
+
+    all_options: Dict[str, Any] = dict(options)
+    if isinstance(device, Device):
+        changes = dict(device.changes)
+        changes.update(all_options.get("set") or {})
+        all_options["set"] = changes
+        flags = all_options.get("xla_flags") or []
+        all_options["xla_flags"] = list(device.xla_flags) + ([flags] if isinstance(flags, str) else list(flags))
+        device = device.file
+    all_options["device"] = device
+    if "lower" in all_options:
+        all_options["no_lower"] = not all_options.pop("lower")
+    return all_options
+
+
+def call(command: str, inputs: Iterable[Input] = (), options: Optional[Mapping[str, Any]] = None, *,
+         names: Sequence[str] = (), max_seconds: Optional[float] = None,
+         on_progress: Optional[Callable[[int, int], None]] = None, worst: int = 1) -> str:
+    """What the command prints for `inputs` and `names`, its positional arguments; raises what is wrong."""
+    inputs = list(inputs)
+    line = command.split() + options_line(options or {}) + ["--"] + [one[0] for one in inputs if one[0]] + list(names)
+    code, out, err, findings = _core.call(line, inputs, max_seconds, on_progress)
+    check(code, findings, err, worst)
+    return out.decode("utf-8", "replace")

@@ -1,0 +1,103 @@
+"""Devices."""
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from ._calls import call
+
+
+def devices() -> List[str]:
+    """The names of the built-in devices.
+
+    >>> import hlosim
+    >>> "v5e" in hlosim.devices()
+    True
+    """
+    return [one["file"].split(".yaml")[0] for one in json.loads(call("devices", options={"format": "json"}))]
+
+
+class Device:
+    """A device, as it is or changed.
+
+    Parameters
+    ----------
+    name : str or os.PathLike
+        A built-in device ("v5e"), a device file.
+    set : dict, optional
+        Other values for its keys, with units: ``{"memory.hbm.capacity": "16 GiB"}``.
+    xla_flags : str or sequence of str, optional
+        Flags that the compiler was given, as in XLA_FLAGS and LIBTPU_INIT_ARGS; ``@FILE`` has them in a file.
+
+    Raises
+    ------
+    Error
+        No such device or key, a value that the key can't have.
+
+    Examples
+    --------
+    >>> import hlosim
+    >>> d = hlosim.Device("v5e", set={"clock": "1 GHz"})
+    >>> d.name, d["clock"]
+    ('TPU v5e', '1 GHz')
+    """
+
+    def __init__(self, name: Union[str, "os.PathLike[str]", "Device"], set: Optional[Mapping[str, Any]] = None,
+                 xla_flags: Union[None, str, Sequence[str]] = None):
+        self.changes: Dict[str, Any] = {}
+        self.xla_flags: List[str] = []
+        if isinstance(name, Device):
+            self.changes.update(name.changes)
+            self.xla_flags += name.xla_flags
+            name = name.file
+        self.file = os.fspath(name)
+        self.changes.update(set or {})
+        self.xla_flags += [xla_flags] if isinstance(xla_flags, str) else list(xla_flags or [])
+        self._data = json.loads(self._print("json"))
+
+    def _print(self, format: str) -> str:
+        return call("devices", names=[self.file],
+                    options={"format": format, "set": self.changes, "xla_flags": self.xla_flags})
+
+    @property
+    def name(self) -> str:
+        """Full name, "TPU v5e"."""
+        return self._data["name"]
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits over all values."""
+        return self._data["fingerprint"]
+
+    @property
+    def values(self) -> Dict[str, str]:
+        """Every key with its value as text, units included."""
+        return {one["path"]: one["value"] for one in self._data["values"]}
+
+    @property
+    def sources(self) -> Dict[str, Optional[str]]:
+        """Every key with where its value comes from."""
+        return {one["path"]: one["source"] for one in self._data["values"]}
+
+    def __getitem__(self, path: str) -> str:
+        return self.values[path]
+
+    def to_dict(self) -> Dict[str, Any]:
+        """What ``hlosim devices NAME --format=json`` prints."""
+        return json.loads(json.dumps(self._data))
+
+    def to_yaml(self) -> str:
+        """A device file of it."""
+        return self._print("yaml")
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Device) and (self.name, self.fingerprint) == (other.name, other.fingerprint)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.fingerprint))
+
+    def __repr__(self) -> str:
+        changes = ", set=%r" % self.changes if self.changes else ""
+        flags = ", xla_flags=%r" % self.xla_flags if self.xla_flags else ""
+        return "hlosim.Device(%r%s%s)" % (self.file, changes, flags)

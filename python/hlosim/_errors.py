@@ -1,0 +1,80 @@
+"""What is wrong with an input, as exceptions and warnings."""
+from __future__ import annotations
+
+import warnings
+from typing import List, NamedTuple, Optional, Sequence
+
+
+class Finding(NamedTuple):
+    """One thing found about an input.
+
+    ``line`` and ``column`` count from 1, the column in bytes; ``file``, ``line`` and ``column`` are None where the
+    finding has no place in a text. ``text`` is all of it as the program prints it: place, message, the line with a
+    caret, hint.
+    """
+
+    severity: str
+    message: str
+    hint: str
+    file: Optional[str]
+    line: Optional[int]
+    column: Optional[int]
+    text: str
+
+
+class Error(ValueError):
+    """Wrong input: a module, a device, an option, an array.
+
+    Attributes
+    ----------
+    message, hint : str
+        What is wrong, and what would be right (may be empty).
+    file : str or None
+    line, column : int or None
+        Where, counted from 1; None where the fault has no place in a text.
+    findings : list of Finding
+        Everything found, this error first among the errors.
+
+    Examples
+    --------
+    >>> import hlosim
+    >>> try:
+    ...     hlosim.load("HloModule m\\nENTRY e {\\n  ROOT x = f32[2] parametr(0)\\n}\\n")
+    ... except hlosim.Error as error:
+    ...     error.line, error.column, error.hint
+    (3, 19, 'did you mean "parameter"?')
+    """
+
+    def __init__(self, findings: Sequence[Finding]):
+        errors = [one for one in findings if one.severity == "error"] or list(findings)
+        first = errors[0] if errors else Finding("error", "failed", "", None, None, None, "failed")
+        super().__init__(first.text.rstrip("\n"))
+        self.message, self.hint = first.message, first.hint
+        self.file, self.line, self.column = first.file, first.line, first.column
+        self.findings: List[Finding] = list(findings)
+
+    def __reduce__(self):
+        return Error, (self.findings,)
+
+
+class HlosimWarning(UserWarning):
+    """Something that may not be what was meant, e.g. a setting without effect."""
+
+
+def wrong(message: str, hint: str = "") -> Error:
+    """An error without a place."""
+    text = message + ("\n  hint: " + hint if hint else "")
+    return Error([Finding("error", message, hint, None, None, None, text)])
+
+
+def check(code: int, findings, err: str = "", worst: int = 1, notes: bool = False) -> List[Finding]:
+    """Raises what failed; warns of warnings, and of notes where they matter. A code up to `worst` is an answer."""
+    found = [Finding(*one) for one in findings]
+    if code > worst or any(one.severity == "error" for one in found):
+        if not any(one.severity == "error" for one in found):
+            raise wrong(err.strip() or "failed with exit code %d" % code)
+        raise Error(found)
+    for one in found:
+        if one.severity == "warning" or notes and one.severity == "note":
+            warnings.warn(one.text.rstrip("\n"), HlosimWarning, stacklevel=4)
+    return found

@@ -1,0 +1,281 @@
+"""Modules: what can be asked of one."""
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+
+from . import _core
+from ._arrays import ArrayType, given_list, result_array
+from ._calls import call, options_line, simulation
+from ._device import Device
+from ._errors import check, wrong
+
+DeviceLike = Union[str, "os.PathLike[str]", Device]
+
+
+class Tuned(NamedTuple):
+    """What a tuner made of a module."""
+
+    module: "Module"  # rewritten
+    report: Dict[str, Any]  # what the command's --format=json says
+
+
+class Module:
+    """A verified module; `load` reads them. It never changes.
+
+    Every method that simulates takes a device (a name, a file or a `Device`) and, by name, the options of the command
+    behind it with ``_`` for ``-``: ``topology="2x2x1"``, ``devices=8``, ``slices=2``, ``while_trip_count=10``,
+    ``custom_call_costs="costs.yaml"``, ``xla_flags="--xla_…"``, ``lower=False``. `set` changes keys of the device.
+    """
+
+    def __init__(self, core: "_core.Module"):
+        self._core = core
+
+    # ── What it is ──
+
+    @property
+    def name(self) -> str:
+        """The name in its header."""
+        return self._core.name
+
+    @property
+    def file(self) -> str:
+        """Where it was read from."""
+        return self._core.file
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits over its text in normal form, without metadata."""
+        return self._core.fingerprint
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Its text says in which order it runs."""
+        return self._core.is_scheduled
+
+    @property
+    def replicas(self) -> int:
+        """Replicas by its header; 1 where that is silent."""
+        return self._core.replicas
+
+    @property
+    def partitions(self) -> int:
+        """Partitions by its header; 1 where that is silent."""
+        return self._core.partitions
+
+    @property
+    def parameters(self) -> List[ArrayType]:
+        """The arrays that it takes, leaves of tuples one after the other."""
+        return [ArrayType(*one) for one in self._core.parameters()]
+
+    @property
+    def results(self) -> List[ArrayType]:
+        """The arrays that it gives."""
+        return [ArrayType(*one) for one in self._core.results()]
+
+    def text(self) -> str:
+        """HLO text in normal form, as ``hlosim print`` prints it."""
+        return self._core.text()
+
+    def __len__(self) -> int:
+        return self._core.instructions
+
+    def __repr__(self) -> str:
+        return "<hlosim.Module %s: %d instructions%s>" % (self.name, len(self),
+                                                         ", from " + self.file if self.file else "")
+
+    def __reduce__(self):
+        from ._load import _reread
+
+        return _reread, (self.file, self.text())
+
+    # ── Calls of commands ──
+
+    def _input(self):
+        """What lines name it by, with it."""
+        name = self.file
+        return (name if name and not name.startswith("-") else "<module>", None, [self._core])
+
+    def _call(self, command: str, device: Any, set: Optional[Mapping[str, Any]], options: Mapping[str, Any],
+              **own: Any) -> str:
+        options = dict(options)
+        max_seconds = options.pop("max_seconds", None)
+        options.update(own)
+        if set:
+            options["set"] = dict(set)
+        return call(command, [self._input()], simulation(device, options), max_seconds=max_seconds)
+
+    def report(self, device: DeviceLike, topology: Optional[str] = None, set: Optional[Mapping[str, Any]] = None,
+               **options: Any) -> "Report":
+        """Estimates what it costs on a device: time, traffic, memory, padding.
+
+        Parameters
+        ----------
+        device : str, os.PathLike or Device
+            A built-in device ("v5e"), a device file, or a `Device`.
+        topology : str, optional
+            Slice of chips, as in "2x2x1".
+        set : dict, optional
+            Other values for keys of the device: ``{"hbm.bandwidth": "900 GB/s"}``.
+        **options
+            As the class says; ``max_seconds`` ends it with an error.
+
+        Returns
+        -------
+        Report
+
+        Raises
+        ------
+        Error
+            No such device, key or option; a module that can't be simulated.
+
+        Examples
+        --------
+        >>> import hlosim
+        >>> m = hlosim.load("HloModule m\\nENTRY e { a = f32[8] parameter(0)  ROOT x = f32[8] add(a, a) }")
+        >>> m.report("unit").time_us > 0
+        True
+        """
+        from ._report import Report
+
+        options = dict(options, topology=topology)
+        text = self._call("report", device, set, options, format="json")
+        return Report(text, self, device, set, options)
+
+    def explain(self, name: str, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> str:
+        """The equation behind the time of the instruction `name`, number by number, as text."""
+        options = dict(options)
+        all_options = simulation(device, dict(options, set=dict(set or {})))
+        return call("explain", [self._input()], all_options, names=[name])
+
+    def lower(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, *,
+              passes: Optional[Sequence[str]] = None, **options: Any) -> "Module":
+        """What a TPU compiler would roughly make of it; a module that one has made stays as it is.
+
+        Parameters
+        ----------
+        device : str, os.PathLike or Device
+        set : dict, optional
+        passes : sequence of str, optional
+            These passes in this order, on any module.
+
+        Returns
+        -------
+        Module
+        """
+        if passes is not None and not isinstance(passes, str):
+            passes = ",".join(passes)
+        return self._made(self._call("lower", device, set, options, passes=passes))
+
+    def _made(self, text: str) -> "Module":
+        from ._load import load
+
+        made = load(text)
+        assert isinstance(made, Module)
+        return made
+
+    def _tune(self, what: str, device: Any, set: Optional[Mapping[str, Any]], options: Mapping[str, Any]) -> Tuned:
+        options = dict(options)
+        max_seconds = options.pop("max_seconds", None)
+        options.update(set=dict(set or {}), format="json", output="-")
+        line = ["tune", what] + options_line(simulation(device, options)) + ["--", self._input()[0]]
+        code, out, err, findings = _core.call(line, [self._input()], max_seconds)
+        check(code, findings, err, worst=0)
+        return Tuned(self._made(out.decode("utf-8", "replace")), json.loads(err))
+
+    def tune_layout(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> Tuned:
+        """Finds layouts that take less time, traffic or memory.
+
+        Options beside those of every simulation: ``objective`` ("time", "bytes" or "memory"), ``values`` (a regular
+        expression for names), ``tile``, ``free_entry``, ``what_if``, ``seed``, ``moves``, ``exact_steps``,
+        ``budget`` (seconds).
+
+        Returns
+        -------
+        Tuned
+            The rewritten module, and what ``hlosim tune layout --format=json`` says.
+        """
+        return self._tune("layout", device, set, options)
+
+    def tune_prefetch(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> Tuned:
+        """Decides what lives in on-chip memory when, and which copies bring it there.
+
+        Options beside those of every simulation: ``algorithm`` ("strong", "greedy", "xla"), ``objective``, ``strip``,
+        ``keep_order``, ``seed``, ``budget`` ("10s"), ``moves``, ``knob`` (a dictionary).
+        """
+        return self._tune("prefetch", device, set, options)
+
+    def tune_schedule(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> Tuned:
+        """Hides transfers behind work: collectives in two parts, a new order.
+
+        Options beside those of every simulation: ``knob`` (a dictionary), ``no_split``, ``always``.
+        """
+        return self._tune("schedule", device, set, options)
+
+    # ── Execution ──
+
+    def run(self, *arrays: Any, per_device: Optional[Sequence[Sequence[Any]]] = None, args: Optional[str] = None,
+            seed: int = 0, global_: bool = False, max_seconds: Optional[float] = None,
+            max_memory: Union[None, int, str] = None, **options: Any):
+        """Executes it on this processor.
+
+        Other threads of Python go on meanwhile; Ctrl-C ends it at the next instruction.
+
+        Parameters
+        ----------
+        *arrays : array_like
+            One for each of `parameters`, of its type and shape. What NumPy has no type for comes as ml_dtypes have it,
+            or as integers of the same bytes. Numbers and lists of Python are converted.
+        per_device : sequence of sequences, optional
+            In place of `arrays`: the arguments of each device, where several run. Otherwise all get the same.
+        args : {"random", "zeros", "iota"}, optional
+            In place of `arrays`: make them up.
+        seed : int
+            Of random values.
+        global_ : bool
+            Arguments and results are those of all partitions together, split as the sharding attributes say.
+        max_seconds : float, optional
+            End with an error after this time.
+        max_memory : int or str, optional
+            Bytes, or "8GiB"; a module whose arrays need more is an error.
+        **options
+            Of ``hlosim run``: ``peers="twins"``, ``replicas``, ``partitions``, ``elided="zeros"``, ``kernel={…}``,
+            ``physical=True``, ….
+
+        Returns
+        -------
+        numpy.ndarray, tuple, or list of these
+            The result; of a tuple its leaves. A token is None. Of several devices, a list by device.
+
+        Raises
+        ------
+        Error
+            Wrong arguments; what an instruction met while it ran, with its place; a failed check.
+        KeyboardInterrupt
+
+        Examples
+        --------
+        >>> import hlosim
+        >>> m = hlosim.load("HloModule m\\nENTRY e { a = f32[2] parameter(0)  ROOT x = f32[2] add(a, a) }")
+        >>> m.run([1.5, 2.0])
+        array([3., 4.], dtype=float32)
+        """
+        if arrays and per_device is not None:
+            raise wrong("arrays and per_device exclude each other")
+        if per_device is not None and global_:
+            raise wrong("per_device and global_ exclude each other")
+        wanted = self.parameters
+        lists = [arrays] if per_device is None else list(per_device)
+        check_types = [] if global_ else wanted
+        given = [] if args is not None and not arrays and per_device is None else \
+            [given_list(one, check_types if not global_ else wanted) for one in lists]
+        options = dict(options, args=args, seed=seed, global_=global_, max_memory=max_memory)
+        line = ["run", self._input()[0]] + options_line(options)
+        (code, _, err, findings), outputs = _core.run(line, self._core, given, max_seconds)
+        check(code, findings, err, worst=0)
+        results = [self._result([result_array(leaf) for leaf in leaves]) for _, leaves in outputs]
+        return results[0] if len(results) == 1 else results
+
+    def _result(self, leaves: List[Any]):
+        return tuple(leaves) if self._core.gives_tuple else leaves[0]

@@ -1,0 +1,72 @@
+"""pytest's plugin: ``--hlosim-update``, ``--hlosim-baselines`` and the fixture ``hlosim_gate``.
+
+::
+
+    def test_step(hlosim_gate):
+        hlosim_gate(jax.jit(step).lower(x).compile(), device="v5e")
+
+holds the module against the report of before, ``hlosim_baselines/test_step.json`` beside the test; see `hlosim.gate`,
+which does the same for what a test returns.
+"""
+from __future__ import annotations
+
+import os
+
+_updates = False  # --hlosim-update of the run
+
+
+def is_updating() -> bool:
+    """Baselines are written anew: --hlosim-update, or HLOSIM_UPDATE in the environment."""
+    return _updates or os.environ.get("HLOSIM_UPDATE", "") not in ("", "0")
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("hlosim")
+    group.addoption("--hlosim-update", action="store_true", help="write the baselines of gates anew")
+    group.addoption("--hlosim-baselines", metavar="DIR", help="where they are; hlosim_baselines beside each test")
+
+
+def pytest_configure(config):
+    global _updates
+    _updates = bool(config.getoption("--hlosim-update"))
+
+
+def pytest_unconfigure(config):
+    global _updates
+    _updates = False
+
+
+class Gate:
+    """What the fixture gives: called with a module, it asserts that it costs no more than before."""
+
+    def __init__(self, folder: str, name: str):
+        self.folder, self.name = folder, name
+        self.calls = 0
+
+    def __call__(self, module, device, *, tolerance=0, metrics=("time",), name=None, set=None, **options):
+        from ._diff import as_report
+        from ._gate import Baselines, _limits
+
+        report = as_report(module, device, dict(options, set=set))
+        self.calls += 1
+        own = name or (self.name if self.calls == 1 else "%s-%d" % (self.name, self.calls))
+        return Baselines(self.folder, is_updating()).check(own, report, _limits(metrics, tolerance))
+
+
+def _fixture():
+    import pytest
+
+    @pytest.fixture
+    def hlosim_gate(request):
+        """A gate of the test's own; see hlosim.pytest_plugin."""
+        folder = request.config.getoption("--hlosim-baselines") or os.path.join(
+            str(request.path.parent), "hlosim_baselines")
+        return Gate(folder, request.node.name)
+
+    return hlosim_gate
+
+
+try:
+    hlosim_gate = _fixture()
+except ImportError:  # without pytest, is_updating() is all that is needed here
+    pass

@@ -1,0 +1,159 @@
+#include "console/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "base/text.h"
+
+namespace hlosim {
+namespace {
+
+/// The words of a check that allows some: "TEXT:{text,json}".
+std::vector<std::string> words_of(const std::string& type) {
+  std::vector<std::string> words;
+  const size_t open = type.find('{'), close = type.rfind('}');
+  if (open == std::string::npos || close == std::string::npos || close < open) return words;
+  const std::string inside = type.substr(open + 1, close - open - 1);
+  for (size_t at = 0; at <= inside.size();) {
+    const size_t comma = std::min(inside.find(',', at), inside.size());
+    if (comma > at) words.push_back(inside.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return words;
+}
+
+std::function<std::string(const std::string&)> whole_number_from(int64_t low) {
+  return [low](const std::string& text) {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= low) return std::string();
+    return fmt::format("'{}' is not a whole number from {} on", shown(text), low);
+  };
+}
+
+}  // namespace
+
+Option Option::required(bool wanted) const {
+  option_->required(wanted);
+  return *this;
+}
+
+Option Option::one_of(std::initializer_list<const char*> words) const {
+  return one_of(std::span(words.begin(), words.size()));
+}
+
+Option Option::one_of(std::span<const char* const> words) const {
+  option_->check(CLI::IsMember(std::vector<std::string>(words.begin(), words.end())));
+  return *this;
+}
+
+Option Option::from(int64_t low) const { return check(whole_number_from(low)); }
+
+Option Option::check(const std::function<std::string(const std::string&)>& problem) const {
+  option_->check(problem);
+  return *this;
+}
+
+Option Option::one_value_each() const {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+Option Option::excludes(Option other) const {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option Option::show_default() const {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option Option::group(const std::string& name) const {
+  option_->group(name);
+  return *this;
+}
+
+Option Option::description(const std::string& text) const {
+  option_->description(text);
+  return *this;
+}
+
+const std::vector<std::string>& Option::long_names() const { return option_->get_lnames(); }
+const std::vector<std::string>& Option::short_names() const { return option_->get_snames(); }
+std::string Option::name() const { return long_names().empty() ? option_->get_name() : long_names().front(); }
+const std::string& Option::description() const { return option_->get_description(); }
+std::string Option::default_text() const { return option_->get_default_str(); }
+std::vector<std::string> Option::words() const { return words_of(option_->get_type_name()); }
+int Option::most_values() const { return option_->get_items_expected_max(); }
+size_t Option::count() const { return option_->count(); }
+std::vector<std::string> Option::values() const { return option_->results(); }
+
+CommandLine::CommandLine(const std::string& summary, const std::string& name)
+    : app_(std::make_unique<CLI::App>(summary, name)) {
+  app_->allow_extras();  // whoever parses says what is wrong with them
+}
+
+CommandLine::~CommandLine() = default;
+
+template <class T>
+Option CommandLine::add_option(const std::string& names, T& value, const std::string& description) {
+  return Option(app_->add_option(names, value, description));
+}
+
+template Option CommandLine::add_option(const std::string&, std::string&, const std::string&);
+template Option CommandLine::add_option(const std::string&, int64_t&, const std::string&);
+template Option CommandLine::add_option(const std::string&, uint64_t&, const std::string&);
+template Option CommandLine::add_option(const std::string&, double&, const std::string&);
+template Option CommandLine::add_option(const std::string&, std::optional<std::string>&, const std::string&);
+template Option CommandLine::add_option(const std::string&, std::optional<int64_t>&, const std::string&);
+template Option CommandLine::add_option(const std::string&, std::optional<double>&, const std::string&);
+template Option CommandLine::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+
+Option CommandLine::add_option(const std::string& names, const std::string& description) {
+  return Option(app_->add_option(names)->description(description));
+}
+
+Option CommandLine::add_flag(const std::string& names, bool& value, const std::string& description) {
+  return Option(app_->add_flag(names, value, description));
+}
+
+Option CommandLine::add_flag(const std::string& names, const std::string& description) {
+  return Option(app_->add_flag(names)->description(description));
+}
+
+void CommandLine::footer(const std::string& text) { app_->footer(text); }
+
+Option CommandLine::option(const std::string& name) const { return Option(app_->get_option(name)); }
+
+std::optional<Option> CommandLine::find(const std::string& name) const {
+  CLI::Option* option = app_->get_option_no_throw(name);
+  return option ? std::optional(Option(option)) : std::nullopt;
+}
+
+std::vector<Option> CommandLine::options() const {
+  std::vector<Option> options;
+  for (CLI::Option* option : app_->get_options()) options.emplace_back(option);
+  return options;
+}
+
+Result<std::string> CommandLine::parse(const std::vector<std::string>& args) {
+  try {
+    app_->parse(std::vector<std::string>(args.rbegin(), args.rend()));  // the order that CLI11 takes
+  } catch (const CLI::Success&) {                                       // --help
+    return app_->help();
+  } catch (const CLI::Error& error) {
+    return failure(error.what());
+  }
+  return std::string();
+}
+
+std::vector<std::string> CommandLine::remaining() const {
+  std::vector<std::string> rest = app_->remaining();
+  std::erase(rest, "--");
+  return rest;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,93 @@
+#include "console/input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <istream>
+#include <iterator>
+
+#include "base/text.h"
+#include "console/exchange.h"
+#include "console/verbosity.h"
+#include "input/hlo_file.h"
+#include "input/load_modules.h"
+#include "ops/op_table.h"
+
+namespace hlosim {
+
+namespace {
+
+/// What the program that calls gave under this name; null: nothing.
+const InputAtHand* at_hand(const std::string& path, Streams streams) {
+  if (!streams.exchange) return nullptr;
+  const auto& inputs = streams.exchange->inputs;
+  const auto found = std::ranges::find(inputs, path, &InputAtHand::path);
+  return found == inputs.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Result<SourcePtr> read_input(const std::string& path, Streams streams) {
+  if (const InputAtHand* input = at_hand(path, streams)) return as_text(input->source);
+  if (path != "-") return read_text_source(path);
+  if (!streams.standard_input) {
+    std::string text(std::istreambuf_iterator<char>(streams.in), {});
+    Result<SourcePtr> source = as_text(std::make_shared<const SourceFile>("<stdin>", std::move(text)));
+    if (!source) return source;
+    streams.standard_input = std::move(*source);
+  }
+  return streams.standard_input;
+}
+
+std::string json_documents(const std::vector<std::string>& documents) {
+  if (documents.size() == 1) return documents[0];
+  std::string text = "[";
+  for (const std::string& document : documents) {
+    text += text.size() > 1 ? ",\n" : "\n";
+    text += document;
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+  }
+  return text + "\n]\n";
+}
+
+bool write_output(const std::string& path, std::string_view text, Streams streams) {
+  if (path == "-") {
+    streams.out << text;
+    return true;
+  }
+  const Step step(fmt::format("wrote {}: {} bytes", path, text.size()), streams);
+  const Result<void> written = write_file(path, text);
+  if (!written) tell(written.error(), streams);
+  return written.has_value();
+}
+
+ModuleInput read_module_input(const std::string& path, bool parse_only, Streams streams) {
+  ModuleInput input;
+  if (const InputAtHand* given = at_hand(path, streams); given && !given->modules.empty()) {
+    for (const auto& module : given->modules) input.modules.push_back(module->copy());
+    input.ok = true;
+    return input;
+  }
+  Step reading(fmt::format("read {}", path), streams);
+  const Result<SourcePtr> source = read_input(path, streams);
+  if (!source) {
+    tell(source.error(), streams);
+    return input;
+  }
+  DiagnosticList diagnostics;
+  const LoadOptions load{streams.limits, streams.mlir, streams.partial};
+  input.modules = parse_only ? parse_modules(*source, op_table(), diagnostics, load)
+                             : load_modules(*source, op_table(), diagnostics, load);
+  size_t instructions = 0;
+  for (const Module& module : input.modules) instructions += module.instructions.size();
+  reading.add(fmt::format(": {} bytes, {} module{}, {} instructions", (*source)->text().size(),
+                          input.modules.size(), input.modules.size() == 1 ? "" : "s", instructions));
+  tell(diagnostics, streams);
+  if (diagnostics.error_count() > diagnostics.items().size())
+    streams.err << fmt::format("{}: {} more errors are not shown\n", (*source)->name(),
+                               diagnostics.error_count() - diagnostics.items().size());
+  input.ok = !diagnostics.has_errors();
+  return input;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,77 @@
+#include "console/limit_options.h"
+
+#include <fmt/format.h>
+
+#include "base/quantity_text.h"
+#include "base/text.h"
+#include "console/command_line.h"
+#include "console/verbosity.h"
+#include "stablehlo/dimension_sizes.h"
+
+namespace hlosim {
+namespace {
+
+std::string seconds_problem(const std::string& text) {
+  const Result<double> number = TextForm<double>::read(text);
+  return number && *number > 0 && *number <= 1e9 ? "" : fmt::format("'{}' is no number above 0", shown(text));
+}
+
+}  // namespace
+
+void declare_limits(CommandLine& line, Limits& limits) {
+  line.add_option("--max-rank", limits.rank, "Arrays of more dimensions are an error")
+      .from(0)
+      .show_default()
+      .group("Limits");
+  line.add_option("--max-devices", limits.devices, "Programs for more devices are an error")
+      .from(1)
+      .show_default()
+      .group("Limits");
+  line.add_option("--max-seconds", limits.seconds,
+                  "End with an error after this time, and say what was under way")
+      .check(seconds_problem)
+      .group("Limits");
+  line.add_option("--max-memory",
+                  "End when it holds more memory: bytes, or 8GiB. run refuses modules whose arrays need "
+                  "more; default there: 80 % of the machine's")
+      .group("Limits");
+  line.add_flag(
+      "--partial",
+      "Read text that was cut off, as logs and profiles hold it; what is missing is said, and becomes "
+      "parameters and custom calls");
+  line.add_option(
+          "--dim",
+          "Sizes of dynamic dimensions of a StableHLO program's arguments: 8 or batch=8 (the next one in "
+          "order; a single one is that of all), arg0.1=8 (of argument 0, dimension 1); several: 8,128")
+      .group("StableHLO");
+}
+
+bool read_dimensions(const CommandLine& line, Streams streams) {
+  const std::optional<Option> given = line.find("--dim");
+  if (!given) return true;
+  for (const std::string& text : given->values()) {
+    Result<std::vector<stablehlo::DimensionSize>> sizes = stablehlo::parse_dimensions(text);
+    if (!sizes) {
+      complain("--dim: " + sizes.error().message, sizes.error().hint, streams);
+      return false;
+    }
+    streams.mlir.dimensions.insert(streams.mlir.dimensions.end(), sizes->begin(), sizes->end());
+  }
+  return true;
+}
+
+bool read_limits(const CommandLine& line, Streams streams) {
+  const std::optional<Option> memory = line.find("--max-memory");
+  if (!memory || memory->count() == 0) return true;
+  const std::string text = memory->values().back();
+  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+  const Result<Bytes> bytes = TextForm<Bytes>::read(text + (digits ? "B" : ""));
+  if (!bytes) {
+    complain(fmt::format("--max-memory: {}", bytes.error().message), bytes.error().hint, streams);
+    return false;
+  }
+  streams.limits.memory = bytes->count();
+  return true;
+}
+
+}  // namespace hlosim

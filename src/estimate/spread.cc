@@ -1,0 +1,243 @@
+#include "estimate/spread.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "estimate/rebind.h"
+#include "lower/lower.h"
+#include "model/slice.h"
+#include "ops/custom_calls/custom_call_targets.h"
+#include "partition/partition.h"
+#include "propagate/propagate.h"
+#include "sharding/mesh_order.h"
+
+namespace hlosim {
+namespace {
+
+constexpr std::string_view kAutoOrder = "auto";
+
+/// Notes of a program that isn't partitioned yet.
+bool is_sharding_note(const Instruction& instruction) {
+  const std::string_view target = custom_call_target(instruction);
+  return target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape";
+}
+
+/// Number of a device that mesh_order() counts with the last side fastest, in a slice, where x is.
+int64_t number_in_slice(int64_t device, const Slice& slice) {
+  int64_t chip = device / slice.devices_per_chip, number = 0;
+  std::vector<int64_t> strides(slice.sides.size(), 1);
+  for (size_t i = 1; i < strides.size(); ++i) strides[i] = strides[i - 1] * slice.sides[i - 1];
+  for (size_t i = slice.sides.size(); i-- > 0; chip /= slice.sides[i])
+    number += chip % slice.sides[i] * strides[i];
+  return number * slice.devices_per_chip + device % slice.devices_per_chip;
+}
+
+/// The device at each place of the mesh; empty: device i at place i.
+Result<std::vector<int64_t>> order_on_slice(const Mesh& mesh, const Slice& slice, const std::string& order) {
+  if (slice.count > 1)
+    return failure(fmt::format("--mesh-order: the devices lie in {} slices", slice.count),
+                   "an order is laid over one torus");
+  const Result<MeshOnTorus> laid =
+      mesh_order(mesh, slice.sides, slice.devices_per_chip, order == kAutoOrder ? "" : order);
+  if (!laid) return tl::unexpected(laid.error());
+  std::vector<int64_t> devices;
+  bool in_order = true;
+  for (int64_t place = 0; place < mesh.devices(); ++place) {
+    const int64_t device =
+        laid->device_order.empty() ? place : laid->device_order[static_cast<size_t>(place)];
+    devices.push_back(number_in_slice(device, slice));
+    in_order &= devices.back() == place;
+  }
+  if (in_order) devices.clear();
+  return devices;
+}
+
+class Spreader {
+ public:
+  Spreader(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,
+           const MeshRequest& request)
+      : module_(module), table_(table), device_(device), options_(options), request_(request) {}
+
+  Result<Spread> spread() {
+    if (Result<void> laid = lay_mesh(); !laid) return tl::unexpected(laid.error());
+    return is_partitioned(module_, table_) ? as_it_is() : partitioned();
+  }
+
+ private:
+  Result<void> lay_mesh() {
+    spread_.notes.mesh = request_.mesh;
+    const int64_t declared = module_.num_partitions();
+    if (request_.mesh.axes.empty()) {
+      if (declared > 1 && request_.partitions != declared)
+        return failure(fmt::format("--partitions={}: module {} is for {} partitions", request_.partitions,
+                                   module_.name, declared));
+      return {};
+    }
+    const Mesh& from = request_.written_for;
+    if (!from.axes.empty()) {
+      if (declared > 1)
+        if (Result<void> fits = check_mesh(from, declared); !fits) return fits;
+    } else if (declared > 1)
+      if (Result<void> fits = check_mesh(request_.mesh, declared); !fits) return fits;
+    if (request_.order.empty()) return {};
+    AssumptionList of_slice;  // the simulation says the same
+    const Result<Slice> slice = choose_slice(device_.config, options_.slice, request_.devices(), of_slice);
+    if (!slice) return tl::unexpected(slice.error());
+    Result<std::vector<int64_t>> order = order_on_slice(request_.mesh, *slice, request_.order);
+    if (!order) return tl::unexpected(order.error());
+    spread_.notes.mesh.device_order = std::move(*order);
+    return {};
+  }
+
+  Result<Spread> as_it_is() {
+    if (!request_.said.empty())
+      return failure(
+          fmt::format("--shard '{}': module {} is partitioned already", request_.said[0].text, module_.name),
+          "--mesh alone names the axes of its collectives");
+    spread_.assumptions.add(
+        "the module is partitioned already: it runs as it is, and the mesh names the axes of its "
+        "collectives");
+    spread_.module = module_.copy();
+    spread_.notes.was_partitioned = true;
+    return std::move(spread_);
+  }
+
+  Result<Spread> partitioned() {
+    if (!is_plain(module_))
+      return failure(
+          fmt::format("--mesh: a compiler has made module {} for one device already", module_.name),
+          "modules are partitioned as they are before compilation");
+    Result<Module> rebound;
+    if (!request_.written_for.axes.empty()) {
+      rebound = rebind_shardings(module_, request_.written_for, spread_.notes.mesh);
+      if (!rebound) return tl::unexpected(rebound.error());
+    }
+    const Module& given = request_.written_for.axes.empty() ? module_ : *rebound;
+    Result<Stated> stated = state_shardings(given, spread_.notes.mesh, request_.said);
+    if (!stated) return tl::unexpected(stated.error());
+    if (!stated->unused.empty())
+      return failure(fmt::format("--shard '{}': module {} has no parameter of that name",
+                                 request_.said[stated->unused[0]].text, module_.name),
+                     parameter_hint());
+    const int64_t devices = request_.devices();
+    const Result<Propagated> whole = propagate(stated->module, table_, {.devices = devices});
+    if (!whole) return tl::unexpected(whole.error());
+    for (const std::string& note : whole->notes) spread_.assumptions.add("sharding: " + note);
+    PartitionOptions options;
+    options.devices = devices;
+    Result<Partitioned> made = partition(whole->module, table_, options);
+    if (!made) return tl::unexpected(made.error());
+    keep_notes(*made);
+    spread_.module = std::move(made->module);
+    return std::move(spread_);
+  }
+
+  std::string parameter_hint() const {
+    std::vector<std::string_view> names;
+    constexpr size_t kShown = 8;
+    const std::vector<InstructionId>& parameters = module_.entry_computation().parameters;
+    for (size_t i = 0; i < std::min(parameters.size(), kShown); ++i)
+      names.push_back(module_[parameters[i]].name);
+    return fmt::format("there are: {}{}", fmt::join(names, ", "), parameters.size() > kShown ? ", …" : "");
+  }
+
+  void keep_notes(const Partitioned& made) {
+    for (const Resharding& one : made.reshardings) {
+      const Instruction& collective = made.module[one.collective];
+      const Attr* const channel = collective.find(AttrKey::kChannelId);
+      spread_.notes.asked.push_back({std::string(collective.name), one.asked_by, one.what, one.from, one.to,
+                                     std::string(to_text(one.kind)), one.bytes,
+                                     channel ? channel->integer() : 0});
+    }
+    for (const ReplicatedInstruction& one : made.replicated)
+      spread_.assumptions.add(
+          fmt::format("every device runs {} as a whole: {}{}", one.name, one.reason,
+                      one.bytes > 0 ? fmt::format(" ({} gathered)", to_text(Bytes(one.bytes))) : ""));
+    spread_.assumptions.add(
+        fmt::format("the module was partitioned for {} devices by rules like XLA's", made.devices));
+  }
+
+  const Module& module_;
+  const OpTable& table_;
+  const Device& device_;
+  const SimulateOptions& options_;
+  const MeshRequest& request_;
+  Spread spread_;
+};
+
+}  // namespace
+
+bool is_partitioned(const Module& module, const OpTable& table) {
+  if (module.num_partitions() <= 1) return false;
+  if (std::ranges::any_of(module.instructions, is_sharding_note)) return false;
+  return module.is_scheduled() || !is_plain(module) ||
+         std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
+           const OpDef& def = table[instruction.opcode];
+           return def.has(kCollective) || def.evaluation == EvaluationKind::kPartitionId;
+         });
+}
+
+Result<MeshRequest> read_mesh_request(std::string_view mesh, const std::vector<std::string>& statements,
+                                      std::string_view order, std::string_view written_for) {
+  MeshRequest request;
+  Result<Mesh> axes = parse_mesh(mesh);
+  if (!axes) return tl::unexpected(axes.error());
+  request.mesh = std::move(*axes);
+  request.order = order;
+  if (!written_for.empty()) {
+    Result<Mesh> from = parse_mesh(written_for, "--written-for");
+    if (!from) return tl::unexpected(from.error());
+    request.written_for = std::move(*from);
+  }
+  for (const std::string& text : statements) {
+    Result<ShardStatement> statement = parse_statement(text, request.mesh);
+    if (!statement) return tl::unexpected(statement.error());
+    request.said.push_back(std::move(*statement));
+  }
+  return request;
+}
+
+Result<MeshRequest> parse_mesh_request(std::string_view text) {
+  std::string_view mesh, order, from;
+  std::vector<std::string> statements;
+  bool first = true;
+  for (size_t at = 0; at <= text.size(); first = false) {
+    const size_t end = std::min(text.find(';', at), text.size());
+    const std::string_view part = trimmed(text.substr(at, end - at));
+    constexpr std::string_view kOrder = "order=", kFrom = "from ";
+    if (first)
+      mesh = part;
+    else if (part.starts_with(kOrder) && part.find('[') == std::string_view::npos)
+      order = part.substr(kOrder.size());
+    else if (part.starts_with(kFrom) && part.find('[') == std::string_view::npos)
+      from = trimmed(part.substr(kFrom.size()));
+    else if (!part.empty())
+      statements.emplace_back(part);
+    at = end + 1;
+  }
+  return read_mesh_request(mesh, statements, order, from);
+}
+
+std::string to_text(const Mesh& mesh) {
+  std::vector<std::string> parts;
+  for (const MeshAxis& axis : mesh.axes) parts.push_back(fmt::format("{}={}", axis.name, axis.size));
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+std::string MeshRequest::text() const {
+  std::string text = to_text(mesh);
+  for (const ShardStatement& statement : said) text += "; " + statement.text;
+  if (!order.empty()) text += "; order=" + order;
+  if (!written_for.axes.empty()) text += "; from " + to_text(written_for);
+  return text;
+}
+
+Result<Spread> spread_out(const Module& module, const OpTable& table, const Device& device,
+                          const SimulateOptions& options, const MeshRequest& request) {
+  return Spreader(module, table, device, options, request).spread();
+}
+
+}  // namespace hlosim

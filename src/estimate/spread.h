@@ -1,0 +1,85 @@
+// A program for all devices from one that is written as for one: shardings filled in, and partitioned.
+//
+//   const MeshRequest request = *read_mesh_request("fsdp=16,tensor=4", {"wi=[fsdp,tensor]"}, "");
+//   Result<Spread> spread = spread_out(module, op_table(), device, options, request);
+//   spread->module                                 // what each device runs
+//   spread->reshardings[0].asked_by                // whose shardings a collective is for
+//
+// A module that is partitioned already stays as it is: the mesh gives the axes of its collectives their
+// names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source.h"
+#include "hlo/module.h"
+#include "hlo/op_def.h"
+#include "model/assumptions.h"
+#include "model/device.h"
+#include "sharding/mesh.h"
+#include "sharding/statements.h"
+#include "sim/simulate.h"
+
+namespace hlosim {
+
+/// "fsdp=16,tensor=4"
+std::string to_text(const Mesh& mesh);
+
+/// How a module is to be spread over devices.
+struct MeshRequest {
+  Mesh mesh;                         // no axes: the shardings of the module say everything
+  Mesh written_for{};                // its shardings are taken by the names of the axes of this mesh; or none
+  int64_t partitions = 0;            // where there are no axes
+  std::vector<ShardStatement> said;  // of the entry's parameters
+  std::string order;                 // of the devices; empty: in order, "auto": as the torus suggests
+
+  int64_t devices() const { return mesh.axes.empty() ? partitions : mesh.devices(); }
+  /// As the line of parse_mesh_request() says it.
+  std::string text() const;
+};
+
+/// What --mesh, --shard, --mesh-order and --written-for say.
+Result<MeshRequest> read_mesh_request(std::string_view mesh, const std::vector<std::string>& statements,
+                                      std::string_view order, std::string_view written_for = {});
+/// All in one: `fsdp=16,tensor=4; wi=[fsdp,tensor]; order=auto; from fsdp=2,tensor=2`.
+Result<MeshRequest> parse_mesh_request(std::string_view text);
+
+/// A collective that partitioning put in, and who asked for it. Its channel outlasts rewrites of the module,
+/// its name doesn't.
+struct AskedCollective {
+  std::string collective;  // its name
+  std::string asked_by;    // the instruction of the given module
+  std::string what;        // the one whose value moves
+  std::string from, to;    // its shardings
+  std::string kind;        // "all-gather"
+  int64_t bytes = 0;       // that a device sends each time
+  int64_t channel = 0;     // 0: it has none
+};
+
+/// What is known of a program because it was partitioned here.
+struct SpreadNotes {
+  Mesh mesh;                     // with the order of its devices; no axes: they have no names
+  bool was_partitioned = false;  // the module runs as it was given
+  std::vector<AskedCollective> asked;
+};
+
+struct Spread {
+  Module module;
+  SpreadNotes notes;
+  AssumptionList assumptions;
+};
+
+/// `module` stays as it is. Errors: a mesh that doesn't fit the module's or the slice's number of devices,
+/// shardings that can't be read or partitioned, statements about nothing, statements about a module that is
+/// partitioned already.
+Result<Spread> spread_out(const Module& module, const OpTable& table, const Device& device,
+                          const SimulateOptions& options, const MeshRequest& request);
+
+/// Each device has its part of the program already: there is more than one, and the module exchanges data
+/// between them, has been scheduled or carries tiles.
+bool is_partitioned(const Module& module, const OpTable& table);
+
+}  // namespace hlosim

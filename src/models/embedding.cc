@@ -1,0 +1,46 @@
+// The first and the last product: tokens to activations, activations to logits.
+#include <cmath>
+
+#include "models/step_module.h"
+
+namespace hlosim {
+
+Expr embed(const LayerScope& scope, Expr tokens, std::optional<Expr> first) {
+  ExpressionGraph& graph = scope.graph;
+  graph.set_scope("embedding");
+  const Dims dims = graph.dims(tokens);
+  const Expr table = scope.parameter("embedding");
+  Expr x;
+  if (scope.options.one_hot_embedding) {
+    const Dims wide{dims[0], dims[1], scope.model.vocab};
+    const Expr is_token =
+        compare(graph, broadcast(graph, tokens, wide, {0, 1}), iota(graph, ElementType::kS32, wide, 2), "EQ");
+    const Expr rows = scope.constrained(convert(graph, is_token, scope.type()),
+                                        {Axis::kBatch, Axis::kLength, Axis::kActVocab});
+    x = dot(graph, rows, table, {{2}, {0}});
+  } else {
+    x = gather_rows(graph, table, tokens);
+  }
+  if (scope.model.scale_embeddings) x = scale(graph, x, std::sqrt(static_cast<double>(scope.model.d_model)));
+  x = scope.residual(x);
+  if (!scope.has("positions")) return x;
+  Expr places = iota(graph, ElementType::kS32, {dims[1]}, 0);
+  if (first) places = add(graph, places, broadcast(graph, *first, {dims[1]}, {}));
+  const Expr rows = gather_rows(graph, scope.parameter("positions"), places);
+  return scope.residual(add(graph, x, broadcast(graph, rows, Dims(graph.dims(x)), {1, 2})));
+}
+
+Expr logits_of(const LayerScope& scope, Expr hidden) {
+  ExpressionGraph& graph = scope.graph;
+  const bool tied = scope.model.tied_embeddings;
+  const Expr table = scope.parameter(tied ? "embedding" : "head");
+  const DotDims dims{{graph.rank(hidden) - 1}, {tied ? 1 : 0}};
+  Expr logits = convert(graph, dot(graph, hidden, table, dims), scope.wide());
+  if (tied && !scope.model.scale_embeddings)
+    logits = scale(graph, logits, 1 / std::sqrt(static_cast<double>(scope.model.d_model)));
+  if (const double cap = scope.model.final_soft_cap; cap > 0)
+    logits = scale(graph, tangent_hyperbolic(graph, scale(graph, logits, 1 / cap)), cap);
+  return scope.constrained(logits, {Axis::kBatch, Axis::kLength, Axis::kActVocab});
+}
+
+}  // namespace hlosim

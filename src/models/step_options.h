@@ -1,0 +1,121 @@
+// What a step of a model does, with which kernels and types, on which mesh.
+//
+//   StepOptions options{.mesh = mesh, .batch = 64, .sequence = 2048};
+//   options.remat = *remat_policy("minimal");
+//   options.remat[SavedValue::kContext] = Keep::kHost;
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source.h"
+#include "layout/element_type.h"
+#include "sharding/mesh.h"
+
+namespace hlosim {
+
+enum class StepKind : uint8_t {
+  kTrain,    // forward, backward, optimizer
+  kPrefill,  // forward of whole prompts; writes the KV cache and the last token's logits
+  kDecode,   // one token per sequence against a KV cache
+};
+
+/// Values of a layer that have names, as MaxText calls them.
+enum class SavedValue : uint8_t {
+  kDecoderLayerInput,
+  kQueryProj,
+  kKeyProj,
+  kValueProj,
+  kQkvProj,  // of fused projections
+  kContext,  // the output of attention before its projection
+  kOutProj,
+  kMlpWi,   // the one input product of a plain MLP
+  kMlpWi0,  // gated: what the activation is applied to
+  kMlpWi1,
+  kMlpWo,  // of experts: what comes out of them
+};
+inline constexpr size_t kSavedValues = static_cast<size_t>(SavedValue::kMlpWo) + 1;
+/// "decoder_layer_input", "query_proj", …
+std::string_view to_text(SavedValue value);
+std::optional<SavedValue> parse_saved_value(std::string_view name);
+
+enum class Keep : uint8_t {
+  kRecompute,  // in the backward pass
+  kDevice,
+  kHost,  // offloaded to pinned host memory, S(5), and back
+};
+
+/// What of a layer's forward the backward pass is given, and what it computes once more.
+struct RematPolicy {
+  std::string name = "full";
+  std::vector<Keep> values = std::vector<Keep>(kSavedValues, Keep::kRecompute);  // by SavedValue
+
+  Keep& operator[](SavedValue value) { return values[static_cast<size_t>(value)]; }
+  Keep operator[](SavedValue value) const { return values[static_cast<size_t>(value)]; }
+};
+/// The layer loop's own state, its first layer's input, is on the device whatever the policy, unless
+/// decoder_layer_input is offloaded.
+/// Names: full, nothing_saveable, custom (decoder_layer_input on the device), minimal, minimal_with_context,
+/// save_dot_except_mlpwi, save_dot_except_mlp, save_qkv_proj, save_out_proj, qkv_proj_offloaded,
+/// minimal_offloaded. Another one is an error (without a place) that names them.
+Result<RematPolicy> remat_policy(std::string_view name);
+
+enum class AttentionKernel : uint8_t {
+  kPlain,   // products and a softmax as plain instructions; scores of sequence x sequence
+  kFlash,   // a kernel that goes over all blocks of the square, masked
+  kSplash,  // a kernel that goes over the blocks that its mask leaves
+};
+
+/// Blocks of the attention kernel; 0: the kernel's own choice (512), or the sequence where that is shorter.
+struct AttentionTiles {
+  int64_t q = 0, kv = 0, kv_compute = 0;
+  int64_t q_dkv = 0, kv_dkv = 0, kv_dkv_compute = 0;
+  int64_t q_dq = 0, kv_dq = 0;
+  int64_t dq_parts = 0;        // that the fused kernel leaves the gradients of q in; 0: one a block of keys
+  bool fused_backward = true;  // one kernel for the gradients of q, k and v
+  bool q_sequence_minor = false, k_sequence_minor = false, v_sequence_minor = false;
+  bool known_maximum = false;  // a bound on the logits in place of their running maximum
+};
+
+enum class Quantization : uint8_t {
+  kNone,
+  kInt8,  // products of layers and both of their gradients in s8, scales by row and column
+  kFp8,   // e4m3 weights and activations, e5m2 gradients
+};
+
+struct OptimizerOptions {
+  enum class Kind : uint8_t { kAdam, kAdamW, kAdamPax } kind = Kind::kAdamW;
+  ElementType mu_type = ElementType::kF32, nu_type = ElementType::kF32;
+  double clip_norm = 1.0;  // of all gradients together; 0: none, and no sum of their squares
+  double learning_rate = 3e-5, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1;
+};
+
+struct StepOptions {
+  StepKind kind = StepKind::kTrain;
+  Mesh mesh;             // no axes: one device, nothing sharded. Axes that a rule knows: data, fsdp,
+                         // fsdp_transpose, tensor, expert, context, sequence
+  int64_t batch = 1;     // sequences, of all devices together
+  int64_t sequence = 0;  // tokens of a sequence; decode: of the cache
+  ElementType compute_type = ElementType::kBF16;  // of the layers' products and activations
+  ElementType param_type = ElementType::kF32;     // of the stored parameters
+  ElementType grad_type = ElementType::kF32;      // that the optimizer reads
+  bool cast_before_gather =
+      true;  // parameters become compute_type while sharded; else each use casts its own
+  Quantization quantization = Quantization::kNone;
+  OptimizerOptions optimizer;
+  RematPolicy remat;
+  AttentionKernel attention = AttentionKernel::kSplash;
+  AttentionTiles tiles;
+  bool manual_attention = true;  // kernels in a manual region, as shard_map puts them; false: shardings alone
+  bool scan_layers = true;       // a while loop over stacked parameters; false: unrolled
+  int64_t stack_axis = 0;        // where the stacked parameters have their layers: 0 or 1 (MaxText's)
+  bool experts_on_fsdp = false;  // the dimension of experts is cut by fsdp too
+  bool one_hot_embedding = false;  // the lookup as a product with one-hot rows
+  int64_t vocab_tiles = 1;         // logits and loss in so many parts along the tokens
+  bool gradients_only = false;     // train: the loss and all gradients are the results, no optimizer
+};
+
+}  // namespace hlosim

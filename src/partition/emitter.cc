@@ -1,0 +1,465 @@
+#include "partition/emitter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "base/check.h"
+#include "hlo/number.h"
+
+namespace hlosim {
+
+Emitter::Emitter(Module& module, const OpTable& table, const DeviceAxes& axes)
+    : module_(module), table_(table), axes_(axes), editor_(module) {
+  for (const Instruction& instruction : module.instructions)
+    if (const Attr* channel = instruction.find(AttrKey::kChannelId))
+      next_channel_ = std::max(next_channel_, channel->integer() + 1);
+}
+
+// ── computations ────────────────────────────────────────────────
+
+ComputationId Emitter::open(std::string_view name) {
+  scopes_.emplace_back();
+  return scope().id = editor_.add_computation(name);
+}
+
+void Emitter::close(InstructionId root) {
+  Computation& computation = module_.computations[scope().id];
+  computation.root = root;
+  const std::vector<InstructionId>& list = computation.instructions;
+  const int32_t first = list.empty() ? 0 : std::min_element(list.begin(), list.end())->index;
+  const int32_t last = list.empty() ? 0 : std::max_element(list.begin(), list.end())->index;
+  std::vector<bool> needed(static_cast<size_t>(last - first) + 1, false);
+  const auto mark = [&](InstructionId id) { needed[static_cast<size_t>(id.index - first)] = true; };
+  mark(root);
+  for (const InstructionId parameter : computation.parameters) mark(parameter);
+  for (size_t i = list.size(); i-- > 0;) {
+    const Instruction& instruction = module_[list[i]];
+    const OpDef& def = table_[instruction.opcode];
+    if (def.has(kSideEffect) || def.has(kHostTransfer)) mark(list[i]);
+    if (!needed[static_cast<size_t>(list[i].index - first)]) continue;
+    for (const InstructionId operand : instruction.operands) mark(operand);
+    if (const Attr* before = instruction.find(AttrKey::kControlPredecessors))
+      for (const InstructionId id : before->instructions()) mark(id);
+  }
+  std::erase_if(computation.instructions,
+                [&](InstructionId id) { return !needed[static_cast<size_t>(id.index - first)]; });
+  scopes_.pop_back();
+}
+
+void Emitter::stands_for(const Instruction& original) { original_ = &original; }
+
+// ── any instruction ─────────────────────────────────────────────
+
+InstructionId Emitter::add(Opcode opcode, ShapeRef shape, std::span<const InstructionId> operands,
+                           std::span<const Attr> attrs, std::string_view name) {
+  std::vector<Attr> all(attrs.begin(), attrs.end());
+  const Attr* metadata = original_ ? original_->find(AttrKey::kMetadata) : nullptr;
+  const bool has =
+      std::any_of(all.begin(), all.end(), [](const Attr& attr) { return attr.key == AttrKey::kMetadata; });
+  if (metadata && !has) all.push_back(*metadata);
+  const InstructionId id =
+      editor_.add(scope().id, opcode, name.empty() ? to_text(opcode) : name, shape, operands, all);
+  if (original_) editor_.place_like(id, *original_);
+  module_.computations[scope().id].instructions.push_back(id);
+  return id;
+}
+
+InstructionId Emitter::like(const Instruction& original, ShapeRef shape,
+                            std::span<const InstructionId> operands, std::span<const Attr> changed) {
+  std::vector<Attr> attrs(changed.begin(), changed.end());
+  for (const Attr& attr : original.attrs) {
+    const bool dropped = attr.key == AttrKey::kSharding || attr.key == AttrKey::kControlPredecessors ||
+                         attr.key == AttrKey::kInferredDimension;
+    const bool replaced =
+        std::any_of(changed.begin(), changed.end(), [&](const Attr& other) { return other.key == attr.key; });
+    if (!dropped && !replaced) attrs.push_back(attr);
+  }
+  const InstructionId id = add(original.opcode, shape, operands, attrs, original.name);
+  module_.instructions[id].literal = original.literal;
+  originals_.emplace_back(id, original.name);
+  return id;
+}
+
+InstructionId Emitter::parameter(std::string_view name, ShapeRef shape) {
+  const InstructionId id = editor_.add_parameter(scope().id, name, shape);
+  originals_.emplace_back(id, name);
+  return id;
+}
+
+void Emitter::keep_attributes(InstructionId id, const Instruction& original, bool sharding) {
+  for (const Attr& attr : original.attrs)
+    if (attr.key != AttrKey::kControlPredecessors && (sharding || attr.key != AttrKey::kSharding))
+      editor_.set_attr(id, attr);
+  editor_.place_like(id, original);
+}
+
+void Emitter::set_sharding(InstructionId id, std::string_view text) {
+  editor_.set_attr(id,
+                   Attr::make_text(AttrKey::kSharding, AttrSyntax::kSharding, module_.arena().copy(text)));
+}
+
+InstructionId Emitter::element(InstructionId tuple, int64_t index) {
+  if (module_[tuple].opcode == Opcode::kTuple) return module_[tuple].operands[static_cast<size_t>(index)];
+  return add(Opcode::kGetTupleElement, shape(tuple)->elements[static_cast<size_t>(index)], {tuple},
+             {Attr::make_int(AttrKey::kIndex, index)});
+}
+
+InstructionId Emitter::tuple(std::span<const InstructionId> elements) {
+  std::vector<ShapeRef> shapes;
+  for (const InstructionId id : elements) shapes.push_back(shape(id));
+  return add(Opcode::kTuple, module_.shapes().tuple(shapes), elements);
+}
+
+// ── attributes ──────────────────────────────────────────────────
+
+Attr Emitter::ints(AttrKey key, std::span<const int64_t> values, AttrSyntax syntax) {
+  return Attr::make_list<int64_t>(key, syntax, module_.arena().copy(values));
+}
+
+Attr Emitter::lists(AttrKey key, AttrSyntax syntax, const std::vector<std::vector<int64_t>>& values) {
+  std::vector<std::span<const int64_t>> kept;
+  for (const std::vector<int64_t>& one : values)
+    kept.push_back(module_.arena().copy(std::span<const int64_t>(one)));
+  return Attr::make_list<std::span<const int64_t>>(key, syntax, module_.arena().copy(kept));
+}
+
+Attr Emitter::calls(AttrKey key, ComputationId computation) {
+  const std::vector<ComputationId> one = {computation};
+  return Attr::make_list<ComputationId>(key, AttrSyntax::kComputation, module_.arena().copy(one));
+}
+
+Attr Emitter::window(std::span<const WindowDimension> dimensions) {
+  Window made;
+  made.dimensions = module_.arena().copy(dimensions);
+  return Attr::make_struct(AttrKey::kWindow, AttrSyntax::kWindow, module_.arena().make<Window>(made));
+}
+
+// ── shapes and scalars ──────────────────────────────────────────
+
+ShapeRef Emitter::resized(ShapeRef shape, std::span<const int64_t> sizes) {
+  const bool same_rank = sizes.size() == shape->dimensions.size();
+  return module_.shapes().array(shape->element_type, sizes, same_rank ? shape->layout : nullptr);
+}
+
+ShapeRef Emitter::resized(ShapeRef shape, int64_t dimension, int64_t size) {
+  std::vector<int64_t> sizes(shape->dimensions.begin(), shape->dimensions.end());
+  sizes[static_cast<size_t>(dimension)] = size;
+  return resized(shape, sizes);
+}
+
+InstructionId Emitter::constant(ShapeRef shape, std::span<const std::byte> data) {
+  Literal* literal = module_.arena().make<Literal>();
+  literal->shape = shape;
+  literal->data = module_.arena().copy(data);
+  const InstructionId id = add(Opcode::kConstant, shape, {});
+  module_.instructions[id].literal = literal;
+  return id;
+}
+
+InstructionId Emitter::number(int64_t value, ElementType type) {
+  InstructionId& known = scope().numbers[{value, type}];
+  if (known.valid()) return known;
+  std::vector<std::byte> data(static_cast<size_t>(byte_width(type)));
+  if (is_complex(type)) {
+    const ElementType part = type == ElementType::kC64 ? ElementType::kF32 : ElementType::kF64;
+    const uint64_t bits = encode_number(part, static_cast<double>(value));
+    std::memcpy(data.data(), &bits, data.size() / 2);
+  } else {
+    const uint64_t bits =
+        is_float(type) ? encode_number(type, static_cast<double>(value)) : static_cast<uint64_t>(value);
+    std::memcpy(data.data(), &bits, std::min(data.size(), sizeof bits));
+  }
+  return known = constant(module_.shapes().scalar(type), data);
+}
+
+InstructionId Emitter::list(std::span<const int64_t> values) {
+  std::vector<std::byte> data(values.size() * sizeof(int32_t));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto value = static_cast<int32_t>(values[i]);
+    std::memcpy(data.data() + i * sizeof value, &value, sizeof value);
+  }
+  const int64_t sizes[] = {static_cast<int64_t>(values.size())};
+  return constant(module_.shapes().array(ElementType::kS32, sizes), data);
+}
+
+InstructionId Emitter::plus(InstructionId a, InstructionId b) { return add(Opcode::kAdd, shape(a), {a, b}); }
+
+InstructionId Emitter::plus(InstructionId a, int64_t b) {
+  return b == 0 ? a : plus(a, number(b, shape(a)->element_type));
+}
+
+InstructionId Emitter::times(InstructionId a, int64_t b) {
+  return b == 1 ? a : add(Opcode::kMultiply, shape(a), {a, number(b, shape(a)->element_type)});
+}
+
+InstructionId Emitter::clamp(int64_t low, InstructionId x, int64_t high) {
+  const ElementType type = shape(x)->element_type;
+  return add(Opcode::kClamp, shape(x), {number(low, type), x, number(high, type)});
+}
+
+InstructionId Emitter::place() {
+  if (scope().place.valid()) return scope().place;
+  const ShapeRef u32 = module_.shapes().scalar(ElementType::kU32);
+  InstructionId id = convert(add(Opcode::kPartitionId, u32, {}), ElementType::kS32);
+  if (!axes_.in_order()) {
+    std::vector<int64_t> places;
+    for (int64_t device = 0; device < axes_.devices(); ++device) places.push_back(axes_.place_of(device));
+    id = reshape(dynamic_slice(list(places), 0, id, 1), {});
+  }
+  return scope().place = id;
+}
+
+// Axes that stand side by side count as one.
+InstructionId Emitter::index(const AxisList& list) {
+  if (list.empty()) return number(0);
+  InstructionId& known = scope().indices[list];
+  if (known.valid()) return known;
+  InstructionId sum;
+  int64_t weight = 1;
+  for (size_t end = list.size(); end > 0;) {
+    size_t begin = end - 1;
+    while (begin > 0 && list[begin - 1] + 1 == list[begin]) --begin;
+    const int64_t stride = axes_.stride(list[end - 1]);
+    const int64_t length = axes_.length(AxisList(list.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                 list.begin() + static_cast<std::ptrdiff_t>(end)));
+    InstructionId digit = place();
+    const ShapeRef s32 = shape(digit);
+    if (stride > 1) digit = add(Opcode::kDivide, s32, {digit, number(stride)});
+    if (stride * length < axes_.devices()) digit = add(Opcode::kRemainder, s32, {digit, number(length)});
+    digit = times(digit, weight);
+    sum = sum.valid() ? plus(sum, digit) : digit;
+    weight *= length;
+    end = begin;
+  }
+  return scope().indices[list] = sum;
+}
+
+InstructionId Emitter::choose(const AxisList& axes, std::span<const int64_t> values) {
+  const int64_t step = values.size() > 1 ? values[1] - values[0] : 0;
+  bool even = true;
+  for (size_t i = 0; i < values.size(); ++i)
+    even = even && values[i] == values[0] + step * static_cast<int64_t>(i);
+  if (even && step == 0) return number(values[0]);
+  if (even) return plus(times(index(axes), step), values[0]);
+  return reshape(dynamic_slice(list(values), 0, index(axes), 1), {});
+}
+
+namespace {
+
+/// The largest (or smallest) value of an integer type, as bits.
+int64_t integer_limit(ElementType type, bool largest) {
+  const int bits = bit_width(type);
+  if (is_pred(type)) return largest ? 1 : 0;
+  if (is_unsigned_integer(type)) return !largest ? 0 : bits >= 64 ? -1 : (int64_t{1} << bits) - 1;
+  const int64_t top = bits >= 64 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << (bits - 1)) - 1;
+  return largest ? top : -top - 1;
+}
+
+}  // namespace
+
+InstructionId Emitter::neutral(PartialKind kind, ElementType type) {
+  switch (kind) {
+    case PartialKind::kSum:
+    case PartialKind::kOr:
+      return number(0, type);
+    case PartialKind::kProduct:
+      return number(1, type);
+    case PartialKind::kAnd:
+      return number(is_pred(type) ? 1 : -1, type);
+    case PartialKind::kMax:
+    case PartialKind::kMin:
+      break;
+  }
+  const bool max = kind == PartialKind::kMax;
+  if (!is_float(type)) return number(integer_limit(type, !max), type);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const uint64_t bits = encode_number(type, max ? -infinity : infinity);
+  std::vector<std::byte> data(static_cast<size_t>(byte_width(type)));
+  std::memcpy(data.data(), &bits, data.size());
+  return constant(module_.shapes().scalar(type), data);
+}
+
+// ── arrays ──────────────────────────────────────────────────────
+
+InstructionId Emitter::broadcast(InstructionId scalar, ShapeRef like) { return broadcast(scalar, like, {}); }
+
+InstructionId Emitter::broadcast(InstructionId x, ShapeRef like, std::span<const int64_t> to) {
+  const ShapeRef made = module_.shapes().array(shape(x)->element_type, like->dimensions);
+  return add(Opcode::kBroadcast, made, {x}, {ints(AttrKey::kDimensions, to)});
+}
+
+InstructionId Emitter::reshape(InstructionId x, std::span<const int64_t> sizes) {
+  if (std::ranges::equal(shape(x)->dimensions, sizes)) return x;
+  return add(Opcode::kReshape, module_.shapes().array(shape(x)->element_type, sizes), {x});
+}
+
+InstructionId Emitter::transpose(InstructionId x, std::span<const int64_t> order) {
+  if (std::ranges::is_sorted(order)) return x;
+  std::vector<int64_t> sizes;
+  for (const int64_t i : order) sizes.push_back(shape(x)->dim(i));
+  return add(Opcode::kTranspose, module_.shapes().array(shape(x)->element_type, sizes), {x},
+             {ints(AttrKey::kDimensions, order)});
+}
+
+InstructionId Emitter::slice(InstructionId x, int64_t dimension, int64_t start, int64_t size) {
+  const ShapeRef from = shape(x);
+  if (start == 0 && size == from->dim(dimension)) return x;
+  std::vector<std::vector<int64_t>> bounds;
+  for (int64_t i = 0; i < from->rank(); ++i)
+    bounds.push_back(i == dimension ? std::vector<int64_t>{start, start + size, 1}
+                                    : std::vector<int64_t>{0, from->dim(i), 1});
+  return add(Opcode::kSlice, resized(from, dimension, size), {x},
+             {lists(AttrKey::kSlice, AttrSyntax::kSlices, bounds)});
+}
+
+InstructionId Emitter::dynamic_slice(InstructionId x, int64_t dimension, InstructionId start, int64_t size) {
+  const ShapeRef from = shape(x);
+  if (size == from->dim(dimension)) return x;
+  std::vector<InstructionId> operands = {x};
+  for (int64_t i = 0; i < from->rank(); ++i)
+    operands.push_back(i == dimension ? start : number(0, shape(start)->element_type));
+  const ShapeRef made = resized(from, dimension, size);
+  const Attr attrs[] = {ints(AttrKey::kDynamicSliceSizes, made->dimensions)};
+  return add(Opcode::kDynamicSlice, made, operands, attrs);
+}
+
+InstructionId Emitter::pad(InstructionId x, int64_t dimension, int64_t low, int64_t high,
+                           InstructionId value) {
+  if (low == 0 && high == 0) return x;
+  const ShapeRef from = shape(x);
+  std::vector<std::vector<int64_t>> padding(static_cast<size_t>(from->rank()), {0, 0, 0});
+  padding[static_cast<size_t>(dimension)] = {low, high, 0};
+  if (!value.valid()) value = number(0, from->element_type);
+  return add(Opcode::kPad, resized(from, dimension, from->dim(dimension) + low + high), {x, value},
+             {lists(AttrKey::kPadding, AttrSyntax::kPadding, padding)});
+}
+
+InstructionId Emitter::concatenate(std::span<const InstructionId> parts, int64_t dimension) {
+  if (parts.size() == 1) return parts[0];
+  int64_t size = 0;
+  for (const InstructionId part : parts) size += shape(part)->dim(dimension);
+  const int64_t along[] = {dimension};
+  const Attr attrs[] = {ints(AttrKey::kDimensions, along, AttrSyntax::kInts1)};
+  return add(Opcode::kConcatenate, resized(shape(parts[0]), dimension, size), parts, attrs);
+}
+
+InstructionId Emitter::select(InstructionId condition, InstructionId x, InstructionId otherwise) {
+  if (shape(condition)->is_scalar() && !shape(x)->is_scalar()) condition = broadcast(condition, shape(x));
+  if (shape(otherwise)->is_scalar() && !shape(x)->is_scalar()) otherwise = broadcast(otherwise, shape(x));
+  return add(Opcode::kSelect, shape(x), {condition, x, otherwise});
+}
+
+InstructionId Emitter::compare(InstructionId a, InstructionId b, std::string_view direction) {
+  if (shape(b)->is_scalar() && !shape(a)->is_scalar()) b = broadcast(b, shape(a));
+  const ShapeRef made = module_.shapes().array(ElementType::kPred, shape(a)->dimensions);
+  return add(Opcode::kCompare, made, {a, b},
+             {Attr::make_text(AttrKey::kDirection, AttrSyntax::kWord, direction)});
+}
+
+InstructionId Emitter::both(InstructionId a, InstructionId b) { return add(Opcode::kAnd, shape(a), {a, b}); }
+
+InstructionId Emitter::iota(ShapeRef like, int64_t dimension) {
+  return add(Opcode::kIota, module_.shapes().array(ElementType::kS32, like->dimensions), {},
+             {Attr::make_int(AttrKey::kIotaDimension, dimension)});
+}
+
+InstructionId Emitter::convert(InstructionId x, ElementType type) {
+  if (shape(x)->element_type == type) return x;
+  return add(Opcode::kConvert, module_.shapes().array(type, shape(x)->dimensions), {x});
+}
+
+namespace {
+
+Opcode opcode_of(PartialKind kind) {
+  constexpr Opcode kOpcodes[] = {Opcode::kAdd,      Opcode::kMaximum, Opcode::kMinimum,
+                                 Opcode::kMultiply, Opcode::kAnd,     Opcode::kOr};
+  return kOpcodes[static_cast<size_t>(kind)];
+}
+
+}  // namespace
+
+InstructionId Emitter::combine(PartialKind kind, InstructionId a, InstructionId b) {
+  return add(opcode_of(kind), shape(a), {a, b});
+}
+
+// ── collectives ─────────────────────────────────────────────────
+
+ComputationId Emitter::reducer(PartialKind kind, ElementType type) {
+  ComputationId& known = reducers_[{kind, type}];
+  if (known.valid()) return known;
+  const ShapeRef scalar = module_.shapes().scalar(type);
+  const ComputationId made = open(to_text(opcode_of(kind)));
+  const InstructionId a = parameter("a", scalar), b = parameter("b", scalar);
+  close(combine(kind, a, b));
+  return reducers_[{kind, type}] = made;
+}
+
+std::vector<Attr> Emitter::collective_attributes(const AxisList& along) {
+  const ReplicaGroups*& groups = groups_[along];
+  if (!groups) {
+    const DeviceGroups found = device_groups(axes_, along);
+    ReplicaGroups made;
+    if (found.lists.empty()) {
+      made.form = ReplicaGroups::Form::kIota;
+      const std::vector<int64_t> sizes = {found.groups, found.members};
+      made.iota_dimensions = module_.arena().copy(sizes);
+      made.iota_reshape = module_.arena().copy(found.reshape);
+      if (found.order.size() > 1) made.iota_transpose = module_.arena().copy(found.order);
+    } else {
+      std::vector<std::span<const int64_t>> kept;
+      for (const auto& one : found.lists) kept.push_back(module_.arena().copy(std::span<const int64_t>(one)));
+      made.groups = module_.arena().copy(kept);
+    }
+    groups = module_.arena().make<ReplicaGroups>(made);
+  }
+  return {Attr::make_struct(AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups, groups),
+          Attr::make_int(AttrKey::kChannelId, next_channel_++)};
+}
+
+InstructionId Emitter::all_gather(InstructionId x, const AxisList& along, int64_t dimension) {
+  std::vector<Attr> attrs = collective_attributes(along);
+  const int64_t dimensions[] = {dimension};
+  attrs.push_back(Attr::make_bool(AttrKey::kUseGlobalDeviceIds, true));
+  attrs.push_back(ints(AttrKey::kDimensions, dimensions, AttrSyntax::kInts1));
+  const InstructionId operands[] = {x};
+  const int64_t size = shape(x)->dim(dimension) * axes_.length(along);
+  return add(Opcode::kAllGather, resized(shape(x), dimension, size), operands, attrs);
+}
+
+InstructionId Emitter::all_reduce(InstructionId x, const AxisList& along, PartialKind kind) {
+  std::vector<Attr> attrs = collective_attributes(along);
+  attrs.push_back(Attr::make_bool(AttrKey::kUseGlobalDeviceIds, true));
+  attrs.push_back(calls(AttrKey::kToApply, reducer(kind, shape(x)->element_type)));
+  const InstructionId operands[] = {x};
+  return add(Opcode::kAllReduce, shape(x), operands, attrs);
+}
+
+InstructionId Emitter::reduce_scatter(InstructionId x, const AxisList& along, int64_t dimension,
+                                      PartialKind kind) {
+  std::vector<Attr> attrs = collective_attributes(along);
+  const int64_t dimensions[] = {dimension};
+  attrs.push_back(Attr::make_bool(AttrKey::kUseGlobalDeviceIds, true));
+  attrs.push_back(calls(AttrKey::kToApply, reducer(kind, shape(x)->element_type)));
+  attrs.push_back(ints(AttrKey::kDimensions, dimensions, AttrSyntax::kInts1));
+  const InstructionId operands[] = {x};
+  const int64_t size = shape(x)->dim(dimension) / axes_.length(along);
+  return add(Opcode::kReduceScatter, resized(shape(x), dimension, size), operands, attrs);
+}
+
+InstructionId Emitter::all_to_all(InstructionId x, const AxisList& along, int64_t dimension) {
+  std::vector<Attr> attrs = collective_attributes(along);
+  const int64_t dimensions[] = {dimension};
+  attrs.push_back(ints(AttrKey::kDimensions, dimensions, AttrSyntax::kInts1));
+  const InstructionId operands[] = {x};
+  return add(Opcode::kAllToAll, shape(x), operands, attrs);
+}
+
+InstructionId Emitter::permute(InstructionId x, const std::vector<std::vector<int64_t>>& pairs) {
+  return add(Opcode::kCollectivePermute, shape(x), {x},
+             {lists(AttrKey::kSourceTargetPairs, AttrSyntax::kPairs, pairs),
+              Attr::make_int(AttrKey::kChannelId, next_channel_++)});
+}
+
+}  // namespace hlosim

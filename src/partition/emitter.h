@@ -1,0 +1,146 @@
+// Writes the instructions of one device's program: shapes are of one device, places are computed from its
+// partition-id.
+//
+//   Emitter emit(module, axes);
+//   emit.open(module.computations.add(…));
+//   const InstructionId part = emit.dynamic_slice(x, 0, emit.times(emit.index({0, 1}), 8), 8);
+//   emit.close(part);
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "hlo/module_editor.h"
+#include "hlo/op_def.h"
+#include "sharding/tiling.h"
+
+namespace hlosim {
+
+class Emitter {
+ public:
+  Emitter(Module& module, const OpTable& table, const DeviceAxes& axes);
+
+  Module& module() { return module_; }
+  const Instruction& operator[](InstructionId id) const { return module_[id]; }
+  ShapeRef shape(InstructionId id) const { return module_[id].shape; }
+  const DeviceAxes& axes() const { return axes_; }
+  const OpTable& table() const { return table_; }
+
+  // ── computations, one inside another's making ──
+
+  /// What is added from now on stands in a new computation.
+  ComputationId open(std::string_view name);
+  /// Ends it; what its root and side effects don't need is dropped.
+  void close(InstructionId root);
+  /// What is added from now on stands for this instruction of the original.
+  void stands_for(const Instruction& original);
+
+  // ── any instruction ──
+
+  InstructionId add(Opcode opcode, ShapeRef shape, std::span<const InstructionId> operands,
+                    std::span<const Attr> attrs = {}, std::string_view name = {});
+  InstructionId add(Opcode opcode, ShapeRef shape, std::initializer_list<InstructionId> operands,
+                    std::initializer_list<Attr> attrs = {}) {
+    return add(opcode, shape, std::span(operands.begin(), operands.size()),
+               std::span(attrs.begin(), attrs.size()));
+  }
+  /// With another shape, operands and attributes; everything else as in the original.
+  InstructionId like(const Instruction& original, ShapeRef shape, std::span<const InstructionId> operands,
+                     std::span<const Attr> changed = {});
+  InstructionId parameter(std::string_view name, ShapeRef shape);
+  /// Of the computation that is being written.
+  std::span<const InstructionId> parameters() const { return module_[scopes_.back().id].parameters; }
+  /// The original's attributes, its sharding only if wanted.
+  void keep_attributes(InstructionId id, const Instruction& original, bool sharding);
+  void set_sharding(InstructionId id, std::string_view text);
+  const std::vector<std::pair<InstructionId, std::string_view>>& originals() const { return originals_; }
+  InstructionId element(InstructionId tuple, int64_t index);
+  InstructionId tuple(std::span<const InstructionId> elements);
+
+  // ── attributes ──
+
+  Attr ints(AttrKey key, std::span<const int64_t> values, AttrSyntax syntax = AttrSyntax::kInts);
+  Attr lists(AttrKey key, AttrSyntax syntax, const std::vector<std::vector<int64_t>>& values);
+  Attr calls(AttrKey key, ComputationId computation);
+  Attr window(std::span<const WindowDimension> dimensions);
+
+  // ── shapes and scalars ──
+
+  ShapeRef resized(ShapeRef shape, std::span<const int64_t> sizes);
+  ShapeRef resized(ShapeRef shape, int64_t dimension, int64_t size);
+  InstructionId number(int64_t value, ElementType type = ElementType::kS32);
+  /// Scalars, or arrays and a number for all elements.
+  InstructionId plus(InstructionId a, InstructionId b);
+  InstructionId plus(InstructionId a, int64_t b);
+  InstructionId times(InstructionId a, int64_t b);
+  InstructionId clamp(int64_t low, InstructionId x, int64_t high);
+  /// One of `values` by the device's coordinates along `list`, counted as axes().index() does; where they
+  /// grow evenly, computed.
+  InstructionId choose(const AxisList& list, std::span<const int64_t> values);
+  /// The device's coordinates along `list` as one number.
+  InstructionId index(const AxisList& list);
+  /// What changes nothing when it is combined with others in this way.
+  InstructionId neutral(PartialKind kind, ElementType type);
+
+  // ── arrays ──
+
+  InstructionId broadcast(InstructionId scalar, ShapeRef like);
+  /// Dimension i of `x` is dimension to[i] of `like`.
+  InstructionId broadcast(InstructionId x, ShapeRef like, std::span<const int64_t> to);
+  InstructionId reshape(InstructionId x, std::span<const int64_t> sizes);
+  InstructionId transpose(InstructionId x, std::span<const int64_t> order);
+  InstructionId slice(InstructionId x, int64_t dimension, int64_t start, int64_t size);
+  InstructionId dynamic_slice(InstructionId x, int64_t dimension, InstructionId start, int64_t size);
+  /// `value`: a scalar; null: zero.
+  InstructionId pad(InstructionId x, int64_t dimension, int64_t low, int64_t high,
+                    InstructionId value = InstructionId());
+  InstructionId concatenate(std::span<const InstructionId> parts, int64_t dimension);
+  InstructionId select(InstructionId condition, InstructionId x, InstructionId otherwise);
+  InstructionId compare(InstructionId a, InstructionId b, std::string_view direction);
+  InstructionId both(InstructionId a, InstructionId b);
+  InstructionId iota(ShapeRef like, int64_t dimension);
+  InstructionId convert(InstructionId x, ElementType type);
+  InstructionId combine(PartialKind kind, InstructionId a, InstructionId b);
+
+  // ── collectives ──
+
+  InstructionId all_gather(InstructionId x, const AxisList& along, int64_t dimension);
+  InstructionId all_reduce(InstructionId x, const AxisList& along, PartialKind kind);
+  InstructionId reduce_scatter(InstructionId x, const AxisList& along, int64_t dimension, PartialKind kind);
+  /// Part k along `dimension`, which has one element per member, goes to member k.
+  InstructionId all_to_all(InstructionId x, const AxisList& along, int64_t dimension);
+  /// (source, target) devices; who is no target gets zeros.
+  InstructionId permute(InstructionId x, const std::vector<std::vector<int64_t>>& pairs);
+
+ private:
+  struct Scope {
+    ComputationId id;
+    std::map<AxisList, InstructionId> indices;
+    std::map<std::pair<int64_t, ElementType>, InstructionId> numbers;
+    InstructionId place;  // of the device in the array of axes
+  };
+
+  Scope& scope() { return scopes_.back(); }
+  InstructionId place();
+  InstructionId constant(ShapeRef shape, std::span<const std::byte> data);
+  InstructionId list(std::span<const int64_t> values);
+  /// Originals' names, which are free again once the originals are gone.
+  std::vector<std::pair<InstructionId, std::string_view>> originals_;
+  std::vector<Attr> collective_attributes(const AxisList& along);
+  ComputationId reducer(PartialKind kind, ElementType type);
+
+  Module& module_;
+  const OpTable& table_;
+  const DeviceAxes& axes_;
+  ModuleEditor editor_;
+  std::vector<Scope> scopes_;
+  std::map<std::pair<PartialKind, ElementType>, ComputationId> reducers_;
+  std::map<AxisList, const ReplicaGroups*> groups_;
+  const Instruction* original_ = nullptr;
+  int64_t next_channel_ = 1;
+};
+
+}  // namespace hlosim

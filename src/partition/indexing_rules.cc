@@ -1,0 +1,185 @@
+// Gather and scatter: along what is passed through each device works alone; where the indexed dimensions are
+// cut, on the indices that fall into its part.
+#include <algorithm>
+
+#include "partition/rule_call.h"
+
+namespace hlosim {
+namespace {
+
+bool contains(std::span<const int64_t> list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+/// Indices as s32 counted from the first element of each device's part; `inside`, of the indices without
+/// their vector dimension: do all that are counted along cut dimensions fall into the part?
+struct LocalIndices {
+  InstructionId indices, inside;
+};
+
+/// `map`: what dimension of the array each component of an index goes along; -1: it counts from the array's
+/// first element. `clamps`: what is out of range counts as the nearest one.
+LocalIndices local_indices(Rules& rules, const RuleCall& call, InstructionId indices, const SpmdValue& array,
+                           std::span<const int64_t> map, bool clamps) {
+  Emitter& emit = rules.emit;
+  const int64_t vector = call.op.integer(AttrKey::kIndexVectorDim);
+  InstructionId x = emit.convert(indices, ElementType::kS32);
+  const bool has_vector = vector < emit.shape(x)->rank();
+  std::vector<InstructionId> components;
+  InstructionId all_inside;
+  for (size_t c = 0; c < map.size(); ++c) {
+    InstructionId component = has_vector ? emit.slice(x, vector, static_cast<int64_t>(c), 1) : x;
+    const AxisList cut = map[c] < 0 ? AxisList() : array.tiling.cut(map[c]);
+    if (!cut.empty()) {
+      const int64_t size = array.shape->dim(map[c]), part = shard_size(rules.axes, cut, size);
+      const ShapeRef shape = emit.shape(component);
+      if (clamps) component = emit.clamp(0, component, size - 1);
+      const InstructionId start = emit.times(emit.index(cut), -part);
+      component = emit.plus(component, emit.broadcast(start, shape));
+      const InstructionId inside = emit.both(emit.compare(component, emit.number(0), "GE"),
+                                             emit.compare(component, emit.number(part), "LT"));
+      all_inside = all_inside.valid() ? emit.both(all_inside, inside) : inside;
+    }
+    components.push_back(component);
+  }
+  const InstructionId made = has_vector ? emit.concatenate(components, vector) : components[0];
+  if (all_inside.valid() && has_vector) {
+    std::vector<int64_t> sizes;
+    for (int64_t i = 0; i < emit.shape(all_inside)->rank(); ++i)
+      if (i != vector) sizes.push_back(emit.shape(all_inside)->dim(i));
+    all_inside = emit.reshape(all_inside, sizes);
+  }
+  return {made, all_inside};
+}
+
+bool small(const RuleCall& call, size_t indices) {
+  const ElementType type = call.operands[indices].shape->element_type;
+  if (!is_signed_integer(type) || bit_width(type) > 32) return false;
+  return std::all_of(call.operands[0].shape->dimensions.begin(), call.operands[0].shape->dimensions.end(),
+                     [](int64_t size) { return size < (int64_t{1} << 30); });
+}
+
+/// Is the factor among the dimensions of one of these arrays?
+bool is_in(const Factors& along, size_t factor, size_t first, size_t last) {
+  for (size_t array = first; array < last; ++array)
+    for (const auto& parts : along.arrays[array])
+      if (std::find(parts.begin(), parts.end(), static_cast<int32_t>(factor)) != parts.end()) return true;
+  return false;
+}
+
+/// Factors of the array alone are dimensions of which single elements are picked: cut only where an index
+/// goes along them.
+bool is_indexed(const Factors& along, size_t factor, const ArrayFactors& array,
+                std::span<const int64_t> map) {
+  for (size_t i = 0; i < array.size(); ++i)
+    if (std::find(array[i].begin(), array[i].end(), static_cast<int32_t>(factor)) != array[i].end())
+      return contains(map, static_cast<int64_t>(i)) && along.list[factor].kind == FactorKind::kAlong;
+  return false;
+}
+
+/// Components of which single elements are picked; -1 instead of the others.
+std::vector<int64_t> picked(const Factors& along, std::span<const int64_t> map, size_t parts) {
+  std::vector<int64_t> dimensions(map.begin(), map.end());
+  for (int64_t& i : dimensions)
+    for (const int32_t f : along.arrays[0][static_cast<size_t>(i)])
+      if (is_in(along, static_cast<size_t>(f), parts, parts + 1)) {
+        i = -1;
+        break;
+      }
+  return dimensions;
+}
+
+Attr local_slice_sizes(Rules& rules, const RuleCall& call, const Tiling& result) {
+  const OpContext& op = call.op;
+  const auto sizes = op.ints(AttrKey::kSliceSizes), offsets = op.ints(AttrKey::kOffsetDims);
+  std::vector<int64_t> local(sizes.begin(), sizes.end());
+  size_t window = 0;
+  for (size_t i = 0; i < local.size(); ++i) {
+    const auto dimension = static_cast<int64_t>(i);
+    if (contains(op.ints(AttrKey::kCollapsedSliceDims), dimension) ||
+        contains(op.ints(AttrKey::kOperandBatchingDims), dimension))
+      continue;
+    local[i] = shard_size(rules.axes, result.cut(offsets[window++]), local[i]);
+  }
+  return rules.emit.ints(AttrKey::kSliceSizes, local);
+}
+
+}  // namespace
+
+std::optional<SpmdValues> gather_rule(Rules& rules, const RuleCall& call) {
+  const Factors along = factors(call.op);
+  const auto map = call.op.ints(AttrKey::kStartIndexMap);
+  std::vector<FactorUse> uses = plain_uses(along);
+  const bool may_index = small(call, 1);
+  for (size_t f = 0; f < uses.size(); ++f)
+    if (!is_in(along, f, 2, 3))
+      uses[f] =
+          may_index && is_indexed(along, f, along.arrays[0], map) ? FactorUse::kPartial : FactorUse::kWhole;
+  const FactorAxes axes = choose_axes(rules, call, along, uses);
+  SpmdValues values = resharded(rules, call, axes);
+  const Tiling& made = axes.results[0];
+  std::vector<InstructionId> leaves = {values[0].id, values[1].id};
+  const Attr attrs[] = {local_slice_sizes(rules, call, made)};
+  if (made.partial == 0) return emit_local(rules, call, leaves, std::span(&made, 1), attrs);
+  const LocalIndices local = local_indices(rules, call, values[1].id, values[0], picked(along, map, 2), true);
+  leaves[1] = local.indices;
+  SpmdValues results = emit_local(rules, call, leaves, std::span(&made, 1), attrs);
+  const ShapeRef shape = rules.emit.shape(results[0].id);
+  std::vector<int64_t> batch;
+  for (int64_t i = 0; i < shape->rank(); ++i)
+    if (!contains(call.op.ints(AttrKey::kOffsetDims), i)) batch.push_back(i);
+  const InstructionId mask = rules.emit.broadcast(local.inside, shape, batch);
+  results[0].id = rules.emit.select(mask, results[0].id, rules.emit.number(0, shape->element_type));
+  return results;
+}
+
+// Updates along a cut of the indices make summands, the first of which starts from what was there before;
+// those that fall beside a device's part are dropped as those beside the array are.
+std::optional<SpmdValues> scatter_rule(Rules& rules, const RuleCall& call) {
+  const Factors along = factors(call.op);
+  const size_t count = call.operands.size() / 2;
+  const auto map = call.op.ints(AttrKey::kScatterDimsToOperandDims);
+  const auto known = partial_kind_of(call.op, call.op.called());
+  const bool combines = count == 1 && known.has_value();
+  const PartialKind kind = known.value_or(PartialKind::kSum);
+  const bool may_index = small(call, count);
+  std::vector<FactorUse> uses = plain_uses(along);
+  for (size_t f = 0; f < uses.size(); ++f) {
+    if (uses[f] != FactorUse::kLocal) continue;
+    const bool of_array = is_in(along, f, 0, count), of_updates = is_in(along, f, count + 1, 2 * count + 1);
+    if (of_array && of_updates) continue;
+    if (of_array)
+      uses[f] =
+          may_index && is_indexed(along, f, along.arrays[0], map) ? FactorUse::kLocal : FactorUse::kWhole;
+    else
+      uses[f] = combines ? FactorUse::kPartial : FactorUse::kWhole;
+  }
+  const FactorAxes axes = choose_axes(rules, call, along, uses, kind);
+  SpmdValues values = resharded(rules, call, axes);
+  const AxisSet partial = axes.results[0].partial;
+  // Indices that fill up the last tile have to point nowhere.
+  InstructionId indices = values[count].id;
+  for (int64_t i = 0; i < values[count].shape->rank(); ++i) {
+    if (!is_padded(rules.axes, values[count].tiling.cut(i), values[count].shape->dim(i))) continue;
+    const bool counts = (set_of(values[count].tiling.cut(i)) & partial) != 0;
+    SpmdValue now = values[count];
+    now.id = indices;
+    const ElementType type = now.shape->element_type;
+    if (counts) indices = rules.reshard.masked(now, i, rules.emit.neutral(PartialKind::kMin, type));
+  }
+  std::vector<InstructionId> leaves;
+  for (const SpmdValue& value : values) leaves.push_back(value.id);
+  leaves[count] = indices;
+  bool is_cut = false;
+  const std::vector<int64_t> dimensions = picked(along, map, count + 1);
+  for (const int64_t i : dimensions) is_cut = is_cut || (i >= 0 && !values[0].tiling.cut(i).empty());
+  if (is_cut) leaves[count] = local_indices(rules, call, indices, values[0], dimensions, false).indices;
+  if (partial != 0) {
+    const InstructionId first =
+        rules.emit.compare(rules.emit.index(list_of(partial)), rules.emit.number(0), "EQ");
+    leaves[0] = rules.emit.select(first, leaves[0], rules.emit.neutral(kind, values[0].shape->element_type));
+  }
+  return emit_local(rules, call, leaves, axes.results);
+}
+
+}  // namespace hlosim

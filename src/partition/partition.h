@@ -1,0 +1,70 @@
+// One program for all devices from a module whose instructions have shardings: each device runs it on its
+// part of every array.
+//
+//   const Result<Partitioned> spmd = partition(module, op_table(), {.devices = 8});
+//   to_text(spmd->module, op_table())              // num_partitions=8, shapes of one device's parts
+//   spmd->reshardings[0].bytes                     // what a device sends, and which instruction asked
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/source.h"
+#include "hlo/module.h"
+#include "hlo/op_def.h"
+#include "sharding/reshard_plan.h"
+
+namespace hlosim {
+
+struct PartitionOptions {
+  int64_t devices = 0;  // 0: as the module says, or its shardings
+  /// All arrays are copies but those that the text cuts by hand (manual): the meaning of the module, for
+  /// comparison.
+  bool replicate_all = false;
+  /// Outputs that the text leaves as summands are summed up.
+  bool reduce_results = false;
+  /// Gathers of a product's operand as a ring beside parts of it: not written yet, an error.
+  bool windowed_products = false;
+};
+
+/// A collective that partitioning added.
+struct Resharding {
+  ReshardKind kind;
+  InstructionId collective;  // of Partitioned::module
+  std::string asked_by;      // the instruction of the original module
+  uint32_t offset = 0;       // of its name, in the source
+  InstructionId moved;       // what moves; while the module is made
+  std::string what;          // its name
+  std::string from, to;      // shardings
+  int64_t bytes = 0;         // that a device sends, each time it runs
+  bool in_loop = false;
+};
+
+/// An instruction that every device runs as a whole, for lack of a better rule.
+struct ReplicatedInstruction {
+  std::string name;
+  uint32_t offset = 0;
+  std::string reason;
+  int64_t bytes = 0;  // that gathering its operands sends
+};
+
+/// How inputs and outputs lie on the devices, leaf by leaf.
+struct PartitionLayout {
+  DeviceAxes axes = DeviceAxes(1);
+  std::vector<PlacedTiling> parameters, results;
+};
+
+struct Partitioned {
+  Module module;
+  int64_t devices = 1;
+  std::vector<Resharding> reshardings;
+  std::vector<ReplicatedInstruction> replicated;
+  PartitionLayout layout;
+};
+
+/// Instructions without a sharding take what is cheapest from their operands. Errors have the place of the
+/// sharding or instruction that can't be partitioned.
+Result<Partitioned> partition(const Module& module, const OpTable& table, const PartitionOptions& options);
+
+}  // namespace hlosim

@@ -1,0 +1,233 @@
+// How an entry's step is computed, as StepOptions: precision, optimizer, rematerialization, kernels.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "published/entry_fields.h"
+#include "published/published_run.h"
+#include "text/read_json.h"
+
+namespace hlosim {
+namespace {
+
+struct NamedType {
+  std::string_view name;
+  ElementType type;
+};
+constexpr NamedType kTypes[] = {{"float32", ElementType::kF32},
+                                {"bfloat16", ElementType::kBF16},
+                                {"bf16", ElementType::kBF16},
+                                {"f32", ElementType::kF32}};
+
+std::optional<ElementType> type_of(std::string_view name) {
+  for (const NamedType& one : kTypes)
+    if (one.name == name) return one.type;
+  return std::nullopt;
+}
+
+/// A whole-number setting of the attention kernel.
+struct TileSetting {
+  std::string_view key;
+  int64_t AttentionTiles::*size;
+};
+constexpr TileSetting kTiles[] = {{"sa_block_q", &AttentionTiles::q},
+                                  {"sa_block_kv", &AttentionTiles::kv},
+                                  {"sa_block_kv_compute", &AttentionTiles::kv_compute},
+                                  {"sa_block_q_dkv", &AttentionTiles::q_dkv},
+                                  {"sa_block_kv_dkv", &AttentionTiles::kv_dkv},
+                                  {"sa_block_kv_dkv_compute", &AttentionTiles::kv_dkv_compute},
+                                  {"sa_block_q_dq", &AttentionTiles::q_dq},
+                                  {"sa_block_kv_dq", &AttentionTiles::kv_dq}};
+struct LayoutSetting {
+  std::string_view key;
+  bool AttentionTiles::*sequence_minor;
+};
+constexpr LayoutSetting kTileLayouts[] = {{"sa_q_layout", &AttentionTiles::q_sequence_minor},
+                                          {"sa_k_layout", &AttentionTiles::k_sequence_minor},
+                                          {"sa_v_layout", &AttentionTiles::v_sequence_minor}};
+
+class OptionsReader {
+ public:
+  OptionsReader(const Value& entry, DiagnosticList& problems, std::vector<std::string>& assumptions)
+      : fields_(entry, "an entry", problems), problems_(problems), assumptions_(assumptions) {}
+
+  StepOptions read() {
+    step();
+    types();
+    if (const Value* part = fields_.object("optimizer")) optimizer(*part);
+    if (const Value* part = fields_.object("remat_policy")) remat(*part);
+    attention();
+    embedding();
+    fields_.flag("scan_layers", options_.scan_layers);
+    options_.stack_axis = 1;  // param_scan_axis of MaxText
+    if (const Value* part = fields_.object("other_flags")) settings(*part);
+    return std::move(options_);
+  }
+
+ private:
+  void step() {
+    std::string kind;
+    if (!fields_.text("step", kind)) return;
+    if (kind == "train")
+      options_.kind = StepKind::kTrain;
+    else if (kind == "prefill")
+      options_.kind = StepKind::kPrefill;
+    else if (kind == "decode")
+      options_.kind = StepKind::kDecode;
+    else
+      fields_.wrong("step", fmt::format("\"step\" is not \"{}\"", shown(kind)),
+                    "it is train, prefill or decode");
+  }
+
+  void types() {
+    std::string compute, quantization;
+    if (fields_.text("quantization", quantization)) {
+      if (quantization.starts_with("int8"))
+        options_.quantization = Quantization::kInt8;
+      else if (quantization.starts_with("fp8"))
+        options_.quantization = Quantization::kFp8;
+      else
+        fields_.wrong("quantization", fmt::format("\"quantization\" is not \"{}\"", shown(quantization)),
+                      "it is null or begins with int8 or fp8");
+    }
+    if (fields_.text("dtype", compute)) {
+      if (const std::optional<ElementType> type = type_of(compute))
+        options_.compute_type = *type;
+      else if (compute != "int8" && compute != "fp8")
+        fields_.wrong("dtype", fmt::format("\"dtype\" is not \"{}\"", shown(compute)),
+                      "it is bf16, f32, int8 or fp8");
+      else if (options_.quantization == Quantization::kNone)
+        options_.quantization = compute == "int8" ? Quantization::kInt8 : Quantization::kFp8;
+    }
+    element_type(fields_, "param_dtype", options_.param_type);
+  }
+
+  void element_type(EntryFields& fields, std::string_view key, ElementType& into) {
+    std::string name;
+    if (!fields.text(key, name)) return;
+    if (const std::optional<ElementType> type = type_of(name))
+      into = *type;
+    else
+      fields.wrong(key, fmt::format("\"{}\" is not \"{}\"", key, shown(name)), "it is float32 or bfloat16");
+  }
+
+  void optimizer(const Value& object) {
+    EntryFields fields(object, "\"optimizer\"", problems_);
+    OptimizerOptions& optimizer = options_.optimizer;
+    std::string name, state;
+    if (fields.text("name", name)) {
+      if (name.starts_with("adamw"))
+        optimizer.kind = OptimizerOptions::Kind::kAdamW;
+      else if (name.starts_with("adam_pax"))
+        optimizer.kind = OptimizerOptions::Kind::kAdamPax;
+      else if (name.starts_with("adam"))
+        optimizer.kind = OptimizerOptions::Kind::kAdam;
+      else
+        assumptions_.push_back(fmt::format("optimizer \"{}\" is taken as adamw", shown(name)));
+    }
+    if (fields.text("state", state)) {
+      const auto moment = [&](std::string_view which, ElementType& into) {
+        const size_t at = state.find(which);
+        if (at == std::string::npos) return;
+        const std::string rest = state.substr(at + which.size());
+        if (const auto type = type_of(rest.substr(0, rest.find_first_of(", ")))) into = *type;
+      };
+      moment("mu ", optimizer.mu_type);
+      moment("nu ", optimizer.nu_type);
+    }
+    element_type(fields, "grad_dtype", options_.grad_type);
+    double clip = optimizer.clip_norm;
+    if (fields.not_negative("gradient_clipping_norm", clip)) optimizer.clip_norm = clip;
+    for (const Value* left : fields.rest())
+      assumptions_.push_back(fmt::format("optimizer.{} is not modelled", shown(left->key)));
+  }
+
+  void remat(const Value& object) {
+    EntryFields fields(object, "\"remat_policy\"", problems_);
+    std::string name = "full";
+    fields.text("policy", name, EntryFields::kNeeded);
+    const Result<RematPolicy> known = remat_policy(name);
+    std::vector<std::string> kept, offloaded;
+    fields.texts("saved_on_device", kept);
+    fields.texts("offloaded_to_host", offloaded);
+    if (known) options_.remat = *known;
+    if (!known && kept.empty() && offloaded.empty())
+      return fields.wrong("policy", known.error().message, known.error().hint);
+    if (known && name != "custom") return;
+    options_.remat.name = name;
+    keep(fields, "saved_on_device", kept, Keep::kDevice);
+    keep(fields, "offloaded_to_host", offloaded, Keep::kHost);
+  }
+
+  void keep(EntryFields& fields, std::string_view key, const std::vector<std::string>& names, Keep how) {
+    for (const std::string& name : names) {
+      if (const std::optional<SavedValue> value = parse_saved_value(name))
+        options_.remat[*value] = how;
+      else
+        fields.wrong(key, fmt::format("\"{}\": no value of a layer is called \"{}\"", key, shown(name)));
+    }
+  }
+
+  void attention() {
+    std::string kernel;
+    if (!fields_.text("attention_kernel", kernel)) return;
+    if (kernel.starts_with("plain") || kernel.starts_with("dot_product"))
+      options_.attention = AttentionKernel::kPlain;
+    else if (kernel.starts_with("splash"))
+      options_.attention = AttentionKernel::kSplash;
+    else if (kernel.find("flash") != std::string::npos)
+      options_.attention = AttentionKernel::kFlash;
+    else
+      fields_.wrong("attention_kernel", fmt::format("\"attention_kernel\" is not \"{}\"", shown(kernel)),
+                    "it begins with plain, splash, or names a flash attention kernel");
+  }
+
+  void embedding() {
+    std::string lookup;
+    if (!fields_.text("embedding_lookup", lookup)) return;
+    options_.one_hot_embedding = lookup.starts_with("one-hot");
+    if (!options_.one_hot_embedding && lookup != "gather")
+      assumptions_.push_back(fmt::format("embedding_lookup \"{}\" is taken as a gather", shown(lookup)));
+  }
+
+  void settings(const Value& object) {
+    EntryFields fields(object, "\"other_flags\"", problems_);
+    AttentionTiles& tiles = options_.tiles;
+    for (const TileSetting& one : kTiles) fields.whole(one.key, tiles.*one.size, 1);
+    for (const LayoutSetting& one : kTileLayouts) {
+      std::string text;
+      if (fields.text(one.key, text)) tiles.*one.sequence_minor = text == "SEQ_MINOR";
+    }
+    fields.flag("sa_use_fused_bwd_kernel", tiles.fused_backward);
+    fields.whole("dq_reduction_steps", tiles.dq_parts, 1);
+    int64_t bound = 0;
+    if (fields.whole("use_max_logit_estimate", bound, -1)) tiles.known_maximum = bound > 0;
+    fields.whole("num_vocab_tiling", options_.vocab_tiles, 1);
+    for (const std::string_view key : {"fsdp_shard_on_exp", "shard_exp_on_fsdp"})
+      fields.flag(key, options_.experts_on_fsdp);
+    fields.flag("use_iota_embed", options_.one_hot_embedding);
+    element_type(fields, "weight_dtype", options_.param_type);
+    element_type(fields, "mu_dtype", options_.optimizer.mu_type);
+    fields.flag("scan_layers", options_.scan_layers);
+    // Said elsewhere in the entry, or no matter of time.
+    fields.pass_over({"megablox", "sparse_matmul", "capacity_factor", "use_random_routing", "output_dir"});
+    for (const Value* left : fields.rest())
+      assumptions_.push_back(fmt::format("other_flags.{}={} is not modelled", shown(left->key),
+                                         left->is_scalar() ? shown(left->text) : "…"));
+  }
+
+  EntryFields fields_;
+  DiagnosticList& problems_;
+  std::vector<std::string>& assumptions_;
+  StepOptions options_;
+};
+
+}  // namespace
+
+StepOptions read_published_options(const Value& entry, DiagnosticList& problems,
+                                   std::vector<std::string>& assumptions) {
+  return OptionsReader(entry, problems, assumptions).read();
+}
+
+}  // namespace hlosim

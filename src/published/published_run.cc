@@ -1,0 +1,190 @@
+#include "published/published_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+#include "model/device_text_form.h"
+#include "published/entry_fields.h"
+#include "text/read_json.h"
+
+namespace hlosim {
+namespace {
+
+/// MaxText's order of axes: the last ones are neighbours.
+constexpr std::array<std::string_view, 7> kAxisOrder = {"data",    "fsdp",   "fsdp_transpose", "sequence",
+                                                        "context", "tensor", "expert"};
+
+/// An axis of a mesh section.
+Mesh read_mesh(const Value& object, DiagnosticList& problems) {
+  Mesh mesh;
+  EntryFields fields(object, fmt::format("\"{}\"", object.key), problems);
+  for (const std::string_view name : kAxisOrder) {
+    int64_t size = 1;
+    if (fields.whole(name, size, 1) && size > 1) mesh.axes.push_back({std::string(name), size});
+  }
+  for (const Value* left : fields.rest())
+    problems.add(error_at_key(*left, fmt::format("no axis of a mesh is called \"{}\"", shown(left->key)),
+                              fmt::format("there are {}", fmt::join(kAxisOrder, ", "))));
+  return mesh;
+}
+
+int64_t size_of(const Mesh& mesh, std::string_view name) {
+  for (const MeshAxis& axis : mesh.axes)
+    if (axis.name == name) return axis.size;
+  return 1;
+}
+
+/// One mesh over all slices: an axis that both have goes over the slices first. Places are numbered slice by
+/// slice, as devices are.
+Mesh over_slices(const Mesh& ici, const Mesh& dcn) {
+  Mesh mesh;
+  for (const std::string_view name : kAxisOrder)
+    if (const int64_t size = size_of(dcn, name) * size_of(ici, name); size > 1)
+      mesh.axes.push_back({std::string(name), size});
+  const int64_t in_slice = ici.devices();
+  for (int64_t place = 0; place < mesh.devices(); ++place) {
+    int64_t rest = place, slice = 0, inside = 0, slice_stride = 1, inside_stride = 1;
+    for (size_t i = mesh.axes.size(); i-- > 0;) {
+      const int64_t inner = size_of(ici, mesh.axes[i].name), outer = size_of(dcn, mesh.axes[i].name);
+      const int64_t at = rest % mesh.axes[i].size;
+      rest /= mesh.axes[i].size;
+      inside += at % inner * inside_stride, slice += at / inner * slice_stride;
+      inside_stride *= inner, slice_stride *= outer;
+    }
+    mesh.device_order.push_back(slice * in_slice + inside);
+  }
+  if (std::is_sorted(mesh.device_order.begin(), mesh.device_order.end())) mesh.device_order.clear();
+  return mesh;
+}
+
+class RunReader {
+ public:
+  RunReader(const Value& entry, DiagnosticList& problems)
+      : fields_(entry, "an entry", problems), entry_(entry), problems_(problems) {}
+
+  PublishedRun read() {
+    const size_t errors_before = problems_.error_count();
+    fields_.text("device", run_.device, EntryFields::kNeeded);
+    if (const Value* model = fields_.object("model", EntryFields::kNeeded)) {
+      run_.model = read_published_model(*model, problems_, run_.assumptions);
+      EntryFields family(*model, "a model", problems_);
+      run_.family = run_.model.moe ? "moe" : "dense";
+      family.text("family", run_.family);
+    }
+    run_.options = read_published_options(entry_, problems_, run_.assumptions);
+    sizes();
+    meshes();
+    xla_flags();
+    measured();
+    if (problems_.error_count() == errors_before) check();
+    return std::move(run_);
+  }
+
+ private:
+  void sizes() {
+    fields_.whole("slices", run_.slices, 1);
+    fields_.whole("jax_devices", run_.devices, 1, EntryFields::kNeeded);
+    fields_.whole("seq", run_.options.sequence, 1, EntryFields::kNeeded);
+    double per_device = 0;
+    const bool has_share = fields_.positive("per_device_batch", per_device);
+    const bool has_batch = fields_.whole("global_batch", run_.options.batch, 1,
+                                         has_share ? EntryFields::kOptional : EntryFields::kNeeded);
+    const double batch = per_device * static_cast<double>(run_.devices);
+    if (has_share && !has_batch) run_.options.batch = std::max<int64_t>(1, std::llround(batch));
+    constexpr double kRounding = 0.01;
+    if (has_share && has_batch && std::abs(batch - static_cast<double>(run_.options.batch)) > kRounding)
+      fields_.wrong("global_batch", fmt::format("a batch of {} is not {} devices with {} each",
+                                                run_.options.batch, run_.devices, per_device));
+    std::string topology;
+    if (!fields_.text("topology", topology)) return;
+    const std::string sides = topology.substr(0, topology.find(' '));  // "4x4x12 (the usual shape)"
+    Result<Topology> read = TextForm<Topology>::read(sides);
+    if (!read) return fields_.wrong("topology", read.error().message, read.error().hint);
+    run_.topology = std::move(*read);
+    if (sides.size() != topology.size())
+      run_.assumptions.push_back(fmt::format("topology: {}", shown(topology, 120)));
+  }
+
+  void meshes() {
+    const Value* mesh = fields_.object("mesh");
+    if (!mesh) return;
+    EntryFields parts(*mesh, "\"mesh\"", problems_);
+    if (const Value* ici = parts.object("ici")) run_.ici = read_mesh(*ici, problems_);
+    if (const Value* dcn = parts.object("dcn")) run_.dcn = read_mesh(*dcn, problems_);
+    for (const Value* left : parts.rest())
+      problems_.add(
+          error_at_key(*left, fmt::format("\"mesh\" has \"ici\" and \"dcn\", not \"{}\"", shown(left->key))));
+  }
+
+  void xla_flags() {
+    std::vector<std::string> texts;
+    const Value* list = fields_.find("xla_flags");
+    if (!fields_.texts("xla_flags", texts)) return;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      std::string_view text = texts[i];
+      if (!text.starts_with("--")) {
+        run_.assumptions.push_back(fmt::format("xla_flags: {} is not modelled", shown(text)));
+        continue;
+      }
+      text.remove_prefix(2);
+      const size_t equals = text.find('=');
+      const Value& place = list->items[i];
+      XlaFlag flag{std::string(text.substr(0, equals)),
+                   equals == std::string_view::npos ? "true" : std::string(text.substr(equals + 1)),
+                   place.source, place.offset, place.offset};
+      std::erase_if(run_.flags, [&](const XlaFlag& other) { return other.name == flag.name; });
+      run_.flags.push_back(std::move(flag));
+    }
+    bool known = true;
+    fields_.flag("xla_flags_known", known);
+    if (!known) run_.assumptions.push_back("xla_flags are unknown: taken as none");
+  }
+
+  void measured() {
+    const Value* measured = fields_.object("measured", EntryFields::kNeeded);
+    if (!measured) return;
+    EntryFields times(*measured, "\"measured\"", problems_);
+    const bool has_best = times.positive("step_seconds_best", run_.step_seconds);
+    double plain = 0;
+    const bool has_plain =
+        times.positive("step_seconds", plain, has_best ? EntryFields::kOptional : EntryFields::kNeeded);
+    if (has_plain && !has_best) run_.step_seconds = plain;
+    const Value* flops = fields_.object("model_tflop_per_device_step");
+    if (!flops) return;
+    EntryFields counted(*flops, "\"model_tflop_per_device_step\"", problems_);
+    if (counted.positive("canonical_causal", run_.model_flops)) run_.model_flops *= 1e12;
+  }
+
+  void check() {
+    if (run_.devices % run_.slices != 0)
+      return fields_.wrong("slices",
+                           fmt::format("{} devices are not {} equal slices", run_.devices, run_.slices));
+    if (run_.ici.devices() != run_.slice_devices())
+      return fields_.wrong("mesh",
+                           fmt::format("the mesh inside a slice has {} places, a slice has {} devices",
+                                       run_.ici.devices(), run_.slice_devices()));
+    if (run_.dcn.devices() != run_.slices)
+      return fields_.wrong("mesh", fmt::format("the mesh between slices has {} places, there are {} slices",
+                                               run_.dcn.devices(), run_.slices));
+    run_.options.mesh = over_slices(run_.ici, run_.dcn);
+    if (const std::string fault = model_fault(run_.model); !fault.empty())
+      fields_.wrong("model", fmt::format("the model is not sound: {}", fault));
+  }
+
+  EntryFields fields_;
+  const Value& entry_;
+  DiagnosticList& problems_;
+  PublishedRun run_;
+};
+
+}  // namespace
+
+PublishedRun read_published_run(const Value& entry, DiagnosticList& problems) {
+  return RunReader(entry, problems).read();
+}
+
+}  // namespace hlosim

@@ -1,0 +1,196 @@
+#include "report/spread_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "estimate/axis_use.h"
+#include "report/source_place.h"
+#include "text/table.h"
+
+namespace hlosim {
+namespace {
+
+/// As opcodes are called.
+std::string_view kind_name(CollectiveKind kind) {
+  constexpr std::string_view kNames[] = {"all-reduce", "all-gather",        "reduce-scatter",
+                                         "all-to-all", "ragged-all-to-all", "collective-permute",
+                                         "broadcast"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+class SpreadReporter {
+ public:
+  SpreadReporter(const Module& given, const OpTable& table, const Estimate& estimate)
+      : given_(given),
+        table_(table),
+        estimate_(estimate),
+        notes_(*estimate.spread),
+        names_(notes_.mesh, estimate.simulation.grid) {}
+
+  SpreadReport make() {
+    report_.mesh = to_text(notes_.mesh);
+    report_.was_partitioned = notes_.was_partitioned;
+    for (const TransferRecord& transfer : estimate_.simulation.transfers)
+      if (transfer.kind == TransferKind::kCollective && transfer.collective) add_use(transfer);
+    add_reshardings();
+    return std::move(report_);
+  }
+
+ private:
+  const std::string& axes_of(InstructionId id) {
+    const auto [found, is_new] = axes_.try_emplace(id);
+    if (is_new) {
+      const Module& ran = *estimate_.module;
+      found->second = names_.of(groups_of(ran, table_, ran[id], estimate_.simulation.grid));
+    }
+    return found->second;
+  }
+
+  void add_use(const TransferRecord& transfer) {
+    const std::string& axes = axes_of(transfer.start_instruction);
+    const std::string_view kind = kind_name(transfer.collective->kind);
+    auto use = std::find_if(report_.uses.begin(), report_.uses.end(),
+                            [&](const AxisUse& one) { return one.axes == axes && one.kind == kind; });
+    if (use == report_.uses.end()) {
+      // Kinds along the same axes stand together.
+      use = std::find_if(report_.uses.rbegin(), report_.uses.rend(), [&](const AxisUse& one) {
+              return one.axes == axes;
+            }).base();
+      if (use == report_.uses.begin()) use = report_.uses.end();
+      use = report_.uses.insert(use, AxisUse{axes, std::string(kind)});
+    }
+    const int64_t times = transfer.executions;
+    use->executions += times;
+    use->sent += (transfer.collective->sent + transfer.collective->scalar_sent) * times;
+    use->takes += transfer.duration * times;
+    use->hidden += transfer.hidden * times;
+    use->exposed += transfer.exposed * times;
+  }
+
+  /// By the channels of what runs.
+  void add_reshardings() {
+    std::unordered_map<int64_t, const TransferRecord*> by_channel;
+    for (const TransferRecord& transfer : estimate_.simulation.transfers)
+      if (transfer.kind == TransferKind::kCollective && transfer.start_instruction.valid())
+        by_channel.try_emplace(channel_of((*estimate_.module)[transfer.start_instruction]), &transfer);
+    std::unordered_map<std::string_view, InstructionId> by_given_name;
+    for (const Computation& computation : given_.computations)
+      for (const InstructionId id : computation.instructions) by_given_name.try_emplace(given_[id].name, id);
+    const SourcePlaces places(given_);
+    for (const AskedCollective& asked : notes_.asked) {
+      ReportResharding row;
+      row.collective = asked.collective;
+      row.kind = asked.kind;
+      row.asked_by = asked.asked_by;
+      if (const auto asker = by_given_name.find(asked.asked_by); asker != by_given_name.end()) {
+        const SourcePlace place = places.of(given_[asker->second]);
+        if (!place.file.empty()) row.source = fmt::format("{}:{}", place.file, place.line);
+      }
+      row.what = asked.what, row.from = asked.from, row.to = asked.to;
+      row.bytes = Bytes(asked.bytes);
+      const auto found = by_channel.find(asked.channel);
+      if (asked.channel > 0 && found != by_channel.end()) {
+        const TransferRecord* const transfer = found->second;
+        row.collective = (*estimate_.module)[transfer->start_instruction].name;
+        row.axes = axes_of(transfer->start_instruction);
+        row.executions = transfer->executions;
+        row.takes = transfer->duration * transfer->executions;
+        row.exposed = transfer->exposed * transfer->executions;
+      }
+      report_.reshardings.push_back(std::move(row));
+    }
+    std::stable_sort(report_.reshardings.begin(), report_.reshardings.end(),
+                     [](const ReportResharding& a, const ReportResharding& b) { return a.takes > b.takes; });
+  }
+
+  /// Of the collective that an instruction is, or the first one that it wraps; 0: none.
+  int64_t channel_of(const Instruction& instruction) const {
+    if (const Attr* const channel = instruction.find(AttrKey::kChannelId)) return channel->integer();
+    int64_t found = 0;
+    for_each_called(instruction, [&](ComputationId id) {
+      for (const InstructionId inner : (*estimate_.module)[id].instructions)
+        if (found == 0) found = channel_of((*estimate_.module)[inner]);
+    });
+    return found;
+  }
+
+  const Module& given_;
+  const OpTable& table_;
+  const Estimate& estimate_;
+  const SpreadNotes& notes_;
+  AxisNames names_;
+  std::map<InstructionId, std::string> axes_;
+  SpreadReport report_;
+};
+
+constexpr size_t kNameWidth = 34;
+
+std::string share_of(Picoseconds part, Picoseconds whole) {
+  if (whole.count() <= 0) return "-";
+  return fmt::format("{:.1f} %",
+                     100 * static_cast<double>(part.count()) / static_cast<double>(whole.count()));
+}
+
+std::string uses_text(const SpreadReport& spread, Picoseconds makespan) {
+  if (spread.uses.empty()) return "  none: no device sends anything to another\n";
+  Table table({{"axes", Align::kLeft, 24},
+               {"kind", Align::kLeft},
+               {"runs"},
+               {"sent"},
+               {"takes"},
+               {"hidden"},
+               {"exposed"},
+               {"share"}});
+  for (const AxisUse& use : spread.uses)
+    table.add({use.axes.empty() ? "-" : use.axes, use.kind, grouped(use.executions), to_text(use.sent),
+               to_text(use.takes), to_text(use.hidden), to_text(use.exposed),
+               share_of(use.exposed, makespan)});
+  return table.text("  ");
+}
+
+std::string reshardings_text(const SpreadReport& spread, size_t top) {
+  if (spread.reshardings.empty()) return "  none: arrays lie as they are needed\n";
+  const size_t shown = top == 0 ? spread.reshardings.size() : std::min(top, spread.reshardings.size());
+  Table table({{"collective", Align::kLeft, kNameWidth},
+               {"axes", Align::kLeft, 16},
+               {"runs"},
+               {"each"},
+               {"takes"},
+               {"exposed"},
+               {"asked by", Align::kLeft, kNameWidth}});
+  std::string details;
+  for (size_t i = 0; i < shown; ++i) {
+    const ReportResharding& row = spread.reshardings[i];
+    const bool runs = row.executions > 0;
+    table.add({row.collective, row.axes.empty() ? "-" : row.axes, runs ? grouped(row.executions) : "merged",
+               to_text(row.bytes), runs ? to_text(row.takes) : "-", runs ? to_text(row.exposed) : "-",
+               row.source.empty() ? row.asked_by : fmt::format("{} ({})", row.asked_by, row.source)});
+    details += fmt::format("  {}: {} from {} to {}\n", shortened(row.collective, kNameWidth),
+                           shortened(row.what, kNameWidth), shortened(row.from, 60), shortened(row.to, 60));
+  }
+  std::string text = table.text("  ") + details;
+  if (spread.reshardings.size() > shown)
+    text += fmt::format("  and {} more (--top=0 shows all)\n", spread.reshardings.size() - shown);
+  return text;
+}
+
+}  // namespace
+
+SpreadReport make_spread_report(const Module& given, const OpTable& table, const Estimate& estimate) {
+  return SpreadReporter(given, table, estimate).make();
+}
+
+std::string spread_text(const SpreadReport& spread, Picoseconds makespan, size_t top) {
+  std::string text = fmt::format("\nCollectives by mesh axis{}{} (all runs; a device's share)\n",
+                                 spread.mesh.empty() ? "" : " of ", spread.mesh);
+  text += uses_text(spread, makespan);
+  if (spread.was_partitioned) return text;
+  text += "\nReshardings\n";
+  return text + reshardings_text(spread, top);
+}
+
+}  // namespace hlosim

@@ -1,0 +1,250 @@
+#include "study/mesh_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "kernels/parallel.h"
+#include "ops/op_table.h"
+
+namespace hlosim {
+namespace {
+
+/// How many are partitioned before the least of their bounds are simulated, and how many of these at a time.
+constexpr size_t kBatch = 64, kWave = 8;
+
+enum class Occasion : uint64_t { kSizes = 11, kResults };
+
+/// Rank 0 has the results of a sweep; afterwards all have.
+class Sharer {
+ public:
+  explicit Sharer(Ranks& ranks) : ranks_(ranks) {
+    for (int rank = 0; rank < ranks.size(); ++rank)
+      if (rank != ranks.rank()) peers_.push_back(rank);
+  }
+
+  Result<void> share(std::vector<SweepResult>& results, size_t count) {
+    if (peers_.empty()) return {};
+    std::string lines;
+    for (size_t i = 0; i < results.size(); ++i)
+      lines += journal_line(fmt::format("{:032x}", i), results[i]) + "\n";
+    uint64_t size = lines.size();
+    if (auto met = ranks_.meet(peers_, {static_cast<uint64_t>(Occasion::kSizes), "the results of meshes"});
+        !met)
+      return met;
+    Message told(sizeof size);
+    std::memcpy(told.data(), &size, sizeof size);
+    told = sent_by_first(std::move(told), sizeof size);
+    std::memcpy(&size, told.data(), sizeof size);
+    if (auto met = ranks_.meet(peers_, {static_cast<uint64_t>(Occasion::kResults), "the results of meshes"});
+        !met)
+      return met;
+    const auto* bytes = reinterpret_cast<const std::byte*>(lines.data());
+    const Message text = sent_by_first(Message(bytes, bytes + lines.size()), size);
+    if (ranks_.rank() != 0) read({reinterpret_cast<const char*>(text.data()), text.size()}, results, count);
+    return {};
+  }
+
+ private:
+  /// What rank 0 gave, at all.
+  Message sent_by_first(Message given, size_t size) {
+    std::vector<Message> outgoing(peers_.size()), incoming(peers_.size());
+    if (ranks_.rank() == 0)
+      for (Message& message : outgoing) message = given;
+    else
+      incoming[0].resize(size);  // peers are in order: rank 0 is the first
+    ranks_.exchange(peers_, outgoing, incoming);
+    return ranks_.rank() == 0 ? std::move(given) : std::move(incoming[0]);
+  }
+
+  static void read(std::string_view text, std::vector<SweepResult>& results, size_t count) {
+    ResultsByKey by_key;
+    for (; !text.empty(); text.remove_prefix(text.find('\n') + 1))
+      read_journal_line(text.substr(0, text.find('\n')), by_key);
+    results.clear();
+    for (size_t i = 0; i < count; ++i) results.push_back(by_key[fmt::format("{:032x}", i)]);
+  }
+
+  Ranks& ranks_;
+  std::vector<int> peers_;
+};
+
+struct Candidate {
+  MeshRow row;
+  Bytes arguments{};
+  bool is_open = true;  // nothing speaks against it, and it wasn't simulated yet
+};
+
+class Searcher {
+ public:
+  Searcher(const Module& module, const Device& device, const MeshTask& task, Ranks& ranks,
+           SweepProgress& progress)
+      : module_(module), device_(device), task_(task), ranks_(ranks), progress_(progress), sharer_(ranks) {
+    if (const auto capacity = device_capacity(device.config, device.config.hbm())) capacity_ = *capacity;
+  }
+
+  Result<MeshSearch> search() {
+    const int64_t trips = task_.estimate.simulate.unknown_trip_count;
+    Result<std::vector<MeshChoice>> choices = mesh_choices(module_, op_table(), task_.question, trips);
+    if (!choices) return tl::unexpected(choices.error());
+    const Picoseconds whole = least_time(module_, op_table(), device_, trips).products;
+    // Where all have the same to do, nothing is known before they are partitioned.
+    for (MeshChoice& choice : *choices) {
+      Candidate candidate;
+      candidate.row.text = std::move(choice.text);
+      const bool is_known = task_.question.statements.empty() && task_.question.written_for.empty();
+      const double share = is_known ? choice.flop_share : 0;
+      candidate.row.bound = Picoseconds(static_cast<int64_t>(share * static_cast<double>(whole.count())));
+      candidates_.push_back(std::move(candidate));
+    }
+    for (size_t begin = 0; begin < candidates_.size(); begin += kBatch)
+      if (Result<void> done = run_batch(begin, std::min(begin + kBatch, candidates_.size())); !done)
+        return tl::unexpected(done.error());
+    return finish();
+  }
+
+ private:
+  using State = MeshRow::State;
+
+  void close(Candidate& candidate, State state, std::string note) {
+    candidate.is_open = false;
+    candidate.row.state = state;
+    candidate.row.note = std::move(note);
+  }
+
+  /// Does its bound say that it can't be worth it?
+  void rule_out(Candidate& candidate) {
+    if (!candidate.is_open || task_.everything) return;
+    if (candidate.arguments > capacity_)
+      return close(candidate, State::kTooLarge,
+                   fmt::format("arguments alone are {}", to_text(candidate.arguments)));
+    const auto bound = static_cast<double>(candidate.row.bound.count());
+    if (bound > task_.within * best_time_)
+      return close(candidate, State::kRuledOut, fmt::format("at least {}", to_text(candidate.row.bound)));
+    for (const size_t i : fitting_) {
+      const MeshRow& other = candidates_[i].row;
+      if (other.value("time") > bound ||
+          other.value("hbm_peak") > static_cast<double>(candidate.arguments.count()))
+        continue;
+      return close(candidate, State::kRuledOut, fmt::format("no better than {}", other.text));
+    }
+  }
+
+  Result<void> run_batch(size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) rule_out(candidates_[i]);
+    parallel_for(static_cast<int64_t>(end - begin), 1, [&](int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; ++i) bound_by_program(candidates_[begin + static_cast<size_t>(i)]);
+    });
+    std::vector<size_t> order;
+    for (size_t i = begin; i < end; ++i) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return candidates_[a].row.bound < candidates_[b].row.bound; });
+    for (size_t at = 0; at < order.size();) {
+      std::vector<size_t> wave;
+      for (; at < order.size() && wave.size() < kWave; ++at) {
+        rule_out(candidates_[order[at]]);
+        if (candidates_[order[at]].is_open) wave.push_back(order[at]);
+      }
+      if (wave.empty()) continue;
+      if (Result<void> ran = simulate(wave); !ran) return ran;
+    }
+    return {};
+  }
+
+  /// The bound of what the choice makes of the module.
+  void bound_by_program(Candidate& candidate) {
+    if (!candidate.is_open) return;
+    const Result<Module> spread = spread_module(module_, device_, task_, candidate.row.text);
+    if (!spread) return close(candidate, State::kFailed, spread.error().message);
+    const LeastTime least =
+        least_time(*spread, op_table(), device_, task_.estimate.simulate.unknown_trip_count);
+    candidate.row.bound = std::max(candidate.row.bound, least.time());
+    candidate.arguments = least.arguments;
+  }
+
+  Result<void> simulate(const std::vector<size_t>& wave) {
+    Experiment experiment = task_.experiment;
+    SweepAxis meshes{SweepAxis::Kind::kKnob, "mesh", {}};
+    for (const size_t i : wave) meshes.values.push_back(candidates_[i].row.text);
+    experiment.axes.push_back(std::move(meshes));
+    Result<SweepRun> run =
+        run_sweep(experiment, DeviceSearch::from_environment(), task_.sweep, ranks_, progress_);
+    if (!run) return tl::unexpected(run.error());
+    search_.resumed += run->resumed;
+    search_.damaged = std::max(search_.damaged, run->damaged);
+    if (Result<void> shared = sharer_.share(run->results, wave.size()); !shared) return shared;
+    for (size_t i = 0; i < wave.size(); ++i) take(wave[i], std::move(run->results[i]));
+    return {};
+  }
+
+  void take(size_t index, SweepResult result) {
+    Candidate& candidate = candidates_[index];
+    if (!result.ok()) return close(candidate, State::kFailed, result.error);
+    close(candidate, State::kSimulated, "");
+    candidate.row.result = std::move(result);
+    if (!candidate.row.fits()) return;
+    fitting_.push_back(index);
+    best_time_ = std::min(best_time_, candidate.row.value("time"));
+  }
+
+  Result<MeshSearch> finish() {
+    for (Candidate& candidate : candidates_) search_.rows.push_back(std::move(candidate.row));
+    const auto rank = [](const MeshRow& row) {
+      return row.fits() ? 0 : row.state == State::kSimulated ? 1 : 2;
+    };
+    std::stable_sort(search_.rows.begin(), search_.rows.end(), [&](const MeshRow& a, const MeshRow& b) {
+      if (rank(a) != rank(b)) return rank(a) < rank(b);
+      if (rank(a) < 2) return a.value("time") < b.value("time");
+      return a.bound < b.bound;
+    });
+    double least = std::numeric_limits<double>::max();  // memory of those that are faster
+    for (size_t i = 0; i < search_.rows.size() && search_.rows[i].fits(); ++i) {
+      MeshRow& row = search_.rows[i];
+      row.is_front = row.value("hbm_peak") < least;
+      least = std::min(least, row.value("hbm_peak"));
+    }
+    if (!search_.rows.empty() && search_.rows[0].fits()) search_.best = 0;
+    return std::move(search_);
+  }
+
+  const Module& module_;
+  const Device& device_;
+  const MeshTask& task_;
+  Ranks& ranks_;
+  SweepProgress& progress_;
+  Sharer sharer_;
+  Bytes capacity_{std::numeric_limits<int64_t>::max()};
+  std::vector<Candidate> candidates_;
+  std::vector<size_t> fitting_;
+  double best_time_ = std::numeric_limits<double>::infinity();
+  MeshSearch search_;
+};
+
+}  // namespace
+
+std::string_view to_text(MeshRow::State state) {
+  constexpr std::string_view kNames[] = {"simulated", "failed", "too large", "ruled out"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+double MeshRow::value(std::string_view metric) const {
+  return result.values[static_cast<size_t>(metric_index(metric))];
+}
+
+Result<MeshSearch> search_meshes(const Module& module, const Device& device, const MeshTask& task,
+                                 Ranks& ranks, SweepProgress& progress) {
+  return Searcher(module, device, task, ranks, progress).search();
+}
+
+Result<Module> spread_module(const Module& module, const Device& device, const MeshTask& task,
+                             const std::string& text) {
+  const Result<MeshRequest> request = parse_mesh_request(text);
+  if (!request) return tl::unexpected(request.error());
+  Result<Spread> spread = spread_out(module, op_table(), device, task.estimate.simulate, *request);
+  if (!spread) return tl::unexpected(spread.error());
+  return std::move(spread->module);
+}
+
+}  // namespace hlosim

@@ -1,0 +1,68 @@
+// The fastest way to lay a program over devices, and what each way takes in time and memory: all choices
+// (study/mesh_choices.h), simulated in full, but for those that a lower bound rules out.
+//
+//   const Result<MeshSearch> search = search_meshes(module, device, task, ranks, progress);
+//   search->rows[*search->best].text               // "data=16,model=4"
+//
+// A choice is left out if its arguments alone are more than the memory, if one that was simulated is as fast
+// as its bound and holds no more than its arguments, or if its bound is `within` times the time of the
+// fastest that fits. Choices are taken by their bounds, least first, in batches of fixed size: the answer
+// depends neither on threads nor on ranks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dist/ranks.h"
+#include "estimate/estimate.h"
+#include "study/mesh_choices.h"
+#include "study/product_work.h"
+#include "study/sweep_run.h"
+
+namespace hlosim {
+
+struct MeshTask {
+  MeshQuestion question;
+  Experiment experiment;     // module, device, and what is set; no axis called `mesh`
+  EstimateOptions estimate;  // the same, for bounds
+  SweepOptions sweep;
+  double within = 1.5;
+  bool everything = false;  // nothing is left out
+};
+
+struct MeshRow {
+  enum class State : uint8_t {
+    kSimulated,
+    kFailed,    // can't be partitioned or run: `note`
+    kTooLarge,  // arguments alone don't fit
+    kRuledOut,  // by its bound
+  };
+  std::string text;  // as parse_mesh_request() takes it
+  State state = State::kRuledOut;
+  Picoseconds bound{};  // no run is shorter
+  SweepResult result;   // kSimulated
+  std::string note;
+  bool is_front = false;
+
+  double value(std::string_view metric) const;  // kSimulated
+  bool fits() const { return state == State::kSimulated && value("fits") > 0; }
+};
+std::string_view to_text(MeshRow::State state);
+
+struct MeshSearch {
+  std::vector<MeshRow> rows;  // those that fit by time, other simulated ones by time, then the rest by bound
+  std::optional<size_t> best;
+  int64_t resumed = 0, damaged = 0;  // results that the journal had; lines of it that were left out
+};
+
+/// Errors: of mesh_choices() and run_sweep().
+Result<MeshSearch> search_meshes(const Module& module, const Device& device, const MeshTask& task,
+                                 Ranks& ranks, SweepProgress& progress);
+
+/// What a choice makes of the module, before it is lowered. Errors: as spread_out().
+Result<Module> spread_module(const Module& module, const Device& device, const MeshTask& task,
+                             const std::string& text);
+
+}  // namespace hlosim

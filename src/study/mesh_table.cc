@@ -1,0 +1,109 @@
+#include "study/mesh_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "study/sweep_table.h"
+#include "text/json.h"
+#include "text/table.h"
+
+namespace hlosim {
+namespace {
+
+using State = MeshRow::State;
+
+/// "data=16,model=4"
+std::string axes_of(const MeshRow& row) { return row.text.substr(0, row.text.find(';')); }
+/// How parameters are cut; may be empty.
+std::string cuts_of(const MeshRow& row) {
+  const size_t end = row.text.find("; ");
+  return end == std::string::npos ? "" : row.text.substr(end + 2);
+}
+
+std::string value_text(const MeshRow& row, std::string_view metric) {
+  if (row.state != State::kSimulated) return "-";
+  return metric_text(metric_index(metric), row.value(metric));
+}
+
+std::string counts_text(const MeshSearch& search) {
+  size_t counts[4] = {};
+  for (const MeshRow& row : search.rows) ++counts[static_cast<size_t>(row.state)];
+  std::string text = fmt::format("{} of {} simulated", counts[0], search.rows.size());
+  for (const State state : {State::kRuledOut, State::kTooLarge, State::kFailed})
+    if (const size_t count = counts[static_cast<size_t>(state)]; count > 0)
+      text += fmt::format(", {} {}", count, to_text(state));
+  return text;
+}
+
+}  // namespace
+
+std::string mesh_text(const MeshSearch& search, const MeshTextOptions& options) {
+  const std::vector<MeshRow>& rows = search.rows;
+  const size_t shown = options.top == 0 ? rows.size() : std::min(options.top, rows.size());
+  Table table({{"", Align::kRight},
+               {"mesh", Align::kLeft, 40},
+               {"time"},
+               {"HBM peak"},
+               {"fits", Align::kLeft},
+               {"exposed"},
+               {"sent"},
+               {"", Align::kLeft, 60}});
+  std::string cuts;
+  for (size_t i = 0; i < shown; ++i) {
+    const MeshRow& row = rows[i];
+    const std::string number = fmt::format("{}{}", i + 1, row.is_front ? "*" : " ");
+    table.add({number, axes_of(row), value_text(row, "time"), value_text(row, "hbm_peak"),
+               row.state != State::kSimulated ? "-"
+               : row.fits()                   ? "yes"
+                                              : "no",
+               value_text(row, "exposed"), value_text(row, "sent_bytes"), row.note});
+    if (const std::string how = cuts_of(row); !how.empty()) cuts += fmt::format("{:>4}  {}\n", i + 1, how);
+  }
+  std::string text = table.text("");
+  if (rows.size() > shown) text += fmt::format("and {} more (--top=0 shows all)\n", rows.size() - shown);
+  if (!cuts.empty()) text += fmt::format("\n{}\n{}", options.paint.strong("How parameters are cut"), cuts);
+  text += fmt::format("\n{}; * nothing simulated is faster with less memory\n", counts_text(search));
+  if (!search.best) text += "nothing fits into the device's memory\n";
+  return printable(text, options.paint.on);
+}
+
+std::string mesh_json(const MeshSearch& search) {
+  Json rows = Json::array();
+  for (const MeshRow& row : search.rows) {
+    Json json = {{"mesh", axes_of(row)},
+                 {"request", row.text},
+                 {"state", std::string(to_text(row.state))},
+                 {"bound_ps", row.bound.count()},
+                 {"front", row.is_front},
+                 {"note", row.note.empty() ? Json(nullptr) : Json(row.note)}};
+    if (row.state == State::kSimulated) {
+      Json values = Json::object();
+      const std::span<const SweepMetric> metrics = sweep_metrics();
+      for (size_t i = 0; i < metrics.size(); ++i) values[std::string(metrics[i].name)] = row.result.values[i];
+      json["values"] = std::move(values);
+    }
+    rows.push_back(std::move(json));
+  }
+  const Json best = search.best ? Json(search.rows[*search.best].text) : Json(nullptr);
+  return Json{{"best", best}, {"rows", std::move(rows)}}.dump(1) + "\n";
+}
+
+std::string mesh_svg(const MeshSearch& search, const Experiment& experiment) {
+  Experiment shown = experiment;
+  SweepAxis meshes{SweepAxis::Kind::kKnob, "mesh", {}};
+  std::vector<SweepResult> results;
+  std::vector<bool> front;
+  for (const MeshRow& row : search.rows) {
+    if (row.state != State::kSimulated) continue;
+    meshes.values.push_back(axes_of(row));
+    results.push_back(row.result);
+    front.push_back(row.is_front);
+  }
+  shown.axes = {std::move(meshes)};
+  shown.plot = {"hbm_peak", "time", "mesh"};
+  return sweep_svg({shown, results, front});
+}
+
+}  // namespace hlosim

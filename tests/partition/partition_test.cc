@@ -1,0 +1,256 @@
+// Partitioned modules compute what the modules compute, whatever lies in the padding.
+#include "partition/partition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "partition_check/partition_check.h"
+#include "support/module_files.h"
+#include "support/modules.h"
+
+namespace hlosim {
+namespace {
+
+using test::module_or_fail;
+using testing::HasSubstr;
+
+std::string entry(const std::string& body) { return "HloModule m\n" + body; }
+
+/// Some sharding of `rank` dimensions on 2 to 16 devices, transposed somehow, with copies.
+class RandomShardings {
+ public:
+  RandomShardings(int64_t devices, uint32_t seed) : random_(seed) {
+    for (int64_t prime = 2; devices > 1; ++prime)
+      for (; devices % prime == 0; devices /= prime) primes_.push_back(prime);
+  }
+
+  std::string next(size_t rank) {
+    std::vector<int64_t> tiles(rank + 1, 1), reshape = primes_, order;
+    for (const int64_t prime : primes_) tiles[random_() % (rank + 1)] *= prime;
+    std::shuffle(reshape.begin(), reshape.end(), random_);
+    for (size_t i = 0; i < reshape.size(); ++i) order.push_back(static_cast<int64_t>(i));
+    std::shuffle(order.begin(), order.end(), random_);
+    const std::string transposed = order.size() > 1 ? fmt::format("T({})", fmt::join(order, ",")) : "";
+    return fmt::format("{{devices=[{}]<=[{}]{} last_tile_dim_replicate}}", fmt::join(tiles, ","),
+                       fmt::join(reshape, ","), transposed);
+  }
+
+ private:
+  std::mt19937 random_;
+  std::vector<int64_t> primes_;
+};
+
+/// `$n` in the text becomes a sharding of n dimensions.
+std::string with_shardings(const std::string& text, RandomShardings& shardings) {
+  std::string made;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '$')
+      made += text[i];
+    else
+      made += "sharding=" + shardings.next(static_cast<size_t>(text[++i] - '0'));
+  }
+  return made;
+}
+
+void expect_agrees(const std::string& text, int64_t devices) {
+  const Module module = module_or_fail(text);
+  const auto check = check_partition(module, op_table(), {.devices = devices}, {});
+  ASSERT_TRUE(check) << check.error().message << "\n" << text;
+  EXPECT_TRUE(check->agrees()) << text;
+}
+
+constexpr std::string_view kSum =
+    "sum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+    " ROOT s = f32[] add(a, b)\n}\n";
+
+/// Modules of all families, sizes even and uneven.
+const std::vector<std::string>& modules() {
+  static const std::vector<std::string> kModules = {
+      "ENTRY e {\n x = f32[8,12] parameter(0), $2\n ROOT y = f32[8,12] copy(x), $2\n}\n",
+      "ENTRY e {\n x = f32[5,7] parameter(0), $2\n ROOT y = f32[5,7] negate(x), $2\n}\n",
+      "ENTRY e {\n x = f32[6,7] parameter(0), $2\n w = f32[7,10] parameter(1), $2\n"
+      " ROOT y = f32[6,10] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, $2\n}\n",
+      "ENTRY e {\n x = f32[4,6,8] parameter(0), $3\n w = f32[4,8,5] parameter(1), $3\n"
+      " y = f32[4,6,5] dot(x, w), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2},"
+      " rhs_contracting_dims={1}\n ROOT t = f32[5,4,6] transpose(y), dimensions={2,0,1}, $3\n}\n",
+      std::string(kSum) +
+          "ENTRY e {\n x = f32[9,10] parameter(0), $2\n c = f32[] parameter(1)\n"
+          " ROOT y = f32[10] reduce(x, c), dimensions={0}, to_apply=sum, $1\n}\n",
+      "most {\n a = f32[] parameter(0)\n i = s32[] parameter(1)\n b = f32[] parameter(2)\n j = s32[] "
+      "parameter(3)\n"
+      " g = pred[] compare(a, b), direction=GE\n m = f32[] select(g, a, b)\n k = s32[] select(g, i, j)\n"
+      " ROOT t = (f32[], s32[]) tuple(m, k)\n}\n"
+      "ENTRY e {\n x = f32[9,10] parameter(0), $2\n i = s32[9,10] iota(), iota_dimension=0, $2\n"
+      " c = f32[] constant(-inf)\n z = s32[] constant(0)\n"
+      " ROOT y = (f32[10], s32[10]) reduce(x, i, c, z), dimensions={0}, to_apply=most\n}\n",
+      "ENTRY e {\n x = f32[4,6] parameter(0), $2\n y = f32[24] reshape(x), $1\n"
+      " ROOT z = f32[2,12] reshape(y), $2\n}\n",
+      "ENTRY e {\n x = f32[7] parameter(0), $1\n y = f32[7,5] broadcast(x), dimensions={0}, $2\n"
+      " i = f32[7,5] iota(), iota_dimension=0, $2\n ROOT z = f32[7,5] add(y, i), $2\n}\n",
+      "ENTRY e {\n x = f32[20,9] parameter(0), $2\n ROOT y = f32[7,9] slice(x), slice={[3:17:2],[0:9]}, "
+      "$2\n}\n",
+      "ENTRY e {\n x = f32[9,4] parameter(0), $2\n c = f32[] constant(3)\n"
+      " ROOT y = f32[14,4] pad(x, c), padding=2_3x0_0, $2\n}\n",
+      "ENTRY e {\n x = f32[5,4] parameter(0), $2\n z = f32[6,4] parameter(1), $2\n"
+      " ROOT y = f32[11,4] concatenate(x, z), dimensions={0}, $2\n}\n",
+      "ENTRY e {\n x = f32[7,6] parameter(0), $2\n ROOT y = f32[7,6] reverse(x), dimensions={0,1}, $2\n}\n",
+      "ENTRY e {\n x = f32[11,6] parameter(0), $2\n i = s32[] parameter(1)\n j = s32[] parameter(2)\n"
+      " ROOT y = f32[4,6] dynamic-slice(x, i, j), dynamic_slice_sizes={4,6}, $2\n}\n",
+      "ENTRY e {\n x = f32[11,6] parameter(0), $2\n u = f32[4,6] parameter(1), $2\n i = s32[] parameter(2)\n"
+      " j = s32[] parameter(3)\n ROOT y = f32[11,6] dynamic-update-slice(x, u, i, j), $2\n}\n",
+      "ENTRY e {\n x = f32[7,5] parameter(0), $2\n i = s32[6,1] parameter(1), $2\n"
+      " ROOT y = f32[6,5] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},"
+      " index_vector_dim=1, slice_sizes={1,5}, $2\n}\n",
+      std::string(kSum) +
+          "ENTRY e {\n x = f32[7,5] parameter(0), $2\n i = s32[6,1] parameter(1), $2\n u = f32[6,5] "
+          "parameter(2), $2\n"
+          " ROOT y = f32[7,5] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0},"
+          " scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum, $2\n}\n",
+      std::string(kSum) +
+          "ENTRY e {\n x = f32[13,4] parameter(0), $2\n c = f32[] constant(0)\n"
+          " ROOT y = f32[7,4] reduce-window(x, c), window={size=3x1 stride=2x1 pad=1_1x0_0}, to_apply=sum, "
+          "$2\n}\n",
+      "ENTRY e {\n x = f32[2,10,4] parameter(0), $3\n w = f32[3,4,6] parameter(1), $3\n"
+      " ROOT y = f32[2,10,6] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, $3\n}\n",
+      "less {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = pred[] compare(a, b), "
+      "direction=LT\n}\n"
+      "ENTRY e {\n x = f32[6,9] parameter(0), $2\n ROOT y = f32[6,9] sort(x), dimensions={1}, to_apply=less, "
+      "$2\n}\n",
+      "body {\n s = (s32[], f32[6,6]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+      " x = f32[6,6] get-tuple-element(s), index=1\n one = s32[] constant(1)\n n = s32[] add(i, one)\n"
+      " y = f32[6,6] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, $2\n"
+      " z = f32[6,6] tanh(y)\n ROOT t = (s32[], f32[6,6]) tuple(n, z)\n}\n"
+      "test {\n s = (s32[], f32[6,6]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+      " c = s32[] constant(3)\n ROOT l = pred[] compare(i, c), direction=LT\n}\n"
+      "ENTRY e {\n x = f32[6,6] parameter(0), $2\n z = s32[] constant(0)\n t = (s32[], f32[6,6]) tuple(z, "
+      "x)\n"
+      " w = (s32[], f32[6,6]) while(t), condition=test, body=body\n"
+      " ROOT r = f32[6,6] get-tuple-element(w), index=1, $2\n}\n",
+      "yes {\n x = f32[5,8] parameter(0), $2\n ROOT y = f32[5,8] negate(x), $2\n}\n"
+      "no {\n x = f32[5,8] parameter(0), $2\n ROOT y = f32[5,8] abs(x), $2\n}\n"
+      "ENTRY e {\n p = pred[] parameter(0)\n x = f32[5,8] parameter(1), $2\n"
+      " c = f32[5,8] conditional(p, x, x), true_computation=yes, false_computation=no\n"
+      " ROOT r = f32[5,8] add(c, x), $2\n}\n",
+  };
+  return kModules;
+}
+
+TEST(Partition, ComputesTheSameWhateverTheShardings) {
+  for (const int64_t devices : {2, 3, 4, 6, 8, 12, 16})
+    for (size_t i = 0; i < modules().size(); ++i) {
+      RandomShardings shardings(devices, static_cast<uint32_t>(devices * 100) + static_cast<uint32_t>(i));
+      for (int turn = 0; turn < 4; ++turn)
+        expect_agrees(entry(with_shardings(modules()[i], shardings)), devices);
+    }
+}
+
+TEST(Partition, FourDevicesInAnotherOrder) {
+  expect_agrees(entry("ENTRY e {\n x = f32[6,4] parameter(0), sharding={devices=[4,1]3,1,0,2}\n"
+                      " ROOT y = f32[6,4] negate(x), sharding={devices=[1,4]0,1,3,2}\n}\n"),
+                4);
+}
+
+TEST(Partition, RegionsPartitionedByHand) {
+  expect_agrees(
+      entry("ENTRY e {\n x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}\n"
+            " a = f32[8,6] custom-call(x), custom_call_target=\"Sharding\", sharding={devices=[4,1]<=[4]}\n"
+            " b = f32[2,6] custom-call(a), custom_call_target=\"SPMDFullToShardShape\", sharding={manual}\n"
+            " c = f32[2,6] multiply(b, b), sharding={manual}\n"
+            " d = f32[2,6] custom-call(c), custom_call_target=\"Sharding\", sharding={manual}\n"
+            " ROOT f = f32[8,6] custom-call(d), custom_call_target=\"SPMDShardToFullShape\","
+            " sharding={devices=[4,1]<=[4]}\n}\n"),
+      4);
+}
+
+std::vector<ReshardKind> kinds(const std::string& text, int64_t devices) {
+  const Module module = module_or_fail(entry(text));
+  const auto made = partition(module, op_table(), {.devices = devices});
+  EXPECT_TRUE(made);
+  std::vector<ReshardKind> all;
+  for (const Resharding& one : made->reshardings) all.push_back(one.kind);
+  return all;
+}
+
+TEST(Partition, FullyShardedParametersAreGatheredOnceEach) {
+  EXPECT_THAT(kinds("ENTRY e {\n x = f32[64,32] parameter(0), sharding={devices=[4,1]<=[4]}\n"
+                    " w = f32[32,16] parameter(1), sharding={devices=[4,1]<=[4]}\n"
+                    " a = f32[64,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0},"
+                    " sharding={devices=[4,1]<=[4]}\n"
+                    " b = f32[64,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0},"
+                    " sharding={devices=[4,1]<=[4]}\n"
+                    " ROOT c = f32[64,16] add(a, b), sharding={devices=[4,1]<=[4]}\n}\n",
+                    4),
+              testing::ElementsAre(ReshardKind::kAllGather));
+}
+
+TEST(Partition, GradientsOfShardedParametersAreScattered) {
+  EXPECT_THAT(kinds("ENTRY e {\n x = f32[64,32] parameter(0), sharding={devices=[4,1]<=[4]}\n"
+                    " g = f32[64,16] parameter(1), sharding={devices=[4,1]<=[4]}\n"
+                    " ROOT w = f32[32,16] dot(x, g), lhs_contracting_dims={0}, rhs_contracting_dims={0},"
+                    " sharding={devices=[4,1]<=[4]}\n}\n",
+                    4),
+              testing::ElementsAre(ReshardKind::kReduceScatter));
+}
+
+TEST(Partition, ColumnsThenRowsOfWeightsTakeOneAllReduce) {
+  EXPECT_THAT(kinds("ENTRY e {\n x = f32[64,32] parameter(0), sharding={replicated}\n"
+                    " w = f32[32,128] parameter(1), sharding={devices=[1,4]<=[4]}\n"
+                    " v = f32[128,32] parameter(2), sharding={devices=[4,1]<=[4]}\n"
+                    " h = f32[64,128] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+                    " t = f32[64,128] tanh(h)\n"
+                    " ROOT y = f32[64,32] dot(t, v), lhs_contracting_dims={1}, rhs_contracting_dims={0},"
+                    " sharding={replicated}\n}\n",
+                    4),
+              testing::ElementsAre(ReshardKind::kAllReduce));
+}
+
+TEST(Partition, WhatHasNoRuleIsListed) {
+  const Module module =
+      module_or_fail(entry("ENTRY e {\n x = f32[8,4] parameter(0), sharding={devices=[2,1]<=[2]}\n"
+                           " z = f32[] constant(0)\n"
+                           " ROOT y = f32[15,4] pad(x, z), padding=0_0_1x0_0,"
+                           " sharding={devices=[2,1]<=[2]}\n}\n"));
+  const auto made = partition(module, op_table(), {});
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->replicated.size(), 1u);
+  EXPECT_EQ(made->replicated[0].name, "y");
+  EXPECT_EQ(made->replicated[0].bytes, 64);  // the half that a device lacks
+}
+
+TEST(Partition, FaultsHaveTheirPlace) {
+  const auto fault = [](const std::string& sharding, int64_t devices) {
+    const Module module =
+        module_or_fail(entry("ENTRY e {\n ROOT x = f32[8,4] parameter(0), sharding={" + sharding + "}\n}\n"));
+    const auto made = partition(module, op_table(), {.devices = devices});
+    return made ? "none" : render(made.error());
+  };
+  EXPECT_THAT(fault("devices=[2,2]<=[4]", 8),
+              HasSubstr("test.hlo:3:43: error: x: the sharding is for 4 devices, the program for 8"));
+  EXPECT_THAT(fault("maximal device=3", 2), HasSubstr("device 3 of 2"));
+}
+
+TEST(Partition, ModulesOfOthers) {
+  int64_t tried = 0, right = 0;
+  for (const auto& file : test::right_modules({.file_tests = 0, .others = 5})) {
+    const std::string name = file.filename().string();
+    if (name.find("SpmdPartitioning") == std::string::npos) continue;
+    std::ifstream in(file);
+    std::stringstream text;
+    text << in.rdbuf();
+    const Module module = module_or_fail(text.str());
+    ++tried;
+    const auto check = check_partition(module, op_table(), {}, {.max_bytes = int64_t{64} << 20});
+    if (!check) continue;
+    EXPECT_TRUE(check->agrees() || name.find("ScatterCostModel") != std::string::npos) << name;
+    right += check->agrees();
+  }
+  if (tried == 0) GTEST_SKIP() << "no modules of others";
+  EXPECT_GE(right * 4, tried * 3);
+}
+
+}  // namespace
+}  // namespace hlosim

@@ -1,0 +1,414 @@
+// Shardings that follow from others.
+#include "propagate/propagate.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "support/own_modules.h"
+
+namespace hlosim {
+namespace {
+
+class Spread {
+ public:
+  explicit Spread(const std::string& text, PropagateOptions options = {})
+      : result_(propagate(test::module_or_fail(text), op_table(), options)) {}
+
+  std::string error() const { return result_ ? "" : result_.error().message; }
+  /// Of the first instruction of that name.
+  std::string operator[](std::string_view name) const {
+    const InstructionId id = find(name);
+    const Attr* attr = id.valid() ? result_->module[id].find(AttrKey::kSharding) : nullptr;
+    return attr ? std::string(attr->text()) : "none";
+  }
+  std::string who(std::string_view name) const {
+    const Decision& decision = result_->decisions[find(name)];
+    std::string text(to_text(decision.by));
+    if (decision.from.valid()) text += fmt::format(" {}", result_->module[decision.from].name);
+    if (decision.through.valid()) text += fmt::format(" {}", result_->module[decision.through].name);
+    return text;
+  }
+  const Module& module() const { return result_->module; }
+
+ private:
+  InstructionId find(std::string_view name) const {
+    if (result_)
+      for (size_t i = 0; i < result_->module.instructions.size(); ++i)
+        if (result_->module.instructions[InstructionId{static_cast<int32_t>(i)}].name == name)
+          return InstructionId{static_cast<int32_t>(i)};
+    ADD_FAILURE() << "nothing is called " << name << ": " << error();
+    return {};
+  }
+
+  Result<Propagated> result_;
+};
+
+constexpr std::string_view kAdd =
+    "add { lhs = f32[] parameter(0) rhs = f32[] parameter(1) ROOT sum = f32[] add(lhs, rhs) }\n";
+
+std::string entry(const std::string& body) {
+  return "HloModule m\n" + std::string(kAdd) + "ENTRY main {\n" + body + "}\n";
+}
+
+TEST(Propagate, ForwardsThroughElementwise) {
+  const Spread spread(entry(R"(
+    a = f32[8,4] parameter(0), sharding={devices=[2,2]<=[4]}
+    b = f32[8,4] parameter(1)
+    c = f32[8,4] negate(a)
+    ROOT d = f32[8,4] add(c, b)
+  )"));
+  EXPECT_EQ(spread["c"], "{devices=[2,2]<=[4]}");
+  EXPECT_EQ(spread["d"], "{devices=[2,2]<=[4]}");
+  EXPECT_EQ(spread["b"], "{devices=[2,2]<=[4]}");
+  EXPECT_EQ(spread.who("a"), "user a a");
+  EXPECT_EQ(spread.who("d"), "forward a d");
+  EXPECT_EQ(spread.who("b"), "backward a d");
+}
+
+TEST(Propagate, WhatNobodySaysIsReplicated) {
+  const Spread spread(entry("a = f32[8] parameter(0)\n ROOT b = f32[8] negate(a)\n"), {.devices = 4});
+  EXPECT_EQ(spread["a"], "{replicated}");
+  EXPECT_EQ(spread.who("b"), "default");
+}
+
+TEST(Propagate, NeverAgainstTheUser) {
+  const Spread spread(entry(R"(
+    a = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
+    b = f32[8,4] parameter(1), sharding={replicated}
+    c = f32[8,4] add(a, b)
+    ROOT d = f32[8,4] negate(c), sharding={devices=[1,4]<=[4]}
+  )"));
+  EXPECT_EQ(spread["b"], "{replicated}");
+  EXPECT_EQ(spread["c"], "{devices=[4,1]<=[4]}");
+  EXPECT_EQ(spread["d"], "{devices=[1,4]<=[4]}");
+}
+
+TEST(Propagate, CutsOfBothOperandsAreJoined) {
+  const Spread spread(entry(R"(
+    a = f32[8,4] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
+    b = f32[8,4] parameter(1), sharding={devices=[1,2,2]<=[2,2]T(1,0) last_tile_dim_replicate}
+    ROOT c = f32[8,4] add(a, b)
+  )"));
+  EXPECT_EQ(spread["c"], "{devices=[2,2]<=[4]}");
+}
+
+TEST(Propagate, ProductsTakeBatchAndFreeDimensions) {
+  const Spread spread(entry(R"(
+    x = f32[16,32] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
+    w = f32[32,64] parameter(1), sharding={devices=[1,2,2]<=[2,2]T(1,0) last_tile_dim_replicate}
+    h = f32[16,64] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    v = f32[64,32] parameter(2)
+    ROOT y = f32[16,32] dot(h, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  )"));
+  EXPECT_EQ(spread["h"], "{devices=[2,2]<=[4]}");
+  EXPECT_EQ(spread["v"], "{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}");  // summed over together
+  EXPECT_EQ(spread["y"], "{devices=[2,1,2]<=[4] last_tile_dim_replicate}");
+  EXPECT_EQ(spread.who("v"), "backward w y");
+}
+
+TEST(Propagate, OfTwoThatWantTheSameAxesTheLargerArrayHasIt) {
+  const auto product = [](int64_t rows) {
+    return Spread(entry(fmt::format(R"(
+      x = f32[{0},32] parameter(0), sharding={{devices=[4,1]<=[4]}}
+      w = f32[32,64] parameter(1), sharding={{devices=[1,4]<=[4]}}
+      ROOT y = f32[{0},64] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+    )",
+                                    rows)));
+  };
+  EXPECT_EQ(product(1024)["y"], "{devices=[4,1]<=[4]}");
+  EXPECT_EQ(product(8)["y"], "{devices=[1,4]<=[4]}");
+}
+
+TEST(Propagate, ReshapesCarryTheMajorPart) {
+  const Spread spread(entry(R"(
+    a = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
+    b = f32[32] reshape(a)
+    c = f32[2,16] reshape(b)
+    d = f32[2,2,8] reshape(c)
+    e = f32[4,8] parameter(1), sharding={devices=[1,4]<=[4]}
+    f = f32[32] reshape(e)
+    ROOT t = (f32[2,2,8], f32[32]) tuple(d, f)
+  )"));
+  EXPECT_EQ(spread["b"], "{devices=[4]<=[4]}");
+  EXPECT_EQ(spread["c"], "{devices=[2,2]<=[4]}");
+  EXPECT_EQ(spread["d"], "{devices=[2,2,1]<=[4]}");
+  EXPECT_EQ(spread["f"], "{replicated}");
+}
+
+TEST(Propagate, TransposesBroadcastsAndReductions) {
+  const Spread spread(entry(R"(
+    a = f32[8,4] parameter(0), sharding={devices=[2,2]<=[4]}
+    z = f32[] constant(0)
+    t = f32[4,8] transpose(a), dimensions={1,0}
+    r = f32[4] reduce(t, z), dimensions={1}, to_apply=add
+    ROOT b = f32[4,16] broadcast(r), dimensions={0}
+  )"));
+  EXPECT_EQ(spread["t"], "{devices=[2,2]<=[2,2]T(1,0)}");
+  EXPECT_EQ(spread["r"], "{devices=[2,2]<=[2,2]T(1,0) last_tile_dim_replicate}");
+  EXPECT_EQ(spread["b"], "{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}");
+}
+
+TEST(Propagate, StateOfALoopIsCutAlikeAllTheWayRound) {
+  const Spread spread(R"(
+HloModule m
+cond { p = (s32[], f32[8,4], f32[8,4]) parameter(0) i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(4) ROOT c = pred[] compare(i, n), direction=LT }
+body { q = (s32[], f32[8,4], f32[8,4]) parameter(0) j = s32[] get-tuple-element(q), index=0
+  one = s32[] constant(1) k = s32[] add(j, one)
+  x = f32[8,4] get-tuple-element(q), index=1
+  y = f32[8,4] get-tuple-element(q), index=2
+  x2 = f32[8,4] negate(x), sharding={devices=[4,1]<=[4]}
+  y2 = f32[8,4] add(y, x)
+  ROOT r = (s32[], f32[8,4], f32[8,4]) tuple(k, x2, y2) }
+ENTRY main { a = f32[8,4] parameter(0) b = f32[8,4] parameter(1) z = s32[] constant(0)
+  t = (s32[], f32[8,4], f32[8,4]) tuple(z, a, b)
+  w = (s32[], f32[8,4], f32[8,4]) while(t), condition=cond, body=body
+  ROOT o = f32[8,4] get-tuple-element(w), index=2 }
+)");
+  const std::string state = "{{replicated}, {devices=[4,1]<=[4]}, {devices=[4,1]<=[4]}}";
+  for (const std::string_view name : {"w", "p", "q", "r"}) EXPECT_EQ(spread[name], state) << name;
+  EXPECT_EQ(spread["o"], "{devices=[4,1]<=[4]}");
+  EXPECT_EQ(spread["a"], "{devices=[4,1]<=[4]}");  // backwards, out of the loop
+  EXPECT_EQ(spread.who("a").substr(0, 8), "backward");
+}
+
+TEST(Propagate, BranchesAndCalls) {
+  const Spread spread(R"(
+HloModule m
+yes { p = f32[8] parameter(0) ROOT a = f32[8] negate(p) }
+no { q = f32[8] parameter(0) ROOT b = f32[8] exponential(q) }
+twice { r = f32[8] parameter(0) ROOT c = f32[8] add(r, r) }
+ENTRY main { s = pred[] parameter(0) x = f32[8] parameter(1), sharding={devices=[4]<=[4]}
+  y = f32[8] parameter(2)
+  d = f32[8] conditional(s, x, y), true_computation=yes, false_computation=no
+  ROOT e = f32[8] call(d), to_apply=twice }
+)");
+  for (const std::string_view name : {"p", "a", "d", "b", "q", "y", "r", "c", "e"})
+    EXPECT_EQ(spread[name], "{devices=[4]<=[4]}") << name;
+  EXPECT_EQ(spread["s"], "{replicated}");
+}
+
+TEST(Propagate, FusionsAreSeenThrough) {
+  const Spread spread(R"(
+HloModule m
+inner { p = f32[8,4] parameter(0) ROOT t = f32[4,8] transpose(p), dimensions={1,0} }
+ENTRY main { x = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
+  ROOT f = f32[4,8] fusion(x), kind=kLoop, calls=inner }
+)");
+  EXPECT_EQ(spread["p"], "{devices=[4,1]<=[4]}");
+  EXPECT_EQ(spread["f"], "{devices=[1,4]<=[4]}");
+}
+
+TEST(Propagate, OpenDimensionsTakeMoreClosedOnesDoNot) {
+  const Spread spread(entry(R"(
+    a = f32[8,4] parameter(0)
+    s = f32[8,4] custom-call(a), custom_call_target="Sharding", sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}, backend_config="unspecified_dims=[1]"
+    k = f32[8,4] custom-call(a), custom_call_target="Sharding", sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
+    c = f32[8,4] negate(s)
+    d = f32[8,4] negate(k)
+    e = f32[8,4] add(c, c), sharding={devices=[2,2]<=[4]}
+    f = f32[8,4] add(d, d), sharding={devices=[2,2]<=[4]}
+    ROOT t = (f32[8,4], f32[8,4]) tuple(e, f)
+  )"));
+  EXPECT_EQ(spread["s"], "{devices=[2,2]<=[4]}");
+  EXPECT_EQ(spread["k"], "{devices=[2,1,2]<=[4] last_tile_dim_replicate}");
+  const Spread named(entry(R"(
+    a = f32[8,4] parameter(0), sharding={mesh['x'=2,'y'=2], [{'x'}, {?}]}
+    ROOT b = f32[8,4] negate(a), sharding={devices=[2,2]<=[4]}
+  )"));
+  EXPECT_EQ(named["a"], "{devices=[2,2]<=[4]}");
+}
+
+TEST(Propagate, ShardysNotesOpenDimensionsAndOrderThem) {
+  const auto module = [](std::string_view rows, std::string_view columns) {
+    return Spread(entry(fmt::format(R"(
+      a = f32[8,8] parameter(0), sharding={{devices=[4,1]<=[4]}}, frontend_attributes={{xla.sdy.sharding="#sdy.sharding<@mesh, [{{\"x\"}}{}, {{}}]>"}}
+      b = f32[8,8] parameter(1), sharding={{devices=[1,4]<=[4]}}, frontend_attributes={{xla.sdy.sharding="#sdy.sharding<@mesh, [{{}}, {{\"x\"}}{}]>"}}
+      ROOT c = f32[8,8] add(a, b)
+    )",
+                                    rows, columns)));
+  };
+  EXPECT_EQ(module("", "")["c"], "{devices=[4,1]<=[4]}");
+  EXPECT_EQ(module("p1", "p0")["c"], "{devices=[1,4]<=[4]}");
+  EXPECT_EQ(module("p1", "p2")["c"], "{devices=[4,1]<=[4]}");
+  const Spread open(entry(R"(
+    a = f32[8,4] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}, frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{\"x\"}, {?}]>"}
+    ROOT b = f32[8,4] negate(a), sharding={devices=[2,2]<=[4]}
+  )"));
+  EXPECT_EQ(open["a"], "{devices=[2,2]<=[4]}");
+}
+
+TEST(Propagate, BarriersStopOneDirection) {
+  const Spread spread(entry(R"(
+    a = f32[8] parameter(0), sharding={devices=[4]<=[4]}
+    f = f32[8] custom-call(a), custom_call_target="ShardBarrierFrom"
+    g = f32[8] negate(f)
+    b = f32[8] parameter(1)
+    t = f32[8] custom-call(b), custom_call_target="ShardBarrierTo"
+    u = f32[8] negate(t), sharding={devices=[4]<=[4]}
+    ROOT o = (f32[8], f32[8]) tuple(g, u)
+  )"));
+  EXPECT_EQ(spread["g"], "{replicated}");
+  EXPECT_EQ(spread["t"], "{devices=[4]<=[4]}");
+  EXPECT_EQ(spread["b"], "{replicated}");
+}
+
+TEST(Propagate, CollectivesBetweenPartitionsTakeWholeValues) {
+  const Spread spread(entry(R"(
+    a = f32[8] parameter(0), sharding={devices=[4]<=[4]}
+    b = f32[8] all-reduce(a), to_apply=add
+    c = f32[8] all-reduce(a), channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=add
+    ROOT t = (f32[8], f32[8]) tuple(b, c)
+  )"));
+  EXPECT_EQ(spread["b"], "{devices=[4]<=[4]}");
+  EXPECT_EQ(spread["c"], "{replicated}");
+}
+
+TEST(Propagate, GroupsLieAlike) {
+  const Spread spread(entry(R"(
+    a = f32[8] parameter(0), sharding={unknown shard_as 3}
+    b = f32[8] parameter(1), sharding={devices=[4]<=[4]}
+    c = f32[8] negate(b)
+    s = f32[8] custom-call(c), custom_call_target="Sharding", sharding={unknown shard_as 3}
+    ROOT o = (f32[8], f32[8]) tuple(a, s)
+  )"));
+  EXPECT_EQ(spread["a"], "{devices=[4]<=[4]}");
+}
+
+TEST(Propagate, ManualRegionsReachUpToTheirBorders) {
+  const Spread spread(entry(R"(
+    a = f32[8,4] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
+    one = f32[] constant(1)
+    ones = f32[4,4] broadcast(one), dimensions={}
+    m = f32[4,4] custom-call(a), custom_call_target="SPMDFullToShardShape", sharding={devices=[1,1,2,2]<=[4] last_tile_dims={manual, replicated}}
+    n = f32[4,4] add(m, ones)
+    s = f32[4,4] negate(n), sharding={devices=[1,2,2]<=[2,2]T(1,0) last_tile_dims={manual}}
+    o = f32[8,4] custom-call(s), custom_call_target="SPMDShardToFullShape", sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
+    c = f32[8,4] broadcast(one), dimensions={}
+    ROOT r = f32[8,4] add(o, c)
+  )"));
+  EXPECT_EQ(spread["n"], "{devices=[1,2,2]<=[2,2]T(1,0) last_tile_dims={manual}}");
+  EXPECT_EQ(spread["ones"], "{devices=[1,2,2]<=[2,2]T(1,0) last_tile_dims={manual}}");
+  EXPECT_EQ(spread["r"], "{devices=[2,1,2]<=[4] last_tile_dim_replicate}");
+  EXPECT_EQ(spread["c"], "{devices=[2,1,2]<=[4] last_tile_dim_replicate}");  // has a constant of its own
+}
+
+TEST(Propagate, ManualRegionsDoNotMeet) {
+  const Spread spread(entry(R"(
+    a = f32[4] parameter(0), sharding={devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}
+    b = f32[4] parameter(1), sharding={devices=[1,2,2]<=[2,2]T(1,0) last_tile_dims={manual, replicated}}
+    ROOT c = f32[4] add(a, b)
+  )"));
+  EXPECT_EQ(spread.error().substr(0, 39), "c works on arrays of two manual regions");
+}
+
+TEST(Propagate, ParametersAreCutEvenlyOnly) {
+  const Spread spread(entry(R"(
+    a = f32[6] parameter(0)
+    b = f32[6] negate(a)
+    c = f32[6] exponential(b), sharding={devices=[4]<=[4]}
+    ROOT d = f32[6] negate(c)
+  )"));
+  EXPECT_EQ(spread["b"], "{devices=[4]<=[4]}");
+  EXPECT_EQ(spread["a"], "{devices=[2,2]<=[4] last_tile_dim_replicate}");
+  EXPECT_EQ(spread["d"], "{devices=[4]<=[4]}");
+}
+
+TEST(Propagate, TheHeaderForbidsIt) {
+  const std::string body = R"(
+ENTRY main {
+  a = f32[8] parameter(0)
+  b = f32[8] parameter(1)
+  c = f32[8] add(a, b), sharding={devices=[4]<=[4]}
+  ROOT d = f32[8] negate(c)
+})";
+  const Spread some("HloModule m, allow_spmd_sharding_propagation_to_parameters={true,false}\n" + body);
+  EXPECT_EQ(some["a"], "{devices=[4]<=[4]}");
+  EXPECT_EQ(some["b"], "{replicated}");
+  EXPECT_EQ(some["d"], "{devices=[4]<=[4]}");
+  const Spread out("HloModule m, allow_spmd_sharding_propagation_to_output=false\n" + body);
+  EXPECT_EQ(out["d"], "{replicated}");
+}
+
+TEST(Propagate, TheHeaderAllowsCopiesToBeCut) {
+  const std::string body = R"(
+ENTRY main {
+  a = f32[8] parameter(0), sharding={replicated}
+  b = f32[8] parameter(1), sharding={devices=[4]<=[4]}
+  ROOT c = f32[8] add(a, b), sharding={replicated}
+})";
+  EXPECT_EQ(Spread("HloModule m\n" + body)["a"], "{replicated}");
+  const Spread open(
+      "HloModule m, allow_spmd_sharding_propagation_to_parameters={true,false}, "
+      "allow_spmd_sharding_propagation_to_output=true\n" +
+      body);
+  EXPECT_EQ(open["a"], "{devices=[4]<=[4]}");
+  EXPECT_EQ(open["c"], "{devices=[4]<=[4]}");
+}
+
+TEST(Propagate, SortsAreCutAlikeInAllDimensions) {
+  const Spread spread(R"(
+HloModule m
+less { l0 = f32[] parameter(0) l1 = f32[] parameter(1) l2 = s32[] parameter(2) l3 = s32[] parameter(3)
+  ROOT l4 = pred[] compare(l0, l1), direction=LT }
+ENTRY main { a = f32[8,16] parameter(0), sharding={devices=[1,4]<=[4]}
+  i = s32[8,16] iota(), iota_dimension=1
+  ROOT o = (f32[8,16], s32[8,16]) sort(a, i), dimensions={1}, to_apply=less }
+)");
+  EXPECT_EQ(spread["o"], "{{devices=[1,4]<=[4]}, {devices=[1,4]<=[4]}}");
+  EXPECT_EQ(spread["i"], "{devices=[1,4]<=[4]}");
+}
+
+TEST(Propagate, MoreShardsThanElementsAreNotMadeUp) {
+  const Spread spread(entry(R"(
+    a = f32[8,2] parameter(0), sharding={devices=[8,1]<=[8]}
+    s = f32[2,2] slice(a), slice={[0:2], [0:2]}
+    ROOT n = f32[2,2] negate(s)
+  )"));
+  EXPECT_EQ(spread["n"], "{devices=[2,1,4]<=[8] last_tile_dim_replicate}");
+}
+
+TEST(Propagate, OtherOrdersOfDevicesStayApart) {
+  const Spread spread(entry(R"(
+    a = f32[8,4] parameter(0), sharding={devices=[4,1]0,2,3,1}
+    b = f32[8,4] parameter(1), sharding={devices=[2,2]<=[4]}
+    c = f32[8,4] negate(a)
+    d = f32[8,4] negate(b)
+    ROOT e = f32[8,4] add(c, d)
+  )"));
+  EXPECT_EQ(spread["c"], "{devices=[4,1]0,2,3,1}");
+  EXPECT_EQ(spread["d"], "{devices=[2,2]<=[4]}");
+}
+
+TEST(Propagate, FaultsHaveAPlace) {
+  const auto error = [](const std::string& sharding, int64_t devices) {
+    const Result<Propagated> result =
+        propagate(test::module_or_fail(entry("ROOT a = f32[8] parameter(0), sharding=" + sharding + "\n")),
+                  op_table(), {.devices = devices});
+    return result ? "none" : render(result.error());
+  };
+  EXPECT_NE(error("{devices=[8]<=[8]}", 4).find(":4:40: error: the sharding names 8 devices, there are 4"),
+            std::string::npos)
+      << error("{devices=[8]<=[8]}", 4);
+  EXPECT_NE(error("{devices=[2]<=[2]}", 4).find("error: "), std::string::npos);
+  EXPECT_NE(error("{maximal device=7}", 4).find("error: "), std::string::npos);
+}
+
+/// The state that is reached is one: again changes nothing.
+TEST(Propagate, AgainChangesNothing) {
+  int64_t count = 0;
+  test::for_each_module(16, [&](const std::string& name, const Module& module) {
+    const Result<Propagated> once = propagate(module, op_table(), {});
+    if (!once) return;
+    const std::string text = to_text(once->module, op_table());
+    const Result<Propagated> twice =
+        propagate(test::module_or_fail(text), op_table(), {.devices = once->devices});
+    ASSERT_TRUE(twice.has_value()) << name << ": " << twice.error().message;
+    EXPECT_EQ(to_text(twice->module, op_table()), text) << name;
+    ++count;
+  });
+  EXPECT_GT(count, 20);
+}
+
+}  // namespace
+}  // namespace hlosim

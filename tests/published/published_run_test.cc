@@ -1,0 +1,116 @@
+#include "published/published_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "published/device_share.h"
+#include "text/read_json.h"
+
+namespace hlosim {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+const std::string kModel =
+    R"("model": {"name": "m", "layers": 2, "d_model": 256, "d_ff": 512, "q_heads": 4, "vocab": 512})";
+
+std::string entry_with(const std::string& more, const std::string& model = kModel) {
+  return R"({"id": "a", "device": "v5e", "jax_devices": 8, "seq": 256, "per_device_batch": 2,)"
+         R"("mesh": {"ici": {"fsdp": 4}, "dcn": {"data": 2}}, "slices": 2,)"
+         R"("measured": {"step_seconds": 1.5})" +
+         (more.empty() ? "" : ", " + more) + ", " + model + "}";
+}
+
+struct Read {
+  PublishedRun run;
+  std::string errors;
+};
+
+Read read(const std::string& text) {
+  const auto source = std::make_shared<const SourceFile>("runs.json", text);
+  DiagnosticList problems;
+  const std::optional<Value> value = parse_json(source, problems);
+  Read out;
+  if (value) out.run = read_published_run(*value, problems);
+  for (const Diagnostic& problem : problems.items()) {
+    const LineColumn place = problem.source ? problem.source->locate(problem.offset) : LineColumn{};
+    out.errors += std::to_string(place.column) + ": " + problem.message + "\n";
+  }
+  return out;
+}
+
+TEST(PublishedRun, ReadsSizesMeshAndSettings) {
+  const Read one =
+      read(entry_with(R"("dtype": "fp8", "quantization": "fp8_full", "remat_policy": {"policy": "custom", )"
+                      R"("saved_on_device": ["context"], "offloaded_to_host": ["decoder_layer_input"]}, )"
+                      R"("attention_kernel": "splash", "other_flags": {"sa_block_q": 1024, "tile_x": 3}, )"
+                      R"("xla_flags": ["--a=1", "--a=2", "TPU_MEGACORE=X"])"));
+  ASSERT_EQ(one.errors, "");
+  EXPECT_EQ(one.run.options.batch, 16);
+  EXPECT_EQ(one.run.slice_devices(), 4);
+  EXPECT_EQ(one.run.options.quantization, Quantization::kFp8);
+  EXPECT_EQ(one.run.options.remat[SavedValue::kContext], Keep::kDevice);
+  EXPECT_EQ(one.run.options.remat[SavedValue::kDecoderLayerInput], Keep::kHost);
+  EXPECT_EQ(one.run.options.tiles.q, 1024);
+  ASSERT_EQ(one.run.flags.size(), 1U);
+  EXPECT_EQ(one.run.flags[0].value, "2");
+  EXPECT_EQ(one.run.step_seconds, 1.5);
+  EXPECT_THAT(one.run.assumptions, Contains("other_flags.tile_x=3 is not modelled"));
+  EXPECT_THAT(one.run.assumptions, Contains("xla_flags: TPU_MEGACORE=X is not modelled"));
+}
+
+TEST(PublishedRun, OneMeshGoesOverAllSlices) {
+  const Read one = read(entry_with(""));
+  ASSERT_EQ(one.errors, "");
+  ASSERT_EQ(one.run.options.mesh.axes.size(), 2U);
+  EXPECT_EQ(one.run.options.mesh.axes[0].name, "data");
+  EXPECT_EQ(one.run.options.mesh.axes[1].size, 4);
+  EXPECT_EQ(one.run.options.mesh.device_order, std::vector<int64_t>());  // slice by slice already
+}
+
+TEST(PublishedRun, WrongTypesHaveTheirPlace) {
+  EXPECT_THAT(read(entry_with(R"("xla_flags": "--a=1")")).errors,
+              HasSubstr("\"xla_flags\" is an array of texts, not text"));
+  EXPECT_THAT(read(entry_with(R"("xla_flags": [1])")).errors,
+              HasSubstr("\"xla_flags\" holds texts, not a number"));
+  EXPECT_THAT(read(entry_with(R"("step": 3)")).errors, HasSubstr("\"step\" is text, not a number"));
+  EXPECT_THAT(read(entry_with(R"("step": "rest")")).errors, HasSubstr("\"step\" is not \"rest\""));
+  EXPECT_THAT(read(entry_with(R"("other_flags": {"sa_block_q": 1.5})")).errors,
+              HasSubstr("\"sa_block_q\" is a whole number from 1 on, not 1.5"));
+  EXPECT_THAT(read(entry_with(R"("remat_policy": {"policy": "custom", "saved_on_device": ["k"]})")).errors,
+              HasSubstr("no value of a layer is called \"k\""));
+  EXPECT_THAT(read(entry_with("", R"("model": {"layers": "2"})")).errors,
+              HasSubstr("\"layers\" is a whole number, not text"));
+  EXPECT_THAT(read(entry_with("", R"("model": 7)")).errors,
+              HasSubstr("\"model\" is an object, not a number"));
+  EXPECT_THAT(read(R"({"id": "a", "model": {}})").errors, HasSubstr("an entry without \"device\""));
+}
+
+TEST(PublishedRun, SizesThatDontGoTogetherAreErrors) {
+  EXPECT_THAT(read(entry_with(R"("global_batch": 3)")).errors,
+              HasSubstr("a batch of 3 is not 8 devices with 2 each"));
+  std::string text = entry_with("");
+  text.replace(text.find("\"fsdp\": 4"), 9, "\"fsdp\": 2");
+  EXPECT_THAT(read(text).errors, HasSubstr("the mesh inside a slice has 2 places, a slice has 4 devices"));
+  text = entry_with("");
+  text.replace(text.find("\"fsdp\": 4"), 9, "\"fsbp\": 4");
+  EXPECT_THAT(read(text).errors, HasSubstr("no axis of a mesh is called \"fsbp\""));
+}
+
+TEST(PublishedRun, AShareIsASmallerModelOnOneDevice) {
+  const Read one = read(entry_with(""));
+  StepOptions options = one.run.options;
+  options.mesh.axes = {{"fsdp", 4}, {"tensor", 2}};
+  const DeviceShare share = device_share(one.run.model, options);
+  EXPECT_EQ(share.options.batch, 4);
+  EXPECT_EQ(share.model.q_heads, 2);
+  EXPECT_EQ(share.model.d_ff, 256);
+  EXPECT_EQ(share.model.d_model, 256);
+  EXPECT_TRUE(share.options.mesh.axes.empty());
+}
+
+}  // namespace
+}  // namespace hlosim
