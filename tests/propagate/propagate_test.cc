@@ -71,6 +71,16 @@ TEST(Propagate, WhatNobodySaysIsReplicated) {
   EXPECT_EQ(spread.who("b"), "default");
 }
 
+TEST(Propagate, ShardingsOfWhatGoesToTheHostSpeakOfItsOperands) {
+  const Spread spread(entry(R"(
+    a = (f32[8,2], f32[4]) parameter(0), sharding={{devices=[2,1]<=[2]}, {devices=[2]<=[2]}}
+    t = token[] after-all()
+    b = token[] outfeed(a, t), outfeed_shape=(f32[8,2], f32[4]),
+        sharding={{devices=[2,1]<=[2]}, {devices=[2]<=[2]}}
+    ROOT c = f32[4] get-tuple-element(a), index=1
+  )"));
+  EXPECT_EQ(spread["c"], "{devices=[2]<=[2]}");
+}
 TEST(Propagate, NeverAgainstTheUser) {
   const Spread spread(entry(R"(
     a = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
