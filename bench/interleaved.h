@@ -6,9 +6,10 @@
 //   runs.report();
 //
 // Other load on the machine comes and goes; in turns it meets all of them alike. With one thread the time is
-// that of the thread on a processor, so that waiting for one does not count. What the hypervisor took
-// away
-// ("steal") is printed with the result: above 5 % it should not be trusted.
+// that of the thread on a processor, so that waiting for one does not count. "ours / this" is the speed of
+// the first entry as a part of the other's: of their best rounds, and in brackets the quartiles and the
+// median over rounds, each round against its own. What the hypervisor took away ("steal") is printed too:
+// above 5 % the result should not be trusted.
 #pragma once
 
 #include <time.h>
@@ -81,7 +82,7 @@ class Interleaved {
     for (size_t i = 0; i < entries_.size(); ++i) {
       std::printf("%-34s %-22s best %9.2f G/s  %10.3f us", title_.c_str(), entries_[i].name.c_str(),
                   work_ / best[i] / 1e9, best[i] * 1e6);
-      if (i > 0) std::printf("   ours / this = %.2f", best[i] / best[0]);
+      if (i > 0) std::printf("   ours / this = %.2f %s", best[i] / best[0], quartiles(entries_[i]).c_str());
       if (steal > 5) std::printf("   (steal %.0f %%)", steal);
       std::printf("\n");
     }
@@ -95,6 +96,20 @@ class Interleaved {
     std::function<void()> run;
     std::vector<double> times;
   };
+
+  /// Of the quotients of `entry` and the first one, round by round: `[0.85 0.91 0.93]`.
+  std::string quartiles(const Entry& entry) const {
+    std::vector<double> quotients;
+    for (size_t round = 0; round < entry.times.size(); ++round)
+      quotients.push_back(entry.times[round] / entries_[0].times[round]);
+    std::sort(quotients.begin(), quotients.end());
+    const size_t last = quotients.size() - 1;
+    char text[64];
+    std::snprintf(text, sizeof text, "[%.2f %.2f %.2f]", quotients[last / 4], quotients[last / 2],
+                  quotients[last - last / 4]);
+    return text;
+  }
+
   std::string title_;
   double work_;
   std::vector<Entry> entries_;

@@ -32,8 +32,8 @@ constexpr size_t kLargestSeed = 4096;
 constexpr size_t kMadeSeeds = 60;  // of every form that is made of modules
 
 constexpr std::string_view kFormNames[kInputForms] = {
-    "module", "pair",  "proto", "gate",     "baseline", "experiment", "journal", "device",      "dump",
-    "report", "costs", "knobs", "measured", "mlir",     "artifact",   "profile", "profile_text"};
+    "module", "pair",  "proto", "gate",     "baseline", "experiment", "journal", "device",       "dump",
+    "report", "costs", "knobs", "measured", "mlir",     "artifact",   "profile", "profile_text", "model"};
 
 constexpr std::string_view kGateConfig = R"(modules: [a.hlo, b*.hlo]
 devices: [v5e]
@@ -123,6 +123,8 @@ class Seeds {
       add(has("objectives:") ? InputForm::kExperiment : InputForm::kGate, file, text);
     else if (is_yaml && has("custom_calls"))
       add(InputForm::kCosts, file, text);
+    else if (is_yaml && has("vocab"))
+      add(InputForm::kModel, file, text);
     else if (is_yaml)
       add(InputForm::kDevice, file, text);
     else if (file.ends_with(".json"))

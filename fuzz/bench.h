@@ -35,8 +35,9 @@ enum class InputForm : uint8_t {
   kArtifact,     // MLIR bytecode
   kProfile,      // XSpace
   kProfileText,  // traces and tables
+  kModel,        // models whose steps are made
 };
-inline constexpr size_t kInputForms = static_cast<size_t>(InputForm::kProfileText) + 1;
+inline constexpr size_t kInputForms = static_cast<size_t>(InputForm::kModel) + 1;
 /// "module", "proto": also the folder of fuzz/corpus that has such inputs.
 std::string_view name(InputForm form);
 

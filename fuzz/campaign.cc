@@ -168,9 +168,9 @@ class Watch {
   void ended(size_t index, int status, Fault fault) {
     seen_[index].process = 0;
     Outcome outcome = outcome_of(status, fault, error_file(index));
-    if (outcome.fault == Fault::kNone) return;
+    if (outcome.fault == Fault::kNone && status == 0) return;
     const size_t target = board_.slots[index].target;
-    note(target, board_.slots[index].number, std::move(outcome));
+    if (outcome.fault != Fault::kNone) note(target, board_.slots[index].number, std::move(outcome));
     board_.slots[index].counters[target].executions += 1;
     if (Clock::now() < end_) start(index);
   }

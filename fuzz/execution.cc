@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "console/streams.h"
 #include "tokens.h"
 
 namespace hlosim::fuzz {
@@ -140,7 +141,9 @@ void report_signals(const std::string& file) {
 Outcome outcome_of(int wait_status, Fault ended_for, const std::string& file) {
   Outcome outcome;
   outcome.fault = ended_for;
-  const bool ended_well = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+  // A command that a limit ends without its help ends the process, as on the command line.
+  const bool ended_well = WIFEXITED(wait_status) && (WEXITSTATUS(wait_status) == kExitSuccess ||
+                                                     WEXITSTATUS(wait_status) == kExitInput);
   if (outcome.fault == Fault::kNone && !ended_well) outcome.fault = Fault::kSignal;
   if (outcome.fault == Fault::kNone) return outcome;
   outcome.text = file_text(file);

@@ -42,6 +42,10 @@ bool buffers_command(const Bench& bench, const std::string& input, Random& choic
 bool run_command(const Bench& bench, const std::string& input, Random& choice);
 bool any_command(const Bench& bench, const std::string& input, Random& choice);
 
+bool partition_command(const Bench& bench, const std::string& input, Random& choice);
+bool stablehlo_command(const Bench& bench, const std::string& input, Random& choice);
+bool model_command(const Bench& bench, const std::string& input, Random& choice);
+
 bool read_proto(const Bench& bench, const std::string& input, Random& choice);
 bool gate_by_config(const Bench& bench, const std::string& input, Random& choice);
 bool gate_by_baseline(const Bench& bench, const std::string& input, Random& choice);
@@ -55,6 +59,7 @@ bool read_prefetch_knobs(const Bench& bench, const std::string& input, Random& c
 bool compare_measured(const Bench& bench, const std::string& input, Random& choice);
 bool read_mlir_text(const Bench& bench, const std::string& input, Random& choice);
 bool read_profiles(const Bench& bench, const std::string& input, Random& choice);
+bool convert_program(const Bench& bench, const std::string& input, Random& choice);
 bool read_artifact(const Bench& bench, const std::string& input, Random& choice);
 
 }  // namespace hlosim::fuzz

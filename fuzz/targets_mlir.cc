@@ -1,10 +1,15 @@
 // Targets that read MLIR.
 #include "base/check.h"
+#include "hlo/printer.h"
+#include "input/load_modules.h"
 #include "mlir/read_text.h"
 #include "mlir/write_text.h"
 #include "mlir_bytecode/exported.h"
 #include "mlir_bytecode/read_bytecode.h"
 #include "mosaic/kernel_body.h"
+#include "ops/op_table.h"
+#include "read_input.h"
+#include "stablehlo/read_stablehlo.h"
 #include "targets.h"
 
 namespace hlosim::fuzz {
@@ -48,6 +53,16 @@ bool read_artifact(const Bench&, const std::string& input, Random&) {
   HLOSIM_CHECK(!mlir::write_text(*file).empty());
   mosaic::kernel_body(*file, {});
   return true;
+}
+
+/// Programs become right modules, or are refused with a reason; what is printed of them reads again.
+bool convert_program(const Bench&, const std::string& input, Random&) {
+  if (!stablehlo::holds_mlir(input)) return false;
+  DiagnosticList findings;
+  const std::vector<Module> modules = load_modules(source_of(input), op_table(), findings);
+  if (!told(findings)) return false;
+  for (const Module& module : modules) require_right(to_text(module, op_table()), "the reader of StableHLO");
+  return !modules.empty();
 }
 
 }  // namespace hlosim::fuzz

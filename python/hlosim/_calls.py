@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 from . import _core
 from ._errors import check
+from ._mesh import mesh_text, shard_texts
 
 # (what the line names, its text or None, modules read already)
 Input = Tuple[str, Any, Sequence["_core.Module"]]
@@ -56,6 +57,11 @@ def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
         all_options["xla_flags"] = list(device.xla_flags) + ([flags] if isinstance(flags, str) else list(flags))
         device = device.file
     all_options["device"] = device
+    for name in ("mesh", "written_for"):
+        if name in all_options:
+            all_options[name] = mesh_text(all_options[name])
+    if "shard" in all_options:
+        all_options["shard"] = shard_texts(all_options["shard"])
     if "lower" in all_options:
         all_options["no_lower"] = not all_options.pop("lower")
     return all_options

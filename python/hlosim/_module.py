@@ -3,22 +3,32 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _core
 from ._arrays import ArrayType, given_list, result_array
 from ._calls import call, options_line, simulation
 from ._device import Device
 from ._errors import check, wrong
+from ._mesh import axes_text, mesh_text, shard_texts
 
 DeviceLike = Union[str, "os.PathLike[str]", Device]
+MeshLike = Union[None, str, Mapping[str, int]]
+ShardLike = Union[None, str, Sequence[str], Mapping[str, Any]]
 
 
 class Tuned(NamedTuple):
     """What a tuner made of a module."""
 
-    module: "Module"  # rewritten
+    module: "Optional[Module]"  # rewritten; None: of `tune_mesh`, where no choice fits
     report: Dict[str, Any]  # what the command's --format=json says
+
+
+class Partitioned(NamedTuple):
+    """What every device of a mesh runs."""
+
+    module: "Module"
+    report: str  # what was added: collectives, who asked for them, their bytes; what is replicated, and why
 
 
 class Module:
@@ -27,6 +37,9 @@ class Module:
     Every method that simulates takes a device (a name, a file or a `Device`) and, by name, the options of the command
     behind it with ``_`` for ``-``: ``topology="2x2x1"``, ``devices=8``, ``slices=2``, ``while_trip_count=10``,
     ``custom_call_costs="costs.yaml"``, ``xla_flags="--xla_…"``, ``lower=False``. `set` changes keys of the device.
+    A program that isn't partitioned is spread over a mesh first: ``mesh={"data": 4, "model": 2}``, with ``shard=
+    {"params.*kernel": [None, "model"]}`` for how parameters lie, ``mesh_order="auto"``, ``written_for={…}``; or over as
+    many devices as its shardings name: ``partitions=8``.
     """
 
     def __init__(self, core: "_core.Module"):
@@ -175,14 +188,67 @@ class Module:
         assert isinstance(made, Module)
         return made
 
-    def _tune(self, what: str, device: Any, set: Optional[Mapping[str, Any]], options: Mapping[str, Any]) -> Tuned:
+    def partition(self, mesh: MeshLike = None, shard: ShardLike = None, *, partitions: Optional[int] = None,
+                  check: bool = False, seed: int = 0, max_seconds: Optional[float] = None) -> Partitioned:
+        """What every device runs of a program with shardings, with the collectives that this takes.
+
+        Parameters
+        ----------
+        mesh : str or dict, optional
+            The devices as named axes, ``{"data": 4, "model": 2}``; not needed where the module's shardings say all.
+        shard : dict, str or list of str, optional
+            How parameters lie: ``{"params.*kernel": ["data", "model"]}`` has a regular expression for names or op_names,
+            and for each dimension an axis, a tuple of axes or None.
+        partitions : int, optional
+            Devices in place of a mesh.
+        check : bool
+            Run both programs on random inputs made from `seed`, and compare.
+        max_seconds : float, optional
+            End with an error after this time.
+
+        Returns
+        -------
+        Partitioned
+            The module, which is that of ``hlosim partition``, and what its ``--report`` says.
+
+        Raises
+        ------
+        Error
+            A mesh, a statement or a sharding that is wrong; an operation that can't be cut; with `check`, other results.
+
+        Examples
+        --------
+        >>> import hlosim
+        >>> m = hlosim.load("HloModule m\\nENTRY e { x = f32[8,4] parameter(0)  w = f32[4,2] parameter(1) "
+        ...                 "ROOT y = f32[8,2] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} }")
+        >>> made = m.partition({"data": 2}, {"x": ["data", None]}, check=True)
+        >>> made.module.parameters[0].shape, made.module.partitions
+        ((4, 4), 2)
+        """
+        options = {"mesh": mesh_text(mesh), "shard": shard_texts(shard), "partitions": partitions}
+        if check:
+            checked = dict(options, check=True, seed=seed)
+            found = call("partition", [self._input()], checked, max_seconds=max_seconds)
+            if "DIFFERS" in found:
+                raise wrong("the partitioned program computes something else:\n" + found.rstrip())
+        text = call("partition", [self._input()], dict(options, report=True, output="-"), max_seconds=max_seconds)
+        start = 0 if text.startswith("HloModule ") else text.index("\nHloModule ") + 1
+        return Partitioned(self._made(text[start:]), text[:start])
+
+    def propagate(self, mesh: MeshLike = None, shard: ShardLike = None, *, partitions: Optional[int] = None) -> str:
+        """Its text with the shardings that follow for all instructions, and who decided each; as `partition` takes it."""
+        options = {"mesh": mesh_text(mesh), "shard": shard_texts(shard), "partitions": partitions}
+        return call("partition", [self._input()], dict(options, propagate_only=True))
+
+    def _tune(self, what: str, device: Any, set: Optional[Mapping[str, Any]], options: Mapping[str, Any],
+              on_progress: Optional[Callable[[int, int], None]] = None, worst: int = 0) -> Tuned:
         options = dict(options)
         max_seconds = options.pop("max_seconds", None)
         options.update(set=dict(set or {}), format="json", output="-")
         line = ["tune", what] + options_line(simulation(device, options)) + ["--", self._input()[0]]
-        code, out, err, findings = _core.call(line, [self._input()], max_seconds)
-        check(code, findings, err, worst=0)
-        return Tuned(self._made(out.decode("utf-8", "replace")), json.loads(err))
+        code, out, err, findings = _core.call(line, [self._input()], max_seconds, on_progress)
+        check(code, findings, err, worst=worst)
+        return Tuned(self._made(out.decode("utf-8", "replace")) if out else None, json.loads(err))
 
     def tune_layout(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> Tuned:
         """Finds layouts that take less time, traffic or memory.
@@ -212,6 +278,37 @@ class Module:
         Options beside those of every simulation: ``knob`` (a dictionary), ``no_split``, ``always``.
         """
         return self._tune("schedule", device, set, options)
+
+    def tune_mesh(self, device: DeviceLike, devices: int, axes: "Union[str, Sequence[str]]",
+                  topology: Optional[str] = None, set: Optional[Mapping[str, Any]] = None, *,
+                  progress: Optional[Callable[[int, int], None]] = None, **options: Any) -> Tuned:
+        """Finds the mesh, and the shardings of parameters, with which a program runs fastest.
+
+        Parameters
+        ----------
+        device : str, os.PathLike or Device
+        devices : int
+            Of every mesh.
+        axes : str or sequence of str
+            Names of the meshes' axes: ``["data", "model"]``.
+        topology : str, optional
+            Slice of chips.
+        set : dict, optional
+        progress : callable, optional
+            Called with the number of points that are done and that are to be done, of the present batch.
+        **options
+            ``shard`` (as `partition` takes it, on every mesh; without it all ways are tried), ``written_for``,
+            ``mesh_order``, ``within``, ``all`` (leave out nothing), ``journal``, ``slices``, ``while_trip_count``,
+            ``lower``, ``max_seconds``.
+
+        Returns
+        -------
+        Tuned
+            The program that the fastest choice which fits gives, None where there is none, and what ``hlosim tune mesh
+            --format=json`` says: ``report["rows"]`` has the choices, the best first.
+        """
+        options = dict(options, devices=devices, axes=axes_text(axes), topology=topology)
+        return self._tune("mesh", device, set, options, progress, worst=1)
 
     # ── Execution ──
 

@@ -147,6 +147,7 @@ std::optional<SimulationSetting> read_simulation(const SimulationOptions& option
   simulate.slice.devices = options.devices;
   simulate.unknown_trip_count = options.while_trip_count;
   simulate.keep_timeline = false;
+  simulate.stop = &streams.stop;
   setting.custom_calls = read_custom_calls(options, streams);
   if (!setting.custom_calls) return std::nullopt;
   simulate.custom_calls = setting.custom_calls.get();

@@ -191,10 +191,11 @@ ElementRunner::ElementRunner(const ElementProgram& program, int64_t block)
 
 void ElementRunner::run(const void* const* in, void* const* out, int64_t n) {
   for (int64_t offset = 0; offset < n; offset += block_)
-    run_block(in, out, offset, std::min(block_, n - offset));
+    run_block(in, out, offset, std::min(block_, n - offset), block_);
 }
 
-void ElementRunner::run_block(const void* const* in, void* const* out, int64_t offset, int64_t n) {
+void ElementRunner::run_block(const void* const* in, void* const* out, int64_t offset, int64_t n,
+                              int64_t row) {
   const ElementProgram& program = program_;
   for (size_t i = 0; i < program.inputs_.size(); ++i)
     registers_[i] = static_cast<const std::byte*>(in[i]) + offset * byte_width(program.inputs_[i]);
@@ -203,7 +204,7 @@ void ElementRunner::run_block(const void* const* in, void* const* out, int64_t o
         static_cast<std::byte*>(out[k]) + offset * byte_width(program.outputs_[k]);
   for (const ElementProgram::Step& step : program.steps_) {
     if (step.link_count > 0) {
-      run_chain(step, n);
+      run_chain(step, n, row);
       continue;
     }
     const void* operands[3] = {registers_[step.operands[0]], registers_[step.operands[1]],
@@ -218,14 +219,14 @@ void ElementRunner::run_block(const void* const* in, void* const* out, int64_t o
   }
 }
 
-void ElementRunner::run_chain(const ElementProgram::Step& step, int64_t n) {
+void ElementRunner::run_chain(const ElementProgram::Step& step, int64_t n, int64_t row) {
   ChainLink links[ElementProgram::kMostLinks];
   for (uint32_t i = 0; i < step.link_count; ++i) {
     const ElementProgram::Link& link = program_.links_[step.links + i];
     links[i] = {reinterpret_cast<const float*>(registers_[link.operand]), link.op, link.is_scalar};
   }
   chain_(reinterpret_cast<float*>(const_cast<std::byte*>(registers_[step.result])),
-         reinterpret_cast<const float*>(registers_[step.operands[0]]), links, step.link_count, n);
+         reinterpret_cast<const float*>(registers_[step.operands[0]]), links, step.link_count, n, row);
 }
 
 // ── computations ────────────────────────────────────────────────

@@ -41,7 +41,7 @@ class ElementProgram {
   size_t register_count() const { return registers_ - inputs_.size(); }
   int64_t widest() const { return widest_; }
 
-  /// All that is read of blocks of input `i` is their first element.
+  /// All that is read of blocks of input `i` is their first element, or one for each row of a block.
   bool reads_first_only(size_t i) const { return first_only_[i]; }
 
   /// The only operation of a program `out = op(in0, in1)` or `op(in1, in0)`, for callers that know a faster
@@ -93,7 +93,7 @@ class ElementProgramBuilder {
   Value constant(ElementType type, const std::byte* bits);
   Value apply(ElementKernel kernel, std::span<const Value> operands, ElementType result);
   void output(Value value);
-  /// All elements of each block that input `i` will be given are the same.
+  /// All elements of each block, or of each row of a block, that input `i` will be given are the same.
   void set_uniform(size_t i) { uniform_[i] = true; }
   ElementType type(Value value) const { return values_[value].type; }
   void set_single(ElementProgram::Single single) { single_ = single; }
@@ -148,10 +148,15 @@ class ElementRunner {
   /// Computes n elements of each output from n of each input, dense, in blocks. An output may lie where an
   /// input of the same width lies, unless an output of the program is an input as it came.
   void run(const void* const* in, void* const* out, int64_t n);
+  /// The same for one block (n <= block) of rows of `row` elements, of which the last may be shorter: inputs
+  /// of which only the first elements are read have one for each row.
+  void run_rows(const void* const* in, void* const* out, int64_t n, int64_t row) {
+    run_block(in, out, 0, n, row);
+  }
 
  private:
-  void run_block(const void* const* in, void* const* out, int64_t offset, int64_t n);
-  void run_chain(const ElementProgram::Step& step, int64_t n);
+  void run_block(const void* const* in, void* const* out, int64_t offset, int64_t n, int64_t row);
+  void run_chain(const ElementProgram::Step& step, int64_t n, int64_t row);
 
   const ElementProgram& program_;
   int64_t block_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace hlosim {
 
@@ -65,18 +66,18 @@ std::string AxisNames::of(const CollectiveGroups& groups) const {
   return text(all);
 }
 
-CollectiveGroups groups_of(const Module& module, const OpTable& table, const Instruction& instruction,
-                           const DeviceGrid& grid) {
-  CollectiveGroups found;
+std::vector<CollectiveGroups> groups_of(const Module& module, const OpTable& table,
+                                        const Instruction& instruction, const DeviceGrid& grid) {
+  std::vector<CollectiveGroups> found;
   if (table[instruction.opcode].has(kCollective)) {
     ShapePool shapes = module.shapes().copy();
     const OpContext op(module, shapes, instruction, table, nullptr);
-    if (Result<CollectiveGroups> groups = collective_groups(op, grid)) return std::move(*groups);
+    if (Result<CollectiveGroups> groups = collective_groups(op, grid)) found.push_back(std::move(*groups));
     return found;
   }
   for_each_called(instruction, [&](ComputationId id) {
     for (const InstructionId inner : module[id].instructions)
-      if (found.groups.empty() && found.pairs.empty()) found = groups_of(module, table, module[inner], grid);
+      std::ranges::move(groups_of(module, table, module[inner], grid), std::back_inserter(found));
   });
   return found;
 }

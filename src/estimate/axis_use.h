@@ -38,9 +38,9 @@ class AxisNames {
   std::vector<int64_t> place_of_, strides_;  // by device, by axis
 };
 
-/// The groups of the collective that an instruction is, wraps or has inside; empty: it has none. Requires: a
-/// module that was simulated on `grid`.
-CollectiveGroups groups_of(const Module& module, const OpTable& table, const Instruction& instruction,
-                           const DeviceGrid& grid);
+/// The groups of the collectives that an instruction is, wraps or has inside, in order. Requires: a module
+/// that was simulated on `grid`.
+std::vector<CollectiveGroups> groups_of(const Module& module, const OpTable& table,
+                                        const Instruction& instruction, const DeviceGrid& grid);
 
 }  // namespace hlosim

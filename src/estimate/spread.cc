@@ -25,34 +25,15 @@ bool is_sharding_note(const Instruction& instruction) {
   return target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape";
 }
 
-/// Number of a device that mesh_order() counts with the last side fastest, in a slice, where x is.
-int64_t number_in_slice(int64_t device, const Slice& slice) {
-  int64_t chip = device / slice.devices_per_chip, number = 0;
-  std::vector<int64_t> strides(slice.sides.size(), 1);
-  for (size_t i = 1; i < strides.size(); ++i) strides[i] = strides[i - 1] * slice.sides[i - 1];
-  for (size_t i = slice.sides.size(); i-- > 0; chip /= slice.sides[i])
-    number += chip % slice.sides[i] * strides[i];
-  return number * slice.devices_per_chip + device % slice.devices_per_chip;
-}
-
 /// The device at each place of the mesh; empty: device i at place i.
 Result<std::vector<int64_t>> order_on_slice(const Mesh& mesh, const Slice& slice, const std::string& order) {
   if (slice.count > 1)
     return failure(fmt::format("--mesh-order: the devices lie in {} slices", slice.count),
                    "an order is laid over one torus");
-  const Result<MeshOnTorus> laid =
+  Result<MeshOnTorus> laid =
       mesh_order(mesh, slice.sides, slice.devices_per_chip, order == kAutoOrder ? "" : order);
   if (!laid) return tl::unexpected(laid.error());
-  std::vector<int64_t> devices;
-  bool in_order = true;
-  for (int64_t place = 0; place < mesh.devices(); ++place) {
-    const int64_t device =
-        laid->device_order.empty() ? place : laid->device_order[static_cast<size_t>(place)];
-    devices.push_back(number_in_slice(device, slice));
-    in_order &= devices.back() == place;
-  }
-  if (in_order) devices.clear();
-  return devices;
+  return std::move(laid->device_order);
 }
 
 class Spreader {
@@ -152,10 +133,12 @@ class Spreader {
                                      std::string(to_text(one.kind)), one.bytes,
                                      channel ? channel->integer() : 0});
     }
-    for (const ReplicatedInstruction& one : made.replicated)
+    for (const ReplicatedInstruction& one : made.replicated) {
+      spread_.notes.replicated.push_back({one.name, one.offset, one.reason, one.bytes});
       spread_.assumptions.add(
           fmt::format("every device runs {} as a whole: {}{}", one.name, one.reason,
                       one.bytes > 0 ? fmt::format(" ({} gathered)", to_text(Bytes(one.bytes))) : ""));
+    }
     spread_.assumptions.add(
         fmt::format("the module was partitioned for {} devices by rules like XLA's", made.devices));
   }

@@ -59,11 +59,20 @@ struct AskedCollective {
   int64_t channel = 0;     // 0: it has none
 };
 
+/// An instruction of the given module that every device does as a whole.
+struct ReplicatedWork {
+  std::string name;
+  uint32_t offset = 0;  // in the given module's text, as of what it became
+  std::string reason;
+  int64_t bytes = 0;  // that gathering its operands sends
+};
+
 /// What is known of a program because it was partitioned here.
 struct SpreadNotes {
   Mesh mesh;                     // with the order of its devices; no axes: they have no names
   bool was_partitioned = false;  // the module runs as it was given
   std::vector<AskedCollective> asked;
+  std::vector<ReplicatedWork> replicated;
 };
 
 struct Spread {

@@ -49,12 +49,10 @@ ProgramMaker::Value ProgramMaker::load(ValueId base, const StridedView& view) {
 }
 
 std::shared_ptr<const ElementProgram> ProgramMaker::finish() {
-  // Blocks end where the shortest rows do.
-  int64_t row = 0;
-  for (const Input& input : inputs_)
-    if (const int64_t one = input.load.row(); one > 0 && (row == 0 || one < row)) row = one;
+  BlockRows rows;
+  for (const Input& input : inputs_) rows.add(input.load);
   for (size_t i = 0; i < inputs_.size(); ++i)
-    if (inputs_[i].load.is_uniform(row)) builder_.set_uniform(i);
+    if (inputs_[i].load.is_uniform(rows.length)) builder_.set_uniform(i);
   return builder_.finish();
 }
 

@@ -10,6 +10,8 @@ namespace {
 
 constexpr int64_t kLongestPeriod = 1024;
 constexpr int64_t kShortestRow = 192;  // below, ending blocks with rows makes too many of them
+constexpr int64_t kShortestUniformRow = 32;
+constexpr int64_t kSeveralRows = 512;  // up to this length blocks hold several
 
 struct Wide {
   uint64_t words[2];
@@ -71,8 +73,31 @@ bool LoadPlan::is_uniform(int64_t row) const {
   return is_splat() || (kind_ == Kind::kRows && view_.strides.back() == 0 && view_.dimensions.back() == row);
 }
 
-BlockLoad::BlockLoad(const LoadPlan& plan, int64_t block, bool first_only)
-    : plan_(&plan), block_(block), first_only_(first_only) {
+int64_t LoadPlan::uniform_row() const {
+  if (kind_ != Kind::kRows || view_.strides.back() != 0) return 0;
+  const int64_t length = view_.dimensions.back();
+  return length >= kShortestUniformRow ? length : 0;
+}
+
+void BlockRows::add(const LoadPlan& plan) {
+  const int64_t uniform = plan.uniform_row(), row = plan.row();
+  if (uniform > 0 && uniform <= kSeveralRows && (length == 0 || (several && uniform == length))) {
+    length = uniform;
+    several = true;
+    return;
+  }
+  if (row == 0 && uniform == 0) return;
+  // Of different lengths, or too long for several.
+  const int64_t before = several && length < kShortestRow ? 0 : length;
+  several = false;
+  length = before > 0 && row > 0 ? std::min(before, row) : std::max(before, row);
+}
+
+BlockLoad::BlockLoad(const LoadPlan& plan, int64_t block, bool first_only, BlockRows rows)
+    : plan_(&plan),
+      block_(block),
+      first_only_(first_only && !(rows.several && plan.is_splat())),
+      per_row_(first_only && rows.several && !plan.is_splat()) {
   int64_t elements = 0;
   if (plan.kind_ == LoadPlan::Kind::kPeriodic)
     elements = block + plan.view_.dimensions[1];
@@ -111,7 +136,19 @@ const std::byte* BlockLoad::at(int64_t position, int64_t n) {
     case LoadPlan::Kind::kRows:
       break;
   }
-  return rows(position, n);
+  return per_row_ ? one_per_row(position, n) : rows(position, n);
+}
+
+const std::byte* BlockLoad::one_per_row(int64_t position, int64_t n) {
+  const StridedView& view = plan_->view_;
+  const int64_t length = view.dimensions.back(), first = position / length;
+  if (view.dimensions.size() == 2 && view.strides[0] == 1) return element(view.offset + first);
+  seek(position);
+  for (int64_t row = first; row * length < position + n; ++row, next_row())
+    std::memcpy(buffer_ + (row - first) * plan_->width_, element(row_start_),
+                static_cast<size_t>(plan_->width_));
+  position_ = -1;
+  return buffer_;
 }
 
 void BlockLoad::seek(int64_t position) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "layout/strided_view.h"
 
@@ -24,10 +25,12 @@ class LoadPlan {
   bool is_splat() const { return kind_ == Kind::kSplat; }
   int64_t offset() const { return view_.offset; }
   int64_t width() const { return width_; }
-  /// Blocks that end where rows of this length do hold one element many times.
+  /// Rows of this length hold one element many times.
   bool is_uniform(int64_t row) const;
   /// Elements after which a row of the view ends; blocks that end there too are seldom copied. 0: no matter.
   int64_t row() const;
+  /// The length of rows that hold one element many times, if they are long enough to be worth it. Else 0.
+  int64_t uniform_row() const;
 
  private:
   friend class BlockLoad;
@@ -37,12 +40,21 @@ class LoadPlan {
   int64_t width_;
 };
 
+/// Rows that the blocks of several inputs follow.
+struct BlockRows {
+  int64_t length = 0;    // 0: none
+  bool several = false;  // a block is made of whole rows; else it is a piece of one
+
+  /// Takes in one input more.
+  void add(const LoadPlan& plan);
+};
+
 /// Blocks of one operand for one thread.
 class BlockLoad {
  public:
-  /// `block`: most elements that at() will be asked for. `first_only`: where all of a block are the same, one
-  /// is enough.
-  BlockLoad(const LoadPlan& plan, int64_t block, bool first_only = false);
+  /// `block`: most elements that at() will be asked for. `first_only`: one element is enough of those that
+  /// are the same, in the whole block, or in each row of `rows` if blocks have several.
+  BlockLoad(const LoadPlan& plan, int64_t block, bool first_only = false, BlockRows rows = {});
 
   /// Elements come from the array at `base` from now on.
   void begin(const std::byte* base);
@@ -54,10 +66,12 @@ class BlockLoad {
   void seek(int64_t position);
   void next_row();
   const std::byte* rows(int64_t position, int64_t n);
+  const std::byte* one_per_row(int64_t position, int64_t n);
 
   const LoadPlan* plan_;
   int64_t block_;
   bool first_only_;
+  bool per_row_;  // one element for each row of a block
   const std::byte* base_ = nullptr;
   std::unique_ptr<std::byte[]> storage_;
   std::byte* buffer_ = nullptr;  // 64-byte aligned

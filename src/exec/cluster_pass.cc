@@ -12,10 +12,10 @@ constexpr int64_t kGrain = 16 << 10;  // elements: 10 µs and more of few cheap 
 
 // What one thread needs.
 struct PassWorker {
-  PassWorker(const ElementPass& pass, int64_t block)
+  PassWorker(const ElementPass& pass, int64_t block, BlockRows rows)
       : runner(*pass.program, block), in(pass.inputs.size()), out(pass.widths.size()) {
     for (size_t i = 0; i < pass.inputs.size(); ++i)
-      loads.emplace_back(pass.inputs[i].load, block, pass.program->reads_first_only(i));
+      loads.emplace_back(pass.inputs[i].load, block, pass.program->reads_first_only(i), rows);
   }
   ElementRunner runner;
   std::vector<BlockLoad> loads;
@@ -32,7 +32,8 @@ class PassRunner {
       dense_ = dense_ && input.load.is_dense();
     }
     blocks_ = BlockLengths(*pass_.program, widths, pass_.count);
-    for (const ElementPass::Input& input : pass_.inputs) blocks_.add_row(input.load.row());
+    for (const ElementPass::Input& input : pass_.inputs) rows_.add(input.load);
+    blocks_.follow(rows_);
     while (grain_ > 2048 && grain_ * static_cast<int64_t>(pass_.program->step_count()) > 8 * kGrain)
       grain_ /= 2;
   }
@@ -45,8 +46,9 @@ class PassRunner {
         call.make_result(k);
     }
     parallel_for(pass_.count, grain_, [&](int64_t begin, int64_t end) {
-      run_range(call, *workers_.take([&] { return std::make_unique<PassWorker>(pass_, blocks_.longest()); }),
-                begin, end);
+      const auto worker =
+          workers_.take([&] { return std::make_unique<PassWorker>(pass_, blocks_.longest(), rows_); });
+      run_range(call, *worker, begin, end);
     });
   }
 
@@ -59,13 +61,17 @@ class PassRunner {
       for (size_t i = 0; i < worker.in.size(); ++i) worker.in[i] = worker.loads[i].at(at, n);
       for (size_t k = 0; k < worker.out.size(); ++k)
         worker.out[k] = call.result(k).bytes() + at * pass_.widths[k];
-      worker.runner.run(worker.in.data(), worker.out.data(), n);
+      if (rows_.several)
+        worker.runner.run_rows(worker.in.data(), worker.out.data(), n, rows_.length);
+      else
+        worker.runner.run(worker.in.data(), worker.out.data(), n);
       at += n;
     }
   }
 
   ElementPass pass_;
   bool dense_ = true;  // every input lies as it is read
+  BlockRows rows_;
   BlockLengths blocks_;
   int64_t grain_ = kGrain;
   mutable WorkerPool<PassWorker> workers_;

@@ -9,7 +9,8 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kChunkBytes = 48 << 10;  // that a chunk touches: little more than the L1 cache holds
+constexpr int64_t kChunkBytes = 12 << 10;  // that a chunk touches: beside the next one's in the L1 cache
+constexpr int64_t kLine = 64;              // bytes of a cache line
 constexpr int64_t kGrain = 16 << 10;       // elements that are worth a thread
 
 // What one thread needs.
@@ -26,14 +27,17 @@ struct RowWorker {
       for (const RowPass::Input& input : step.inputs) widths.push_back(input.load.width());
       for (const RowPass::Value& output : step.outputs) widths.push_back(output.width);
       blocks = BlockLengths(*step.program, widths, most);
-      for (const RowPass::Input& input : step.inputs) blocks.add_row(input.load.row());
+      for (const RowPass::Input& input : step.inputs) block_rows.add(input.load);
+      blocks.follow(block_rows);
       for (size_t i = 0; i < step.inputs.size(); ++i)
-        loads.emplace_back(step.inputs[i].load, blocks.longest(), step.program->reads_first_only(i));
+        loads.emplace_back(step.inputs[i].load, blocks.longest(), step.program->reads_first_only(i),
+                           block_rows);
       runner = std::make_unique<ElementRunner>(*step.program, blocks.longest());
       in.resize(step.inputs.size());
       out.resize(step.outputs.size());
       starts.resize(step.inputs.size());
     }
+    BlockRows block_rows;
     BlockLengths blocks;
     std::unique_ptr<ElementRunner> runner;
     std::vector<BlockLoad> loads;
@@ -76,14 +80,16 @@ class RowRunner {
     }
     parallel_for(pass_.rows, grain_, [&](int64_t begin, int64_t end) {
       const auto worker = workers_.take([&] { return std::make_unique<RowWorker>(pass_, chunk_); });
-      for (int64_t first = begin; first < end; first += chunk_)
+      for (int64_t first = begin; first < end; first += chunk_) {
+        const int64_t rows = std::min(chunk_, end - first);
+        ask_for(call, *worker, first + rows, std::min(chunk_, end - first - rows));
         for (size_t s = 0; s < pass_.steps.size(); ++s) {
-          const int64_t rows = std::min(chunk_, end - first);
           if (pass_.steps[s].program)
             run_program(call, *worker, s, first, rows);
           else
             run_fold(call, *worker, pass_.steps[s], first, rows);
         }
+      }
     });
   }
 
@@ -100,6 +106,21 @@ class RowRunner {
         break;
     }
     return worker.buffers[value.index].data();
+  }
+
+  // Memory has time to bring what is folded and what is written while the chunk before it is computed.
+  void ask_for(Invocation& call, const RowWorker& worker, int64_t first, int64_t rows) const {
+    const auto ask = [&](const RowPass::Value& value) {
+      const int64_t bytes = rows * pass_.row * value.width;
+      // Of long rows the processor fetches what comes next by itself.
+      if (!value.wide || value.place == RowPass::Place::kBuffer || bytes > kChunkBytes) return;
+      const std::byte* from = at(call, worker, value, first);
+      for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(from + i, 1);
+    };
+    for (const RowPass::Step& step : pass_.steps) {
+      if (!step.program) ask(step.folded);
+      for (const RowPass::Value& output : step.outputs) ask(output);
+    }
   }
 
   void run_program(Invocation& call, RowWorker& worker, size_t number, int64_t first, int64_t rows) const {
@@ -119,22 +140,18 @@ class RowRunner {
       for (size_t i = 0; i < state.in.size(); ++i) state.in[i] = state.loads[i].at(starts[i] + done, n);
       for (size_t k = 0; k < state.out.size(); ++k)
         state.out[k] = at(call, worker, step.outputs[k], first) + done * step.outputs[k].width;
-      state.runner->run(state.in.data(), state.out.data(), n);
+      if (state.block_rows.several)
+        state.runner->run_rows(state.in.data(), state.out.data(), n, state.block_rows.length);
+      else
+        state.runner->run(state.in.data(), state.out.data(), n);
       done += n;
     }
   }
 
   void run_fold(Invocation& call, RowWorker& worker, const RowPass::Step& step, int64_t first,
                 int64_t rows) const {
-    const std::byte* in = at(call, worker, step.folded, first);
-    std::byte* out = at(call, worker, step.outputs[0], first);
-    const std::byte* init = call.operand(step.init).bytes();
-    alignas(16) std::byte total[16];
-    for (int64_t r = 0; r < rows; ++r, in += pass_.row * step.fold.width, out += step.fold.width) {
-      step.fold.widen(init, 1, total);
-      step.fold.row(in, pass_.row, total);
-      step.fold.finish(total, 1, out);
-    }
+    step.fold.rows(at(call, worker, step.folded, first), pass_.row, rows, call.operand(step.init).bytes(),
+                   at(call, worker, step.outputs[0], first));
   }
 
   RowPass pass_;

@@ -13,6 +13,7 @@
 
 #include "base/rounding.h"
 #include "elementwise/element_program.h"
+#include "exec/cluster_load.h"
 
 namespace hlosim {
 
@@ -81,22 +82,33 @@ class BlockLengths {
     longest_ = 1024;
     while (longest_ > 128 && longest_ * bytes > kCacheBytes) longest_ /= 2;
     longest_ = piece_ = std::min(longest_, count);
+    count_ = count;
   }
-  /// Blocks end where rows of this length do. 0: no rows.
-  void add_row(int64_t row) {
-    if (row == 0 || (row_ > 0 && row >= row_)) return;
-    row_ = row;
+  /// Blocks are whole rows, or end where rows do.
+  void follow(BlockRows rows) {
+    rows_ = rows;
+    if (rows.length == 0) return;
+    if (rows.several) {
+      piece_ = std::max<int64_t>(1, longest_ / rows.length) * rows.length;
+      longest_ = piece_ = std::min(piece_, count_);
+      return;
+    }
     // Equal pieces, which begin where a cache line does if rows do.
-    const int64_t pieces = ceil_div(row_, longest_);
-    piece_ = std::min(longest_, round_up(ceil_div(row_, pieces), 16));
+    const int64_t pieces = ceil_div(rows.length, longest_);
+    piece_ = std::min(longest_, round_up(ceil_div(rows.length, pieces), 16));
   }
 
   int64_t longest() const { return longest_; }
   /// Elements from `position` on that make a block.
-  int64_t at(int64_t position) const { return row_ > 0 ? std::min(piece_, row_ - position % row_) : piece_; }
+  int64_t at(int64_t position) const {
+    if (rows_.length == 0) return piece_;
+    const int64_t in_row = position % rows_.length;
+    return rows_.several && in_row == 0 ? piece_ : std::min(piece_, rows_.length - in_row);
+  }
 
  private:
-  int64_t longest_ = 1, piece_ = 1, row_ = 0;
+  int64_t longest_ = 1, piece_ = 1, count_ = 1;
+  BlockRows rows_;
 };
 
 }  // namespace hlosim

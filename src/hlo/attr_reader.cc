@@ -566,37 +566,32 @@ bool AttrReader::read_aliases(AttrKey key, AttrSyntax syntax, Attr& attr) {
   return true;
 }
 
+bool scan_kept(Cursor& in, AttrKey key, AttrSyntax syntax) {
+  std::string_view ignored;
+  switch (syntax) {
+    case AttrSyntax::kNumber:
+      return in.number(ignored);
+    case AttrSyntax::kString:
+      return in.string(ignored);
+    case AttrSyntax::kConfig:
+      return in.peek() == '{' ? in.braces(ignored) : in.string(ignored);
+    case AttrSyntax::kSharding:
+      return scan_sharding(in);
+    case AttrSyntax::kMetadata:
+      return scan_metadata(in);
+    case AttrSyntax::kFrontend:
+      return scan_frontend_attributes(in);
+    case AttrSyntax::kAccuracy:
+      return scan_accuracy(in);
+    default:
+      return key == AttrKey::kDebugAttributes ? scan_debug_attributes(in) : in.braces(ignored);
+  }
+}
+
 bool AttrReader::read_kept_text(AttrKey key, AttrSyntax syntax, Attr& attr) {
   in_.skip();
   const size_t start = in_.offset();
-  std::string_view ignored;
-  bool ok = false;
-  switch (syntax) {
-    case AttrSyntax::kNumber:
-      ok = in_.number(ignored);
-      break;
-    case AttrSyntax::kString:
-      ok = in_.string(ignored);
-      break;
-    case AttrSyntax::kConfig:
-      ok = in_.peek() == '{' ? in_.braces(ignored) : in_.string(ignored);
-      break;
-    case AttrSyntax::kSharding:
-      ok = scan_sharding(in_);
-      break;
-    case AttrSyntax::kMetadata:
-      ok = scan_metadata(in_);
-      break;
-    case AttrSyntax::kFrontend:
-      ok = scan_frontend_attributes(in_);
-      break;
-    case AttrSyntax::kAccuracy:
-      ok = scan_accuracy(in_);
-      break;
-    default:
-      ok = key == AttrKey::kDebugAttributes ? scan_debug_attributes(in_) : in_.braces(ignored);
-      break;
-  }
+  const bool ok = scan_kept(in_, key, syntax);
   attr = Attr::make_text(key, syntax, in_.since(start));
   return ok;
 }

@@ -66,6 +66,7 @@ class AttrReader {
 };
 
 // The grammars of attribute values that are kept as written; each passes over one value.
+bool scan_kept(Cursor& in, AttrKey key, AttrSyntax syntax);
 bool scan_metadata(Cursor& in);             // {op_name="x" source_line=3 …}
 bool scan_frontend_attributes(Cursor& in);  // {key="value",key={...}}
 bool scan_sharding(Cursor& in);             // {devices=[2,1]0,1}, {{…},{…}}, {mesh[…], …}

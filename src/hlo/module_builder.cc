@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "hlo/attr_reader.h"
 #include "hlo/module_reader.h"
 #include "hlo/reserved_words.h"
 
@@ -19,8 +20,32 @@ std::string as_name(std::string_view text) {
           c == '.'))
       c = '_';
   if (!Cursor::starts_word(name[0])) name.insert(0, 1, '_');
-  if (name.starts_with("__") && !name.starts_with("__xla_")) name.erase(0, 1);
+  while (name.starts_with("__") && !name.starts_with("__xla_")) name.erase(0, 1);
   return name;
+}
+
+/// Why the value of an attribute that is kept as written can't be read again; empty: it can.
+std::string problem_of(const Attr& attr) {
+  using enum AttrSyntax;
+  const bool is_kept = attr.syntax == kString || attr.syntax == kConfig || attr.syntax == kSharding ||
+                       attr.syntax == kFrontend || attr.syntax == kAccuracy || attr.syntax == kBraces;
+  if (!is_kept) return {};
+  const std::string_view text = attr.text();
+  if (text.find('\0') != std::string_view::npos) return "a NUL byte stands in it";
+  Cursor in(text, 0, text.size());
+  if (!scan_kept(in, attr.key, attr.syntax)) return in.error_message();
+  return in.at_end() ? std::string() : fmt::format("expects its end, but sees {}", in.here());
+}
+
+/// The word that isn't one of those that the attribute takes; empty: there is none.
+std::string_view unknown_word(const Attr& attr) {
+  const auto known = attr_words(attr.key);
+  const std::string_view one[] = {attr.syntax == AttrSyntax::kWord ? attr.text() : std::string_view()};
+  const bool is_list = attr.syntax == AttrSyntax::kWords;
+  if (known.empty() || (!is_list && attr.syntax != AttrSyntax::kWord)) return {};
+  for (const std::string_view word : is_list ? attr.words() : std::span<const std::string_view>(one))
+    if (std::find(known.begin(), known.end(), word) == known.end()) return word.empty() ? "nothing" : word;
+  return {};
 }
 
 }  // namespace
@@ -118,11 +143,13 @@ bool ModuleBuilder::accept_attributes(const Instruction& instruction, std::vecto
     HLOSIM_CHECK(spec, "{} takes no {}", def.name, to_text(attr.key));
     attr.syntax = spec->syntax;
     attr.offset = instruction.offset;
-    const auto known = attr_words(attr.key);
-    if (spec->syntax == AttrSyntax::kWord && !known.empty() &&
-        std::find(known.begin(), known.end(), attr.text()) == known.end()) {
-      fail(instruction.offset, fmt::format("{}: {} can't be {}", def.name, to_text(attr.key), attr.text()),
-           fmt::format("one of {}", fmt::join(known, ", ")));
+    if (const std::string_view word = unknown_word(attr); !word.empty()) {
+      fail(instruction.offset, fmt::format("{}: {} can't be {}", def.name, to_text(attr.key), word),
+           fmt::format("one of {}", fmt::join(attr_words(attr.key), ", ")));
+      return false;
+    }
+    if (const std::string problem = problem_of(attr); !problem.empty()) {
+      fail(instruction.offset, fmt::format("{}: {}: {}", def.name, to_text(attr.key), problem));
       return false;
     }
   }

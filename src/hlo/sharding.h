@@ -1,34 +1,14 @@
-// Which part of an array each partition of an SPMD program holds: the text of `sharding=`.
+// Does the text of `sharding=` fit what it stands at? What it says is read by sharding/tile_assignment.h.
 //
-//   {replicated}  {maximal device=1}  {manual}  {unknown}
-//   {devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}    2 tiles along dimension 0, each on 2 partitions
-//   {mesh['x'=2,'y'=4], [{'x'}, {}]}                          the same by named axes
-//   {{…},{…}}                                                 one per leaf
+//   sharding_misfit("{devices=[2,1]0,1}", shape)    // of f32[4]: "{devices=[2,1]0,1} cuts 2 dimensions, …"
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/source.h"
 #include "layout/shape.h"
 
 namespace hlosim {
-
-struct Sharding {
-  enum class Kind : uint8_t { kReplicated, kTiled, kMaximal, kManual, kUnknown };
-  Kind kind = Kind::kReplicated;
-  int64_t device = 0;            // kMaximal
-  std::vector<int64_t> tiles;    // kTiled: number of tiles along each dimension
-  std::vector<int64_t> tile_of;  // kTiled: the tile of each partition, counted row-major
-
-  bool is_tiled() const { return kind == Kind::kTiled; }
-};
-
-/// One per leaf, when the text has one for all or one for each. Errors (without a place): a text that is none
-/// of these, counts that do not fit together, tiles of partial sums.
-Result<std::vector<Sharding>> read_sharding(std::string_view text, size_t leaves);
 
 /// Why the sharding can't be one of `shape`; empty: it can. Either one for all leaves or one for each; tiles
 /// cut each dimension of an array; device numbers are not negative, each stands once. How many devices there

@@ -1,5 +1,13 @@
 #include "input/load_modules.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+
+#include "hlo/frontend.h"
+#include "hlo/module_builder.h"
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
 #include "input/partial_text.h"
@@ -10,13 +18,39 @@ namespace hlosim {
 
 namespace {
 
-/// The text, made whole where that is asked for.
-SourcePtr whole_text(const SourcePtr& source, const OpTable& table, DiagnosticList& findings,
-                     const LoadOptions& options) {
-  if (!options.partial) return source;
+constexpr size_t kMostNoted = 8;
+
+/// The module's header says what was missing of its text, so that reports can.
+void note_missing(Module& module, const std::vector<std::string>& missing) {
+  const size_t count = std::min(missing.size(), kMostNoted);
+  std::string note = fmt::format(
+      "{}", fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(count), "; "));
+  if (count < missing.size()) note += fmt::format("; and {} more", missing.size() - count);
+  const Attr* given = module.find(AttrKey::kFrontendAttributes);
+  const std::string_view before = given ? given->text() : std::string_view("{}");
+  const std::string text = fmt::format("{}{}{}=\"{}\"}}", before.substr(0, before.size() - 1),
+                                       before.size() > 2 ? "," : "", kMissingOfText, escaped(note));
+  std::vector<Attr> attrs;
+  for (const Attr& attr : module.attrs)
+    if (attr.key != AttrKey::kFrontendAttributes) attrs.push_back(attr);
+  attrs.push_back(Attr::make_text(AttrKey::kFrontendAttributes, AttrSyntax::kFrontend,
+                                  module.arena().copy(std::string_view(text))));
+  module.attrs = module.arena().copy(attrs);
+}
+
+/// Of a text that is made whole first.
+std::vector<Module> read_partial(const SourcePtr& source, const OpTable& table, DiagnosticList& findings,
+                                 const LoadOptions& options) {
   PartialText completed = complete(source, table, options.limits);
-  for (Diagnostic& note : completed.missing) findings.add(std::move(note));
-  return completed.source;
+  std::vector<std::string> missing;
+  for (Diagnostic& note : completed.missing) {
+    missing.push_back(note.message);
+    findings.add(std::move(note));
+  }
+  std::vector<Module> modules = read_modules(completed.source, table, findings, options.limits);
+  if (!missing.empty())
+    for (Module& module : modules) note_missing(module, missing);
+  return modules;
 }
 
 }  // namespace
@@ -24,7 +58,8 @@ SourcePtr whole_text(const SourcePtr& source, const OpTable& table, DiagnosticLi
 std::vector<Module> parse_modules(const SourcePtr& source, const OpTable& table, DiagnosticList& findings,
                                   const LoadOptions& options) {
   if (!stablehlo::holds_mlir(source->text()))
-    return read_modules(whole_text(source, table, findings, options), table, findings, options.limits);
+    return options.partial ? read_partial(source, table, findings, options)
+                           : read_modules(source, table, findings, options.limits);
   stablehlo::parse_only(source, findings);
   return {};
 }

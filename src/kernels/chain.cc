@@ -18,6 +18,8 @@ std::optional<ChainOp> chain_op(const ElementKernel& kernel, bool swapped) {
       {fn(ElementOp::kSubtract), ChainOp::kSubtract, ChainOp::kSubtractFrom},
       {fn(ElementOp::kMultiply), ChainOp::kMultiply, ChainOp::kMultiply},
       {fn(ElementOp::kDivide), ChainOp::kDivide, ChainOp::kDivideInto},
+      {fn(ElementOp::kMaximum), ChainOp::kMaximum, ChainOp::kMaximumOf},
+      {fn(ElementOp::kMinimum), ChainOp::kMinimum, ChainOp::kMinimumOf},
   };
   for (const Known& one : known)
     if (kernel.fn == one.fn) return swapped ? one.swapped : one.op;

@@ -23,68 +23,6 @@ namespace {
 
 constexpr int64_t kGatheredBytes = 4 << 20;  // of lhs rows for matmul()
 
-// ── One channel each ────────────────────────────────────────────
-
-/// Groups as the features of one convolution, of which each meets only its own.
-Convolution with_groups_as_features(const Convolution& convolution) {
-  Convolution wide = convolution;
-  wide.groups = 1;
-  wide.input_features = wide.output_features = convolution.groups;
-  wide.input_feature_stride = convolution.input_group_stride;
-  wide.output_feature_stride = convolution.output_group_stride;
-  wide.kernel_output_feature_stride = convolution.kernel_group_stride;
-  return wide;
-}
-
-void depthwise_convolution(const Convolution& convolution, const MatmulRecipe& recipe,
-                           const ConvolutionLevel& level) {
-  const Convolution wide = with_groups_as_features(convolution);
-  const NormalInput input(wide, true);
-  const Geometry geometry(input.convolution());
-  const ResultRows result(input.convolution(), geometry, level);
-  const int64_t taps = geometry.taps(), channels = wide.input_features;
-  Scratch weights(taps * channels * 4), zeros(channels * 4);
-  std::memset(zeros.as<float>(), 0, static_cast<size_t>(channels * 4));
-  for (int64_t tap = 0; tap < taps; ++tap)
-    recipe.rhs.pack({.data = static_cast<const std::byte*>(convolution.kernel) +
-                             geometry.kernel_offset(tap) * byte_width(convolution.kernel_type),
-                     .lane_stride = wide.kernel_output_feature_stride,
-                     .k_stride = 0,
-                     .lanes = channels,
-                     .k = 1,
-                     .width = channels,
-                     .values = recipe.rhs.values},
-                    weights.as<float>() + tap * channels);
-  const bool direct = recipe.sums_are_result && result.is_matrix();
-  constexpr int64_t kPlaces = ConvolutionKernels::kDepthwisePlaces;
-  const auto* data = static_cast<const float*>(input.convolution().input);
-  const int64_t at_once = std::clamp<int64_t>((64 << 10) / (channels * 4), 1, 16) * kPlaces;
-  const int64_t grain = std::max(at_once, (32 << 10) / (channels * taps) / at_once * at_once);
-  parallel_for(geometry.places(), grain, [&](int64_t begin, int64_t end) {
-    Scratch rows(taps * kPlaces * 8), sums(direct ? 0 : at_once * channels * 4);
-    Geometry::Cursor place(geometry, begin);
-    for (int64_t first = begin; first < end; first += at_once) {
-      const int64_t last = std::min(first + at_once, end);
-      for (int64_t tile = first; tile < last; tile += kPlaces) {
-        const int64_t count = std::min(kPlaces, last - tile);
-        for (int64_t i = 0; i < count; ++i, place.next()) {
-          geometry.for_each_run(place, [&](const TapRun& run) {
-            for (int64_t j = 0; j < run.count; ++j)
-              rows.as<const float*>()[(run.tap + j) * count + i] =
-                  run.inside ? data + run.offset + j * run.stride : zeros.as<float>();
-          });
-        }
-        float* to = direct ? reinterpret_cast<float*>(result.at(0, tile, 0))
-                           : sums.as<float>() + (tile - first) * channels;
-        level.kernels->depthwise[static_cast<size_t>(count - 1)](
-            taps, rows.as<const float*>(), weights.as<float>(), to, direct ? result.stride() : channels,
-            channels);
-      }
-      if (!direct) result.store_sums(0, first, last - first, 0, channels, sums.as<float>(), recipe);
-    }
-  });
-}
-
 // ── Other types ─────────────────────────────────────────────────
 
 /// Rows of [tap][channel] and the kernel as a matrix of as many rows, multiplied by matmul().

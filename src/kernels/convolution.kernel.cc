@@ -74,10 +74,11 @@ constexpr void fill(ConvolutionKernels& kernels) {
     fill<kRows, kTileVectors - 1>(kernels);
 }
 
-// `lanes` are those of the last vector.
-template <int kPlaces, int kTileVectors>
-void depthwise_tile(int64_t taps, const float* const* rows, const float* weights, float* result,
-                    int64_t result_stride, int64_t channels, int64_t first, Lanes lanes) {
+// `lanes` are those of the last vector. Place i of a tap is at rows[tap · kPlaces + i], or, where places
+// follow each other evenly, at rows[tap] + i · steps[tap].
+template <int kPlaces, int kTileVectors, bool kEven>
+void depthwise_tile(int64_t taps, const float* const* rows, const int64_t* steps, const float* weights,
+                    float* result, int64_t result_stride, int64_t channels, int64_t first, Lanes lanes) {
   constexpr int kLast = (kTileVectors - 1) * kFloatLanes;
   FloatVector sums[kPlaces][kTileVectors];
   HLOSIM_UNROLL
@@ -93,7 +94,7 @@ void depthwise_tile(int64_t taps, const float* const* rows, const float* weights
     factors[kTileVectors - 1] = load_first(weight + kLast, lanes);
     HLOSIM_UNROLL
     for (int i = 0; i < kPlaces; ++i) {
-      const float* row = rows[tap * kPlaces + i] + first;
+      const float* row = kEven ? rows[tap] + i * steps[tap] + first : rows[tap * kPlaces + i] + first;
       HLOSIM_UNROLL
       for (int j = 0; j + 1 < kTileVectors; ++j)
         sums[i][j] = multiply_add(load<FloatVector>(row + j * kFloatLanes), factors[j], sums[i][j]);
@@ -110,16 +111,24 @@ void depthwise_tile(int64_t taps, const float* const* rows, const float* weights
   }
 }
 
-template <int kPlaces>
-void depthwise(int64_t taps, const float* const* rows, const float* weights, float* result,
-               int64_t result_stride, int64_t channels) {
+template <int kPlaces, bool kEven>
+void depthwise(int64_t taps, const float* const* rows, const int64_t* steps, const float* weights,
+               float* result, int64_t result_stride, int64_t channels) {
   constexpr int64_t kTileChannels = 2 * kFloatLanes;
   int64_t c = 0;
   for (; c + kTileChannels <= channels; c += kTileChannels)
-    depthwise_tile<kPlaces, 2>(taps, rows, weights, result, result_stride, channels, c, Lanes(kFloatLanes));
+    depthwise_tile<kPlaces, 2, kEven>(taps, rows, steps, weights, result, result_stride, channels, c,
+                                      Lanes(kFloatLanes));
   for (; c < channels; c += kFloatLanes)
-    depthwise_tile<kPlaces, 1>(taps, rows, weights, result, result_stride, channels, c,
-                               Lanes(channels - c < kFloatLanes ? channels - c : kFloatLanes));
+    depthwise_tile<kPlaces, 1, kEven>(taps, rows, steps, weights, result, result_stride, channels, c,
+                                      Lanes(channels - c < kFloatLanes ? channels - c : kFloatLanes));
+}
+
+template <int kPlaces>
+constexpr void fill_depthwise(ConvolutionKernels& kernels) {
+  kernels.depthwise[kPlaces - 1] = depthwise<kPlaces, false>;
+  kernels.even_depthwise[kPlaces - 1] = depthwise<kPlaces, true>;
+  if constexpr (kPlaces > 1) fill_depthwise<kPlaces - 1>(kernels);
 }
 
 constexpr ConvolutionKernels kernels() {
@@ -127,7 +136,7 @@ constexpr ConvolutionKernels kernels() {
   all.vectors = kVectors;
   all.lanes = kFloatLanes;
   fill<kRows, kVectors>(all);
-  all.depthwise = {depthwise<1>, depthwise<2>, depthwise<3>, depthwise<4>};
+  fill_depthwise<ConvolutionKernels::kDepthwisePlaces>(all);
   return all;
 }
 

@@ -14,7 +14,7 @@ constexpr int64_t kPanelBytes = 384 << 10;  // of a kernel panel that stays in t
 constexpr int64_t kChunkTiles = 16;         // tiles whose pointers are made at a time
 constexpr int64_t kChunkPointers = 64 << 10;
 constexpr int64_t kTaskWork = 1 << 19;  // multiplications that are worth a thread
-constexpr int64_t kFewChannels = 16;    // below which rows are gathered to save pointers
+constexpr int64_t kFewChannels = 16;    // below which taps go together to save pointers
 
 /// The kernel as panels of columns, each [tap][channel][column], with zeros behind the last column.
 class KernelPanels {
@@ -111,20 +111,20 @@ class FloatConvolution {
         result_(convolution_, geometry_, level),
         direct_(recipe.sums_are_result && result_.is_matrix()),
         panels_(convolution_, geometry_, recipe, kernels_),
-        zeros_(convolution_.input_features * 4),
-        gathers_(convolution_.input_features < kFewChannels && geometry_.taps() > 1) {
-    std::memset(zeros_.as<float>(), 0, static_cast<size_t>(convolution_.input_features * 4));
+        together_(taps_together()),
+        zeros_(unit() * 4),
+        gathers_(together_ == 1 && convolution_.input_features < kFewChannels && geometry_.taps() > 1) {
+    std::memset(zeros_.as<float>(), 0, static_cast<size_t>(unit() * 4));
     steps_ = geometry_.taps() * convolution_.input_features;
     // Blocks of k, of whole taps unless rows are gathered.
     block_ = std::max<int64_t>(1, kPanelBytes / (panels_.columns() * 4));
-    if (!gathers_)
-      block_ = std::max<int64_t>(1, block_ / convolution_.input_features) * convolution_.input_features;
+    if (!gathers_) block_ = std::max<int64_t>(1, block_ / unit()) * unit();
   }
 
   void run() const {
     constexpr int64_t kRows = ConvolutionKernels::kRows;
     const int64_t threads = thread_count(), tiles = ceil_div(geometry_.places(), kRows);
-    const int64_t affordable = kChunkPointers / (kRows * (gathers_ ? ceil_div(steps_, 2) : geometry_.taps()));
+    const int64_t affordable = kChunkPointers / (kRows * (fills() ? ceil_div(steps_, 2) : geometry_.taps()));
     const int64_t chunk_tiles =
         std::clamp<int64_t>(std::min(tiles / (4 * threads), affordable), 1, kChunkTiles);
     const int64_t chunks = ceil_div(tiles, chunk_tiles), panels = panels_.count(convolution_.output_features);
@@ -145,6 +145,21 @@ class FloatConvolution {
   }
 
  private:
+  /// Taps of the innermost dimension whose features follow each other in memory, where these are few: they
+  /// are read as one with all their features. Else 1.
+  int64_t taps_together() const {
+    const auto& spatial = convolution_.spatial;
+    if (spatial.empty() || convolution_.input_features >= kFewChannels) return 1;
+    const ConvolutionSpatial& d = spatial.back();
+    const bool follow =
+        d.base_dilation == 1 && d.window_dilation * d.input_stride == convolution_.input_features;
+    return follow ? d.kernel : 1;
+  }
+  /// Steps that one pointer is for.
+  int64_t unit() const { return together_ * convolution_.input_features; }
+  /// Rows of some places are copied.
+  bool fills() const { return gathers_ || together_ > 1; }
+
   /// The input rows of a chunk: for each tile [tap][row], or rows of all taps one after another.
   struct Rows {
     const float* const* pointers;
@@ -153,26 +168,10 @@ class FloatConvolution {
 
   void run_chunk(int64_t group, Range places, Range panels) const {
     if (panels.begin >= panels.end) return;
-    const int64_t taps = geometry_.taps(), channels = convolution_.input_features;
-    Scratch pointers(gathers_ ? 0 : places.size() * taps * 8),
-        gathered(gathers_ ? places.size() * steps_ * 4 : 0);
-    const auto* input =
-        static_cast<const float*>(convolution_.input) + group * convolution_.input_group_stride;
-    Geometry::Cursor place(geometry_, places.begin);
-    for (int64_t index = 0; index < places.size(); ++index, place.next()) {
-      const int64_t row = index % ConvolutionKernels::kRows;
-      const int64_t tile_rows = std::min<int64_t>(ConvolutionKernels::kRows, places.size() - (index - row));
-      const float** at = pointers.as<const float*>() + (index - row) * taps + row;
-      float* to = gathered.as<float>() + index * steps_;
-      geometry_.for_each_run(place, [&](const TapRun& run) {
-        if (gathers_)
-          gather(run, input, to + run.tap * channels);
-        else
-          for (int64_t i = 0; i < run.count; ++i)
-            at[(run.tap + i) * tile_rows] =
-                run.inside ? input + run.offset + i * run.stride : zeros_.as<float>();
-      });
-    }
+    const int64_t units = geometry_.taps() / together_;
+    Scratch pointers(gathers_ ? 0 : places.size() * units * 8),
+        gathered(fills() ? places.size() * steps_ * 4 : 0);
+    find_rows(group, places, pointers.as<const float*>(), gathered.as<float>());
     const int64_t first_column = panels.begin * panels_.columns();
     const int64_t columns =
         std::min(convolution_.output_features, panels.end * panels_.columns()) - first_column;
@@ -189,6 +188,52 @@ class FloatConvolution {
       result_.store_sums(group, places.begin, places.size(), first_column, columns, own.as<float>(), recipe_);
   }
 
+  void find_rows(int64_t group, Range places, const float** pointers, float* gathered) const {
+    const int64_t units = geometry_.taps() / together_;
+    const int64_t row_places = convolution_.spatial.empty() ? 1 : convolution_.spatial.back().output;
+    const auto* input =
+        static_cast<const float*>(convolution_.input) + group * convolution_.input_group_stride;
+    const std::pair<int64_t, int64_t> inside = geometry_.inside_row();
+    Scratch rows(units * 8), steps(units * 8);  // of the place, and from there to the next one
+    Geometry::Cursor place(geometry_, places.begin);
+    for (int64_t index = 0; index < places.size(); ++index, place.next()) {
+      const int64_t in_tile = index % ConvolutionKernels::kRows, x = (places.begin + index) % row_places;
+      const int64_t tile_rows =
+          std::min<int64_t>(ConvolutionKernels::kRows, places.size() - (index - in_tile));
+      if (!gathers_ && index > 0 && x > inside.first && x < inside.second)
+        for (int64_t unit = 0; unit < units; ++unit)
+          rows.as<const float*>()[unit] += steps.as<int64_t>()[unit];
+      else
+        find_row(place, input, gathered + index * steps_, rows.as<const float*>(), steps.as<int64_t>());
+      if (gathers_) continue;
+      const float** at = pointers + (index - in_tile) * units + in_tile;
+      for (int64_t unit = 0; unit < units; ++unit) at[unit * tile_rows] = rows.as<const float*>()[unit];
+    }
+  }
+
+  /// Rows of a place's units, some of them made at `own`, and by how much they differ from the next place's
+  /// if both are inside of a row.
+  void find_row(const Geometry::Cursor& place, const float* input, float* own, const float** rows,
+                int64_t* steps) const {
+    const int64_t channels = convolution_.input_features;
+    const int64_t step = convolution_.spatial.empty()
+                             ? 0
+                             : convolution_.spatial.back().stride * convolution_.spatial.back().input_stride;
+    geometry_.for_each_run(place, [&](const TapRun& run) {
+      if (gathers_) return gather(run, input, own + run.tap * channels);
+      if (run.tap % together_ > 0 || run.count % together_ > 0) {  // partly on padding
+        gather(run, input, own + run.tap * channels);
+        rows[run.tap / together_] = own + run.tap / together_ * unit();
+      } else {
+        for (int64_t tap = run.tap; tap < run.tap + run.count; tap += together_) {
+          rows[tap / together_] =
+              run.inside ? input + run.offset + (tap - run.tap) * run.stride : zeros_.as<float>();
+          steps[tap / together_] = run.inside ? step : 0;
+        }
+      }
+    });
+  }
+
   void gather(const TapRun& run, const float* input, float* to) const {
     const int64_t channels = convolution_.input_features;
     if (!run.inside) {
@@ -203,7 +248,7 @@ class FloatConvolution {
 
   void multiply(int64_t group, int64_t panel, Range steps, int64_t places, Rows rows, float* sums,
                 int64_t stride) const {
-    const int64_t width = panels_.panel_width(panel), channels = convolution_.input_features;
+    const int64_t width = panels_.panel_width(panel);
     const int64_t columns = std::min(width, convolution_.output_features - panel * panels_.columns());
     const float* weights = panels_.data(group, panel) + steps.begin * width;
     const auto& tiles = kernels_.tiles[static_cast<size_t>(width / kernels_.lanes - 1)];
@@ -215,8 +260,8 @@ class FloatConvolution {
         for (int64_t i = 0; i < count; ++i) at[i] = rows.gathered + (place + i) * steps_ + steps.begin;
         tile(1, steps.size(), at, weights, sums + place * stride, stride, columns, steps.begin > 0);
       } else {
-        tile(steps.size() / channels, channels,
-             rows.pointers + place * geometry_.taps() + steps.begin / channels * count, weights,
+        tile(steps.size() / unit(), unit(),
+             rows.pointers + place * (geometry_.taps() / together_) + steps.begin / unit() * count, weights,
              sums + place * stride, stride, columns, steps.begin > 0);
       }
     }
@@ -230,6 +275,7 @@ class FloatConvolution {
   ResultRows result_;
   bool direct_;
   KernelPanels panels_;
+  int64_t together_;  // taps
   Scratch zeros_;
   bool gathers_;
   int64_t steps_ = 0, block_ = 0;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/rounding.h"
 #include "kernels/element.h"
 #include "kernels/parallel.h"
 #include "kernels/strided_copy.h"
@@ -38,6 +39,17 @@ int64_t Geometry::kernel_offset(int64_t tap) const {
     tap /= dimension.kernel;
   }
   return offset;
+}
+
+std::pair<int64_t, int64_t> Geometry::inside_row() const {
+  if (convolution_.spatial.empty()) return {0, 0};
+  const ConvolutionSpatial& d = convolution_.spatial.back();
+  if (d.base_dilation > 1) return {0, 0};
+  // x · stride - padding_low is at least 0, and the last tap from there below the input's size.
+  const int64_t first = std::max<int64_t>(0, ceil_div(d.padding_low, d.stride));
+  const int64_t room = d.input - 1 - (d.kernel - 1) * d.window_dilation + d.padding_low;
+  const int64_t last = room < 0 ? 0 : std::min(d.output, room / d.stride + 1);
+  return {std::min(first, last), last};
 }
 
 Geometry::Cursor::Cursor(const Geometry& geometry, int64_t place) : convolution_(geometry.convolution_) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "kernels/convolution.h"
@@ -34,6 +35,9 @@ class Geometry {
   int64_t taps() const { return taps_; }
   int64_t places() const { return places_; }
   int64_t kernel_offset(int64_t tap) const;
+  /// Positions [first, second) of the innermost dimension at which the window's taps are all inside of it.
+  /// Places there differ by even steps of the input.
+  std::pair<int64_t, int64_t> inside_row() const;
 
   /// Goes from place to place.
   class Cursor {
@@ -147,5 +151,8 @@ class ResultRows {
 /// A convolution of f32 sums, by tiles over a table of pointers.
 void float_convolution(const Convolution& convolution, const MatmulRecipe& recipe,
                        const ConvolutionLevel& level);
+/// The same where groups have one input and one output feature.
+void depthwise_convolution(const Convolution& convolution, const MatmulRecipe& recipe,
+                           const ConvolutionLevel& level);
 
 }  // namespace hlosim

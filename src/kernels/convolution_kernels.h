@@ -20,18 +20,20 @@ struct Convolution;
 using ConvolutionTile = void (*)(int64_t taps, int64_t channels, const float* const* rows, const float* panel,
                                  float* result, int64_t result_stride, int64_t columns, bool accumulate);
 
+/// result[i, c] = Σ_tap rows[tap][i][c] · weights[tap][c]. Of `even` ones rows[tap] is that of the first
+/// place, and the others follow `steps[tap]` elements apart.
+using DepthwiseTile = void (*)(int64_t taps, const float* const* rows, const int64_t* steps,
+                               const float* weights, float* result, int64_t result_stride, int64_t channels);
+
 struct ConvolutionKernels {
   static constexpr int kRows = 6, kMaxVectors = 4;
   int vectors = 0;  // of columns in the widest tile
   int lanes = 0;    // columns of a vector
   /// [vectors - 1][rows - 1]
   std::array<std::array<ConvolutionTile, kRows>, kMaxVectors> tiles = {};
-  /// [places - 1]: result[i, c] = Σ_tap rows[tap][i][c] · weights[tap][c]
-  static constexpr int64_t kDepthwisePlaces = 4;
-  std::array<void (*)(int64_t taps, const float* const* rows, const float* weights, float* result,
-                      int64_t result_stride, int64_t channels),
-             kDepthwisePlaces>
-      depthwise = {};
+  /// [places - 1]
+  static constexpr int64_t kDepthwisePlaces = 6;
+  std::array<DepthwiseTile, kDepthwisePlaces> depthwise = {}, even_depthwise = {};
 };
 HLOSIM_KERNEL_TABLE(ConvolutionKernels, kConvolution)
 

@@ -27,6 +27,9 @@ struct FoldKernel {
   int64_t accumulator_width = 0;
   /// *accumulator op= the n elements of `in`.
   void (*row)(const void* in, int64_t n, void* accumulator) = nullptr;
+  /// out[r] = init op the n elements from in + r · n on, for each of `count` rows: widened, folded by row()
+  /// and finished.
+  void (*rows)(const void* in, int64_t n, int64_t count, const void* init, void* out) = nullptr;
   /// accumulators[j] op= element j of each of `rows` rows, `stride` bytes apart.
   void (*columns)(const void* in, int64_t stride, int64_t rows, int64_t n, void* accumulators) = nullptr;
   /// accumulators[j] op= others[j].

@@ -1,5 +1,8 @@
 #include "kernels/fold.h"
 
+#include "kernels/isa_partial.h"
+#include "kernels/isa_vector.h"
+
 namespace hlosim::HLOSIM_ISA {
 namespace {
 
@@ -240,6 +243,101 @@ struct Lane<BFloat16, Add> {
   using Type = float;
 };
 
+// ── extrema of f32 ──────────────────────────────────────────────
+
+template <class T, class Op>
+struct IsExtremum {
+  static constexpr bool value = false;
+};
+template <>
+struct IsExtremum<float, Maximum> {
+  static constexpr bool value = true;
+};
+template <>
+struct IsExtremum<float, Minimum> {
+  static constexpr bool value = true;
+};
+
+// What apply(a, b) is for numbers: the processors' instructions return their second operand unless the first
+// one is beyond it.
+template <class Op>
+inline FloatVector extremum(FloatVector a, FloatVector b) {
+  constexpr bool kLargest = Op::template identity<float>() < 0;
+#if defined(__AVX512F__)
+  return kLargest ? _mm512_max_ps(b, a) : _mm512_min_ps(b, a);
+#elif defined(__AVX2__)
+  return kLargest ? _mm256_max_ps(b, a) : _mm256_min_ps(b, a);
+#else
+  return kLargest ? _mm_max_ps(b, a) : _mm_min_ps(b, a);
+#endif
+}
+
+// Lanes of either vector that are NaN, added to those known.
+#if defined(__AVX512F__)
+using NanLanes = __mmask16;
+inline NanLanes with_nans(NanLanes known, FloatVector a, FloatVector b) {
+  return static_cast<NanLanes>(known | _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q));
+}
+inline bool any(NanLanes lanes) { return lanes != 0; }
+#elif defined(__AVX2__)
+using NanLanes = FloatVector;
+inline NanLanes with_nans(NanLanes known, FloatVector a, FloatVector b) {
+  return _mm256_or_ps(known, _mm256_cmp_ps(a, b, _CMP_UNORD_Q));
+}
+inline bool any(NanLanes lanes) { return _mm256_movemask_ps(lanes) != 0; }
+#else
+using NanLanes = FloatVector;
+inline NanLanes with_nans(NanLanes known, FloatVector a, FloatVector b) {
+  return _mm_or_ps(known, _mm_cmpunord_ps(a, b));
+}
+inline bool any(NanLanes lanes) { return _mm_movemask_ps(lanes) != 0; }
+#endif
+
+// What Fold::in_lanes makes of n values in kVectors · kFloatLanes lanes, of which each meets the same others
+// in the same order. False if one of them is NaN.
+template <class Op, int kVectors>
+inline bool extremum_of_numbers(const float* values, int64_t n, float& found) {
+  FloatVector lanes[kVectors];
+  NanLanes nans = {};
+  for (int64_t i = 0; i < n; i += kVectors * kFloatLanes) {
+    FloatVector next[kVectors];
+    HLOSIM_UNROLL
+    for (int j = 0; j < kVectors; ++j) {
+      next[j] = load<FloatVector>(values + i + j * kFloatLanes);
+      lanes[j] = i == 0 ? next[j] : extremum<Op>(lanes[j], next[j]);
+    }
+    HLOSIM_UNROLL
+    for (int j = 0; j < kVectors; j += 2) nans = with_nans(nans, next[j], next[j + 1]);
+  }
+  if (any(nans)) return false;
+  HLOSIM_UNROLL
+  for (int half = kVectors / 2; half > 0; half /= 2) {
+    HLOSIM_UNROLL
+    for (int j = 0; j < half; ++j) lanes[j] = extremum<Op>(lanes[j], lanes[j + half]);
+  }
+  // Lanes of the second half to those of the first, again and again; what the others become doesn't matter.
+  FloatVector last = lanes[0];
+#if defined(__AVX512F__)
+  last = extremum<Op>(
+      last, __builtin_shufflevector(last, last, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15));
+  last =
+      extremum<Op>(last, __builtin_shufflevector(last, last, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7));
+  last =
+      extremum<Op>(last, __builtin_shufflevector(last, last, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3));
+  last =
+      extremum<Op>(last, __builtin_shufflevector(last, last, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+#elif defined(__AVX2__)
+  last = extremum<Op>(last, __builtin_shufflevector(last, last, 4, 5, 6, 7, 4, 5, 6, 7));
+  last = extremum<Op>(last, __builtin_shufflevector(last, last, 2, 3, 2, 3, 2, 3, 2, 3));
+  last = extremum<Op>(last, __builtin_shufflevector(last, last, 1, 1, 1, 1, 1, 1, 1, 1));
+#else
+  last = extremum<Op>(last, __builtin_shufflevector(last, last, 2, 3, 2, 3));
+  last = extremum<Op>(last, __builtin_shufflevector(last, last, 1, 1, 1, 1));
+#endif
+  found = last[0];
+  return true;
+}
+
 // ── kernels ─────────────────────────────────────────────────────
 
 template <class T, class Op>
@@ -253,6 +351,8 @@ struct Fold {
   // Folds n >= width elements, a multiple of width, in lanes.
   template <int64_t width>
   static L in_lanes(const T* values, int64_t n) {
+    if constexpr (IsExtremum<T, Op>::value && width > kFewLanes)
+      if (L found; extremum_of_numbers<Op, width / kFloatLanes>(values, n, found)) return found;
     L lanes[width];
     for (int64_t j = 0; j < width; ++j) lanes[j] = widened<L>(values[j]);
     for (int64_t i = width; i < n; i += width)
@@ -262,10 +362,7 @@ struct Fold {
     return lanes[0];
   }
 
-  static void row(const void* in, int64_t n, void* accumulator) {
-    const T* values = static_cast<const T*>(in);
-    A total;
-    __builtin_memcpy(&total, accumulator, sizeof(A));
+  static A of_row(const T* values, int64_t n, A total) {
     while (n >= kLanes) {
       const int64_t steps = n / kLanes < kMostSteps ? n / kLanes : kMostSteps;
       total = Op::apply(total, static_cast<A>(in_lanes<kLanes>(values, steps * kLanes)));
@@ -279,7 +376,22 @@ struct Fold {
       n -= whole;
     }
     for (int64_t i = 0; i < n; ++i) total = Op::apply(total, widened<A>(values[i]));
+    return total;
+  }
+
+  static void row(const void* in, int64_t n, void* accumulator) {
+    A total;
+    __builtin_memcpy(&total, accumulator, sizeof(A));
+    total = of_row(static_cast<const T*>(in), n, total);
     __builtin_memcpy(accumulator, &total, sizeof(A));
+  }
+
+  static void rows(const void* in, int64_t n, int64_t count, const void* init, void* out) {
+    const T* values = static_cast<const T*>(in);
+    T first;
+    __builtin_memcpy(&first, init, sizeof(T));
+    for (int64_t r = 0; r < count; ++r)
+      static_cast<T*>(out)[r] = narrowed<T>(of_row(values + r * n, n, widened<A>(first)));
   }
 
   static void columns(const void* in, int64_t stride, int64_t rows, int64_t n, void* accumulators) {
@@ -328,7 +440,8 @@ struct Fold {
     for (int64_t j = 0; j < n; ++j) values[j] = narrowed<T>(totals[j]);
   }
 
-  static constexpr FoldKernel kKernel = {sizeof(T), sizeof(A), row, columns, combine, clear, widen, finish};
+  static constexpr FoldKernel kKernel = {sizeof(T), sizeof(A), row,   rows,  columns,
+                                         combine,   clear,     widen, finish};
 };
 
 }  // namespace

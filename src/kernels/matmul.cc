@@ -12,6 +12,8 @@ namespace hlosim {
 namespace {
 
 constexpr int64_t kSmallWork = 128 * 128 * 128;  // multiplications up to which nothing is packed
+constexpr int64_t kPackingRows = 24;             // that are worth packing a rhs …
+constexpr int64_t kCachedOperand = 24 << 10;     // … of more bytes than these, of the L1 cache, even so
 constexpr int64_t kSkinnyRows = 16;              // up to which rhs is streamed
 constexpr int64_t kSkinnyElements = 16 << 10;    // of rhs, from which it is
 constexpr int64_t kParallelElements = 64 << 10;  // of rhs that one thread streams
@@ -84,6 +86,23 @@ void pack_all(const MatmulOperand& operand, const PackRecipe& recipe, int64_t la
               packed);
 }
 
+/// The columns of each tile are packed first: rows of rhs that lie apart share few places of the L1 cache.
+void small_by_columns(const MatmulDirect& product, const MatmulRecipe& recipe,
+                      const MatmulDirectKernels& kernels) {
+  const int64_t width = std::max<int64_t>(kernels.small_columns, 16);
+  Scratch packed(product.k * width * 4);
+  for (int64_t column = 0; column < product.n; column += width) {
+    MatmulDirect part = product;
+    part.n = std::min(width, product.n - column);
+    pack_all({static_cast<const float*>(product.rhs) + column, ElementType::kF32, product.rhs_stride, 1},
+             recipe.rhs, part.n, 1, product.k, product.rhs_stride, packed.as<float>());
+    part.rhs = packed.as<float>();
+    part.rhs_stride = part.n;
+    part.result = product.result + column;
+    kernels.small(part);
+  }
+}
+
 void small_matmul(const Matmul& product, const MatmulRecipe& recipe, const MatmulLevel& level) {
   const bool lhs_as_is = product.lhs.type == ElementType::kF32;
   const bool rhs_as_is = product.rhs.type == ElementType::kF32 && product.rhs.column_stride == 1;
@@ -112,7 +131,10 @@ void small_matmul(const Matmul& product, const MatmulRecipe& recipe, const Matmu
     direct.rhs = rhs.as<float>();
     direct.rhs_stride = product.n;
   }
-  level.direct->small(direct);
+  if (rhs_as_is && product.m >= kPackingRows && product.k * product.n * 4 > kCachedOperand)
+    small_by_columns(direct, recipe, *level.direct);
+  else
+    level.direct->small(direct);
   sums.finish();
 }
 
@@ -204,13 +226,47 @@ void real_matmul(const Matmul& product, const MatmulLevel& level) {
 }
 
 // ── Complex ─────────────────────────────────────────────────────
-// (re im) of lhs are two elements of k, (re im) of the result two columns, and an element of rhs is the block
+// Parts of complex products often cancel, and what is left is rounding. Small products round as the
+// published values did: four sums of real products, each product and each sum rounded, put together at the
+// end. Large ones are real products: (re im) of lhs are two elements of k, (re im) of the result two columns,
+// and an element of rhs is the block
 //    re im
 //   -im re
+
+constexpr int64_t kSmallComplexWork = 64 * 64 * 64;  // multiplications that are done one by one
+
+/// One row of the result. `sums` holds 4 × n: re·re, im·im, re·im, im·re.
+template <class Real>
+void small_complex_row(const Matmul& product, int64_t row, Real* sums) {
+  const int64_t n = product.n;
+  Real *rr = sums, *ii = sums + n, *ri = sums + 2 * n, *ir = sums + 3 * n;
+  std::fill_n(sums, 4 * n, Real(0));
+  for (int64_t p = 0; p < product.k; ++p) {
+    const Real* a = static_cast<const Real*>(product.lhs.data) +
+                    (row * product.lhs.row_stride + p * product.lhs.column_stride) * 2;
+    const Real* b = static_cast<const Real*>(product.rhs.data) + p * product.rhs.row_stride * 2;
+    for (int64_t j = 0; j < n; ++j, b += product.rhs.column_stride * 2) {
+      rr[j] += a[0] * b[0];
+      ii[j] += a[1] * b[1];
+      ri[j] += a[0] * b[1];
+      ir[j] += a[1] * b[0];
+    }
+  }
+  Real* to = static_cast<Real*>(product.result.data) + row * product.result.row_stride * 2;
+  for (int64_t j = 0; j < n; ++j, to += product.result.column_stride * 2) {
+    to[0] = rr[j] - ii[j];
+    to[1] = ri[j] + ir[j];
+  }
+}
 
 template <class Real>
 void complex_matmul(const Matmul& product, ElementType real, const MatmulLevel& level) {
   const int64_t m = product.m, n = product.n, k = product.k;
+  if (m * n * k <= kSmallComplexWork) {
+    Scratch sums(4 * n * static_cast<int64_t>(sizeof(Real)));
+    for (int64_t row = 0; row < m; ++row) small_complex_row(product, row, sums.as<Real>());
+    return;
+  }
   const auto* lhs = static_cast<const Real*>(product.lhs.data);
   const auto* rhs = static_cast<const Real*>(product.rhs.data);
   auto* result = static_cast<Real*>(product.result.data);

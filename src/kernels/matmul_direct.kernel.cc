@@ -13,13 +13,13 @@ namespace {
 #if defined(__AVX512F__)
 constexpr int kSmallRows = 6, kSmallVectors = 4;
 #else
-constexpr int kSmallRows = 4, kSmallVectors = 2;
+constexpr int kSmallRows = 6, kSmallVectors = 2;  // 12 sums, 2 of rhs and 1 of lhs: 15 of 16 registers
 #endif
 
 using SmallTile = void (*)(const MatmulDirect&, int64_t row, int64_t column, Lanes lanes);
 
-// `lanes` are those of the last vector.
-template <int kRows, int kVectors>
+// `lanes` are those of the last vector, which are all if it is kWhole.
+template <int kRows, int kVectors, bool kWhole>
 void small_tile(const MatmulDirect& product, int64_t row, int64_t column, Lanes lanes) {
   FloatVector sums[kRows][kVectors];
   const float* a[kRows];
@@ -34,8 +34,9 @@ void small_tile(const MatmulDirect& product, int64_t row, int64_t column, Lanes 
   for (int64_t k = 0; k < product.k; ++k) {
     FloatVector columns[kVectors];
     HLOSIM_UNROLL
-    for (int j = 0; j + 1 < kVectors; ++j) columns[j] = load<FloatVector>(b + j * kFloatLanes);
-    columns[kVectors - 1] = load_first(b + (kVectors - 1) * kFloatLanes, lanes);
+    for (int j = 0; j < kVectors; ++j)
+      columns[j] = kWhole || j + 1 < kVectors ? load<FloatVector>(b + j * kFloatLanes)
+                                              : load_first(b + j * kFloatLanes, lanes);
     HLOSIM_UNROLL
     for (int i = 0; i < kRows; ++i) {
       const FloatVector value = splat(a[i][offset]);
@@ -49,18 +50,22 @@ void small_tile(const MatmulDirect& product, int64_t row, int64_t column, Lanes 
   for (int i = 0; i < kRows; ++i) {
     float* to = product.result + (row + i) * product.result_stride + column;
     HLOSIM_UNROLL
-    for (int j = 0; j + 1 < kVectors; ++j) store(to + j * kFloatLanes, sums[i][j]);
-    store_first(to + (kVectors - 1) * kFloatLanes, sums[i][kVectors - 1], lanes);
+    for (int j = 0; j < kVectors; ++j)
+      if (kWhole || j + 1 < kVectors)
+        store(to + j * kFloatLanes, sums[i][j]);
+      else
+        store_first(to + j * kFloatLanes, sums[i][j], lanes);
   }
 }
 
 struct SmallTiles {
-  SmallTile at[kSmallVectors][kSmallRows];
+  SmallTile whole[kSmallVectors][kSmallRows], cut[kSmallVectors][kSmallRows];
 };
 
 template <int kRows, int kVectors>
 constexpr void fill(SmallTiles& tiles) {
-  tiles.at[kVectors - 1][kRows - 1] = small_tile<kRows, kVectors>;
+  tiles.whole[kVectors - 1][kRows - 1] = small_tile<kRows, kVectors, true>;
+  tiles.cut[kVectors - 1][kRows - 1] = small_tile<kRows, kVectors, false>;
   if constexpr (kRows > 1)
     fill<kRows - 1, kVectors>(tiles);
   else if constexpr (kVectors > 1)
@@ -80,9 +85,12 @@ void small(const MatmulDirect& product) {
     const int64_t columns = product.n - column < kColumns ? product.n - column : kColumns;
     const int64_t vectors = (columns + kFloatLanes - 1) / kFloatLanes;
     const Lanes lanes(columns - (vectors - 1) * kFloatLanes);
-    for (int64_t row = 0; row < product.m; row += kSmallRows) {
-      const int64_t rows = product.m - row < kSmallRows ? product.m - row : kSmallRows;
-      kSmallTiles.at[vectors - 1][rows - 1](product, row, column, lanes);
+    const auto& tiles = columns % kFloatLanes == 0 ? kSmallTiles.whole : kSmallTiles.cut;
+    // Tiles whose rows differ by one at most: one of few rows takes as long as one of many.
+    for (int64_t row = 0, left = (product.m + kSmallRows - 1) / kSmallRows; left > 0; --left) {
+      const int64_t rows = (product.m - row + left - 1) / left;
+      tiles[vectors - 1][rows - 1](product, row, column, lanes);
+      row += rows;
     }
   }
 }
@@ -305,7 +313,8 @@ void dots(const MatmulDirect& product) {
 
 }  // namespace
 
-const MatmulDirectKernels kMatmulDirect = {.small = small,
+const MatmulDirectKernels kMatmulDirect = {.small_columns = kSmallVectors * kFloatLanes,
+                                           .small = small,
                                            .stream_f32 = stream<F32>,
                                            .stream_bf16 = stream<Bf16>,
                                            .stream_f16 = stream<F16>,

@@ -101,6 +101,8 @@ struct MatmulDirect {
 };
 
 struct MatmulDirectKernels {
+  /// Columns of the widest tile of small().
+  int64_t small_columns = 0;
   /// rhs rows of n neighbours; all operands f32, nothing packed, sizes that fit the L2 cache.
   void (*small)(const MatmulDirect&) = nullptr;
   /// m <= 16. lhs is [k][m] without gaps. Streams rhs of f32, bf16 or f16 once; the result stays in cache.

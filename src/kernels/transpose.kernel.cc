@@ -108,13 +108,24 @@ void store_line(const std::byte* line, std::byte* destination, bool stream) {
 #endif
 }
 
+// By whole vectors: a vector that is read where two narrower ones were just written waits for them to reach
+// the cache.
+inline void copy_line(const std::byte* source, std::byte* destination) {
+  typedef uint8_t Vector __attribute__((vector_size(kVectorBytes)));
+  for (int64_t i = 0; i < kLine; i += kVectorBytes) {
+    Vector bits;
+    __builtin_memcpy(&bits, source + i, sizeof bits);
+    __builtin_memcpy(destination + i, &bits, sizeof bits);
+  }
+}
+
 // A block as high as a cache line is wide, by way of a copy: rows of power-of-two strides share a few places
 // in the cache, so that a line has to be used up when it is there.
 template <class S, int64_t side, int64_t width>
 void transpose_lines(const std::byte* source, int64_t source_stride, std::byte* destination,
                      int64_t destination_stride, bool stream) {
   alignas(kLine) std::byte in[side * kLine], out[side * kLine];
-  for (int64_t c = 0; c < side; ++c) __builtin_memcpy(in + c * kLine, source + c * source_stride, kLine);
+  for (int64_t c = 0; c < side; ++c) copy_line(source + c * source_stride, in + c * kLine);
   for (int64_t r = 0; r < side; r += S::kLanes)
     for (int64_t c = 0; c < side; c += S::kLanes)
       S::run(in + c * kLine + r * width, kLine, out + r * kLine + c * width, kLine, false);

@@ -256,7 +256,8 @@ class Assigner {
     set_layout(id, ordered(module_.shapes(), order));
   }
 
-  /// Of dots row-major, sizes of 1 last; of convolutions what needs least memory.
+  /// Of dots row-major, sizes of 1 last, or with the fastest two the other way round (the operands change
+  /// places) if that needs less memory; of convolutions what needs least memory.
   const Layout* product_order(const Instruction& instruction) {
     if (instruction.opcode != Opcode::kDot)
       return compact_layout(module_.shapes(), instruction.shape, policy_);
@@ -265,7 +266,18 @@ class Assigner {
       if (instruction.shape->dim(i) != 1) order.push_back(i);
     for (int64_t i = instruction.shape->rank() - 1; i >= 0; --i)
       if (instruction.shape->dim(i) == 1) order.push_back(i);
+    const auto batches = static_cast<int64_t>(ints_of(instruction, AttrKey::kLhsBatchDims).size());
+    if (order.size() >= 2 && order[0] >= batches && order[1] >= batches) {
+      Ints turned = order;
+      std::swap(turned[0], turned[1]);
+      if (tiled_bytes(instruction.shape, turned) < tiled_bytes(instruction.shape, order)) order = turned;
+    }
     return ordered(module_.shapes(), order);
+  }
+
+  int64_t tiled_bytes(ShapeRef array, const Ints& order) {
+    const ShapeRef in_this_order = module_.shapes().with_layout(array, ordered(module_.shapes(), order));
+    return array_size(with_native_tiling(module_.shapes(), in_this_order, policy_)).count();
   }
 
   // ── copies ──

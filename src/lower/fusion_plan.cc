@@ -45,6 +45,7 @@ class Planner {
         node.role = FusionRole::kNone;
       // Where elements really move, the compiler makes a copy.
       if (node.role == FusionRole::kReindex && !moves_nothing(module[at])) node.role = FusionRole::kCopy;
+      if (node.role == FusionRole::kPart && only_renames(module[at])) node.role = FusionRole::kReindex;
       if (!waited_for.contains(at)) node.end = fusion_end(module[at]);
       node.bytes = total_array_size(module[at].shape).count();
       for (const InstructionId operand : module[at].operands) node.operands.push_back(place_[operand]);
@@ -91,6 +92,24 @@ class Planner {
     const BitcastKind kind = classify_bitcast(from, reshape.shape).kind;
     return kind == BitcastKind::kIdentity || kind == BitcastKind::kReshape ||
            kind == BitcastKind::kTiledReshape;
+  }
+
+  /// A transpose whose layouts undo it: the dimensions have other numbers, their order in memory is the same.
+  static bool is_same_order(std::span<const int64_t> from, std::span<const int64_t> to,
+                            std::span<const int64_t> permutation) {
+    return std::ranges::equal(from, to,
+                              [&](int64_t a, int64_t b) { return a == permutation[static_cast<size_t>(b)]; });
+  }
+
+  bool only_renames(const Instruction& part) const {
+    if (part.opcode != Opcode::kTranspose) return false;
+    const ShapeRef from = module_[part.operands[0]].shape, to = part.shape;
+    const auto same = [](const Tile& a, const Tile& b) {
+      return std::ranges::equal(a.dimensions, b.dimensions);
+    };
+    return from->layout && to->layout && std::ranges::equal(from->layout->tiles, to->layout->tiles, same) &&
+           is_same_order(from->layout->minor_to_major, to->layout->minor_to_major,
+                         part.find(AttrKey::kDimensions)->ints());
   }
 
   using Joined = std::unordered_map<int32_t, Places>;
@@ -194,8 +213,11 @@ class Planner {
       const int32_t i = *next.begin();
       next.erase(next.begin());
       const Node& node = nodes_[at(i)];
+      // Transposes of convolutions are kernels of their own (seen on v6e).
+      const bool turns = instruction(i).opcode == Opcode::kTranspose;
       const bool fits = (node.role == FusionRole::kElement || node.role == FusionRole::kReindex) &&
-                        node.owner < 0 && elements(i) == elements(hero);
+                        node.owner < 0 && elements(i) == elements(hero) &&
+                        (!turns || instruction(hero).opcode == Opcode::kDot);
       if (!fits || !std::ranges::all_of(node.operands, [&](int32_t operand) {
             return inside.contains(operand) || !(operand == hero || ancestors_.depends(operand, hero));
           }))

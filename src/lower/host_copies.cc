@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "hlo/graph.h"
+#include "lower/async_pair.h"
 
 namespace hlosim {
 namespace {
 
 class HostCopies {
-  static constexpr int64_t kSyncSpace = 2;  // where XLA:TPU keeps the flags of copies
-
  public:
   explicit HostCopies(ModuleEditor& editor) : editor_(editor), module_(editor.module()) {}
 
@@ -26,7 +25,7 @@ class HostCopies {
         rest.push_back(at);
         continue;
       }
-      const auto [start, done] = split(id, at);
+      const auto [start, done] = async_pair(editor_, id, {at, "host", "host-start", "host-done"});
       if (is_read(at))
         reads.emplace_back(users[at].empty() ? before.size() : places[users[at][0]], start);
       else
@@ -56,34 +55,6 @@ class HostCopies {
   bool is_write(InstructionId id) const {
     const Instruction& update = module_[id];
     return update.opcode == Opcode::kDynamicUpdateSlice && on_host(id) && !on_host(update.operands[1]);
-  }
-
-  /// An async-start of the instruction, and its async-done.
-  std::pair<InstructionId, InstructionId> split(ComputationId in, InstructionId id) {
-    const Instruction original = module_[id];
-    const ComputationId wrapped = editor_.add_computation("async_computation");
-    std::vector<InstructionId> parameters;
-    std::vector<ShapeRef> shapes;
-    for (const InstructionId operand : original.operands) {
-      shapes.push_back(module_[operand].shape);
-      parameters.push_back(editor_.add_parameter(wrapped, "param", shapes.back()));
-    }
-    const InstructionId root =
-        editor_.add(wrapped, original.opcode, "host", original.shape, parameters, original.attrs);
-    module_.computations[wrapped].instructions.push_back(root);
-    module_.computations[wrapped].root = root;
-    editor_.place_like(root, original);
-    const ShapeRef context = module_.shapes().with_memory_space(
-        module_.shapes().with_default_layouts(module_.shapes().scalar(ElementType::kU32)), kSyncSpace);
-    const ShapeRef parts[] = {module_.shapes().tuple(shapes), original.shape, context};
-    const std::vector<ComputationId> called{wrapped};
-    const Attr calls[] = {
-        Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation, module_.arena().copy(called))};
-    const InstructionId start = editor_.add(in, Opcode::kAsyncStart, "host-start",
-                                            module_.shapes().tuple(parts), original.operands, calls);
-    editor_.place_like(start, original);
-    const InstructionId from[] = {start};
-    return {start, editor_.add(in, Opcode::kAsyncDone, "host-done", original.shape, from)};
   }
 
   ModuleEditor& editor_;

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "layout/native_tiling.h"
+#include "links/sparse_core.h"
 #include "lower/inline.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "schedule/latency_schedule.h"
+#include "sim/sparse_offload.h"
 
 namespace hlosim {
 
@@ -85,6 +87,8 @@ Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& de
   if (!has_any || lowered.how == kAsItStands) return lowered;
   LatencyScheduleOptions scheduling;
   scheduling.simulate = options;
+  // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
+  scheduling.split_reduce_scatters = offloads_collectives(device.config);
   Result<LatencySchedule> scheduled = tune_schedule(lowered.module, table, device, scheduling);
   if (!scheduled) return lowered;  // the slice doesn't hold the module's devices
   // Where nothing can be hidden there is no reason for pairs.
@@ -110,10 +114,10 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
     Module one = [&] {
       if (shared && &candidate == &all[1]) return std::move(*shared);
       if (best || all.size() < 2 || !begins(candidate.passes, all[1].passes))
-        return run_passes(module, candidate.passes, {table, device}, observer);
-      shared = run_passes(module, all[1].passes, {table, device}, observer);
+        return run_passes(module, candidate.passes, {table, device, options.stop}, observer);
+      shared = run_passes(module, all[1].passes, {table, device, options.stop}, observer);
       const auto rest = std::span(candidate.passes).subspan(all[1].passes.size());
-      return run_passes(*shared, rest, {table, device}, observer);
+      return run_passes(*shared, rest, {table, device, options.stop}, observer);
     }();
     const Result<Simulation> simulation = simulate(one, table, device, quick);
     const Picoseconds time = simulation ? simulation->totals.makespan : kForever;
@@ -121,6 +125,7 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
     least = time;
     best = Lowered{std::move(one), candidate.how};
   }
+  if (!options.go_on()) return std::move(*best);
   return hide_collectives(std::move(*best), table, device, quick);
 }
 

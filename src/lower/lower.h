@@ -27,6 +27,7 @@ struct Lowered {
 /// The fastest in simulated time of what the default passes make of it, some variants of that
 /// (docs/lowering.md), and the module as it stands, in native layouts. Among equals the first of these.
 /// `after` watches the default passes.
+/// Once `options.stop` was asked the result is good for nothing.
 /// Requires: a verified module. Post: so is the result.
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
                  const SimulateOptions& options = {}, const PassObserver& after = {});

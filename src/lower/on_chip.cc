@@ -19,8 +19,9 @@ OnChip on_chip_memory(const DeviceConfig& device) {
   OnChip best;
   for (const MemorySpace& space : device.memory) {
     if (!holds_values(device, space)) continue;
-    OnChip one{space.numbers[0], device_capacity(device, space)->count(), 0};
-    if (&space == &device.vmem_space()) one.scratch = device.vmem.scoped_limit.count() * device.cores;
+    // The cores of a device keep a value at the same addresses: there is room for as much as one core holds.
+    OnChip one{space.numbers[0], space.capacity->count(), 0};
+    if (&space == &device.vmem_space()) one.scratch = device.vmem.scoped_limit.count();
     if (one.room() > best.room()) best = one;
   }
   return best;

@@ -15,7 +15,7 @@ namespace hlosim {
 /// The on-chip space that holds most: VMEM, or CMEM where there is one.
 struct OnChip {
   int64_t space = -1;    // S(n); -1: the device has none
-  int64_t capacity = 0;  // bytes of the device
+  int64_t capacity = 0;  // bytes; of a core's memory those of one core
   int64_t scratch = 0;   // of it: what one instruction may use for itself (vmem.scoped_limit)
   int64_t room() const { return capacity - scratch; }
 };

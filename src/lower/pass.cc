@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/stop.h"
 #include "base/text.h"
 #include "layout/native_tiling.h"
 #include "lower/algebra.h"
@@ -18,6 +19,7 @@
 #include "lower/prefetch_arguments.h"
 #include "lower/simplify.h"
 #include "lower/slice_ahead.h"
+#include "lower/sparse_gathers.h"
 #include "lower/tile.h"
 #include "lower/vector_products.h"
 #include "modules/compact.h"
@@ -59,6 +61,9 @@ constexpr Pass kPasses[] = {
      true},
     {"host-copies", "what is read from the host's memory and written to it moves in the background",
      [](ModuleEditor& editor, const PassContext&) { host_copies(editor); }, true},
+    {"sparse-gathers", "gathers that the generation's SparseCores do, beside the TensorCore",
+     [](ModuleEditor& editor, const PassContext& context) { sparse_gathers(editor, context.device.config); },
+     true},
     {"fuse", "which instructions become one kernel",
      [](ModuleEditor& editor, const PassContext& context) {
        fuse(editor, context.table, context.device.config);
@@ -87,10 +92,10 @@ constexpr Pass kPasses[] = {
 };
 
 constexpr std::string_view kDefault[] = {
-    "spell-layouts",  "inline", "library-calls", "algebra", "fold-constants",
-    "join-common",    "hoist",  "simplify",      "algebra", "sum-vector-products",
-    "assign-layouts", "tile",   "host-copies",   "fuse",    "place",
-    "prefetch"};
+    "spell-layouts",  "inline",  "library-calls", "algebra",        "fold-constants",
+    "join-common",    "hoist",   "simplify",      "algebra",        "sum-vector-products",
+    "assign-layouts", "tile",    "host-copies",   "sparse-gathers", "fuse",
+    "place",          "prefetch"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found = std::find_if(std::begin(kPasses), std::end(kPasses),
@@ -135,6 +140,7 @@ Module run_passes(const Module& module, std::span<const Pass* const> passes, con
   Module now = compacted(module, context.table);
   auto editor = std::make_unique<ModuleEditor>(now);
   for (const Pass* pass : passes) {
+    if (context.stop && context.stop->asked()) break;
     if (pass->needs_layouts) give_layouts(now);
     if (pass->asks_costs) {
       now = compacted(now, context.table);

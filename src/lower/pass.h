@@ -15,10 +15,13 @@
 
 namespace hlosim {
 
+class Stop;
+
 /// What passes may ask besides the module.
 struct PassContext {
   const OpTable& table;
   const Device& device;
+  const Stop* stop = nullptr;  // asked: no further pass begins, and what comes out is good for nothing
 };
 
 /// Between passes the module may hold instructions and computations that nothing lists or calls any more.

@@ -23,11 +23,12 @@ struct Candidate {
 
 class Placer {
  public:
-  Placer(ModuleEditor& editor, const OpTable& table, int64_t space, bool takes_sliced)
+  Placer(ModuleEditor& editor, const OpTable& table, const OnChip& home, bool takes_sliced)
       : editor_(editor),
         module_(editor.module()),
         table_(table),
-        space_(space),
+        space_(home.space),
+        scratch_(home.scratch),
         takes_sliced_(takes_sliced),
         callers_(caller_counts(module_)) {}
 
@@ -69,7 +70,7 @@ class Placer {
     for (const Loop& loop : loops) taken[step[loop.id]] += loop.bytes;
     std::vector<Candidate> candidates;
     for (const InstructionId at : order) {
-      if (!may_move(at, id, users[at])) continue;
+      if (!may_move(at, id, users[at]) || is_too_large(at, id)) continue;
       Candidate one{at, array_size(module_[at].shape).count(), 0, step[maker(at)], step[at]};
       for (const InstructionId user : users[at]) {
         one.end = std::max(one.end, step[user]);
@@ -87,6 +88,11 @@ class Placer {
       move(one.id, users[one.id]);
     }
     return taken_in_[id] = taken.empty() ? 0 : *std::max_element(taken.begin(), taken.end());
+  }
+
+  /// What a loop makes anew each time and is as large as the scratch of an instruction stays in HBM.
+  bool is_too_large(InstructionId id, ComputationId computation) const {
+    return computation != module_.entry && scratch_ > 0 && array_size(module_[id].shape).count() >= scratch_;
   }
 
   bool is_fusion(InstructionId id) const { return table_[module_[id].opcode].has(kFusion); }
@@ -158,7 +164,8 @@ class Placer {
   void tell(InstructionId user, InstructionId value) {
     if (!is_fusion(user)) return;
     const ComputationId body = called(user, AttrKey::kCalls);
-    for (size_t i = 0; i < module_[user].operands.size(); ++i)
+    // There may be more operands than the body takes.
+    for (size_t i = 0; i < module_[body].parameters.size(); ++i)
       if (module_[user].operands[i] == value)
         set_space(module_[body].parameters[i], module_[value].shape->memory_space());
   }
@@ -306,7 +313,7 @@ class Placer {
     if (!is_fusion(user)) return false;
     const ComputationId body = called(user, AttrKey::kCalls);
     const auto users = users_of(module_, body);
-    for (size_t i = 0; i < module_[user].operands.size(); ++i) {
+    for (size_t i = 0; i < module_[body].parameters.size(); ++i) {
       if (module_[user].operands[i] != value) continue;
       for (const InstructionId inner : users[module_[body].parameters[i]])
         if (module_[inner].opcode != Opcode::kDynamicSlice) return false;
@@ -359,7 +366,7 @@ class Placer {
   ModuleEditor& editor_;
   Module& module_;
   const OpTable& table_;
-  int64_t space_;
+  int64_t space_, scratch_;
   bool takes_sliced_;  // of what loops carry, also what their bodies only take slices of
   const IdMap<ComputationId, int32_t> callers_;
   std::map<ComputationId, int64_t> room_, taken_in_;  // bytes, of the entry and the bodies of loops
@@ -369,8 +376,7 @@ class Placer {
 
 void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, bool takes_sliced) {
   const OnChip home = on_chip_memory(device);
-  if (home.room() > 0)
-    Placer(editor, table, home.space, takes_sliced).run(editor.module().entry, home.room());
+  if (home.room() > 0) Placer(editor, table, home, takes_sliced).run(editor.module().entry, home.room());
 }
 
 }  // namespace hlosim

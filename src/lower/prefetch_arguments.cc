@@ -114,7 +114,7 @@ class Prefetcher {
   bool reads_whole(InstructionId kernel, size_t operand) const {
     if (!is_fusion(kernel)) return fusion_role(table_, module_[kernel]) != FusionRole::kPart;
     const ComputationId body = module_[kernel].find(AttrKey::kCalls)->computations()[0];
-    if (callers_[body] > 1) return false;
+    if (callers_[body] > 1 || operand >= module_[body].parameters.size()) return false;
     const auto users = users_of(module_, body);
     return std::ranges::all_of(users[module_[body].parameters[operand]], [&](InstructionId user) {
       const FusionRole role = fusion_role(table_, module_[user]);

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <numeric>
 #include <optional>
+#include <unordered_set>
 
+#include "modules/async_forms.h"
 #include "modules/list_rewriter.h"
 #include "ops/fusion_role.h"
 #include "ops/op_table.h"
@@ -41,6 +43,8 @@ class Simplifier {
   void run(ComputationId id) {
     const InstructionId root = module_[id].root;
     const std::vector<InstructionId> results = results_of(root);
+    for (const InstructionId at : module_[id].instructions)
+      if (op_rules(module_[at].opcode).async_part == AsyncPart::kDone) ended_.insert(module_[at].operands[0]);
     rewriter_.run(id, [&](InstructionId at) { return visit(at); });
     if (id == module_.entry) give_own_memory(root, results);
   }
@@ -78,7 +82,9 @@ class Simplifier {
     const Instruction& instruction = module_[id];
     if (is_tuple_element(instruction) && is_tuple(module_[instruction.operands[0]])) {
       const auto index = static_cast<size_t>(instruction.find(AttrKey::kIndex)->integer());
-      return module_[instruction.operands[0]].operands[index];
+      const InstructionId element = module_[instruction.operands[0]].operands[index];
+      // Elements may be taken several times, a start only once.
+      return is_in_flight(module_[element].opcode) || ended_.contains(id) ? id : element;
     }
     if (instruction.opcode == Opcode::kReshape) return visit_reshape(id);
     if (instruction.opcode == Opcode::kDot && instruction.shape->is_static()) return visit_dot(id);
@@ -306,6 +312,7 @@ class Simplifier {
     return rewriter_.add(Opcode::kReshape, whole, {product});
   }
 
+  std::unordered_set<InstructionId> ended_;  // what dones end, however it came to them
   ListRewriter rewriter_;
   ModuleEditor& editor_;
   Module& module_;

@@ -5,6 +5,7 @@
 
 #include "hlo/graph.h"
 #include "layout/sizes.h"
+#include "lower/async_pair.h"
 #include "lower/on_chip.h"
 #include "modules/loops.h"
 #include "ops/fusion_role.h"
@@ -119,11 +120,11 @@ class SliceAhead {
     std::vector<InstructionId> begin, end,
         state(module_[loop.last].operands.begin(), module_[loop.last].operands.end());
     for (size_t i = 0; i < slices.size(); ++i) {
-      const Instruction slice = module_[slices[i]];
+      const std::span<const InstructionId> of = module_[slices[i]].operands;
       std::vector<InstructionId> operands;
-      for (const InstructionId operand : slice.operands)
+      for (const InstructionId operand : std::vector(of.begin(), of.end()))
         operands.push_back(rebuilt(operand, loop.body, next, begin));
-      const InstructionId done = fetch(loop.body, slice, operands, begin, end);
+      const InstructionId done = fetch(loop.body, slices[i], operands, begin, end);
       const InstructionId from[] = {done};
       end.push_back(editor_.add(loop.body, Opcode::kCopy, "copy", module_[done].shape, from));
       state[state.size() - slices.size() + i] = end.back();
@@ -154,33 +155,13 @@ class SliceAhead {
   }
 
   /// An async-start of the slice and its async-done, which it returns.
-  InstructionId fetch(ComputationId in, const Instruction& slice, const std::vector<InstructionId>& operands,
+  InstructionId fetch(ComputationId in, InstructionId slice, const std::vector<InstructionId>& operands,
                       std::vector<InstructionId>& begin, std::vector<InstructionId>& end) {
-    const ComputationId wrapped = editor_.add_computation("async_computation");
-    std::vector<InstructionId> parameters;
-    std::vector<ShapeRef> shapes;
-    for (const InstructionId operand : operands) {
-      shapes.push_back(module_[operand].shape);
-      parameters.push_back(editor_.add_parameter(wrapped, "param", shapes.back()));
-    }
-    const ShapeRef result = on_chip(slice.shape);
-    const InstructionId root = editor_.add(wrapped, slice.opcode, "slice", result, parameters, slice.attrs);
-    module_.computations[wrapped].instructions.push_back(root);
-    module_.computations[wrapped].root = root;
-    editor_.place_like(root, slice);
-
-    const ShapeRef context = module_.shapes().with_memory_space(
-        module_.shapes().with_default_layouts(module_.shapes().scalar(ElementType::kU32)), kSyncSpace);
-    const ShapeRef parts[] = {module_.shapes().tuple(shapes), result, context};
-    const std::vector<ComputationId> called{wrapped};
-    const Attr calls[] = {
-        Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation, module_.arena().copy(called))};
-    begin.push_back(
-        editor_.add(in, Opcode::kAsyncStart, "slice-start", module_.shapes().tuple(parts), operands, calls));
-    editor_.place_like(begin.back(), slice);
-    const InstructionId from[] = {begin.back()};
-    end.push_back(editor_.add(in, Opcode::kAsyncDone, "slice-done", result, from));
-    return end.back();
+    const AsyncPair pair = async_pair(
+        editor_, in, {slice, "slice", "slice-start", "slice-done", operands, on_chip(module_[slice].shape)});
+    begin.push_back(pair.start);
+    end.push_back(pair.done);
+    return pair.done;
   }
 
   /// Starts as early as what they need allows, the rest right before the root.
@@ -200,8 +181,6 @@ class SliceAhead {
   }
 
   ShapeRef on_chip(ShapeRef shape) { return module_.shapes().with_memory_space(shape, space_); }
-
-  static constexpr int64_t kSyncSpace = 2;  // where XLA:TPU keeps the flags of copies
 
   ModuleEditor& editor_;
   Module& module_;

@@ -44,11 +44,17 @@ size_t fold_of(std::string_view id) {
 class Calibrator {
  public:
   Calibrator(const std::vector<Constant>& constants, std::span<const CalibrationCase> cases,
-             const LogPredictor& predict, const CalibrateOptions& options)
-      : constants_(constants), cases_(cases), options_(options), fit_(times_of(cases), predict) {}
+             const PartedPredictor& predict, const LogPredictor& exact, const CalibrateOptions& options)
+      : constants_(constants),
+        cases_(cases),
+        exact_(exact),
+        options_(options),
+        kept_(predict, constants.size()),
+        fit_(times_of(cases), [this](std::span<const double> factors) { return kept_.times(factors); }) {}
 
   Result<Calibration> run() {
     const std::vector<double> none(constants_.size());
+    kept_.learn(none);
     start_ = fit_.solve(std::vector<bool>(constants_.size()), none);
     for (size_t i = 0; i < cases_.size(); ++i) {
       if (std::isfinite(start_.residuals[i]))
@@ -96,6 +102,7 @@ class Calibrator {
 
   /// Those that moved nothing when last tried are left out unless `all`.
   void screen(bool all) {
+    if (all && now_.factors != start_.factors) kept_.learn(now_.factors);
     columns_.resize(constants_.size());
     reach_.resize(constants_.size());
     for (size_t j = 0; j < constants_.size(); ++j) {
@@ -263,7 +270,7 @@ class Calibrator {
         out_.undetermined.push_back(left_alone(j));
     }
     out_.before = summary(start_.residuals);
-    out_.after = summary(now_.residuals);
+    out_.after = summary(exact_ ? LogFit(times_of(cases_), exact_).residuals(now_.factors) : now_.residuals);
     out_.cross_validated = cross_validated();
   }
 
@@ -290,7 +297,9 @@ class Calibrator {
 
   const std::vector<Constant>& constants_;
   std::span<const CalibrationCase> cases_;
+  const LogPredictor& exact_;
   const CalibrateOptions& options_;
+  KeptPredictions kept_;
   LogFit fit_;
   FitResult start_, now_;
   std::vector<size_t> folds_;
@@ -333,8 +342,16 @@ std::vector<Constant> fittable_constants(const Device& device) {
 
 Result<Calibration> calibrate(const std::vector<Constant>& constants, std::span<const CalibrationCase> cases,
                               const LogPredictor& predict, const CalibrateOptions& options) {
-  if (options.keys.empty()) return Calibrator(constants, cases, predict, options).run();
-  // The predictor knows all constants: those that aren't asked for stay where they are.
+  PartedPredictor one{std::vector<size_t>(cases.size()), {}};
+  one.predict = [&](std::span<const double> factors, std::span<const size_t>) { return predict(factors); };
+  return calibrate(constants, cases, one, {}, options);
+}
+
+Result<Calibration> calibrate(const std::vector<Constant>& constants, std::span<const CalibrationCase> cases,
+                              const PartedPredictor& predict, const LogPredictor& exact,
+                              const CalibrateOptions& options) {
+  if (options.keys.empty()) return Calibrator(constants, cases, predict, exact, options).run();
+  // The predictors know all constants: those that aren't asked for stay where they are.
   std::vector<Constant> chosen;
   std::vector<size_t> places;
   for (const std::string& key : options.keys) {
@@ -347,12 +364,18 @@ Result<Calibration> calibrate(const std::vector<Constant>& constants, std::span<
     places.push_back(static_cast<size_t>(found - paths.begin()));
     chosen.push_back(constants[places.back()]);
   }
-  const auto some = [&](std::span<const double> factors) {
-    std::vector<double> all(constants.size());
-    for (size_t k = 0; k < places.size(); ++k) all[places[k]] = factors[k];
-    return predict(all);
+  const auto all = [&](std::span<const double> factors) {
+    std::vector<double> every(constants.size());
+    for (size_t k = 0; k < places.size(); ++k) every[places[k]] = factors[k];
+    return every;
   };
-  return Calibrator(chosen, cases, some, options).run();
+  PartedPredictor some{predict.part_of, {}};
+  some.predict = [&](std::span<const double> factors, std::span<const size_t> which) {
+    return predict.predict(all(factors), which);
+  };
+  LogPredictor exact_some;
+  if (exact) exact_some = [&](std::span<const double> factors) { return exact(all(factors)); };
+  return Calibrator(chosen, cases, some, exact_some, options).run();
 }
 
 }  // namespace hlosim

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "measured/kept_predictions.h"
 #include "measured/log_fit.h"
 #include "model/device.h"
 #include "study/accuracy.h"
@@ -76,6 +77,11 @@ struct Calibration {
 /// Errors: fewer than three cases with a prediction, a key that isn't among the constants.
 Result<Calibration> calibrate(const std::vector<Constant>& constants, std::span<const CalibrationCase> cases,
                               const LogPredictor& predict, const CalibrateOptions& options);
+/// The same, simulating no part of the cases again without need. `exact`: what the errors after the fit rest
+/// on, where the parts' predictions may be a little off; null: these too.
+Result<Calibration> calibrate(const std::vector<Constant>& constants, std::span<const CalibrationCase> cases,
+                              const PartedPredictor& predict, const LogPredictor& exact,
+                              const CalibrateOptions& options);
 
 struct CalibrationSource {
   std::string device;   // that the file extends: "v5e.yaml"

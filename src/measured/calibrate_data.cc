@@ -7,6 +7,7 @@
 
 #include "measured/comparison.h"
 #include "model/device_overrides.h"
+#include "study/repeated_predictions.h"
 
 namespace hlosim {
 namespace {
@@ -36,7 +37,17 @@ std::vector<CalibrationCase> CaseData::cases() const {
   return all;
 }
 
-LogPredictor CaseData::predictor(const std::vector<Constant>& constants) const {
+PartedPredictor CaseData::predictor(const std::vector<Constant>& constants) const {
+  PartedPredictor predictor;
+  for (size_t i = 0; i < measured.size(); ++i) predictor.part_of.push_back(i);
+  const auto again = std::make_shared<const RepeatedPredictions>(measured, file, options);
+  predictor.predict = [again, &constants](std::span<const double> factors, std::span<const size_t> which) {
+    return again->times(overrides_of(constants, factors), which);
+  };
+  return predictor;
+}
+
+LogPredictor CaseData::exact(const std::vector<Constant>& constants) const {
   return [this, &constants](std::span<const double> factors) {
     PredictOptions changed = options;
     for (DeviceOverride& one : overrides_of(constants, factors)) changed.overrides.push_back(std::move(one));
@@ -74,12 +85,17 @@ Result<void> ProfileData::add(const ProfiledProgram& program, Module module, con
   return {};
 }
 
-LogPredictor ProfileData::predictor(const std::vector<Constant>& constants, const OpTable& table) const {
-  return [this, &constants, &table](std::span<const double> factors) {
+PartedPredictor ProfileData::predictor(const std::vector<Constant>& constants, const OpTable& table) const {
+  PartedPredictor predictor;
+  for (size_t i = 0; i < programs_.size(); ++i)
+    predictor.part_of.insert(predictor.part_of.end(), programs_[i].names.size(), i);
+  predictor.predict = [this, &constants, &table](std::span<const double> factors,
+                                                 std::span<const size_t> which) {
     DiagnosticList problems;
     const std::optional<Device> device = with_overrides(device_, overrides_of(constants, factors), problems);
     std::vector<std::optional<double>> times;
-    for (const Program& program : programs_) {
+    for (const size_t part : which) {
+      const Program& program = programs_[part];
       std::map<std::string_view, double> means;
       const Result<Estimate> estimate =
           device ? hlosim::estimate(*program.module, table, *device, options_) : failure("no such device");
@@ -95,6 +111,7 @@ LogPredictor ProfileData::predictor(const std::vector<Constant>& constants, cons
     }
     return times;
   };
+  return predictor;
 }
 
 }  // namespace hlosim

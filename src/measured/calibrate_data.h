@@ -26,8 +26,11 @@ struct CaseData {
   PredictOptions options;
 
   std::vector<CalibrationCase> cases() const;
-  /// Both have to outlive it.
-  LogPredictor predictor(const std::vector<Constant>& constants) const;
+  /// Each case a part; modules run as they were lowered for the device as it is. `constants` have to outlive
+  /// it.
+  PartedPredictor predictor(const std::vector<Constant>& constants) const;
+  /// Modules are lowered anew each time. Both have to outlive it.
+  LogPredictor exact(const std::vector<Constant>& constants) const;
 };
 
 /// Operations of profiled programs that run on the TensorCore and wait for nothing, by the mean of their
@@ -39,8 +42,8 @@ class ProfileData {
   Result<void> add(const ProfiledProgram& program, Module module, const OpTable& table);
 
   const std::vector<CalibrationCase>& cases() const { return cases_; }
-  /// Both have to outlive it.
-  LogPredictor predictor(const std::vector<Constant>& constants, const OpTable& table) const;
+  /// Each program a part. Both have to outlive it.
+  PartedPredictor predictor(const std::vector<Constant>& constants, const OpTable& table) const;
 
  private:
   struct Program {

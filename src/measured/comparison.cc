@@ -58,6 +58,27 @@ std::vector<SimulatedOperation> simulations_of(const Estimate& estimate, const R
   return rows;
 }
 
+/// Those on the TensorCore by where they come from in the program, as tables of its operations have them.
+std::vector<SimulatedOperation> by_origin(const std::vector<SimulatedOperation>& rows) {
+  std::map<std::string_view, size_t> places;
+  std::vector<SimulatedOperation> sums;
+  for (const SimulatedOperation& row : rows) {
+    if (row.beside || row.op_name.empty()) continue;
+    const auto [at, is_new] = places.try_emplace(row.op_name, sums.size());
+    if (is_new) {
+      sums.push_back(row);
+      sums.back().name = row.op_name;
+      sums.back().opcode.clear(), sums.back().shape.clear(), sums.back().text.clear();
+      sums.back().flops.reset(), sums.back().bytes.reset();
+      continue;
+    }
+    SimulatedOperation& sum = sums[at->second];
+    sum.executions = saturating_add(sum.executions, row.executions);
+    sum.self_time = Picoseconds(saturating_add(sum.self_time.count(), row.self_time.count()));
+  }
+  return sums;
+}
+
 /// Which of its FLOPs and bytes a device with these peaks would need longer for; empty: not known.
 std::string bound_of(const ProfiledOperation& measured, const Profile& profile) {
   if (!measured.bound_by.empty()) return measured.bound_by;
@@ -150,6 +171,7 @@ ComparedProgram compare_program(const ProfiledProgram& program, const Profile& p
   compared.device = report.device_name;
   compared.simulated = report.totals.makespan;
   compared.simulations = simulations_of(estimate, report, table);
+  if (profile.form == "framework_op_stats") compared.simulations = by_origin(compared.simulations);
   for (const ReportAssumption& one : report.assumptions) compared.assumptions.push_back(one.text);
   const std::vector<int> match = match_operations(program, compared.simulations);
   std::vector<bool> taken(compared.simulations.size());

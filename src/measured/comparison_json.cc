@@ -39,6 +39,7 @@ Json simulated_json(const SimulatedOperation& one) {
 Json operation_json(const ComparedOperation& row) {
   const bool beside = row.measured ? row.measured->beside : row.simulated->beside;
   Json json = {{"name", row.name()}, {"beside", beside}, {"renamed", row.renamed}};
+  json["core"] = text_or_null(row.measured ? row.measured->core : "");
   const bool has_category = row.measured && !row.measured->category.empty();
   json["category"] = has_category    ? Json(row.measured->category)
                      : row.simulated ? Json(row.simulated->category)

@@ -37,6 +37,7 @@ bool same_opcode(std::string_view text, std::string_view opcode) {
 
 bool may_be(const ProfiledOperation& measured, const SimulatedOperation& simulated) {
   if (measured.name != simulated.name || measured.beside != simulated.beside) return false;
+  if (!measured.core.empty()) return false;  // a part of what was begun, which is compared as a whole
   const OperationText text = parse_operation(measured.text);
   if (text.opcode.empty() || measured.beside) return true;
   return same_opcode(text.opcode, simulated.opcode) &&
@@ -152,7 +153,8 @@ std::vector<int> match_operations(const ProfiledProgram& program,
     if (match[i] >= 0) renamed[program.operations[i].name] = simulated[static_cast<size_t>(match[i])].name;
   for (size_t i = 0; i < match.size(); ++i) {
     const auto start = renamed.find(program.operations[i].name);
-    if (match[i] >= 0 || !program.operations[i].beside || start == renamed.end()) continue;
+    const ProfiledOperation& one = program.operations[i];
+    if (match[i] >= 0 || !one.beside || !one.core.empty() || start == renamed.end()) continue;
     const auto [begin, end] = by_name.equal_range(start->second);
     for (auto at = begin; at != end && match[i] < 0; ++at) {
       if (taken[at->second] || !simulated[at->second].beside) continue;

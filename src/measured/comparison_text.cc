@@ -36,7 +36,10 @@ std::string both(const std::string& measured, const std::string& simulated) {
 std::string name_of(const ComparedOperation& row) {
   std::string name = row.name();
   if (row.renamed) name += " = " + row.simulated->name;
-  if (row.measured ? row.measured->beside : row.simulated->beside) name += " (beside)";
+  if (row.measured && !row.measured->core.empty())
+    name += fmt::format(" ({})", row.measured->core);
+  else if (row.measured ? row.measured->beside : row.simulated->beside)
+    name += " (beside)";
   return name;
 }
 

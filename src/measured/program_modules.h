@@ -19,8 +19,9 @@ class ProgramModules {
   explicit ProgramModules(const Limits& limits) : limits_(limits) {}
   /// It stands for the programs of its name, whatever the profile has.
   void give(Module module);
-  /// The given module of the program's name; of the `only` program the only one given; else the profile's
-  /// own, read and verified. Errors: there is none; what is wrong with its proto.
+  /// The given module of the program's name; of the `only` program the only one given, or of one without a
+  /// name most of whose time goes into operations with its names; else the profile's own, read and verified.
+  /// Errors: there is none; what is wrong with its proto.
   Result<Module> of(const ProfiledProgram& program, bool only) const;
 
  private:

@@ -51,6 +51,7 @@ bool Overwrites::allowed(InstructionId operand, std::span<const int64_t> index, 
   switch (table_[target.opcode].rules.overwrite) {
     case OverwriteRule::kFused: {
       const Computation& body = module_[target.find(AttrKey::kCalls)->computations()[0]];
+      if (number >= body.parameters.size()) return false;  // an operand that the body doesn't take
       const bool output_add = is_fusion_kind(target, "kOutput") &&
                               table_[module_[body.root].opcode].rules.identity == Identity::kSum;
       if (is_fusion_kind(target, "kLoop") || is_fusion_kind(target, "kInput") || output_add)
@@ -151,6 +152,7 @@ bool Overwrites::is_elementwise(const Instruction& instruction) const {
 
 bool Overwrites::fusion_is_elementwise(const Instruction& fusion, int64_t operand) const {
   const Computation& body = module_[fusion.find(AttrKey::kCalls)->computations()[0]];
+  if (static_cast<size_t>(operand) >= body.parameters.size()) return false;
   std::vector<InstructionId> stack = {body.parameters[static_cast<size_t>(operand)]};
   std::unordered_set<int32_t> seen;
   while (!stack.empty()) {
@@ -188,7 +190,7 @@ Overwrites::Answer Overwrites::backend_rule(InstructionId operand, std::span<con
   const bool slices = table_[root.opcode].rules.value == ValueRule::kTuple &&
                       std::all_of(root.operands.begin(), root.operands.end(),
                                   [&](InstructionId id) { return module_[id].opcode == Opcode::kSlice; });
-  if (!slices) return Answer::kUnknown;
+  if (!slices || static_cast<size_t>(number) >= body.parameters.size()) return Answer::kUnknown;
   const ShapeRef from = subshape(module_[operand].shape, index), to = subshape(target.shape, user_index);
   if (!index.empty() || user_index.size() != 1 || !from->is_array() || !to->is_array() ||
       from->element_type != to->element_type || from->element_count() != to->element_count())

@@ -54,7 +54,7 @@ const Attribute* AttributeReader::dialect_body(std::string_view name, uint32_t o
   if (const Attribute* read = structure(name, offset); read != nullptr && in_.last_end() == end) return read;
   in_.back_to(before);
   in_.move_to(end);
-  return make_named(AttributeKind::kOpaque, name, inside(text), offset);
+  return make_named(AttributeKind::kOpaque, name, body, offset);
 }
 
 /// Entries; null, with a failure that means nothing, where it is something else.
@@ -134,12 +134,21 @@ const Attribute* AttributeReader::legacy_body(std::string_view dialect, uint32_t
       arena_.copy(std::string_view(fmt::format("{}.{}", dialect, body.substr(0, end))));
   const std::string_view value = trim(body.substr(end));
   if (is_word(value)) return make_named(AttributeKind::kEnum, name, value, offset);
+  const bool in_brackets = value.starts_with('<') && value.ends_with('>');
   if (dialect == "sdy") {
-    const bool bracketed = value.starts_with('<') && value.ends_with('>');
-    const std::string whole = bracketed ? std::string(value) : fmt::format("<{}>", value);
+    const std::string whole = in_brackets ? std::string(value) : fmt::format("<{}>", value);
     return make_named(AttributeKind::kSharding, name, arena_.copy(std::string_view(whole)), offset);
   }
-  return make_named(AttributeKind::kOpaque, name, value, offset);
+  const char* const behind = in_.last_end();
+  const Scanner::State after = in_.state();
+  if (!value.empty()) in_.move_to(value.data());
+  const Attribute* read = value.empty() ? nullptr : structure(name, offset);
+  if (read != nullptr && in_.last_end() == (in_brackets ? value.data() + value.size() : behind)) {
+    in_.move_to(behind);
+    return read;
+  }
+  in_.back_to(after);
+  return make_named(AttributeKind::kOpaque, name, in_brackets ? inside(value) : value, offset);
 }
 
 // ── convolutions ──

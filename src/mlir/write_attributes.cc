@@ -342,10 +342,28 @@ void Writer::attribute(const Attribute& attribute) {
     case AttributeKind::kLocation:
       return location(*attribute.location);
     case AttributeKind::kOpaque:
-      out_ += attribute.name.empty() ? "" : fmt::format("#{}", attribute.name);
-      if (!attribute.text.empty()) out_ += fmt::format("<{}>", attribute.text);
-      return;
+      return opaque(attribute);
   }
+}
+
+void Writer::opaque(const Attribute& attribute) {
+  const std::string_view text = attribute.text;
+  const size_t dot = attribute.name.find('.');
+  size_t end = 0;
+  while (end < text.size() && Scanner::continues_word(text[end])) ++end;
+  const size_t next = text.find_first_not_of(" \t\r\n", end);
+  // `k = …` in brackets of its own would be a structure.
+  const bool has_key = end > 0 && next != std::string_view::npos && text[next] == '=';
+  const bool is_within = has_key && dot != std::string_view::npos;
+  if (!attribute.name.empty())
+    out_ += is_within ? fmt::format("#{}<{} ", attribute.name.substr(0, dot), attribute.name.substr(dot + 1))
+                      : fmt::format("#{}{}", attribute.name, text.empty() ? "" : "<");
+  else if (!text.empty())
+    out_ += '<';
+  out_ += text;
+  // A comment at its end would take the bracket, and `->` is a word of its own.
+  if (!text.empty())
+    out_ += text.find("//") != std::string_view::npos ? "\n>" : text.ends_with('-') ? " >" : ">";
 }
 
 void Writer::resources() {

@@ -268,8 +268,10 @@ class BodyWalk {
 
   void visit_work(InstructionId id, const Instruction& instruction, FusionSummary& summary) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
-    const Work work = work_of(op);
+    Work work = work_of(op);
     ComputeSummary compute = summarize_work(work, device_, assumptions_);
+    if (!instruction.operands.empty())
+      move_rows_on_chip(work, compute, module_[instruction.operands[0]].shape, device_);
     place(compute.matmul.lhs, instruction), place(compute.matmul.rhs, instruction);
     summary.compute += compute;
     computed_[id] = compute.has_vector;
@@ -417,6 +419,21 @@ ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, Assu
     assumptions.add(fmt::format("{} is costed by its bytes alone", work.unmodelled));
   }
   return sum;
+}
+
+void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, const DeviceConfig& device) {
+  const bool is_gather = work.scattered_accesses > 1 && !work.operand_read.empty() && work.operand_read[0] &&
+                         table->is_array() && !table->is_unbounded();
+  if (!is_gather || device.vmem.transaction.count() == 0) return;
+  const Bytes room = device.vmem.scoped_limit - device.vmem.internal_scratch, bytes = array_size(table);
+  const MemorySpace* space = device.memory_space(table->memory_space());
+  if (space != &device.hbm() || bytes > room || bytes > array_size(work.operand_read[0])) return;
+  if (work.result_written && work.result_written == work.operand_read[0] && !work.vectors.empty())
+    work.result_written = table;  // a scatter
+  work.operand_read[0] = table;
+  work.scattered_accesses = 0;
+  compute.scattered_accesses = 0;
+  compute.regrouped_tiles = std::max(compute.regrouped_tiles, compute.moved_tiles);
 }
 
 IdMap<ComputationId, FusionSummary> summarize_fusions(const Module& module, ShapePool& shapes,

@@ -86,6 +86,11 @@ struct FusionSummary {
 /// as those of the instruction.
 ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, AssumptionList& assumptions);
 
+/// A gather's or scatter's work on a table in HBM that has room in VMEM, and fewer bytes than the rows: the
+/// table comes and goes as a whole, and rows move there. Post: `work` and `compute`, its summary, say so;
+/// else they are as they were.
+void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, const DeviceConfig& device);
+
 /// Summaries of every computation that a fusion of the module calls, nested fusions included. `shapes`: the
 /// module's or a copy of them.
 IdMap<ComputationId, FusionSummary> summarize_fusions(const Module& module, ShapePool& shapes,

@@ -9,9 +9,9 @@
 #include "layout/sizes.h"
 #include "model/cost_details.h"
 #include "model/custom_call_costs.h"
+#include "model/fused_collectives.h"
 #include "model/fusion_summary.h"
 #include "model/instruction_pipeline.h"
-#include "model/links/fused_collectives.h"
 #include "model/memory_system.h"
 #include "model/pallas/kernel_bodies.h"
 #include "model/pallas/known_call.h"
@@ -172,9 +172,11 @@ class CostModel {
   /// `custom`: a cost of its own takes the place of what we know of the work.
   ComputeSummary add_plain(InstructionCost& cost, const Instruction& instruction, bool custom) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
-    const Work work = work_of(op);
+    Work work = work_of(op);
     AssumptionList unused;
     ComputeSummary compute = summarize_work(work, device_, custom ? unused : assumptions_);
+    if (!instruction.operands.empty())
+      move_rows_on_chip(work, compute, module_[instruction.operands[0]].shape, device_);
     add_accesses(cost, instruction, work);
     add_windows(compute, instruction, work);
     if (!compute.has_vector) return compute;
@@ -406,7 +408,10 @@ class CostModel {
     if (def.has(kCollective) || fused) return CostCategory::kCollective;
     if (def.has(kHostTransfer)) return CostCategory::kHost;
     if (compute.has_matmul) return CostCategory::kMatmul;
-    if (compute.has_vector) return CostCategory::kVector;
+    // A fusion that only moves is a loop of the vector unit; data movement is what stands alone, as profilers
+    // tell the two apart.
+    const bool loop = def.has(kFusion) && cost.padded_bytes.count() > 0;
+    if (compute.has_vector || loop) return CostCategory::kVector;
     if (instruction.find(AttrKey::kCustomCallTarget)) return CostCategory::kCustomCall;
     return cost.padded_bytes.count() > 0 ? CostCategory::kData : CostCategory::kControl;
   }

@@ -30,8 +30,12 @@ std::array<DmaChannel, kDmaChannels> channels_of(const DeviceConfig& device, con
   for (size_t i = 0; i < kDmaChannels; ++i) {
     if (spaces[i] == kUnknownSpace) continue;
     const MemorySystem::Rates& rates = memory.rates(spaces[i]);
-    channels[i] = {rates.read * cores, rates.write * cores, rates.total * cores,
-                   as_double(device.dma.read_latency.count()), as_double(device.dma.write_latency.count())};
+    channels[i] = {rates.read * cores,
+                   rates.write * cores,
+                   rates.total * cores,
+                   as_double(device.dma.read_latency.count()),
+                   as_double(device.dma.write_latency.count()),
+                   rates.takes_turns};
   }
   return channels;
 }

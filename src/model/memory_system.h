@@ -29,14 +29,17 @@ class MemorySystem {
   bool on_chip(size_t space) const { return on_chip_[space]; }
   bool on_host(size_t space) const { return space != kUnknownSpace && unit_of_[space] == Unit::kHost; }
 
-  /// Time of the space's ports: the longest of reads, writes and both together. HBM is reached by DMA,
-  /// whose rate bounds both together.
+  /// Time of the space's ports: the longest of reads, writes and both together. HBM has one bus, reached by
+  /// DMA: what is read and written by turns goes at the rate of both together, the rest at its own.
   Picoseconds busy(size_t space, const Traffic& traffic) const {
     return space == kUnknownSpace ? Picoseconds(0) : ceil_picoseconds(busy_exactly(space, traffic));
   }
   /// Picoseconds per byte of the whole device: reads, writes, both together.
   struct Rates {
     double read = 0, write = 0, total = 0;
+    bool takes_turns = false;
+    /// Of bytes that are read and written at the same time.
+    double time(double bytes_read, double bytes_written) const;
   };
   const Rates& rates(size_t space) const { return rates_[space]; }
   double busy_exactly(size_t space, const Traffic& traffic) const;  // in fractions of a picosecond

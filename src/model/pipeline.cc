@@ -39,16 +39,26 @@ PipelineModel::PipelineModel(const DeviceConfig& device, const std::array<DmaCha
       cores_(as_double(device.cores)),
       scratch_(std::max(as_double((device.vmem.scoped_limit - device.vmem.internal_scratch).count()), 1.0)) {}
 
-double PipelineModel::dma(const BlockTraffic& block) const {
+double DmaChannel::bus(double in, double out) const {
+  if (!takes_turns) return std::max({(in + out) * total, in * read, out * write});
+  const double both = std::min(in, out);
+  return both * std::max(2 * total, read + write) + (in - both) * read + (out - both) * write;
+}
+
+double PipelineModel::transfer(const BlockTraffic& block) const {
   double longest = 0;
+  for (size_t i = 0; i < kDmaChannels; ++i)
+    longest = std::max(longest, channels_[i].bus(block.in[i], block.out[i]));
+  return longest;
+}
+
+double PipelineModel::dma(const BlockTraffic& block) const {
+  double longest = transfer(block);
   for (size_t i = 0; i < kDmaChannels; ++i) {
     const DmaChannel& channel = channels_[i];
     const double in = block.in[i], out = block.out[i];
-    longest = std::max(longest, (in + out) * channel.total);
-    if (in > 0)
-      longest = std::max(longest, in * std::max(channel.read, channel.total) + channel.read_latency);
-    if (out > 0)
-      longest = std::max(longest, out * std::max(channel.write, channel.total) + channel.write_latency);
+    if (in > 0) longest = std::max(longest, channel.bus(in, 0) + channel.read_latency);
+    if (out > 0) longest = std::max(longest, channel.bus(0, out) + channel.write_latency);
   }
   return longest;
 }
@@ -202,7 +212,7 @@ struct PipelineModel::Search {
     double sum = 0;
     const auto steps_of = [&](double count, const BlockTraffic& block) {
       if (count <= 0) return;
-      const double time = model.dma(block);
+      const double time = model.transfer(block);  // the next ones are on their way already
       plan.step_dma = std::max(plan.step_dma, time);
       sum += count * std::max(plan.step_work, time);
     };

@@ -26,6 +26,9 @@ namespace hlosim {
 struct DmaChannel {
   double read = 0, write = 0, total = 0;
   double read_latency = 0, write_latency = 0;
+  bool takes_turns = false;  // one bus: `read` and `write` are of what has no counterpart
+  /// Of bytes that come in and go out at the same time, latencies left out.
+  double bus(double in, double out) const;
 };
 inline constexpr size_t kDmaChannels = 2;  // HBM, and one on-chip memory that is not VMEM
 
@@ -101,7 +104,8 @@ class PipelineModel {
   PipelinePlan product(const PipelineTask& task, const std::optional<GivenBlocks>& given) const;
   PipelinePlan ragged(const PipelineTask& task) const;
   void consider(const PipelineTask& task, char split, const GivenBlocks* given, PipelinePlan& best) const;
-  double dma(const BlockTraffic& block) const;
+  double transfer(const BlockTraffic& block) const;
+  double dma(const BlockTraffic& block) const;  // and its latencies
 
   const DeviceConfig& device_;
   std::array<DmaChannel, kDmaChannels> channels_{};

@@ -46,7 +46,7 @@ void add_moves(std::array<Picoseconds, kUnitCount>& busy, const ComputeSummary& 
   };
   if (compute.hbm_reads.runs + compute.hbm_writes.runs > 0) {
     // What is read can also come in tile by tile; writing must not touch what lies beside.
-    const double tiles = compute.hbm_reads.runs * register_bytes(device) * memory.rates(memory.hbm()).total;
+    const double tiles = compute.hbm_reads.runs * register_bytes(device) * memory.rates(memory.hbm()).read;
     at_least(memory.hbm(), std::min(strided_time(compute.hbm_reads, device.dma), ceil_picoseconds(tiles)) +
                                strided_time(compute.hbm_writes, device.dma));
   }

@@ -19,7 +19,8 @@ Expr embed(const LayerScope& scope, Expr tokens, std::optional<Expr> first) {
                                         {Axis::kBatch, Axis::kLength, Axis::kActVocab});
     x = dot(graph, rows, table, {{2}, {0}});
   } else {
-    x = gather_rows(graph, table, tokens);
+    // Each device has the rows at hand; their gradient is summed over all before each takes its part.
+    x = gather_rows(graph, scope.constrained(table, {Axis::kVocab, Axis::kNone}), tokens);
   }
   if (scope.model.scale_embeddings) x = scale(graph, x, std::sqrt(static_cast<double>(scope.model.d_model)));
   x = scope.residual(x);
@@ -30,12 +31,16 @@ Expr embed(const LayerScope& scope, Expr tokens, std::optional<Expr> first) {
   return scope.residual(add(graph, x, broadcast(graph, rows, Dims(graph.dims(x)), {1, 2})));
 }
 
-Expr logits_of(const LayerScope& scope, Expr hidden) {
-  ExpressionGraph& graph = scope.graph;
+Expr logits_product(const LayerScope& scope, Expr hidden) {
   const bool tied = scope.model.tied_embeddings;
   const Expr table = scope.parameter(tied ? "embedding" : "head");
-  const DotDims dims{{graph.rank(hidden) - 1}, {tied ? 1 : 0}};
-  Expr logits = convert(graph, dot(graph, hidden, table, dims), scope.wide());
+  return dot(scope.graph, hidden, table, {{scope.graph.rank(hidden) - 1}, {tied ? 1 : 0}});
+}
+
+Expr logits_of(const LayerScope& scope, Expr product) {
+  ExpressionGraph& graph = scope.graph;
+  const bool tied = scope.model.tied_embeddings;
+  Expr logits = convert(graph, product, scope.wide());
   if (tied && !scope.model.scale_embeddings)
     logits = scale(graph, logits, 1 / std::sqrt(static_cast<double>(scope.model.d_model)));
   if (const double cap = scope.model.final_soft_cap; cap > 0)

@@ -1,7 +1,7 @@
 #include "models/loss.h"
 
 #include "models/body_writer.h"
-#include "models/gradients.h"
+#include "models/manual_region.h"
 
 namespace hlosim {
 namespace {
@@ -35,16 +35,64 @@ TokenLoss::TokenLoss(StepModule& step, const StepParameter& table) : step_(step)
   parameter_ =
       graph_.leaf({in_parts ? options.compute_type : options.param_type, table.spec.dims, {}}, table.name);
   scope.parameters[table.spec.name] = in_parts ? parameter_ : with_sharding(graph_, parameter_, sharding);
-  const Expr logits = logits_of(scope, hidden_);
+  const Expr product = logits_product(scope, hidden_);
   const double tokens = static_cast<double>(options.batch) * static_cast<double>(options.sequence);
-  loss_ = cross_entropy(scope, logits, targets_, 1 / tokens);
+  loss_ = cross_entropy(scope, logits_of(scope, product), targets_, 1 / tokens);
   Backward backward(graph_, {hidden_, parameter_});
   backward.add(loss_, number(graph_, scope.wide(), 1));
   backward.run();
   hidden_gradient_ = scope.residual(backward.of(hidden_));
-  Expr gradient = backward.of(parameter_);
-  if (in_parts) gradient = with_sharding(graph_, gradient, sharding);
-  parameter_gradient_ = convert(graph_, gradient, options.grad_type);
+  const Expr gradient = in_parts ? gradient_of_table(backward, product) : backward.of(parameter_);
+  // Parts add up in the wide type, whatever the optimizer reads.
+  parameter_gradient_ = convert(graph_, gradient, in_parts ? scope.wide() : options.grad_type);
+}
+
+/// Of one part: a product for each device's tokens, [devices along the batch, along the sequence, table…].
+Expr TokenLoss::gradient_of_table(Backward& backward, Expr product) {
+  const AxisRules& rules = step_.rules();
+  const int64_t batch = rules.parts(Axis::kBatch), length = rules.parts(Axis::kLength);
+  gradient_sharding_ = rules.sharding(table_.spec.axes);
+  by_device_ = batch * length > 1;
+  if (!by_device_) return with_sharding(graph_, backward.of(parameter_), gradient_sharding_);
+  const auto by_device = [&](Expr value, Axis last) {
+    const Dims dims = graph_.dims(value);
+    const Expr cut = reshape(graph_, value, {batch, dims[0] / batch, length, dims[1] / length, dims[2]});
+    return with_sharding(graph_, cut,
+                         rules.sharding({Axis::kBatch, Axis::kNone, Axis::kLength, Axis::kNone, last}));
+  };
+  Expr rows = by_device(hidden_, Axis::kNone), columns = by_device(backward.of(product), Axis::kActVocab);
+  std::vector<Axis> axes{Axis::kBatch, Axis::kLength, Axis::kNone, Axis::kActVocab};
+  if (step_.model().tied_embeddings) std::swap(rows, columns), std::swap(axes[2], axes[3]);
+  gradient_sharding_ = rules.sharding(axes);
+  return with_sharding(graph_, dot(graph_, rows, columns, {{1, 3}, {1, 3}, {0, 2}, {0, 2}}),
+                       gradient_sharding_);
+}
+
+/// The devices' shares together, as the parameter lies.
+InstructionId TokenLoss::summed_gradient(InstructionId parts) {
+  ExpressionGraph graph;
+  ExpressionEmitter emitter(graph, step_.parts(), step_.body());
+  const Expr given = graph.leaf(graph_[parameter_gradient_].type, "parts");
+  emitter.bind(given, parts);
+  if (!by_device_) return emitter.emit(convert(graph, given, step_.options().grad_type));
+  const ManualRegion region(graph, step_.rules());
+  const bool tied = step_.model().tied_embeddings;
+  const AxisSharding from = region.cut({Axis::kBatch, Axis::kLength, tied ? Axis::kActVocab : Axis::kNone,
+                                        tied ? Axis::kNone : Axis::kActVocab});
+  const AxisSharding to = region.cut(table_.spec.axes);
+  std::vector<AxisPart> summed = from.dimensions[0];
+  summed.insert(summed.end(), from.dimensions[1].begin(), from.dimensions[1].end());
+  Expr local = region.enter(given, from);
+  local = reshape(graph, local, {graph.dims(local)[2], graph.dims(local)[3]});
+  for (size_t i = 0; i < to.dimensions.size(); ++i) {
+    std::vector<AxisPart> scattered;
+    for (const AxisPart& part : to.dimensions[i])
+      if (std::erase_if(summed, [&](const AxisPart& one) { return one.axis == part.axis; }) > 0)
+        scattered.push_back(part);
+    local = region.scatter_sum(local, static_cast<int64_t>(i), scattered);
+  }
+  local = convert(graph, region.sum_over(local, summed), step_.options().grad_type);
+  return emitter.emit(region.leave(local, to));
 }
 
 /// The parameter in the products' type, gathered once for all parts.
@@ -111,7 +159,7 @@ TokenLoss::Gradients TokenLoss::tiles_backward() {
       writer.shape(hidden_value_), rules.sharding({Axis::kBatch, Axis::kNone, Axis::kLength, Axis::kHidden}));
   // Memory that is added to begins as zeros.
   const InstructionId zeros =
-      writer.zeros(step_.parts().shape(graph_[parameter_gradient_].type), rules.sharding(table_.spec.axes));
+      writer.zeros(step_.parts().shape(graph_[parameter_gradient_].type), gradient_sharding_);
   const LoopTurn turn = [&](ModuleBuilder::Body& body, InstructionId counter,
                             const std::vector<InstructionId>& before) {
     BodyWriter inner(step_.parts(), body);
@@ -125,7 +173,8 @@ TokenLoss::Gradients TokenLoss::tiles_backward() {
   const std::vector<InstructionId> out =
       count_loop(step_.parts(), step_.body(), {gradient, zeros, hidden_value_, targets_value_, table_value_},
                  options.vocab_tiles, "loss_tiles_gradients", turn);
-  return {writer.reshaped(out[0], {options.batch, options.sequence, step_.model().d_model}), out[1]};
+  return {writer.reshaped(out[0], {options.batch, options.sequence, step_.model().d_model}),
+          summed_gradient(out[1])};
 }
 
 }  // namespace hlosim

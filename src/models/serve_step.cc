@@ -96,7 +96,7 @@ class ServeStep {
     const Expr all =
         leaf(graph, emitter, {options_.compute_type, {options_.batch, length(), model_.d_model}, {}}, x);
     const Expr last = slice(graph, all, 1, length() - 1, length());
-    return emitter.emit(logits_of(at, norm(at, last, "final_norm")));
+    return emitter.emit(logits_of(at, logits_product(at, norm(at, last, "final_norm"))));
   }
 
   static Expr leaf(ExpressionGraph& graph, ExpressionEmitter& emitter, const ValueType& type,

@@ -91,7 +91,9 @@ std::string step_fault(const ModelConfig& model, const StepOptions& options);
 
 /// Tokens s32[batch, length] to activations; `first`: the position of the first of them.
 Expr embed(const LayerScope& scope, Expr tokens, std::optional<Expr> first = {});
-/// Normed activations [batch, length, d_model] to logits in the wide type.
-Expr logits_of(const LayerScope& scope, Expr hidden);
+/// Normed activations [batch, length, d_model] times the head, [batch, length, vocab].
+Expr logits_product(const LayerScope& scope, Expr hidden);
+/// Logits in the wide type, of that product.
+Expr logits_of(const LayerScope& scope, Expr product);
 
 }  // namespace hlosim

@@ -39,6 +39,25 @@ std::optional<Opcode> async_partner(Opcode opcode) {
   }
 }
 
+std::optional<Opcode> synchronous_form(Opcode start) {
+  const OpRules& rules = op_rules(start);
+  if (rules.value == ValueRule::kAsyncStart) return Opcode::kCall;
+  if (rules.async_part != AsyncPart::kStart) return std::nullopt;
+  if (rules.async_kind == AsyncKind::kCopy) return Opcode::kCopy;
+  for (size_t i = 0; i < kOpcodeCount; ++i) {
+    const OpRules& other = op_rules(static_cast<Opcode>(i));
+    if (other.async_kind == rules.async_kind && other.async_part == AsyncPart::kSplits)
+      return static_cast<Opcode>(i);
+  }
+  return std::nullopt;
+}
+
+bool is_in_flight(Opcode opcode) {
+  const OpRules& rules = op_rules(opcode);
+  return rules.async_part == AsyncPart::kStart || rules.value == ValueRule::kAsyncStart ||
+         rules.value == ValueRule::kAsyncUpdate;
+}
+
 std::optional<AsyncForm> async_form(Opcode opcode) {
   const OpRules& rules = op_rules(opcode);
   switch (rules.async_part) {

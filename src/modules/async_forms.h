@@ -26,6 +26,13 @@ std::optional<AsyncForm> async_form(Opcode opcode);
 /// The done of a start with an opcode of its own, and the start of such a done. Null for everything else.
 std::optional<Opcode> async_partner(Opcode opcode);
 
+/// What a start does while others run: the collective, copy, or call of what it wraps. Null for sends,
+/// receives, and what is no start.
+std::optional<Opcode> synchronous_form(Opcode start);
+
+/// Starts and updates: what they give is taken by one instruction, and may not be spread among several.
+bool is_in_flight(Opcode opcode);
+
 /// The shape of the start: results alone, (operands, results) or ((operands), results).
 /// Requires: a verified collective that async_form() knows.
 ShapeRef async_start_shape(Module& module, const Instruction& collective);

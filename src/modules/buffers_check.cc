@@ -6,8 +6,8 @@
 #include <map>
 
 #include "hlo/finding.h"
+#include "hlo/frontend.h"
 #include "layout/shape.h"
-#include "ops/frontend.h"
 #include "ops/op_table.h"
 
 namespace hlosim {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <map>
 
+#include "hlo/frontend.h"
 #include "hlo/user_index.h"
 #include "modules/async_chains.h"
 #include "modules/buffers_check.h"
 #include "modules/original_value.h"
-#include "ops/frontend.h"
 #include "ops/op_table.h"
 
 namespace hlosim {

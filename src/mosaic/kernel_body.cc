@@ -56,6 +56,7 @@ struct Moved {
   const Operation* transform = nullptr;
   std::vector<Scalar> before;  // block index of the step before
   bool has_before = false;
+  double share = 1;  // of the steps, in which a result moves whose index isn't known
 };
 
 class Steps {
@@ -160,7 +161,14 @@ class Steps {
   void mark_results(std::span<const mlir::Value* const> arguments) {
     if (inputs_.results >= 0) {
       const size_t count = std::min(static_cast<size_t>(inputs_.results), moved_.size());
-      for (size_t i = moved_.size() - count; i < moved_.size(); ++i) moved_[i].window.is_result = true;
+      const size_t first = moved_.size() - count;
+      for (size_t i = first; i < moved_.size(); ++i) {
+        moved_[i].window.is_result = true;
+        if (i - first >= inputs_.result_bytes.size() || moved_[i].window.bytes <= 0) continue;
+        const double blocks = std::ceil(inputs_.result_bytes[i - first] / moved_[i].window.bytes);
+        moved_[i].share =
+            std::clamp(blocks / static_cast<double>(std::max<int64_t>(made_.steps, 1)), 0.0, 1.0);
+      }
       return;
     }
     std::set<const mlir::Value*> stored;
@@ -205,9 +213,9 @@ class Steps {
       double written_before = 0;
       StepRun run;
       run.count = 1;
-      run.in = move_windows(arguments, written_before);
+      run.in = move_windows(arguments, gone, written_before);
       if (!made_.runs.empty() && written_before > 0) add_written(written_before);
-      run.work = work_of_step(arguments, is_dense(gone));
+      run.work = work_of_step(arguments, is_turn(gone, inputs_.density));
       add_run(run);
       for (size_t d = index.size(); d-- > 0;) {
         if (++index[d] < made_.grid[d]) break;
@@ -220,27 +228,52 @@ class Steps {
 
   /// Bytes of the blocks that come for this step; `written` are those of results that go as their index
   /// changed.
-  double move_windows(const std::vector<Scalar>& arguments, double& written) {
+  double move_windows(const std::vector<Scalar>& arguments, int64_t step, double& written) {
+    std::vector<std::vector<Scalar>> blocks(moved_.size());
+    of_results_.clear();
+    results_turn_ = false;
+    for (size_t i = 0; i < moved_.size(); ++i) {
+      if (!moved_[i].window.is_moved || !moved_[i].transform) continue;
+      blocks[i] = walk_.run(*moved_[i].transform, arguments, first_prefetched_);
+      note_unknown(moved_[i], blocks[i], step);
+    }
     double in = 0;
-    for (Moved& moved : moved_) {
-      if (!moved.window.is_moved) continue;
-      std::vector<Scalar> block;
-      if (moved.transform) block = walk_.run(*moved.transform, arguments, first_prefetched_);
-      for (const Scalar& scalar : block)
-        if (!scalar.is_known) moved.window.is_unknown = true;
-      const bool stays = moved.has_before && block.size() == moved.before.size() &&
-                         std::equal(block.begin(), block.end(), moved.before.begin(), same);
-      if (stays) continue;
+    for (size_t i = 0; i < moved_.size(); ++i) {
+      Moved& moved = moved_[i];
+      if (!moved.window.is_moved || (moved.has_before && stays(moved, blocks[i], step))) continue;
       if (moved.window.is_result) {
         if (moved.has_before) written += moved.window.bytes, ++moved.window.fetches;
       } else {
         in += moved.window.bytes;
         ++moved.window.fetches;
       }
-      moved.before = std::move(block);
+      moved.before = std::move(blocks[i]);
       moved.has_before = true;
     }
     return in;
+  }
+
+  void note_unknown(Moved& moved, const std::vector<Scalar>& block, int64_t step) {
+    for (const Scalar& scalar : block) {
+      if (scalar.is_known) continue;
+      moved.window.is_unknown = true;
+      if (!moved.window.is_result) continue;
+      of_results_.insert(scalar.unknown);
+      results_turn_ |= is_turn(step - 1, moved.share);
+    }
+  }
+
+  /// Data that a result goes by are the same as long as it stays.
+  bool stays(const Moved& moved, const std::vector<Scalar>& block, int64_t step) const {
+    if (moved.window.is_unknown && moved.window.is_result) return !is_turn(step - 1, moved.share);
+    if (block.size() != moved.before.size()) return false;
+    for (size_t i = 0; i < block.size(); ++i) {
+      if (same(block[i], moved.before[i])) continue;
+      const bool goes_with_results = !block[i].is_known && !moved.before[i].is_known && !results_turn_ &&
+                                     of_results_.contains(block[i].unknown);
+      if (!goes_with_results) return false;
+    }
+    return true;
   }
 
   void write_last() {
@@ -250,9 +283,9 @@ class Steps {
     if (written > 0 && !made_.runs.empty()) add_written(written);
   }
 
-  /// Spread evenly over the steps.
-  bool is_dense(int64_t step) const {
-    const auto met = [&](int64_t steps) { return std::floor(static_cast<double>(steps) * inputs_.density); };
+  /// Is it one of those that make up `share` of the steps? Spread evenly.
+  static bool is_turn(int64_t step, double share) {
+    const auto met = [&](int64_t steps) { return std::floor(static_cast<double>(steps) * share); };
     return met(step + 1) > met(step);
   }
 
@@ -349,6 +382,8 @@ class Steps {
   std::map<uint64_t, uint32_t> known_works_;
   std::map<const Operation*, OperationCost> costs_;
   std::set<std::string_view> unknown_;
+  std::set<uint64_t> of_results_;  // data that results go by in this step
+  bool results_turn_ = false;      // any of these results moves
 };
 
 }  // namespace

@@ -8,7 +8,9 @@
 // The body is a function of the grid's indices, of blocks of the call's operands and results ("windows") and
 // of scratch memory. Steps go through the grid with the last index fastest. Index maps, conditions and trip
 // counts are evaluated for every step; what depends on data that isn't known is assumed: conditions are met,
-// blocks move, and `assumptions` says so.
+// blocks move, and `assumptions` says so. A result's block is left when it is complete, so that results whose
+// index isn't known move as often as their arrays have blocks, and operands that go by the same data with
+// them.
 #pragma once
 
 #include <array>
@@ -88,6 +90,8 @@ struct KernelInputs {
   /// In which share of the steps conditions on data that isn't known are met.
   double density = 1;
   int64_t results = -1;  // how many of the windows are results; -1: those that the body writes
+  /// Bytes of each of them, without padding; empty: not known.
+  std::vector<double> result_bytes;
 };
 
 /// How many operands of the call come before those that have windows.

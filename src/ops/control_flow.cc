@@ -1,9 +1,9 @@
 // Calls, loops, fusions and ordering.
 #include <charconv>
 
+#include "hlo/frontend.h"
 #include "hlo/op_def.h"
 #include "ops/called_checks.h"
-#include "ops/frontend.h"
 #include "ops/leaf_forwarding.h"
 #include "ops/op_table.h"
 #include "ops/work.h"

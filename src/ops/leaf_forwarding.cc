@@ -1,5 +1,6 @@
 #include "ops/leaf_forwarding.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "hlo/graph.h"
@@ -92,7 +93,8 @@ std::optional<OpenedCall> opened_call(const OpContext& op) {
 }
 
 void forward_in_order(const OpContext& op, std::vector<int64_t>& leaves) {
-  leaves = counting(0, leaf_count(op.shape()));
+  leaves = counting(0, std::min(leaf_count(op.shape()), operand_leaf_count(op)));
+  leaves.resize(static_cast<size_t>(leaf_count(op.shape())), kNobody);  // domains may say another shape
 }
 
 void forward_nothing(const OpContext& op, std::vector<int64_t>& leaves) {
@@ -141,6 +143,8 @@ void forward_async_update(const OpContext& op, std::vector<int64_t>& leaves) {
 void forward_async_done(const OpContext& op, std::vector<int64_t>& leaves) {
   if (done_runs(op))
     forward_results(leaf_count(op.shape()), opened_leaf, leaves);
+  else if (bound(op.operand_shape(0)).results != leaf_count(op.shape()))  // what it ends isn't told
+    forward_nothing(op, leaves);
   else
     leaves = counting(bound(op.operand_shape(0)).operands, leaf_count(op.shape()));
 }

@@ -91,6 +91,13 @@ ShapeRef infer_reduce(OpContext& op) {
       op, kept, [&](size_t i) { return (result->is_tuple() ? result->elements[i] : result)->element_type; });
 }
 
+// A kernel goes along a reduced dimension in windows of whole powers of two, or in one window where a few
+// hundred registers hold it.
+constexpr int64_t kLongestWindow = 65536, kShortestWindow = 1024;  // lanes
+
+/// The last window reaches beyond the array: what lies there is masked.
+bool has_ragged_windows(int64_t size) { return size > kLongestWindow && size % kShortestWindow != 0; }
+
 /// The computation once an input element; then, for a reduced dimension along lanes or sublanes, one
 /// step across those of the array in which reduced dimensions have shrunk to 1.
 void reduce_work(const OpContext& op, Work& work) {
@@ -106,6 +113,12 @@ void reduce_work(const OpContext& op, Work& work) {
     if (dimension >= 0 && holds(reduced, dimension) && input->dim(dimension) > 1)
       work.vectors.push_back({across[minor], resized(op, input, sizes), results});
   }
+  const int64_t along_lanes = minor_dimension(input, 0);
+  if (along_lanes < 0 || !holds(reduced, along_lanes) || !has_ragged_windows(input->dim(along_lanes))) return;
+  // The position of an element in 32 bits, its comparison with the size, the choice.
+  constexpr double kMaskSlots = 3;
+  work.vectors.push_back(
+      {VectorOp::kSimple, op.shapes().with_element_type(input, ElementType::kS32), kMaskSlots});
 }
 
 // ── reduce-window ───────────────────────────────────────────────

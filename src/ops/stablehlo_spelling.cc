@@ -22,7 +22,7 @@ constexpr StableSpelling kSpellings[] = {
     {Opcode::kBatchNormGrad, "stablehlo.batch_norm_grad", StableForm::kBatchNorm},
     {Opcode::kBatchNormInference, "stablehlo.batch_norm_inference", StableForm::kBatchNorm},
     {Opcode::kBatchNormTraining, "stablehlo.batch_norm_training", StableForm::kBatchNorm},
-    {Opcode::kBitcastConvert, "stablehlo.bitcast_convert", StableForm::kOperands},
+    {Opcode::kBitcastConvert, "stablehlo.bitcast_convert", StableForm::kBits},
     {Opcode::kBroadcast, "stablehlo.broadcast_in_dim", StableForm::kBroadcast},
     {Opcode::kCall, "func.call", StableForm::kCall},
     {Opcode::kCbrt, "stablehlo.cbrt", StableForm::kPlain},

@@ -14,6 +14,7 @@ namespace hlosim {
 enum class StableForm : uint8_t {
   kPlain,     // nothing; `: T` where all types are one
   kOperands,  // nothing; all types in full
+  kBits,      // the same, of bits that are seen as another type
   kCompare,
   kConstant,
   kParameter,

@@ -118,7 +118,9 @@ void XlaCostContext::visit(ComputationId id) {
 }
 
 int64_t XlaCostContext::fusion_operand_bytes(ComputationId fused, size_t parameter) const {
-  const InstructionId id = module_[fused].parameters[parameter];
+  const std::vector<InstructionId>& parameters = module_[fused].parameters;
+  if (parameter >= parameters.size()) return 0;  // an operand that the body doesn't take
+  const InstructionId id = parameters[parameter];
   const ShapeRef shape = module_[id].shape;
   return shape->is_tuple() ? tuple_bytes_read(id, shape) : bytes_read_[id];
 }
@@ -190,7 +192,7 @@ int64_t XlaCostContext::bytes_read_by_fusion(InstructionId value, InstructionId 
   const Instruction& root = module_[body.root];
   const int64_t result_bytes = xla_byte_size(fusion.shape);
   int64_t bytes = 0;
-  for (size_t i = 0; i < fusion.operands.size(); ++i) {
+  for (size_t i = 0; i < body.parameters.size(); ++i) {
     if (fusion.operands[i] != value) continue;
     const InstructionId parameter = body.parameters[i];
     const bool direct = root.operands.empty() || root.operands[0] == parameter;

@@ -91,6 +91,21 @@ std::optional<SpmdValues> by_factors(Rules& rules, const RuleCall& call) {
   return emit_local(rules, call, leaves, axes.results);
 }
 
+std::optional<SpmdValues> batch_norm_rule(Rules& rules, const RuleCall& call) {
+  const Factors along = factors(call.op);
+  std::vector<FactorUse> uses = plain_uses(along);
+  const bool sums = call.results.size() > 1;
+  const auto feature = static_cast<size_t>(call.op.integer(AttrKey::kFeatureIndex));
+  const std::vector<int32_t>& features = along.arrays[0][feature];
+  for (size_t f = 0; f < uses.size() && sums; ++f)
+    if (std::find(features.begin(), features.end(), static_cast<int32_t>(f)) == features.end())
+      uses[f] = FactorUse::kWhole;
+  const FactorAxes axes = choose_axes(rules, call, along, uses);
+  std::vector<InstructionId> leaves;
+  for (const SpmdValue& value : resharded(rules, call, axes)) leaves.push_back(value.id);
+  return emit_local(rules, call, leaves, axes.results);
+}
+
 // What is summed over, a padded part must not add to; both operands may hold anything there.
 std::optional<SpmdValues> product_rule(Rules& rules, const RuleCall& call) {
   const Factors along = factors(call.op);
@@ -138,8 +153,11 @@ std::optional<SpmdValues> forwarded_rule(Rules& rules, const RuleCall& call) {
 SpmdValues replicated_rule(Rules& rules, const RuleCall& call) {
   std::vector<InstructionId> leaves;
   std::vector<Tiling> tilings;
-  for (const SpmdValue& value : call.operands)
-    leaves.push_back(rules.reshard.to(value, whole(call, value.shape)).id);
+  const bool by_layout = call.op.def().rules.dimensions == DimensionRule::kBitcast;
+  for (const SpmdValue& value : call.operands) {
+    const InstructionId id = rules.reshard.to(value, whole(call, value.shape)).id;
+    leaves.push_back(by_layout ? rules.emit.laid_out(id, value.shape) : id);
+  }
   for (const ShapeRef shape : call.results) tilings.push_back(whole(call, shape));
   return emit_local(rules, call, leaves, tilings);
 }

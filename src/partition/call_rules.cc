@@ -73,7 +73,7 @@ std::optional<SpmdValues> custom_call_rule(Rules& rules, const RuleCall& call) {
   }
   if (kind == EvaluationKind::kTopKCall && call.operands[0].shape->rank() > 0)
     return by(rules, call, batch_factors(call));
-  return std::nullopt;
+  return shifted_slices_rule(rules, call);
 }
 
 }  // namespace hlosim

@@ -36,6 +36,7 @@ std::optional<SpmdValues> dynamic_slice_rule(Rules& rules, const RuleCall& call)
   if (!has_scalar_starts(call, 1, to->rank()) || !fits_s32(from.shape)) return std::nullopt;
   Tiling given = from.tiling, gathered = from.tiling, made;
   given.partial = gathered.partial = 0;
+  given.partial_kind = gathered.partial_kind = PartialKind::kSum;
   if (call.wanted[0])
     for (int64_t i = 0; i < to->rank(); ++i)  // along what is read as a whole, as the result wants it
       if (to->dim(i) == from.shape->dim(i)) {

@@ -257,6 +257,18 @@ int64_t integer_limit(ElementType type, bool largest) {
   return largest ? top : -top - 1;
 }
 
+/// Infinity, or the largest number of a small type that has none, as bits.
+uint64_t float_limit(ElementType type, bool largest) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  uint64_t best = encode_number(type, largest ? infinity : -infinity);
+  if (bit_width(type) > 8) return best;
+  for (uint64_t bits = 0; bits < uint64_t{1} << bit_width(type); ++bits) {
+    const double value = decode_float(type, bits), most = decode_float(type, best);
+    if (value == value && (most != most || (largest ? value > most : value < most))) best = bits;
+  }
+  return best;
+}
+
 }  // namespace
 
 InstructionId Emitter::neutral(PartialKind kind, ElementType type) {
@@ -274,8 +286,7 @@ InstructionId Emitter::neutral(PartialKind kind, ElementType type) {
   }
   const bool max = kind == PartialKind::kMax;
   if (!is_float(type)) return number(integer_limit(type, !max), type);
-  const double infinity = std::numeric_limits<double>::infinity();
-  const uint64_t bits = encode_number(type, max ? -infinity : infinity);
+  const uint64_t bits = float_limit(type, !max);
   std::vector<std::byte> data(static_cast<size_t>(byte_width(type)));
   std::memcpy(data.data(), &bits, data.size());
   return constant(module_.shapes().scalar(type), data);
@@ -288,6 +299,17 @@ InstructionId Emitter::broadcast(InstructionId scalar, ShapeRef like) { return b
 InstructionId Emitter::broadcast(InstructionId x, ShapeRef like, std::span<const int64_t> to) {
   const ShapeRef made = module_.shapes().array(shape(x)->element_type, like->dimensions);
   return add(Opcode::kBroadcast, made, {x}, {ints(AttrKey::kDimensions, to)});
+}
+
+InstructionId Emitter::stretched(InstructionId x, int64_t dimension, int64_t size) {
+  if (size == 1) return x;
+  std::vector<int64_t> sizes, to;
+  for (int64_t i = 0; i < shape(x)->rank(); ++i) {
+    if (i == dimension) continue;
+    sizes.push_back(shape(x)->dim(i));
+    to.push_back(i);
+  }
+  return broadcast(reshape(x, sizes), resized(shape(x), dimension, size), to);
 }
 
 InstructionId Emitter::reshape(InstructionId x, std::span<const int64_t> sizes) {
@@ -303,12 +325,13 @@ InstructionId Emitter::transpose(InstructionId x, std::span<const int64_t> order
              {ints(AttrKey::kDimensions, order)});
 }
 
-InstructionId Emitter::slice(InstructionId x, int64_t dimension, int64_t start, int64_t size) {
+InstructionId Emitter::slice(InstructionId x, int64_t dimension, int64_t start, int64_t size, int64_t step) {
   const ShapeRef from = shape(x);
   if (start == 0 && size == from->dim(dimension)) return x;
+  const int64_t limit = size > 0 ? start + (size - 1) * step + 1 : start;
   std::vector<std::vector<int64_t>> bounds;
   for (int64_t i = 0; i < from->rank(); ++i)
-    bounds.push_back(i == dimension ? std::vector<int64_t>{start, start + size, 1}
+    bounds.push_back(i == dimension ? std::vector<int64_t>{start, limit, step}
                                     : std::vector<int64_t>{0, from->dim(i), 1});
   return add(Opcode::kSlice, resized(from, dimension, size), {x},
              {lists(AttrKey::kSlice, AttrSyntax::kSlices, bounds)});
@@ -328,11 +351,19 @@ InstructionId Emitter::dynamic_slice(InstructionId x, int64_t dimension, Instruc
 InstructionId Emitter::pad(InstructionId x, int64_t dimension, int64_t low, int64_t high,
                            InstructionId value) {
   if (low == 0 && high == 0) return x;
-  const ShapeRef from = shape(x);
-  std::vector<std::vector<int64_t>> padding(static_cast<size_t>(from->rank()), {0, 0, 0});
+  std::vector<std::vector<int64_t>> padding(static_cast<size_t>(shape(x)->rank()), {0, 0, 0});
   padding[static_cast<size_t>(dimension)] = {low, high, 0};
-  if (!value.valid()) value = number(0, from->element_type);
-  return add(Opcode::kPad, resized(from, dimension, from->dim(dimension) + low + high), {x, value},
+  return pad(x, padding, value.valid() ? value : number(0, shape(x)->element_type));
+}
+
+InstructionId Emitter::pad(InstructionId x, const std::vector<std::vector<int64_t>>& padding,
+                           InstructionId value) {
+  std::vector<int64_t> sizes(shape(x)->dimensions.begin(), shape(x)->dimensions.end());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const std::vector<int64_t>& one = padding[i];
+    sizes[i] += one[0] + one[1] + std::max<int64_t>(0, sizes[i] - 1) * one[2];
+  }
+  return add(Opcode::kPad, resized(shape(x), sizes), {x, value},
              {lists(AttrKey::kPadding, AttrSyntax::kPadding, padding)});
 }
 
@@ -363,6 +394,12 @@ InstructionId Emitter::both(InstructionId a, InstructionId b) { return add(Opcod
 InstructionId Emitter::iota(ShapeRef like, int64_t dimension) {
   return add(Opcode::kIota, module_.shapes().array(ElementType::kS32, like->dimensions), {},
              {Attr::make_int(AttrKey::kIotaDimension, dimension)});
+}
+
+InstructionId Emitter::laid_out(InstructionId x, ShapeRef like) {
+  if (shape(x)->layout == like->layout || !shape(x)->is_array()) return x;
+  const ShapeRef made = module_.shapes().array(shape(x)->element_type, shape(x)->dimensions, like->layout);
+  return add(Opcode::kCopy, made, {x});
 }
 
 InstructionId Emitter::convert(InstructionId x, ElementType type) {

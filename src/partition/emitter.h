@@ -90,19 +90,26 @@ class Emitter {
   InstructionId broadcast(InstructionId scalar, ShapeRef like);
   /// Dimension i of `x` is dimension to[i] of `like`.
   InstructionId broadcast(InstructionId x, ShapeRef like, std::span<const int64_t> to);
+  /// `dimension`, of one element, becomes `size` elements alike.
+  InstructionId stretched(InstructionId x, int64_t dimension, int64_t size);
   InstructionId reshape(InstructionId x, std::span<const int64_t> sizes);
   InstructionId transpose(InstructionId x, std::span<const int64_t> order);
-  InstructionId slice(InstructionId x, int64_t dimension, int64_t start, int64_t size);
+  /// `size` elements, the first at `start`, `step` apart.
+  InstructionId slice(InstructionId x, int64_t dimension, int64_t start, int64_t size, int64_t step = 1);
   InstructionId dynamic_slice(InstructionId x, int64_t dimension, InstructionId start, int64_t size);
   /// `value`: a scalar; null: zero.
   InstructionId pad(InstructionId x, int64_t dimension, int64_t low, int64_t high,
                     InstructionId value = InstructionId());
+  /// {low, high, between} of each dimension.
+  InstructionId pad(InstructionId x, const std::vector<std::vector<int64_t>>& padding, InstructionId value);
   InstructionId concatenate(std::span<const InstructionId> parts, int64_t dimension);
   InstructionId select(InstructionId condition, InstructionId x, InstructionId otherwise);
   InstructionId compare(InstructionId a, InstructionId b, std::string_view direction);
   InstructionId both(InstructionId a, InstructionId b);
   InstructionId iota(ShapeRef like, int64_t dimension);
   InstructionId convert(InstructionId x, ElementType type);
+  /// In the layout of `like`, an array of the same sizes.
+  InstructionId laid_out(InstructionId x, ShapeRef like);
   InstructionId combine(PartialKind kind, InstructionId a, InstructionId b);
 
   // ── collectives ──

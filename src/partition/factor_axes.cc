@@ -24,6 +24,22 @@ class Assignment {
     for (size_t i = 0; i < tiling.cuts.size(); ++i) take(leaf, i, tiling.cuts[i]);
   }
 
+  /// What cuts a dimension that has to be whole cuts another one, the one that leaves the largest parts.
+  void take_moved(size_t leaf) {
+    const Tiling& tiling = call_.operands[leaf].tiling;
+    for (size_t i = 0; i < tiling.cuts.size(); ++i) {
+      const std::vector<int32_t>& parts = factors_.arrays[leaf][i];
+      if (tiling.cuts[i].empty() || parts.size() != 1 ||
+          uses_[static_cast<size_t>(parts[0])] != FactorUse::kWhole)
+        continue;
+      for (const int axis : tiling.cuts[i]) {
+        if ((used_ >> axis & 1) != 0) continue;
+        const int64_t f = roomiest(leaf, axes_.size(axis));
+        if (f >= 0) extend(static_cast<size_t>(f), {axis}, factors_.list[static_cast<size_t>(f)].size);
+      }
+    }
+  }
+
   void take_result(size_t leaf) {
     if (!call_.wanted[leaf]) return;
     const size_t array = leaf + static_cast<size_t>(factors_.operand_leaves);
@@ -81,6 +97,21 @@ class Assignment {
       if (uses_[f] != FactorUse::kWhole && lists_[f].empty()) extend(f, mine, factors_.list[f].size);
       if (rest > 1 || next == cut.size()) break;
     }
+  }
+
+  /// The factor of the array's, walked through locally, whose parts stay the largest when they are cut into
+  /// `pieces` more, evenly; -1: none.
+  int64_t roomiest(size_t leaf, int64_t pieces) const {
+    int64_t best = -1, most = 0;
+    for (const std::vector<int32_t>& parts : factors_.arrays[leaf]) {
+      if (parts.size() != 1) continue;
+      const auto f = static_cast<size_t>(parts[0]);
+      const int64_t size = factors_.list[f].size, tiles = axes_.length(lists_[f]) * pieces;
+      if (uses_[f] != FactorUse::kLocal || size % tiles != 0 || size / tiles <= most) continue;
+      most = size / tiles;
+      best = parts[0];
+    }
+    return best;
   }
 
   void extend(size_t f, const AxisList& more, int64_t size) {
@@ -200,6 +231,13 @@ FactorAxes choose_axes(Rules& rules, const RuleCall& call, const Factors& factor
   Assignment only(rules.axes, call, factors, uses);  // the results' alone
   results(only);
   consider(only);
+  if (std::find(uses.begin(), uses.end(), FactorUse::kWhole) != uses.end()) {
+    Assignment moved(rules.axes, call, factors, uses);
+    results(moved);
+    for (const size_t leaf : operands) moved.take_operand(leaf);
+    for (const size_t leaf : operands) moved.take_moved(leaf);
+    consider(moved);
+  }
   // Each operand's first; those of scalars say nothing.
   for (const size_t leaf : operands) {
     if (call.operands[leaf].tiling.cutting() == 0) continue;

@@ -7,8 +7,10 @@
 #include <unordered_set>
 
 #include "hlo/module_editor.h"
+#include "modules/async_forms.h"
 #include "modules/compact.h"
 #include "modules/edit.h"
+#include "modules/synchronous.h"
 #include "partition/partitioner.h"
 
 namespace hlosim {
@@ -50,9 +52,9 @@ void find_again(Partitioned& made, const std::vector<std::string_view>& names) {
   made.reshardings = std::move(kept);
 }
 
-}  // namespace
-
-Result<Partitioned> partition(const Module& module, const OpTable& table, const PartitionOptions& options) {
+/// Without operations that go on while others run, but for those that can't be joined.
+Result<Partitioned> partition_plain(const Module& module, const OpTable& table,
+                                    const PartitionOptions& options) {
   if (options.windowed_products) return failure("products beside a ring of gathers are not written yet");
   Result<WantedShardings> stated = WantedShardings::read(module, options);
   if (!stated) return tl::unexpected(stated.error());
@@ -72,6 +74,15 @@ Result<Partitioned> partition(const Module& module, const OpTable& table, const 
   made.module = compacted(made.module, table);
   find_again(made, names);
   return made;
+}
+
+}  // namespace
+
+Result<Partitioned> partition(const Module& module, const OpTable& table, const PartitionOptions& options) {
+  for (const Instruction& instruction : module.instructions)
+    if (synchronous_form(instruction.opcode))
+      return partition_plain(synchronous(module, table), table, options);
+  return partition_plain(module, table, options);
 }
 
 }  // namespace hlosim

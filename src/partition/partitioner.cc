@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "modules/async_forms.h"
 #include "ops/collective_groups.h"
 #include "ops/op_table.h"
 #include "partition/borders.h"
@@ -164,8 +165,26 @@ InstructionId Partitioner::leave_results(SpmdValues leaves) {
 
 // ── instructions ────────────────────────────────────────────────
 
+namespace {
+
+bool has_runtime_size(ShapeRef shape) {
+  return shape->is_array() &&
+         std::find(shape->dynamic.begin(), shape->dynamic.end(), true) != shape->dynamic.end();
+}
+
+}  // namespace
+
+/// Arrays whose sizes are known only when it runs are copies, whatever the text says.
 Wanted Partitioner::wanted_of(const Instruction& instruction) const {
-  return stated_.of(instruction, options_.replicate_all);
+  Wanted wanted = stated_.of(instruction, options_.replicate_all);
+  size_t leaf = 0;
+  for_each_leaf(instruction.shape, [&](ShapeRef shape) {
+    std::optional<Tiling>& tiling = wanted[leaf++];
+    if (!tiling || !has_runtime_size(shape)) return;
+    for (AxisList& cut : tiling->cuts) cut.clear();
+    tiling->partial = 0;
+  });
+  return wanted;
 }
 
 SpmdValues Partitioner::operand_leaves(const Instruction& instruction) const {
@@ -181,6 +200,9 @@ void Partitioner::instruction(InstructionId id) {
   emit_.stands_for(instruction);
   reshard_.asks(instruction);
   const OpDef& def = table_[instruction.opcode];
+  if (synchronous_form(instruction.opcode))
+    return fail(instruction, fmt::format("{} goes on while others run, and what ends it isn't next to it",
+                                         to_text(instruction.opcode)));
   const Wanted wanted = wanted_of(instruction);
   SpmdValues values;
   switch (def.rules.value) {
@@ -266,6 +288,9 @@ SpmdValues Partitioner::by_rule(const Instruction& instruction, const Wanted& wa
     }
   }
   if (all_manual) return replicated_rule(rules_, call);
+  const auto of_value = [](const SpmdValue& value) { return has_runtime_size(value.shape); };
+  if (std::ranges::any_of(call.results, has_runtime_size) || std::ranges::any_of(call.operands, of_value))
+    return replicated(call, "sizes are known only when it runs");
   if (std::optional<SpmdValues> values = rule_of(call.op)(rules_, call)) return *values;
   return replicated(call, "there is no rule for its dimensions");
 }
@@ -314,7 +339,15 @@ SpmdValues Partitioner::border(const Instruction& instruction, const Wanted& wan
   const Wanted outside = enters && instruction.operands.size() == 1
                              ? stated_.of(module_[instruction.operands[0]], false)
                              : stated_.of(instruction, false);
-  for (size_t i = 0; i < values.size() && i < shapes.size(); ++i) {
+  bool alike = values.size() == shapes.size();
+  for (size_t i = 0; alike && i < values.size(); ++i)
+    alike = values[i].shape->is_array() == shapes[i]->is_array() &&
+            (!shapes[i]->is_array() || values[i].shape->rank() == shapes[i]->rank());
+  if (!alike) {
+    fail(instruction, "what crosses the border of a manual region has other dimensions on its two sides");
+    return {};
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
     SpmdValue& value = values[i];
     if (!value.shape->is_array()) continue;
     const AxisSet manual = enters ? (wanted[i] ? wanted[i]->manual : axes_.all()) : value.tiling.manual;

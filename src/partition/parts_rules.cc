@@ -1,7 +1,10 @@
 // Slices, pads, concatenations and reversals along cut dimensions: tiles fetch what they need from their
 // neighbours.
 #include <algorithm>
+#include <array>
 
+#include "base/rounding.h"
+#include "hlo/shifted_slices.h"
 #include "partition/rule_call.h"
 
 namespace hlosim {
@@ -16,7 +19,9 @@ Tiling goal_of(const RuleCall& call) {
   }
   const SpmdValue* largest = &call.operands[0];
   for (const SpmdValue& value : call.operands)
-    if (value.shape->element_count() > largest->shape->element_count()) largest = &value;
+    if (value.shape->rank() == largest->shape->rank() &&
+        value.shape->element_count() > largest->shape->element_count())
+      largest = &value;
   Tiling tiling = largest->tiling;
   tiling.partial = 0;
   return tiling;
@@ -39,49 +44,103 @@ std::vector<int64_t> by_tile(const DeviceAxes& axes, const AxisList& cut, F&& wh
   return values;
 }
 
-std::unique_ptr<bool[]> changed_dimensions(const RuleCall& call) {
-  const ShapeRef from = call.operands[0].shape, to = call.results[0];
-  auto changes = std::make_unique<bool[]>(static_cast<size_t>(to->rank()));
-  for (int64_t i = 0; i < to->rank(); ++i) changes[static_cast<size_t>(i)] = from->dim(i) != to->dim(i);
-  return changes;
+}  // namespace
+
+namespace {
+
+/// Start, limit and stride along each dimension make `to` of the value, which is to lie as `goal`.
+SpmdValue sliced(Rules& rules, const SpmdValue& value, ShapeRef to, const Tiling& goal,
+                 std::span<const std::array<int64_t, 3>> slices) {
+  const auto changes = std::make_unique<bool[]>(slices.size());
+  for (size_t i = 0; i < slices.size(); ++i) changes[i] = value.shape->dimensions[i] != to->dimensions[i];
+  SpmdValue now = cut_like(rules, value, goal, {changes.get(), slices.size()});
+  for (int64_t i = 0; i < to->rank(); ++i) {
+    if (!changes[static_cast<size_t>(i)]) continue;
+    const auto [start, limit, step] = slices[static_cast<size_t>(i)];
+    const int64_t part = shard_size(rules.axes, goal.cut(i), to->dim(i));
+    const int64_t reach = part > 0 ? (part - 1) * step + 1 : 0, first = start, apart = part * step;
+    const auto starts = by_tile(rules.axes, goal.cut(i), [&](int64_t t) { return first + t * apart; });
+    now.id = rules.emit.slice(rules.reshard.window(now, i, goal.cut(i), starts, reach), i, 0, part, step);
+    // From here on the dimension is the result's.
+    now.shape = rules.emit.resized(now.shape, i, to->dim(i));
+    now.tiling.cut(i) = goal.cut(i);
+  }
+  return {now.id, goal, to};
+}
+
+/// The last `by` elements come first.
+SpmdValue rotated(Rules& rules, const SpmdValue& value, const Tiling& goal, int64_t dimension, int64_t by) {
+  const auto changes = std::make_unique<bool[]>(static_cast<size_t>(goal.rank()));
+  changes[static_cast<size_t>(dimension)] = true;
+  const SpmdValue now = cut_like(rules, value, goal, {changes.get(), static_cast<size_t>(goal.rank())});
+  const AxisList& cut = goal.cut(dimension);
+  const int64_t size = value.shape->dim(dimension), part = shard_size(rules.axes, cut, size);
+  const auto from = [&](int64_t shift) {
+    const auto starts = by_tile(rules.axes, cut, [&](int64_t t) { return t * part + shift; });
+    return rules.reshard.window(now, dimension, cut, starts, part);
+  };
+  const InstructionId front = from(size - by), rest = from(-by);
+  const ShapeRef local = rules.emit.shape(rest);
+  const auto places = by_tile(rules.axes, cut, [&](int64_t t) { return t * part - by; });
+  const InstructionId at = rules.emit.plus(rules.emit.iota(local, dimension),
+                                           rules.emit.broadcast(rules.emit.choose(cut, places), local));
+  const InstructionId is_rest = rules.emit.compare(at, rules.emit.number(0), "GE");
+  return {rules.emit.select(is_rest, rest, front), goal, value.shape};
 }
 
 }  // namespace
 
 std::optional<SpmdValues> slice_rule(Rules& rules, const RuleCall& call) {
-  const Tiling goal = goal_of(call);
-  const ShapeRef to = call.results[0];
-  const auto slices = call.op.int_lists(AttrKey::kSlice);
-  const auto changes = changed_dimensions(call);
-  SpmdValue now = cut_like(rules, call.operands[0], goal, {changes.get(), static_cast<size_t>(to->rank())});
-  for (int64_t i = 0; i < to->rank(); ++i) {
-    if (!changes[static_cast<size_t>(i)]) continue;
-    const auto slice = slices[static_cast<size_t>(i)];
-    const int64_t step = slice[2], part = shard_size(rules.axes, goal.cut(i), to->dim(i));
-    const int64_t reach = part > 0 ? (part - 1) * step + 1 : 0;
-    const auto starts =
-        by_tile(rules.axes, goal.cut(i), [&](int64_t t) { return slice[0] + t * part * step; });
-    now.id = rules.reshard.window(now, i, goal.cut(i), starts, reach);
-    if (step > 1) {
-      const ShapeRef local = rules.emit.shape(now.id);
-      std::vector<std::vector<int64_t>> bounds;
-      for (int64_t d = 0; d < local->rank(); ++d) bounds.push_back({0, local->dim(d), d == i ? step : 1});
-      now.id = rules.emit.add(call.op.instruction().opcode, rules.emit.resized(local, i, part), {now.id},
-                              {rules.emit.lists(AttrKey::kSlice, AttrSyntax::kSlices, bounds)});
-    }
-    // From here on the dimension is the result's.
-    now.shape = rules.emit.resized(now.shape, i, to->dim(i));
-    now.tiling.cut(i) = goal.cut(i);
-  }
-  return SpmdValues{{now.id, goal, to}};
+  std::vector<std::array<int64_t, 3>> slices;
+  for (const auto& slice : call.op.int_lists(AttrKey::kSlice))
+    slices.push_back({slice[0], slice[1], slice[2]});
+  return SpmdValues{sliced(rules, call.operands[0], call.results[0], goal_of(call), slices)};
 }
+
+std::optional<SpmdValues> shifted_slices_rule(Rules& rules, const RuleCall& call) {
+  const std::optional<ShiftedSlices> shifts = shifted_slices(call.op);
+  if (!shifts) return std::nullopt;
+  if (shifts->rotates_by > 0)
+    return SpmdValues{rotated(rules, call.operands[0], goal_of(call), shifts->dimension, shifts->rotates_by)};
+  SpmdValues values;
+  for (size_t i = 0; i < call.results.size(); ++i) {
+    Tiling goal = call.wanted[i].value_or(call.operands[0].tiling);
+    goal.partial = 0;
+    if (shifts->slices.empty())
+      values.push_back(rules.reshard.to(call.operands[0], goal));  // rotated by nothing
+    else
+      values.push_back(sliced(rules, call.operands[0], call.results[i], goal, shifts->slices[i]));
+  }
+  return values;
+}
+
+namespace {
+
+/// Along one dimension that `goal` cuts: what a tile holds of the operand, with holes between, and `fill`.
+InstructionId padded(Rules& rules, const SpmdValue& now, int64_t dimension, const AxisList& cut, int64_t size,
+                     std::span<const int64_t> padding, InstructionId fill) {
+  const int64_t low = padding[0], apart = padding[2] + 1, part = shard_size(rules.axes, cut, size);
+  // The first element at or behind the tile's beginning, and how far behind.
+  const auto first = [&](int64_t t) { return ceil_div(t * part - low, apart); };
+  const auto starts = by_tile(rules.axes, cut, first);
+  const int64_t count = ceil_div(part, apart);
+  InstructionId x = rules.reshard.window(now, dimension, cut, starts, count);
+  x = rules.reshard.masked(x, dimension, rules.emit.choose(cut, starts), now.shape->dim(dimension), fill);
+  if (apart == 1) return x;
+  std::vector<std::vector<int64_t>> spread(static_cast<size_t>(now.shape->rank()), {0, 0, 0});
+  spread[static_cast<size_t>(dimension)] = {apart - 1, apart - 1, apart - 1};
+  x = rules.emit.pad(x, spread, fill);
+  const auto begins =
+      by_tile(rules.axes, cut, [&](int64_t t) { return apart - 1 - (low + first(t) * apart - t * part); });
+  return rules.emit.dynamic_slice(x, dimension, rules.emit.choose(cut, begins), part);
+}
+
+}  // namespace
 
 std::optional<SpmdValues> pad_rule(Rules& rules, const RuleCall& call) {
   const Tiling goal = goal_of(call);
   const ShapeRef to = call.results[0];
   const auto paddings = call.op.int_lists(AttrKey::kPadding);
-  for (int64_t i = 0; i < to->rank(); ++i)
-    if (paddings[static_cast<size_t>(i)][2] != 0 && !goal.cut(i).empty()) return std::nullopt;
   const auto changes = std::make_unique<bool[]>(static_cast<size_t>(to->rank()));
   for (int64_t i = 0; i < to->rank(); ++i) {
     const auto padding = paddings[static_cast<size_t>(i)];
@@ -90,14 +149,9 @@ std::optional<SpmdValues> pad_rule(Rules& rules, const RuleCall& call) {
   SpmdValue now = cut_like(rules, call.operands[0], goal, {changes.get(), static_cast<size_t>(to->rank())});
   const InstructionId fill = rules.reshard.to(call.operands[1], whole(call, call.operands[1].shape)).id;
   for (int64_t i = 0; i < to->rank(); ++i) {
-    const auto padding = paddings[static_cast<size_t>(i)];
-    if (!changes[static_cast<size_t>(i)] || padding[2] != 0 || goal.cut(i).empty()) continue;
     const AxisList& cut = goal.cut(i);
-    const int64_t part = shard_size(rules.axes, cut, to->dim(i)), size = now.shape->dim(i);
-    const auto start = [&](int64_t t) { return t * part - padding[0]; };
-    now.id = rules.reshard.window(now, i, cut, by_tile(rules.axes, cut, start), part);
-    const InstructionId first = rules.emit.choose(cut, by_tile(rules.axes, cut, start));
-    now.id = rules.reshard.masked(now.id, i, first, size, fill);
+    if (!changes[static_cast<size_t>(i)] || cut.empty()) continue;
+    now.id = padded(rules, now, i, cut, to->dim(i), paddings[static_cast<size_t>(i)], fill);
     now.shape = rules.emit.resized(now.shape, i, to->dim(i));
     now.tiling.cut(i) = cut;
   }

@@ -1,6 +1,10 @@
 // Reductions along cut dimensions: each device its part, then all together.
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
+#include "hlo/literal.h"
+#include "hlo/number.h"
 #include "partition/rule_call.h"
 
 namespace hlosim {
@@ -63,13 +67,35 @@ SpmdValues reduced_twice(Rules& rules, const RuleCall& call, const FactorAxes& a
   return emit_local(rules, call, again, tilings, attrs);
 }
 
-bool all_constant(const RuleCall& call) {
-  for (int64_t i = call.op.operand_count() / 2; i < call.op.operand_count(); ++i)
-    if (!call.op.operand(i).literal) return false;
-  return true;
+}  // namespace
+
+namespace {
+
+/// Infinities, and the least and greatest number of a type or nearly so: nothing is beyond them.
+bool is_extreme(const Literal& literal) {
+  const ElementType type = literal.shape->element_type;
+  if (literal.elided || literal.data.empty() || is_complex(type)) return false;
+  if (is_float(type)) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, literal.data.data(), static_cast<size_t>(byte_width(type)));
+    const double value = std::abs(decode_float(type, bits));
+    return value >= 1e38 || (type == ElementType::kF16 && value >= 65504);
+  }
+  const int64_t value = integer_at(literal, 0), bits = bit_width(type);
+  if (is_pred(type) || is_unsigned_integer(type))
+    return value == 0 || value == (is_pred(type) ? 1 : static_cast<int64_t>(~uint64_t{0} >> (64 - bits)));
+  const int64_t most = static_cast<int64_t>(~uint64_t{0} >> (65 - bits));
+  return value == most || value == -most - 1;
 }
 
 }  // namespace
+
+bool starts_are_neutral(const RuleCall& call) {
+  const int64_t first = call.op.operand_count() / 2;
+  for (int64_t i = first; i < call.op.operand_count(); ++i)
+    if (!call.op.operand(i).literal) return false;
+  return is_extreme(*call.op.operand(first).literal);
+}
 
 std::optional<SpmdValues> reduce_rule(Rules& rules, const RuleCall& call) {
   const Factors along = factors(call.op);
@@ -78,7 +104,7 @@ std::optional<SpmdValues> reduce_rule(Rules& rules, const RuleCall& call) {
   const bool combines = inputs == 1 && known.has_value();
   const PartialKind kind = known.value_or(PartialKind::kSum);
   std::vector<FactorUse> uses = plain_uses(along);
-  if (!combines && !all_constant(call))
+  if (!combines && (inputs == 1 || !starts_are_neutral(call)))
     for (FactorUse& use : uses)
       if (use == FactorUse::kPartial) use = FactorUse::kWhole;
   const FactorAxes axes = choose_axes(rules, call, along, uses, kind);

@@ -32,6 +32,10 @@ int64_t Resharder::bytes(const SpmdValue& value, const Tiling& tiling) const {
 
 SpmdValue Resharder::to(const SpmdValue& value, const Tiling& tiling) {
   if (!value.shape->is_array() || value.tiling == tiling) return value;
+  if (value.shape->element_count() == 0) {  // nothing to send
+    const ShapeRef part = shard_shape(axes_, tiling, value.shape, emit_.module().shapes());
+    return {emit_.broadcast(emit_.number(0, part->element_type), part), tiling, value.shape};
+  }
   HLOSIM_CHECK(value.tiling.manual == tiling.manual, "manual axes {} and {}", value.tiling.manual,
                tiling.manual);
   auto& known = known_[value.id.index];

@@ -75,13 +75,18 @@ PartitionRule rule_of(const OpContext& op);
 std::optional<SpmdValues> by_factors(Rules& rules, const RuleCall& call);
 std::optional<SpmdValues> product_rule(Rules& rules, const RuleCall& call);
 std::optional<SpmdValues> forwarded_rule(Rules& rules, const RuleCall& call);
+/// Along its features; along the rest too, if nothing is summed.
+std::optional<SpmdValues> batch_norm_rule(Rules& rules, const RuleCall& call);
 /// Every device does all of it.
 SpmdValues replicated_rule(Rules& rules, const RuleCall& call);
 // reduce_rule.cc
 std::optional<SpmdValues> reduce_rule(Rules& rules, const RuleCall& call);
 std::optional<PartialKind> partial_kind_of(const OpContext& op, ComputationId reducer);
+/// Do reductions of several arrays, which compare the first, start from constants that nothing is beyond?
+bool starts_are_neutral(const RuleCall& call);
 // parts_rules.cc
 std::optional<SpmdValues> slice_rule(Rules& rules, const RuleCall& call);
+std::optional<SpmdValues> shifted_slices_rule(Rules& rules, const RuleCall& call);
 std::optional<SpmdValues> pad_rule(Rules& rules, const RuleCall& call);
 std::optional<SpmdValues> concatenate_rule(Rules& rules, const RuleCall& call);
 std::optional<SpmdValues> reverse_rule(Rules& rules, const RuleCall& call);
@@ -93,7 +98,10 @@ std::optional<SpmdValues> gather_rule(Rules& rules, const RuleCall& call);
 std::optional<SpmdValues> scatter_rule(Rules& rules, const RuleCall& call);
 // window_rules.cc
 std::optional<SpmdValues> reduce_window_rule(Rules& rules, const RuleCall& call);
+// convolution_rule.cc
 std::optional<SpmdValues> convolution_rule(Rules& rules, const RuleCall& call);
+// select_and_scatter_rule.cc
+std::optional<SpmdValues> select_and_scatter_rule(Rules& rules, const RuleCall& call);
 // source_rules.cc
 std::optional<SpmdValues> iota_rule(Rules& rules, const RuleCall& call);
 std::optional<SpmdValues> source_rule(Rules& rules, const RuleCall& call);

@@ -23,16 +23,15 @@ constexpr PartitionRule kRules[] = {
     by_factors,  // kTranspose
     reduce_rule,      product_rule,     convolution_rule,   slice_rule,
     pad_rule,         concatenate_rule, dynamic_slice_rule, dynamic_update_rule,
-    gather_rule,      scatter_rule,     reduce_window_rule,
-    no_rule,     // kSelectAndScatter
+    gather_rule,      scatter_rule,     reduce_window_rule, select_and_scatter_rule,
     by_factors,  // kSort
     by_factors,  // kTopK
     by_factors,  // kSquare
-    no_rule,     // kBatchNorm: sums over its batch
-    no_rule,     // kAllGather
-    no_rule,     // kReduceScatter
-    no_rule,     // kAllToAll
-    no_rule,     // kPermute
+    batch_norm_rule,
+    no_rule,  // kAllGather
+    no_rule,  // kReduceScatter
+    no_rule,  // kAllToAll
+    no_rule,  // kPermute
 };
 static_assert(std::size(kRules) == static_cast<size_t>(DimensionRule::kPermute) + 1);
 
@@ -43,11 +42,12 @@ PartitionRule rule_of(const OpContext& op) {
   if (op.def().evaluation == EvaluationKind::kIota) return iota_rule;
   const bool reverses =
       row.dimensions == DimensionRule::kElement && op.has(AttrKey::kDimensions) && !op.has(AttrKey::kToApply);
-  // Scans' computations have the sizes of whole slices; products of more than two operands have groups or
-  // blocks.
-  const bool is_plain_product = row.dimensions != DimensionRule::kProduct || op.operand_count() == 2;
-  if (op.has(AttrKey::kNumCarries) || !is_plain_product) return no_rule;
+  if (op.has(AttrKey::kNumCarries)) return no_rule;  // scans' computations have the sizes of whole slices
   const DimensionRule dimensions = row.dimensions;
+  // Scales of blocks have no value that adds nothing, so nothing is summed in parts.
+  if (dimensions == DimensionRule::kProduct && op.operand_count() > 3) return by_factors;
+  // Sizes of groups that differ by batch lie along dimensions that factors say nothing of.
+  if (op.has(AttrKey::kLhsRaggedDims) && op.operand_shape(2)->rank() > 1) return no_rule;
   return reverses ? reverse_rule : kRules[static_cast<size_t>(dimensions)];
 }
 

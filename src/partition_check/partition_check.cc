@@ -4,88 +4,25 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <optional>
 
 #include "array/arguments.h"
 #include "array/memory_pool.h"
+#include "base/quantity_text.h"
 #include "base/saturating.h"
-#include "dist/ranks.h"
-#include "evaluate/devices/joint.h"
-#include "exec/program.h"
-#include "hlo/verifier.h"
+#include "base/units.h"
+#include "hlo/number.h"
 #include "kernels/strided_copy.h"
+#include "partition_check/device_runs.h"
+#include "partition_check/same_form.h"
+#include "partition_check/wide_floats.h"
+#include "shrink/shrink.h"
 
 namespace hlosim {
 namespace {
 
 using Arrays = std::vector<Array>;
-
-/// A host that gives every device the same and takes what it gets.
-class SomeHost : public HostTransfers {
- public:
-  Result<Array> infeed(ShapeRef leaf, MemoryPool& pool) override { return some(leaf, pool); }
-  Result<void> outfeed(const Array& /*leaf*/) override { return {}; }
-  Result<Array> receive(int64_t /*channel*/, ShapeRef leaf, MemoryPool& pool) override {
-    return some(leaf, pool);
-  }
-  Result<void> send(int64_t /*channel*/, const Array& /*leaf*/) override { return {}; }
-
- private:
-  Result<Array> some(ShapeRef leaf, MemoryPool& pool) { return random_array(leaf, 0, next_++, pool); }
-  uint64_t next_ = 1000;
-};
-
-/// A module's runs on all its devices.
-class DevicesRun {
- public:
-  DevicesRun(Module& module, const OpTable& table, int64_t devices, MemoryPool& pool)
-      : module_(module), table_(table), devices_(devices), pool_(pool) {}
-
-  Result<void> prepare(int64_t max_bytes) {
-    DiagnosticList problems;
-    if (!verify(module_, table_, problems)) return fault("the partitioned module is wrong: ", problems);
-    ProgramOptions options;
-    options.graph.max_constant_bytes = max_bytes;
-    if (devices_ > 1) options.grid = DeviceGrid{1, devices_, false, false};
-    program_ = Program::make(module_, table_, pool_, options, problems);
-    if (!program_) return fault("it can't be run: ", problems);
-    if (saturating_multiply(program_->peak_bytes(), devices_) > max_bytes)
-      return failure("running it takes too much memory");
-    return {};
-  }
-
-  Result<std::vector<Arrays>> run(std::vector<Arrays> inputs) {
-    std::vector<DeviceState> states;
-    std::vector<SomeHost> hosts(static_cast<size_t>(devices_));
-    for (int64_t id = 0; id < devices_; ++id) {
-      DeviceState& state = states.emplace_back(pool_);
-      state.id = state.partition_id = id;
-      state.rng_state = {1, 0};
-      state.host = &hosts[static_cast<size_t>(id)];
-    }
-    if (devices_ == 1) {
-      auto outputs = program_->run(states[0], std::move(inputs[0]));
-      if (!outputs) return tl::unexpected(outputs.error());
-      return std::vector<Arrays>{std::move(*outputs)};
-    }
-    JointRun run(DeviceGrid{1, devices_, false, false}, lone_rank());
-    return program_->run_jointly(run, states, std::move(inputs));
-  }
-
-  std::span<const ShapeRef> parameters() const { return program_->parameters(); }
-
- private:
-  static tl::unexpected<Diagnostic> fault(std::string_view what, const DiagnosticList& problems) {
-    for (const Diagnostic& problem : problems.items())
-      if (problem.severity == Severity::kError) return failure(fmt::format("{}{}", what, problem.message));
-    return failure(fmt::format("{}no reason given", what));
-  }
-
-  Module& module_;
-  const OpTable& table_;
-  int64_t devices_;
-  MemoryPool& pool_;
-  std::unique_ptr<const Program> program_;
-};
 
 /// Where a device's part of an array lies, and how much of it is inside.
 struct Part {
@@ -181,62 +118,101 @@ bool worse(const Comparison& a, const Comparison& b) {
   return a.outside != b.outside ? a.outside > b.outside : a.max_abs > b.max_abs;
 }
 
+/// A partitioned module and what it is held against, ready to run.
 class Check {
  public:
-  Check(const PartitionLayout& layout, Partitioned& parts, Partitioned& whole, const OpTable& table,
-        const PartitionCheckOptions& options)
-      : layout_(layout), parts_(parts), whole_(whole), table_(table), options_(options) {}
+  Check(Partitioned parts, Partitioned whole, const OpTable& table, const PartitionCheckOptions& options)
+      : parts_(std::move(parts)),
+        whole_(std::move(whole)),
+        options_(options),
+        devices_(parts_.layout.axes.devices()),
+        // Without regions that are partitioned by hand every device would compute the same.
+        alone_(runs_alone(whole_.module, table)),
+        ours_(parts_.module, table, devices_, pool_),
+        theirs_(whole_.module, table, alone_ ? 1 : devices_, pool_) {}
+  Check(const Check&) = delete;
+
+  Result<void> prepare() {
+    for (DevicesRun* one : {&theirs_, &ours_})
+      if (const auto ready = one->prepare(options_.max_bytes); !ready) return ready;
+    return {};
+  }
+
+  /// Of arrays alive at once. Inputs that all devices have are one array.
+  int64_t bytes() const {
+    int64_t inputs = 0, shared = 0;
+    for (size_t leaf = 0; leaf < theirs_.parameters().size(); ++leaf) {
+      const int64_t size = data_bytes(theirs_.parameters()[leaf]);
+      inputs = saturating_add(inputs, size);
+      if (is_shared(leaf)) shared = saturating_add(shared, size * (devices_ - 1));
+    }
+    return std::max(saturating_add(theirs_.peak_bytes(), inputs), ours_.peak_bytes() - shared);
+  }
+  double products() const { return ours_.products() + theirs_.products(); }
+  const Partitioned& parts() const { return parts_; }
+  const Partitioned& whole() const { return whole_; }
+  int64_t devices() const { return devices_; }
 
   Result<PartitionCheck> run() {
-    const int64_t devices = layout_.axes.devices();
-    // Without regions that are partitioned by hand every device would compute the same.
-    alone_ = runs_alone(whole_.module, table_);
-    DevicesRun ours(parts_.module, table_, devices, pool_);
-    DevicesRun theirs(whole_.module, table_, alone_ ? 1 : devices, pool_);
-    for (DevicesRun* one : {&theirs, &ours})
-      if (const auto ready = one->prepare(options_.max_bytes); !ready) return tl::unexpected(ready.error());
-    const Inputs inputs(layout_, pool_);
     Arrays globals;
-    for (size_t leaf = 0; leaf < theirs.parameters().size(); ++leaf) {
-      const ShapeRef shape = theirs.parameters()[leaf];
-      globals.push_back(shape->is_array() ? random_array(shape, options_.seed, leaf, pool_)
-                                          : Array{shape, {}, {}});
+    for (size_t leaf = 0; leaf < theirs_.parameters().size(); ++leaf) {
+      const ShapeRef shape = theirs_.parameters()[leaf];
+      globals.push_back(shape->is_array() ? input(shape, leaf) : Array{shape, {}, {}});
     }
-    std::vector<Arrays> given(static_cast<size_t>(devices)),
-        same(static_cast<size_t>(alone_ ? 1 : devices), globals);
-    for (int64_t device = 0; device < devices; ++device)
-      for (size_t leaf = 0; leaf < globals.size(); ++leaf)
+    const auto expected =
+        theirs_.run(std::vector<Arrays>(static_cast<size_t>(alone_ ? 1 : devices_), globals));
+    if (!expected) return tl::unexpected(expected.error());
+    const Inputs inputs(parts_.layout, pool_);
+    std::vector<Arrays> given(static_cast<size_t>(devices_));
+    for (size_t leaf = 0; leaf < globals.size(); ++leaf) {
+      for (int64_t device = 0; device < devices_; ++device)
         given[static_cast<size_t>(device)].push_back(
             globals[leaf].shape->is_array()
-                ? inputs.of_device(globals[leaf], leaf, ours.parameters()[leaf], device)
+                ? inputs.of_device(globals[leaf], leaf, ours_.parameters()[leaf], device)
                 : globals[leaf]);
-    const auto expected = theirs.run(std::move(same));
-    if (!expected) return tl::unexpected(expected.error());
-    const auto actual = ours.run(std::move(given));
+      globals[leaf] = Array();
+    }
+    const auto actual = ours_.run(std::move(given));
     if (!actual) return tl::unexpected(actual.error());
     return compare_all(*actual, *expected, inputs);
   }
 
  private:
+  bool is_shared(size_t leaf) const {
+    const PlacedTiling& placed = parts_.layout.parameters[leaf];
+    return placed.tiling.cutting() == 0 && placed.tiling.partial == 0;
+  }
+
+  Array input(ShapeRef shape, size_t leaf) {
+    if (!options_.whole_numbers || !is_float(shape->element_type))
+      return random_array(shape, options_.seed, leaf, pool_);
+    const Array bits =
+        random_array(shapes_.array(ElementType::kS32, shape->dimensions), options_.seed, leaf, pool_);
+    Array made = make_array(pool_, shape);
+    const auto width = static_cast<size_t>(byte_width(shape->element_type));
+    for (int64_t i = 0; i < shape->element_count(); ++i) {
+      const int number = static_cast<int>(static_cast<uint32_t>(bits.as<int32_t>()[i]) % 8) - 4;
+      const uint64_t encoded = encode_number(shape->element_type, number);
+      std::memcpy(made.bytes() + static_cast<size_t>(i) * width, &encoded, width);
+    }
+    return made;
+  }
+
   PartitionCheck compare_all(const std::vector<Arrays>& actual, const std::vector<Arrays>& expected,
                              const Inputs& inputs) {
     PartitionCheck made;
-    made.devices = layout_.axes.devices();
+    made.devices = devices_;
     for (size_t leaf = 0; leaf < expected[0].size(); ++leaf) {
       const ShapeRef shape = expected[0][leaf].shape;
       CheckedOutput& output = made.outputs.emplace_back();
       output.shape = to_text_without_layout(shape);
       if (!shape->is_array()) continue;
+      Tolerance tolerance;
       for (size_t device = 0; device < actual.size(); ++device) {
-        const PlacedTiling& placed = layout_.results[leaf];
-        const int64_t place = inputs.place_of(placed, static_cast<int64_t>(device));
-        const Part part = part_of(layout_.axes, placed.tiling, shape, place);
-        const ShapeRef cut = shapes_.array(shape->element_type, part.sizes);
-        Array mine = make_array(pool_, cut), theirs = make_array(pool_, cut);
-        copy_part(part, actual[device][leaf], false, mine, false);
-        copy_part(part, expected[alone_ ? 0 : device][leaf], true, theirs, false);
+        const Array& whole = expected[alone_ ? 0 : device][leaf];
+        if (device == 0 || !alone_) tolerance = tolerance_of(whole, pool_);
         const Comparison comparison =
-            compare(mine, theirs, tolerance_of(expected[alone_ ? 0 : device][leaf], pool_));
+            compare_part(actual[device][leaf], whole, leaf, device, inputs, tolerance);
         if (device > 0 && !worse(comparison, output.comparison)) continue;
         output.comparison = comparison;
         output.device = static_cast<int64_t>(device);
@@ -245,15 +221,125 @@ class Check {
     return made;
   }
 
-  const PartitionLayout& layout_;
-  Partitioned& parts_;
-  Partitioned& whole_;
-  const OpTable& table_;
-  const PartitionCheckOptions& options_;
-  bool alone_ = false;
+  Comparison compare_part(const Array& actual, const Array& expected, size_t leaf, size_t device,
+                          const Inputs& inputs, const Tolerance& tolerance) {
+    const PlacedTiling& placed = parts_.layout.results[leaf];
+    if (placed.tiling.cutting() == 0) return compare(actual, expected, tolerance);
+    const int64_t place = inputs.place_of(placed, static_cast<int64_t>(device));
+    const Part part = part_of(parts_.layout.axes, placed.tiling, expected.shape, place);
+    const ShapeRef cut = shapes_.array(expected.type(), part.sizes);
+    Array mine = make_array(pool_, cut), theirs = make_array(pool_, cut);
+    copy_part(part, actual, false, mine, false);
+    copy_part(part, expected, true, theirs, false);
+    return compare(mine, theirs, tolerance);
+  }
+
+  Partitioned parts_, whole_;
+  const PartitionCheckOptions options_;
+  int64_t devices_;
+  bool alone_;
   MemoryPool pool_;
   ShapePool shapes_;
+  DevicesRun ours_, theirs_;
 };
+
+Result<std::unique_ptr<Check>> made_ready(const Module& module, const OpTable& table,
+                                          const PartitionOptions& options,
+                                          const PartitionCheckOptions& check) {
+  PartitionOptions parts_options = options, whole_options = options;
+  parts_options.reduce_results = true;
+  Result<Partitioned> parts = partition(module, table, parts_options);
+  if (!parts) return tl::unexpected(parts.error());
+  whole_options.replicate_all = true;
+  Result<Partitioned> whole = partition(module, table, whole_options);
+  if (!whole) return tl::unexpected(whole.error());
+  auto made = std::make_unique<Check>(std::move(*parts), std::move(*whole), table, check);
+  if (const auto ready = made->prepare(); !ready) return tl::unexpected(ready.error());
+  return made;
+}
+
+/// Smaller sizes keep what is cut evenly so: of a dimension of 64 in 8 tiles a divisor of 8 may go.
+std::vector<ShrinkBound> even_tiles(const Module& module) {
+  std::vector<ShrinkBound> bounds;
+  for (const Computation& computation : module.computations)
+    for (const InstructionId id : computation.instructions) {
+      const Attr* attr = module[id].find(AttrKey::kSharding);
+      if (!attr) continue;
+      std::vector<ShapeRef> leaves;
+      for_each_leaf(module[id].shape, [&](ShapeRef leaf) { leaves.push_back(leaf); });
+      const auto tiles = read_tile_assignments(attr->text(), leaves.size());
+      for (size_t leaf = 0; tiles && leaf < leaves.size(); ++leaf) {
+        if (!leaves[leaf]->is_array() || !(*tiles)[leaf].is_tiled()) continue;
+        const std::vector<int64_t>& counts = (*tiles)[leaf].dimensions;
+        for (size_t i = 0; i < counts.size() && i < leaves[leaf]->dimensions.size(); ++i) {
+          const int64_t size = leaves[leaf]->dimensions[i];
+          if (size > 0 && size % counts[i] == 0)
+            bounds.push_back({id, static_cast<int64_t>(leaf), static_cast<int64_t>(i), size / counts[i]});
+        }
+      }
+    }
+  return bounds;
+}
+
+struct Smaller {
+  std::unique_ptr<Check> check;
+  int64_t scale = 1;
+};
+
+/// The largest of the smaller modules of the same form that takes little, else the smallest of them; nullopt:
+/// there is none that takes few enough bytes.
+std::optional<Smaller> smaller_check(const Module& module, const Check& full, const OpTable& table,
+                                     const PartitionOptions& options, const PartitionCheckOptions& check) {
+  PartitionOptions small_options = options;
+  small_options.devices = full.devices();
+  ShrinkOptions shrinking;
+  shrinking.bounds = even_tiles(module);
+  std::optional<Smaller> best;
+  for (const int64_t factor : {2, 2, 3, 2, 2, 5, 2, 2, 7, 2, 2, 3, 2, 2, 2}) {
+    shrinking.scale *= factor;
+    for (shrinking.min_size = 8; shrinking.min_size > 1; shrinking.min_size /= 4) {
+      Result<Shrunk> small = shrink(module, table, shrinking);
+      if (!small) return best;
+      auto ready = made_ready(small->module, table, small_options, check);
+      if (!ready || !same_form(full.parts().module, (*ready)->parts().module)) continue;
+      const int64_t bytes = (*ready)->bytes();
+      if (bytes > check.max_bytes || (best && bytes > best->check->bytes())) continue;
+      const bool is_easy = bytes <= check.easy_bytes && (*ready)->products() <= check.easy_products;
+      best = Smaller{std::move(*ready), shrinking.scale};
+      if (is_easy) return best;
+    }
+  }
+  return best;
+}
+
+/// The same with all floats as wide as they get; nullopt: they can't be widened.
+std::optional<Partitioned> widened(const Partitioned& from, const OpTable& table) {
+  std::optional<Module> wide = with_wide_floats(from.module, table);
+  if (!wide) return std::nullopt;
+  Partitioned made;
+  made.module = std::move(*wide);
+  made.devices = from.devices;
+  made.layout = from.layout;
+  return made;
+}
+
+/// Where floats disagree: would they without the rounding of each step? Then that is all they differ by.
+void check_without_rounding(const Check& full, const OpTable& table, const PartitionCheckOptions& check,
+                            PartitionCheck& made) {
+  std::optional<Partitioned> parts = widened(full.parts(), table), whole = widened(full.whole(), table);
+  if (!parts || !whole) return;
+  Check wide(std::move(*parts), std::move(*whole), table, check);
+  if (!wide.prepare() || wide.bytes() > check.max_bytes) return;
+  const Result<PartitionCheck> again = wide.run();
+  if (!again || !again->agrees()) return;
+  int64_t outside = 0;
+  for (const CheckedOutput& output : made.outputs) outside += output.comparison.outside;
+  made.notes.push_back(
+      fmt::format("the same program in f64 agrees; rounded to fewer bits at each step, {} element{} {} off "
+                  "by more than the tolerance, as sums are taken in another order",
+                  outside, outside == 1 ? "" : "s", outside == 1 ? "is" : "are"));
+  made.outputs = again->outputs;
+}
 
 }  // namespace
 
@@ -264,14 +350,26 @@ bool PartitionCheck::agrees() const {
 
 Result<PartitionCheck> check_partition(const Module& module, const OpTable& table,
                                        const PartitionOptions& options, const PartitionCheckOptions& check) {
-  PartitionOptions parts_options = options, whole_options = options;
-  parts_options.reduce_results = true;
-  Result<Partitioned> parts = partition(module, table, parts_options);
-  if (!parts) return tl::unexpected(parts.error());
-  whole_options.replicate_all = true;
-  Result<Partitioned> whole = partition(module, table, whole_options);
-  if (!whole) return tl::unexpected(whole.error());
-  return Check(parts->layout, *parts, *whole, table, check).run();
+  auto full = made_ready(module, table, options, check);
+  if (!full) return tl::unexpected(full.error());
+  std::optional<Smaller> smaller;
+  const int64_t bytes = (*full)->bytes();
+  if (bytes > check.easy_bytes || (*full)->products() > check.easy_products)
+    smaller = smaller_check(module, **full, table, options, check);
+  if (!smaller && bytes > check.max_bytes)
+    return failure(
+        fmt::format("running it takes {}, more than {}, and no smaller sizes make the same program",
+                    to_text(Bytes(bytes)), to_text(Bytes(check.max_bytes))));
+  Check& run = smaller ? *smaller->check : **full;
+  Result<PartitionCheck> made = run.run();
+  if (!made) return made;
+  if (!made->agrees()) check_without_rounding(run, table, check, *made);
+  if (smaller)
+    made->notes.push_back(
+        fmt::format("compared at smaller sizes, dimensions divided by up to {}: the program there has the "
+                    "same instructions, operands and collectives",
+                    smaller->scale));
+  return made;
 }
 
 }  // namespace hlosim

@@ -15,8 +15,14 @@ namespace hlosim {
 
 struct PartitionCheckOptions {
   uint64_t seed = 1;
+  /// Inputs are whole numbers from -4 to 3, so that most sums are exact in any order.
+  bool whole_numbers = false;
   /// The most that arrays of one run may take.
   int64_t max_bytes = int64_t{4} << 30;
+  /// What takes more than these is compared at smaller sizes at which it is the same program, if there are
+  /// such sizes.
+  int64_t easy_bytes = int64_t{128} << 20;
+  double easy_products = 1e9;  // multiplications of products and convolutions
 };
 
 struct CheckedOutput {
@@ -28,6 +34,7 @@ struct CheckedOutput {
 struct PartitionCheck {
   std::vector<CheckedOutput> outputs;
   int64_t devices = 1;
+  std::vector<std::string> notes;  // what was compared, if not the module itself
   bool agrees() const;
 };
 

@@ -225,7 +225,7 @@ class Tuner {
     // Bytes first, but a plan among those that move equally little should still be short.
     if (options_.objective == PrefetchObjective::kBytes) search.traffic_weight = 1000;
     search.moves = options_.moves.value_or(std::clamp<int64_t>(int64_t{400} * problem.sites(), 2000, 200000));
-    search.out_of_time = [this, part] { return out_of_time(part); };
+    search.out_of_time = [this, part] { return out_of_time(part) || !simulate_.go_on(); };
     PrefetchPlans found = greedy_prefetch(problem, search);
     const auto note = [&] {
       out_.cut |= found.cut;

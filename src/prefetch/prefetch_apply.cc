@@ -305,6 +305,7 @@ class PlanWriter {
   void read_from_chip(const Slot& slot) {
     if (!table_[module_[slot.user].opcode].has(kFusion)) return;
     const ComputationId body = own_body(slot.user);
+    if (static_cast<size_t>(slot.operand) >= module_[body].parameters.size()) return;
     const InstructionId parameter = module_[body].parameters[static_cast<size_t>(slot.operand)];
     set_element_space(parameter, -1);
     for (const InstructionId at : std::vector<InstructionId>(module_[body].instructions))

@@ -382,7 +382,8 @@ class ModelBuilder {
     }
     if (is_fusion(user)) {
       const ComputationId body = instruction.find(AttrKey::kCalls)->computations()[0];
-      return data_inside(body, module_[body].parameters[static_cast<size_t>(operand)]);
+      const auto place = static_cast<size_t>(operand);
+      return place < module_[body].parameters.size() && data_inside(body, module_[body].parameters[place]);
     }
     return instruction.opcode != Opcode::kBitcast;
   }

@@ -73,7 +73,8 @@ class Stripper {
     }
     if (table_[instruction.opcode].has(kAsyncDone)) {
       const Instruction& start = module_[instruction.operands[0]];
-      if (!table_[start.opcode].has(kCopyStart)) return {};
+      const bool is_result = instruction.operands[0] == module_[instruction.parent].root;
+      if (!table_[start.opcode].has(kCopyStart) || is_result) return {};
       const InstructionId from = start.operands[0];
       return changes_space_only(module_[from].shape, instruction.shape) ? from : InstructionId{};
     }

@@ -1,6 +1,7 @@
 #include "profile/device_types.h"
 
 #include <cctype>
+#include <charconv>
 
 namespace hlosim {
 namespace {
@@ -28,6 +29,19 @@ std::string device_of_type(std::string_view device_type) {
   for (const auto& row : kTypes)
     if (same_letters(row.type, device_type)) return std::string(row.generation);
   return {};
+}
+
+std::optional<TpuCore> parse_tpu_core(std::string_view name) {
+  constexpr std::string_view kDevice = "/device:TPU:";
+  if (!name.starts_with(kDevice)) return std::nullopt;
+  name.remove_prefix(kDevice.size());
+  TpuCore core;
+  const auto [at, error] = std::from_chars(name.data(), name.data() + name.size(), core.device);
+  if (error != std::errc() || core.device < 0) return std::nullopt;
+  name.remove_prefix(static_cast<size_t>(at - name.data()));
+  if (name.empty()) return core;
+  core.is_sparse = name.starts_with(" SparseCore ");
+  return core.is_sparse ? std::optional(core) : std::nullopt;
 }
 
 std::string type_of_device(std::string_view generation, std::string_view name) {

@@ -25,6 +25,7 @@ struct ProfiledOperation {
   std::string source;                    // "file.py:12"; may be empty
   std::string bound_by;                  // as the profiler's table says; empty: it doesn't
   bool beside = false;                   // what a start began, from the start to the end of its done
+  std::string core;                      // "SparseCore": ran there, beside the TensorCore; empty: on it
   int64_t occurrences = 0;               // on all devices
   Picoseconds time{};                    // of all of them
   Picoseconds self_time{};               // without what ran inside
@@ -57,7 +58,7 @@ struct ProfiledStep {
 
 struct Profile {
   std::string file;                        // that it was read from
-  std::string_view form;                   // "XSpace", "trace", "hlo_stats", "op_profile"
+  std::string_view form;                   // "XSpace", "trace", "hlo_stats", "op_profile", …
   std::string host;                        // that wrote it; may be empty
   std::string device_type;                 // "TPU v6 Lite"; may be empty
   int64_t devices = 0;                     // of which there is something; 0: the file doesn't tell

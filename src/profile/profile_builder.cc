@@ -37,6 +37,14 @@ uint32_t ProfileBuilder::program(const ProgramName& name) {
   return at;
 }
 
+uint32_t ProfileBuilder::lone_program() {
+  std::optional<uint32_t> lone;
+  int64_t ran = 0;
+  for (size_t i = 0; i < profile_.programs.size(); ++i)
+    if (profile_.programs[i].runs > 0) ++ran, lone = static_cast<uint32_t>(i);
+  return ran == 1 ? *lone : program({});
+}
+
 void ProfileBuilder::add_run(uint32_t program, Picoseconds time) {
   ProfiledProgram& one = profile_.programs[program];
   one.shortest = one.runs == 0 ? time : std::min(one.shortest, time);
@@ -47,7 +55,8 @@ void ProfileBuilder::add_run(uint32_t program, Picoseconds time) {
 
 size_t ProfileBuilder::operation(uint32_t program, const ProfiledOperation& sample) {
   std::vector<ProfiledOperation>& all = profile_.programs[program].operations;
-  const auto [at, is_new] = operations_.try_emplace({program, sample.name, sample.beside}, all.size());
+  const auto [at, is_new] =
+      operations_.try_emplace({program, sample.name, sample.beside, sample.core}, all.size());
   if (is_new) {
     all.push_back(sample);
     return at->second;

@@ -23,6 +23,8 @@ class ProfileBuilder {
   Profile& profile() { return profile_; }
   /// Index of the program; made where it wasn't there. A number tells programs of one name apart.
   uint32_t program(const ProgramName& name);
+  /// The only one that ran; made without name and number where there are none or several.
+  uint32_t lone_program();
   /// One run of it.
   void add_run(uint32_t program, Picoseconds time);
   /// Index in the program of the operation of this name; `sample` fills in what wasn't known of it.
@@ -39,7 +41,7 @@ class ProfileBuilder {
   Profile profile_;
   std::map<uint64_t, uint32_t> by_id_;
   std::map<std::string, uint32_t> by_name_;  // those without a number
-  std::map<std::tuple<uint32_t, std::string, bool>, size_t> operations_;
+  std::map<std::tuple<uint32_t, std::string, bool, std::string>, size_t> operations_;
   std::map<std::string, size_t> steps_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "input/packed.h"
+#include "profile/profile_merge.h"
 #include "profile/table_reader.h"
 #include "profile/trace_reader.h"
 #include "profile/xspace_reader.h"
@@ -17,19 +18,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// 0: no profile; the larger, the more it says.
+/// How much files say, by their names; of a run those that say the most count.
+enum Rank : int { kNone, kTable, kPerfettoTrace, kTrace, kSpace };
+
 int rank_of(std::string_view file) {
   const std::string_view plain = without_packing(file);
-  return plain.ends_with(".xplane.pb") ? 2 : plain.ends_with(".trace.json") ? 1 : 0;
+  if (plain.ends_with(".xplane.pb")) return kSpace;
+  if (plain.ends_with("perfetto_trace.json")) return kPerfettoTrace;
+  if (plain.ends_with(".trace.json")) return kTrace;
+  const bool is_table = plain.find("hlo_stats") != std::string_view::npos ||
+                        plain.find("op_profile") != std::string_view::npos ||
+                        plain.find("framework_op_stats") != std::string_view::npos;
+  return is_table && (plain.ends_with(".json") || plain.ends_with(".csv")) ? kTable : kNone;
 }
 
 constexpr int kMostLevels = 12;
 
-Result<SourcePtr> plain(const SourcePtr& source) {
-  if (!is_packed(source->text())) return source;
-  Result<std::string> inside = unpacked(source->text(), source->name());
-  if (!inside) return tl::unexpected(inside.error());
-  return std::make_shared<const SourceFile>(source->name(), std::move(*inside));
+/// Unpacked, without the mark that some programs put in front of UTF-8.
+Result<SourcePtr> plain(const SourcePtr& given) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  SourcePtr source = given;
+  if (is_packed(source->text())) {
+    Result<std::string> inside = unpacked(source->text(), source->name());
+    if (!inside) return tl::unexpected(inside.error());
+    source = std::make_shared<const SourceFile>(source->name(), std::move(*inside));
+  }
+  if (!source->text().starts_with(kMark)) return source;
+  return std::make_shared<const SourceFile>(source->name(), std::string(source->text().substr(kMark.size())));
 }
 
 }  // namespace
@@ -55,6 +70,7 @@ Result<ProfileRun> find_profile_run(const std::string& folder) {
   run.name = fs::path(runs.rbegin()->first).filename().string();
   run.files = std::move(runs.rbegin()->second.second);
   std::sort(run.files.begin(), run.files.end());
+  run.by_host = runs.rbegin()->second.first >= kTrace;
   for (auto one = runs.begin(); std::next(one) != runs.end(); ++one)
     run.other_runs.push_back(fs::path(one->first).filename().string());
   return run;
@@ -92,10 +108,16 @@ Result<Profile> read_profile(const std::string& path) {
   if (!run) return tl::unexpected(run.error());
   Result<Profile> profile = read_profile(run->files.front());
   if (!profile) return profile;
+  for (size_t i = 1; run->by_host && i < run->files.size(); ++i) {
+    Result<Profile> more = read_profile(run->files[i]);
+    if (!more) return more;
+    add_host(*profile, std::move(*more));
+  }
   if (!run->other_runs.empty())
     profile->notes.push_back(fmt::format("run {} of {}: the latest", run->name, run->other_runs.size() + 1));
   if (run->files.size() > 1)
-    profile->notes.push_back(fmt::format("the first of {} hosts' files", run->files.size()));
+    profile->notes.push_back(run->by_host ? fmt::format("{} hosts' files together", run->files.size())
+                                          : fmt::format("the first of {} tables", run->files.size()));
   return profile;
 }
 

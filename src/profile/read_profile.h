@@ -16,14 +16,15 @@ struct ProfileRun {
   std::vector<std::string> files;  // by name; of several hosts
   std::string name;                // of the run's folder
   std::vector<std::string> other_runs;
+  bool by_host = true;  // every host wrote one of the files; else each of them is about all hosts
 };
 
 /// The latest run below a log folder: folders are looked through for *.xplane.pb, else *.trace.json[.gz],
-/// also packed. Errors: unreadable, none there.
+/// else perfetto_trace.json, else tables by their names, also packed. Errors: unreadable, none there.
 Result<ProfileRun> find_profile_run(const std::string& folder);
 
-/// A file, or a log folder: its latest run, of several hosts the first, with a note that says so. Packed
-/// files are unpacked; the form is told by the content. Errors: what the readers say, a file in none of the
+/// A file, or a log folder: its latest run, all hosts together, with a note that says so. Packed files are
+/// unpacked; the form is told by the content. Errors: what the readers say, a file in none of the
 /// forms.
 Result<Profile> read_profile(const std::string& path);
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "base/text.h"
 #include "base/value.h"
@@ -31,7 +33,7 @@ const Value* member(const Value& object, std::string_view name, std::string_view
 
 std::string text_of(const Value* value) { return value && value->is_scalar() ? value->text : std::string(); }
 
-// ── hlo_stats ──
+// ── tables of rows and columns ──
 
 Result<Profile> read_stats(const Value& table, const std::string& file) {
   const Value *columns = table.find("cols"), *rows = table.find("rows");
@@ -42,10 +44,10 @@ Result<Profile> read_stats(const Value& table, const std::string& file) {
     const std::string id = text_of(member(column, "id", "label"));
     ids.push_back(id.empty() ? text_of(member(column, "label", "label")) : id);
   }
-  const TableColumns what(ids);
+  TableColumns what(ids);
   if (!what.missing().empty())
     return tl::unexpected(error_at(*columns, fmt::format("a table without the column {}", what.missing())));
-  ProfileBuilder builder(file, "hlo_stats");
+  ProfileBuilder builder(file, what.form());
   for (const Value& row : rows->items) {
     const Value* cells = member(row, "c", "c");
     if (!cells || !cells->is_list()) return tl::unexpected(error_at(row, "expected a row, {\"c\": […]}"));
@@ -57,6 +59,28 @@ Result<Profile> read_stats(const Value& table, const std::string& file) {
   }
   if (const Value* properties = table.find("p"); properties && properties->is_map())
     builder.profile().device_type = text_of(properties->find("device_type"));
+  return builder.take();
+}
+
+/// A list of rows that are objects with the columns' ids, as data frames write them.
+Result<Profile> read_records(const Value& rows, const std::string& file) {
+  std::vector<std::string> ids;
+  std::set<std::string_view> known;
+  for (const Value& row : rows.items)
+    for (const Value& cell : row.items)
+      if (known.insert(cell.key).second) ids.push_back(cell.key);
+  TableColumns what(ids);
+  if (!what.missing().empty())
+    return tl::unexpected(
+        error_at(rows.items.front(), fmt::format("a row without the column {}", what.missing())));
+  ProfileBuilder builder(file, what.form());
+  for (const Value& row : rows.items) {
+    if (!row.is_map()) return tl::unexpected(error_at(row, "expected a row, {…}"));
+    std::vector<std::string> texts;
+    for (const std::string& id : ids) texts.push_back(text_of(row.find(id)));
+    if (const std::string wrong = what.add(texts, builder); !wrong.empty())
+      return tl::unexpected(error_at(row, wrong));
+  }
   return builder.take();
 }
 
@@ -73,8 +97,11 @@ class OpProfileReader {
     if (!by_program) by_program = member(root_, "byProgram", "by_program");
     const Value* by_category = member(root_, "byCategoryExcludeIdle", "by_category_exclude_idle");
     if (!by_category) by_category = member(root_, "byCategory", "by_category");
-    if (const Value* programs = by_program ? by_program->find("children") : nullptr;
-        programs && programs->is_list())
+    if (!by_category) by_category = member(root_, "byProvenanceExcludeIdle", "by_provenance_exclude_idle");
+    if (!by_category) by_category = member(root_, "byProvenance", "by_provenance");
+    // What it isn't grouped by may be there without anything in it.
+    if (const Value* programs = by_program ? member(*by_program, "children", "children") : nullptr;
+        programs && programs->is_list() && !programs->items.empty())
       for (const Value& program : programs->items)
         visit(program, builder_.program(parse_program_name(text_of(member(program, "name", "name")))));
     else if (by_category)
@@ -121,7 +148,8 @@ class OpProfileReader {
       program = builder_.program({{}, id});
     operation.op_name = text_of(xla.find("provenance"));
     const Value* time = member(metrics, "rawTime", "raw_time");
-    const int64_t ps = time ? picoseconds_of(time->text, 0).value_or(-1) : -1;
+    // What is 0 may be left out.
+    const int64_t ps = time ? picoseconds_of(time->text, 0).value_or(-1) : 0;
     const int64_t occurrences =
         whole_amount(text_of(member(metrics, "occurrences", "occurrences"))).value_or(0);
     if (ps < 0 || operation.name.empty()) return wrong(node);
@@ -129,6 +157,8 @@ class OpProfileReader {
     const int64_t runs = std::max<int64_t>(occurrences, 1);
     if (const auto flops = whole_amount(text_of(member(metrics, "rawFlops", "raw_flops"))))
       operation.flops = operation.model_flops = *flops / runs;
+    if (const auto flops = whole_amount(text_of(member(metrics, "bf16Flops", "bf16_flops"))))
+      operation.flops = *flops / runs;
     if (const Value* bytes = member(metrics, "rawBytesAccessedArray", "raw_bytes_accessed_array");
         bytes && bytes->is_list() && !bytes->items.empty())
       if (const auto hbm = whole_amount(text_of(bytes->items.data()))) operation.bytes = *hbm / runs;
@@ -151,7 +181,13 @@ class OpProfileReader {
 /// Fields of RFC 4180, record by record.
 class CsvScanner {
  public:
-  explicit CsvScanner(std::string_view text) : text_(text) {}
+  /// Between fields stands what stands between those of the first line: a comma, semicolon or tab.
+  explicit CsvScanner(std::string_view text) : text_(text) {
+    const std::string_view first = text.substr(0, text.find('\n'));
+    for (const char one : {';', '\t'})
+      if (std::count(first.begin(), first.end(), one) > std::count(first.begin(), first.end(), comma_))
+        comma_ = one;
+  }
   size_t offset() const { return begin_; }
   bool damaged() const { return damaged_; }
 
@@ -160,7 +196,7 @@ class CsvScanner {
     begin_ = at_;
     if (at_ >= text_.size()) return false;
     do fields.push_back(field());
-    while (at_ < text_.size() && text_[at_] == ',' && ++at_);
+    while (at_ < text_.size() && text_[at_] == comma_ && ++at_);
     if (at_ < text_.size() && text_[at_] == '\r') ++at_;
     if (at_ < text_.size() && text_[at_] == '\n') ++at_;
     return !damaged_;
@@ -170,7 +206,8 @@ class CsvScanner {
   std::string field() {
     std::string value;
     if (at_ >= text_.size() || text_[at_] != '"') {
-      const size_t end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
+      const char ends[] = {comma_, '\r', '\n', '\0'};
+      const size_t end = std::min(text_.find_first_of(ends, at_), text_.size());
       value = std::string(text_.substr(at_, end - at_));
       at_ = end;
       return value;
@@ -182,7 +219,7 @@ class CsvScanner {
         value += text_[++at_];
       } else {
         const bool ends =
-            ++at_ >= text_.size() || text_[at_] == ',' || text_[at_] == '\r' || text_[at_] == '\n';
+            ++at_ >= text_.size() || text_[at_] == comma_ || text_[at_] == '\r' || text_[at_] == '\n';
         damaged_ = damaged_ || !ends;
         return value;
       }
@@ -192,6 +229,7 @@ class CsvScanner {
   }
 
   std::string_view text_;
+  char comma_ = ',';
   size_t at_ = 0, begin_ = 0;
   bool damaged_ = false;
 };
@@ -203,10 +241,10 @@ Result<Profile> read_csv(const SourcePtr& source) {
   };
   std::vector<std::string> fields;
   if (!scan.next(fields)) return wrong("expected a line of column names");
-  const TableColumns what(fields);
+  TableColumns what(fields);
   if (!what.missing().empty()) return wrong(fmt::format("a table without the column {}", what.missing()));
   const size_t columns = fields.size();
-  ProfileBuilder builder(source->name(), "hlo_stats");
+  ProfileBuilder builder(source->name(), what.form());
   while (scan.next(fields)) {
     if (fields.size() == 1 && fields[0].empty()) continue;
     if (fields.size() != columns)
@@ -230,10 +268,15 @@ bool looks_like_table(std::string_view text) {
     return head.find("\"cols\"") != std::string_view::npos ||
            head.find("\"byProgram") != std::string_view::npos ||
            head.find("\"byCategory") != std::string_view::npos ||
+           head.find("\"byProvenance") != std::string_view::npos ||
            head.find("\"by_program") != std::string_view::npos ||
-           head.find("\"by_category") != std::string_view::npos;
+           head.find("\"by_category") != std::string_view::npos ||
+           head.find("\"by_provenance") != std::string_view::npos ||
+           head.find("\"hlo_op_") != std::string_view::npos;
   const std::string_view first = head.substr(0, head.find('\n'));
-  return first.find("hlo_op_") != std::string_view::npos || first.find("HLO op ") != std::string_view::npos;
+  const auto has = [&](std::string_view word) { return first.find(word) != std::string_view::npos; };
+  return has("hlo_op_") || has("HLO op ") || (has("Operation") && has("elf")) ||
+         (has("operation") && has("self_time"));
 }
 
 Result<Profile> read_table(const SourcePtr& source) {
@@ -245,7 +288,8 @@ Result<Profile> read_table(const SourcePtr& source) {
   const std::optional<Value> root = parse_json(source, problems);
   if (!root) return tl::unexpected(first_error(problems));
   if (root->is_list() && !root->items.empty() && root->items.front().is_map())
-    return read_stats(root->items.front(), source->name());
+    return root->items.front().find("cols") ? read_stats(root->items.front(), source->name())
+                                            : read_records(*root, source->name());
   if (root->is_map() && root->find("cols")) return read_stats(*root, source->name());
   if (root->is_map()) return OpProfileReader(*root, source->name()).read();
   return tl::unexpected(error_at(*root, "expected XProf's hlo_stats or op_profile"));

@@ -1,4 +1,4 @@
-// XProf's tables: hlo_stats as JSON or CSV, op_profile as JSON.
+// XProf's tables: hlo_stats, framework_op_stats and roofline_model as JSON or CSV, op_profile as JSON.
 //
 //   if (looks_like_table(source->text())) profile = read_table(source);
 #pragma once

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/value.h"
 #include "profile/decimal_time.h"
+#include "profile/device_types.h"
 #include "profile/json_scanner.h"
 #include "profile/line_events.h"
 #include "profile/profile_builder.h"
@@ -59,7 +60,9 @@ class TraceReader {
                                      fmt::format("damaged trace: expected {}", scan_.expected())));
     if (count_ >= kMostEvents)
       builder_.note(fmt::format("{} events: longer traces are cut, so that times may be missing", count_));
-    for (auto& [pid, process] : processes_) take_process(process);
+    // What runs on SparseCores belongs to what runs on their TensorCore then.
+    for (const bool sparse : {false, true})
+      for (auto& [pid, process] : processes_) take_process(process, sparse);
     return builder_.take();
   }
 
@@ -132,7 +135,7 @@ class TraceReader {
 
   void add_event(size_t begin) {
     Process& process = processes_[event_.process];
-    if (!process.name.empty() && !is_tpu(process.name)) return;
+    if (!process.name.empty() && !parse_tpu_core(process.name)) return;
     const std::optional<int64_t> start = picoseconds_of(event_.start, kMicroseconds);
     const std::optional<int64_t> duration =
         event_.duration.empty() ? 0 : picoseconds_of(event_.duration, kMicroseconds);
@@ -168,15 +171,24 @@ class TraceReader {
 
   // ── devices ──
 
-  void take_process(Process& process) {
-    if (!is_tpu(process.name)) {
-      if (process.name.starts_with("/device:"))
+  void take_process(Process& process, bool sparse) {
+    const std::optional<TpuCore> core = parse_tpu_core(process.name);
+    if (!core || core->is_sparse != sparse) {
+      if (!core && process.name.starts_with("/device:"))
         builder_.note(fmt::format("process '{}' is not read", shown(process.name)));
       return;
     }
+    if (!sparse) take_runs(process, core->device);
+    const auto programs = programs_.try_emplace(core->device, std::vector<LineEvent>()).first;
+    for (auto& [tid, thread] : process.threads)
+      if (thread.name == (sparse ? "Sparse Core Ops" : "XLA Ops") || (!sparse && thread.name == kAsync))
+        take_operations(thread, thread.name == kAsync, sparse, programs->second);
+  }
+
+  void take_runs(const Process& process, int64_t device) {
     bool any = false;
     std::vector<LineEvent> runs;
-    for (auto& [tid, thread] : process.threads) {
+    for (const auto& [tid, thread] : process.threads) {
       any = any || !thread.events.empty();
       if (thread.name == "Steps")
         for (const LineEvent& event : thread.events)
@@ -190,21 +202,18 @@ class TraceReader {
       }
     }
     if (any) ++builder_.profile().devices;
-    const ProgramRuns programs(std::move(runs));
-    for (auto& [tid, thread] : process.threads)
-      if (thread.name == "XLA Ops" || thread.name == "Async XLA Ops")
-        take_operations(thread, thread.name != "XLA Ops", programs);
+    programs_.insert_or_assign(device, ProgramRuns(std::move(runs)));
   }
 
   /// Runs are known by the trace's clock, times better by the device's.
-  void take_operations(Thread& thread, bool beside, const ProgramRuns& runs) {
+  void take_operations(Thread& thread, bool beside, bool sparse, const ProgramRuns& runs) {
     const bool by_device = thread.by_device.size() == thread.events.size();
     std::vector<LineEvent> events = by_device ? thread.by_device : thread.events;
     std::vector<uint32_t> kinds(events.size()), programs(events.size());
     for (size_t i = 0; i < events.size(); ++i) {
       kinds[i] = events[i].what;
       const int64_t ran = runs.at(thread.events[i].start);
-      programs[i] = ran >= 0 ? static_cast<uint32_t>(ran) : builder_.program({});
+      programs[i] = ran >= 0 ? static_cast<uint32_t>(ran) : builder_.lone_program();
       events[i].what = static_cast<uint32_t>(i);
     }
     std::unordered_map<uint64_t, size_t> places;  // by program and kind
@@ -212,7 +221,8 @@ class TraceReader {
       const uint32_t program = programs[event.what], kind = kinds[event.what];
       const auto [at, is_new] = places.try_emplace(uint64_t{program} << 32 | kind);
       if (is_new) {
-        kinds_[kind].beside = beside;
+        kinds_[kind].beside = beside || sparse;
+        kinds_[kind].core = sparse ? kSparseCore : std::string_view();
         at->second = builder_.operation(program, kinds_[kind]);
       }
       ProfileBuilder::add_time(builder_.profile().programs[program].operations[at->second],
@@ -224,14 +234,8 @@ class TraceReader {
       for_each_self(events, add);
   }
 
-  /// "/device:TPU:0"; what is inside of it, a SparseCore, is none.
-  static bool is_tpu(std::string_view name) {
-    constexpr std::string_view kDevice = "/device:TPU:";
-    return name.starts_with(kDevice) && name.size() > kDevice.size() &&
-           name.substr(kDevice.size()).find_first_not_of("0123456789") == std::string_view::npos;
-  }
-
   static constexpr int kMicroseconds = 6;
+  static constexpr std::string_view kAsync = "Async XLA Ops";
 
   SourcePtr source_;
   JsonScanner scan_;
@@ -240,6 +244,7 @@ class TraceReader {
   bool has_events_ = false;
   int64_t count_ = 0;
   std::map<std::string, Process> processes_;
+  std::map<int64_t, ProgramRuns> programs_;  // on the TensorCore of each device
   std::unordered_map<std::string, uint32_t> kind_of_;
   std::vector<ProfiledOperation> kinds_;
   std::vector<std::string> names_;  // by kind, as the trace has them

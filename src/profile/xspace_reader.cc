@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <map>
 #include <unordered_map>
 
 #include "base/text.h"
+#include "profile/device_types.h"
 #include "profile/line_events.h"
 #include "profile/profile_builder.h"
 #include "profile/wire.h"
@@ -30,17 +31,6 @@ struct PlaneParts {
   std::string name;
   std::vector<Piece> lines, events, stats, own_stats;
 };
-
-/// The number in "/device:TPU:3"; nothing of other names.
-std::optional<int64_t> tpu_number(std::string_view name) {
-  constexpr std::string_view kPrefix = "/device:TPU:";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  name.remove_prefix(kPrefix.size());
-  int64_t number = 0;
-  const auto [at, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || at != name.data() + name.size()) return std::nullopt;
-  return number;
-}
 
 /// What an event is: its metadata, with texts looked up.
 struct EventKind {
@@ -68,6 +58,11 @@ class SpaceReader {
     }
     if (fields.damaged()) return wrong(fields.offset(), "a field of XSpace"), failed();
     if (planes == 0) return wrong(0, "a plane"), failed();
+    // What runs on SparseCores belongs to what runs on their TensorCore then.
+    for (const auto& [core, plane] : sparse_planes_) {
+      core_ = core;
+      if (!read_stat_names(plane) || !read_kinds(plane) || !read_lines(plane)) return failed();
+    }
     return builder_.take();
   }
 
@@ -105,9 +100,15 @@ class SpaceReader {
     }
     if (fields.damaged()) return wrong(fields.offset(), "a field of XPlane");
     if (parts.name == "/host:metadata") return read_stat_names(parts) && read_modules(parts);
-    if (!tpu_number(parts.name)) {
+    const std::optional<TpuCore> core = parse_tpu_core(parts.name);
+    if (!core) {
       if (parts.name.starts_with("/device:") && !parts.lines.empty())
         builder_.note(fmt::format("plane '{}' is not read", shown(parts.name)));
+      return true;
+    }
+    core_ = *core;
+    if (core->is_sparse) {
+      sparse_planes_.emplace_back(*core, std::move(parts));
       return true;
     }
     return read_stat_names(parts) && read_device(parts) && read_kinds(parts) && read_lines(parts);
@@ -235,7 +236,8 @@ class SpaceReader {
       if (!name) return false;
       const bool is_modules = *name == "XLA Modules", is_steps = *name == "Steps";
       const bool beside = *name == "Async XLA Ops";
-      if (!is_modules && !is_steps && !beside && *name != "XLA Ops") continue;
+      const bool is_operations = *name == (core_.is_sparse ? "Sparse Core Ops" : "XLA Ops");
+      if (!is_operations && (core_.is_sparse || (!is_modules && !is_steps && !beside))) continue;
       std::vector<LineEvent> events;
       if (!read_events(line, events)) return false;
       if (is_steps)
@@ -246,8 +248,9 @@ class SpaceReader {
       else
         operations.emplace_back(std::move(events), beside);
     }
-    const ProgramRuns programs(std::move(runs));
-    for (auto& [events, beside] : operations) take_operations(events, beside, programs);
+    if (!core_.is_sparse) programs_.insert_or_assign(core_.device, ProgramRuns(std::move(runs)));
+    const auto programs = programs_.try_emplace(core_.device, std::vector<LineEvent>()).first;
+    for (auto& [events, beside] : operations) take_operations(events, beside, programs->second);
     return true;
   }
 
@@ -327,10 +330,13 @@ class SpaceReader {
     const auto add = [&](const LineEvent& event, Picoseconds self) {
       EventKind& kind = kinds_[event.what];
       const int64_t ran = kind.program ? -1 : runs.at(event.start);
-      const uint32_t program = ran >= 0 ? static_cast<uint32_t>(ran) : builder_.program({{}, kind.program});
+      const uint32_t program = ran >= 0       ? static_cast<uint32_t>(ran)
+                               : kind.program ? builder_.program({{}, kind.program})
+                                              : builder_.lone_program();
       const auto [at, is_new] = places.try_emplace(uint64_t{program} << 32 | event.what);
       if (is_new) {
-        kind.operation.beside = beside;
+        kind.operation.beside = beside || core_.is_sparse;
+        if (core_.is_sparse) kind.operation.core = kSparseCore;
         at->second = builder_.operation(program, kind.operation);
       }
       ProfileBuilder::add_time(builder_.profile().programs[program].operations[at->second],
@@ -346,20 +352,24 @@ class SpaceReader {
   const std::string& file_;
   ProfileBuilder builder_;
   std::string problem_;
+  std::map<int64_t, ProgramRuns> programs_;  // on the TensorCore of each device
+  std::vector<std::pair<TpuCore, PlaneParts>> sparse_planes_;
   // Of the plane that is read.
   std::unordered_map<int64_t, std::string> stat_names_;
   std::unordered_map<int64_t, uint32_t> kind_of_;
   std::vector<EventKind> kinds_;
   int64_t timestamp_ps_ = 0;
+  TpuCore core_;
 };
 
 }  // namespace
 
-// A module's proto begins with a message whose first field is a text; a plane's is a number.
+// A module's proto begins with a message whose first field is a text; a plane's is a number. Hosts come last:
+// what seems to begin with one is a text with a quote in front.
 bool looks_like_xspace(std::string_view bytes) {
   WireReader fields(bytes, 0);
   const WireField* field = fields.next();
-  if (!field || field->number > kSpaceHost || field->type != WireType::kBytes) return false;
+  if (!field || field->number >= kSpaceHost || field->type != WireType::kBytes) return false;
   if (field->number != kSpacePlane) return true;
   WireReader plane(field->bytes, field->offset);
   while (const WireField* part = plane.next()) {

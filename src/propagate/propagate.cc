@@ -9,11 +9,13 @@
 #include "hlo/graph.h"
 #include "hlo/module_editor.h"
 #include "modules/compact.h"
+#include "modules/synchronous.h"
 #include "ops/leaf_forwarding.h"
 #include "propagate/arrays.h"
 #include "propagate/fixed_point.h"
 #include "propagate/links.h"
 #include "propagate/manual_regions.h"
+#include "propagate/sdy_regions.h"
 #include "propagate/stated.h"
 
 namespace hlosim {
@@ -113,7 +115,8 @@ class Propagation {
   Propagation(const OpTable& table, const PropagateOptions& options) : table_(table), options_(options) {}
 
   Result<Propagated> run(const Module& module) {
-    made_.module = module.copy();
+    made_.module = synchronous(module, table_);  // pairs are made of what is partitioned
+    if (open_sdy_borders(made_.module)) made_.module = compacted(made_.module, table_);
     std::vector<ComputationId> computations = flow(made_.module, table_);
     Result<StatedTilings> stated = read_stated(made_.module, computations, options_.devices);
     if (!stated) return tl::unexpected(stated.error());

@@ -1,7 +1,5 @@
 #include "published/axis_links.h"
 
-#include <algorithm>
-
 #include "sharding/mesh_order.h"
 
 namespace hlosim {
@@ -29,13 +27,6 @@ Result<AxisLinks> AxisLinks::of(const Mesh& ici, const Mesh& dcn, const DeviceCo
   for (const MeshAxis& axis : dcn.axes) links.axes_[axis.name].between = static_cast<double>(axis.size);
   links.host_rate_ = device.host.dcn.bandwidth.count() / static_cast<double>(device.host.chips * cores);
   return links;
-}
-
-bool AxisLinks::is_between(const std::vector<std::string>& axes) const {
-  return std::all_of(axes.begin(), axes.end(), [&](const std::string& name) {
-    const auto found = axes_.find(name);
-    return found == axes_.end() || found->second.inside <= 1;
-  });
 }
 
 double AxisLinks::seconds(CollectiveKind kind, const std::vector<std::string>& axes, double bytes) const {

@@ -27,9 +27,6 @@ class AxisLinks {
   /// share, of what is left after the slice has done its part.
   double seconds(CollectiveKind kind, const std::vector<std::string>& axes, double bytes) const;
 
-  /// Do the axes join slices only?
-  bool is_between(const std::vector<std::string>& axes) const;
-
  private:
   struct Axis {
     double inside = 1, between = 1;  // members: devices of a slice, slices

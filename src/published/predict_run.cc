@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "estimate/estimate.h"
 #include "estimate/named_slice.h"
 #include "model/device_overrides.h"
 #include "models/step.h"
 #include "ops/op_table.h"
-#include "published/device_share.h"
 
 namespace hlosim {
 namespace {
@@ -55,16 +52,6 @@ Result<Estimate> simulate_program(const PublishedRun& run, const Device& device,
   return estimate(*module, op_table(), device, options);
 }
 
-/// What the core does in a step with its share of everything, simulated as one device's program.
-Result<Estimate> simulate_share(const PublishedRun& run, const Device& device) {
-  const DeviceShare share = device_share(run.model, run.options);
-  Result<Module> module = make_step(share.model, share.options);
-  if (!module) return tl::unexpected(module.error());
-  EstimateOptions options;
-  options.simulate.keep_timeline = false;
-  return estimate(*module, op_table(), device, options);
-}
-
 double seconds(Picoseconds time) { return static_cast<double>(time.count()) * 1e-12; }
 
 void add_rows(const Totals& totals, RunPrediction& prediction) {
@@ -75,28 +62,6 @@ void add_rows(const Totals& totals, RunPrediction& prediction) {
     if (time > 0) prediction.rows.emplace_back(to_text(static_cast<CostCategory>(i)), time);
   }
   if (rest > 0) prediction.rows.emplace_back("waiting", rest);
-}
-
-/// The share's queries see its own keys only; with the sequence cut, they see all.
-Result<double> attention_beyond_share(const PublishedRun& run, const StepWork& work,
-                                      const DeviceConfig& device) {
-  double seconds = 0;
-  for (const StepPiece& piece : work.pieces) {
-    if (piece.attention.queries == 0 || run.options.kind != StepKind::kTrain) continue;
-    const Result<double> whole = attention_seconds(piece, run.options.tiles, run.options.attention, device);
-    if (!whole) return whole;
-    const double layers = piece.times;  // parts of a layer's attention
-    StepPiece own = piece;
-    const auto parts = static_cast<int64_t>(
-        std::max(1.0, static_cast<double>(piece.attention.queries) /
-                          static_cast<double>(device_share(run.model, run.options).options.sequence)));
-    if (parts == 1) return 0.0;
-    own.attention.queries /= parts, own.attention.keys /= parts;
-    const Result<double> less = attention_seconds(own, run.options.tiles, run.options.attention, device);
-    if (!less) return less;
-    seconds += layers * (*whole - *less * static_cast<double>(parts));
-  }
-  return seconds;
 }
 
 Result<void> predict(const PublishedRun& run, const Device& plain, RunPrediction& prediction) {
@@ -111,30 +76,11 @@ Result<void> predict(const PublishedRun& run, const Device& plain, RunPrediction
   StepWork work = step_work(run.model, run.options);
   Result<StepParts> parts = step_parts(work, run, device->config, *slice);
   if (!parts) return tl::unexpected(parts.error());
-  const double optimizer = parts->seconds(StepCategory::kOptimizer);
-  const double counted = parts->work() - optimizer;
   prediction.parts = {std::move(work), std::move(*parts)};
   const Result<Estimate> program = simulate_program(run, *device, *request);
-  if (program) {
-    add_rows(program->simulation.totals, prediction);
-    prediction.seconds = seconds(program->simulation.totals.makespan);
-    return {};
-  }
-  prediction.assumptions.push_back(
-      fmt::format("one device's share is simulated and its collectives are counted, as the program can't be "
-                  "partitioned: {}",
-                  program.error().message));
-  const Result<Estimate> share = simulate_share(run, *device);
-  if (!share) return tl::unexpected(share.error());
-  const double simulated = seconds(share->simulation.totals.makespan);
-  const double exposed = prediction.parts->second.exposed(std::max(1.0, simulated / counted));
-  add_rows(share->simulation.totals, prediction);
-  const Result<double> beyond = attention_beyond_share(run, prediction.parts->first, device->config);
-  if (!beyond) return tl::unexpected(beyond.error());
-  if (*beyond > 0) prediction.rows.emplace_back("attention to other devices' keys", *beyond);
-  prediction.rows.emplace_back("optimizer", optimizer);
-  prediction.rows.emplace_back("exposed collectives and host", exposed);
-  prediction.seconds = simulated + *beyond + optimizer + exposed;
+  if (!program) return tl::unexpected(program.error());
+  add_rows(program->simulation.totals, prediction);
+  prediction.seconds = seconds(program->simulation.totals.makespan);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// How long the step of a published run takes, simulated; and by the count of its pieces.
+// How long the step of a published run takes, partitioned and simulated; beside it the count of its pieces.
 //
 //   const RunPrediction prediction = predict_run(run, device);
 //   prediction.seconds                             // or prediction.reason

@@ -60,6 +60,16 @@ AttentionBlocks blocks_of(const AttentionTiles& tiles, AttentionPass pass, const
   return blocks;
 }
 
+/// Of one piece, once.
+Result<double> attention_seconds(const StepPiece& piece, const AttentionTiles& tiles, AttentionKernel kernel,
+                                 const DeviceConfig& device) {
+  if (kernel == AttentionKernel::kPlain) return plain_attention_seconds(piece.attention, piece.pass, device);
+  const Result<KernelCost> cost =
+      attention_cost(device, piece.pass, piece.attention, blocks_of(tiles, piece.pass, piece.attention));
+  if (!cost) return tl::unexpected(cost.error());
+  return static_cast<double>(cost->kernel.count()) * 1e-12;
+}
+
 class PartsOf {
  public:
   PartsOf(const PublishedRun& run, const DeviceConfig& device, AxisLinks links)
@@ -79,7 +89,7 @@ class PartsOf {
       else if (piece.category != StepCategory::kCollective)
         here.work += all;
       else
-        (blocks(piece) ? here.blocking : here.links) += all;
+        (piece.blocks ? here.blocking : here.links) += all;
     }
     return parts;
   }
@@ -96,30 +106,6 @@ class PartsOf {
     return piece.bytes / hbm_rate(device_);
   }
 
-  /// Gathers that nobody made asynchronous, and scatters that no SparseCore drives, are waited for.
-  bool blocks(const StepPiece& piece) const {
-    if (piece.blocks) return true;
-    const bool between_slices = run_.ici.axes.empty() || links_.is_between(piece.axes);
-    if (between_slices) return false;
-    if (piece.collective == CollectiveKind::kAllGather)
-      return !has_flag("xla_enable_async_all_gather") && !on_sparse_core("all_gather");
-    if (piece.collective == CollectiveKind::kReduceScatter)
-      return !has_flag("xla_tpu_enable_async_collective_fusion") && !on_sparse_core("reduce_scatter");
-    return false;
-  }
-  /// Some flag hands this kind of collective to the SparseCores.
-  bool on_sparse_core(std::string_view kind) const {
-    return std::any_of(run_.flags.begin(), run_.flags.end(), [&](const XlaFlag& flag) {
-      return flag.name.find("sparse_core") != std::string::npos &&
-             flag.name.find(kind) != std::string::npos && flag.value != "false";
-    });
-  }
-  bool has_flag(std::string_view name) const {
-    return std::any_of(run_.flags.begin(), run_.flags.end(), [&](const XlaFlag& flag) {
-      return flag.name == name && flag.value != "false" && flag.value != "0";
-    });
-  }
-
   /// PCIe is the chip's.
   double chip_share() const { return static_cast<double>(device_.devices_per_chip()); }
 
@@ -130,29 +116,12 @@ class PartsOf {
 
 }  // namespace
 
-double PartSeconds::exposed(double work_seconds) const {
-  return blocking + std::max({0.0, links - work_seconds, host - work_seconds});
-}
+double PartSeconds::least() const { return std::max({work + blocking, links + blocking, host}); }
 
-double StepParts::work() const {
+double StepParts::least() const {
   double sum = 0;
-  for (const PartSeconds& part : by_part) sum += part.work;
+  for (const PartSeconds& part : by_part) sum += part.least();
   return sum;
-}
-
-double StepParts::exposed(double stretch) const {
-  double sum = 0;
-  for (const PartSeconds& part : by_part) sum += part.exposed(stretch * part.work);
-  return sum;
-}
-
-Result<double> attention_seconds(const StepPiece& piece, const AttentionTiles& tiles, AttentionKernel kernel,
-                                 const DeviceConfig& device) {
-  if (kernel == AttentionKernel::kPlain) return plain_attention_seconds(piece.attention, piece.pass, device);
-  const Result<KernelCost> cost =
-      attention_cost(device, piece.pass, piece.attention, blocks_of(tiles, piece.pass, piece.attention));
-  if (!cost) return tl::unexpected(cost.error());
-  return static_cast<double>(cost->kernel.count()) * 1e-12;
 }
 
 Result<StepParts> step_parts(const StepWork& work, const PublishedRun& run, const DeviceConfig& device,

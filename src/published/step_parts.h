@@ -24,8 +24,7 @@ struct PartSeconds {
   double links = 0;     // other collectives
   double host = 0;
 
-  /// Of links and host, what the work can't hide; and what blocks.
-  double exposed(double work_seconds) const;
+  double least() const;  // whatever goes on beside what
 };
 
 struct StepParts {
@@ -34,10 +33,7 @@ struct StepParts {
   std::array<PartSeconds, kStepStages> by_part{};
 
   double seconds(StepCategory category) const { return by_category[static_cast<size_t>(category)]; }
-  double work() const;
-  /// Beside work that takes `stretch` times as long as here.
-  double exposed(double stretch) const;
-  double least() const { return work() + exposed(1); }  // no schedule is faster by this count
+  double least() const;  // no schedule is faster by this count
 };
 
 /// Products by the MXU's cycles or their bytes, whatever is longer; attention by its kernel; vector work and
@@ -46,9 +42,5 @@ struct StepParts {
 /// know.
 Result<StepParts> step_parts(const StepWork& work, const PublishedRun& run, const DeviceConfig& device,
                              const Slice& slice);
-
-/// Seconds of one piece, once.
-Result<double> attention_seconds(const StepPiece& piece, const AttentionTiles& tiles, AttentionKernel kernel,
-                                 const DeviceConfig& device);
 
 }  // namespace hlosim

@@ -13,10 +13,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "links/collective_driver.h"
+#include "links/sparse_core.h"
 #include "model/cost_details.h"
-#include "model/links/collective_driver.h"
 #include "model/memory_system.h"
-#include "model/sparse_core.h"
 #include "relayout/layout_problem.h"
 #include "sim/simulate.h"
 

@@ -182,10 +182,13 @@ class Explainer {
     const MemorySpace& config = config_.memory[space];
     if (busy(unit).count() == 0 || config.scope == MemoryScope::kHost) return;
     const bool is_hbm = &config == &config_.hbm();
-    ExplainedTerm& term = add(unit_name(config_, unit),
-                              is_hbm ? "(read + written) / min(bandwidth, DMA x cores)"
-                                     : "max(read / read rate, written / write rate, both / bandwidth)",
-                              busy(unit));
+    const bool turns = is_hbm && (config.read || config.write);
+    ExplainedTerm& term =
+        add(unit_name(config_, unit),
+            turns    ? "2 x the smaller / min(bandwidth, DMA x cores) + the rest / its own rate"
+            : is_hbm ? "(read + written) / min(bandwidth, DMA x cores)"
+                     : "max(read / read rate, written / write rate, both / bandwidth)",
+            busy(unit));
     given(term, "read", to_text(traffic.read), "the module; what comes in again included");
     given(term, "written", to_text(traffic.written));
     const PipelineSummary& p = cost_.pipeline;

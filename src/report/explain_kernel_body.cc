@@ -42,7 +42,9 @@ ExplainedTerm window_of(const mosaic::KernelWindow& window, size_t number) {
     return term;
   }
   given(term, window.is_result ? "written" : "fetched", fmt::format("{} times", grouped(window.fetches)),
-        window.is_unknown ? "its index depends on data that isn't known" : "its index map, step by step");
+        !window.is_unknown ? "its index map, step by step"
+        : window.is_result ? "data decide where; each block of its array goes once"
+                           : "its index depends on data that isn't known");
   given(term, "bytes", to_text(bytes_of(static_cast<double>(window.fetches) * window.bytes)));
   given(term, "buffers", grouped(window.buffers));
   return term;
@@ -54,8 +56,10 @@ ExplainedTerm step_of(const KernelOfCall& kernel, size_t number) {
   int64_t count = 0;
   for (const mosaic::StepRun& run : kernel.body.runs)
     if (run.work == number) count += run.count;
-  ExplainedTerm term{
-      fmt::format("step {}", number), "the longest of its units", {}, ceil_picoseconds(times.longest())};
+  ExplainedTerm term{fmt::format("step {}", number),
+                     "the longest of its units, and its beginning",
+                     {},
+                     ceil_picoseconds(times.whole())};
   given(term, "steps alike", grouped(count));
   for (const mosaic::KernelProduct& p : work.products)
     given(term, "product", fmt::format("{:g} x {} x [{},{}]x[{},{}]", p.times, p.batch, p.m, p.k, p.k, p.n),
@@ -66,7 +70,8 @@ ExplainedTerm step_of(const KernelOfCall& kernel, size_t number) {
                                                        {"XLU", times.xlu},
                                                        {"scalar", times.scalar},
                                                        {"VMEM", times.vmem},
-                                                       {"copies of its own", times.copies}};
+                                                       {"copies of its own", times.copies},
+                                                       {"beginning", times.begin}};
   for (const auto& [name, time] : units)
     if (time > 0) given(term, std::string(name), to_text(ceil_picoseconds(time)), "of one step");
   return term;

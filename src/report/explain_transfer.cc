@@ -7,9 +7,9 @@
 #include <array>
 #include <unordered_set>
 
-#include "model/links/collective_driver.h"
-#include "model/links/fused_collectives.h"
-#include "model/sparse_core.h"
+#include "links/collective_driver.h"
+#include "links/sparse_core.h"
+#include "model/fused_collectives.h"
 
 namespace hlosim {
 namespace {

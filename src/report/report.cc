@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/saturating.h"
+#include "hlo/frontend.h"
 #include "hlo/printer.h"
 #include "model/memory_system.h"
 #include "model/pallas/known_call.h"
@@ -73,6 +74,8 @@ class ReportMaker {
     make_loops();
     make_padding();
     if (estimate_.spread) report_.spread = make_spread_report(given_, table_, estimate_);
+    if (const auto missing = frontend_attribute(*report_.module, kMissingOfText))
+      report_.assumptions.push_back({fmt::format("the text was cut off: {}", *missing), 1, {}});
     for (const Assumption& item : estimate_.simulation.assumptions.items())
       report_.assumptions.push_back({item.text, item.count, name_of(item.example)});
     return std::move(report_);

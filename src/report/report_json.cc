@@ -209,10 +209,17 @@ Json mesh_json(const Report& report) {
   Json uses = Json::array(), reshardings = Json::array();
   for (const AxisUse& use : report.spread->uses) uses.push_back(axis_use_json(use));
   for (const ReportResharding& row : report.spread->reshardings) reshardings.push_back(resharding_json(row));
+  Json replicated = Json::array();
+  for (const ReplicatedReport& one : report.spread->replicated)
+    replicated.push_back({{"what", one.what},
+                          {"reason", one.reason},
+                          {"instructions", one.instructions},
+                          {"time_ps", one.time.count()}});
   return {{"axes", text_or_null(report.spread->mesh)},
           {"was_partitioned", report.spread->was_partitioned},
           {"collectives", std::move(uses)},
-          {"reshardings", std::move(reshardings)}};
+          {"reshardings", std::move(reshardings)},
+          {"replicated", std::move(replicated)}};
 }
 
 Json findings_json(const Report& report) {
@@ -267,6 +274,19 @@ Json copy_json(const ReportTransfer& row) {
   return json;
 }
 
+Json groups_json(int64_t number) { return number > 0 ? Json(number) : Json(nullptr); }
+
+// Of one of several in a wrapper.
+Json wrapped_json(const CollectiveCost& cost) {
+  return {{"kind", std::string(to_text(cost.kind))},
+          {"payload_bytes", cost.payload.count()},
+          {"sent_bytes", cost.sent.count()},
+          {"sent_scalar_bytes", cost.scalar_sent.count()},
+          {"group_size", cost.group_size},
+          {"group_count", cost.group_count},
+          {"algorithm", text_or_null(cost.algorithm)}};
+}
+
 // Amounts of one execution by one device.
 Json collective_json(const ReportTransfer& row) {
   Json json = transfer_json(row);
@@ -276,8 +296,8 @@ Json collective_json(const ReportTransfer& row) {
   json["scalar_payload_bytes"] = cost ? Json(cost->scalar_payload.count()) : Json(nullptr);
   json["sent_bytes"] = cost ? Json(cost->sent.count()) : Json(nullptr);
   json["sent_scalar_bytes"] = cost ? Json(cost->scalar_sent.count()) : Json(nullptr);
-  json["group_size"] = cost ? Json(cost->group_size) : Json(nullptr);
-  json["group_count"] = cost ? Json(cost->group_count) : Json(nullptr);
+  json["group_size"] = cost ? groups_json(cost->group_size) : Json(nullptr);
+  json["group_count"] = cost ? groups_json(cost->group_count) : Json(nullptr);
   json["launch_ps"] = cost ? Json(cost->launch.count()) : Json(nullptr);
   json["network_ps"] = cost ? Json(cost->network.count()) : Json(nullptr);
   json["network_bound_ps"] = cost && cost->bound.count() > 0 ? Json(cost->bound.count()) : Json(nullptr);
@@ -287,6 +307,7 @@ Json collective_json(const ReportTransfer& row) {
     json["driver"] = std::string(unit_row(cost->driver).name);
     json["driving_ps"] = cost->driving.count();
   }
+  for (const CollectiveCost& one : row.wrapped) json["wrapped"].push_back(wrapped_json(one));
   return json;
 }
 

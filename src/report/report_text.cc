@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "hlo/frontend.h"
 #include "text/table.h"
 
 namespace hlosim {
@@ -106,8 +107,16 @@ class TextReport {
          report_.instruction_count == 1 ? "instruction" : "instructions",
          report_.scheduled ? "scheduled" : "not scheduled",
          report_.module_file.empty() ? "" : fmt::format(", from {}", shortened(report_.module_file, 60)));
+    summary_results();
     line("device            {}; slice {}, {} x {} (replicas x partitions)",
          shortened(report_.device_file, 40), report_.slice, report_.replicas, report_.partitions);
+  }
+
+  /// What the program's author calls the results, where the module says so.
+  void summary_results() {
+    if (!report_.module) return;
+    const auto names = frontend_attribute(*report_.module, kResultNames);
+    if (names && !names->empty()) line("results           {}", shortened(*names, 100));
   }
 
   /// What is known of them, the most trustworthy first; what the user says is an assumption of its own.
@@ -360,14 +369,20 @@ class TextReport {
     for (size_t i = 0; i < shown(rows.size()); ++i) {
       const ReportTransfer& row = *rows[i];
       const auto& cost = row.collective;
-      table.add({pair_name(row), grouped(row.executions),
-                 cost ? fmt::format("{} of {}", cost->group_count, cost->group_size) : "unknown",
-                 payload_text(row), cost ? to_text(cost->sent) : "unknown", to_text(row.duration),
-                 to_text(row.queued), to_text(row.hidden), to_text(row.exposed)});
+      table.add({pair_name(row), grouped(row.executions), groups_text(row), payload_text(row),
+                 cost ? to_text(cost->sent) : "unknown", to_text(row.duration), to_text(row.queued),
+                 to_text(row.hidden), to_text(row.exposed)});
     }
     out_ += table.text("  ");
     for (size_t i = 0; i < shown(rows.size()); ++i) about_collective(*rows[i]);
     rest(rows.size());
+  }
+
+  static std::string groups_text(const ReportTransfer& row) {
+    if (!row.collective) return "unknown";
+    if (row.collective->group_size > 0 && row.collective->group_count > 0)
+      return fmt::format("{} of {}", row.collective->group_count, row.collective->group_size);
+    return "several";
   }
 
   /// A collective of scalars alone has no arrays.

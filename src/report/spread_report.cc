@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "base/text.h"
@@ -14,12 +15,13 @@
 namespace hlosim {
 namespace {
 
-/// As opcodes are called.
-std::string_view kind_name(CollectiveKind kind) {
-  constexpr std::string_view kNames[] = {"all-reduce", "all-gather",        "reduce-scatter",
-                                         "all-to-all", "ragged-all-to-all", "collective-permute",
-                                         "broadcast"};
-  return kNames[static_cast<size_t>(kind)];
+/// Of several in one wrapper, each once: "all-gather + reduce-scatter".
+std::string kinds_of(const TransferRecord& transfer) {
+  std::string kinds(to_text(transfer.collective->kind));
+  std::set<CollectiveKind> seen = {transfer.collective->kind};
+  for (const CollectiveCost& one : transfer.wrapped)
+    if (seen.insert(one.kind).second) kinds += fmt::format(" + {}", to_text(one.kind));
+  return kinds;
 }
 
 class SpreadReporter {
@@ -37,6 +39,7 @@ class SpreadReporter {
     for (const TransferRecord& transfer : estimate_.simulation.transfers)
       if (transfer.kind == TransferKind::kCollective && transfer.collective) add_use(transfer);
     add_reshardings();
+    add_replicated();
     return std::move(report_);
   }
 
@@ -45,14 +48,17 @@ class SpreadReporter {
     const auto [found, is_new] = axes_.try_emplace(id);
     if (is_new) {
       const Module& ran = *estimate_.module;
-      found->second = names_.of(groups_of(ran, table_, ran[id], estimate_.simulation.grid));
+      std::set<std::string> seen;
+      for (const CollectiveGroups& groups : groups_of(ran, table_, ran[id], estimate_.simulation.grid))
+        if (const std::string axes = names_.of(groups); seen.insert(axes).second)
+          found->second += (found->second.empty() ? "" : " + ") + axes;
     }
     return found->second;
   }
 
   void add_use(const TransferRecord& transfer) {
     const std::string& axes = axes_of(transfer.start_instruction);
-    const std::string_view kind = kind_name(transfer.collective->kind);
+    const std::string kind = kinds_of(transfer);
     auto use = std::find_if(report_.uses.begin(), report_.uses.end(),
                             [&](const AxisUse& one) { return one.axes == axes && one.kind == kind; });
     if (use == report_.uses.end()) {
@@ -61,7 +67,7 @@ class SpreadReporter {
               return one.axes == axes;
             }).base();
       if (use == report_.uses.begin()) use = report_.uses.end();
-      use = report_.uses.insert(use, AxisUse{axes, std::string(kind)});
+      use = report_.uses.insert(use, AxisUse{axes, kind});
     }
     const int64_t times = transfer.executions;
     use->executions += times;
@@ -105,6 +111,25 @@ class SpreadReporter {
     }
     std::stable_sort(report_.reshardings.begin(), report_.reshardings.end(),
                      [](const ReportResharding& a, const ReportResharding& b) { return a.takes > b.takes; });
+  }
+
+  /// By where it stands in the text, which what became of it points to as well.
+  void add_replicated() {
+    std::unordered_map<uint32_t, Picoseconds> times;
+    for (const InstructionRecord& record : estimate_.simulation.instructions)
+      times[(*estimate_.module)[record.id].offset] += record.self_time;
+    for (const ReplicatedWork& one : notes_.replicated) {
+      auto row = std::ranges::find(report_.replicated, one.reason, &ReplicatedReport::reason);
+      if (row == report_.replicated.end()) row = report_.replicated.insert(row, {one.name, one.reason});
+      ++row->instructions;
+      if (const auto time = times.find(one.offset); one.offset > 0 && time != times.end()) {
+        row->time += time->second;
+        times.erase(time);  // several may come from one place
+      }
+    }
+    for (ReplicatedReport& row : report_.replicated)
+      if (row.instructions > 1) row.what += fmt::format(" and {} more", row.instructions - 1);
+    std::ranges::stable_sort(report_.replicated, std::ranges::greater{}, &ReplicatedReport::time);
   }
 
   /// Of the collective that an instruction is, or the first one that it wraps; 0: none.
@@ -189,6 +214,9 @@ std::string spread_text(const SpreadReport& spread, Picoseconds makespan, size_t
                                  spread.mesh.empty() ? "" : " of ", spread.mesh);
   text += uses_text(spread, makespan);
   if (spread.was_partitioned) return text;
+  for (const ReplicatedReport& one : spread.replicated)
+    text += fmt::format("  replicated: {}: {} ({} of the time)\n", one.what, one.reason,
+                        share_of(one.time, makespan));
   text += "\nReshardings\n";
   return text + reshardings_text(spread, top);
 }

@@ -33,11 +33,20 @@ struct ReportResharding {
   Picoseconds takes{}, exposed{};
 };
 
+/// Work that every device does as a whole, of one opcode and for one reason.
+struct ReplicatedReport {
+  std::string what;  // "custom-call.3", "custom-call.3 and 5 more"
+  std::string reason;
+  int64_t instructions = 0;
+  Picoseconds time{};  // of all their executions
+};
+
 struct SpreadReport {
   std::string mesh;  // "fsdp=16,tensor=4"; empty: no names
   bool was_partitioned = false;
   std::vector<AxisUse> uses;                  // by axes in the order of the run, then by kind
   std::vector<ReportResharding> reshardings;  // the longest first
+  std::vector<ReplicatedReport> replicated;   // the longest first
 };
 
 /// `given`: the module before it was partitioned. Requires: estimate.spread.

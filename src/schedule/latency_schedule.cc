@@ -82,7 +82,8 @@ class Scheduler {
     split_ = compacted(input_, table_);
     if (options_.split) {
       ModuleEditor editor(split_);
-      for (const SplitCollective& one : split_collectives(editor, table_)) split_of_[one.start] = one.name;
+      for (const SplitCollective& one : split_collectives(editor, table_, options_.split_reduce_scatters))
+        split_of_[one.start] = one.name;
       split_ = compacted(split_, table_);
     }
     for (Module* one : {&input_, &split_}) spell_out_bitcasts_that_move(*one, tiling_policy(device_.config));

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "hlo/effects.h"
-#include "ops/frontend.h"
+#include "hlo/frontend.h"
 
 namespace hlosim {
 namespace {

@@ -42,7 +42,8 @@ struct LatencyScheduleOptions {
   bool resource_sharing = false;
 
   // What XLA has no names for.
-  bool split = true;        // synchronous collectives are split first (schedule/split_collectives.h)
+  bool split = true;  // synchronous collectives are split first (schedule/split_collectives.h)
+  bool split_reduce_scatters = true;  // these too
   bool keep_faster = true;  // of the order that was there and the new one, computation by computation
   SimulateOptions simulate;
 

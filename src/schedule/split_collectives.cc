@@ -13,8 +13,8 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(ModuleEditor& editor, const OpTable& table)
-      : editor_(editor), module_(editor.module()), table_(table) {}
+  Splitter(ModuleEditor& editor, const OpTable& table, bool reduce_scatters)
+      : editor_(editor), module_(editor.module()), table_(table), reduce_scatters_(reduce_scatters) {}
 
   std::vector<SplitCollective> run() {
     for (const FlowComputation& flow : flow_computations(module_, table_)) split_in(flow.id);
@@ -29,7 +29,7 @@ class Splitter {
     bool any = false;
     for (const InstructionId at : before) {
       const std::optional<AsyncForm> form = async_form(module_[at].opcode);
-      if (!form) {
+      if (!form || (!reduce_scatters_ && module_[at].opcode == Opcode::kReduceScatter)) {
         order.push_back(at);
         continue;
       }
@@ -110,13 +110,15 @@ class Splitter {
   ModuleEditor& editor_;
   Module& module_;
   const OpTable& table_;
+  const bool reduce_scatters_;
   std::vector<SplitCollective> found_;
 };
 
 }  // namespace
 
-std::vector<SplitCollective> split_collectives(ModuleEditor& editor, const OpTable& table) {
-  return Splitter(editor, table).run();
+std::vector<SplitCollective> split_collectives(ModuleEditor& editor, const OpTable& table,
+                                               bool reduce_scatters) {
+  return Splitter(editor, table, reduce_scatters).run();
 }
 
 Module split_collectives(const Module& module, const OpTable& table) {

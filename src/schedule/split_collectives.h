@@ -25,7 +25,8 @@ struct SplitCollective {
 /// opcodes of their own, the others are wrapped by an async-start. What waited for the collective, by operand
 /// or control-predecessors, waits for the done. Requires: a verified module. Post: it verifies once it has
 /// been read again, and computes the same.
-std::vector<SplitCollective> split_collectives(ModuleEditor& editor, const OpTable& table);
+std::vector<SplitCollective> split_collectives(ModuleEditor& editor, const OpTable& table,
+                                               bool reduce_scatters = true);
 
 /// The same as a module of its own.
 Module split_collectives(const Module& module, const OpTable& table);

@@ -45,7 +45,7 @@ class TorusDivision {
     for (size_t axis = mesh_.axes.size(); axis-- > 0;)
       while (wanted_[axis] > 1) {
         size_t best = left_.size();
-        for (size_t d = left_.size(); d-- > 0;)
+        for (size_t d = 0; d < left_.size(); ++d)
           if (std::gcd(wanted_[axis], left_[d]) > 1 &&
               (best == left_.size() ||
                std::gcd(wanted_[axis], left_[d]) > std::gcd(wanted_[axis], left_[best])))
@@ -75,7 +75,8 @@ class TorusDivision {
     int64_t size;
   };
 
-  /// The untouched dimensions whose product is what the axis wants, as few as can be, the last ones first.
+  /// The untouched dimensions whose product is what the axis wants, as few as can be, the first ones first: x
+  /// is the fastest part.
   void take_whole(size_t axis) {
     const size_t sets = size_t{1} << left_.size();
     size_t best = 0;
@@ -85,9 +86,9 @@ class TorusDivision {
         if ((set >> d & 1) != 0) product *= taken_[d] == 1 && left_[d] > 1 ? left_[d] : 0;
       if (product != wanted_[axis]) continue;
       const int count = __builtin_popcountll(set), known = __builtin_popcountll(best);
-      if (best == 0 || count < known || (count == known && set > best)) best = set;
+      if (best == 0 || count < known || (count == known && set < best)) best = set;
     }
-    for (size_t d = 0; d < left_.size(); ++d)
+    for (size_t d = left_.size(); d-- > 0;)
       if ((best >> d & 1) != 0) take(axis, d);
   }
 
@@ -110,7 +111,7 @@ class TorusDivision {
       }
     }
     int64_t number = 0;
-    for (size_t d = 0; d < topology.size(); ++d) number = number * topology[d] + chip[d];
+    for (size_t d = topology.size(); d-- > 0;) number = number * topology[d] + chip[d];
     return number * cores + core;
   }
 

@@ -1,6 +1,6 @@
 // Which device of a torus has which place in a mesh.
 //
-//   mesh_order({{"data", 4}, {"model", 4}}, {4, 4}, "")              // data along x, model along y
+//   mesh_order({{"data", 4}, {"model", 4}}, {4, 4}, "")              // data along y, model along x
 //   mesh_order({{"data", 2}, {"model", 8}}, {4, 4}, "model=yx")      // model: y and half of x
 #pragma once
 
@@ -27,11 +27,12 @@ struct MeshOnTorus {
   bool is_whole(size_t axis, const std::vector<int64_t>& topology) const;
 };
 
-/// The devices of a torus with `topology` chips along x, y, z, numbered with the last dimension fastest, each
-/// chip having `cores` devices, which follow each other. `order` names torus dimensions for some axes
-/// (`model=y,data=xz`); the others get what is left: whole dimensions where sizes allow it, the last
-/// (fastest) axis first, else parts of as few dimensions as can be. Errors: the mesh has another number of
-/// devices; `order` names axes or dimensions that are not there, or too small ones.
+/// The devices of a torus with `topology` chips along x, y, z, numbered with x fastest, each chip having
+/// `cores` devices, which follow each other, as everywhere (model/slice.h). `order` names torus dimensions
+/// for some axes
+/// (`model=y,data=xz`); the others get what is left: whole dimensions where sizes allow it, x to the
+/// last (fastest) axis first, else parts of as few dimensions as can be. Errors: the mesh has another number
+/// of devices; `order` names axes or dimensions that are not there, or too small ones.
 Result<MeshOnTorus> mesh_order(const Mesh& mesh, const std::vector<int64_t>& topology, int64_t cores,
                                std::string_view order, std::string name = "--mesh-order");
 

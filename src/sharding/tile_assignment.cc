@@ -9,48 +9,13 @@
 #include <optional>
 #include <string>
 
+#include "base/bracketed_text.h"
 #include "base/text.h"
 
 namespace hlosim {
 namespace {
 
 constexpr int64_t kMostDevices = int64_t{1} << 24;
-
-/// Parts between any of `separators` that stand outside of braces, brackets and quotes; empty ones are
-/// dropped.
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
-  int depth = 0;
-  char quote = '\0';
-  size_t begin = 0;
-  const auto add = [&](size_t end) {
-    if (const std::string_view part = trimmed(text.substr(begin, end - begin)); !part.empty())
-      parts.push_back(part);
-    begin = end + 1;
-  };
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote != '\0') {
-      if (c == quote) quote = '\0';
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    } else if (c == '{' || c == '[' || c == '(') {
-      ++depth;
-    } else if (c == '}' || c == ']' || c == ')') {
-      --depth;
-    } else if (depth == 0 && separators.find(c) != std::string_view::npos) {
-      add(i);
-    }
-  }
-  add(text.size());
-  return parts;
-}
-
-bool take(std::string_view& text, std::string_view word) {
-  if (!text.starts_with(word)) return false;
-  text.remove_prefix(word.size());
-  return true;
-}
 
 /// "2,1,2" up to `end`, which is taken too; empty `end`: all of the text.
 std::optional<std::vector<int64_t>> numbers(std::string_view& text, std::string_view end) {
@@ -61,8 +26,8 @@ std::optional<std::vector<int64_t>> numbers(std::string_view& text, std::string_
     if (status != std::errc()) return std::nullopt;
     values.push_back(value);
     text.remove_prefix(static_cast<size_t>(stop - text.data()));
-    if (take(text, ",")) continue;
-    if (!end.empty() ? !take(text, end) : !text.empty()) return std::nullopt;
+    if (take_word(text, ",")) continue;
+    if (!end.empty() ? !take_word(text, end) : !text.empty()) return std::nullopt;
     return values;
   }
 }
@@ -129,7 +94,7 @@ class WordReader {
   explicit WordReader(std::string_view text) : text_(text) {}
 
   Result<TileAssignment> read() {
-    for (const std::string_view word : split(text_, " "))
+    for (const std::string_view word : split_outside_brackets(text_, " "))
       if (!read_word(word)) return refuse();
     if (made_.kind == TileAssignment::Kind::kTiled && !assign()) return refuse();
     return std::move(made_);
@@ -152,15 +117,15 @@ class WordReader {
         return true;
       }
     std::string_view rest = word;
-    if (take(rest, "devices=[")) return read_devices(rest);
-    if (take(rest, "<=[")) return read_iota(rest);
-    if (take(rest, "T(")) return read_order(rest);
+    if (take_word(rest, "devices=[")) return read_devices(rest);
+    if (take_word(rest, "<=[")) return read_iota(rest);
+    if (take_word(rest, "T(")) return read_order(rest);
     if (word == "last_tile_dim_replicate") {
       subgroups_ = {SubgroupType::kReplicated};
       return true;
     }
-    if (take(rest, "last_tile_dims={")) return rest.ends_with('}') && read_subgroups(rest);
-    if (take(rest, "device=")) {
+    if (take_word(rest, "last_tile_dims={")) return rest.ends_with('}') && read_subgroups(rest);
+    if (take_word(rest, "device=")) {
       made_.kind = Kind::kMaximal;
       const auto device = numbers(rest, "");
       if (device && device->size() == 1) made_.device = device->front();
@@ -183,7 +148,7 @@ class WordReader {
     if (!tiles) return false;
     made_.dimensions = *tiles;
     if (rest.empty()) return true;
-    if (take(rest, "<=[")) return read_iota(rest);
+    if (take_word(rest, "<=[")) return read_iota(rest);
     const auto list = numbers(rest, "");
     if (list) made_.device_list = *list;
     return list.has_value();
@@ -195,7 +160,7 @@ class WordReader {
     made_.reshape = *sizes;
     made_.order.resize(sizes->size());
     std::iota(made_.order.begin(), made_.order.end(), 0);
-    return rest.empty() || (take(rest, "T(") && read_order(rest));
+    return rest.empty() || (take_word(rest, "T(") && read_order(rest));
   }
 
   bool read_order(std::string_view rest) {
@@ -206,7 +171,7 @@ class WordReader {
   }
 
   bool read_subgroups(std::string_view rest) {
-    for (const std::string_view type : split(rest.substr(0, rest.size() - 1), ",")) {
+    for (const std::string_view type : split_outside_brackets(rest.substr(0, rest.size() - 1), ",")) {
       if (type == "replicated")
         subgroups_.push_back(SubgroupType::kReplicated);
       else if (type == "manual")
@@ -254,14 +219,14 @@ class MeshReader {
 
   Result<TileAssignment> read() {
     std::string_view rest = text_;
-    if (take(rest, "maximal_mesh[device_id=")) {
+    if (take_word(rest, "maximal_mesh[device_id=")) {
       const auto device = numbers(rest, "]");
       if (!device || device->size() != 1) return refuse();
       made_.kind = TileAssignment::Kind::kMaximal;
       made_.device = device->front();
       return made_;
     }
-    const std::vector<std::string_view> parts = split(text_, ", ");
+    const std::vector<std::string_view> parts = split_outside_brackets(text_, ", ");
     if (parts.empty() || !read_mesh(parts.front())) return refuse();
     for (size_t i = 1; i < parts.size(); ++i)
       if (!read_part(parts[i])) return refuse();
@@ -290,10 +255,10 @@ class MeshReader {
   /// mesh['x'=2,'y'=4], or the mesh and the list of dimensions without a blank or comma between.
   bool read_mesh(std::string_view part) {
     const size_t close = part.find(']');
-    if (!take(part, "mesh[") || close == std::string_view::npos) return false;
+    if (!take_word(part, "mesh[") || close == std::string_view::npos) return false;
     const std::string_view inside = text_.substr(5, close - 5);
     std::vector<std::pair<std::string_view, int64_t>> sizes;
-    for (const std::string_view axis : split(inside, ",")) {
+    for (const std::string_view axis : split_outside_brackets(inside, ",")) {
       const size_t equals = axis.rfind('=');
       if (equals == std::string_view::npos) return false;
       std::string_view digits = axis.substr(equals + 1);
@@ -313,23 +278,23 @@ class MeshReader {
     using Kind = TileAssignment::Kind;
     std::string_view rest = part;
     if (part.starts_with('[') && part.ends_with(']')) return read_dimensions(part.substr(1, part.size() - 2));
-    if (take(rest, "device_ids=(")) return read_order(rest);
+    if (take_word(rest, "device_ids=(")) return read_order(rest);
     if (part == "replicated" || part.starts_with("replicated=") || part.starts_with("metadata=")) return true;
     if (part == "manual") {
       made_.kind = Kind::kManual;
       return true;
     }
-    if (take(rest, "manual=")) return read_axes(rest, manual_);
-    if (take(rest, "unreduced")) {
-      take(rest, "=");
-      take(rest, "[");
-      if (take(rest, "max"))
+    if (take_word(rest, "manual=")) return read_axes(rest, manual_);
+    if (take_word(rest, "unreduced")) {
+      take_word(rest, "=");
+      take_word(rest, "[");
+      if (take_word(rest, "max"))
         made_.partial = PartialKind::kMax;
-      else if (take(rest, "min"))
+      else if (take_word(rest, "min"))
         made_.partial = PartialKind::kMin;
       else
-        take(rest, "sum");
-      take(rest, "]");
+        take_word(rest, "sum");
+      take_word(rest, "]");
       if (rest.empty()) {
         made_.kind = Kind::kUnreduced;
         return true;
@@ -340,9 +305,9 @@ class MeshReader {
   }
 
   bool read_order(std::string_view rest) {
-    if (take(rest, "[")) {
+    if (take_word(rest, "[")) {
       const auto sizes = numbers(rest, "]");
-      if (!sizes || !take(rest, "T(")) return false;
+      if (!sizes || !take_word(rest, "T(")) return false;
       const auto order = numbers(rest, ")");
       if (!order || !is_permutation(*order, sizes->size()) || product(*sizes) != devices_) return false;
       TileAssignment iota;
@@ -360,7 +325,7 @@ class MeshReader {
 
   bool read_dimensions(std::string_view list) {
     made_.kind = TileAssignment::Kind::kTiled;
-    for (const std::string_view dimension : split(list, ",")) {
+    for (const std::string_view dimension : split_outside_brackets(list, ",")) {
       std::vector<Piece> pieces;
       made_.open.push_back(false);
       if (!read_axes(dimension, pieces)) return false;
@@ -371,7 +336,7 @@ class MeshReader {
 
   bool read_axes(std::string_view braces, std::vector<Piece>& pieces) {
     if (braces.size() < 2 || braces.front() != '{' || braces.back() != '}') return false;
-    for (std::string_view name : split(braces.substr(1, braces.size() - 2), ",")) {
+    for (std::string_view name : split_outside_brackets(braces.substr(1, braces.size() - 2), ",")) {
       if (name == "?") {
         if (!made_.open.empty()) made_.open.back() = true;
         continue;
@@ -445,14 +410,6 @@ class MeshReader {
   std::vector<Piece> manual_, unreduced_;
 };
 
-/// Without the comments that count the leaves.
-std::string without_comments(std::string_view text) {
-  std::string plain(text);
-  for (size_t at = 0; (at = plain.find("/*", at)) != std::string::npos;)
-    plain.erase(at, std::min(plain.find("*/", at), plain.size() - 2) + 2 - at);
-  return plain;
-}
-
 }  // namespace
 
 int64_t TileAssignment::devices() const { return is_tiled() ? product(reshape) : 0; }
@@ -472,7 +429,7 @@ Result<std::vector<TileAssignment>> read_tile_assignments(std::string_view text,
   const bool is_tuple = content.empty() || content.starts_with("{");
   std::vector<TileAssignment> all;
   for (const std::string_view single :
-       is_tuple ? split(content, ",") : std::vector<std::string_view>{content}) {
+       is_tuple ? split_outside_brackets(content, ",") : std::vector<std::string_view>{content}) {
     auto read =
         read_tile_assignment(is_tuple && single.size() >= 2 ? single.substr(1, single.size() - 2) : single);
     if (!read) return tl::unexpected(read.error());

@@ -47,7 +47,8 @@ inline bool operator==(const TileAssignment::Subgroup& a, const TileAssignment::
   return a.type == b.type && a.size == b.size;
 }
 
-/// One sharding, without the braces around it. Errors (without a place): as read_sharding().
+/// One sharding, without the braces around it. Errors (without a place): a text that is none, counts that do
+/// not fit together.
 Result<TileAssignment> read_tile_assignment(std::string_view text);
 
 /// One per leaf, from the text of `sharding=`; one for all is repeated.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -42,6 +43,11 @@ class DimensionClasses {
   const ClassFacts& operator[](DimensionClass c) const { return facts_[static_cast<size_t>(c)]; }
   const std::vector<MergedDimension>& merged() const { return merged_; }
   void fix(DimensionClass c) { facts_[static_cast<size_t>(c)].fixed = true; }
+  /// What it shrinks by divides `number` as well.
+  void bound(DimensionClass c, int64_t number) {
+    int64_t& divisible = facts_[static_cast<size_t>(c)].divisible;
+    divisible = std::gcd(divisible, number);
+  }
   /// All dimensions of an instruction's result.
   void fix(InstructionId id);
   /// Calls f(class) for each dimension of the result, leaf by leaf.

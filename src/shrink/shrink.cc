@@ -23,6 +23,8 @@ class Shrinker {
       : from_(module), table_(table), options_(options), classes_(module, table) {
     limits_.scale = options.scale;
     limits_.min_size = options.min_size;
+    for (const ShrinkBound& bound : options.bounds)
+      classes_.bound(classes_.of(bound.id, bound.leaf, bound.dimension), bound.number);
   }
 
   Shrunk run() {

@@ -17,10 +17,18 @@
 
 namespace hlosim {
 
+/// By what a dimension of an instruction's result shrinks has to divide `number`.
+struct ShrinkBound {
+  InstructionId id;
+  int64_t leaf = 0, dimension = 0;
+  int64_t number = 0;
+};
+
 struct ShrinkOptions {
   int64_t scale = 1;     // each dimension is divided by a divisor of it, as large as the program lets it be
   int64_t min_size = 8;  // by which none gets smaller than this
   int64_t layers = 0;    // turns of loops that run once per layer; 0: as they are
+  std::vector<ShrinkBound> bounds{};  // besides
 };
 
 struct Shrunk {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
-#include "model/links/fused_collectives.h"
+#include "model/fused_collectives.h"
 #include "model/memory_system.h"
 #include "modules/trip_count.h"
 #include "ops/infer.h"
@@ -24,6 +24,8 @@ void add_bytes(Bytes& into, Bytes bytes, int64_t count) {
   add_bytes(into, Bytes(saturating_multiply(bytes.count(), count)));
 }
 
+constexpr size_t kStepsBetweenStops = 1024;
+
 class Runner {
  public:
   Runner(const RunContext& context, const IdMap<ComputationId, ComputationRun>& done, RunSinks& sinks)
@@ -32,8 +34,11 @@ class Runner {
   Result<ComputationRun> run(ComputationId id) {
     const std::vector<InstructionId>& order = c_.schedule.order[id];
     run_.instructions.reserve(order.size());
-    for (const InstructionId instruction : order)
-      if (auto failed = step(instruction, id); !failed) return tl::unexpected(std::move(failed.error()));
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (i % kStepsBetweenStops == 0)
+        if (auto stopped = c_.options.go_on(); !stopped) return tl::unexpected(std::move(stopped.error()));
+      if (auto failed = step(order[i], id); !failed) return tl::unexpected(std::move(failed.error()));
+    }
     finish_transfers();
     run_.totals.makespan = overlap_.now();
     run_.hbm_work = run_.totals.busy[index_of(c_.memory.unit_of(c_.memory.hbm()))];

@@ -1,5 +1,5 @@
 // Collectives message by message: every link passes on one message after the other, a chip sends on what it
-// has received. What the closed forms of model/links/torus.h are held against, and what bounds them.
+// has received. What the closed forms of links/torus.h are held against, and what bounds them.
 //
 //   LinkSimulation links(2, Picoseconds(100));
 //   const uint32_t first = links.add(0, Picoseconds(1000));
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "model/links/interconnect.h"
+#include "links/interconnect.h"
 
 namespace hlosim {
 

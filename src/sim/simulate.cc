@@ -8,16 +8,22 @@
 #include <span>
 
 #include "base/saturating.h"
+#include "base/stop.h"
 #include "hlo/graph.h"
-#include "model/links/fused_collectives.h"
+#include "links/sparse_core.h"
+#include "model/fused_collectives.h"
 #include "model/memory_system.h"
 #include "model/native_layouts.h"
-#include "model/sparse_core.h"
 #include "ops/infer.h"
 #include "sim/computation_run.h"
 #include "sim/overlap.h"
 
 namespace hlosim {
+
+Result<void> SimulateOptions::go_on() const {
+  if (stop && stop->asked()) return failure(stop->why());
+  return {};
+}
 
 std::string_view to_text(TransferKind kind) {
   constexpr std::string_view kNames[] = {"copy", "collective", "host transfer", "computation"};
@@ -254,6 +260,7 @@ void conclude(Totals& totals, const DeviceConfig& device) {
 Result<Simulation> simulate(const Module& module, const OpTable& table, const Device& device,
                             const SimulateOptions& options) {
   Simulation result;
+  if (Result<void> go_on = options.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
   auto grid = device_grid(module, table);
   if (!grid) return tl::unexpected(std::move(grid.error()));
   result.grid = *grid;
@@ -294,6 +301,7 @@ Result<Simulation> simulate(const Module& module, const OpTable& table, const De
   std::vector<ComputationId> order;
   for (const ComputationId id : callees_first(module)) {
     if (result.schedule.order[id].empty()) continue;
+    if (Result<void> go_on = options.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
     auto run = run_computation(context, id, runs, sinks);
     if (!run) return tl::unexpected(std::move(run.error()));
     runs[id] = std::move(*run);

@@ -21,15 +21,17 @@
 #include "base/units.h"
 #include "hlo/module.h"
 #include "hlo/op_def.h"
+#include "links/collective_cost.h"
 #include "model/assumptions.h"
 #include "model/device.h"
 #include "model/instruction_cost.h"
-#include "model/links/collective_cost.h"
 #include "ops/collective_groups.h"
 #include "sim/schedule.h"
 #include "sim/timeline.h"
 
 namespace hlosim {
+
+class Stop;
 
 struct SimulateOptions {
   SliceRequest slice;              // --topology, --devices
@@ -40,6 +42,10 @@ struct SimulateOptions {
   bool keep_timeline = true;
   /// Goes through loops iteration by iteration where they could be multiplied: slow, with the same result.
   bool every_iteration = false;
+  const Stop* stop = nullptr;  // asked: the error says why
+
+  /// The error once `stop` was asked.
+  Result<void> go_on() const;
 };
 
 /// One instruction that ran as such, all its executions together.
@@ -83,7 +89,8 @@ struct TransferRecord {
   Bytes bytes{};                         // moved by a copy (array size); a collective's payload
   int64_t from_space = 0, to_space = 0;  // S(n) of a copy
   bool cross_program = false;
-  std::optional<CollectiveCost> collective;
+  std::optional<CollectiveCost> collective;  // of several in one wrapper: together()
+  std::vector<CollectiveCost> wrapped;       // each of several in one wrapper, in order; else empty
 };
 
 struct LoopRecord {

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#include "model/links/collective_driver.h"
-#include "model/links/fused_collectives.h"
+#include "links/collective_driver.h"
+#include "links/sparse_core.h"
+#include "model/fused_collectives.h"
 #include "model/memory_system.h"
-#include "model/sparse_core.h"
+#include "sim/sparse_offload.h"
 
 namespace hlosim {
 namespace {
@@ -152,7 +153,10 @@ class Planner {
     const ComputationRun& called = done_[callee];
     const Totals& totals = called.totals;
     TransferRecord& record = plan_.record;
-    record.collective = collective_inside(called);
+    if (std::vector<CollectiveCost> inside; collect(called, inside) && !inside.empty()) {
+      record.collective = together(inside);
+      if (inside.size() > 1) record.wrapped = std::move(inside);
+    }
     const Picoseconds moving = totals.by_category[static_cast<size_t>(CostCategory::kData)];
     const bool computes = totals.flops.count() > 0 || totals.vector_operations > 0;
     if (totals.busy[index_of(Unit::kIci)].count() > 0 || record.collective) {
@@ -164,9 +168,6 @@ class Planner {
     } else {
       record.kind = TransferKind::kComputation, record.lane = Lane::kAsync;
     }
-    if (record.kind != TransferKind::kCollective && c_.sparse_core.has(id_))
-      sinks_.assumptions.add("what SparseCores do apart from collectives takes as long as on the TensorCore",
-                             id_);
     describe_spaces(record, c_.module, instruction_);
     if (instruction_.shape->is_tuple() && instruction_.shape->elements.size() > 1)
       record.to_space = space_number(instruction_.shape->elements[1]);
@@ -186,22 +187,50 @@ class Planner {
     plan_.cost.traffic = totals.traffic;
     plan_.cost.logical_bytes = totals.logical_bytes, plan_.cost.padded_bytes = totals.padded_bytes;
     sinks_.calls.push_back({id_, callee, 1, {}, {}, true});
+    if (record.kind != TransferKind::kCollective && c_.sparse_core.has(id_)) by_sparse_cores(callee);
     return std::move(plan_);
   }
 
-  /// The only collective of what the start calls, or of what that calls in turn.
-  std::optional<CollectiveCost> collective_inside(const ComputationRun& run) const {
-    const auto is_collective = [](const TransferRecord& one) { return one.collective.has_value(); };
-    const auto first = std::find_if(run.transfers.begin(), run.transfers.end(), is_collective);
-    if (first != run.transfers.end())
-      return std::find_if(first + 1, run.transfers.end(), is_collective) == run.transfers.end()
-                 ? first->collective
-                 : std::nullopt;
-    const auto calls = [](const ReplayStep& step) { return step.kind == ReplayStep::Kind::kCall; };
-    if (std::count_if(run.steps.begin(), run.steps.end(), calls) != 1) return std::nullopt;
-    const ReplayStep& call = *std::find_if(run.steps.begin(), run.steps.end(), calls);
-    return call.times == 1 && !call.callees[1].valid() ? collective_inside(done_[call.callees[0]])
-                                                       : std::nullopt;
+  /// What is no collective; the plan says how long the TensorCore takes.
+  void by_sparse_cores(ComputationId callee) {
+    const auto gather = gather_by_sparse_cores(c_.module, c_.module[callee].root, c_.device);
+    if (!gather) {
+      sinks_.assumptions.add(
+          "what SparseCores do apart from collectives and gathers takes as long as on the TensorCore", id_);
+      return;
+    }
+    sinks_.assumptions.add(
+        "SparseCores gather rows of tables in HBM: a vector a cycle and subcore, whole 32-bit words", id_);
+    plan_.record.kind = TransferKind::kComputation, plan_.record.lane = Lane::kAsync;
+    plan_.record.bytes = std::max(gather->read, gather->written);
+    plan_.latency = c_.device.sparsecore->launch;
+    plan_.stream = gather->stream;
+    plan_.busy[index_of(Unit::kSparseCore)] = gather->stream;
+    plan_.cost.traffic[c_.memory.hbm()] = {gather->read, gather->written};
+    plan_.cost.padded_bytes = hbm().total();
+    add_hbm();
+  }
+
+  /// Those of what the start calls, and of what that calls in turn, in order. False: how often they run isn't
+  /// told by the text alone (loops, branches), or there are too many to name.
+  bool collect(const ComputationRun& run, std::vector<CollectiveCost>& into) const {
+    constexpr size_t kMost = 64;
+    for (const TransferRecord& one : run.transfers) {
+      if (one.kind == TransferKind::kCollective && !one.collective) return false;
+      if (!one.wrapped.empty())
+        into.insert(into.end(), one.wrapped.begin(), one.wrapped.end());
+      else if (one.collective)
+        into.push_back(*one.collective);
+    }
+    if (into.size() > kMost) return false;
+    for (const ReplayStep& step : run.steps) {
+      if (step.kind != ReplayStep::Kind::kCall) continue;
+      const size_t before = into.size();
+      for (const ComputationId callee : step.callees)
+        if (callee.valid() && !collect(done_[callee], into)) return false;
+      if (into.size() > before && (step.times != 1 || step.callees[1].valid())) return false;
+    }
+    return true;
   }
 
   const RunContext& c_;

@@ -81,25 +81,30 @@ InstructionId first_along(OpLowering& op, InstructionId array, int64_t dimension
                  op.shapes().array(op.type(array), sizes));
 }
 
+/// Arrays alike, with k elements along the dimension.
+bool fits(OpLowering& op, std::span<const InstructionId> arrays, const Config& config) {
+  const ShapeRef first = op.shape(arrays[0]);
+  for (const InstructionId array : arrays)
+    if (!op.shape(array)->is_array() || !std::ranges::equal(op.shape(array)->dimensions, first->dimensions))
+      return false;
+  return config.dimension >= 0 && config.dimension < first->rank() && config.top_k > 0 &&
+         config.top_k <= first->dim(config.dimension);
+}
+
 }  // namespace
 
-void lower_approx_top_k(OpLowering& op) {
+bool lower_approx_top_k(OpLowering& op) {
+  const mlir::Attribute* called = op.find("called_computations");
+  const bool has_config = op.has("mhlo.backend_config") || op.has("backend_config");
+  if (!called || called->items.size() != 1 || !has_config) return false;
+  const mlir::Operation* function = op.lowering().symbols().function(called->items[0]->text);
   const Config config = config_of(op);
-  const mlir::Attribute* called = op.need("called_computations");
   const Values operands = op.operands();
-  if (op.failed()) return;
+  if (op.failed()) return true;
   const size_t arrays = operands.size() / 2;
-  const mlir::Operation* function =
-      called->items.size() == 1 ? op.lowering().symbols().function(called->items[0]->text) : nullptr;
-  const bool fits = function && arrays > 0 && op.shape(operands[0])->is_array() && config.dimension >= 0 &&
-                    config.dimension < op.rank(operands[0]) && config.top_k > 0 &&
-                    config.top_k <= op.shape(operands[0])->dim(config.dimension);
-  if (!fits) {
-    op.fail("ApproxTopK needs arrays with their initial values, a comparator, top_k and reduction_dim");
-    return;
-  }
+  if (!function || arrays == 0 || !fits(op, std::span(operands).first(arrays), config)) return false;
   const ComputationId comparator = op.lowering().function(*function, op.mlir().offset);
-  if (op.failed()) return;
+  if (op.failed()) return true;
   const Reduced reduced =
       reduced_size(op.shape(operands[0])->dim(config.dimension), op.rank(operands[0]), config);
   Values candidates(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(arrays));
@@ -108,7 +113,10 @@ void lower_approx_top_k(OpLowering& op) {
     const InstructionId call = partial_reduction(op, operands, config, reduced, comparator, arrays);
     for (size_t i = 0; i < arrays; ++i) candidates[i] = op.element(call, static_cast<int64_t>(i));
   }
-  if (reduces && !config.aggregates) return op.give_all(candidates);
+  if (reduces && !config.aggregates) {
+    op.give_all(candidates);
+    return true;
+  }
   std::vector<Attr> attrs = {op.ints(AttrKey::kDimensions, {config.dimension})};
   if (config.falls_back) attrs.push_back(Attr::make_bool(AttrKey::kIsStable, true));
   attrs.push_back(op.builder().computations(AttrKey::kToApply, std::span(&comparator, 1)));
@@ -120,6 +128,7 @@ void lower_approx_top_k(OpLowering& op) {
     results.push_back(first_along(op, array, config.dimension, kept));
   }
   op.give_all(results);
+  return true;
 }
 
 }  // namespace hlosim::stablehlo

@@ -6,7 +6,8 @@
 namespace hlosim::stablehlo {
 
 /// `custom_call @ApproxTopK`: operands, then their initial values; a comparator. A sort where it is told to
-/// fall back to one, else a partial reduction, whose candidates are sorted.
-void lower_approx_top_k(OpLowering& op);
+/// fall back to one, else a partial reduction, whose candidates are sorted. False: the call has another form,
+/// and stays one by its name.
+bool lower_approx_top_k(OpLowering& op);
 
 }  // namespace hlosim::stablehlo

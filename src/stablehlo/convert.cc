@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "hlo/attr_reader.h"
 #include "stablehlo/lowering.h"
 #include "stablehlo/op_lowering.h"
 #include "stablehlo/shardings.h"
@@ -58,15 +59,26 @@ class FileConverter {
 
  private:
   void module(const mlir::Operation& op) {
+    if (op.regions.empty() || op.regions[0].blocks.empty()) return;
+    const std::span<const mlir::Operation* const> parts = op.regions[0].blocks[0]->operations;
+    for (const mlir::Operation* inner : parts)
+      if (inner->name == "sdy.mesh" && !mesh(*inner)) return;
     const Symbols symbols = symbols_of(op);
     for (const mlir::Operation* function : entries_of(symbols)) entry(symbols, *function);
-    if (op.regions.empty() || op.regions[0].blocks.empty()) return;
-    for (const mlir::Operation* inner : op.regions[0].blocks[0]->operations) {
+    for (const mlir::Operation* inner : parts) {
       if (inner->name == "builtin.module")
         module(*inner);
       else if (inner->name != "func.func" && inner->name != "sdy.mesh")
         complain(inner->offset, fmt::format("'{}' stands in a module, expected functions", inner->name));
     }
+  }
+
+  /// False after a report.
+  bool mesh(const mlir::Operation& op) {
+    const mlir::Attribute* given = op.find("mesh");
+    const Result<Mesh> read = given ? read_mesh(given->text) : failure("needs the attribute \"mesh\"");
+    if (!read) complain(op.offset, fmt::format("sdy.mesh: {}", read.error().message));
+    return read.has_value();
   }
 
   void entry(const Symbols& symbols, const mlir::Operation& function) {
@@ -78,13 +90,14 @@ class FileConverter {
     const ComputationId computation = lowering.entry(function);
     if (builder.failed()) return;
     std::vector<Attr> header = lowering.header();
-    add_header(builder, *symbols.module, header);
+    add_header(builder, *symbols.module, Lowering::result_names(function), header);
     const std::string_view name = is_main ? symbol_name(*symbols.module) : symbol_name(function);
     if (builder.failed()) return;
     modules_.push_back(builder.finish(name.empty() ? "main" : name, computation, header));
   }
 
-  void add_header(ModuleBuilder& builder, const mlir::Operation& module, std::vector<Attr>& header) {
+  void add_header(ModuleBuilder& builder, const mlir::Operation& module, const std::string& result_names,
+                  std::vector<Attr>& header) {
     for (const auto& [name, key] : {std::pair("mhlo.num_replicas", AttrKey::kReplicaCount),
                                     std::pair("mhlo.num_partitions", AttrKey::kNumPartitions)})
       if (const mlir::Attribute* count = module.find(name); count && count->integer != 1)
@@ -93,10 +106,18 @@ class FileConverter {
         !module.find("mhlo.num_replicas"))
       header.push_back(Attr::make_int(AttrKey::kNumPartitions, exported_->devices));
     const mlir::Attribute* frontend = module.find("mhlo.frontend_attributes");
-    if (frontend && !frontend->entries.empty())
-      header.push_back(
-          Attr::make_text(AttrKey::kFrontendAttributes, AttrSyntax::kFrontend,
-                          builder.module().arena().copy(std::string_view(frontend_text(*frontend)))));
+    std::string text = frontend ? frontend_text(*frontend) : std::string("{}");
+    if (!result_names.empty())
+      text = fmt::format("{}{}jax.result_info=\"{}\"}}", text.substr(0, text.size() - 1),
+                         text.size() > 2 ? "," : "", escaped(result_names));
+    if (text.size() <= 2) return;
+    Cursor in(text, 0, text.size());
+    if (!scan_frontend_attributes(in) || !in.at_end())
+      return builder.fail(module.offset,
+                          fmt::format("mhlo.frontend_attributes: {}",
+                                      in.failed() ? in.error_message() : "more stands behind it"));
+    header.push_back(Attr::make_text(AttrKey::kFrontendAttributes, AttrSyntax::kFrontend,
+                                     builder.module().arena().copy(std::string_view(text))));
   }
 
   void complain(uint32_t offset, std::string message) {

@@ -103,8 +103,26 @@ Lowering::Argument Lowering::entry_argument(const mlir::Operation& function, con
 std::optional<std::string> Lowering::entry_sharding(const mlir::Attribute* attrs,
                                                     const mlir::ExportedSharding* exported, ShapeRef shape,
                                                     uint32_t offset) {
-  if (auto own = sharding_of(*this, attrs, offset); own || !exported || failed()) return own;
+  if (auto own = sharding_of(*this, attrs, offset); own || failed()) return own;
+  if (auto noted = sharding_of_frontend(*this, attrs, shape->rank())) return noted;
+  if (!exported) return std::nullopt;
   return sharding_text(*this, *exported, shape->rank(), offset);
+}
+
+std::optional<std::string> Lowering::result_sharding(const mlir::Operation& function, size_t i,
+                                                     ShapeRef shape) {
+  auto own =
+      entry_sharding(dictionary(function, "res_attrs", i), facts_.result_sharding(i), shape, function.offset);
+  const mlir::Block* body = body_of(function);
+  if (own || failed() || body->operations.empty()) return own;
+  const mlir::Operation& end = *body->operations.back();
+  const mlir::Operation* maker = i < end.operands.size() ? end.operands[i]->owner : nullptr;
+  const mlir::Attribute* target = maker ? maker->find("call_target_name") : nullptr;
+  if (!target || target->text != "xla.sdy.FuncResultSharding") return own;
+  mlir::Attribute attrs;
+  attrs.kind = mlir::AttributeKind::kDictionary;
+  attrs.entries = maker->attributes;
+  return sharding_of_frontend(*this, &attrs, shape->rank());
 }
 
 /// Its location, else what JAX called it: `jax.arg_info = "params['w']"`.
@@ -133,7 +151,7 @@ ComputationId Lowering::entry(const mlir::Operation& function) {
   }
   if (!check_dimensions(function)) return {};
   const std::vector<InstructionId> results = block(scope, *body);
-  if (failed()) return {};
+  if (!check_results(function, results)) return {};
   const InstructionId root = entry_root(scope, function, results);
   if (failed()) return {};
   aliases(function);
@@ -149,8 +167,7 @@ InstructionId Lowering::entry_root(Scope& scope, const mlir::Operation& function
   std::string shardings;
   bool any = false;
   for (size_t i = 0; i < results.size(); ++i) {
-    const auto sharding = entry_sharding(dictionary(function, "res_attrs", i), facts_.result_sharding(i),
-                                         builder_.shape(results[i]), function.offset);
+    const auto sharding = result_sharding(function, i, builder_.shape(results[i]));
     any |= sharding.has_value();
     std::string part = sharding.value_or("{replicated}");
     if (part.starts_with("{{")) part = part.substr(1, part.size() - 2);  // of the parts of a tuple
@@ -169,7 +186,7 @@ InstructionId Lowering::entry_root(Scope& scope, const mlir::Operation& function
 
 void Lowering::aliases(const mlir::Operation& function) {
   std::vector<Alias> aliases, donors;
-  const bool several = body_of(function) && function_results(function) != 1;
+  const size_t results = function_results(function);
   Arena& arena = builder_.module().arena();
   const mlir::Block& body = *body_of(function);
   for (const mlir::Value* argument : body.arguments) {
@@ -178,7 +195,12 @@ void Lowering::aliases(const mlir::Operation& function) {
     Alias alias;
     alias.parameter = argument->number;
     if (const mlir::Attribute* output = attrs->find("tf.aliasing_output")) {
-      if (several) alias.output_index = arena.copy(std::vector<int64_t>{output->integer});
+      if (output->integer < 0 || static_cast<size_t>(output->integer) >= results)
+        return builder_.fail(function.offset,
+                             fmt::format("tf.aliasing_output of argument {} names result {}, "
+                                         "but @{} has {}",
+                                         argument->number, output->integer, symbol_name(function), results));
+      if (results != 1) alias.output_index = arena.copy(std::vector<int64_t>{output->integer});
       aliases.push_back(alias);
     } else if (const mlir::Attribute* donor = attrs->find("jax.buffer_donor"); donor && donor->integer) {
       donors.push_back(alias);
@@ -189,6 +211,22 @@ void Lowering::aliases(const mlir::Operation& function) {
         Attr::make_list<Alias>(AttrKey::kInputOutputAlias, AttrSyntax::kAliases, arena.copy(aliases)));
   if (!donors.empty())
     header_.push_back(Attr::make_list<Alias>(AttrKey::kBufferDonor, AttrSyntax::kDonors, arena.copy(donors)));
+}
+
+std::string Lowering::result_names(const mlir::Operation& function) {
+  std::string names;
+  bool says_more = false;
+  const size_t results = function_results(function);
+  for (size_t i = 0; i < results; ++i) {
+    const mlir::Attribute* attrs = dictionary(function, "res_attrs", i);
+    const mlir::Attribute* info = attrs ? attrs->find("jax.result_info") : nullptr;
+    const std::string_view name = info ? info->text : std::string_view();
+    // What JAX calls a result that has no name: the word alone, or its place in a tuple.
+    says_more |= !name.empty() && name != "result" && name != fmt::format("result[{}]", i) &&
+                 name != fmt::format("[{}]", i);
+    names += fmt::format("{}{}", i ? ", " : "", name.empty() ? std::string_view("-") : name);
+  }
+  return says_more ? names : std::string();
 }
 
 size_t Lowering::function_results(const mlir::Operation& function) {

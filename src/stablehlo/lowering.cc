@@ -39,20 +39,21 @@ Symbols symbols_of(const mlir::Operation& module) {
 
 // ── Values ────────────────────────────────────────────────────────────────────────────────────
 
+bool Lowering::is_made_anew(const mlir::Value& value) {
+  const mlir::Operation* owner = value.owner;
+  return owner && owner->regions.empty() && owner->operands.size() <= 2 && owner->results.size() == 1 &&
+         owner->name != "func.call" &&
+         std::all_of(owner->operands.begin(), owner->operands.end(), [](const mlir::Value* operand) {
+           return operand->owner && operand->owner->name == "stablehlo.constant";
+         });
+}
+
 InstructionId Lowering::value(Scope& scope, const mlir::Value& value, uint32_t offset) {
   if (failed()) return {};
   if (const auto found = scope.values.find(&value); found != scope.values.end()) return found->second;
-  const mlir::Operation* owner = value.owner;
-  // What depends on nothing is made anew where it is used: HLO's computations see nothing outside.
-  if (owner && scope.outer && owner->regions.empty() && owner->operands.size() <= 2 &&
-      owner->results.size() == 1 && owner->name != "func.call") {
-    bool from_constants = true;
-    for (const mlir::Value* operand : owner->operands)
-      from_constants &= operand->owner && operand->owner->name == "stablehlo.constant";
-    if (from_constants) {
-      operation(scope, *owner);
-      if (const auto made = scope.values.find(&value); made != scope.values.end()) return made->second;
-    }
+  if (scope.outer && is_made_anew(value)) {
+    operation(scope, *value.owner);
+    if (const auto made = scope.values.find(&value); made != scope.values.end()) return made->second;
   }
   builder_.fail(offset,
                 fmt::format("%{} is defined outside of the region that uses it; here a region may use "
@@ -168,6 +169,30 @@ ComputationId Lowering::function(const mlir::Operation& function, std::span<cons
   return made;
 }
 
+bool Lowering::check_results(const mlir::Operation& function, std::span<const InstructionId> results) {
+  if (failed()) return false;
+  const mlir::Attribute* given = function.find("function_type");
+  if (!given || !given->type) return true;
+  const auto types = given->type->results;
+  const mlir::Block& body = *body_of(function);
+  const uint32_t offset = body.operations.empty() ? function.offset : body.operations.back()->offset;
+  if (types.size() != results.size()) {
+    builder_.fail(offset, fmt::format("@{} returns {} values, its type has {}", symbol_name(function),
+                                      results.size(), types.size()));
+    return false;
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Result<ShapeRef> declared = is_dynamic(*types[i]) ? nullptr : shape_of(*types[i], shapes());
+    const ShapeRef made = builder_.shape(results[i]);
+    if (!declared || !*declared || !(*declared)->is_static() || !made->is_static()) continue;
+    if (compatible(*declared, made)) continue;
+    builder_.fail(offset, fmt::format("@{} returns {} as value {}, its type says {}", symbol_name(function),
+                                      to_text_without_layout(made), i, to_text_without_layout(*declared)));
+    return false;
+  }
+  return true;
+}
+
 ComputationId Lowering::body_of_function(const mlir::Operation& function, std::span<const Given> arguments,
                                          uint32_t offset) {
   const mlir::Block& body = *body_of(function);
@@ -194,7 +219,7 @@ ComputationId Lowering::body_of_function(const mlir::Operation& function, std::s
     if (given.known) set_known(parameter, *given.known);
   }
   const std::vector<InstructionId> results = block(scope, body);
-  if (failed()) return {};
+  if (!check_results(function, results)) return {};
   const InstructionId root = results.size() == 1 ? results[0]
                                                  : builder_.add(scope.body, Opcode::kTuple, results, {},
                                                                 nullptr, {function.offset, {}});

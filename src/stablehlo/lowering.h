@@ -76,6 +76,9 @@ class Lowering {
   /// The operations of `block` but the last, whose operands are the result. Requires: its arguments have
   /// values.
   std::vector<InstructionId> block(Scope& scope, const mlir::Block& block);
+  /// A region that uses the value from outside makes it anew, as HLO's computations see nothing outside: a
+  /// constant, or what one operation makes of constants.
+  static bool is_made_anew(const mlir::Value& value);
   /// What `value` is in `scope`: made there anew where it is a constant of an outer one.
   InstructionId value(Scope& scope, const mlir::Value& value, uint32_t offset);
 
@@ -86,6 +89,8 @@ class Lowering {
   std::optional<std::vector<int64_t>> known(InstructionId id);
   void set_known(InstructionId id, std::vector<int64_t> values) { known_.emplace(id, std::move(values)); }
 
+  /// What the entry's results are called (`jax.result_info`), with commas between; empty: nothing is said.
+  static std::string result_names(const mlir::Operation& function);
   /// Header attributes that the entry's arguments and results ask for.
   std::vector<Attr> header() const { return header_; }
 
@@ -105,6 +110,8 @@ class Lowering {
   bool may_call(const mlir::Operation& function, size_t arguments, uint32_t offset);
   ComputationId body_of_function(const mlir::Operation& function, std::span<const Given> arguments,
                                  uint32_t offset);
+  /// False after a report: the function's type says something else.
+  bool check_results(const mlir::Operation& function, std::span<const InstructionId> results);
   std::optional<std::vector<int64_t>> compute_known(InstructionId id);
   void operation(Scope& scope, const mlir::Operation& op);
   Argument entry_argument(const mlir::Operation& function, const mlir::Value& argument,
@@ -119,6 +126,8 @@ class Lowering {
   std::optional<std::string> entry_sharding(const mlir::Attribute* attrs,
                                             const mlir::ExportedSharding* exported, ShapeRef shape,
                                             uint32_t offset);
+  /// Result `i`'s, also where a call to xla.sdy.FuncResultSharding states it.
+  std::optional<std::string> result_sharding(const mlir::Operation& function, size_t i, ShapeRef shape);
   static size_t function_results(const mlir::Operation& function);
   /// With the sizes that options give to dynamic dimensions.
   ShapeRef entry_shape(const mlir::Value& argument, uint32_t offset);

@@ -189,18 +189,19 @@ class CutMesh {
     for (size_t i = 0; i < mesh.axes.size(); ++i) borders_[i] = {1, mesh.axes[i].second};
   }
 
-  /// False: no such axis, or a part that it doesn't have.
-  bool use(const std::vector<AxisPart>& wanted) {
+  /// What the mesh hasn't got of them; empty: it has all.
+  std::string use(const std::vector<AxisPart>& wanted) {
     for (const AxisPart& part : wanted) {
       const size_t axis = find(part.axis);
-      if (axis == mesh_.axes.size()) return false;
+      if (axis == mesh_.axes.size()) return fmt::format("the mesh has no axis \"{}\"", part.axis);
       const int64_t whole = mesh_.axes[axis].second;
       const int64_t size = part.size == 0 ? whole : part.size;
-      if (size > whole || part.pre > whole || whole % (part.pre * size) != 0) return false;
+      if (size > whole || part.pre > whole || whole % (part.pre * size) != 0)
+        return fmt::format("axis \"{}\" of size {} has no part ({}){}", part.axis, whole, part.pre, size);
       borders_[axis].insert(part.pre);
       borders_[axis].insert(part.pre * size);
     }
-    return true;
+    return {};
   }
 
   void cut() {
@@ -349,9 +350,11 @@ Result<std::string> hlo_sharding(const MeshSharding& sharding, const std::vector
     return mesh.device_ids.size() == 1 ? fmt::format("{{maximal device={}}}", mesh.device_ids[0])
                                        : std::string("{replicated}");
   CutMesh cut(mesh);
-  bool known = cut.use(manual) && cut.use(sharding.unreduced);
-  for (const auto& dimension : sharding.dimensions) known = known && cut.use(dimension);
-  if (!known) return failure("a sharding names an axis, or a part of one, that its mesh has not");
+  std::string problem = cut.use(manual);
+  if (problem.empty()) problem = cut.use(sharding.unreduced);
+  for (const auto& dimension : sharding.dimensions)
+    if (problem.empty()) problem = cut.use(dimension);
+  if (!problem.empty()) return failure(std::move(problem));
   cut.cut();
   std::vector<size_t> order;
   std::vector<int64_t> tiles;

@@ -411,6 +411,31 @@ std::vector<const mlir::Value*> OpLowering::captured(size_t i) {
   return search.found;
 }
 
+ComputationId OpLowering::closed_region(size_t i, std::string_view name, Values& operands) {
+  if (failed() || !has_region(i)) return {};
+  const mlir::Block& block = *op_.regions[i].blocks[0];
+  if (block.arguments.size() != operands.size()) {
+    fail("has {} operands, but its region takes {}", operands.size(), block.arguments.size());
+    return {};
+  }
+  std::vector<const mlir::Value*> inside(block.arguments.begin(), block.arguments.end());
+  for (const mlir::Value* value : captured(i)) {
+    operands.push_back(lowering_.value(scope_, *value, op_.offset));
+    inside.push_back(value);
+  }
+  if (failed()) return {};
+  Scope inner;
+  inner.outer = &scope_;
+  for (size_t k = 0; k < operands.size(); ++k)
+    inner.values[inside[k]] =
+        builder().parameter(inner.body, shape(operands[k]), fmt::format("Arg_{}", k), {op_.offset, {}});
+  const Values results = lowering_.block(inner, block);
+  if (failed()) return {};
+  InstructionId root = results.empty() ? InstructionId() : results[0];
+  if (results.size() != 1) root = builder().add(inner.body, Opcode::kTuple, results, {}, nullptr, place_);
+  return builder().close(inner.body, name, root, op_.offset);
+}
+
 // ── tables ────────────────────────────────────────────────────────────────────────────────────
 
 const Row* find_row(std::string_view operation) {

@@ -130,6 +130,8 @@ class OpLowering {
   ComputationId region(size_t i, std::string_view name);
   /// The same with other parameters: `order[k]` is the argument that parameter k is.
   ComputationId region(size_t i, std::string_view name, std::span<const size_t> order);
+  /// The same for operands of the operation, each an argument: what the region uses from outside joins them.
+  ComputationId closed_region(size_t i, std::string_view name, Values& operands);
   bool has_region(size_t i);
   /// Values from outside that a region uses, without those that are constants; in order of use.
   std::vector<const mlir::Value*> captured(size_t i);

@@ -203,10 +203,49 @@ void lower_convolution(OpLowering& op, Opcode) {
   if (op.takes(2)) give_convolution(op, op.has("padding") ? op.table("padding") : IntRows());
 }
 
+/// "ab->b": what the result hasn't is summed, as a product with ones.
+void lower_unary_einsum(OpLowering& op, Opcode) {
+  if (!op.takes(1)) return;
+  const auto labels = einsum_labels(fmt::format(",{}", op.text("einsum_config")));
+  InstructionId value = op.operand(0);
+  if (op.failed()) return;
+  if (!labels || op.rank(value) != static_cast<int64_t>(labels->rhs.size())) {
+    op.fail("einsum_config \"{}\" doesn't fit the operand, expected one letter a dimension, as in ab->b",
+            op.text("einsum_config"));
+    return;
+  }
+  std::vector<int64_t> summed, all, sizes, order;
+  std::string kept;
+  for (size_t i = 0; i < labels->rhs.size(); ++i) {
+    if (labels->out.find(labels->rhs[i]) != std::string::npos) {
+      kept += labels->rhs[i];
+      continue;
+    }
+    all.push_back(static_cast<int64_t>(summed.size()));
+    summed.push_back(static_cast<int64_t>(i));
+    sizes.push_back(op.shape(value)->dim(static_cast<int64_t>(i)));
+  }
+  for (const char c : labels->out) order.push_back(static_cast<int64_t>(kept.find(c)));
+  if (kept.size() != labels->out.size() || std::count(order.begin(), order.end(), -1) > 0) {
+    op.fail("einsum_config \"{}\" has a dimension in its result alone", op.text("einsum_config"));
+    return;
+  }
+  if (!summed.empty()) {
+    const ElementType type = op.type(value);
+    const InstructionId ones = op.splat(op.number(type, 1), op.shapes().array(type, sizes));
+    value =
+        op.make(Opcode::kDot, {value, ones},
+                {op.ints(AttrKey::kLhsContractingDims, summed), op.ints(AttrKey::kRhsContractingDims, all)});
+  }
+  op.give(
+      std::is_sorted(order.begin(), order.end())
+          ? value
+          : op.make(Opcode::kTranspose, {value}, {op.ints(AttrKey::kDimensions, order)}, op.static_result()));
+}
+
 constexpr Row kRows[] = {
-    {"stablehlo.convolution", lower_convolution},
-    {"stablehlo.dot", lower_dot},
-    {"stablehlo.einsum", lower_einsum},
+    {"stablehlo.convolution", lower_convolution}, {"stablehlo.dot", lower_dot},
+    {"stablehlo.einsum", lower_einsum},           {"stablehlo.unary_einsum", lower_unary_einsum},
     {"stablehlo.dot_general", lower_dot_general},
 };
 

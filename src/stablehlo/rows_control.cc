@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "hlo/cursor.h"
 #include "stablehlo/shardings.h"
 #include "stablehlo/types.h"
 
@@ -184,19 +185,35 @@ const mlir::Operation* called_function(OpLowering& op, std::string_view attribut
   return function;
 }
 
+/// False after a report: what is called gives something else than the call says.
+bool gives_results(OpLowering& op, const mlir::Operation& function, InstructionId call) {
+  const ShapeRef made = op.shape(call);
+  const size_t results = op.result_count();
+  const size_t count = made->is_tuple() && results != 1 ? made->elements.size() : 1;
+  if (count != results) {
+    op.fail("@{} returns {} values, expected {}", symbol_name(function), count, results);
+    return false;
+  }
+  for (size_t i = 0; i < results; ++i) {
+    const ShapeRef said = op.result(i);
+    const ShapeRef one = results == 1 ? made : made->elements[i];
+    if (op.failed()) return false;
+    if (!said || !said->is_static() || !one->is_static() || compatible(said, one)) continue;
+    op.fail("@{} returns {} as value {}, expected {}", symbol_name(function), to_text_without_layout(one), i,
+            to_text_without_layout(said));
+    return false;
+  }
+  return true;
+}
+
 void give_call(OpLowering& op, const mlir::Operation& function, std::vector<Attr> attrs) {
   const Values operands = op.operands();
   const ComputationId called[] = {op.lowering().function(function, operands, op.mlir().offset)};
   if (op.failed()) return;
   attrs.insert(attrs.begin(), op.builder().computations(AttrKey::kToApply, called));
   const InstructionId call = op.make(Opcode::kCall, operands, attrs);
-  if (op.failed()) return;
+  if (op.failed() || !gives_results(op, function, call)) return;
   if (op.result_count() == 0) return op.decorate(call);
-  if (op.result_count() > 1 && op.shape(call)->elements.size() != op.result_count()) {
-    op.fail("@{} returns {} values, expected {}", symbol_name(function), op.shape(call)->elements.size(),
-            op.result_count());
-    return;
-  }
   op.give_elements(call);
 }
 
@@ -204,8 +221,27 @@ void lower_call(OpLowering& op, Opcode) {
   if (const mlir::Operation* function = called_function(op, "callee")) give_call(op, *function, {});
 }
 
+/// `namespace.operation`, each part of it a word.
+bool is_namespaced(std::string_view name) {
+  size_t parts = 0;
+  for (size_t begin = 0; begin <= name.size(); ++parts) {
+    const size_t end = std::min(name.find('.', begin), name.size());
+    const std::string_view part = name.substr(begin, end - begin);
+    const bool is_word = !part.empty() && std::all_of(part.begin(), part.end(), [](char c) {
+      return Cursor::continues_word(c) || c == '$';
+    });
+    if (!is_word || (begin == 0 && !Cursor::starts_word(part[0]))) return false;
+    begin = end + 1;
+  }
+  return parts > 1;
+}
+
 void lower_composite(OpLowering& op, Opcode) {
   const mlir::Attribute* name = op.need("name");
+  if (name && !is_namespaced(name->text)) {
+    op.fail("the name \"{}\" is none of an operation in a namespace, as in my.operation", name->text);
+    return;
+  }
   const mlir::Operation* function = called_function(op, "decomposition");
   if (!name || !function) return;
   const mlir::Attribute* attributes = op.find("composite_attributes");
@@ -222,8 +258,50 @@ void lower_composite(OpLowering& op, Opcode) {
             {Attr::make_bool(AttrKey::kIsComposite, true), op.word(AttrKey::kFrontendAttributes, text)});
 }
 
+/// HLO's asynchronous computations are one instruction: a call, where there is more to do.
+ComputationId as_one_instruction(OpLowering& op, ComputationId made, const Values& operands) {
+  ModuleBuilder& builder = op.builder();
+  if (builder.module()[made].instructions.size() == operands.size() + 1) return made;
+  ModuleBuilder::Body body;
+  Values parameters;
+  for (const InstructionId operand : operands)
+    parameters.push_back(builder.parameter(body, op.shape(operand), fmt::format("Arg_{}", parameters.size()),
+                                           {op.mlir().offset, {}}));
+  const Attr attrs[] = {builder.computations(AttrKey::kToApply, std::span(&made, 1))};
+  const InstructionId call = builder.add(body, Opcode::kCall, parameters, attrs, nullptr, op.place());
+  return builder.close(body, "async_call", call, op.mlir().offset);
+}
+
+/// The region runs beside what follows, up to the async_done that takes the future.
+void lower_async_start(OpLowering& op, Opcode) {
+  Values operands = op.operands();
+  const ComputationId region = op.closed_region(0, "async_computation", operands);
+  if (op.failed()) return;
+  const ComputationId called[] = {as_one_instruction(op, region, operands)};
+  if (op.failed()) return;
+  std::vector<ShapeRef> shapes;
+  for (const InstructionId operand : operands) shapes.push_back(op.shape(operand));
+  const ShapeRef parts[] = {op.shapes().tuple(shapes), op.builder().module().root(called[0]).shape};
+  const Attr attrs[] = {op.builder().computations(AttrKey::kCalls, called)};
+  op.give(op.make(Opcode::kAsyncStart, operands, attrs, op.shapes().tuple(parts)));
+}
+
+void lower_async_done(OpLowering& op, Opcode) {
+  if (!op.takes(1)) return;
+  const InstructionId start = op.operand(0);
+  if (op.failed()) return;
+  const mlir::Operation* owner = op.mlir().operands[0]->owner;
+  if (!owner || owner->name != "stablehlo.async_start") {
+    op.fail("takes no future of an async_start in the same region");
+    return;
+  }
+  op.give_elements(op.make(Opcode::kAsyncDone, {start}, {}, op.shape(start)->elements[1]));
+}
+
 constexpr Row kRows[] = {
     {"func.call", lower_call},
+    {"stablehlo.async_done", lower_async_done},
+    {"stablehlo.async_start", lower_async_start},
     {"stablehlo.case", lower_branches},
     {"stablehlo.composite", lower_composite},
     {"stablehlo.if", lower_branches},

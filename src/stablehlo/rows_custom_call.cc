@@ -25,8 +25,11 @@ void add_config(OpLowering& op, std::vector<Attr>& attrs) {
   const mlir::Attribute* config = op.find("mhlo.backend_config");
   if (!config) config = op.find("backend_config");
   if (!config) return;
-  if (config->kind != mlir::AttributeKind::kString)
+  if (config->kind == mlir::AttributeKind::kDictionary)
     attrs.push_back(op.word(AttrKey::kBackendConfig, attribute_text(*config)));
+  else if (config->kind != mlir::AttributeKind::kString)
+    op.fail("{} is no string and no dictionary",
+            op.has("mhlo.backend_config") ? "mhlo.backend_config" : "backend_config");
   else if (!config->text.empty())
     attrs.push_back(op.builder().quoted(AttrKey::kBackendConfig, config->text));
 }
@@ -75,13 +78,27 @@ void add_called(OpLowering& op, std::vector<Attr>& attrs) {
   std::vector<ComputationId> computations;
   for (const mlir::Attribute* item : called->items) {
     const mlir::Operation* function = op.lowering().symbols().function(item->text);
-    if (!function) {
-      op.fail("there is no function @{}", item->text);
-      return;
-    }
+    if (!function) return;  // another module's: add_missing() says so
     computations.push_back(op.lowering().function(*function, op.mlir().offset));
   }
   if (!op.failed()) attrs.push_back(op.builder().computations(AttrKey::kCalledComputations, computations));
+}
+
+/// Who is called but isn't in this module: the call is one by its name alone, and its frontend attributes say
+/// of what.
+void add_missing(OpLowering& op, InstructionId call) {
+  const mlir::Attribute* called = op.find("called_computations");
+  if (!called || op.failed()) return;
+  const bool all = std::all_of(called->items.begin(), called->items.end(), [&](const mlir::Attribute* item) {
+    return op.lowering().symbols().function(item->text) != nullptr;
+  });
+  if (all) return;
+  const std::string note = fmt::format("called_computations=\"{}\"", escaped(attribute_text(*called)));
+  const Attr* given = op.builder().module()[call].find(AttrKey::kFrontendAttributes);
+  const std::string_view before = given ? given->text() : std::string_view("{}");
+  const std::string text =
+      fmt::format("{}{}{}}}", before.substr(0, before.size() - 1), before.size() > 2 ? "," : "", note);
+  op.builder().set_attr(call, op.word(AttrKey::kFrontendAttributes, text));
 }
 
 ShapeRef result_shape(OpLowering& op) {
@@ -123,7 +140,7 @@ bool lower_foreign(OpLowering& op, std::string_view target) {
 
 void lower_custom_call(OpLowering& op, Opcode) {
   const mlir::Attribute* name = op.need("call_target_name");
-  if (name && name->text == "ApproxTopK" && op.has("called_computations")) return lower_approx_top_k(op);
+  if (name && name->text == "ApproxTopK" && lower_approx_top_k(op)) return;
   if (!name || lower_foreign(op, name->text) || lower_called_check(op, name->text)) return;
   const Values operands = op.operands();
   std::vector<Attr> attrs = {op.builder().quoted(AttrKey::kCustomCallTarget, name->text)};
@@ -140,6 +157,7 @@ void lower_custom_call(OpLowering& op, Opcode) {
     op.give_elements(call);
   else
     op.decorate(call);
+  add_missing(op, call);
 }
 
 constexpr Row kRows[] = {

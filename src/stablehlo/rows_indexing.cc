@@ -1,5 +1,5 @@
 // Gather, scatter and sort.
-#include "stablehlo/op_lowering.h"
+#include "stablehlo/captured_operands.h"
 
 namespace hlosim::stablehlo {
 namespace {
@@ -22,23 +22,27 @@ void lower_scatter(OpLowering& op, Opcode) {
   attrs.push_back(Attr::make_int(AttrKey::kIndexVectorDim, op.integer_in(*numbers, "index_vector_dim", 0)));
   if (op.flag("indices_are_sorted")) attrs.push_back(Attr::make_bool(AttrKey::kIndicesAreSorted, true));
   if (op.flag("unique_indices")) attrs.push_back(Attr::make_bool(AttrKey::kUniqueIndices, true));
-  const Values operands = op.operands();
-  const ComputationId combiner[] = {op.region(0, "scatter")};
-  attrs.push_back(op.builder().computations(AttrKey::kToApply, combiner));
-  op.give_elements(op.make(Opcode::kScatter, operands, attrs));
+  CapturedOperands outside(op, RegionForm::kFold);
+  const size_t arrays = op.operand_count() / 2;
+  Values operands = outside.with_arrays(op.operands(0, arrays));
+  operands.push_back(op.operand(arrays));
+  const Values updates = outside.with_arrays(op.operands(arrays + 1));
+  operands.insert(operands.end(), updates.begin(), updates.end());
+  attrs.push_back(outside.region(AttrKey::kToApply, "scatter"));
+  outside.give(op.make(Opcode::kScatter, operands, attrs));
 }
 
 void lower_sort(OpLowering& op, Opcode) {
   if (!op.takes_at_least(1)) return;
-  const Values operands = op.operands();
+  CapturedOperands outside(op, RegionForm::kPairs);
+  const Values operands = outside.with_arrays(op.operands());
   int64_t dimension = op.integer("dimension", -1);
   if (op.failed()) return;
   if (dimension < 0) dimension += op.rank(operands[0]);
   std::vector<Attr> attrs = {op.ints(AttrKey::kDimensions, {dimension})};
   if (op.flag("is_stable")) attrs.push_back(Attr::make_bool(AttrKey::kIsStable, true));
-  const ComputationId comparator[] = {op.region(0, "compare")};
-  attrs.push_back(op.builder().computations(AttrKey::kToApply, comparator));
-  op.give_elements(op.make(Opcode::kSort, operands, attrs));
+  attrs.push_back(outside.region(AttrKey::kToApply, "compare"));
+  outside.give(op.make(Opcode::kSort, operands, attrs));
 }
 
 /// Rows of the operand by index: torch's index_select.

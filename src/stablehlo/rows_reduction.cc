@@ -1,6 +1,7 @@
 // Reductions, windows, maps and scans.
 #include <algorithm>
 
+#include "stablehlo/captured_operands.h"
 #include "stablehlo/windows.h"
 
 namespace hlosim::stablehlo {
@@ -11,11 +12,21 @@ Attr to_apply(OpLowering& op, AttrKey key, size_t region, std::string_view name)
   return op.builder().computations(key, computation);
 }
 
+/// Arrays, then initial values, with what the region takes from outside in both.
+Values folded_operands(OpLowering& op, CapturedOperands& outside) {
+  const size_t arrays = op.operand_count() / 2;
+  Values operands = outside.with_arrays(op.operands(0, arrays));
+  const Values initial = outside.with_scalars(op.operands(arrays));
+  operands.insert(operands.end(), initial.begin(), initial.end());
+  return operands;
+}
+
 void lower_reduce(OpLowering& op, Opcode) {
-  const Values operands = op.operands();
+  CapturedOperands outside(op, RegionForm::kFold);
+  const Values operands = folded_operands(op, outside);
   std::vector<Attr> attrs = {op.ints(AttrKey::kDimensions, "dimensions")};
-  attrs.push_back(to_apply(op, AttrKey::kToApply, 0, "region"));
-  op.give_elements(op.make(Opcode::kReduce, operands, attrs));
+  attrs.push_back(outside.region(AttrKey::kToApply, "region"));
+  outside.give(op.make(Opcode::kReduce, operands, attrs));
 }
 
 /// The window of reduce_window and select_and_scatter over arrays of `rank` dimensions.
@@ -42,14 +53,15 @@ std::optional<Attr> window_of(OpLowering& op, int64_t rank) {
 
 void lower_reduce_window(OpLowering& op, Opcode) {
   if (!op.takes_at_least(2)) return;
-  const Values operands = op.operands();
+  CapturedOperands outside(op, RegionForm::kFold);
+  const Values operands = folded_operands(op, outside);
   if (op.failed()) return;
   const auto window = window_of(op, op.rank(operands[0]));
   if (!window) return;
   std::vector<Attr> attrs;
   if (op.rank(operands[0]) > 0) attrs.push_back(*window);
-  attrs.push_back(to_apply(op, AttrKey::kToApply, 0, "region"));
-  op.give_elements(op.make(Opcode::kReduceWindow, operands, attrs));
+  attrs.push_back(outside.region(AttrKey::kToApply, "region"));
+  outside.give(op.make(Opcode::kReduceWindow, operands, attrs));
 }
 
 void lower_select_and_scatter(OpLowering& op, Opcode) {
@@ -66,9 +78,10 @@ void lower_select_and_scatter(OpLowering& op, Opcode) {
 }
 
 void lower_map(OpLowering& op, Opcode) {
-  const Values operands = op.operands();
+  CapturedOperands outside(op, RegionForm::kOne);
+  const Values operands = outside.with_arrays(op.operands());
   std::vector<Attr> attrs = {op.ints(AttrKey::kDimensions, "dimensions")};
-  attrs.push_back(to_apply(op, AttrKey::kToApply, 0, "region"));
+  attrs.push_back(outside.region(AttrKey::kToApply, "region"));
   op.give(op.make(Opcode::kMap, operands, attrs, op.result()));
 }
 

@@ -35,10 +35,39 @@ void lower_resharding(OpLowering& op, Opcode) {
   if (sharding) op.give(op.make(Opcode::kCopy, {operand}, {*sharding}, op.shape(operand)));
 }
 
-void lower_nothing(OpLowering&, Opcode) {}
+/// A call that only says something of its operand, as one frontend attribute.
+InstructionId say(OpLowering& op, std::string_view target, std::string_view key, std::string_view value,
+                  ShapeRef shape) {
+  return op.make(Opcode::kCustomCall, {op.operand(0)},
+                 {op.builder().quoted(AttrKey::kCustomCallTarget, target),
+                  Attr::make_bool(AttrKey::kCustomCallHasSideEffect, true),
+                  op.word(AttrKey::kFrontendAttributes, fmt::format("{{{}=\"{}\"}}", key, value))},
+                 shape);
+}
 
-void lower_hand_on(OpLowering& op, Opcode) {
-  if (op.takes(1)) op.give(op.operand(0));
+void lower_group(OpLowering& op, Opcode) {
+  if (!op.takes(1)) return;
+  const int64_t group = op.integer("group_id");
+  say(op, "xla.sdy.ShardingGroup", "xla.sdy.sharding_group_id", fmt::format("{} : i64", group),
+      op.shapes().tuple(std::span<const ShapeRef>()));
+}
+
+void lower_barrier(OpLowering& op, Opcode) {
+  static constexpr std::string_view kDirections[] = {"NONE", "FORWARD", "BACKWARD", "BOTH"};
+  const mlir::Attribute* given = op.need("allowed_direction");
+  if (!given || !op.takes(1)) return;
+  int64_t direction = given->integer;
+  if (given->kind != mlir::AttributeKind::kInteger) {
+    direction = std::find(std::begin(kDirections), std::end(kDirections), given->text) - kDirections;
+    if (direction == static_cast<int64_t>(std::size(kDirections))) {
+      op.fail("allowed_direction {} is none of NONE, FORWARD, BACKWARD, BOTH", given->text);
+      return;
+    }
+  }
+  const InstructionId operand = op.operand(0);
+  if (op.failed()) return;
+  op.give(say(op, "xla.sdy.PropagationBarrier", "xla.sdy.allowed_direction",
+              fmt::format("{} : i32", direction), op.shape(operand)));
 }
 
 /// A region that is written for one device: its arguments are the parts that a device holds.
@@ -156,20 +185,37 @@ class ManualComputation {
 
 void lower_manual_computation(OpLowering& op, Opcode) { ManualComputation(op).lower(); }
 
+/// A part of the program that has a name: a call.
+void lower_named_computation(OpLowering& op, Opcode) {
+  const std::string_view name = op.text("name");
+  Values operands = op.operands();
+  const ComputationId called[] = {op.closed_region(0, name.empty() ? "named_computation" : name, operands)};
+  if (op.failed()) return;
+  const Attr attrs[] = {op.builder().computations(AttrKey::kToApply, called)};
+  const InstructionId call = op.make(Opcode::kCall, operands, attrs);
+  if (op.result_count() > 0) op.give_elements(call);
+}
+
+void lower_edge(OpLowering& op, Opcode) {
+  if (op.takes(1)) op.give(op.operand(0));
+}
+
 constexpr Row kRows[] = {
     {"sdy.all_gather", lower_resharding},
     {"sdy.all_reduce", lower_resharding},
     {"sdy.all_slice", lower_resharding},
     {"sdy.all_to_all", lower_resharding},
     {"sdy.collective_permute", lower_resharding},
+    {"sdy.data_flow_edge", lower_edge},
     {"sdy.manual_computation", lower_manual_computation},
-    {"sdy.propagation_barrier", lower_hand_on},
+    {"sdy.named_computation", lower_named_computation},
+    {"sdy.propagation_barrier", lower_barrier},
     {"sdy.reduce_scatter", lower_resharding},
     {"sdy.replicated_to_unreduced", lower_resharding},
     {"sdy.reshard", lower_resharding},
     {"sdy.sharded_to_unreduced", lower_resharding},
     {"sdy.sharding_constraint", lower_constraint},
-    {"sdy.sharding_group", lower_nothing},
+    {"sdy.sharding_group", lower_group},
 };
 
 }  // namespace

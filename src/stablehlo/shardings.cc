@@ -14,16 +14,67 @@ bool is_hlo_sharding(std::string_view text) {
   return scan_sharding(in) && in.at_end() && !in.failed();
 }
 
+/// Entry `name` of the frontend attributes in `attrs`; empty: there is none.
+std::string_view frontend_entry(const mlir::Attribute* frontend, std::string_view name) {
+  const mlir::Attribute* entry = frontend ? frontend->find(name) : nullptr;
+  return entry ? entry->text : std::string_view();
+}
+
+/// The mesh `name` of `{a = #sdy.mesh<["x"=2]>, b = #sdy.mesh<…>}`, from its bracket on; empty: there is
+/// none.
+std::string_view listed_mesh(std::string_view meshes, std::string_view name) {
+  constexpr std::string_view kMesh = "#sdy.mesh<";
+  for (size_t at = meshes.find(kMesh); at != std::string_view::npos; at = meshes.find(kMesh, at + 1)) {
+    size_t end = at;
+    while (end > 0 && (meshes[end - 1] == ' ' || meshes[end - 1] == '=' || meshes[end - 1] == '"')) --end;
+    size_t begin = end;
+    while (begin > 0 && std::string_view("{, \"").find(meshes[begin - 1]) == std::string_view::npos) --begin;
+    if (meshes.substr(begin, end - begin) != name) continue;
+    const std::string_view mesh = meshes.substr(at + kMesh.size() - 1);
+    return mesh.substr(0, std::min(mesh.find('>'), mesh.size() - 1) + 1);
+  }
+  return {};
+}
+
 }  // namespace
 
 FindMesh mesh_finder(Lowering& lowering) {
   return [&lowering](std::string_view name) -> std::optional<Mesh> {
     const mlir::Operation* op = lowering.symbols().mesh(name);
     const mlir::Attribute* mesh = op ? op->find("mesh") : nullptr;
-    if (!mesh) return std::nullopt;
-    Result<Mesh> read = read_mesh(mesh->text);
+    const mlir::Operation* module = lowering.symbols().module;
+    const std::string_view text =
+        mesh ? mesh->text
+             : listed_mesh(frontend_entry(module->find("mhlo.frontend_attributes"), "xla.sdy.meshes"), name);
+    if (text.empty()) return std::nullopt;
+    Result<Mesh> read = read_mesh(text);
     return read ? std::optional(std::move(*read)) : std::nullopt;
   };
+}
+
+std::optional<std::string> sharding_of_frontend(Lowering& lowering, const mlir::Attribute* attrs,
+                                                int64_t rank) {
+  const mlir::Attribute* frontend = attrs ? attrs->find("mhlo.frontend_attributes") : nullptr;
+  std::string_view text = frontend_entry(frontend, "xla.sdy.sharding");
+  const FindMesh find = mesh_finder(lowering);
+  for (const std::string_view name : {"#sdy.sharding_per_value", "#sdy.sharding"}) {
+    if (!text.starts_with(name)) continue;
+    text.remove_prefix(name.size());
+    break;
+  }
+  MeshSharding sharding;
+  if (text.starts_with("<[")) {
+    Result<std::vector<MeshSharding>> all = read_mesh_shardings(text, find);
+    if (!all || all->size() != 1) return std::nullopt;
+    sharding = std::move(all->front());
+  } else {
+    Result<MeshSharding> one = read_mesh_sharding(text, find);
+    if (!one) return std::nullopt;
+    sharding = std::move(*one);
+  }
+  if (static_cast<int64_t>(sharding.dimensions.size()) != rank) return std::nullopt;
+  Result<std::string> made = hlo_sharding(sharding);
+  return made ? std::optional(std::move(*made)) : std::nullopt;
 }
 
 std::optional<std::string> sharding_text(Lowering& lowering, std::string_view given, uint32_t offset) {

@@ -21,6 +21,12 @@ std::vector<Attr> discardable_attrs(OpLowering& op);
 /// Nullopt: neither, or a report.
 std::optional<std::string> sharding_of(Lowering& lowering, const mlir::Attribute* attrs, uint32_t offset);
 
+/// Of an argument or a result of `rank` dimensions whose frontend attributes hold Shardy's own text, as XLA
+/// writes it on its way between the two: `xla.sdy.sharding`. Nullopt: it doesn't, or not in a form that can
+/// be read (frontend attributes are anybody's).
+std::optional<std::string> sharding_of_frontend(Lowering& lowering, const mlir::Attribute* attrs,
+                                                int64_t rank);
+
 /// HLO's text of an `mhlo.sharding` string; a report and nullopt where it is none.
 std::optional<std::string> sharding_text(Lowering& lowering, std::string_view given, uint32_t offset);
 /// The same of an sdy.sharding attribute.
@@ -38,7 +44,8 @@ std::optional<std::string> frontend_attributes(const mlir::Attribute* given, con
 /// `{k="v"}` of a dictionary of strings.
 std::string frontend_text(const mlir::Attribute& dictionary);
 
-/// Meshes of the module by name.
+/// Meshes of the module by name: its `sdy.mesh` operations, and those of its frontend attribute
+/// `xla.sdy.meshes`.
 FindMesh mesh_finder(Lowering& lowering);
 
 /// An attribute as MLIR writes it.

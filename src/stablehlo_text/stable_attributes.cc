@@ -63,8 +63,9 @@ std::string nested(const std::vector<std::vector<int64_t>>& rows, size_t width) 
                      rows.empty() ? "" : fmt::format("[{}]", fmt::join(texts, ", ")), rows.size(), width);
 }
 
-/// window_dimensions and what else of a window isn't as usual.
-std::string reduction_window(const Window& window, bool only_strides) {
+/// window_dimensions and what else of a window isn't as usual; null: scalars have none.
+std::string reduction_window(const Attr* attr, bool only_strides) {
+  const Window window = attr ? attr->window() : Window();
   std::vector<int64_t> sizes, strides, base, dilation;
   std::vector<std::vector<int64_t>> padding;
   for (const WindowDimension& dimension : window.dimensions) {
@@ -82,6 +83,29 @@ std::string reduction_window(const Window& window, bool only_strides) {
 }
 
 }  // namespace
+
+/// The bytes of a string of HLO, without its quotes.
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      out += text[i];
+      continue;
+    }
+    const char c = text[++i];
+    size_t digits = 0;
+    int byte = 0;
+    while (digits < 3 && i + digits < text.size() && text[i + digits] >= '0' && text[i + digits] <= '7')
+      byte = byte * 8 + (text[i + digits++] - '0');
+    if (digits > 0) {
+      out += static_cast<char>(byte);
+      i += digits - 1;
+    } else {
+      out += c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+    }
+  }
+  return out;
+}
 
 std::string StableWriter::type(ShapeRef shape) {
   if (shape->is_token()) return "!stablehlo.token";
@@ -216,10 +240,10 @@ std::map<std::string, std::string> frontend_attributes(const Instruction& instru
     key.erase(0, key.find_first_not_of(" \n,"));
     at = equals + 1;
     if (at < text.size() && text[at] == '"') {
-      for (++at; at < text.size() && text[at] != '"'; ++at) {
+      const size_t start = ++at;
+      for (; at < text.size() && text[at] != '"'; ++at)
         if (text[at] == '\\' && at + 1 < text.size()) ++at;
-        value += text[at];
-      }
+      value = unescaped(text.substr(start, std::min(at, text.size()) - start));
       ++at;
     } else {
       const size_t start = at;
@@ -305,19 +329,22 @@ std::string compare(const Instruction& instruction) {
       type == nullptr ? "" : fmt::format(", compare_type = #stablehlo<comparison_type {}>", type->text()));
 }
 
-/// A string attribute as HLO writes it, with its quotes.
+/// A string as HLO writes it, with its quotes or as a block in braces, as one of MLIR.
+std::string string_of(const Attr& attr) {
+  const std::string_view text = attr.text();
+  const bool is_quoted = text.size() >= 2 && text.front() == '"';
+  return mlir_string(is_quoted ? unescaped(text.substr(1, text.size() - 2)) : std::string(text));
+}
+
 std::optional<std::string> custom_call(const Instruction& instruction) {
   std::string out =
-      fmt::format("call_target_name = {}", instruction.find(AttrKey::kCustomCallTarget)->text());
+      fmt::format("call_target_name = {}", string_of(*instruction.find(AttrKey::kCustomCallTarget)));
   if (flag(instruction, AttrKey::kCustomCallHasSideEffect)) out += ", has_side_effect = true";
   const Attr* config = instruction.find(AttrKey::kBackendConfig);
   if (instruction.find(AttrKey::kCalledComputations) != nullptr ||
       instruction.find(AttrKey::kToApply) != nullptr)
     return std::nullopt;
-  if (config != nullptr)
-    out +=
-        fmt::format(", backend_config = {}", config->text().starts_with('"') ? std::string(config->text())
-                                                                             : mlir_string(config->text()));
+  if (config != nullptr) out += fmt::format(", backend_config = {}", string_of(*config));
   return out;
 }
 
@@ -382,8 +409,7 @@ std::optional<std::string> StableWriter::properties(const Instruction& instructi
       return convolution(instruction);
     case StableForm::kReduceWindow:
     case StableForm::kSelectAndScatter:
-      return reduction_window(instruction.find(AttrKey::kWindow)->window(),
-                              form == StableForm::kSelectAndScatter);
+      return reduction_window(instruction.find(AttrKey::kWindow), form == StableForm::kSelectAndScatter);
     case StableForm::kGather:
       return gather(instruction);
     case StableForm::kScatter:

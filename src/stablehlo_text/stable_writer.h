@@ -61,6 +61,7 @@ class StableWriter {
   bool random(const Instruction& instruction, int indent);
   std::vector<std::string> leaves(const Instruction& instruction, int indent);
   bool refuse(const Instruction& instruction, std::string_view why);
+  bool is_bits_of_truth(const Instruction& instruction) const;
   InstructionId id_of(const Instruction& instruction) const {
     return {static_cast<int32_t>(&instruction - &*module_.instructions.begin())};
   }

@@ -12,6 +12,12 @@
 namespace hlosim {
 namespace {
 
+/// Arrays, tokens and tuples of them; no buffers.
+bool has_type(ShapeRef shape) {
+  if (shape->is_tuple()) return std::all_of(shape->elements.begin(), shape->elements.end(), has_type);
+  return shape->is_array() || shape->is_token();
+}
+
 std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -34,6 +40,11 @@ std::string mlir_string(std::string_view text) {
       out += c;
   }
   return out + '"';
+}
+
+/// A truth value is a bit in StableHLO, in HLO a byte.
+bool StableWriter::is_bits_of_truth(const Instruction& instruction) const {
+  return is_pred(instruction.shape->element_type) != is_pred(operand(instruction, 0).shape->element_type);
 }
 
 bool StableWriter::refuse(const Instruction& instruction, std::string_view why) {
@@ -105,7 +116,8 @@ void StableWriter::emit_line(const Names& results, std::string_view name,
                              const std::string& regions, int indent) {
   const std::string_view dialect = name.substr(0, name.find('.'));
   const bool is_return = name.ends_with(".return");
-  const bool is_plain = form_ == StableForm::kPlain || form_ == StableForm::kOperands;
+  const bool is_plain =
+      form_ == StableForm::kPlain || form_ == StableForm::kOperands || form_ == StableForm::kBits;
   if (is_return || (is_plain && regions.empty() && dialect == "stablehlo" && result_shapes.size() == 1))
     return emit_pretty(results, is_return && dialect == "func" ? "return" : name, operands, operand_shapes,
                        result_shapes, properties, indent);
@@ -225,16 +237,21 @@ bool StableWriter::function(ComputationId id, std::string_view name, bool is_pub
     if (const Attr* sharding = parameter.find(AttrKey::kSharding))
       parameters.back() += fmt::format(" {{mhlo.sharding = {}}}", mlir_string(sharding->text()));
   }
-  const ShapeRef root = module_.root(id).shape;
-  if (root->is_tuple())
-    for (const ShapeRef part : root->elements) results.push_back(type(part));
+  const Instruction& root = module_.root(id);
+  // A program of one result gives that result, and this is a tuple here.
+  const bool is_one_tuple = is_public && root.shape->is_tuple() && root.shape->elements.size() == 1;
+  if (root.shape->is_tuple() && !is_one_tuple)
+    for (const ShapeRef part : root.shape->elements) results.push_back(type(part));
   else
-    results.push_back(type(root));
+    results.push_back(type(root.shape));
   out_ += fmt::format("  func.func {} {}({}) -> ({}) {{\n", is_public ? "public" : "private",
                       mlir_symbol(name), joined(parameters), joined(results));
   bind(id, arguments);
   if (!this->computation(id, 4)) return false;
-  finish_region(id, "func.return", 4);
+  if (is_one_tuple)
+    emit_line({}, "func.return", {value(root, 4)}, {root.shape}, {}, "", "", 4);
+  else
+    finish_region(id, "func.return", 4);
   out_ += "  }\n";
   return !refusal_;
 }
@@ -262,11 +279,16 @@ bool StableWriter::instruction(const Instruction& instruction, int indent) {
   if (spelling == nullptr)
     return refuse(instruction, fmt::format("StableHLO has no form of {}", to_text(instruction.opcode)));
   const StableForm form = spelling->form;
+  if (!has_type(instruction.shape)) return refuse(instruction, "StableHLO has no type of its shape");
   if (form == StableForm::kParameter) return true;
   if (form == StableForm::kConditional || form == StableForm::kWhile || form == StableForm::kCall ||
       form == StableForm::kTuple || form == StableForm::kElement || form == StableForm::kBarrier)
     return control(instruction, form, indent);
   if (form == StableForm::kRng) return random(instruction, indent);
+  if (form == StableForm::kPermute && instruction.operands.size() != 1)
+    return refuse(instruction, "StableHLO has no form of a permutation of several arrays");
+  if (form == StableForm::kBits && is_bits_of_truth(instruction))
+    return refuse(instruction, "StableHLO has no form of truth values as bytes");
   const Attr* target = instruction.find(AttrKey::kCustomCallTarget);
   if (form == StableForm::kCustomCall && target->text().starts_with("\"check.expect_"))
     return check(instruction, indent);

@@ -11,8 +11,10 @@
 #include "input/load_modules.h"
 #include "kernels/parallel.h"
 #include "layout/sizes.h"
+#include "model/device_overrides.h"
 #include "ops/op_table.h"
 #include "study/accuracy.h"
+#include "study/repeated_predictions.h"
 
 namespace hlosim {
 namespace {
@@ -166,14 +168,17 @@ Result<Prediction> predict_step(const PublishedRun& run, const Device& device) {
   return prediction;
 }
 
-Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file, const Result<Device>& device,
-                               const PredictOptions& predict) {
-  if (!device) return failure(device.error().message);
-  if (one.kernel) return predict_kernel(one, device->config);
-  if (one.run) return predict_step(*one.run, *device);
+/// A case's module, and how it is run.
+struct LoadedCase {
+  Module module;
+  EstimateOptions options;
+};
+
+Result<LoadedCase> load_case(const MeasuredCase& one, const std::string& file, const Device& device,
+                             const PredictOptions& predict) {
   const auto source = std::make_shared<const SourceFile>(fmt::format("{}: {}", file, one.id), one.hlo);
   DiagnosticList problems;
-  const std::vector<Module> modules = load_modules(source, op_table(), problems, {predict.limits, {}, false});
+  std::vector<Module> modules = load_modules(source, op_table(), problems, {predict.limits, {}, false});
   if (problems.has_errors()) {
     for (const Diagnostic& problem : problems.items())
       if (problem.severity == Severity::kError) {
@@ -188,7 +193,7 @@ Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file,
   if (one.topology) {
     Topology topology = *one.topology;
     if (one.topology_in_cores) {
-      const Result<Topology> chips = in_chips(topology, device->config);
+      const Result<Topology> chips = in_chips(topology, device.config);
       if (!chips) return failure(chips.error().message);
       topology = *chips;
     }
@@ -196,28 +201,43 @@ Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file,
   } else if (one.num_devices > 1) {
     simulate.slice.devices = one.num_devices;
   }
-  const Result<SliceRequest> slice = on_named_slice(simulate.slice, one.device, *device);
+  const Result<SliceRequest> slice = on_named_slice(simulate.slice, one.device, device);
   if (!slice) return failure(slice.error().message);
   simulate.slice = *slice;
   options.lowering = one.optimized.value_or(false) ? Lowering::kNever : predict.lowering;
-  const Result<Estimate> estimate = hlosim::estimate(modules[0], op_table(), *device, options);
-  if (!estimate) return failure(estimate.error().message);
-  const Module& ran = *estimate->module;
-  Picoseconds time = estimate->simulation.totals.makespan;
+  return LoadedCase{std::move(modules[0]), std::move(options)};
+}
+
+Result<Prediction> prediction_of(const MeasuredCase& one, const Estimate& estimate,
+                                 const DeviceConfig& device) {
+  const Module& ran = *estimate.module;
+  Picoseconds time = estimate.simulation.totals.makespan;
   Prediction prediction;
-  prediction.generation = device->config.generation;
-  prediction.kinds = kinds_of(estimate->simulation.totals);
+  prediction.generation = device.generation;
+  prediction.kinds = kinds_of(estimate.simulation.totals);
   if (!one.time_of.empty()) {
     const Result<const InstructionRecord*> part =
-        timed_part(ran, op_table(), estimate->simulation, one.time_of);
+        timed_part(ran, op_table(), estimate.simulation, one.time_of);
     if (!part) return failure(part.error().message);
     time = (*part)->time;
     prediction.kinds = TimeByKind{};
     (*prediction.kinds)[static_cast<size_t>((*part)->cost.category)] = time;
   }
   prediction.us = microseconds(time) + one.dispatch_us;
-  prediction.roofline_us = roofline(ran, estimate->simulation, device->config);
+  prediction.roofline_us = roofline(ran, estimate.simulation, device);
   return prediction;
+}
+
+Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file, const Result<Device>& device,
+                               const PredictOptions& predict) {
+  if (!device) return failure(device.error().message);
+  if (one.kernel) return predict_kernel(one, device->config);
+  if (one.run) return predict_step(*one.run, *device);
+  const Result<LoadedCase> loaded = load_case(one, file, *device, predict);
+  if (!loaded) return tl::unexpected(loaded.error());
+  const Result<Estimate> estimate = hlosim::estimate(loaded->module, op_table(), *device, loaded->options);
+  if (!estimate) return failure(estimate.error().message);
+  return prediction_of(one, *estimate, device->config);
 }
 
 }  // namespace
@@ -241,6 +261,79 @@ std::vector<Prediction> predict(std::span<const MeasuredCase> cases, const std::
     }
   });
   return predictions;
+}
+
+// ── again and again ──
+
+struct RepeatedPredictions::State {
+  struct Case {
+    MeasuredCase measured;
+    DeviceRequest request;
+    std::optional<Prepared> prepared;  // as it runs; nothing of kernels and steps
+    SimulateOptions simulate;
+    bool ok = false;
+  };
+  std::vector<Case> cases;
+  Devices devices;
+};
+
+RepeatedPredictions::RepeatedPredictions(std::vector<MeasuredCase> cases, const std::string& file,
+                                         const PredictOptions& options)
+    : state_(std::make_unique<State>()) {
+  for (MeasuredCase& one : cases) {
+    State::Case& made = state_->cases.emplace_back();
+    made.request = request_of(one);
+    made.measured = std::move(one);
+    if (!state_->devices.contains(made.request))
+      state_->devices.emplace(made.request, make_device(made.request, options));
+  }
+  parallel_for(static_cast<int64_t>(state_->cases.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      State::Case& one = state_->cases[static_cast<size_t>(i)];
+      const Result<Device>& device = state_->devices.at(one.request);
+      one.ok = device.has_value();
+      if (!device || one.measured.kernel || one.measured.run) continue;
+      const Result<LoadedCase> loaded = load_case(one.measured, file, *device, options);
+      Result<Prepared> prepared = loaded ? prepare(loaded->module, op_table(), *device, loaded->options)
+                                         : tl::unexpected(loaded.error());
+      one.ok = prepared.has_value();
+      if (!prepared) continue;
+      one.simulate = loaded->options.simulate;
+      one.prepared = std::move(*prepared);
+    }
+  });
+}
+
+RepeatedPredictions::~RepeatedPredictions() = default;
+RepeatedPredictions::RepeatedPredictions(RepeatedPredictions&&) noexcept = default;
+
+std::vector<std::optional<double>> RepeatedPredictions::times(std::span<const DeviceOverride> overrides,
+                                                              std::span<const size_t> which) const {
+  std::map<DeviceRequest, std::optional<Device>> devices;
+  for (const size_t i : which) {
+    const State::Case& one = state_->cases[i];
+    if (!one.ok || devices.contains(one.request)) continue;
+    DiagnosticList problems;
+    devices.emplace(one.request, with_overrides(*state_->devices.at(one.request), overrides, problems));
+  }
+  std::vector<std::optional<double>> times(which.size());
+  parallel_for(static_cast<int64_t>(which.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const State::Case& one = state_->cases[which[static_cast<size_t>(at)]];
+      if (!one.ok) continue;
+      const std::optional<Device>& device = devices.at(one.request);
+      if (!device) continue;
+      const Result<Prediction> made = [&]() -> Result<Prediction> {
+        if (one.measured.kernel) return predict_kernel(one.measured, device->config);
+        if (one.measured.run) return predict_step(*one.measured.run, *device);
+        const Result<Estimate> estimate = hlosim::estimate(*one.prepared, op_table(), *device, one.simulate);
+        if (!estimate) return tl::unexpected(estimate.error());
+        return prediction_of(one.measured, *estimate, device->config);
+      }();
+      if (made) times[static_cast<size_t>(at)] = made->us;
+    }
+  });
+  return times;
 }
 
 }  // namespace hlosim

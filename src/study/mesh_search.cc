@@ -73,45 +73,63 @@ class Sharer {
 
 struct Candidate {
   MeshRow row;
+  const Module* module = nullptr;
   Bytes arguments{};
   bool is_open = true;  // nothing speaks against it, and it wasn't simulated yet
 };
 
 class Searcher {
  public:
-  Searcher(const Module& module, const Device& device, const MeshTask& task, Ranks& ranks,
-           SweepProgress& progress)
-      : module_(module), device_(device), task_(task), ranks_(ranks), progress_(progress), sharer_(ranks) {
+  Searcher(const Device& device, const MeshTask& task, Ranks& ranks, SweepProgress& progress)
+      : device_(device), task_(task), ranks_(ranks), progress_(progress), sharer_(ranks) {
     if (const auto capacity = device_capacity(device.config, device.config.hbm())) capacity_ = *capacity;
   }
 
-  Result<MeshSearch> search() {
+  Result<MeshSearch> search(const Module& module) {
     const int64_t trips = task_.estimate.simulate.unknown_trip_count;
-    Result<std::vector<MeshChoice>> choices = mesh_choices(module_, op_table(), task_.question, trips);
+    Result<std::vector<MeshChoice>> choices = mesh_choices(module, op_table(), task_.question, trips);
     if (!choices) return tl::unexpected(choices.error());
-    const Picoseconds whole = least_time(module_, op_table(), device_, trips).products;
+    const Picoseconds whole = least_time(module, op_table(), device_, trips).products;
     // Where all have the same to do, nothing is known before they are partitioned.
     for (MeshChoice& choice : *choices) {
       Candidate candidate;
+      candidate.module = &module;
       candidate.row.text = std::move(choice.text);
       const bool is_known = task_.question.statements.empty() && task_.question.written_for.empty();
       const double share = is_known ? choice.flop_share : 0;
       candidate.row.bound = Picoseconds(static_cast<int64_t>(share * static_cast<double>(whole.count())));
       candidates_.push_back(std::move(candidate));
     }
+    return run();
+  }
+
+  Result<MeshSearch> search(const std::vector<MeshProgram>& programs) {
+    programs_ = &programs;
+    for (size_t i = 0; i < programs.size(); ++i) {
+      Candidate candidate;
+      candidate.module = &programs[i].module;
+      candidate.row.text = programs[i].mesh, candidate.row.note = programs[i].note;
+      candidate.row.program = i;
+      candidates_.push_back(std::move(candidate));
+    }
+    return run();
+  }
+
+ private:
+  using State = MeshRow::State;
+
+  Result<MeshSearch> run() {
     for (size_t begin = 0; begin < candidates_.size(); begin += kBatch)
       if (Result<void> done = run_batch(begin, std::min(begin + kBatch, candidates_.size())); !done)
         return tl::unexpected(done.error());
     return finish();
   }
 
- private:
-  using State = MeshRow::State;
-
-  void close(Candidate& candidate, State state, std::string note) {
+  void close(Candidate& candidate, State state, const std::string& note) {
     candidate.is_open = false;
     candidate.row.state = state;
-    candidate.row.note = std::move(note);
+    std::string& said = candidate.row.note;
+    said += (said.empty() || note.empty() ? "" : ": ") + note;
   }
 
   /// Does its bound say that it can't be worth it?
@@ -134,9 +152,12 @@ class Searcher {
 
   Result<void> run_batch(size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) rule_out(candidates_[i]);
+    const SimulateOptions& options = task_.estimate.simulate;
     parallel_for(static_cast<int64_t>(end - begin), 1, [&](int64_t from, int64_t to) {
-      for (int64_t i = from; i < to; ++i) bound_by_program(candidates_[begin + static_cast<size_t>(i)]);
+      for (int64_t i = from; i < to && options.go_on(); ++i)
+        bound_by_program(candidates_[begin + static_cast<size_t>(i)]);
     });
+    if (Result<void> go_on = options.go_on(); !go_on) return go_on;
     std::vector<size_t> order;
     for (size_t i = begin; i < end; ++i) order.push_back(i);
     std::stable_sort(order.begin(), order.end(),
@@ -156,7 +177,7 @@ class Searcher {
   /// The bound of what the choice makes of the module.
   void bound_by_program(Candidate& candidate) {
     if (!candidate.is_open) return;
-    const Result<Module> spread = spread_module(module_, device_, task_, candidate.row.text);
+    const Result<Module> spread = spread_module(*candidate.module, device_, task_, candidate.row.text);
     if (!spread) return close(candidate, State::kFailed, spread.error().message);
     const LeastTime least =
         least_time(*spread, op_table(), device_, task_.estimate.simulate.unknown_trip_count);
@@ -164,18 +185,42 @@ class Searcher {
     candidate.arguments = least.arguments;
   }
 
+  /// One program on many meshes; or programs of one mesh at a time.
   Result<void> simulate(const std::vector<size_t>& wave) {
     Experiment experiment = task_.experiment;
-    SweepAxis meshes{SweepAxis::Kind::kKnob, "mesh", {}};
-    for (const size_t i : wave) meshes.values.push_back(candidates_[i].row.text);
-    experiment.axes.push_back(std::move(meshes));
-    Result<SweepRun> run =
+    if (!programs_) {
+      SweepAxis meshes{SweepAxis::Kind::kKnob, "mesh", {}};
+      for (const size_t i : wave) meshes.values.push_back(candidates_[i].row.text);
+      experiment.axes.push_back(std::move(meshes));
+      return simulate(experiment, wave);
+    }
+    std::vector<std::string> meshes;
+    for (const size_t i : wave)
+      if (std::ranges::count(meshes, candidates_[i].row.text) == 0) meshes.push_back(candidates_[i].row.text);
+    for (const std::string& mesh : meshes) {
+      Experiment own = experiment;
+      own.axes.push_back({SweepAxis::Kind::kKnob, "mesh", {mesh}});
+      own.modules.clear();
+      std::vector<size_t> part;
+      for (const size_t i : wave) {
+        if (candidates_[i].row.text != mesh) continue;
+        const MeshProgram& program = (*programs_)[candidates_[i].row.program];
+        own.modules.push_back({program.note.empty() ? program.mesh : program.note, program.source});
+        part.push_back(i);
+      }
+      if (Result<void> ran = simulate(own, part); !ran) return ran;
+    }
+    return {};
+  }
+
+  Result<void> simulate(const Experiment& experiment, const std::vector<size_t>& points) {
+    Result<SweepRun> ran =
         run_sweep(experiment, DeviceSearch::from_environment(), task_.sweep, ranks_, progress_);
-    if (!run) return tl::unexpected(run.error());
-    search_.resumed += run->resumed;
-    search_.damaged = std::max(search_.damaged, run->damaged);
-    if (Result<void> shared = sharer_.share(run->results, wave.size()); !shared) return shared;
-    for (size_t i = 0; i < wave.size(); ++i) take(wave[i], std::move(run->results[i]));
+    if (!ran) return tl::unexpected(ran.error());
+    search_.resumed += ran->resumed;
+    search_.damaged = std::max(search_.damaged, ran->damaged);
+    if (Result<void> shared = sharer_.share(ran->results, points.size()); !shared) return shared;
+    for (size_t i = 0; i < points.size(); ++i) take(points[i], std::move(ran->results[i]));
     return {};
   }
 
@@ -209,12 +254,12 @@ class Searcher {
     return std::move(search_);
   }
 
-  const Module& module_;
   const Device& device_;
   const MeshTask& task_;
   Ranks& ranks_;
   SweepProgress& progress_;
   Sharer sharer_;
+  const std::vector<MeshProgram>* programs_ = nullptr;
   Bytes capacity_{std::numeric_limits<int64_t>::max()};
   std::vector<Candidate> candidates_;
   std::vector<size_t> fitting_;
@@ -235,7 +280,12 @@ double MeshRow::value(std::string_view metric) const {
 
 Result<MeshSearch> search_meshes(const Module& module, const Device& device, const MeshTask& task,
                                  Ranks& ranks, SweepProgress& progress) {
-  return Searcher(module, device, task, ranks, progress).search();
+  return Searcher(device, task, ranks, progress).search(module);
+}
+
+Result<MeshSearch> search_programs(const std::vector<MeshProgram>& programs, const Device& device,
+                                   const MeshTask& task, Ranks& ranks, SweepProgress& progress) {
+  return Searcher(device, task, ranks, progress).search(programs);
 }
 
 Result<Module> spread_module(const Module& module, const Device& device, const MeshTask& task,

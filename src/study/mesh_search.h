@@ -7,7 +7,7 @@
 // A choice is left out if its arguments alone are more than the memory, if one that was simulated is as fast
 // as its bound and holds no more than its arguments, or if its bound is `within` times the time of the
 // fastest that fits. Choices are taken by their bounds, least first, in batches of fixed size: the answer
-// depends neither on threads nor on ranks.
+// depends neither on threads nor on ranks. Programs that are written anew for every mesh are searched alike.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,7 @@ struct MeshRow {
   };
   std::string text;  // as parse_mesh_request() takes it
   State state = State::kRuledOut;
+  size_t program = 0;   // of search_programs()
   Picoseconds bound{};  // no run is shorter
   SweepResult result;   // kSimulated
   std::string note;
@@ -60,6 +61,19 @@ struct MeshSearch {
 /// Errors: of mesh_choices() and run_sweep().
 Result<MeshSearch> search_meshes(const Module& module, const Device& device, const MeshTask& task,
                                  Ranks& ranks, SweepProgress& progress);
+
+/// A program that is written for its mesh: its shardings and manual regions say everything.
+struct MeshProgram {
+  std::string mesh;  // "fsdp=16,tensor=4"
+  std::string note;  // what else tells it from the others, "remat=minimal"; may be empty
+  Module module;
+  SourcePtr source;  // its text
+};
+
+/// The same for programs instead of choices, each on its own mesh. The task's question isn't asked.
+/// Errors: of run_sweep().
+Result<MeshSearch> search_programs(const std::vector<MeshProgram>& programs, const Device& device,
+                                   const MeshTask& task, Ranks& ranks, SweepProgress& progress);
 
 /// What a choice makes of the module, before it is lowered. Errors: as spread_out().
 Result<Module> spread_module(const Module& module, const Device& device, const MeshTask& task,

@@ -20,7 +20,7 @@ namespace hlosim {
 void for_each_run(const Module& module, const OpTable& table, int64_t trip_count,
                   const std::function<void(const Instruction&, double)>& f);
 
-/// Bounds of a program for one device of several (model/links): no schedule is faster.
+/// Bounds of a program for one device of several (links): no schedule is faster.
 struct LeastTime {
   Picoseconds products{};  // FLOPs over the peak of their element types
   Picoseconds links{};     // what a device has to send over all its links at once

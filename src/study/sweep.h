@@ -23,6 +23,8 @@
 
 namespace hlosim {
 
+class Stop;
+
 struct SweepAxis {
   enum class Kind : uint8_t { kSet, kKnob, kText };
   Kind kind = Kind::kSet;
@@ -53,7 +55,8 @@ struct Experiment {
   struct Plot {
     std::string x, y, series;  // an axis, `device` or `module`, or a metric; series may be empty
   } plot;
-  LoadOptions load;  // how modules are read
+  LoadOptions load;            // how modules are read
+  const Stop* stop = nullptr;  // asked: points are errors
 
   int64_t size() const;
 };

@@ -72,7 +72,7 @@ bool read_journal_line(std::string_view line, ResultsByKey& results) {
   const std::string key(line.substr(kChecksumDigits + 1, kKeyDigits));
   const std::string_view what = line.substr(kHead);
   SweepResult result;
-  if (what.starts_with("error "))
+  if (what.starts_with("error ") && what.size() > 6)
     result.error = what.substr(6);
   else if (!what.starts_with("ok") || !read_values(what.substr(2), result.values))
     return false;

@@ -394,6 +394,7 @@ SweepResult PointRunner::run(const SweepPoint& point) {
   if (!slice) return {{}, one_line(slice.error().message)};
   steps.estimate.simulate.slice = *slice;
   steps.estimate.simulate.keep_timeline = false;
+  steps.estimate.simulate.stop = experiment_.stop;
   steps.schedule_options.simulate = steps.estimate.simulate;
 
   LoadedText& text = this->text(point);

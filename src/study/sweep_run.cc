@@ -107,6 +107,7 @@ class Sweeper {
 
   void run_point(int64_t index) {
     SweepResult result = runner_.run(point_at(experiment_, index));
+    if (is_stopped()) return;  // it may be none
     const std::string& key = keys_[static_cast<size_t>(index)];
     Result<void> kept;
     if (journal_.is_open()) kept = journal_.add(key, result);

@@ -72,6 +72,46 @@ TEST(BlockLoad, ReadsElementsOfEveryWidth) {
   }
 }
 
+TEST(BlockLoad, ReadsOneElementForEachRow) {
+  std::vector<uint32_t> memory(500);
+  std::iota(memory.begin(), memory.end(), 0u);
+  const auto* base = reinterpret_cast<const std::byte*>(memory.data());
+  // Rows of 40 elements: numbers in a row, numbers apart, one number.
+  for (const StridedView& view : {StridedView{3, {12, 40}, {1, 0}}, StridedView{100, {3, 4, 40}, {-20, 5, 0}},
+                                  StridedView{7, {480}, {0}}}) {
+    const std::vector<uint32_t> expected = copied(view, memory);
+    const LoadPlan plan(view, 4);
+    BlockLoad load(plan, 160, true, {40, true});
+    load.begin(base);
+    for (const int64_t at : {0, 40, 160, 200, 413}) {
+      const int64_t n = at % 40 == 0 ? std::min<int64_t>(160, 480 - at) : 27;
+      const std::byte* got = load.at(at, n);
+      for (int64_t i = 0; i < n; ++i)
+        ASSERT_EQ(std::memcmp(got + i / 40 * 4, &expected[static_cast<size_t>(at + i)], 4), 0)
+            << at << "+" << i;
+    }
+  }
+}
+
+TEST(BlockRows, AreWholeWhereAllInputsHaveThem) {
+  const auto uniform = [](int64_t rows, int64_t row) { return LoadPlan({0, {rows, row}, {1, 0}}, 4); };
+  const LoadPlan dense({0, {6400}, {1}}, 4), wide({0, {16, 400}, {500, 1}}, 4);
+  BlockRows rows;
+  rows.add(dense);
+  EXPECT_EQ(rows.length, 0);
+  rows.add(uniform(100, 64));
+  rows.add(uniform(100, 64));
+  EXPECT_EQ(rows.length, 64);
+  EXPECT_TRUE(rows.several);
+  rows.add(wide);  // in pieces of its rows it is read without a copy
+  EXPECT_EQ(rows.length, 400);
+  EXPECT_FALSE(rows.several);
+  BlockRows long_rows;
+  long_rows.add(uniform(3, 5000));
+  EXPECT_EQ(long_rows.length, 5000);
+  EXPECT_FALSE(long_rows.several);
+}
+
 TEST(BlockLoad, CopiesNothingThatLiesAsItIsRead) {
   std::vector<uint32_t> memory(2000);
   const auto* base = reinterpret_cast<const std::byte*>(memory.data());

@@ -1,5 +1,6 @@
 #include "exec/cluster.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -311,6 +312,43 @@ void expect_same_bits(std::string_view text) {
     EXPECT_TRUE(bytes_of(text, true, 1, problems) == expected) << threads;
   }
   set_thread_count(0);
+}
+
+// Softmax, and a bias for each row, of rows of many lengths.
+TEST(Clusters, ChangeNoBitOfShortRows) {
+  for (const int row : {1, 31, 32, 33, 48, 100, 128, 191, 192, 256, 500, 512, 513})
+    expect_same_bits(fmt::format(R"(HloModule m
+larger {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] maximum(a, b)
+}}
+sum {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}}
+ENTRY e {{
+  x = f32[77,{0}] parameter(0)
+  bias = f32[77] parameter(1)
+  scale = f32[] parameter(2)
+  least = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[77] reduce(x, least), dimensions={{1}}, to_apply=larger
+  mb = f32[77,{0}] broadcast(m), dimensions={{0}}
+  sb = f32[77,{0}] broadcast(scale), dimensions={{}}
+  bb = f32[77,{0}] broadcast(bias), dimensions={{0}}
+  d = f32[77,{0}] subtract(x, mb)
+  ds = f32[77,{0}] multiply(d, sb)
+  e = f32[77,{0}] exponential(ds)
+  s = f32[77] reduce(e, zero), dimensions={{1}}, to_apply=sum
+  sums = f32[77,{0}] broadcast(s), dimensions={{0}}
+  q = f32[77,{0}] divide(e, sums)
+  b = f32[77,{0}] add(x, bb)
+  c = f32[77,{0}] maximum(b, mb)
+  ROOT t = (f32[77,{0}], f32[77,{0}]) tuple(q, c)
+}})",
+                                 row));
 }
 
 TEST(Clusters, ChangeNoBitOfLargeArrays) {

@@ -24,13 +24,21 @@ float applied(ChainOp op, float v, float a) {
       return v / a;
     case ChainOp::kDivideInto:
       return a / v;
+    case ChainOp::kMaximum:
+      return std::isnan(a) || a > v ? a : v;
+    case ChainOp::kMaximumOf:
+      return std::isnan(v) || v > a ? v : a;
+    case ChainOp::kMinimum:
+      return std::isnan(a) || a < v ? a : v;
+    case ChainOp::kMinimumOf:
+      return std::isnan(v) || v < a ? v : a;
   }
   return 0;
 }
 
 float special(std::mt19937& random) {
-  constexpr float kSpecial[] = {0.0f, -0.0f, 1.0f, -1.5f, 3e38f, 1e-40f, INFINITY, -INFINITY};
-  return random() % 3 == 0 ? kSpecial[random() % 8]
+  constexpr float kSpecial[] = {0.0f, -0.0f, 1.0f, -1.5f, 3e38f, 1e-40f, INFINITY, -INFINITY, NAN};
+  return random() % 3 == 0 ? kSpecial[random() % 9]
                            : static_cast<float>(static_cast<int32_t>(random())) * 0x1p-28f;
 }
 
@@ -38,17 +46,18 @@ TEST(Chain, RoundsEveryLinkByItself) {
   std::mt19937 random(1);
   for (int round = 0; round < 3000; ++round) {
     const size_t n = random() % 300, count = 1 + random() % 6;
+    const size_t row = random() % 2 == 0 ? n + 1 : 1 + random() % 80;
     std::vector<std::vector<float>> operands(count + 1);
     std::vector<ChainLink> links;
     for (auto& operand : operands)
       for (size_t i = 0; i <= n; ++i) operand.push_back(special(random));
     for (size_t k = 0; k < count; ++k)
-      links.push_back({operands[k + 1].data(), static_cast<ChainOp>(random() % 6), random() % 2 == 0});
+      links.push_back(
+          {operands[k + 1].data(), static_cast<ChainOp>(random() % kChainOpCount), random() % 2 == 0});
     std::vector<float> expected;
     for (size_t i = 0; i < n; ++i) {
       float v = operands[0][i];
-      for (const ChainLink& link : links)
-        v = applied(link.op, v, link.is_scalar ? *link.operand : link.operand[i]);
+      for (const ChainLink& link : links) v = applied(link.op, v, link.operand[link.is_scalar ? i / row : i]);
       expected.push_back(v);
     }
     // Also in the place of the first operand.
@@ -56,7 +65,7 @@ TEST(Chain, RoundsEveryLinkByItself) {
     std::vector<float> other(n);
     float* out = in_place ? operands[0].data() : other.data();
     chain_kernel()(out, operands[0].data(), links.data(), static_cast<int64_t>(count),
-                   static_cast<int64_t>(n));
+                   static_cast<int64_t>(n), static_cast<int64_t>(row));
     for (size_t i = 0; i < n; ++i) {
       if (std::isnan(expected[i]) && std::isnan(out[i])) continue;
       ASSERT_EQ(std::bit_cast<uint32_t>(out[i]), std::bit_cast<uint32_t>(expected[i])) << round << ": " << i;
@@ -69,7 +78,8 @@ TEST(Chain, TakesArithmeticOfF32Only) {
   EXPECT_EQ(chain_op(kernel(ElementOp::kSubtract, ElementType::kF32), false), ChainOp::kSubtract);
   EXPECT_EQ(chain_op(kernel(ElementOp::kSubtract, ElementType::kF32), true), ChainOp::kSubtractFrom);
   EXPECT_EQ(chain_op(kernel(ElementOp::kDivide, ElementType::kF32), true), ChainOp::kDivideInto);
-  EXPECT_FALSE(chain_op(kernel(ElementOp::kMaximum, ElementType::kF32), false));
+  EXPECT_EQ(chain_op(kernel(ElementOp::kMinimum, ElementType::kF32), true), ChainOp::kMinimumOf);
+  EXPECT_FALSE(chain_op(kernel(ElementOp::kPower, ElementType::kF32), false));
   EXPECT_FALSE(chain_op(kernel(ElementOp::kAdd, ElementType::kF64), false));
   EXPECT_FALSE(chain_op(kernel(ElementOp::kAdd, ElementType::kS32), false));
 }

@@ -277,6 +277,22 @@ TEST(Convolution, Groups) {
         }
 }
 
+// Rows of places that are wider than tiles, with and without padding on either side.
+TEST(Convolution, FewChannelsInWideRows) {
+  for (const int64_t stride : {1, 2})
+    for (const int64_t low : {-1, 0, 3})
+      for (const int64_t high : {0, 3, 40})
+        for (const int64_t window : {1, 2}) {
+          const Dimension y{9, 3, stride, 1, 1}, x{37, 5, stride, low, high, 1, window};
+          expect_right(images(2, 3, 20, y, x));
+          Case depthwise = images(2, 1, 1, y, x);
+          depthwise.feature_groups = 19;
+          expect_right(depthwise);
+        }
+  expect_right(images(1, 3, 64, {30, 7, 2, 3, 3}, {31, 7, 2, 3, 3}));
+  expect_right(images(1, 2, 5, {3, 2}, {4, 9, 1, 4, 4}));  // a window wider than the input
+}
+
 TEST(Convolution, AnyNumberOfSpatialDimensions) {
   expect_right({3, 4, 5, 1, 1, {}, {0, 1}, {0, 1}, {0, 1}});
   expect_right({2, 3, 4, 1, 1, {{9, 4, 2, 1, 1}}, {0, 2, 1}, {2, 1, 0}, {0, 2, 1}});

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <complex>
+#include <cstring>
 
 #include "elements.h"
 
@@ -94,6 +96,32 @@ TEST(Element, LevelsAndCutsGiveTheSameBits) {
             << text(c) << " on " << name(level) << " in pieces of " << piece;
     }
   }
+}
+
+// Elements of an ordinary size go through a shorter way together, if there are no others beside them.
+TEST(Element, ExponentialsAreTheSameInAnyCompany) {
+  std::vector<float> in;
+  for (int i = 0; i < 3000; ++i) in.push_back(-89.0f + static_cast<float>(i) * 178.0f / 2999);
+  for (int i = 0; i < 200; ++i)
+    in.push_back(std::nextafter(i % 2 == 0 ? 87.0f : -87.0f, i % 4 < 2 ? 0.0f : 99.0f));
+  for (int i = 0; i < 300; ++i) in.push_back(i % 100 == 7 ? -INFINITY : static_cast<float>(i) * -0.25f);
+  for (int i = 0; i < 300; ++i) in.push_back(i % 100 == 9 ? NAN : static_cast<float>(i) * -1e-3f);
+  const auto n = static_cast<int64_t>(in.size());
+  const auto kernel = [](IsaLevel level) {
+    return element_kernel(level, ElementOp::kExp, ElementType::kF32, ElementType::kF32);
+  };
+  std::vector<float> alone(in.size()), together(in.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    const void* one[] = {&in[i]};
+    kernel(IsaLevel::kV2).fn(&alone[i], one, 0, 1);
+  }
+  for (const IsaLevel level : supported_levels())
+    for (const int64_t first : {0, 1, 17}) {
+      const void* all[] = {in.data() + first};
+      kernel(level).fn(together.data(), all, 0, n - first);
+      EXPECT_EQ(std::memcmp(together.data(), alone.data() + first, static_cast<size_t>(n - first) * 4), 0)
+          << name(level) << " from " << first;
+    }
 }
 
 TEST(Element, ResultsMayTakeThePlaceOfOperands) {

@@ -150,6 +150,48 @@ TEST(Fold, Floats) {
   check_floats<double>(ElementType::kF64, 1e-14);
 }
 
+// rows() is widen(), row() and finish() of each, and has the same bits on every level.
+TEST(Fold, RowsAreFoldedAsOneByOne) {
+  std::mt19937 random(9);
+  const float special[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN};
+  for (const int64_t n : {1, 7, 8, 63, 64, 65, 128, 200, 1000})
+    for (const int rare : {2, 5000}) {
+      constexpr int64_t kRows = 9;
+      std::vector<float> in(static_cast<size_t>(n * kRows));
+      for (float& x : in)
+        x = random() % static_cast<unsigned>(rare) == 0
+                ? special[random() % 5]
+                : static_cast<float>(static_cast<int32_t>(random())) * 0x1p-30f;
+      for (const FoldOp op : {FoldOp::kAdd, FoldOp::kMultiply, FoldOp::kMaximum, FoldOp::kMinimum}) {
+        const auto folded_by = [&](const FoldKernels& level) {
+          const FoldKernel& kernel =
+              level.kernels[static_cast<size_t>(FoldType::kF32)][static_cast<size_t>(op)];
+          const float init = -0.0f;
+          std::vector<uint32_t> together(kRows), apart(kRows);
+          kernel.rows(in.data(), n, kRows, &init, together.data());
+          for (size_t r = 0; r < kRows; ++r) {
+            double total[1];
+            kernel.widen(&init, 1, total);
+            kernel.row(in.data() + static_cast<int64_t>(r) * n, n, total);
+            kernel.finish(total, 1, &apart[r]);
+          }
+          for (size_t r = 0; r < kRows; ++r) {
+            // Which of two NaNs a sum is, that is its sign, is not said.
+            const bool nan = (apart[r] & 0x7fffffffu) > 0x7f800000u;
+            if (nan && (together[r] & 0x7fffffffu) > 0x7f800000u) together[r] = apart[r] = 0x7fc00000u;
+          }
+          EXPECT_EQ(together, apart) << n << " op " << static_cast<int>(op);
+          return together;
+        };
+        const auto expected = folded_by(isa_v2::kFolds);
+        for (const IsaLevel level : {IsaLevel::kV3, IsaLevel::kV4})
+          if (level <= supported_isa_level()) {
+            EXPECT_EQ(folded_by(HLOSIM_PICK_KERNELS(level, kFolds)), expected) << n << name(level);
+          }
+      }
+    }
+}
+
 TEST(Fold, NanWinsWhereverItIs) {
   const float nan = std::nanf("");
   for (const int64_t n : {1, 5, 64, 65, 500, 100000})

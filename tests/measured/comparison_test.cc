@@ -63,6 +63,60 @@ TEST(MatchOperations, ByNameWhereItIsTheSameThing) {
   EXPECT_EQ(match[2], 2);
 }
 
+TEST(MatchOperations, PartsOnSparseCoresHaveNoPartner) {
+  ProfiledProgram program;
+  program.operations = {measured("gather.1", "", 1, 1), measured("gather.1", "", 1, 1)};
+  program.operations[0].beside = program.operations[1].beside = true;
+  program.operations[0].core = "SparseCore";
+  SimulatedOperation start = simulated("gather.1", "async-start", "f32[8]{0}");
+  start.beside = true;
+  EXPECT_THAT(match_operations(program, {start}), testing::ElementsAre(-1, 0));
+}
+
+/// Two fusions of one operation of the program, one of another.
+std::string module_with_origins() {
+  return R"(HloModule m, is_scheduled=true
+ENTRY e {
+  a = f32[300,200]{1,0:T(8,128)} parameter(0)
+  b = f32[300,200]{1,0:T(8,128)} negate(a), metadata={op_name="jit(f)/neg"}
+  c = f32[300,200]{1,0:T(8,128)} negate(b), metadata={op_name="jit(f)/neg"}
+  ROOT d = f32[300,200]{1,0:T(8,128)} add(b, c), metadata={op_name="jit(f)/add"}
+})";
+}
+
+TEST(CompareProgram, OperationsOfTheFrameworkAgainstAllOfTheirInstructions) {
+  const Module module = test::module_or_fail(module_with_origins());
+  const Device device = test::device_or_fail("unit");
+  const Result<Estimate> estimate = hlosim::estimate(module, op_table(), device, {});
+  ASSERT_TRUE(estimate) << estimate.error().message;
+  const Report report = make_report(module, op_table(), device, *estimate);
+  Profile profile;
+  profile.form = "framework_op_stats";
+  ProfiledProgram program;
+  program.operations = {measured("jit(f)/neg", "", 8, 4'000'000'000), measured("jit(f)/mul", "", 1, 5)};
+  const ComparedProgram compared = compare_program(program, profile, *estimate, report, op_table());
+  ASSERT_EQ(compared.operations.size(), 3u);
+  EXPECT_EQ(compared.operations[0].name(), "jit(f)/neg");
+  ASSERT_TRUE(compared.operations[0].simulated);
+  EXPECT_EQ(compared.operations[0].simulated->executions, 2);
+  EXPECT_FALSE(compared.operations[1].simulated) << "nothing comes from jit(f)/mul";
+  EXPECT_EQ(compared.operations[2].name(), "jit(f)/add");
+}
+
+TEST(ProgramModules, OneWithoutANameByTheNamesInIt) {
+  ProgramModules modules({});
+  modules.give(test::module_or_fail(module_with_origins()));
+  ProfiledProgram program;
+  program.operations = {measured("b", "", 1, 60), measured("other", "", 1, 40)};
+  EXPECT_TRUE(modules.of(program, false));
+  program.operations[1].self_time = Picoseconds(70);
+  EXPECT_FALSE(modules.of(program, false)) << "most of its time is another program's";
+  EXPECT_TRUE(modules.of(program, true));
+  program.operations[1].self_time = Picoseconds(40);
+  program.name = "g";
+  EXPECT_FALSE(modules.of(program, false)) << "it has a name, another one";
+}
+
 TEST(MatchOperations, RenamedOnesByWhereTheyComeFrom) {
   ProfiledProgram program;
   program.operations = {measured("fusion.5", "%fusion.5 = f32[8]{0} fusion(f32[8]{0} %p)", 1, 1),

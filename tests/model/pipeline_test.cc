@@ -89,9 +89,9 @@ double step_by_step(const Case& c, const PipelinePlan& plan) {
     return (new_lhs && c.task.lhs.channel >= 0 ? lhs : 0) + (new_rhs ? rhs : 0);
   };
   double time = dma(fetched(0), 0) + plan.step_work + dma(0, out);
-  for (size_t i = 1; i < order.size();
-       ++i)  // while step i - 1 works, i comes in and what is finished goes out
-    time += std::max(plan.step_work, dma(fetched(i), order[i].k == 0 ? out : 0));
+  // While step i - 1 works, i comes in and what is finished goes out; it was asked for before that.
+  for (size_t i = 1; i < order.size(); ++i)
+    time += std::max(plan.step_work, (fetched(i) + (order[i].k == 0 ? out : 0)) * channel.total);
   return time;
 }
 

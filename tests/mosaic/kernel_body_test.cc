@@ -190,6 +190,23 @@ TEST(KernelBody, DataThatAreNotKnownAreTakenAsDense) {
   EXPECT_THAT(body->assumptions, ElementsAre(HasSubstr("conditions on data that isn't known")));
 }
 
+TEST(KernelBody, ResultsGoOnceForEachBlockOfTheirArrays) {
+  std::string text = sparse();
+  const std::string constant = "{transform_indices = @t1";
+  text.replace(text.find(constant), constant.size(), "{transform_indices = @t0");
+  KernelInputs inputs;
+  inputs.results = 1;
+  const Result<KernelBody> unsized = body_of(text, inputs);
+  inputs.result_bytes = {2 * 8 * 128 * 4};
+  const Result<KernelBody> body = body_of(text, inputs);
+  ASSERT_TRUE(unsized && body);
+  EXPECT_EQ(unsized->windows[1].fetches, 8);
+  // The operand goes by the same list as the result.
+  EXPECT_EQ(body->windows[1].fetches, 2);
+  EXPECT_EQ(body->windows[0].fetches, 2);
+  EXPECT_TRUE(body->windows[1].is_unknown);
+}
+
 TEST(KernelBody, AShareOfTheStepsCanBeSaid) {
   KernelInputs inputs;
   inputs.density = 0.25;

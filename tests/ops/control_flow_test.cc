@@ -1,9 +1,9 @@
 // Rules of calls, loops, branches, fusions, transfers and custom calls, each with its message.
 #include <gmock/gmock.h>
 
+#include "hlo/frontend.h"
 #include "modules/module_rules.h"
 #include "ops/custom_calls/custom_call_targets.h"
-#include "ops/frontend.h"
 #include "support/text_module.h"
 
 namespace hlosim {

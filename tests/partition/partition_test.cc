@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <random>
 #include <sstream>
 
 #include "partition_check/partition_check.h"
 #include "support/module_files.h"
 #include "support/modules.h"
+#include "support/random_shardings.h"
 
 namespace hlosim {
 namespace {
@@ -20,32 +20,8 @@ using testing::HasSubstr;
 
 std::string entry(const std::string& body) { return "HloModule m\n" + body; }
 
-/// Some sharding of `rank` dimensions on 2 to 16 devices, transposed somehow, with copies.
-class RandomShardings {
- public:
-  RandomShardings(int64_t devices, uint32_t seed) : random_(seed) {
-    for (int64_t prime = 2; devices > 1; ++prime)
-      for (; devices % prime == 0; devices /= prime) primes_.push_back(prime);
-  }
-
-  std::string next(size_t rank) {
-    std::vector<int64_t> tiles(rank + 1, 1), reshape = primes_, order;
-    for (const int64_t prime : primes_) tiles[random_() % (rank + 1)] *= prime;
-    std::shuffle(reshape.begin(), reshape.end(), random_);
-    for (size_t i = 0; i < reshape.size(); ++i) order.push_back(static_cast<int64_t>(i));
-    std::shuffle(order.begin(), order.end(), random_);
-    const std::string transposed = order.size() > 1 ? fmt::format("T({})", fmt::join(order, ",")) : "";
-    return fmt::format("{{devices=[{}]<=[{}]{} last_tile_dim_replicate}}", fmt::join(tiles, ","),
-                       fmt::join(reshape, ","), transposed);
-  }
-
- private:
-  std::mt19937 random_;
-  std::vector<int64_t> primes_;
-};
-
 /// `$n` in the text becomes a sharding of n dimensions.
-std::string with_shardings(const std::string& text, RandomShardings& shardings) {
+std::string with_shardings(const std::string& text, test::RandomShardings& shardings) {
   std::string made;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '$')
@@ -66,6 +42,10 @@ void expect_agrees(const std::string& text, int64_t devices) {
 constexpr std::string_view kSum =
     "sum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
     " ROOT s = f32[] add(a, b)\n}\n";
+
+constexpr std::string_view kGreater =
+    "ge {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+    " ROOT s = pred[] compare(a, b), direction=GE\n}\n";
 
 /// Modules of all families, sizes even and uneven.
 const std::vector<std::string>& modules() {
@@ -135,6 +115,50 @@ const std::vector<std::string>& modules() {
       "ENTRY e {\n p = pred[] parameter(0)\n x = f32[5,8] parameter(1), $2\n"
       " c = f32[5,8] conditional(p, x, x), true_computation=yes, false_computation=no\n"
       " ROOT r = f32[5,8] add(c, x), $2\n}\n",
+      "ENTRY e {\n x = f32[9,4] parameter(0), $2\n c = f32[] constant(3)\n"
+      " ROOT y = f32[20,4] pad(x, c), padding=1_2_1x1_-1_0, $2\n}\n",
+      "ENTRY e {\n x = f32[7,4] parameter(0), $2\n c = f32[] constant(3)\n"
+      " ROOT y = f32[17,4] pad(x, c), padding=-1_-1_2x0_0, $2\n}\n",
+      "ENTRY e {\n x = f32[11,4] parameter(0), $2\n ROOT y = f32[11,4] custom-call(x),"
+      " custom_call_target=\"_SPMDInternalOp_RotateRight\", backend_config=\"dimension=0,amount=4\", $2\n}\n",
+      "ENTRY e {\n x = f32[13,4] parameter(0), $2\n y = (f32[5,4], f32[5,4], f32[5,4]) custom-call(x),"
+      " custom_call_target=\"_SPMDInternalOp_MultiSlice\", backend_config=\"dimension=0,amount=2,"
+      "start_indices=[1, 0],limit_indices=[10, 4],strides=[2, 1]\"\n"
+      " ROOT z = f32[5,4] get-tuple-element(y), index=2, $2\n}\n",
+      std::string(kSum) + std::string(kGreater) +
+          "ENTRY e {\n x = f32[12,5] parameter(0), $2\n s = f32[6,5] parameter(1), $2\n c = f32[] "
+          "constant(2)\n"
+          " ROOT y = f32[12,5] select-and-scatter(x, s, c), window={size=3x1 stride=2x1 pad=0_1x0_0}, "
+          "select=ge,"
+          " scatter=sum, $2\n}\n",
+      std::string(kSum) + std::string(kGreater) +
+          "ENTRY e {\n x = f32[16,6] parameter(0), $2\n s = f32[8,3] parameter(1), $2\n c = f32[] "
+          "constant(0)\n"
+          " ROOT y = f32[16,6] select-and-scatter(x, s, c), window={size=2x2 stride=2x2}, select=ge,"
+          " scatter=sum, $2\n}\n",
+      std::string(kSum) +
+          "ENTRY e {\n x = f32[13,4] parameter(0), $2\n c = f32[] constant(1)\n"
+          " ROOT y = f32[13,4] reduce-window(x, c), window={size=13x1 pad=12_0x0_0}, to_apply=sum, $2\n}\n",
+      std::string(kSum) +
+          "ENTRY e {\n x = f32[3,10] parameter(0), $2\n c = f32[] parameter(1)\n"
+          " ROOT y = f32[3,10] reduce-window(x, c), window={size=1x10 pad=0_0x0_9}, to_apply=sum, $2\n}\n",
+      "ENTRY e {\n x = f32[4,6,5] parameter(0), $3\n g = f32[5] parameter(1), $1\n b = f32[5] parameter(2), "
+      "$1\n"
+      " t = (f32[4,6,5], f32[5], f32[5]) batch-norm-training(x, g, b), epsilon=0.1, feature_index=2\n"
+      " m = f32[5] get-tuple-element(t), index=1\n v = f32[5] get-tuple-element(t), index=2\n"
+      " ROOT y = f32[4,6,5] batch-norm-inference(x, g, b, m, v), epsilon=0.1, feature_index=2, $3\n}\n",
+      "ENTRY e {\n x = f32[2,10,8] parameter(0), $3\n w = f32[3,2,12] parameter(1), $3\n"
+      " ROOT y = f32[2,10,12] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f,"
+      " feature_group_count=4, $3\n}\n",
+      "ENTRY e {\n x = f32[8,10,3] parameter(0), $3\n w = f32[3,3,12] parameter(1), $3\n"
+      " ROOT y = f32[2,10,12] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f,"
+      " batch_group_count=4, $3\n}\n",
+      "ENTRY e {\n x = f32[8,9] parameter(0), $2\n w = f32[3,9,6] parameter(1), $3\n g = s32[3] "
+      "constant({3,1,4})\n"
+      " ROOT y = f32[8,6] ragged-dot(x, w, g), lhs_contracting_dims={1}, rhs_contracting_dims={1},"
+      " lhs_ragged_dims={0}, rhs_group_dims={0}, $2\n}\n",
+      "ENTRY e {\n x = c64[6,8] parameter(0), $2\n ROOT y = c64[6,8] fft(x), fft_type=FFT, fft_length={8},"
+      " $2\n}\n",
   };
   return kModules;
 }
@@ -142,7 +166,8 @@ const std::vector<std::string>& modules() {
 TEST(Partition, ComputesTheSameWhateverTheShardings) {
   for (const int64_t devices : {2, 3, 4, 6, 8, 12, 16})
     for (size_t i = 0; i < modules().size(); ++i) {
-      RandomShardings shardings(devices, static_cast<uint32_t>(devices * 100) + static_cast<uint32_t>(i));
+      test::RandomShardings shardings(devices,
+                                      static_cast<uint32_t>(devices * 100) + static_cast<uint32_t>(i));
       for (int turn = 0; turn < 4; ++turn)
         expect_agrees(entry(with_shardings(modules()[i], shardings)), devices);
     }
@@ -211,8 +236,7 @@ TEST(Partition, ColumnsThenRowsOfWeightsTakeOneAllReduce) {
 TEST(Partition, WhatHasNoRuleIsListed) {
   const Module module =
       module_or_fail(entry("ENTRY e {\n x = f32[8,4] parameter(0), sharding={devices=[2,1]<=[2]}\n"
-                           " z = f32[] constant(0)\n"
-                           " ROOT y = f32[15,4] pad(x, z), padding=0_0_1x0_0,"
+                           " ROOT y = f32[8,4] custom-call(x), custom_call_target=\"Unknown\","
                            " sharding={devices=[2,1]<=[2]}\n}\n"));
   const auto made = partition(module, op_table(), {});
   ASSERT_TRUE(made);
@@ -243,9 +267,9 @@ TEST(Partition, ModulesOfOthers) {
     text << in.rdbuf();
     const Module module = module_or_fail(text.str());
     ++tried;
-    const auto check = check_partition(module, op_table(), {}, {.max_bytes = int64_t{64} << 20});
+    const auto check = check_partition(module, op_table(), {}, {.max_bytes = int64_t{256} << 20});
     if (!check) continue;
-    EXPECT_TRUE(check->agrees() || name.find("ScatterCostModel") != std::string::npos) << name;
+    EXPECT_TRUE(check->agrees()) << name;
     right += check->agrees();
   }
   if (tried == 0) GTEST_SKIP() << "no modules of others";

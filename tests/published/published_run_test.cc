@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "published/device_share.h"
 #include "text/read_json.h"
 
 namespace hlosim {
@@ -98,18 +97,6 @@ TEST(PublishedRun, SizesThatDontGoTogetherAreErrors) {
   text = entry_with("");
   text.replace(text.find("\"fsdp\": 4"), 9, "\"fsbp\": 4");
   EXPECT_THAT(read(text).errors, HasSubstr("no axis of a mesh is called \"fsbp\""));
-}
-
-TEST(PublishedRun, AShareIsASmallerModelOnOneDevice) {
-  const Read one = read(entry_with(""));
-  StepOptions options = one.run.options;
-  options.mesh.axes = {{"fsdp", 4}, {"tensor", 2}};
-  const DeviceShare share = device_share(one.run.model, options);
-  EXPECT_EQ(share.options.batch, 4);
-  EXPECT_EQ(share.model.q_heads, 2);
-  EXPECT_EQ(share.model.d_ff, 256);
-  EXPECT_EQ(share.model.d_model, 256);
-  EXPECT_TRUE(share.options.mesh.axes.empty());
 }
 
 }  // namespace

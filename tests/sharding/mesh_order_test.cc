@@ -35,34 +35,35 @@ Laid lay(std::string_view mesh, std::vector<int64_t> topology, std::string_view 
 }
 
 TEST(MeshOrder, AxesTakeWholeDimensions) {
-  const Laid laid = lay("data=8,model=4", {8, 4});
-  EXPECT_EQ(laid.where(0), "x");
-  EXPECT_EQ(laid.where(1), "y");
+  const Laid laid = lay("data=8,model=4", {4, 8});
+  EXPECT_EQ(laid.where(0), "y");
+  EXPECT_EQ(laid.where(1), "x");
   EXPECT_TRUE(laid.made->device_order.empty());
-  EXPECT_TRUE(laid.made->is_whole(1, {8, 4}));
+  EXPECT_TRUE(laid.made->is_whole(1, {4, 8}));
 
-  const Laid turned = lay("data=8,model=4", {4, 8});
-  EXPECT_EQ(turned.where(0), "y");
-  EXPECT_EQ(turned.where(1), "x");
-  EXPECT_EQ(turned.made->device_order[1], 8);  // the neighbour along model is the next along x
+  const Laid turned = lay("data=8,model=4", {8, 4});
+  EXPECT_EQ(turned.where(0), "x");
+  EXPECT_EQ(turned.where(1), "y");
+  EXPECT_EQ(turned.made->device_order[1], 8);  // the neighbour along model is the next along y
   EXPECT_EQ(turned.made->device_order[4], 1);
 
   const Laid joined = lay("data=4,model=16", {4, 4, 4});
-  EXPECT_EQ(joined.where(1), "yz");
-  EXPECT_EQ(joined.where(0), "x");
+  EXPECT_EQ(joined.where(1), "yx");
+  EXPECT_EQ(joined.where(0), "z");
+  EXPECT_TRUE(joined.made->device_order.empty());
 }
 
 TEST(MeshOrder, PartsWhereNothingElseFits) {
   const Laid laid = lay("data=2,model=8", {4, 4});
-  EXPECT_EQ(laid.where(1), "yx:(1)2");
-  EXPECT_EQ(laid.where(0), "x:(2)2");
+  EXPECT_EQ(laid.where(1), "xy:(1)2");
+  EXPECT_EQ(laid.where(0), "y:(2)2");
   EXPECT_FALSE(laid.made->is_whole(0, {4, 4}));
 }
 
 TEST(MeshOrder, TheUserSaysWhere) {
-  const Laid laid = lay("data=4,model=4", {4, 4}, "model=x");
-  EXPECT_EQ(laid.where(1), "x");
-  EXPECT_EQ(laid.where(0), "y");
+  const Laid laid = lay("data=4,model=4", {4, 4}, "model=y");
+  EXPECT_EQ(laid.where(1), "y");
+  EXPECT_EQ(laid.where(0), "x");
 }
 
 TEST(MeshOrder, CoresOfAChipAreTheFastestPart) {

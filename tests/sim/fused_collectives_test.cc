@@ -1,4 +1,4 @@
-#include "model/links/fused_collectives.h"
+#include "model/fused_collectives.h"
 
 #include <gtest/gtest.h>
 

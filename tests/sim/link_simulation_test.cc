@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "model/links/torus.h"
+#include "links/torus.h"
 
 namespace hlosim {
 namespace {

@@ -121,5 +121,61 @@ TEST(SparseCore, WithoutAnyTheTensorCoreDrives) {
   EXPECT_FALSE(assumes_no_sparse_cores(on_unit(reduce_scatter(kThread, kStart, ""))));
 }
 
+/// 64 rows of a table in HBM, on the thread of the SparseCores.
+std::string gather(const std::string& type, int64_t width, const std::string& tiles) {
+  const std::string table = type + "[4096," + std::to_string(width) + "]{1,0:" + tiles + "}",
+                    rows = type + "[64," + std::to_string(width) + "]{1,0:" + tiles + "}";
+  return "HloModule m, is_scheduled=true\nwrapped {\n  t = " + table +
+         " parameter(0)\n  i = s32[64]{0:T(128)} parameter(1)\n  ROOT g = " + rows +
+         " gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+         "slice_sizes={1," +
+         std::to_string(width) + "}\n}" + kThread + "\nENTRY e {\n  t = " + table +
+         " parameter(0)\n  i = s32[64]{0:T(128)} parameter(1)\n  s = ((" + table + ", s32[64]{0:T(128)}), " +
+         rows + ", u32[]) async-start(t, i), calls=wrapped" + kStart + "\n  ROOT d = " + rows +
+         " async-done(s)\n}\n";
+}
+
+// A row of 256 floats is two runs of 512 bytes; in and out, four bytes a nanosecond. HBM moves a byte.
+TEST(SparseCore, GathersRowsVectorByVector) {
+  const std::string text = gather("f32", 256, "T(8,128)");
+  const Simulation result = on_unit(text);
+  EXPECT_EQ(busy(result), Picoseconds(1000) * ((64 * 1024 + 64 * 1024) / 4));
+  ASSERT_EQ(result.transfers.size(), 1u);
+  EXPECT_EQ(result.transfers[0].kind, TransferKind::kComputation);
+  EXPECT_EQ(busy(on_unit(text, {{"sparsecore.subcores", "4"}})), busy(result) / 4);
+  EXPECT_EQ(busy(on_unit(text, {{"sparsecore.cadence", "3 cycles"}})), busy(result) * 3);
+  const auto& assumed = result.assumptions.items();
+  EXPECT_TRUE(std::any_of(assumed.begin(), assumed.end(), [](const Assumption& one) {
+    return one.text.find("SparseCores gather rows") != std::string::npos;
+  }));
+}
+
+// Rows of bf16 share their words with another row each, which comes along.
+TEST(SparseCore, ARowOfHalfWordsComesWithItsNeighbour) {
+  const Simulation result = on_unit(gather("bf16", 256, "T(8,128)(2,1)"));
+  EXPECT_EQ(busy(result), Picoseconds(1000) * ((64 * 1024 + 64 * 512) / 4));
+}
+
+// Not SparseCores' work: a table that VMEM has room for comes there once, and its rows move on the chip.
+TEST(SparseCore, RowsOfASmallTableMoveOnTheChip) {
+  const std::string text = R"(HloModule m, is_scheduled=true
+ENTRY e {
+  t = bf16[128,2048]{1,0:T(8,128)(2,1)} parameter(0)
+  i = s32[16384]{0:T(1024)} parameter(1)
+  ROOT g = bf16[16384,2048]{1,0:T(8,128)(2,1)} gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,2048}
+})";
+  const auto read_from_hbm = [](const Simulation& result) {
+    int64_t bytes = 0;
+    for (const Traffic& traffic : result.totals.traffic) bytes += traffic.read.count();
+    return bytes;
+  };
+  const Simulation here = test::simulate_or_fail(text, test::device_or_fail("v5p"));
+  EXPECT_EQ(read_from_hbm(here), 128 * 2048 * 2 + 16384 * 4);
+  const Simulation row_by_row = test::simulate_or_fail(
+      text, test::device_or_fail("v5p", {{"vmem.scoped_limit", "512 KiB"}}));  // less some scratch
+  EXPECT_EQ(read_from_hbm(row_by_row), 16384 * 2048 * 2 + 16384 * 4);
+  EXPECT_LT(here.totals.makespan, row_by_row.totals.makespan);
+}
+
 }  // namespace
 }  // namespace hlosim

@@ -43,7 +43,8 @@ TEST(ExportedFiles, AnAxisThatTheMeshHasNotIsAnError) {
   DiagnosticList findings;
   EXPECT_TRUE(read(test::exported(test::small_artifact(6), "z"), findings).empty());
   EXPECT_THAT(test::rendered(findings), HasSubstr("f.exported"));
-  EXPECT_THAT(test::rendered(findings), HasSubstr("the file around the artifact: a sharding names an axis"));
+  EXPECT_THAT(test::rendered(findings),
+              HasSubstr("the file around the artifact: the mesh has no axis \"z\""));
 }
 
 TEST(ExportedFiles, SizesAreGivenByTheNamesInTheFile) {

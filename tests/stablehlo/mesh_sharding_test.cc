@@ -54,9 +54,8 @@ TEST(MeshSharding, ManualAxesStandBehindTheDimensions) {
 
 TEST(MeshSharding, SaysWhatIsWrong) {
   EXPECT_EQ(hlo(R"(<@none, [{}]>)"), "there is no mesh @none");
-  EXPECT_EQ(hlo(R"(<@m, [{"z"}]>)"), "a sharding names an axis, or a part of one, that its mesh has not");
-  EXPECT_EQ(hlo(R"(<@m, [{"b":(3)2}]>)"),
-            "a sharding names an axis, or a part of one, that its mesh has not");
+  EXPECT_EQ(hlo(R"(<@m, [{"z"}]>)"), R"(the mesh has no axis "z")");
+  EXPECT_EQ(hlo(R"(<@m, [{"b":(3)2}]>)"), R"(axis "b" of size 4 has no part (3)2)");
   EXPECT_EQ(hlo(R"(<@m, [{"a"])"), R"(expects ',' or '}' between axes)");
   EXPECT_FALSE(read_mesh(R"(<["a"=2], device_ids=[0]>)"));
   EXPECT_FALSE(read_mesh(R"(<["a"=9999999, "b"=9999999]>)"));

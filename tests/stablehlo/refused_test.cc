@@ -79,9 +79,6 @@ constexpr Broken kBroken[] = {
      "2: stablehlo.custom_call: needs the attribute \"call_target_name\""},
     {kTwo, "%0 = stablehlo.custom_call @f(%x) {api_version = 9 : i32} : (tensor<2xf32>) -> tensor<2xf32>",
      "2: stablehlo.custom_call: api_version 9 is none of 0 to 4"},
-    {kTwo,
-     "%0 = stablehlo.custom_call @f(%x) {called_computations = [@g]} : (tensor<2xf32>) -> tensor<2xf32>",
-     "2: stablehlo.custom_call: there is no function @g"},
     {kTwo, R"(%0 = stablehlo.abs %x {mhlo.sharding = "{nonsense"} : tensor<2xf32>)",
      "2: \"{nonsense\" is no sharding, expected HLO's text or its protocol buffer"},
     {kTwo,
@@ -130,18 +127,32 @@ TEST(Refused, RulesOfInstructionsSpeakOfTheLine) {
     }
 }
 
-TEST(Refused, RegionsSeeConstantsOnly) {
-  EXPECT_EQ(errors_of(R"(func.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<f32> {
+TEST(Refused, RegionsOverElementsTakeScalarsAlone) {
+  EXPECT_EQ(
+      errors_of(R"(func.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<f32> {
   %r = stablehlo.reduce(%x init: %s) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
     reducer(%a: tensor<f32>, %b: tensor<f32>) {
-    %t = stablehlo.add %a, %s : tensor<f32>
-    stablehlo.return %t : tensor<f32>
+    %t = stablehlo.slice %x [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+    %u = stablehlo.reshape %t : (tensor<1xf32>) -> tensor<f32>
+    stablehlo.return %u : tensor<f32>
   }
   return %r : tensor<f32>
 })"),
+      "2: stablehlo.reduce: its region uses %x from outside, f32[4]; expected its arguments, constants and "
+      "scalars");
+}
+
+TEST(Refused, RegionsOfCollectivesSeeConstantsOnly) {
+  EXPECT_EQ(errors_of(R"(func.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
+  %r = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0]]> : tensor<1x1xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %t = stablehlo.add %a, %s : tensor<f32>
+    stablehlo.return %t : tensor<f32>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+})"),
             "4: %s is defined outside of the region that uses it; here a region may use its arguments and "
-            "constants "
-            "only");
+            "constants only");
 }
 
 TEST(Refused, FunctionsThatCallEachOther) {

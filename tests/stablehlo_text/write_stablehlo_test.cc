@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hlo/printer.h"
 #include "input/load_modules.h"
 #include "mlir/read_text.h"
 #include "ops/op_table.h"
@@ -50,6 +51,61 @@ ENTRY main {
   ASSERT_FALSE(text.has_value());
   EXPECT_EQ(text.error().message, "twice: StableHLO has no form of copy");
   EXPECT_EQ(text.error().source->locate(text.error().offset).line, 4);
+}
+
+/// Of the entry of a module in HLO, written; else why there is none.
+std::string written(const std::string& hlo) {
+  const std::vector<Module> modules = read("m.hlo", hlo);
+  if (modules.size() != 1) return "";
+  const Result<std::string> text = to_stablehlo(modules[0]);
+  return text ? *text : text.error().message;
+}
+
+TEST(StablehloText, WhatMeansSomethingElseThereIsRefused) {
+  EXPECT_EQ(
+      written("ENTRY main {\n  p = s32[10] parameter(0)\n  ROOT out = pred[10,4] bitcast-convert(p)\n}"),
+      "out: StableHLO has no form of truth values as bytes");
+  EXPECT_EQ(written(R"(ENTRY main {
+  a = f32[4] parameter(0)
+  b = f32[4] parameter(1)
+  ROOT both = (f32[4], f32[4]) collective-permute(a, b), source_target_pairs={{0,0}}
+})"),
+            "both: StableHLO has no form of a permutation of several arrays");
+  EXPECT_EQ(written("ENTRY main {\n  a = f32[4] parameter(0)\n  ROOT pinned = b(f32[4]) custom-call(a), "
+                    "custom_call_target=\"Pin\", output_to_operand_aliasing={{}: (0, {})}\n}"),
+            "pinned: StableHLO has no type of its shape");
+}
+
+/// The same module, printed without metadata, comes back.
+TEST(StablehloText, StringsScalarsAndTuplesOfOneComeBack) {
+  const char* const kModules[] = {
+      R"(HloModule m
+
+ENTRY %main.1 (Arg_0.1: f32[]) -> (f32[]) {
+  %Arg_0.1 = f32[] parameter(0)
+  %custom-call.1 = f32[] custom-call(%Arg_0.1), custom_call_target="f", backend_config="a\"b\\n\ttab\001", frontend_attributes={k="line\nline"}
+  ROOT %tuple.1 = (f32[]) tuple(%custom-call.1)
+}
+)",
+      R"(HloModule m
+
+%region.1 (Arg_0.2: f32[], Arg_1.2: f32[]) -> f32[] {
+  %Arg_0.2 = f32[] parameter(0)
+  %Arg_1.2 = f32[] parameter(1)
+  ROOT %add.1 = f32[] add(%Arg_0.2, %Arg_1.2)
+}
+
+ENTRY %main.1 (Arg_0.1: f32[], Arg_1.1: f32[]) -> f32[] {
+  %Arg_0.1 = f32[] parameter(0)
+  %Arg_1.1 = f32[] parameter(1)
+  ROOT %reduce-window.1 = f32[] reduce-window(%Arg_0.1, %Arg_1.1), to_apply=%region.1
+}
+)"};
+  for (const char* module : kModules) {
+    const std::vector<Module> again = read("printed.mlir", written(module));
+    ASSERT_EQ(again.size(), 1u) << written(module);
+    EXPECT_EQ(to_text(again[0], op_table()), module);
+  }
 }
 
 TEST(StablehloText, TuplesArePartsUntilOneIsNeeded) {

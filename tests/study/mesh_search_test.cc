@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <set>
 
+#include "hlo/printer.h"
 #include "kernels/parallel.h"
+#include "models/step.h"
 #include "study/mesh_table.h"
 #include "support/estimated.h"
 #include "support/module_files.h"
@@ -149,6 +151,55 @@ TEST_F(Search, GoesOnFromItsJournal) {
   EXPECT_EQ(first.resumed, 0);
   EXPECT_EQ(second.resumed, 1);
   EXPECT_EQ(mesh_json(first), mesh_json(second));
+}
+
+/// A small model's step for each of these meshes.
+std::vector<MeshProgram> programs_of(const std::vector<std::string>& meshes) {
+  ModelConfig model;
+  model.name = "small", model.layers = 2, model.d_model = 128, model.d_ff = 256;
+  model.q_heads = 4, model.kv_heads = 4, model.head_dim = 32, model.vocab = 256;
+  std::vector<MeshProgram> programs;
+  for (const std::string& mesh : meshes) {
+    StepOptions options;
+    options.mesh = *parse_mesh(mesh), options.batch = 8, options.sequence = 64;
+    Result<Module> step = make_step(model, options);
+    if (!step) ADD_FAILURE() << render(step.error());
+    if (!step) continue;
+    SourcePtr source = test::source_of(to_text(*step, op_table()));
+    programs.push_back({mesh, "as it is", std::move(*step), std::move(source)});
+  }
+  return programs;
+}
+
+TEST_F(Search, ProgramsRunOnTheMeshThatTheyAreWrittenFor) {
+  use("mlp_layer", 4, {"fsdp", "tensor"});  // the device and the rest of the task
+  const std::vector<MeshProgram> programs = programs_of({"fsdp=4,tensor=1", "fsdp=2,tensor=2"});
+  task_.everything = true;
+  const auto search = [&](Ranks& ranks) {
+    SweepProgress progress;
+    Result<MeshSearch> found = search_programs(programs, device_, task_, ranks, progress);
+    EXPECT_TRUE(found) << render(found.error());
+    return found ? std::move(*found) : MeshSearch();
+  };
+  const MeshSearch found = search(lone_rank());
+  ASSERT_EQ(found.rows.size(), 2u);
+  for (const MeshRow& row : found.rows) {
+    ASSERT_EQ(row.state, MeshRow::State::kSimulated) << row.note;
+    EXPECT_EQ(row.text, programs[row.program].mesh);
+    EXPECT_EQ(row.note, "as it is");
+    EstimateOptions options = task_.estimate;
+    options.mesh = *parse_mesh_request(row.text);
+    const Result<Estimate> alone = estimate(programs[row.program].module, op_table(), device_, options);
+    ASSERT_TRUE(alone) << render(alone.error());
+    EXPECT_EQ(row.value("time"), static_cast<double>(alone->simulation.totals.makespan.count())) << row.text;
+    EXPECT_LE(static_cast<double>(row.bound.count()), row.value("time"));
+  }
+  std::string by_ranks;
+  test::ThreadRanks::run(3, [&](Ranks& ranks) {
+    const MeshSearch shared = search(ranks);
+    if (ranks.rank() == 0) by_ranks = mesh_json(shared);
+  });
+  EXPECT_EQ(by_ranks, mesh_json(found));
 }
 
 TEST_F(Search, WhatCantFitIsToldSo) {

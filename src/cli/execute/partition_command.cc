@@ -7,7 +7,7 @@
 #include "base/quantity_text.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/partition/sharded_module.h"
+#include "cli/execute/sharded_module.h"
 #include "cli/run.h"
 #include "console/command_line.h"
 #include "console/input.h"
@@ -71,6 +71,7 @@ int check(const Options& options, const Propagated& whole, Streams streams) {
           found.within() ? "agrees" : "DIFFERS", output.device, found.different, found.count, found.max_abs,
           found.outside);
   }
+  for (const std::string& text : checked->notes) note(text, streams);
   return checked->agrees() ? kExitSuccess : kExitFailedCheck;
 }
 

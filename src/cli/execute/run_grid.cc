@@ -8,6 +8,7 @@
 
 #include "base/rounding.h"
 #include "base/saturating.h"
+#include "hlo/number.h"
 #include "kernels/strided_copy.h"
 
 namespace hlosim {
@@ -18,9 +19,9 @@ Result<void> add_global_leaves(Module& module, const Instruction& instruction, c
                                std::vector<GlobalLeaf>& leaves) {
   std::vector<ShapeRef> shapes;
   for_each_leaf(instruction.shape, [&](ShapeRef leaf) { shapes.push_back(leaf); });
-  std::vector<Sharding> shardings(shapes.size());
+  std::vector<TileAssignment> shardings(shapes.size());
   if (const Attr* attr = instruction.find(AttrKey::kSharding)) {
-    auto read = read_sharding(attr->text(), shapes.size());
+    auto read = read_tile_assignments(attr->text(), shapes.size());
     if (!read) {
       Diagnostic error = read.error();
       error.message = fmt::format("{}: {}", instruction.name, error.message);
@@ -31,7 +32,9 @@ Result<void> add_global_leaves(Module& module, const Instruction& instruction, c
     shardings = std::move(*read);
   }
   for (size_t i = 0; i < shapes.size(); ++i) {
-    GlobalLeaf& leaf = leaves.emplace_back(GlobalLeaf{shapes[i], shapes[i], std::move(shardings[i])});
+    const int64_t rank = shapes[i]->is_array() ? shapes[i]->rank() : -1;
+    GlobalLeaf& leaf = leaves.emplace_back(
+        GlobalLeaf{shapes[i], shapes[i], held_parts(shardings[i], grid.partitions, rank)});
     if (!leaf.sharding.is_tiled()) continue;
     const auto& tiles = leaf.sharding.tiles;
     if (!leaf.shape->is_array() || static_cast<int64_t>(tiles.size()) != leaf.shape->rank() ||
@@ -49,7 +52,7 @@ Result<void> add_global_leaves(Module& module, const Instruction& instruction, c
 }
 
 /// The index of a tile, dimension by dimension.
-std::vector<int64_t> tile_index(const Sharding& sharding, int64_t partition) {
+std::vector<int64_t> tile_index(const HeldParts& sharding, int64_t partition) {
   std::vector<int64_t> index(sharding.tiles.size());
   int64_t tile = sharding.tile_of[static_cast<size_t>(partition)];
   for (size_t d = index.size(); d-- > 0; tile /= sharding.tiles[d]) index[d] = tile % sharding.tiles[d];
@@ -100,7 +103,7 @@ namespace {
 std::vector<GlobalLeaf> whole_leaves(const Module& module, std::span<const InstructionId> instructions) {
   std::vector<GlobalLeaf> leaves;
   for (const InstructionId id : instructions)
-    for_each_leaf(module[id].shape, [&](ShapeRef leaf) { leaves.push_back({leaf, leaf, Sharding()}); });
+    for_each_leaf(module[id].shape, [&](ShapeRef leaf) { leaves.push_back({leaf, leaf, HeldParts()}); });
   return leaves;
 }
 
@@ -186,12 +189,65 @@ Array part_of_global(const Array& global, const GlobalLeaf& leaf, int64_t partit
   const Place place = place_of(leaf, partition, global);
   const int64_t width = byte_width(leaf.shape->element_type), bytes = data_bytes(leaf.shape);
   if (bytes > 0) std::memset(part.bytes(), 0, static_cast<size_t>(bytes));
+  const HeldParts& held = leaf.sharding;
+  if (!held.summand.empty() && held.partial == PartialKind::kSum &&
+      held.summand[static_cast<size_t>(partition)] != 0)
+    return part;
   if (std::find(place.sizes.begin(), place.sizes.end(), 0) == place.sizes.end())
     StridedCopy(place.sizes, dense_strides(leaf.bound->dimensions), dense_strides(leaf.shape->dimensions),
                 width)
         .run(global.bytes() + place.offset * width, part.bytes());
   return part;
 }
+
+namespace {
+
+/// a += b, or the larger or the smaller of them; of complex numbers part by part.
+void combine(Array& a, const Array& b, PartialKind kind) {
+  const ElementType type = a.type() == ElementType::kC64    ? ElementType::kF32
+                           : a.type() == ElementType::kC128 ? ElementType::kF64
+                                                            : a.type();
+  const auto width = static_cast<size_t>(byte_width(type));
+  const int64_t count = data_bytes(a.shape) / static_cast<int64_t>(width);
+  for (int64_t i = 0; i < count; ++i) {
+    uint64_t x = 0, y = 0;
+    std::memcpy(&x, a.bytes() + static_cast<size_t>(i) * width, width);
+    std::memcpy(&y, b.bytes() + static_cast<size_t>(i) * width, width);
+    const bool floats = is_float(type);
+    if (kind == PartialKind::kSum) {
+      x = floats ? encode_number(type, decode_float(type, x) + decode_float(type, y)) : x + y;
+    } else {
+      const auto signed_of = [&](uint64_t bits) {
+        return static_cast<int64_t>(bits << (64 - 8 * width)) >> (64 - 8 * width);
+      };
+      const bool less = floats                    ? decode_float(type, y) < decode_float(type, x)
+                        : is_signed_integer(type) ? signed_of(y) < signed_of(x)
+                                                  : y < x;
+      if (less == (kind == PartialKind::kMin)) x = y;
+    }
+    std::memcpy(a.bytes() + static_cast<size_t>(i) * width, &x, width);
+  }
+}
+
+/// The summands of the part that `partition` has the first of, put together.
+Array summed(std::span<const Values> partitions, size_t leaf, const HeldParts& held, size_t partition,
+             MemoryPool& pool) {
+  const Array& first = partitions[partition][leaf];
+  Array sum = make_array(pool, first.shape);
+  if (data_bytes(first.shape) > 0)
+    std::memcpy(sum.bytes(), first.bytes(), static_cast<size_t>(data_bytes(first.shape)));
+  std::vector<bool> seen(partitions.size(), false);
+  seen[0] = true;
+  for (size_t p = 0; p < partitions.size(); ++p) {
+    const auto number = static_cast<size_t>(held.summand[p]);
+    if (held.tile_of[p] != held.tile_of[partition] || seen[number]) continue;
+    seen[number] = true;
+    combine(sum, partitions[p][leaf], held.partial);
+  }
+  return sum;
+}
+
+}  // namespace
 
 Values global_outputs(std::span<const Values> partitions, std::span<const GlobalLeaf> leaves,
                       MemoryPool& pool) {
@@ -204,8 +260,17 @@ Values global_outputs(std::span<const Values> partitions, std::span<const Global
     }
     Array global = make_array(pool, leaf.bound);
     const int64_t width = byte_width(leaf.shape->element_type);
+    const std::vector<int64_t>& summand = leaf.sharding.summand;
     for (size_t p = 0; p < partitions.size(); ++p) {
+      if (!summand.empty() && summand[p] != 0) continue;
       const Place place = place_of(leaf, static_cast<int64_t>(p), global);
+      if (!summand.empty()) {
+        const Array sum = summed(partitions, i, leaf.sharding, p, pool);
+        StridedCopy(place.sizes, dense_strides(leaf.shape->dimensions), dense_strides(leaf.bound->dimensions),
+                    width)
+            .run(sum.bytes(), global.bytes() + place.offset * width);
+        continue;
+      }
       StridedCopy(place.sizes, dense_strides(leaf.shape->dimensions), dense_strides(leaf.bound->dimensions),
                   width)
           .run(partitions[p][i].bytes(), global.bytes() + place.offset * width);

@@ -9,7 +9,7 @@
 
 #include "cli/execute/run_inputs.h"
 #include "evaluate/devices/joint.h"
-#include "hlo/sharding.h"
+#include "sharding/held_parts.h"
 
 namespace hlosim {
 
@@ -19,7 +19,7 @@ using Values = std::vector<Array>;  // one per leaf
 struct GlobalLeaf {
   ShapeRef shape = nullptr;  // of one partition
   ShapeRef bound = nullptr;  // of all: the size of one times the number of tiles
-  Sharding sharding;
+  HeldParts sharding;
 };
 
 /// By the `sharding` of the parameters, or of the root; what has none is replicated. Errors: a sharding that
@@ -42,7 +42,7 @@ Result<Values> read_global_inputs(const InputOptions& options, std::span<const P
                                   std::span<const GlobalLeaf> leaves, ShapePool& shapes, MemoryPool& pool);
 
 /// What the partition holds of `global`: a tile, zeros where it reaches beyond the array. Replicated arrays
-/// are shared, not copied.
+/// are shared, not copied. Of partial sums the first device of each has all.
 Array part_of_global(const Array& global, const GlobalLeaf& leaf, int64_t partition, MemoryPool& pool);
 
 /// The global arrays that the outputs of one replica's partitions make; of what is replicated, partition 0's.

@@ -65,16 +65,18 @@ int write_result(const Result<Calibration>& found, const Options& options, const
 
 /// Fits, and says on a terminal how far it is.
 Result<Calibration> fit(const std::vector<Constant>& constants, const std::vector<CalibrationCase>& cases,
-                        const LogPredictor& predict, const CalibrateOptions& options, Streams streams) {
+                        const PartedPredictor& predict, const LogPredictor& exact,
+                        const CalibrateOptions& options, Streams streams) {
   std::atomic<int64_t> devices{0};
   const ProgressLine line(streams, "calibrate", [&] {
     return fmt::format("{} devices tried on {} cases", devices.load(), cases.size());
   });
-  const LogPredictor counted = [&](std::span<const double> factors) {
+  PartedPredictor counted{predict.part_of, {}};
+  counted.predict = [&](std::span<const double> factors, std::span<const size_t> which) {
     ++devices;
-    return predict(factors);
+    return predict.predict(factors, which);
   };
-  return calibrate(constants, cases, counted, options);
+  return calibrate(constants, cases, counted, exact, options);
 }
 
 CalibrateOptions calibrate_options(const Options& options) {
@@ -111,7 +113,8 @@ int fit_cases(const SourcePtr& source, const Options& options, const Device& dev
   }
   const std::vector<Constant> constants = fittable_constants(device);
   const std::vector<CalibrationCase> cases = data.cases();
-  return write_result(fit(constants, cases, data.predictor(constants), calibrate_options(options), streams),
+  return write_result(fit(constants, cases, data.predictor(constants), data.exact(constants),
+                          calibrate_options(options), streams),
                       options, device, streams);
 }
 
@@ -138,7 +141,7 @@ int fit_profile(const Options& options, const SimulationSetting& setting, Stream
     if (!added) note(fmt::format("program {} is left out: {}", program.name, added.error().message), streams);
   }
   const std::vector<Constant> constants = fittable_constants(setting.device);
-  return write_result(fit(constants, data.cases(), data.predictor(constants, op_table()),
+  return write_result(fit(constants, data.cases(), data.predictor(constants, op_table()), {},
                           calibrate_options(options), streams),
                       options, setting.device, streams);
 }

@@ -89,9 +89,12 @@ int lower_files(const Options& options, Streams streams) {
           return;
         streams.err << "// after " << pass.name << "\n" << to_text(now, op_table()) << "\n";
       };
+      SimulateOptions simulate;
+      simulate.stop = &streams.stop;
       const Module lowered = options.passes.empty()
-                                 ? lower(module, op_table(), *device, {}, after)
-                                 : run_passes(module, plan->run, {op_table(), *device}, after);
+                                 ? lower(module, op_table(), *device, simulate, after)
+                                 : run_passes(module, plan->run, {op_table(), *device, &streams.stop}, after);
+      if (streams.stop.asked()) return fail(failure(streams.stop.why()).value());
       const std::string one = to_text(lowered, op_table());
       if (const auto checked = check_made_text(one, "lower", module.name); !checked)
         return fail(checked.error());

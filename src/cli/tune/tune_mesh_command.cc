@@ -9,7 +9,10 @@
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "cli/tune/made_text.h"
+#include "cli/tune/mesh_programs.h"
+#include "cli/tune/step_choice.h"
 #include "console/command_line.h"
+#include "console/exchange.h"
 #include "console/input.h"
 #include "console/progress.h"
 #include "console/simulation_setting.h"
@@ -28,6 +31,7 @@ constexpr int kResultsVersion = 1;
 
 struct Options {
   SimulationOptions simulation;
+  StepChoice step;  // of a model
   std::string file, axes, output, format = "text", svg, journal;
   int64_t devices = 0, threads = 0, top = 20;
   double within = 1.5;
@@ -60,6 +64,7 @@ Experiment base_experiment(const Options& options, const SimulationSetting& sett
   experiment.devices = {options.simulation.device};
   experiment.loaded = {setting.device};
   experiment.load = {streams.limits, streams.mlir, streams.partial};
+  experiment.stop = &streams.stop;
   const auto knob = [&](const char* name, std::string value) {
     experiment.axes.push_back({SweepAxis::Kind::kKnob, name, {std::move(value)}});
   };
@@ -85,40 +90,82 @@ class MeshTuner {
     if (!setting) return kExitInput;
     const Result<SourcePtr> source = read_input(options_.file, streams_);
     if (!source) return fail(source.error());
+    if (is_model_file()) return tune_model(*axes, *setting, *source);
+    if (options_.step != StepChoice())
+      return fail(failure(fmt::format("{}: options of a step are for model files", options_.file),
+                          "a model file ends in .yaml (examples/models)")
+                      .value());
     const ModuleInput input = read_module_input(options_.file, false, streams_);
     if (!input.ok) return kExitInput;
     if (input.modules.size() != 1)
       return fail(
           failure(fmt::format("{} holds {} modules, expected one", options_.file, input.modules.size()))
               .value());
-    MeshTask task;
+    MeshTask task = task_of(*setting, *source);
     task.question = {options_.devices, std::move(*axes), options_.simulation.mesh.statements,
                      options_.simulation.mesh.order, options_.simulation.mesh.written_for};
-    task.experiment = base_experiment(options_, *setting, *source, streams_);
-    task.estimate = setting->estimate;
-    task.sweep = {options_.journal, fmt::format("hlosim {} tune mesh {}", HLOSIM_VERSION, kResultsVersion)};
-    task.within = options_.within;
-    task.everything = options_.everything;
-    set_thread_count(static_cast<int>(options_.threads));
-    const int code = search(input.modules[0], setting->device, task);
-    set_thread_count(0);
-    return code;
+    const Module& module = input.modules[0];
+    return search(
+        setting->device, task,
+        [&](SweepProgress& progress) {
+          return search_meshes(module, setting->device, task, streams_.ranks, progress);
+        },
+        [&](const MeshRow&) -> const Module& { return module; });
   }
 
  private:
+  bool is_model_file() const { return options_.file.ends_with(".yaml") || options_.file.ends_with(".yml"); }
+
+  MeshTask task_of(const SimulationSetting& setting, const SourcePtr& source) const {
+    MeshTask task;
+    task.experiment = base_experiment(options_, setting, source, streams_);
+    task.estimate = setting.estimate;
+    task.sweep = {options_.journal, fmt::format("hlosim {} tune mesh {}", HLOSIM_VERSION, kResultsVersion)};
+    task.within = options_.within;
+    task.everything = options_.everything;
+    return task;
+  }
+
+  /// The model's step is written anew for each mesh.
+  int tune_model(const std::vector<std::string>& axes, const SimulationSetting& setting,
+                 const SourcePtr& source) {
+    const MeshOptions& mesh = options_.simulation.mesh;
+    if (!mesh.statements.empty() || !mesh.written_for.empty() || !mesh.order.empty())
+      return fail(failure("--shard, --mesh-order and --written-for are for modules",
+                          "a model's step is written for each mesh")
+                      .value());
+    const Result<ModelConfig> model = read_model_config(source);
+    if (!model) return fail(model.error());
+    const Result<MeshPrograms> made = mesh_programs(*model, options_.step, options_.devices, axes);
+    if (!made) return fail(made.error());
+    for (const std::string& text : made->left_out) note("left out: " + text, streams_);
+    const MeshTask task = task_of(setting, source);
+    return search(
+        setting.device, task,
+        [&](SweepProgress& progress) {
+          return search_programs(made->programs, setting.device, task, streams_.ranks, progress);
+        },
+        [&](const MeshRow& row) -> const Module& { return made->programs[row.program].module; });
+  }
+
   int fail(const Diagnostic& diagnostic) {
     tell(diagnostic, streams_);
     return kExitInput;
   }
 
-  int search(const Module& module, const Device& device, const MeshTask& task) {
-    SweepProgress progress;
+  template <class Search, class ModuleOf>
+  int search(const Device& device, const MeshTask& task, Search&& run, ModuleOf&& module_of) {
+    set_thread_count(static_cast<int>(options_.threads));
+    SweepProgress own;
+    SweepProgress& progress = streams_.exchange && streams_.exchange->sweep ? *streams_.exchange->sweep : own;
+    progress.stop = &streams_.stop;
     const Result<MeshSearch> search = [&] {
       const ProgressLine line(streams_, "tune mesh", [&] {
         return fmt::format("{} of {} points of this batch", progress.done.load(), progress.total.load());
       });
-      return search_meshes(module, device, task, streams_.ranks, progress);
+      return run(progress);
     }();
+    set_thread_count(0);
     if (!search) return fail(search.error());
     if (streams_.ranks.rank() != 0) return kExitSuccess;
     if (search->resumed > 0)
@@ -130,11 +177,12 @@ class MeshTuner {
       return kExitInput;
     (options_.output == "-" ? streams_.err : streams_.out) << table;
     if (!search->best) return kExitFailedCheck;
-    return options_.output.empty() ? kExitSuccess : write_best(module, device, task, *search);
+    const MeshRow& best = search->rows[*search->best];
+    return options_.output.empty() ? kExitSuccess : write_best(module_of(best), device, task, best);
   }
 
-  int write_best(const Module& module, const Device& device, const MeshTask& task, const MeshSearch& search) {
-    const Result<Module> best = spread_module(module, device, task, search.rows[*search.best].text);
+  int write_best(const Module& module, const Device& device, const MeshTask& task, const MeshRow& row) {
+    const Result<Module> best = spread_module(module, device, task, row.text);
     if (!best) return fail(best.error());
     const std::string text = to_text(*best, op_table());
     if (const auto checked = check_made_text(text, "tune mesh", module.name); !checked)
@@ -175,7 +223,9 @@ void declare_device(CommandLine& line, SimulationOptions& simulation) {
 
 std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<Options>();
-  line.add_option("FILE", options->file, "HLO text file of one program that isn't partitioned").required();
+  line.add_option("FILE", options->file,
+                  "HLO text file of one program that isn't partitioned, or a model file (.yaml)")
+      .required();
   line.add_option("--devices", options->devices, "Number of devices of every mesh").from(1).required();
   line.add_option("--axes", options->axes, "Names of the axes of the meshes: data,model").required();
   declare_device(line, options->simulation);
@@ -195,6 +245,7 @@ std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams) {
   line.add_option("--threads", options->threads, "Number of threads of each rank; 0: one per processor")
       .from(0)
       .show_default();
+  declare_step(line, options->step);
   return [options, streams] { return MeshTuner(*options, streams).tune(); };
 }
 

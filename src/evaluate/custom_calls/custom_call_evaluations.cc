@@ -5,6 +5,7 @@
 
 #include "evaluate/data_movement_evaluation.h"
 #include "evaluate/evaluation_table.h"
+#include "hlo/shifted_slices.h"
 #include "ops/called_checks.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "ops/require.h"
@@ -63,6 +64,7 @@ Evaluation evaluate_custom_call(EvaluateContext& op) {
   if (const EvaluationKind known = custom_call_evaluation(op); known != EvaluationKind::kNone)
     return evaluation_functions(known).evaluate(op);
   if (is_stated_attention(op)) return evaluate_attention_call(op);
+  if (shifted_slices(op)) return evaluate_shifted_slices(op);
   return op.unsupported(
       fmt::format("what target \"{}\" computes is not known here; --kernel={}=MODULE and --custom-calls "
                   "say it, or CustomCallHandlers in a program that uses the library",

@@ -44,6 +44,9 @@ Evaluation evaluate_block_scaled_dot(EvaluateContext& op);
 bool is_stated_attention(const OpContext& op);
 Evaluation evaluate_attention_call(EvaluateContext& op);
 
+/// Neighbouring slices of one array, or its rotation (hlo/shifted_slices.h).
+Evaluation evaluate_shifted_slices(EvaluateContext& op);
+
 // ── shared by them ──────────────────────────────────────────────
 
 /// Same kind, element type and dimensions; a buffer is as good as its array.

@@ -7,8 +7,8 @@
 
 #include "evaluate/devices/joint.h"
 #include "evaluate/devices/piece_exchange.h"
+#include "hlo/frontend.h"
 #include "ops/collective_groups.h"
-#include "ops/frontend.h"
 #include "ops/leaf_shapes.h"
 
 namespace hlosim {

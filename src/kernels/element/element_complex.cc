@@ -22,6 +22,14 @@ Complex sign(Complex z) {
   return magnitude == 0 ? Complex() : Complex(z.real() / magnitude, z.imag() / magnitude);
 }
 
+/// exp(x) · (cos y, sin y), as XLA computes it: an infinite angle has no direction, not even where exp(x) is
+/// 0 (C's cexp has 0 there).
+Complex exponential(Complex z) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  if (std::isinf(z.imag())) return {kNaN, kNaN};
+  return std::exp(z);
+}
+
 Complex exp_minus_one(Complex z) {
   const double x = z.real(), y = z.imag();
   if (!(std::fabs(x) < 1)) return std::exp(z) - 1.0;
@@ -177,7 +185,7 @@ ElementFn same_type(ElementOp op) {
     case ElementOp::kSign:
       return function<T, sign>;
     case ElementOp::kExp:
-      return function<T, std::exp>;
+      return function<T, exponential>;
     case ElementOp::kExpMinusOne:
       return function<T, exp_minus_one>;
     case ElementOp::kLog:

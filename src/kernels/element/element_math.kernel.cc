@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "kernels/element/element_groups.h"
+#include "kernels/isa_vector.h"
 
 namespace hlosim::HLOSIM_ISA {
 namespace {
@@ -59,6 +60,71 @@ struct Exp {
     return x != x ? x : result;
   }
 };
+
+// Where all of some vectors are within ±87 the parts that are for the others are left out; the bits are the
+// same.
+constexpr int kExpVectors = 4;
+
+/// Exp::of for |t| up to 87.
+[[gnu::always_inline]] inline FloatVector exp_within(FloatVector t) {
+  const FloatVector rounded = t * 0x1.715476p0f + kRound;
+  const FloatVector k = rounded - kRound;
+  const FloatVector r = (t - k * kLn2High) - k * kLn2Low;
+  FloatVector p = r * kExpRest[4] + kExpRest[3];
+  p = p * r + kExpRest[2];
+  p = p * r + kExpRest[1];
+  p = p * r + kExpRest[0];
+  return (1.0f + (r + r * r * p)) * (FloatVector)(((Uint32Vector)rounded + 127u) << 23);
+}
+
+/// None is NaN or beyond ±limit.
+inline bool all_within(const FloatVector (&values)[kExpVectors], float limit) {
+  const Uint32Vector no_sign = splat(0x7fffffffu);
+#if defined(__AVX512F__)
+  const auto larger = [](Uint32Vector a, Uint32Vector b) {
+    return (Uint32Vector)_mm512_max_epi32((__m512i)a, (__m512i)b);
+  };
+#elif defined(__AVX2__)
+  const auto larger = [](Uint32Vector a, Uint32Vector b) {
+    return (Uint32Vector)_mm256_max_epi32((__m256i)a, (__m256i)b);
+  };
+#else
+  const auto larger = [](Uint32Vector a, Uint32Vector b) {
+    return (Uint32Vector)_mm_max_epi32((__m128i)a, (__m128i)b);
+  };
+#endif
+  Uint32Vector largest = (Uint32Vector)values[0] & no_sign;
+  HLOSIM_UNROLL
+  for (int v = 1; v < kExpVectors; ++v) largest = larger(largest, (Uint32Vector)values[v] & no_sign);
+  const Uint32Vector most = splat(bits_of(limit));
+#if defined(__AVX512F__)
+  return _mm512_cmpgt_epi32_mask((__m512i)largest, (__m512i)most) == 0;
+#elif defined(__AVX2__)
+  return _mm256_movemask_epi8(_mm256_cmpgt_epi32((__m256i)largest, (__m256i)most)) == 0;
+#else
+  return _mm_movemask_epi8(_mm_cmpgt_epi32((__m128i)largest, (__m128i)most)) == 0;
+#endif
+}
+
+void exponentials(void* out, const void* const in[], uint64_t immediate, int64_t n) {
+  constexpr int kFew = kVectorBytes / 4, kMany = kExpVectors * kFew;
+  auto* o = static_cast<float*>(out);
+  const auto* a = static_cast<const float*>(in[0]);
+  for (; n >= kMany; n -= kMany, o += kMany, a += kMany) {
+    FloatVector values[kExpVectors];
+    HLOSIM_UNROLL
+    for (int v = 0; v < kExpVectors; ++v) values[v] = load<FloatVector>(a + v * kFew);
+    if (all_within(values, 87.0f)) {
+      HLOSIM_UNROLL
+      for (int v = 0; v < kExpVectors; ++v) store(o + v * kFew, exp_within(values[v]));
+    } else {
+      const void* const these[] = {a};
+      function1<Exp>(o, these, immediate, kMany);
+    }
+  }
+  const void* const rest[] = {a};
+  function1<Exp>(o, rest, immediate, n);
+}
 
 struct Logistic {
   static float of(float x) {
@@ -387,7 +453,7 @@ struct Remainder {
 
 constexpr ElementTable table() {
   ElementTable t;
-  t[ElementOp::kExp] = function1<Exp>;
+  t[ElementOp::kExp] = exponentials;
   t[ElementOp::kExpMinusOne] = function1<ExpMinusOne>;
   t[ElementOp::kLog] = function1<Log>;
   t[ElementOp::kLogPlusOne] = function1<LogPlusOne>;

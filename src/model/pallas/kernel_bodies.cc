@@ -37,7 +37,12 @@ mosaic::KernelInputs inputs_of(const Module& module, const Instruction& call, co
     else
       inputs.prefetched.push_back(std::move(values));
   }
-  inputs.results = static_cast<int64_t>(call.shape->is_tuple() ? call.shape->elements.size() : 1);
+  const ShapeRef one[] = {call.shape};
+  const std::span<const ShapeRef> results = call.shape->is_tuple() ? call.shape->elements : std::span(one);
+  inputs.results = static_cast<int64_t>(results.size());
+  for (const ShapeRef result : results)
+    inputs.result_bytes.push_back(static_cast<double>(result->is_array() ? result->element_count() : 0) *
+                                  bit_width(result->element_type) / 8);
   return inputs;
 }
 

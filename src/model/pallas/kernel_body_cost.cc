@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "model/compute_cost.h"
 #include "model/memory_system.h"
+#include "model/pallas/kernel_cost.h"
+#include "model/pallas/kernel_rules.h"
 #include "ops/work.h"
 
 namespace hlosim {
@@ -86,6 +89,8 @@ class BodyCost {
     if (vmem != kUnknownSpace)
       times.vmem = cores * memory_.busy_exactly(vmem, {bytes_of(work.loaded), bytes_of(work.stored)});
     times.copies = transfer(work.copied + work.sent);
+    if (!body_.grid.empty()) times.begin = static_cast<double>(kernel_rules::kStep.count());
+    if (!work.products.empty()) times.begin += cycles(latency_of(work.products.front()));
     return times;
   }
 
@@ -104,18 +109,27 @@ class BodyCost {
     return amount.words + amount.halves * (has_halves ? 0.5 : 1);
   }
 
-  double mxu_of(const KernelProduct& product) {
+  std::optional<MatmulRate> rate_of(const KernelProduct& product) {
     const ElementType lhs = element_type_of(product.lhs), rhs = element_type_of(product.rhs);
     auto rate = matmul_rate(device_.mxu, lhs, rhs, precision_of(product.precision));
     if (!rate) {
       rate = matmul_rate(device_.mxu, ElementType::kBF16, ElementType::kBF16, MatmulPrecision{});
       made_.is_emulated = true;
     }
+    if (rate) made_.is_emulated |= rate->emulated;
+    return rate;
+  }
+
+  double mxu_of(const KernelProduct& product) {
+    const auto rate = rate_of(product);
     if (!rate) return 0;
-    made_.is_emulated |= rate->emulated;
-    MatmulWork work;
-    work.batch = product.batch, work.m = product.m, work.n = product.n, work.k = product.k;
-    return product.times * cycles(core_mxu_cycles(device_, work, *rate));
+    return product.times * static_cast<double>(product.batch) *
+           cycles(streamed_product_cycles(device_, *rate, product.m, product.k, product.n));
+  }
+
+  double latency_of(const KernelProduct& product) {
+    const auto rate = rate_of(product);
+    return rate ? static_cast<double>(rate->latency.count()) : 0;
   }
 
   /// Of one core; HBM is shared.
@@ -142,10 +156,10 @@ class BodyCost {
       if (is_first) time += transfer(run.in) + latency(run.in, device_.dma.read_latency);
       is_first = false;
       // Inside a run the block of the next step is one of the run's own, and so is what the one before left.
-      time += overlapped(step.longest(), transfer(before + (run.count > 1 ? run.in : next)));
+      time += overlapped(step.whole(), transfer(before + (run.count > 1 ? run.in : next)));
       if (run.count > 1) {
-        time += (count - 2) * overlapped(step.longest(), transfer(run.in + run.out));
-        time += overlapped(step.longest(), transfer(run.out + next));
+        time += (count - 2) * overlapped(step.whole(), transfer(run.in + run.out));
+        time += overlapped(step.whole(), transfer(run.out + next));
       }
       before = run.out;
       read += count * run.in, written += count * run.out;
@@ -196,7 +210,7 @@ class BodyCost {
 
 }  // namespace
 
-double KernelStepTimes::longest() const { return std::max({mxu, vpu, eup, xlu, scalar, vmem, copies}); }
+double KernelStepTimes::whole() const { return begin + std::max({mxu, vpu, eup, xlu, scalar, vmem, copies}); }
 
 KernelBodyCost kernel_body_cost(const KernelBody& body, const DeviceConfig& device, Bytes scoped_vmem) {
   return BodyCost(body, device).of(scoped_vmem);

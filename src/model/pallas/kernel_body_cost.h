@@ -3,7 +3,8 @@
 //   time = what comes for the first step + Σ over the steps of max(work, what comes for the next and goes of
 //          the one before) + what goes after the last one
 //
-// A step's work is the longest of its units; a window with one buffer waits instead of overlapping.
+// A step's work is the longest of its units, and what every step of a grid costs; a window with one buffer
+// waits instead of overlapping.
 // Dimensions that are parallel are shared by the cores. docs/kernel_bodies.md has the equations.
 //
 //   const KernelBodyCost cost = kernel_body_cost(body, device);
@@ -22,7 +23,9 @@ namespace hlosim {
 /// Of one kind of step, one core.
 struct KernelStepTimes {
   double mxu = 0, vpu = 0, eup = 0, xlu = 0, scalar = 0, vmem = 0, copies = 0;  // picoseconds
-  double longest() const;
+  double begin = 0;  // a step of a grid begins, and waits for its first product
+  /// The longest unit and `begin`.
+  double whole() const;
 };
 
 struct KernelBodyCost {

@@ -17,10 +17,16 @@ double unit_cycles(double operations, const UnitConfig& unit) {
   return operations * as_double(unit.cadence.count()) / as_double(std::max<int64_t>(unit.count, 1));
 }
 
-/// Bytes per picosecond that `cores` cores get from HBM.
-double hbm_rate(const DeviceConfig& device, int64_t cores) {
-  const double all = device_rates(device, device.hbm()).total.count();
-  return std::min(all, device.dma.bandwidth.count() * as_double(cores)) / 1e12;
+/// Picoseconds that `cores` cores take to read and write so many bytes of HBM; the bus turns round between
+/// the two (model/memory_system.h).
+double hbm_time(const DeviceConfig& device, int64_t cores, double read, double written) {
+  const SpaceRates rates = device_rates(device, device.hbm());
+  const double all = rates.total.count();
+  const double turning = std::min(all, device.dma.bandwidth.count() * as_double(cores));
+  const double share = as_double(cores) / as_double(device.cores);
+  const double alone = device.hbm().read ? std::min(all, rates.read.count()) * share : turning;
+  const double both = std::min(read, written);
+  return (2 * both / turning + (std::max(read, written) - both) / alone) * 1e12;
 }
 
 }  // namespace
@@ -50,7 +56,7 @@ KernelCost KernelTally::finish() const {
   cost.busy[index_of(Unit::kVpu)] = time(all.alu / as_double(device_.vpu.alus));
   cost.busy[index_of(Unit::kEup)] = time(unit_cycles(all.eup, device_.eup));
   cost.busy[index_of(Unit::kXlu)] = time(unit_cycles(all.xlu, device_.xlu));
-  const double moved = (read + written) / hbm_rate(device_, cores_) * as_double(cores_);
+  const double moved = hbm_time(device_, cores_, read * as_double(cores_), written * as_double(cores_));
   for (size_t i = 0; i < device_.memory.size(); ++i)
     if (&device_.memory[i] == &device_.hbm()) cost.busy[index_of(memory_unit(i))] = ceil_picoseconds(moved);
 
@@ -82,7 +88,7 @@ Bytes kernel_vmem_limit(const DeviceConfig& device) {
 }
 
 KernelPass kernel_pass(const DeviceConfig& device, std::string_view name, double read, double written) {
-  const double time = (read + written) / hbm_rate(device, device.cores);
+  const double time = hbm_time(device, device.cores, read, written);
   return {std::string(name), bytes_of(read), bytes_of(written), ceil_picoseconds(time)};
 }
 

@@ -1,8 +1,8 @@
 // Calls to named targets outside HLO.
+#include "hlo/frontend.h"
 #include "hlo/op_def.h"
 #include "ops/called_checks.h"
 #include "ops/custom_calls/custom_call_targets.h"
-#include "ops/frontend.h"
 #include "ops/op_table.h"
 #include "ops/xla_cost_rules.h"
 

@@ -1,0 +1,52 @@
+#include "links/collective_driver.h"
+
+#include <algorithm>
+
+#include "links/sparse_core.h"
+#include "ops/collective_groups.h"
+#include "ops/work.h"
+
+namespace hlosim {
+namespace {
+
+/// Devices of one chip wait for each other before they write into each other's memory; those that exchange
+/// parts wait a second time, as nobody knows when the others have read.
+void wait_within_chip(CollectiveCost& cost, const DeviceConfig& device) {
+  if (!device.ici.die_launch) return;
+  const bool exchanges =
+      cost.kind == CollectiveKind::kAllToAll || cost.kind == CollectiveKind::kRaggedAllToAll;
+  cost.launch = *device.ici.die_launch;
+  if (exchanges) cost.launch += *device.ici.die_launch + device.ici.hop_latency;
+}
+
+}  // namespace
+
+bool is_within_chip(const CollectiveCost& cost) { return cost.network.count() > 0 && cost.link.count() == 0; }
+
+void drive_by_tensor_cores(CollectiveCost& cost, const DeviceConfig& device) {
+  if (cost.network.count() == 0) return;  // nothing is sent
+  if (is_within_chip(cost)) return wait_within_chip(cost, device);
+  if (!device.ici.core_bandwidth) return;
+  const Bytes sent = sent_per_member(cost.kind, cost.group_size, cost.payload + cost.scalar_payload);
+  const Picoseconds one_stream = duration(sent, *device.ici.core_bandwidth);
+  if (one_stream > cost.by_bytes) {
+    cost.algorithm += "; driven by the TensorCores, one stream";
+    cost.equation = "bytes sent / TensorCores' rate";
+    cost.by_bytes = one_stream;
+    cost.network = cost.by_bytes + cost.by_hops;
+    cost.latency_bound = cost.by_hops > cost.by_bytes;
+  }
+  // The first parts travel while the others get ready.
+  cost.launch -= std::min(cost.launch, cost.by_bytes);
+}
+
+void drive_collective(CollectiveCost& cost, const Instruction& collective, bool is_given,
+                      const DeviceConfig& device, AssumptionList& assumptions) {
+  if (is_given) {
+    drive_by_sparse_cores(cost, collective, device, assumptions);
+    if (device.sparsecore) return;
+  }
+  drive_by_tensor_cores(cost, device);
+}
+
+}  // namespace hlosim

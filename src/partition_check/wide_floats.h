@@ -1,0 +1,16 @@
+// A module whose floats are f64: what it computes with next to no rounding.
+//
+//   const std::optional<Module> wide = with_wide_floats(module, op_table());     // bf16 dot → f64 dot
+#pragma once
+
+#include <optional>
+
+#include "hlo/module.h"
+#include "hlo/op_def.h"
+
+namespace hlosim {
+
+/// Nullopt: all its floats are that wide, or it looks at their bits.
+std::optional<Module> with_wide_floats(const Module& module, const OpTable& table);
+
+}  // namespace hlosim

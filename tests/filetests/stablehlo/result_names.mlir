@@ -1,0 +1,134 @@
+// RUN: hlosim print %s
+// RUN: hlosim report --device=unit --top=1 %s
+// What JAX calls the results, where it says more than their places.
+module @step {
+  func.func public @main(%arg0: tensor<4xf32> {jax.arg_info = "params['w']"}, %arg1: tensor<4xf32> loc("batch")) -> (tensor<4xf32> {jax.result_info = "result[0]['w']"}, tensor<4xf32> {jax.result_info = "result[1]"}, tensor<4xf32>) {
+    %0 = stablehlo.add %arg0, %arg1 : tensor<4xf32>
+    return %0, %arg0, %arg1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
+module @plain {
+  func.func public @main(%arg0: tensor<4xf32>) -> (tensor<4xf32> {jax.result_info = "result"}) {
+    return %arg0 : tensor<4xf32>
+  }
+}
+// ==== 1
+// CHECK: HloModule step, frontend_attributes={jax.result_info="result[0]['w'], result[1], -"}
+// CHECK:
+// CHECK: ENTRY %main.1 (Arg_0.1: f32[4], batch.1: f32[4]) -> (f32[4]{0}, f32[4]{0}, f32[4]{0}) {
+// CHECK:   %Arg_0.1 = f32[4]{0} parameter(0), metadata={op_name="params['w']"}
+// CHECK:   %batch.1 = f32[4]{0} parameter(1), metadata={op_name="batch"}
+// CHECK:   %add.1 = f32[4]{0} add(%Arg_0.1, %batch.1)
+// CHECK:   ROOT %tuple.1 = (f32[4]{0}, f32[4]{0}, f32[4]{0}) tuple(%add.1, %Arg_0.1, %batch.1)
+// CHECK: }
+// CHECK:
+// CHECK: // -----
+// CHECK:
+// CHECK: HloModule plain
+// CHECK:
+// CHECK: ENTRY %main.1 (Arg_0.1: f32[4]) -> f32[4]{0} {
+// CHECK:   ROOT %Arg_0.1 = f32[4]{0} parameter(0)
+// CHECK: }
+// ==== 2
+// CHECK: step on unit
+// CHECK: time              1.539 us  (1,539 cycles @ 1 GHz)
+// CHECK: bound by          HBM for 100.0 % of the time
+// CHECK: FLOP/s            0 FLOP/s, 0.0 % of the peak of 32.77 TFLOP/s (bf16); 0 FLOP in matrix products
+// CHECK: HBM traffic       1.50 KiB (1,536 B): 1,024 B read, 512 B written
+// CHECK: HBM bandwidth     998.1 MB/s, 99.8 % of 1 GB/s
+// CHECK: lower bound       1.536 us  (the busiest unit alone)
+// CHECK: module            4 instructions, scheduled, from result_names.mlir
+// CHECK: results           result[0]['w'], result[1], -
+// CHECK: device            unit.yaml (built-in); slice 1x1 (no wrap-around), 1 x 1 (replicas x partitions)
+// CHECK:
+// CHECK: Memory spaces
+// CHECK:   space         read  written      peak      mean  capacity   used  scratch  peak at
+// CHECK:   hbm S(0)  1.00 KiB    512 B  1.50 KiB  1.50 KiB  1.00 GiB  0.0 %        -  step 2 (add.1)
+// CHECK:
+// CHECK: Time by category
+// CHECK:   category      time    share
+// CHECK:   vector    1.539 us  100.0 %
+// CHECK:
+// CHECK: Time by unit
+// CHECK:   unit      busy   share    bounds    share
+// CHECK:   VPU       1 ns   0.1 %      0 ps    0.0 %
+// CHECK:   HBM   1.536 us  99.8 %  1.539 us  100.0 %
+// CHECK:
+// CHECK: Longest instructions (time, FLOP and bytes of all their runs)
+// CHECK:   instruction  line  runs      time    share  bound by  FLOP     bytes  padding
+// CHECK:   add.1           6     1  1.539 us  100.0 %  HBM          0  1.50 KiB   96.9 %
+// CHECK:
+// CHECK: Asynchronous copies
+// CHECK:   none: the module has no copy-start
+// CHECK:
+// CHECK: Collectives
+// CHECK:   none: the module has no collectives
+// CHECK:
+// CHECK: Padding
+// CHECK:   3 arrays are padded. All arrays: 48 B unpadded, 1.50 KiB padded, 1.45 KiB of padding (32.0x expansion)
+// CHECK:   1. Size: 512B
+// CHECK:      Operator: op_name="params['w']"
+// CHECK:      Shape: f32[4]{0:T(128)}
+// CHECK:      Unpadded size: 16B
+// CHECK:      Extra memory due to padding: 496B (32.0x expansion)
+// CHECK:      XLA label: Arg_0.1 = parameter
+// CHECK:      Allocation type: parameter in hbm
+// CHECK:   and 2 more (--top=0 shows more)
+// CHECK:
+// CHECK: Assumptions
+// CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for unit might do it
+// CHECK:
+// CHECK: Coverage: where the numbers come from that the time rests on
+// CHECK:   source         time    share
+// CHECK:   published  1.539 us  100.0 %
+// CHECK:   device 719b0444b2a647f6, module ad6cdf661222ce76
+// CHECK:
+// CHECK:
+// CHECK: plain on unit
+// CHECK: time              0 ps  (0 cycles @ 1 GHz)
+// CHECK: bound by          nothing: the module takes no time
+// CHECK: FLOP/s            unknown
+// CHECK: HBM traffic       0 B (0 B): 0 B read, 0 B written
+// CHECK: HBM bandwidth     unknown
+// CHECK: lower bound       0 ps  (the busiest unit alone)
+// CHECK: module            1 instruction, scheduled, from result_names.mlir
+// CHECK: device            unit.yaml (built-in); slice 1x1 (no wrap-around), 1 x 1 (replicas x partitions)
+// CHECK:
+// CHECK: Memory spaces
+// CHECK:   space     read  written   peak   mean  capacity   used  scratch  peak at
+// CHECK:   hbm S(0)   0 B      0 B  512 B  512 B  1.00 GiB  0.0 %        -  step 0 (Arg_0.1)
+// CHECK:
+// CHECK: Time by category
+// CHECK:   none: no instruction takes time
+// CHECK:
+// CHECK: Time by unit
+// CHECK:   none: no unit is ever busy
+// CHECK:
+// CHECK: Longest instructions (time, FLOP and bytes of all their runs)
+// CHECK:   none: no instruction takes time
+// CHECK:
+// CHECK: Asynchronous copies
+// CHECK:   none: the module has no copy-start
+// CHECK:
+// CHECK: Collectives
+// CHECK:   none: the module has no collectives
+// CHECK:
+// CHECK: Padding
+// CHECK:   1 arrays are padded. All arrays: 16 B unpadded, 512 B padded, 496 B of padding (32.0x expansion)
+// CHECK:   1. Size: 512B
+// CHECK:      Operator: unknown, the text has no metadata for it
+// CHECK:      Shape: f32[4]{0:T(128)}
+// CHECK:      Unpadded size: 16B
+// CHECK:      Extra memory due to padding: 496B (32.0x expansion)
+// CHECK:      XLA label: Arg_0.1 = parameter
+// CHECK:      Allocation type: parameter in hbm
+// CHECK:
+// CHECK: Assumptions
+// CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for unit might do it
+// CHECK:
+// CHECK: Coverage: where the numbers come from that the time rests on
+// CHECK:   none: no instruction takes time
+// CHECK:   device 719b0444b2a647f6, module db1a9c73c6bac353
