@@ -144,7 +144,7 @@ bool sweep_experiment(const Bench& bench, const std::string& input, Random& choi
   const std::optional<Experiment> experiment = read_experiment(source, {}, problems);
   HLOSIM_CHECK(told(problems) == experiment.has_value());
   if (!experiment || experiment->size() > 6) return experiment.has_value();
-  PointRunner runner(*experiment, {});
+  PointRunner runner(*experiment);
   std::vector<SweepResult> results;
   for (int64_t i = 0; i < experiment->size(); ++i) results.push_back(runner.run(point_at(*experiment, i)));
   show_in_every_form(*experiment, results, choice.one_in(2));

@@ -9,6 +9,6 @@ test_libraries="git libgtest-dev libgmock-dev libbenchmark-dev openmpi-bin pytho
 # The second compiler, for the `clang` and `fuzz` presets, and what formats.
 clang="clang-14 libclang-rt-14-dev clang-format-14"
 # The package of Python (docs/python.md), and what its tests and examples use.
-python="python3-dev pybind11-dev python3-venv python3-pip python3-numpy python3-pandas python3-matplotlib python3-pytest python3-nbconvert python3-ipykernel"
+python="python3-dev pybind11-dev python3-venv python3-pip python3-numpy python3-pandas python3-matplotlib python3-pytest python3-nbconvert python3-ipykernel python3-protobuf"
 # What the test of the report's page drives (it is skipped without).
 browser="chromium fonts-dejavu-core"

@@ -1,14 +1,17 @@
 """Builds the wheel of hlosim with CMake, by the interfaces of PEP 517 and 660, from the standard library alone.
 
-``pip install . --config-settings=build-dir=DIR`` builds in DIR; without it in build/pip-… of the source. ``cmake-args``
-are handed on to CMake.
+Built is the extension alone, a file per processor at a time (CMAKE_BUILD_PARALLEL_LEVEL: another number): in build/release
+where scripts/hlosim or scripts/test compiled most of it before, else in build/pip-…; ``pip install .
+--config-settings=build-dir=DIR`` builds in DIR, and ``cmake-args`` are handed on to CMake.
 """
 import base64
+import fcntl
 import hashlib
 import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -46,14 +49,64 @@ def run(*command):
             str(one) for one in command[:2]))
 
 
+class Terminal:
+    """How far the build is, on the terminal that pip keeps what we print from; nothing where there is none."""
+
+    def __init__(self):
+        try:
+            self.file = open("/dev/tty", "w") if sys.stderr and not sys.stderr.isatty() else None
+        except OSError:
+            self.file = None
+
+    def saw(self, line):
+        """Of ninja's lines those that begin with [done/all]; pip's own sign of life stands after ours."""
+        step = re.match(rb"\[(\d+)/(\d+)\]", line)
+        if self.file and step:
+            self.file.write("\r  Building hlosim: %s of %s files ...  " % tuple(one.decode() for one in step.groups()))
+            self.file.flush()
+
+
+def compile_all(folder):
+    jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(len(os.sched_getaffinity(0)))
+    environment = dict(os.environ)
+    environment.setdefault("CCACHE_BASEDIR", str(ROOT))
+    environment.setdefault("CCACHE_SLOPPINESS", "pch_defines,time_macros,include_file_mtime,include_file_ctime")
+    terminal = Terminal()
+    command = ["cmake", "--build", str(folder), "--target", "hlosim_python", "--parallel", jobs]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment) as building:
+        for line in building.stdout:
+            terminal.saw(line)
+            sys.stderr.write(line.decode(errors="replace"))
+            sys.stderr.flush()
+    if building.returncode:
+        raise SystemExit("hlosim_build: the build failed, see above")
+
+
+def has_a_release_build():
+    """Whether build/release is there, and makes the package for this Python: Debian's, unless it was told of another."""
+    debian, cache = pathlib.Path("/usr/bin/python3"), ROOT / "build/release/CMakeCache.txt"
+    if not cache.exists() or not debian.exists() or not os.path.samefile(debian, sys.executable):
+        return False
+    told = re.findall(r"^(?:HLOSIM_PYTHON:BOOL=(?:OFF|0|NO|FALSE)|Python_EXECUTABLE:\w+=.*)$", cache.read_text(errors="replace"), re.M)
+    return all(one.endswith("/usr/bin/python3") for one in told)
+
+
 def build(settings):
     """The build's folder, with the extension in it."""
     settings = settings or {}
+    if not settings and has_a_release_build():
+        folder = ROOT / "build/release"
+        with open(folder / "scripts-hlosim.lock", "w") as lock:  # scripts/hlosim may be at it as well
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            run("cmake", "-S", ROOT, "-B", folder)  # as it is, with packages that were installed since
+            compile_all(folder)
+        return folder
     folder = pathlib.Path(settings.get("build-dir") or ROOT / "build" / ("pip-" + sys.implementation.cache_tag))
+    launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
     run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DHLOSIM_BUILD_TESTS=OFF",
-        "-DHLOSIM_PYTHON=ON", "-DHLOSIM_PYTHON_DIR=.", "-DPython_EXECUTABLE=" + sys.executable,
+        "-DHLOSIM_PYTHON=ON", "-DPython_EXECUTABLE=" + sys.executable, *launcher,
         *shlex.split(settings.get("cmake-args", "")))
-    run("cmake", "--build", folder, "--target", "hlosim_python")
+    compile_all(folder)
     return folder
 
 
@@ -98,7 +151,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     folder = build(config_settings)
     with tempfile.TemporaryDirectory() as prefix:
         run("cmake", "--install", folder, "--component", "python", "--prefix", prefix, "--strip")
-        root = pathlib.Path(prefix)
+        root = next((found.parents[1] for found in pathlib.Path(prefix).rglob("hlosim/__init__.py")), pathlib.Path(prefix))
         files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
     if not any(name.endswith(".so") for name in files):
         raise SystemExit("hlosim_build: no extension was built; `scripts/setup python` installs what it needs")

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
-from ._errors import wrong
+from ._errors import needed, wrong
 
 # What NumPy has itself, by the names of HLO.
 _NATIVE = {"pred": "bool", "s8": "int8", "s16": "int16", "s32": "int32", "s64": "int64", "u8": "uint8", "u16": "uint16",
@@ -50,7 +50,7 @@ def numpy_type(element_type: str):
     >>> numpy_type("f32"), numpy_type("s4").itemsize
     (dtype('float32'), 1)
     """
-    import numpy
+    numpy = needed("numpy", "hlosim.Module.run")
 
     if element_type in _NATIVE:
         return numpy.dtype(_NATIVE[element_type])
@@ -64,7 +64,7 @@ def to_bfloat16_bits(values):
     >>> [hex(v) for v in to_bfloat16_bits([1.0, -2.0])]
     ['0x3f80', '0xc000']
     """
-    import numpy
+    numpy = needed("numpy", "hlosim.Module.run")
 
     bits = numpy.atleast_1d(numpy.asarray(values, dtype=numpy.float32)).view(numpy.uint32)
     rounded = (bits + numpy.uint32(0x7FFF) + ((bits >> numpy.uint32(16)) & numpy.uint32(1))) >> numpy.uint32(16)
@@ -80,14 +80,14 @@ def from_bfloat16_bits(bits):
     >>> from_bfloat16_bits(numpy.array([0x3f80], dtype="uint16"))
     array([1.], dtype=float32)
     """
-    import numpy
+    numpy = needed("numpy", "hlosim.Module.run")
 
     return (numpy.asarray(bits).view(numpy.uint16).astype(numpy.uint32) << numpy.uint32(16)).view(numpy.float32)
 
 
 def _from_numbers(value: Any, wanted: ArrayType):
     """Numbers and lists of Python become what is wanted."""
-    import numpy
+    numpy = needed("numpy", "hlosim.Module.run")
 
     if wanted.type in _NATIVE or _added_type(_ADDED[wanted.type][0]) is not None:
         return numpy.asarray(value).astype(numpy_type(wanted.type))
@@ -101,7 +101,7 @@ def _from_numbers(value: Any, wanted: ArrayType):
 
 def given_array(value: Any, wanted: Optional[ArrayType]) -> Tuple[str, List[int], Any]:
     """(descr, shape, bytes) of an argument, as _core takes it."""
-    import numpy
+    numpy = needed("numpy", "hlosim.Module.run")
 
     if wanted is not None and wanted.type and not hasattr(value, "dtype") and not hasattr(value, "__array__"):
         value = _from_numbers(value, wanted)
@@ -120,7 +120,7 @@ def given_array(value: Any, wanted: Optional[ArrayType]) -> Tuple[str, List[int]
 
 def result_array(leaf):
     """The array of a _core.Leaf, over its bytes; None of a token."""
-    import numpy
+    numpy = needed("numpy", "hlosim.Module.run")
 
     if not leaf.type:
         return None

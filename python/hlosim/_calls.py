@@ -44,6 +44,15 @@ def options_line(options: Mapping[str, Any]) -> List[str]:
     return line
 
 
+def changes_of(changes: Any) -> Dict[str, Any]:
+    """What ``set=`` of a call says, as a dictionary of its own."""
+    if changes is None:
+        return {}
+    if not isinstance(changes, Mapping):
+        raise TypeError('set: expects a dictionary such as {"hbm.bandwidth": "900 GB/s"}, not %r' % (changes,))
+    return dict(changes)
+
+
 def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
     """The options of commands that simulate: those of the device, those given, ``lower=False`` as --no-lower."""
     from ._device import Device
@@ -51,7 +60,7 @@ def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
     all_options: Dict[str, Any] = dict(options)
     if isinstance(device, Device):
         changes = dict(device.changes)
-        changes.update(all_options.get("set") or {})
+        changes.update(changes_of(all_options.get("set")))
         all_options["set"] = changes
         flags = all_options.get("xla_flags") or []
         all_options["xla_flags"] = list(device.xla_flags) + ([flags] if isinstance(flags, str) else list(flags))
@@ -62,6 +71,8 @@ def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
             all_options[name] = mesh_text(all_options[name])
     if "shard" in all_options:
         all_options["shard"] = shard_texts(all_options["shard"])
+    if isinstance(all_options.get("topology"), (list, tuple)):
+        all_options["topology"] = "x".join(str(one) for one in all_options["topology"])
     if "lower" in all_options:
         all_options["no_lower"] = not all_options.pop("lower")
     return all_options

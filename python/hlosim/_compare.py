@@ -5,6 +5,7 @@ import os
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 from ._calls import call
+from ._errors import needed
 from ._html import bar, bytes_text, legend, table, time_text
 from ._report import Report
 
@@ -34,6 +35,9 @@ class Comparison:
         self.reports = list(reports)
         if not self.reports:
             raise ValueError("compare: no reports")
+        for one in self.reports:
+            if not isinstance(one, Report):
+                raise TypeError("compare: expects reports, as m.report(device) gives them, not %s" % type(one).__name__)
         if names is not None and len(names) != len(self.reports):
             raise ValueError("compare: %d names for %d reports" % (len(names), len(self.reports)))
         self.names = list(names) if names is not None else [
@@ -41,8 +45,7 @@ class Comparison:
 
     def to_pandas(self):
         """A column per report, a row per metric (``Report.metrics``), in ps, bytes and counts."""
-        import pandas
-
+        pandas = needed("pandas", "to_pandas()")
         return pandas.DataFrame([one.metrics for one in self.reports], index=self.names).T
 
     def save(self, path: "os.PathLike[str] | str") -> None:
@@ -87,5 +90,7 @@ def compare(*reports: Any, names: Optional[Sequence[str]] = None) -> Comparison:
     ['m on TPU v4', 'm on TPU v5e', 'm on TPU v5p']
     """
     if len(reports) == 1 and not isinstance(reports[0], Report):
+        if not hasattr(reports[0], "__iter__"):
+            raise TypeError("compare: expects reports, as m.report(device) gives them, not %s" % type(reports[0]).__name__)
         reports = tuple(reports[0])
     return Comparison(reports, names)

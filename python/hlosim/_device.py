@@ -1,11 +1,12 @@
 """Devices."""
 from __future__ import annotations
 
+import difflib
 import json
 import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from ._calls import call
+from ._calls import call, changes_of
 
 
 def devices() -> List[str]:
@@ -52,7 +53,7 @@ class Device:
             self.xla_flags += name.xla_flags
             name = name.file
         self.file = os.fspath(name)
-        self.changes.update(set or {})
+        self.changes.update(changes_of(set))
         self.xla_flags += [xla_flags] if isinstance(xla_flags, str) else list(xla_flags or [])
         self._data = json.loads(self._print("json"))
 
@@ -81,7 +82,12 @@ class Device:
         return {one["path"]: one["source"] for one in self._data["values"]}
 
     def __getitem__(self, path: str) -> str:
-        return self.values[path]
+        values = self.values
+        for one in (path, "memory." + path):  # the short form, as `set` takes it
+            if one in values:
+                return values[one]
+        near = difflib.get_close_matches(path, values, 1)
+        raise KeyError(path + ("; did you mean %s?" % near[0] if near else ""))
 
     def to_dict(self) -> Dict[str, Any]:
         """What ``hlosim devices NAME --format=json`` prints."""

@@ -1,6 +1,7 @@
 """What is wrong with an input, as exceptions and warnings."""
 from __future__ import annotations
 
+import importlib
 import warnings
 from typing import List, NamedTuple, Optional, Sequence
 
@@ -65,6 +66,18 @@ def wrong(message: str, hint: str = "") -> Error:
     """An error without a place."""
     text = message + ("\n  hint: " + hint if hint else "")
     return Error([Finding("error", message, hint, None, None, None, text)])
+
+
+def needed(package: str, who: str):
+    """An optional package, imported; where it isn't installed the error says who needs it and how to get it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        root = package.split(".")[0]
+        if error.name is None or error.name.split(".")[0] != root:
+            raise  # it is there, and broken
+        raise ImportError("%s needs %s, which is not installed: apt install python3-%s, or pip install %s" % (
+            who, root, root, root), name=root) from None
 
 
 def check(code: int, findings, err: str = "", worst: int = 1, notes: bool = False) -> List[Finding]:

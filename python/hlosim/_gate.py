@@ -87,6 +87,7 @@ def assert_no_slower(new: Any, old: Any, device: Any = None, *, tolerance: float
         ...
     hlosim._gate.Slower: time: ...
     """
+    __tracebackhide__ = True
     limits = _limits(metrics, tolerance)
     options = dict(options, set=set)
     diff = Diff(as_report(old, device, options), as_report(new, device, options))
@@ -109,9 +110,16 @@ class Baselines:
     def read(self, name: str) -> Optional[Report]:
         try:
             with open(self.path(name), encoding="utf-8") as file:
-                return Report.from_json(file.read())
+                text = file.read()
         except FileNotFoundError:
             return None
+        try:
+            return Report.from_json(text)
+        except ValueError as error:
+            if self.update:
+                return None
+            raise AssertionError("%s is no baseline (%s); renew it with --hlosim-update, or HLOSIM_UPDATE=1"
+                                 % (self.path(name), error)) from None
 
     def write(self, name: str, report: Report) -> None:
         os.makedirs(self.folder, exist_ok=True)
@@ -120,6 +128,7 @@ class Baselines:
 
     def check(self, name: str, report: Report, limits: Mapping[str, float]) -> Optional[Diff]:
         """Holds a report against that of before; None where it becomes that."""
+        __tracebackhide__ = True  # pytest shows the test, not us
         before = self.read(name)
         if before is None or self.update:
             if before is None and not self.update:
@@ -154,7 +163,7 @@ def gate(device: Any, *, baselines: "os.PathLike[str] | str | None" = None, name
     baselines : path, optional
         Another folder.
     name : str, optional
-        Of the baseline; by default that of the test.
+        Of the baseline; by default that of the test. Tests of one folder that have the same name need it.
     tolerance, metrics
         As of `assert_no_slower`.
     set, **options
@@ -177,18 +186,19 @@ def gate(device: Any, *, baselines: "os.PathLike[str] | str | None" = None, name
     def decorate(test: Callable) -> Callable:
         @functools.wraps(test)
         def wrapped(*args: Any, **kwargs: Any) -> None:
+            __tracebackhide__ = True
             made = test(*args, **kwargs)
             if made is None:
                 raise AssertionError("%s returned nothing; a gate needs the module" % test.__name__)
             report = as_report(made, device, dict(options, set=set))
-            folder = baselines or os.path.join(os.path.dirname(os.path.abspath(test.__code__.co_filename)),
-                                               "hlosim_baselines")
+            from .pytest_plugin import is_updating, run_folder
+
+            folder = baselines or run_folder() or os.path.join(
+                os.path.dirname(os.path.abspath(test.__code__.co_filename)), "hlosim_baselines")
             # What parameters the test has is part of its name.
             own = ",".join(str(one) for one in list(args) + [kwargs[key] for key in sorted(kwargs)]
                            if isinstance(one, (str, int, float, bool)))
             full = name or (test.__name__ + ("[%s]" % own if own else ""))
-            from .pytest_plugin import is_updating
-
             Baselines(folder, is_updating()).check(full, report, limits)
 
         return wrapped

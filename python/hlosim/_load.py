@@ -31,6 +31,9 @@ def _held(x: Any) -> Tuple[str, Union[str, bytes]]:
         if not isinstance(held, (str, bytes, bytearray)):  # an MLIR module, an XlaComputation
             held = _held(held)[1] if any(hasattr(held, one) for one in _HOLDERS) else str(held)
         return "<%s>" % type(x).__name__, bytes(held) if isinstance(held, bytearray) else held
+    if callable(getattr(x, "lower", None)):  # a jitted or traced function
+        raise TypeError("hlosim.load: %s has no module yet: hlosim.load(f.lower(…)), or f.lower(…).compile()" % (
+            type(x).__name__))
     raise TypeError("hlosim.load: %s is no path, text or bytes, and has none of %s" % (
         type(x).__name__, ", ".join(_HOLDERS)))
 
@@ -49,10 +52,15 @@ def load_all(x: Any, *, dim: Union[None, int, str, Sequence, Mapping[str, int]] 
     name, text = "", None
     if isinstance(x, Module):
         return [x]
+    if isinstance(x, (list, tuple)):
+        settings = {"dim": dim, "partial": partial, "max_rank": max_rank, "max_devices": max_devices}
+        return [one for each in x for one in load_all(each, **settings)]
     if isinstance(x, (bytes, bytearray, memoryview)):
         name, text = "<bytes>", bytes(x)
     elif isinstance(x, str) and _is_text(x):
         name, text = "<text>", x
+    elif callable(getattr(x, "read", None)):  # an open file
+        name, text = str(getattr(x, "name", "<file>")), x.read()
     elif isinstance(x, str) or hasattr(x, "__fspath__"):
         name = os.fspath(x)
         if name == "-":
@@ -74,7 +82,8 @@ def load(x: Any, *, dim: Union[None, int, str, Sequence, Mapping[str, int]] = No
         A path (a file, packed or not, or a folder that ``--xla_dump_to`` wrote); HLO or StableHLO text; bytes of a
         proto, of a portable artifact or of a packed file; or an object that holds a module: one with
         ``mlir_module_serialized``, ``as_text()``, ``mlir_module()`` or ``compiler_ir()``, as JAX's Lowered, Compiled
-        and Exported have them, or ``as_hlo_text()``, ``as_serialized_hlo_module_proto()``.
+        and Exported have them, or ``as_hlo_text()``, ``as_serialized_hlo_module_proto()``; or an open file; or a list
+        of these.
     dim : int, str, sequence or dict, optional
         Sizes of dynamic dimensions of a StableHLO program's arguments: ``8``, ``[8, 128]``, ``{"batch": 8}``.
     partial : bool

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 from . import _core
 from ._arrays import ArrayType, given_list, result_array
-from ._calls import call, options_line, simulation
+from ._calls import call, changes_of, options_line, simulation
 from ._device import Device
 from ._errors import check, wrong
 from ._mesh import axes_text, mesh_text, shard_texts
@@ -116,10 +116,10 @@ class Module:
         max_seconds = options.pop("max_seconds", None)
         options.update(own)
         if set:
-            options["set"] = dict(set)
+            options["set"] = changes_of(set)
         return call(command, [self._input()], simulation(device, options), max_seconds=max_seconds)
 
-    def report(self, device: DeviceLike, topology: Optional[str] = None, set: Optional[Mapping[str, Any]] = None,
+    def report(self, device: DeviceLike, topology: Union[None, str, Sequence[int]] = None, set: Optional[Mapping[str, Any]] = None,
                **options: Any) -> "Report":
         """Estimates what it costs on a device: time, traffic, memory, padding.
 
@@ -128,7 +128,7 @@ class Module:
         device : str, os.PathLike or Device
             A built-in device ("v5e"), a device file, or a `Device`.
         topology : str, optional
-            Slice of chips, as in "2x2x1".
+            Slice of chips, as in "2x2x1"; or its sides, (2, 2, 1).
         set : dict, optional
             Other values for keys of the device: ``{"hbm.bandwidth": "900 GB/s"}``.
         **options
@@ -159,7 +159,7 @@ class Module:
     def explain(self, name: str, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> str:
         """The equation behind the time of the instruction `name`, number by number, as text."""
         options = dict(options)
-        all_options = simulation(device, dict(options, set=dict(set or {})))
+        all_options = simulation(device, dict(options, set=changes_of(set)))
         return call("explain", [self._input()], all_options, names=[name])
 
     def lower(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, *,
@@ -189,7 +189,8 @@ class Module:
         return made
 
     def partition(self, mesh: MeshLike = None, shard: ShardLike = None, *, partitions: Optional[int] = None,
-                  check: bool = False, seed: int = 0, max_seconds: Optional[float] = None) -> Partitioned:
+                  hoist_gathers: Optional[str] = None, combine_collectives: Optional[str] = None,
+                  windowed_products: Optional[str] = None, check: bool = False, seed: int = 0, max_seconds: Optional[float] = None) -> Partitioned:
         """What every device runs of a program with shardings, with the collectives that this takes.
 
         Parameters
@@ -201,6 +202,12 @@ class Module:
             and for each dimension an axis, a tuple of axes or None.
         partitions : int, optional
             Devices in place of a mesh.
+        hoist_gathers : str, optional
+            What a loop hands on unchanged is gathered before it while that takes no more memory: ``"4GiB"``.
+        combine_collectives : str, optional
+            Independent collectives between the same devices are one up to so many bytes: ``"1MiB"``.
+        windowed_products : str, optional
+            ``"always"``: gathers before and scatters behind products go round as rings; else ``"never"``.
         check : bool
             Run both programs on random inputs made from `seed`, and compare.
         max_seconds : float, optional
@@ -225,7 +232,9 @@ class Module:
         >>> made.module.parameters[0].shape, made.module.partitions
         ((4, 4), 2)
         """
-        options = {"mesh": mesh_text(mesh), "shard": shard_texts(shard), "partitions": partitions}
+        options = {"mesh": mesh_text(mesh), "shard": shard_texts(shard), "partitions": partitions,
+                   "hoist_gathers": hoist_gathers, "combine_collectives": combine_collectives,
+                   "windowed_products": windowed_products}
         if check:
             checked = dict(options, check=True, seed=seed)
             found = call("partition", [self._input()], checked, max_seconds=max_seconds)
@@ -244,7 +253,7 @@ class Module:
               on_progress: Optional[Callable[[int, int], None]] = None, worst: int = 0) -> Tuned:
         options = dict(options)
         max_seconds = options.pop("max_seconds", None)
-        options.update(set=dict(set or {}), format="json", output="-")
+        options.update(set=changes_of(set), format="json", output="-")
         line = ["tune", what] + options_line(simulation(device, options)) + ["--", self._input()[0]]
         code, out, err, findings = _core.call(line, [self._input()], max_seconds, on_progress)
         check(code, findings, err, worst=worst)
@@ -280,7 +289,7 @@ class Module:
         return self._tune("schedule", device, set, options)
 
     def tune_mesh(self, device: DeviceLike, devices: int, axes: "Union[str, Sequence[str]]",
-                  topology: Optional[str] = None, set: Optional[Mapping[str, Any]] = None, *,
+                  topology: Union[None, str, Sequence[int]] = None, set: Optional[Mapping[str, Any]] = None, *,
                   progress: Optional[Callable[[int, int], None]] = None, **options: Any) -> Tuned:
         """Finds the mesh, and the shardings of parameters, with which a program runs fastest.
 

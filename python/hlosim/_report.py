@@ -36,7 +36,16 @@ class Report:
 
     @classmethod
     def from_json(cls, text: str) -> "Report":
-        """A saved report; without its module it has no page, trace or text."""
+        """A saved report; without its module it has no page, trace or text.
+
+        Raises
+        ------
+        ValueError
+            The text is no report's JSON.
+        """
+        data = json.loads(text)
+        if not isinstance(data, dict) or not {"module", "device", "time", "comparison"} <= set(data):
+            raise ValueError("no report: expects what to_json() or `hlosim report --format=json` of one module wrote")
         return cls(text)
 
     # ── The bottom line ──
@@ -188,9 +197,13 @@ class Report:
         """The page that ``save("r.html")`` writes."""
         return self._again("report", format="html")
 
-    def trace(self, path: "os.PathLike[str] | str", max_events: Optional[int] = None) -> None:
-        """Writes what runs when: .json or .json.gz (Chrome's format), .pftrace (Perfetto's), .svg (a picture)."""
-        self._again("trace", output=os.path.abspath(path), max_events=max_events)
+    def trace(self, path: "os.PathLike[str] | str", max_events: Optional[int] = None, *,
+              format: Optional[str] = None) -> None:
+        """Writes what runs when: .json or .json.gz (Chrome's format), .pftrace (Perfetto's), .svg (a picture).
+
+        With ``format="xplane"`` `path` is a folder, which XProf and TensorBoard open as one that a profiler wrote.
+        """
+        self._again("trace", output=os.path.abspath(path), max_events=max_events, format=format)
 
     def trace_events(self, max_events: Optional[int] = None) -> List[Dict[str, Any]]:
         """What runs when, as events of Chrome's format: ``ts`` and ``dur`` in microseconds."""

@@ -8,7 +8,7 @@ import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from ._calls import Input
-from ._errors import wrong
+from ._errors import needed, wrong
 from ._module import Module
 
 
@@ -76,8 +76,7 @@ def _experiment(inputs: Sequence[Input], devices: Any, axes: Mapping[str, Any]) 
 
 
 def _frame(text: str):
-    import pandas
-
+    pandas = needed("pandas", "hlosim.sweep")
     document = json.loads(text)
     rows = []
     for point in document["points"]:
@@ -138,6 +137,7 @@ def sweep(modules: Any, devices: Any = None, set: Optional[Mapping[str, Sequence
     >>> list(frame.device), int(frame.time.min()) > 0
     (['v4', 'v5e'], True)
     """
+    needed("pandas", "hlosim.sweep")  # before the work, not after it
     names: List[str] = []
     inputs: List[Input] = []
     if isinstance(modules, str) and modules.endswith((".yaml", ".yml")) and devices is None:
@@ -146,6 +146,8 @@ def sweep(modules: Any, devices: Any = None, set: Optional[Mapping[str, Sequence
         raise TypeError("sweep: devices are missing")
     else:
         inputs = _modules(modules)
+        if not inputs:
+            raise ValueError("sweep: no modules")
         axes = {"set": set, "knobs": knobs, "text": text, "objectives": objectives}
         names = ["<sweep>"]
         experiment = ("<sweep>", _experiment(inputs, devices, axes), [])

@@ -5,6 +5,8 @@ import html
 import json
 from typing import Any, Dict, Iterator, List
 
+from ._errors import needed
+
 
 def flat(row: Dict[str, Any]) -> Dict[str, Any]:
     """A row with one value a column: what moves in a memory space becomes ``hbm_read_bytes`` and so on."""
@@ -73,8 +75,7 @@ class Table:
         ImportError
             pandas is not installed.
         """
-        import pandas
-
+        pandas = needed("pandas", "to_pandas()")
         frame = pandas.DataFrame([flat(row) for row in self._rows])
         traffic = [name for name in frame.columns if name.endswith(("_read_bytes", "_written_bytes"))]
         frame[traffic] = frame[traffic].fillna(0).astype("int64")

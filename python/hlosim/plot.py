@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence
 
+from ._errors import needed
 from ._html import COLOURS, bytes_text, time_text
 from ._layout import Layout
 from ._report import Report
@@ -22,9 +23,7 @@ _OTHER = "#6b7684"
 def _axes(ax: Any, width: float, height: float):
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(width, height))[1]
+    return needed("matplotlib.pyplot", "hlosim.plot").subplots(figsize=(width, height))[1]
 
 
 def _tracks(events: Sequence[Dict[str, Any]]) -> Dict[int, str]:
@@ -167,8 +166,7 @@ def layout(layout: "Layout | str", ax: Any = None, most: int = 65536):
     ValueError
         More dimensions, or more slots.
     """
-    import numpy
-
+    numpy = needed("numpy", "plot.layout")
     layout = layout if isinstance(layout, Layout) else Layout(layout)
     wide = [d for d, size in enumerate(layout.shape) if size != 1]
     if len(wide) > 2 or layout.extent > most:

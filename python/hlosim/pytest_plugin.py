@@ -13,11 +13,17 @@ from __future__ import annotations
 import os
 
 _updates = False  # --hlosim-update of the run
+_folder = None  # --hlosim-baselines
 
 
 def is_updating() -> bool:
     """Baselines are written anew: --hlosim-update, or HLOSIM_UPDATE in the environment."""
     return _updates or os.environ.get("HLOSIM_UPDATE", "") not in ("", "0")
+
+
+def run_folder():
+    """Where all baselines of the run are, where --hlosim-baselines says so."""
+    return _folder
 
 
 def pytest_addoption(parser):
@@ -27,13 +33,14 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    global _updates
+    global _updates, _folder
     _updates = bool(config.getoption("--hlosim-update"))
+    _folder = config.getoption("--hlosim-baselines")
 
 
 def pytest_unconfigure(config):
-    global _updates
-    _updates = False
+    global _updates, _folder
+    _updates, _folder = False, None
 
 
 class Gate:
@@ -44,6 +51,7 @@ class Gate:
         self.calls = 0
 
     def __call__(self, module, device, *, tolerance=0, metrics=("time",), name=None, set=None, **options):
+        __tracebackhide__ = True
         from ._diff import as_report
         from ._gate import Baselines, _limits
 
@@ -59,8 +67,7 @@ def _fixture():
     @pytest.fixture
     def hlosim_gate(request):
         """A gate of the test's own; see hlosim.pytest_plugin."""
-        folder = request.config.getoption("--hlosim-baselines") or os.path.join(
-            str(request.path.parent), "hlosim_baselines")
+        folder = run_folder() or os.path.join(str(request.path.parent), "hlosim_baselines")
         return Gate(folder, request.node.name)
 
     return hlosim_gate

@@ -19,7 +19,23 @@ void declare_mesh(CommandLine& line, MeshOptions& options) {
       "How the mesh lies on the torus: auto, or model=y,data=xz; without it devices stand in order");
   line.add_option("--written-for", options.written_for,
                   "The mesh that the module's own shardings were written for: they go by its axes' names");
+  line.add_option("--windowed-products", options.windowed,
+                  "Gathers before and scatters behind products as rings, part by part: auto takes the faster")
+      .one_of({"never", "always", "auto"})
+      .show_default();
 }
+
+namespace {
+
+/// The request with what stands beside the mesh.
+Result<std::optional<MeshRequest>> completed(MeshRequest request, const MeshOptions& options) {
+  const Result<WindowedProducts> windowed = parse_windowed_products(options.windowed);
+  if (!windowed) return tl::unexpected(windowed.error());
+  request.windowed = *windowed;
+  return std::optional(std::move(request));
+}
+
+}  // namespace
 
 Result<std::optional<MeshRequest>> mesh_request(const MeshOptions& options) {
   if (!options.all_in_one.empty()) {
@@ -31,15 +47,17 @@ Result<std::optional<MeshRequest>> mesh_request(const MeshOptions& options) {
     if (!options.statements.empty()) return failure("--shard needs --mesh");
     if (!options.written_for.empty()) return failure("--written-for needs --mesh");
     if (!options.order.empty()) return failure("--mesh-order needs --mesh");
+    if (!options.partitions && options.windowed != "never")
+      return failure("--windowed-products needs --mesh or --partitions");
     if (!options.partitions) return std::nullopt;
     MeshRequest request;
     request.partitions = *options.partitions;
-    return request;
+    return completed(std::move(request), options);
   }
   Result<MeshRequest> request =
       read_mesh_request(options.mesh, options.statements, options.order, options.written_for);
   if (!request) return tl::unexpected(std::move(request.error()));
-  return std::optional(std::move(*request));
+  return completed(std::move(*request), options);
 }
 
 }  // namespace hlosim

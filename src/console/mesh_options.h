@@ -22,10 +22,11 @@ struct MeshOptions {
   std::vector<std::string> statements;
   std::string order;
   std::string written_for;
+  std::string windowed = "never";
   std::string all_in_one;  // as parse_mesh_request() takes it: a configuration's, in place of the others
 };
 
-/// --mesh, --partitions, --shard, --mesh-order, --written-for.
+/// --mesh, --partitions, --shard, --mesh-order, --written-for, --windowed-products.
 void declare_mesh(CommandLine& line, MeshOptions& options);
 
 /// Nullopt: none of them was given. Errors: what read_mesh_request() says; options that need others.

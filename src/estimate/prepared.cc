@@ -31,12 +31,9 @@ Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table
   return prepared;
 }
 
-}  // namespace
-
-Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
-                         const EstimateOptions& options) {
-  if (!options.mesh) return lowered_and_laid_out(module, table, device, options);
-  Result<Spread> spread = spread_out(module, table, device, options.simulate, *options.mesh);
+Result<Prepared> spread_and_lowered(const Module& module, const OpTable& table, const Device& device,
+                                    const EstimateOptions& options, const MeshRequest& request) {
+  Result<Spread> spread = spread_out(module, table, device, options.simulate, request);
   if (!spread) return tl::unexpected(std::move(spread.error()));
   if (Result<void> go_on = options.simulate.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
   Result<Prepared> prepared = lowered_and_laid_out(spread->module, table, device, options);
@@ -47,6 +44,41 @@ Result<Prepared> prepare(const Module& module, const OpTable& table, const Devic
   prepared->is_lowered |= !spread->notes.was_partitioned;
   prepared->spread = std::make_shared<const SpreadNotes>(std::move(spread->notes));
   return prepared;
+}
+
+/// With products as rings or without, whichever takes less time.
+Result<Prepared> faster(const Module& module, const OpTable& table, const Device& device,
+                        const EstimateOptions& options) {
+  MeshRequest request = *options.mesh;
+  request.windowed = WindowedProducts::kAlways;
+  Result<Prepared> rings = spread_and_lowered(module, table, device, options, request);
+  if (!rings || !rings->spread->has_rings) return rings;
+  request.windowed = WindowedProducts::kNever;
+  Result<Prepared> gathers = spread_and_lowered(module, table, device, options, request);
+  if (!gathers) return gathers;
+  SimulateOptions quick = options.simulate;
+  quick.keep_timeline = false;
+  const Result<Simulation> with = simulate(*rings->module, table, device, quick);
+  if (!with) return tl::unexpected(with.error());
+  const Result<Simulation> without = simulate(*gathers->module, table, device, quick);
+  if (!without) return tl::unexpected(without.error());
+  const bool pays = with->totals.makespan < without->totals.makespan;
+  Result<Prepared>& best = pays ? rings : gathers;
+  best->assumptions.add(
+      fmt::format("products of gathered operands and with scattered sums {}: as rings the "
+                  "program takes {}, else {}",
+                  pays ? "go round as rings" : "stay beside their collectives",
+                  to_text(with->totals.makespan), to_text(without->totals.makespan)));
+  return std::move(best);
+}
+
+}  // namespace
+
+Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
+                         const EstimateOptions& options) {
+  if (!options.mesh) return lowered_and_laid_out(module, table, device, options);
+  if (options.mesh->windowed == WindowedProducts::kAuto) return faster(module, table, device, options);
+  return spread_and_lowered(module, table, device, options, *options.mesh);
 }
 
 }  // namespace hlosim

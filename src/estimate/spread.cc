@@ -4,15 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
 #include "estimate/rebind.h"
 #include "lower/lower.h"
+#include "memory/occupancy.h"
 #include "model/slice.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "partition/partition.h"
 #include "propagate/propagate.h"
 #include "sharding/mesh_order.h"
+#include "sim/schedule.h"
 
 namespace hlosim {
 namespace {
@@ -78,6 +81,9 @@ class Spreader {
       return failure(
           fmt::format("--shard '{}': module {} is partitioned already", request_.said[0].text, module_.name),
           "--mesh alone names the axes of its collectives");
+    if (request_.windowed != WindowedProducts::kNever)
+      return failure(fmt::format("--windowed-products: module {} is partitioned already", module_.name),
+                     "products become rings while a module is partitioned");
     spread_.assumptions.add(
         "the module is partitioned already: it runs as it is, and the mesh names the axes of its "
         "collectives");
@@ -109,11 +115,47 @@ class Spreader {
     for (const std::string& note : whole->notes) spread_.assumptions.add("sharding: " + note);
     PartitionOptions options;
     options.devices = devices;
-    Result<Partitioned> made = partition(whole->module, table_, options);
+    options.windowed_products = request_.windowed == WindowedProducts::kAlways;
+    Result<Partitioned> made = fitted(whole->module, options);
     if (!made) return tl::unexpected(made.error());
     keep_notes(*made);
     spread_.module = std::move(made->module);
     return std::move(spread_);
+  }
+
+  /// What loops hand on unchanged is gathered before them while there is room beside what the program takes
+  /// without.
+  Result<Partitioned> fitted(const Module& whole, PartitionOptions options) {
+    options.hoist_bytes = 0;
+    Result<Partitioned> made = partition(whole, table_, options);
+    if (!made || std::ranges::none_of(made->reshardings, [](const Resharding& one) { return one.held > 0; }))
+      return made;
+    const int64_t room = room_beside(made->module);
+    if (room > 0) {
+      options.hoist_bytes = room;
+      made = partition(whole, table_, options);
+      if (!made) return made;
+    }
+    int64_t inside = 0, before = 0, held = 0;
+    for (const Resharding& one : made->reshardings) {
+      before += one.hoisted;
+      inside += !one.hoisted && one.held > 0;
+      if (one.hoisted) held += one.held;
+    }
+    spread_.assumptions.add(
+        fmt::format("collectives of what loops hand on unchanged: {} done once before them, which takes {} "
+                    "of the {} that "
+                    "are free beside the program; {} each turn",
+                    before, to_text(Bytes(held)), to_text(Bytes(std::max<int64_t>(room, 0))), inside));
+    return made;
+  }
+
+  /// Of the device's memory, with the instructions in order and nothing fused; 0: it isn't known.
+  int64_t room_beside(const Module& module) const {
+    const Occupancy occupancy = memory_occupancy(module, device_.config, make_schedule(module, table_).order);
+    for (const SpaceOccupancy& space : occupancy.spaces)
+      if (space.number == 0 && space.capacity) return (*space.capacity - space.peak).count();
+    return 0;
   }
 
   std::string parameter_hint() const {
@@ -127,6 +169,7 @@ class Spreader {
 
   void keep_notes(const Partitioned& made) {
     for (const Resharding& one : made.reshardings) {
+      spread_.notes.has_rings |= one.windowed;
       const Instruction& collective = made.module[one.collective];
       const Attr* const channel = collective.find(AttrKey::kChannelId);
       spread_.notes.asked.push_back({std::string(collective.name), one.asked_by, one.what, one.from, one.to,
@@ -185,23 +228,45 @@ Result<MeshRequest> read_mesh_request(std::string_view mesh, const std::vector<s
 
 Result<MeshRequest> parse_mesh_request(std::string_view text) {
   std::string_view mesh, order, from;
+  std::optional<std::string_view> windowed;
   std::vector<std::string> statements;
   bool first = true;
   for (size_t at = 0; at <= text.size(); first = false) {
     const size_t end = std::min(text.find(';', at), text.size());
     const std::string_view part = trimmed(text.substr(at, end - at));
-    constexpr std::string_view kOrder = "order=", kFrom = "from ";
+    constexpr std::string_view kOrder = "order=", kFrom = "from ", kWindowed = "windowed=";
+    const bool is_statement = part.find('[') != std::string_view::npos;
     if (first)
       mesh = part;
-    else if (part.starts_with(kOrder) && part.find('[') == std::string_view::npos)
+    else if (part.starts_with(kOrder) && !is_statement)
       order = part.substr(kOrder.size());
-    else if (part.starts_with(kFrom) && part.find('[') == std::string_view::npos)
+    else if (part.starts_with(kFrom) && !is_statement)
       from = trimmed(part.substr(kFrom.size()));
-    else if (!part.empty())
+    else if (part.starts_with(kWindowed) && !is_statement) {
+      if (windowed) return failure("windowed= is there twice", "windowed=never, always or auto, once");
+      windowed = part.substr(kWindowed.size());
+    } else if (!part.empty())
       statements.emplace_back(part);
     at = end + 1;
   }
-  return read_mesh_request(mesh, statements, order, from);
+  Result<MeshRequest> request = read_mesh_request(mesh, statements, order, from);
+  if (!request || !windowed) return request;
+  const Result<WindowedProducts> choice = parse_windowed_products(*windowed);
+  if (!choice) return tl::unexpected(choice.error());
+  request->windowed = *choice;
+  return request;
+}
+
+namespace {
+
+constexpr std::string_view kWindowedNames[] = {"never", "always", "auto"};
+
+}  // namespace
+
+Result<WindowedProducts> parse_windowed_products(std::string_view text) {
+  for (size_t i = 0; i < std::size(kWindowedNames); ++i)
+    if (text == kWindowedNames[i]) return static_cast<WindowedProducts>(i);
+  return failure(fmt::format("windowed products '{}': expected never, always or auto", shown(text)));
 }
 
 std::string to_text(const Mesh& mesh) {
@@ -215,6 +280,8 @@ std::string MeshRequest::text() const {
   for (const ShardStatement& statement : said) text += "; " + statement.text;
   if (!order.empty()) text += "; order=" + order;
   if (!written_for.axes.empty()) text += "; from " + to_text(written_for);
+  if (windowed != WindowedProducts::kNever)
+    text += fmt::format("; windowed={}", kWindowedNames[static_cast<size_t>(windowed)]);
   return text;
 }
 

@@ -28,6 +28,10 @@ namespace hlosim {
 /// "fsdp=16,tensor=4"
 std::string to_text(const Mesh& mesh);
 
+/// Products of gathered operands as rings (partition/windowed_products.h): whichever takes less time, for
+/// auto.
+enum class WindowedProducts : uint8_t { kNever, kAlways, kAuto };
+
 /// How a module is to be spread over devices.
 struct MeshRequest {
   Mesh mesh;                         // no axes: the shardings of the module say everything
@@ -35,6 +39,7 @@ struct MeshRequest {
   int64_t partitions = 0;            // where there are no axes
   std::vector<ShardStatement> said;  // of the entry's parameters
   std::string order;                 // of the devices; empty: in order, "auto": as the torus suggests
+  WindowedProducts windowed = WindowedProducts::kNever;
 
   int64_t devices() const { return mesh.axes.empty() ? partitions : mesh.devices(); }
   /// As the line of parse_mesh_request() says it.
@@ -44,7 +49,9 @@ struct MeshRequest {
 /// What --mesh, --shard, --mesh-order and --written-for say.
 Result<MeshRequest> read_mesh_request(std::string_view mesh, const std::vector<std::string>& statements,
                                       std::string_view order, std::string_view written_for = {});
-/// All in one: `fsdp=16,tensor=4; wi=[fsdp,tensor]; order=auto; from fsdp=2,tensor=2`.
+/// "never", "always", "auto".
+Result<WindowedProducts> parse_windowed_products(std::string_view text);
+/// All in one: `fsdp=16,tensor=4; wi=[fsdp,tensor]; order=auto; from fsdp=2,tensor=2; windowed=auto`.
 Result<MeshRequest> parse_mesh_request(std::string_view text);
 
 /// A collective that partitioning put in, and who asked for it. Its channel outlasts rewrites of the module,
@@ -71,6 +78,7 @@ struct ReplicatedWork {
 struct SpreadNotes {
   Mesh mesh;                     // with the order of its devices; no axes: they have no names
   bool was_partitioned = false;  // the module runs as it was given
+  bool has_rings = false;        // products of gathered operands, or with scattered sums, go round
   std::vector<AskedCollective> asked;
   std::vector<ReplicatedWork> replicated;
 };
@@ -81,9 +89,9 @@ struct Spread {
   AssumptionList assumptions;
 };
 
-/// `module` stays as it is. Errors: a mesh that doesn't fit the module's or the slice's number of devices,
-/// shardings that can't be read or partitioned, statements about nothing, statements about a module that is
-/// partitioned already.
+/// `module` stays as it is. WindowedProducts::kAuto is as kNever here. Errors: a mesh that doesn't fit the
+/// module's or the slice's number of devices, shardings that can't be read or partitioned, statements about
+/// nothing, statements about a module that is partitioned already.
 Result<Spread> spread_out(const Module& module, const OpTable& table, const Device& device,
                           const SimulateOptions& options, const MeshRequest& request);
 

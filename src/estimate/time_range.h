@@ -3,9 +3,8 @@
 //   if (const auto range = time_range(measured_errors(), "v5p", kinds_of(simulation.totals)))
 //     … range->low, range->high                    // in 80 % of like programs the measured time lies between
 //
-// What a range rests on is in measured_errors.def: for each kind of work the 10 % and 90 % quantiles of
-// measured over simulated time, over the cases that mostly consist of it. docs/accuracy.md shows how well
-// they hold.
+// What a range rests on is in measured_errors.def: for each kind of work how far measured times were from
+// simulated ones, over the cases that mostly consist of it. docs/accuracy.md shows how well ranges hold.
 #pragma once
 
 #include <array>
@@ -23,12 +22,13 @@ namespace hlosim {
 /// The part of like programs whose measured time lies in a range.
 inline constexpr double kRangeShare = 0.8;
 
-/// Quantiles of measured / simulated time over the cases that mostly consist of one kind of work.
+/// Of the measured cases that mostly consist of one kind of work, kRangeShare lie in the range that their
+/// kinds' rows make of them.
 struct MeasuredError {
   std::string_view generation;  // "all": of any
   CostCategory category = CostCategory::kControl;
   int64_t cases = 0;
-  double low = 1, high = 1;  // (1 - kRangeShare) / 2 of the cases lie below, as many above
+  double low = 1, high = 1;  // of the simulated time
 };
 
 /// measured_errors.def

@@ -78,7 +78,7 @@ uint64_t result_fingerprint(const Estimate& estimate, const DeviceConfig& device
 
 UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const Device& device,
                                const EstimateOptions& options, const Estimate& estimate) {
-  constexpr size_t kInstructionRuns = 5'000'000;
+  constexpr size_t kInstructionRuns = 1'000'000;
   const size_t instructions = std::max<size_t>(module.instructions.size(), 1);
   const uint64_t with_all = result_fingerprint(estimate, device.config);
   EstimateOptions bare = options;
@@ -91,7 +91,7 @@ UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const
     if (value && !value->has_source) continue;
     const std::optional<Device> other = device.without_change(i);
     if (!other) continue;
-    if (++runs * instructions > kInstructionRuns && runs > 1) {
+    if (++runs * instructions > kInstructionRuns) {
       ++unused.unchecked;
       continue;
     }

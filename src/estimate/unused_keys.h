@@ -30,7 +30,7 @@ struct UnusedKeys {
 };
 
 /// Runs the module once for each of `device.changes`, without that change, and compares with `estimate`.
-/// Names and descriptions are left out, and so is what doesn't fit into about five million instruction runs.
+/// Names and descriptions are left out, and so is what doesn't fit into about a million instruction runs.
 UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const Device& device,
                                const EstimateOptions& options, const Estimate& estimate);
 

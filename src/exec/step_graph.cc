@@ -108,7 +108,7 @@ class GraphMaker {
     Values operands;
     for (const InstructionId operand : instruction.operands)
       operands.insert(operands.end(), values[operand].begin(), values[operand].end());
-    if (op.def().forward) {
+    if (op.def().forward && !loses_results(op)) {
       values[id] = forwarded(op, operands);
       return;
     }

@@ -17,16 +17,19 @@ ModuleEditor::ModuleEditor(Module& module) : module_(module) {}
 
 std::string_view ModuleEditor::unique(std::string_view name) {
   // Names are listed when the first is made up: what others add to the module has them from here as well.
-  if (names_.empty()) {
+  // Made-up names end with their number, and each number is taken once: other names needn't be listed, nor
+  // those made up here.
+  if (next_ == 1) {
     names_.reserve(module_.instructions.size() + module_.computations.size());
-    for (const Instruction& instruction : module_.instructions) names_.insert(instruction.name);
-    for (const Computation& computation : module_.computations) names_.insert(computation.name);
+    const auto list = [&](std::string_view known) {
+      if (!known.empty() && known.back() >= '0' && known.back() <= '9') names_.insert(known);
+    };
+    for (const Instruction& instruction : module_.instructions) list(instruction.name);
+    for (const Computation& computation : module_.computations) list(computation.name);
   }
   const std::string made =
       free_name(name, next_, [&](const std::string& candidate) { return names_.contains(candidate); });
-  const std::string_view kept = module_.arena().copy(std::string_view(made));
-  names_.insert(kept);
-  return kept;
+  return module_.arena().copy(std::string_view(made));
 }
 
 InstructionId ModuleEditor::add(ComputationId parent, Opcode opcode, std::string_view name, ShapeRef shape,

@@ -154,7 +154,18 @@ class ProtoWriter {
         }
       }
     }
+    store_parents(*proto.mutable_stack_frames());
     return true;
+  }
+
+  /// Texts have parents one higher than protos, so that 1 is none; those of some versions have them as they
+  /// are, and 0 is none.
+  template <class Frames>
+  static void store_parents(Frames& frames) {
+    const auto is_root = [](const auto& frame) { return frame.parent_frame_id() == 0; };
+    if (std::any_of(frames.begin(), frames.end(), is_root)) return;
+    for (auto& frame : frames)
+      frame.set_parent_frame_id(static_cast<int32_t>(int64_t{frame.parent_frame_id()} - 1));
   }
 
   void shape(ShapeRef from, pb::Shape& proto) {

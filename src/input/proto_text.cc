@@ -193,8 +193,10 @@ class TextWriter {
     out_ += '(';
     write_operands(instruction, opcode);
     out_ += ')';
-    for (const ProtoField& field : internal::proto_fields())
+    for (const ProtoField& field : internal::proto_fields()) {
+      if (field.key == AttrKey::kConstrainLayout) write_communication(instruction, def);  // in XLA's order
       if (knows(def, field)) write_field(instruction, field, def);
+    }
     write_structures(instruction, def);
     write_called(instruction, def);
     write_common(instruction);
@@ -355,7 +357,6 @@ class TextWriter {
   void write_structures(const pb::Instruction& instruction, const OpDef& def) {
     write_convolution(instruction, def);
     write_geometry(instruction, def);
-    write_communication(instruction, def);
     write_call_constraints(instruction, def);
     if (has(def, AttrKey::kLiteral) && instruction.has_literal()) {
       seen_.insert(8);

@@ -321,9 +321,11 @@ std::string stack_frame_text(const pb::StackFrameIndex& index) {
         at.file_name_id(), at.function_name_id(), at.line(), at.end_line(), at.column(), at.end_column());
   }
   out += "\nStackFrames\n";
+  // One higher than stored: 1 is none.
   for (int i = 0; i < index.stack_frames_size(); ++i)
     out += fmt::format("{} {{file_location_id={} parent_frame_id={}}}\n", i + 1,
-                       index.stack_frames(i).file_location_id(), index.stack_frames(i).parent_frame_id());
+                       index.stack_frames(i).file_location_id(),
+                       int64_t{index.stack_frames(i).parent_frame_id()} + 1);
   return out + "\n\n";
 }
 

@@ -57,8 +57,13 @@ AxisSpan span_of(std::vector<int64_t> at) {
 class CollectiveModel {
  public:
   CollectiveModel(const DeviceConfig& device, const Slice& slice, const DeviceGrid& grid,
-                  AssumptionList& assumptions)
-      : device_(device), slice_(slice), grid_(grid), assumptions_(assumptions), network_(slice) {}
+                  AssumptionList& assumptions, AxisOrder order)
+      : device_(device),
+        slice_(slice),
+        grid_(grid),
+        assumptions_(assumptions),
+        network_(slice),
+        in_turn_(order == AxisOrder::kInTurn && device.ici.core_bandwidth) {}
 
   /// Chip of a member, over all slices: XLA's default assignment numbers partitions first.
   int64_t chip_of(int64_t flattened) const {
@@ -89,8 +94,8 @@ class CollectiveModel {
   double link_rate(int64_t members_per_chip) const {
     const double axes = 2.0 * static_cast<double>(std::max<size_t>(device_.ici.pod.sides.size(), 1));
     const double share = static_cast<double>(members_per_chip) / static_cast<double>(slice_.devices_per_chip);
-    return device_.ici.bandwidth.count() * static_cast<double>(device_.ici.links) / axes *
-           std::min(share, 1.0);
+    const BytesPerSecond rate = in_turn_ ? *device_.ici.core_bandwidth : device_.ici.bandwidth;
+    return rate.count() * static_cast<double>(device_.ici.links) / axes * std::min(share, 1.0);
   }
 
   double die_rate() const {
@@ -144,9 +149,12 @@ class CollectiveModel {
   Seconds gather(const GroupPlace& place, double bytes) const {
     Seconds seconds;
     const double link = link_rate(place.members_per_chip);
-    // A twisted torus looks the same along all axes: all its links carry the same.
-    seconds.by_bytes = place.is_twisted ? bound(CollectiveKind::kAllGather, place, bytes, 0).by_bytes
-                                        : gather_seconds(place.axes, bytes, link);
+    // A twisted torus looks the same along all axes: all links in use carry the same.
+    const double others = 1 - 1 / static_cast<double>(std::max<int64_t>(place.chips, 1));
+    seconds.by_bytes = place.is_twisted && in_turn_ ? bytes * others / (2 * link)
+                       : place.is_twisted ? bound(CollectiveKind::kAllGather, place, bytes, 0).by_bytes
+                       : in_turn_         ? gather_seconds_in_turn(place.axes, bytes, link)
+                                          : gather_seconds(place.axes, bytes, link);
     add_hops(place, seconds);
     on_chip(place, bytes, seconds);
     return seconds;
@@ -228,6 +236,8 @@ class CollectiveModel {
     }
     return is_even && members == slice_.devices();
   }
+
+  bool in_turn() const { return in_turn_; }
 
   /// Of all groups together, on the host with most.
   int64_t members_per_host(const std::vector<std::vector<int64_t>>& groups) const {
@@ -354,9 +364,10 @@ class CollectiveModel {
   const DeviceGrid& grid_;
   AssumptionList& assumptions_;
   Interconnect network_;
+  bool in_turn_;
 };
 
-std::string axes_text(const GroupPlace& place) {
+std::string axes_text(const GroupPlace& place, bool in_turn) {
   std::vector<std::string> parts;
   for (const TorusAxis& axis : place.axes)
     parts.push_back(
@@ -366,7 +377,8 @@ std::string axes_text(const GroupPlace& place) {
   std::string text = place.is_twisted     ? fmt::format("twisted torus of {} chips", place.chips)
                      : place.axes.empty() ? "within one chip"
                                           : fmt::format("{}", fmt::join(parts, ", "));
-  if (place.axes.size() > 1 && !place.is_twisted) text += ", axes in rotation";
+  if (place.axes.size() > 1 && (in_turn || !place.is_twisted))
+    text += in_turn ? ", one axis after the other" : ", axes in rotation";
   if (place.slices > 1) text += fmt::format("; between {} slices over their hosts", place.slices);
   return text;
 }
@@ -392,13 +404,15 @@ std::string_view equation_of_axes(CollectiveKind kind) {
 }
 
 /// Of Seconds::by_bytes of a group that fills a box.
-std::string equation_of(CollectiveKind kind, const GroupPlace& place) {
+std::string equation_of(CollectiveKind kind, const GroupPlace& place, bool in_turn) {
   const bool gathers = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kReduceScatter ||
                        kind == CollectiveKind::kAllReduce;
   const bool one_axis = place.axes.size() == 1;
   std::string text;
   if (place.is_twisted)
-    text = gathers ? "(N - 1) / N x V / (2w x axes)" : "bytes of the busiest link / w";
+    text = !gathers  ? "bytes of the busiest link / w"
+           : in_turn ? "(N - 1) / N x V / 2w"
+                     : "(N - 1) / N x V / (2w x axes)";
   else if (gathers && one_axis)
     text = fmt::format("({0} - 1) / {0} x V / {1}{2}", place.axes[0].length, place.axes[0].ring ? "2w" : "w",
                        place.axes[0].stride > 1 ? fmt::format(" x {}", place.axes[0].stride) : "");
@@ -446,8 +460,8 @@ Seconds seconds_of_groups(const CollectiveModel& model, const Slice& slice,
       const Seconds bound = model.bound(cost.kind, place, volume, bytes);
       cost.bound = ceil_picoseconds(std::max(bound.by_bytes, bound.by_hops) * 1e12);
       seconds = here;
-      cost.algorithm = fmt::format("{}: {}", kind_text(cost.kind), axes_text(place));
-      cost.equation = equation_of(cost.kind, place);
+      cost.algorithm = fmt::format("{}: {}", kind_text(cost.kind), axes_text(place, model.in_turn()));
+      cost.equation = equation_of(cost.kind, place, model.in_turn());
       const bool within_chip = place.chips == 1 && place.slices == 1;
       cost.link = BytesPerSecond(within_chip ? 0 : model.link_rate(place.members_per_chip));
     }
@@ -469,13 +483,14 @@ Seconds seconds_of_groups(const CollectiveModel& model, const Slice& slice,
 }  // namespace
 
 Result<CollectiveCost> cost_collective(const OpContext& op, const DeviceConfig& device, const Slice& slice,
-                                       const DeviceGrid& grid, AssumptionList& assumptions) {
-  return cost_collective_as({}, op, device, slice, grid, assumptions);
+                                       const DeviceGrid& grid, AssumptionList& assumptions, AxisOrder order) {
+  return cost_collective_as({}, op, device, slice, grid, assumptions, order);
 }
 
 Result<CollectiveCost> cost_collective_as(std::optional<CollectiveKind> kind, const OpContext& op,
                                           const DeviceConfig& device, const Slice& slice,
-                                          const DeviceGrid& grid, AssumptionList& assumptions) {
+                                          const DeviceGrid& grid, AssumptionList& assumptions,
+                                          AxisOrder order) {
   CollectiveCost cost;
   const Work work = work_of(op);
   if (!work.collective) return cost;
@@ -490,7 +505,7 @@ Result<CollectiveCost> cost_collective_as(std::optional<CollectiveKind> kind, co
     cost.group_size = 2, cost.group_count = static_cast<int64_t>(groups->pairs.size());
   cost.sent = sent_per_member(cost.kind, cost.group_size, cost.logical_payload);
   cost.scalar_sent = sent_per_member(cost.kind, cost.group_size, cost.scalar_payload);
-  const CollectiveModel model(device, slice, grid, assumptions);
+  const CollectiveModel model(device, slice, grid, assumptions, order);
   // Scalars travel with the arrays, padding too.
   const Bytes payload = cost.payload + cost.scalar_payload;
   cost.volume = collective_volume(cost.kind, cost.group_size, payload);

@@ -51,9 +51,16 @@ struct CollectiveCost {
   Picoseconds time() const { return launch + stream(); }
 };
 
+/// How a group of several axes of the torus is worked off.
+enum class AxisOrder : uint8_t {
+  kRotation,  // all links at once: each part of the data takes the axes in another order
+  kInTurn,    // one axis after the other, each link at ici.core_bandwidth; where there is none, as above
+};
+
 /// Errors: groups that name devices outside of the grid or of the slice.
 Result<CollectiveCost> cost_collective(const OpContext& op, const DeviceConfig& device, const Slice& slice,
-                                       const DeviceGrid& grid, AssumptionList& assumptions);
+                                       const DeviceGrid& grid, AssumptionList& assumptions,
+                                       AxisOrder order = AxisOrder::kRotation);
 
 /// As opcodes are called: "all-reduce".
 std::string_view to_text(CollectiveKind kind);

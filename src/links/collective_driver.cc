@@ -9,14 +9,27 @@
 namespace hlosim {
 namespace {
 
+bool exchanges(const CollectiveCost& cost) {
+  return cost.kind == CollectiveKind::kAllToAll || cost.kind == CollectiveKind::kRaggedAllToAll;
+}
+
 /// Devices of one chip wait for each other before they write into each other's memory; those that exchange
 /// parts wait a second time, as nobody knows when the others have read.
 void wait_within_chip(CollectiveCost& cost, const DeviceConfig& device) {
   if (!device.ici.die_launch) return;
-  const bool exchanges =
-      cost.kind == CollectiveKind::kAllToAll || cost.kind == CollectiveKind::kRaggedAllToAll;
   cost.launch = *device.ici.die_launch;
-  if (exchanges) cost.launch += *device.ici.die_launch + device.ici.hop_latency;
+  if (exchanges(cost)) cost.launch += *device.ici.die_launch + device.ici.hop_latency;
+}
+
+void send_one_stream(CollectiveCost& cost, BytesPerSecond rate) {
+  const Bytes sent = sent_per_member(cost.kind, cost.group_size, cost.payload + cost.scalar_payload);
+  const Picoseconds one_stream = duration(sent, rate);
+  if (one_stream <= cost.by_bytes) return;
+  cost.algorithm += "; driven by the TensorCores, one stream";
+  cost.equation = "bytes sent / TensorCores' rate";
+  cost.by_bytes = one_stream;
+  cost.network = cost.by_bytes + cost.by_hops;
+  cost.latency_bound = cost.by_hops > cost.by_bytes;
 }
 
 }  // namespace
@@ -27,17 +40,22 @@ void drive_by_tensor_cores(CollectiveCost& cost, const DeviceConfig& device) {
   if (cost.network.count() == 0) return;  // nothing is sent
   if (is_within_chip(cost)) return wait_within_chip(cost, device);
   if (!device.ici.core_bandwidth) return;
-  const Bytes sent = sent_per_member(cost.kind, cost.group_size, cost.payload + cost.scalar_payload);
-  const Picoseconds one_stream = duration(sent, *device.ici.core_bandwidth);
-  if (one_stream > cost.by_bytes) {
-    cost.algorithm += "; driven by the TensorCores, one stream";
-    cost.equation = "bytes sent / TensorCores' rate";
-    cost.by_bytes = one_stream;
-    cost.network = cost.by_bytes + cost.by_hops;
-    cost.latency_bound = cost.by_hops > cost.by_bytes;
-  }
+  if (exchanges(cost)) send_one_stream(cost, *device.ici.core_bandwidth);
   // The first parts travel while the others get ready.
   cost.launch -= std::min(cost.launch, cost.by_bytes);
+}
+
+AxisOrder axis_order(bool is_given, const DeviceConfig& device) {
+  return is_given && device.sparsecore ? AxisOrder::kRotation : AxisOrder::kInTurn;
+}
+
+Picoseconds held_by_start(const CollectiveCost& cost, const DeviceConfig& device) {
+  if (cost.kind != CollectiveKind::kAllGather || cost.driver != Unit::kNone || !device.ici.core_bandwidth ||
+      cost.network.count() == 0 || is_within_chip(cost))
+    return {};
+  const int64_t own = cost.volume.count() / std::max<int64_t>(cost.group_size, 1);
+  const Picoseconds step = device.ici.launch + duration(Bytes(own), *device.ici.core_bandwidth);
+  return std::min(step, cost.network);
 }
 
 void drive_collective(CollectiveCost& cost, const Instruction& collective, bool is_given,

@@ -1,11 +1,12 @@
 // Who drives a collective, and what it takes then: the TensorCores of a device, or its SparseCores.
 //
 //   const SparseCoreWork offloads(module, table);
-//   auto cost = cost_collective(op, device, slice, grid, assumptions);
+//   const AxisOrder order = axis_order(offloads.has(id), device);
+//   auto cost = cost_collective(op, device, slice, grid, assumptions, order);
 //   drive_collective(*cost, instruction, offloads.has(id), device, assumptions);
 //
-// SparseCores serve all links of a chip at the same time; TensorCores send one stream, no faster than
-// measured. docs/timing_model.md has the equations.
+// SparseCores serve all links of a chip at the same time; TensorCores take one axis of the torus after the
+// other. docs/timing_model.md has the equations and what was measured.
 #pragma once
 
 #include <optional>
@@ -18,18 +19,25 @@
 namespace hlosim {
 
 /// `is_given`: the text gives it to the SparseCores.
+AxisOrder axis_order(bool is_given, const DeviceConfig& device);
+/// Post: `cost` has its driver's launch and time. Requires: it was costed by that order.
 void drive_collective(CollectiveCost& cost, const Instruction& collective, bool is_given,
                       const DeviceConfig& device, AssumptionList& assumptions);
 
 /// cost_collective() of what is of another kind than its opcode says (model/fused_collectives.h).
 Result<CollectiveCost> cost_collective_as(std::optional<CollectiveKind> kind, const OpContext& op,
                                           const DeviceConfig& device, const Slice& slice,
-                                          const DeviceGrid& grid, AssumptionList& assumptions);
+                                          const DeviceGrid& grid, AssumptionList& assumptions,
+                                          AxisOrder order = AxisOrder::kRotation);
 
 /// No link between chips is used.
 bool is_within_chip(const CollectiveCost& cost);
 
-/// The same collective driven by the TensorCores.
+/// The same collective driven by the TensorCores. Requires: it was costed with the axes in turn.
 void drive_by_tensor_cores(CollectiveCost& cost, const DeviceConfig& device);
+
+/// What the start of an asynchronous collective keeps the TensorCores from other work: that of an all-gather
+/// which they drive waits for the first step, in which each device's own part goes to its neighbour.
+Picoseconds held_by_start(const CollectiveCost& cost, const DeviceConfig& device);
 
 }  // namespace hlosim

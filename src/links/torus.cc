@@ -47,10 +47,13 @@ double in_rotation(std::span<const TorusAxis> axes, double part, double link) {
 
 double gather_seconds(std::span<const TorusAxis> axes, double bytes, double link) {
   if (axes.empty()) return 0;
+  return std::min(in_rotation(axes, bytes / chips_of(axes), link), gather_seconds_in_turn(axes, bytes, link));
+}
+
+double gather_seconds_in_turn(std::span<const TorusAxis> axes, double bytes, double link) {
   const double part = bytes / chips_of(axes);
   const std::vector<TorusAxis> backwards(axes.rbegin(), axes.rend());
-  return std::min({in_rotation(axes, part, link), one_after_the_other(axes, part, link),
-                   one_after_the_other(backwards, part, link)});
+  return std::min(one_after_the_other(axes, part, link), one_after_the_other(backwards, part, link));
 }
 
 double all_to_all_seconds(std::span<const TorusAxis> axes, double bytes, double link) {

@@ -31,6 +31,8 @@ struct TorusAxis {
 /// axes, each part takes the axes in another order; or all data one axis after the other, if that is faster.
 /// Between V(N-1)/N / (sum of capacities) and the axes one after the other.
 double gather_seconds(std::span<const TorusAxis> axes, double bytes, double link);
+/// The same with all data along one axis after the other, the better way round.
+double gather_seconds_in_turn(std::span<const TorusAxis> axes, double bytes, double link);
 /// Everybody sends another part of `bytes` to each member: the load of the busiest cut.
 double all_to_all_seconds(std::span<const TorusAxis> axes, double bytes, double link);
 /// One member's `bytes` to all others.

@@ -1,8 +1,11 @@
 #include "lower/common_subexpressions.h"
 
+#include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
+#include "base/hash.h"
 #include "hlo/printer.h"
 #include "modules/list_rewriter.h"
 #include "ops/fusion_role.h"
@@ -30,6 +33,41 @@ std::string key_of(const Module& module, const Instruction& instruction, const O
   return text.substr(text.find(" = "));
 }
 
+/// What instructions of the same text have in common, in one word: of most it says that there is no other.
+uint64_t word_of(const Instruction& instruction) {
+  Fnv1a hash;
+  hash.add_word(static_cast<uint64_t>(instruction.opcode));
+  for (const InstructionId operand : instruction.operands)
+    hash.add_word(static_cast<uint64_t>(operand.index));
+  return hash.value();
+}
+
+/// The instructions of a list by what they compute.
+class Computed {
+ public:
+  Computed(const Module& module, const OpTable& table, size_t instructions) : module_(module), table_(table) {
+    alone_.reserve(instructions);
+  }
+
+  /// The first one that computes the same; itself where there is none before it.
+  InstructionId first_like(InstructionId id) {
+    const auto [place, is_alone] = alone_.try_emplace(word_of(module_[id]), id);
+    if (is_alone) return id;
+    if (const InstructionId before = std::exchange(place->second, {}); before.valid()) by_text(before);
+    return by_text(id);
+  }
+
+ private:
+  InstructionId by_text(InstructionId id) {
+    return by_text_.try_emplace(key_of(module_, module_[id], table_), id).first->second;
+  }
+
+  const Module& module_;
+  const OpTable& table_;
+  std::unordered_map<uint64_t, InstructionId> alone_;  // by word; none where there are several
+  std::unordered_map<std::string, InstructionId> by_text_;
+};
+
 }  // namespace
 
 void join_common_subexpressions(ModuleEditor& editor, const OpTable& table) {
@@ -37,10 +75,9 @@ void join_common_subexpressions(ModuleEditor& editor, const OpTable& table) {
   ListRewriter rewriter(editor, table);
   for (const FlowComputation& flow : flow_computations(module, table)) {
     if (flow.is_condition) continue;
-    std::unordered_map<std::string, InstructionId> first;
+    Computed computed(module, table, module[flow.id].instructions.size());
     rewriter.run(flow.id, [&](InstructionId id) {
-      if (!may_join(table, module[id])) return id;
-      return first.try_emplace(key_of(module, module[id], table), id).first->second;
+      return may_join(table, module[id]) ? computed.first_like(id) : id;
     });
   }
 }

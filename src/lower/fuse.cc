@@ -1,8 +1,6 @@
 #include "lower/fuse.h"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "lower/fusion_plan.h"
 
@@ -17,6 +15,8 @@ class FusionWriter {
   void write(ComputationId id, const FusionPlan& plan) {
     computation_ = id;
     value_.resize(module_.instructions.size());
+    inside_.resize(module_.instructions.size());
+    fusion_of_.resize(module_.instructions.size());
     result_.clear();
     for (const FusionGroup& group : plan.groups) {
       if (group.members.size() == 1)
@@ -58,34 +58,35 @@ class FusionWriter {
 
   void put_fusion(const FusionGroup& group) {
     const ComputationId body = editor_.add_computation("fused_computation");
-    std::unordered_map<InstructionId, InstructionId> inside;
     std::vector<InstructionId> operands;
-    const std::unordered_set<InstructionId> members(group.members.begin(), group.members.end());
+    for (const InstructionId member : group.members) fusion_of_[member] = body;
     for (const InstructionId member : group.members)
       for (const InstructionId operand : module_[member].operands) {
-        if (members.contains(operand) || inside.contains(operand)) continue;
-        inside[operand] = editor_.add_parameter(body, "param", module_[operand].shape);
-        editor_.place_like(inside[operand], module_[operand]);
+        if (fusion_of_[operand] == body) continue;
+        fusion_of_[operand] = body;
+        inside_[operand] = editor_.add_parameter(body, "param", module_[operand].shape);
+        editor_.place_like(inside_[operand], module_[operand]);
         operands.push_back(stored(operand));
       }
-    std::vector<InstructionId> list = module_[body].instructions;
+    std::vector<InstructionId> list = module_[body].instructions, mapped;
+    list.reserve(list.size() + group.members.size());
     for (const InstructionId member : group.members) {
-      std::vector<InstructionId> mapped;
-      for (const InstructionId operand : module_[member].operands) mapped.push_back(inside.at(operand));
+      mapped.clear();
+      for (const InstructionId operand : module_[member].operands) mapped.push_back(inside_[operand]);
       const Instruction original = module_[member];
       const InstructionId copy = editor_.add(body, original.opcode, base_name(original.name), original.shape,
                                              mapped, original.attrs);
       module_.instructions[copy].literal = original.literal;
       editor_.place_like(copy, original);
-      inside[member] = copy;
+      inside_[member] = copy;
       list.push_back(copy);
     }
-    InstructionId root = inside.at(group.outputs[0]);
+    InstructionId root = inside_[group.outputs[0]];
     if (group.outputs.size() > 1) {
       std::vector<InstructionId> elements;
       std::vector<ShapeRef> shapes;
       for (const InstructionId output : group.outputs)
-        elements.push_back(inside.at(output)), shapes.push_back(module_[output].shape);
+        elements.push_back(inside_[output]), shapes.push_back(module_[output].shape);
       root = editor_.add(body, Opcode::kTuple, "tuple", module_.shapes().tuple(shapes), elements);
       list.push_back(root);
     }
@@ -125,8 +126,10 @@ class FusionWriter {
   ModuleEditor& editor_;
   Module& module_;
   ComputationId computation_;
-  IdMap<InstructionId, InstructionId>
-      value_;  // what stands for an instruction of before; of all computations
+  // Of all instructions of before, whatever their computation:
+  IdMap<InstructionId, InstructionId> value_;      // what stands for it
+  IdMap<InstructionId, ComputationId> fusion_of_;  // the last fusion that computes or takes it
+  IdMap<InstructionId, InstructionId> inside_;     // what it is there
   std::vector<InstructionId> result_;
 };
 

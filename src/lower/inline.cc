@@ -39,19 +39,27 @@ class Inliner {
     for (const InstructionId at : order)
       if (const Attr* before = module_[at].find(AttrKey::kControlPredecessors))
         waited_for_.insert(before->instructions().begin(), before->instructions().end());
-    std::map<InstructionId, InstructionId> now;
+    now_.resize(module_.instructions.size());
     result_.clear();
     for (const InstructionId at : order) {
-      std::vector<InstructionId> operands = mapped(at, now);
-      if (!std::ranges::equal(operands, module_[at].operands)) editor_.set_operands(at, operands);
+      forward(at);
       if (opens(at))
-        now[at] = open(module_[at]);
+        now_[at] = open(module_[at]);
       else
-        result_.push_back(at), now[at] = at;
+        result_.push_back(at), now_[at] = at;
     }
     Computation& computation = module_.computations[id];
-    computation.root = now.at(computation.root);
+    computation.root = now_[computation.root];
     computation.instructions = std::move(result_);
+  }
+
+  /// What the instruction takes is what its operands have become.
+  void forward(InstructionId id) {
+    const auto stays = [&](InstructionId operand) { return now_[operand] == operand; };
+    if (std::ranges::all_of(module_[id].operands, stays)) return;
+    std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
+    for (InstructionId& operand : operands) operand = now_[operand];
+    editor_.set_operands(id, operands);
   }
 
   std::vector<InstructionId> mapped(InstructionId id,
@@ -153,6 +161,7 @@ class Inliner {
   IdMap<ComputationId, int32_t> callers_;
   ComputationId computation_;
   std::set<InstructionId> waited_for_;
+  IdMap<InstructionId, InstructionId> now_;  // what the instructions of computations that were gone over are
   std::vector<InstructionId> result_;
 };
 

@@ -7,7 +7,6 @@
 #include "lower/inline.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "schedule/latency_schedule.h"
-#include "sim/sparse_offload.h"
 
 namespace hlosim {
 
@@ -88,7 +87,8 @@ Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& de
   LatencyScheduleOptions scheduling;
   scheduling.simulate = options;
   // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
-  scheduling.split_reduce_scatters = offloads_collectives(device.config);
+  const auto& sparsecore = device.config.sparsecore;
+  scheduling.split_reduce_scatters = sparsecore && sparsecore->offload_reduce_scatters;
   Result<LatencySchedule> scheduled = tune_schedule(lowered.module, table, device, scheduling);
   if (!scheduled) return lowered;  // the slice doesn't hold the module's devices
   // Where nothing can be hidden there is no reason for pairs.

@@ -139,14 +139,16 @@ Module run_passes(const Module& module, std::span<const Pass* const> passes, con
                   const PassObserver& after) {
   Module now = compacted(module, context.table);
   auto editor = std::make_unique<ModuleEditor>(now);
+  bool is_compact = true;
   for (const Pass* pass : passes) {
     if (context.stop && context.stop->asked()) break;
     if (pass->needs_layouts) give_layouts(now);
-    if (pass->asks_costs) {
+    if (pass->asks_costs && !is_compact) {
       now = compacted(now, context.table);
       editor = std::make_unique<ModuleEditor>(now);
     }
     pass->run(*editor, context);
+    is_compact = false;
     drop_unreachable(now);
     if (after) after(*pass, now);
   }

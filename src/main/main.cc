@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/kept_memory.h"
 #include "cli/run.h"
 
 namespace {
@@ -24,6 +25,7 @@ int end_together(hlosim::Ranks& ranks, int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  hlosim::keep_freed_memory();
   std::ios::sync_with_stdio(false);
   const std::vector<std::string> args(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (hlosim::launched_in_vain()) {

@@ -62,12 +62,12 @@ ProfileData::ProfileData(Device device, EstimateOptions options)
   options_.simulate.keep_timeline = false;
 }
 
-Result<void> ProfileData::add(const ProfiledProgram& program, Module module, const OpTable& table) {
+Result<void> ProfileData::add(const ProfiledProgram& program, const Module& module, const OpTable& table) {
   const Result<Estimate> estimate = hlosim::estimate(module, table, device_, options_);
   if (!estimate) return tl::unexpected(estimate.error());
   const Report report = make_report(module, table, device_, *estimate);
   const ComparedProgram compared = compare_program(program, Profile{}, *estimate, report, table);
-  Program added{std::make_shared<const Module>(std::move(module)), {}};
+  Program added{estimate->module, {}};
   std::map<std::string_view, const InstructionRecord*> records;
   for (const ReportInstruction& record : report.instructions) records[record.name] = &record;
   for (const ComparedOperation& row : compared.operations) {
@@ -97,12 +97,13 @@ PartedPredictor ProfileData::predictor(const std::vector<Constant>& constants, c
     for (const size_t part : which) {
       const Program& program = programs_[part];
       std::map<std::string_view, double> means;
-      const Result<Estimate> estimate =
-          device ? hlosim::estimate(*program.module, table, *device, options_) : failure("no such device");
-      if (estimate)
-        for (const InstructionRecord& record : estimate->simulation.instructions)
+      const Module& ran = *program.module;
+      const Result<Simulation> simulation =
+          device ? simulate(ran, table, *device, options_.simulate) : failure("no such device");
+      if (simulation)
+        for (const InstructionRecord& record : simulation->instructions)
           if (record.executions > 0)
-            means[(*estimate->module)[record.id].name] =
+            means[ran[record.id].name] =
                 microseconds(record.self_time) / static_cast<double>(record.executions);
       for (const std::string& name : program.names) {
         const auto found = means.find(name);

@@ -39,16 +39,16 @@ class ProfileData {
  public:
   ProfileData(Device device, EstimateOptions options);
   /// Adds a program with the module that it ran. Errors: as estimate().
-  Result<void> add(const ProfiledProgram& program, Module module, const OpTable& table);
+  Result<void> add(const ProfiledProgram& program, const Module& module, const OpTable& table);
 
   const std::vector<CalibrationCase>& cases() const { return cases_; }
-  /// Each program a part. Both have to outlive it.
+  /// Each program a part; modules run as they were laid out for the device as it is. Both have to outlive it.
   PartedPredictor predictor(const std::vector<Constant>& constants, const OpTable& table) const;
 
  private:
   struct Program {
-    std::shared_ptr<const Module> module;
-    std::vector<std::string> names;  // of the simulated operations, one per case
+    std::shared_ptr<const Module> module;  // as it runs
+    std::vector<std::string> names;        // of the simulated operations, one per case
   };
   Device device_;
   EstimateOptions options_;

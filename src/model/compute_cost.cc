@@ -1,6 +1,7 @@
 #include "model/compute_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "layout/sizes.h"
@@ -102,6 +103,13 @@ VectorSlots vector_slots(const VpuConfig& vpu, const VectorWork& work) {
   slots.eup = registers * cost.eup;
   slots.xlu = registers * cost.xlu;
   return slots;
+}
+
+double side_by_side(double a, double b, double exponent) {
+  if (exponent == 2) return std::hypot(a, b);
+  const double longer = std::max(a, b), shorter = std::min(a, b);
+  if (longer <= 0 || shorter <= 0 || !std::isfinite(longer)) return longer;
+  return longer * std::pow(1 + std::pow(shorter / longer, exponent), 1 / exponent);
 }
 
 VectorSlots conversion_work(const VpuConfig& vpu, ShapeRef array) {

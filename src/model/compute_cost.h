@@ -38,6 +38,10 @@ struct VectorSlots {
   }
 };
 
+/// How long two kinds of work take in one loop, where the longer one hides the other the better the more they
+/// differ: (a^p + b^p)^(1/p), p = `exponent`.
+double side_by_side(double a, double b, double exponent);
+
 /// Registers of 32-bit lanes that hold the array as it lies in memory, padding included: two per 1024
 /// elements of 64 bits, half of one where the vector unit has arithmetic for a 16-bit type. Arrays without
 /// tiles are taken as if padded to whole registers. 0 for scalars.

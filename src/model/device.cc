@@ -179,8 +179,15 @@ namespace {
 
 /// Energies decide no time, these keys only that of some of the work that their section is about.
 bool counts_where_named(std::string_view path) {
-  constexpr std::string_view kOfSomeWork[] = {"mxu.vector_exposed", "mxu.vector_stalls", "ici.core_bandwidth",
-                                              "ici.die_launch", "ici.fused_done"};
+  constexpr std::string_view kOfSomeWork[] = {"mxu.vector_exposed",
+                                              "mxu.vector_stalls",
+                                              "mxu.kernel_share",
+                                              "ici.core_bandwidth",
+                                              "ici.die_launch",
+                                              "ici.fused_done",
+                                              "overhead.grid_step",
+                                              "sparsecore.offload_gathers",
+                                              "sparsecore.offload_reduce_scatters"};
   return path.ends_with(".energy") ||
          std::find(std::begin(kOfSomeWork), std::end(kOfSomeWork), path) != std::end(kOfSomeWork);
 }
@@ -190,12 +197,15 @@ bool counts_where_named(std::string_view path) {
 SourceClass Device::weakest_source(std::span<const std::string_view> paths) const {
   SourceClass weakest = SourceClass::kPublished;
   for (const DeviceValue& entry : values) {
-    if (!entry.has_source) continue;
-    const bool is_special = counts_where_named(entry.path);
+    // Only what is weaker still can change the answer: few names are compared.
+    if (!entry.has_source || entry.source_class <= weakest) continue;
     for (const std::string_view path : paths) {
-      const bool below =
-          entry.path.size() > path.size() && entry.path.starts_with(path) && entry.path[path.size()] == '.';
-      if (entry.path == path || (below && !is_special)) weakest = std::max(weakest, entry.source_class);
+      if (!entry.path.starts_with(path)) continue;
+      const bool below = entry.path.size() > path.size() && entry.path[path.size()] == '.';
+      if (entry.path == path || (below && !counts_where_named(entry.path))) {
+        weakest = entry.source_class;
+        break;
+      }
     }
   }
   return weakest;

@@ -102,7 +102,7 @@ struct MxuConfig {
   int64_t count = 0, rows = 0, columns = 0;
   std::vector<MxuType> types;
   std::vector<MxuEmulation> emulated;
-  double vector_exposed = 0, vector_stalls = 0;
+  double vector_exposed = 0, vector_stalls = 0, kernel_share = 0;
   std::optional<PicojoulesPerFlop> energy;
 
   static void fields(auto& self, auto&& field) {
@@ -116,6 +116,10 @@ struct MxuConfig {
         "share of the vector work on operands and results of a product for which its bundles leave no slots");
     field("vector_stalls", self.vector_stalls,
           "share of a product's time by which vector work in its loop makes it longer");
+    field("kernel_share", self.kernel_share,
+          "share of the peak that a kernel's products reach of which nothing but its author's estimate is "
+          "known",
+          Range{1e-6, 1});
     field("energy", self.energy,
           "switching energy of matrix products, per FLOP of the module; absent: unknown");
   }
@@ -200,6 +204,7 @@ struct SparseCoreConfig {
   Bytes memory{};
   Cycles cadence{};
   Picoseconds launch{};
+  bool offload_gathers = false, offload_reduce_scatters = false;
 
   static void fields(auto& self, auto&& field) {
     field("count", self.count, "SparseCores per core");
@@ -210,6 +215,10 @@ struct SparseCoreConfig {
           Range{1, 1e6});
     field("launch", self.launch,
           "fixed time of one collective that SparseCores drive: start and synchronisation");
+    field("offload_gathers", self.offload_gathers,
+          "the compiler gives them gathers from tables larger than VMEM unasked");
+    field("offload_reduce_scatters", self.offload_reduce_scatters,
+          "they drive reduce-scatters, which then run beside other work");
   }
 };
 
@@ -266,6 +275,7 @@ struct DmaConfig {
   Picoseconds short_run{}, short_run_row{};
   int64_t outstanding = 0;
   Cycles issue{};
+  double overlap = 0;
 
   static void fields(auto& self, auto&& field) {
     field("bandwidth", self.bandwidth, "achievable rate per core, all its transfers together");
@@ -279,6 +289,10 @@ struct DmaConfig {
           "of the device: further time per group of runs at one distance");
     field("outstanding", self.outstanding, "transfers in flight per core");
     field("issue", self.issue, "scalar-unit cycles to start one transfer");
+    field("overlap", self.overlap,
+          "exponent p of a product's step and the DMA beside it, (units^p + DMA^p)^(1/p): 1 one after the "
+          "other, more hides more",
+          Range{1, 100});
   }
 };
 
@@ -306,8 +320,8 @@ struct IciConfig {
     field("bandwidth", self.bandwidth, "achievable rate of one link in one direction");
     field("hop_latency", self.hop_latency, "latency per hop");
     field("core_bandwidth", self.core_bandwidth,
-          "what a device sends at most while its TensorCores drive a collective; absent: all that its links "
-          "take");
+          "rate of one link in one direction while TensorCores drive a collective, which take one axis of "
+          "the torus after the other; absent: all links at once");
     field("launch", self.launch, "fixed time of one collective: start and synchronisation");
     field("fused_done", self.fused_done,
           "end of an asynchronous collective that is a fusion of its own, when nothing is waited for");
@@ -347,7 +361,7 @@ struct HostConfig {
 };
 
 struct OverheadConfig {
-  Picoseconds instruction{}, smallest_fusion{}, smallest_write{}, loop_iteration{};
+  Picoseconds instruction{}, smallest_fusion{}, smallest_write{}, loop_iteration{}, grid_step{};
 
   static void fields(auto& self, auto&& field) {
     field("instruction", self.instruction, "start of one top-level instruction, never hidden");
@@ -355,6 +369,29 @@ struct OverheadConfig {
     field("smallest_write", self.smallest_write, "least time of an instruction that only writes HBM");
     field("loop_iteration", self.loop_iteration,
           "condition, jump and carried scalars of one while iteration");
+    field("grid_step", self.grid_step, "one step of the grid of a Pallas kernel");
+  }
+};
+
+/// What Pallas kernels take beside the work that their operations are counted as (model/pallas).
+struct KernelConfig {
+  double overlap = 0, block_end = 0, row_pick = 0;
+  double loss = 0, loss_gradient = 0, block_scale = 0;
+
+  static void fields(auto& self, auto&& field) {
+    field("overlap", self.overlap,
+          "exponent p of MXU and vector work of one loop, (MXU^p + vector^p)^(1/p): 1 one after the other, "
+          "more hides more",
+          Range{1, 100});
+    field("block_end", self.block_end,
+          "cycles per register of a result block that is begun with zeros, scaled, rounded and stored");
+    field("row_pick", self.row_pick, "reading one value out of each row of 128, against reading the rows");
+    field("loss", self.loss,
+          "vector ALU slots per register of finished logits: labels, maximum, exponential and sums");
+    field("loss_gradient", self.loss_gradient,
+          "vector ALU slots per register of finished logits: softmax less labels");
+    field("block_scale", self.block_scale,
+          "cycles per register of a gradient's block that is scaled when its sum is complete");
   }
 };
 
@@ -391,6 +428,7 @@ struct DeviceConfig {
   IciConfig ici;
   HostConfig host;
   OverheadConfig overhead;
+  KernelConfig kernel;
   TilingConfig tiling;
 
   static void fields(auto& self, auto&& field) {
@@ -409,6 +447,7 @@ struct DeviceConfig {
     field("ici", self.ici, "inter-chip interconnect");
     field("host", self.host, "host and networks");
     field("overhead", self.overhead, "fixed costs");
+    field("kernel", self.kernel, "Pallas kernels");
     field("tiling", self.tiling, "native tiled layouts");
   }
 

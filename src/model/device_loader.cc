@@ -81,6 +81,40 @@ std::string key_of(const std::string& path, const std::vector<std::string>& know
   return {};
 }
 
+// ── rates that keep their share of another ──────────────────────
+
+struct RateShare {
+  std::string rate, whole;
+};
+
+/// One direction of a memory, and links that TensorCores drive.
+std::vector<RateShare> rate_shares(const std::vector<std::string>& known) {
+  std::vector<RateShare> shares = {{"ici.core_bandwidth", "ici.bandwidth"}};
+  for (const std::string& path : known)
+    for (const std::string_view direction : {".read", ".write"})
+      if (path.starts_with("memory.") && path.ends_with(direction))
+        shares.push_back({path, path.substr(0, path.size() - direction.size()) + ".bandwidth"});
+  return shares;
+}
+
+/// In bytes per second; nullopt: it isn't there.
+std::optional<double> rate_at(const DeviceConfig& config, std::string_view wanted) {
+  std::optional<double> rate;
+  const auto take = [&]<class T>(const T& value) {
+    if constexpr (std::is_same_v<T, BytesPerSecond>) rate = value.count();
+    if constexpr (std::is_same_v<T, Bandwidth>) rate = value.at(config.clock).count();
+  };
+  visit_leaves(config, "", [&]<class T>(const std::string& path, const T& value, std::string_view) {
+    if (path != wanted) return;
+    if constexpr (OptionalField<T>) {
+      if (value) take(*value);
+    } else {
+      take(value);
+    }
+  });
+  return rate;
+}
+
 }  // namespace
 
 /// All that a Device is made from; kept in it so that it can be made again with one value changed.
@@ -96,6 +130,7 @@ struct DeviceBuilder {
     Value root = tree->root;
     if (!apply(plain->config, root, problems)) return std::nullopt;
     std::optional<DeviceReading> reading = read_device(root, problems);
+    if (reading && keep_shares(*plain, *reading, root)) reading = read_device(root, problems);
     if (!reading) return std::nullopt;
     Device device;
     device.config = std::move(reading->config);
@@ -130,6 +165,43 @@ struct DeviceBuilder {
     return fine;
   }
 
+  /// How near to the user a value was written: in a built-in file, in one of theirs, by --set.
+  int nearness(const DeviceValue& value) const {
+    return is_set(value.path) ? 2 : value.file && is_builtin(*value.file) ? 0 : 1;
+  }
+
+  /// The device below the user's files; nullopt: there is none, or it is incomplete by itself.
+  std::optional<DeviceReading> base() const {
+    if (!tree->base || tree->builtin) return std::nullopt;
+    DiagnosticList ignored;
+    return read_device(*tree->base, ignored);
+  }
+
+  /// Who sets a bandwidth and not the rate of one direction, known as a share of it, means both. True: `root`
+  /// has changed.
+  bool keep_shares(const DeviceReading& plain, const DeviceReading& reading, Value& root) const {
+    bool any = false;
+    for (const RateShare& share : rate_shares(leaf_paths(reading.config))) {
+      const DeviceValue* rate = reading.value(share.rate);
+      const DeviceValue* whole = reading.value(share.whole);
+      if (!rate || !whole || nearness(*rate) >= nearness(*whole)) continue;
+      const std::optional<DeviceReading> below = nearness(*rate) == 0 ? base() : std::nullopt;
+      const std::optional<double> before = rate_at(below ? below->config : plain.config, share.whole);
+      const std::optional<double> now = rate_at(reading.config, share.whole);
+      const std::optional<double> given = rate_at(reading.config, share.rate);
+      if (!before || !now || !given || *before == *now) continue;
+      Value leaf;
+      leaf.kind = Value::Kind::kScalar;
+      leaf.text = TextForm<Bandwidth>::write({*given * *now / *before, false});
+      leaf.source = rate->file;
+      leaf.offset = rate->offset;
+      leaf.annotation = fmt::format("{}; as much of {} as there", rate->source, share.whole);
+      put_leaf(root, share.rate, std::move(leaf));
+      any = true;
+    }
+    return any;
+  }
+
   bool is_set(std::string_view path) const {
     return std::any_of(overrides.begin(), overrides.end(),
                        [&](const DeviceOverride& override) { return names(override, path); });
@@ -138,11 +210,7 @@ struct DeviceBuilder {
   /// Values that the user's files or --set state. `plain` is the device without --set.
   std::vector<DeviceChange> changes(const DeviceReading& plain,
                                     const std::vector<DeviceValue>& values) const {
-    std::optional<DeviceReading> base;
-    if (tree->base && !tree->builtin) {
-      DiagnosticList ignored;  // a base may be incomplete by itself
-      base = read_device(*tree->base, ignored);
-    }
+    const std::optional<DeviceReading> base = this->base();
     std::vector<DeviceChange> out;
     for (const DeviceValue& value : values) {
       const bool from_set = is_set(value.path);

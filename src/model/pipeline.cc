@@ -17,12 +17,19 @@ constexpr double kBetter = 1 - 1e-9;
 /// Streams are cut into at most so many blocks per core.
 constexpr int64_t kMostStreamBlocks = int64_t{1} << 20;
 
-/// The whole dimension, and the powers of two below it that are at least `least`.
+/// As few blocks of at most `most` as it takes, all as long, in whole steps of `unit`.
+int64_t even_block(int64_t whole, int64_t most, int64_t unit) {
+  if (whole <= most) return whole;
+  return std::min(most, ceil_div(ceil_div(whole, ceil_div(whole, most)), unit) * unit);
+}
+
+/// The whole dimension, and even blocks of at most each power of two below it that is at least `least`.
 struct BlockSizes {
-  BlockSizes(int64_t whole, int64_t least, int64_t most_blocks) {
+  BlockSizes(int64_t whole, int64_t least, int64_t unit, int64_t most_blocks) {
     sizes[count++] = whole;
     for (int64_t size = int64_t{1} << 30; size >= least; size /= 2)
-      if (size < whole && ceil_div(whole, size) <= most_blocks && count < sizes.size()) sizes[count++] = size;
+      if (size < whole && ceil_div(whole, size) <= most_blocks && count < sizes.size())
+        sizes[count++] = even_block(whole, size, unit);
   }
   std::array<int64_t, 24> sizes{};
   size_t count = 0;
@@ -214,7 +221,7 @@ struct PipelineModel::Search {
       if (count <= 0) return;
       const double time = model.transfer(block);  // the next ones are on their way already
       plan.step_dma = std::max(plan.step_dma, time);
-      sum += count * std::max(plan.step_work, time);
+      sum += count * side_by_side(plan.step_work, time, model.device_.dma.overlap);
     };
     if (plan.blocks.k > 1) {
       steps_of(outs - 1, both);
@@ -259,9 +266,10 @@ void PipelineModel::consider(const PipelineTask& task, char split, const GivenBl
     return;
   }
   const MatmulRate& rate = *task.rate;
-  const BlockSizes ms(share.m, std::max<int64_t>(128, rate.rows), int64_t{1} << 20);
-  const BlockSizes ns(share.n, std::max<int64_t>(128, device_.mxu.columns), int64_t{1} << 20);
-  const BlockSizes ks(share.k, std::max<int64_t>(512, 2 * device_.mxu.rows), int64_t{1} << 20);
+  constexpr int64_t kMostBlocks = int64_t{1} << 20;
+  const BlockSizes ms(share.m, std::max<int64_t>(128, rate.rows), rate.rows, kMostBlocks);
+  const BlockSizes ns(share.n, std::max<int64_t>(128, device_.mxu.columns), device_.mxu.columns, kMostBlocks);
+  const BlockSizes ks(share.k, std::max<int64_t>(512, 2 * device_.mxu.rows), device_.mxu.rows, kMostBlocks);
   for (const int64_t bk : ks)
     for (const int64_t bm : ms)
       for (const int64_t bn : ns) search.consider(1, bm, bn, bk, split, true, best);
@@ -291,22 +299,13 @@ PipelinePlan PipelineModel::product(const PipelineTask& task, const std::optiona
 /// take turns, as sums, masks and stores wait for the products; the weights of the next group come when it
 /// begins. Fitted as a sum to ragged dots of v7x and v5p; the overlapping pipeline is a third of what they
 /// take.
-namespace {
-
-/// As few tiles of at most `most` as it takes, all as long, in whole arrays.
-int64_t even_tile(int64_t whole, int64_t most, int64_t array) {
-  if (whole <= most) return whole;
-  return std::min(most, ceil_div(ceil_div(whole, ceil_div(whole, most)), array) * array);
-}
-
-}  // namespace
-
 PipelinePlan PipelineModel::ragged(const PipelineTask& task) const {
   const MatmulWork& work = *task.matmul;
   MatmulWork tile = work;
   tile.batch = 1;
   tile.m = std::min<int64_t>(work.m, 512);
-  tile.n = even_tile(work.n, 1024, device_.mxu.columns), tile.k = even_tile(work.k, 1024, device_.mxu.rows);
+  tile.n = even_block(work.n, 1024, device_.mxu.columns);
+  tile.k = even_block(work.k, 1024, device_.mxu.rows);
   PipelinePlan plan;
   plan.blocks = {work.batch, ceil_div(work.m, tile.m), ceil_div(work.n, tile.n), ceil_div(work.k, tile.k)};
   plan.block_m = tile.m, plan.block_n = tile.n, plan.block_k = tile.k;

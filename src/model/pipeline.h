@@ -3,10 +3,14 @@
 // goes out while the units work.
 //
 //   time = first blocks in + one step's work + last block out
-//        + Σ over the other steps of max(work of a step, blocks in and out of a step)
+//        + Σ over the other steps of work of a step and blocks in and out of a step, side by side
 //
-// Block sizes are powers of two (or the whole dimension) that fit into the scratch part of VMEM; the best of
-// all is taken, so that more of anything never makes it slower. docs/timing_model.md has the equations.
+// Side by side is the longer of the two for a stream; of a product (a^p + b^p)^(1/p), p = dma.overlap, as
+// blocks that come and go take turns with the arrays at VMEM's ports and don't come at even distances.
+//
+// Block sizes are powers of two, or a little less so that all of a dimension's are as long, or the whole
+// dimension; of those that fit into the scratch part of VMEM the best are taken, so that more of anything
+// never makes it slower. docs/timing_model.md has the equations.
 //
 // All times are picoseconds of one core: a device of several cores splits a product by rows, columns or
 // batch, and anything else evenly.

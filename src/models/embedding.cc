@@ -1,9 +1,27 @@
 // The first and the last product: tokens to activations, activations to logits.
 #include <cmath>
 
+#include "models/manual_region.h"
 #include "models/step_module.h"
 
 namespace hlosim {
+namespace {
+
+/// Each device looks its tokens up in all rows. Where shards are handled by hand, their gradient is summed
+/// over all devices before each takes its part, as in a module that XLA compiled for v6e: no reduce-scatter.
+Expr looked_up(const LayerScope& scope, Expr table, Expr tokens) {
+  const StepOptions& options = scope.options;
+  const bool by_hand = options.kind == StepKind::kTrain && options.manual_attention &&
+                       options.attention != AttentionKernel::kPlain && scope.rules.parts(Axis::kVocab) == 1;
+  if (!by_hand)
+    return gather_rows(scope.graph, scope.constrained(table, {Axis::kVocab, Axis::kNone}), tokens);
+  const ManualRegion region(scope.graph, scope.rules);
+  const Expr rows = region.enter(table, {Axis::kNone, Axis::kNone});
+  const Expr local = gather_rows(scope.graph, rows, region.enter(tokens, {Axis::kBatch, Axis::kLength}));
+  return region.leave(local, {Axis::kBatch, Axis::kLength, Axis::kNone});
+}
+
+}  // namespace
 
 Expr embed(const LayerScope& scope, Expr tokens, std::optional<Expr> first) {
   ExpressionGraph& graph = scope.graph;
@@ -19,8 +37,7 @@ Expr embed(const LayerScope& scope, Expr tokens, std::optional<Expr> first) {
                                         {Axis::kBatch, Axis::kLength, Axis::kActVocab});
     x = dot(graph, rows, table, {{2}, {0}});
   } else {
-    // Each device has the rows at hand; their gradient is summed over all before each takes its part.
-    x = gather_rows(graph, scope.constrained(table, {Axis::kVocab, Axis::kNone}), tokens);
+    x = looked_up(scope, table, tokens);
   }
   if (scope.model.scale_embeddings) x = scale(graph, x, std::sqrt(static_cast<double>(scope.model.d_model)));
   x = scope.residual(x);

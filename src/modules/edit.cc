@@ -63,19 +63,32 @@ void drop_unreachable(Module& module) {
 
 namespace {
 
-/// What stands for work that has begun and not ended: starts, updates, and what hands them on.
+/// What stands for work that has begun and not ended: starts, updates, and what hands them on. Empty: there
+/// is none.
 IdMap<InstructionId, uint8_t> unfinished(const Module& module, const OpTable& table,
                                          const Computation& computation) {
-  IdMap<InstructionId, uint8_t> result(module.instructions.size());
+  IdMap<InstructionId, uint8_t> result;
   for (const InstructionId id : computation.instructions) {
     const Instruction& instruction = module[id];
     const OpDef& def = table[instruction.opcode];
+    const bool begins = def.has(kAsyncStart) || def.has(kAsyncUpdate);
+    if (begins && result.empty()) result.resize(module.instructions.size());
+    if (result.empty()) continue;
     const bool hands_on = passes_async_value(instruction) &&
                           std::any_of(instruction.operands.begin(), instruction.operands.end(),
                                       [&](InstructionId operand) { return result[operand] != 0; });
-    result[id] = def.has(kAsyncStart) || def.has(kAsyncUpdate) || hands_on;
+    result[id] = begins || hands_on;
   }
   return result;
+}
+
+/// It runs whether or not anything takes its value.
+bool runs_anyway(const Instruction& instruction, const OpTable& table) {
+  const OpDef& def = table[instruction.opcode];
+  if (def.has(kSideEffect) || def.has(kCollective)) return true;
+  bool calls = false;
+  if (def.has(kCallsInline)) for_each_called(instruction, [&](ComputationId) { calls = true; });
+  return calls;
 }
 
 }  // namespace
@@ -85,13 +98,8 @@ std::vector<InstructionId> needed_instructions(const Module& module, const OpTab
   IdMap<InstructionId, uint8_t> needed(module.instructions.size());
   needed[computation.root] = true;
   for (const InstructionId parameter : computation.parameters) needed[parameter] = true;
-  const auto stays = [&](const Instruction& instruction) {
-    const OpDef& def = table[instruction.opcode];
-    bool calls = false;
-    for_each_called(instruction, [&](ComputationId) { calls = true; });
-    return def.has(kSideEffect) || def.has(kCollective) || (calls && def.has(kCallsInline));
-  };
-  for (const InstructionId at : computation.instructions) needed[at] = needed[at] || stays(module[at]);
+  for (const InstructionId at : computation.instructions)
+    if (runs_anyway(module[at], table)) needed[at] = true;
   const IdMap<InstructionId, uint8_t> is_unfinished = unfinished(module, table, computation);
   for (bool again = true; again;) {
     for (size_t i = computation.instructions.size(); i-- > 0;) {
@@ -103,6 +111,7 @@ std::vector<InstructionId> needed_instructions(const Module& module, const OpTab
     }
     // What has begun has to end.
     again = false;
+    if (is_unfinished.empty()) break;
     for (const InstructionId at : computation.instructions) {
       if (needed[at]) continue;
       for (const InstructionId operand : module[at].operands)
@@ -110,6 +119,7 @@ std::vector<InstructionId> needed_instructions(const Module& module, const OpTab
     }
   }
   std::vector<InstructionId> kept;
+  kept.reserve(computation.instructions.size());
   for (const InstructionId at : computation.instructions)
     if (needed[at]) kept.push_back(at);
   return kept;

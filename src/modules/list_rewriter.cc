@@ -40,9 +40,12 @@ InstructionId ListRewriter::latest(InstructionId id) const {
 
 /// What the instruction needs or waits for is what has taken its place.
 void ListRewriter::forward(InstructionId id) {
-  std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
-  for (InstructionId& operand : operands) operand = latest(operand);
-  if (!std::ranges::equal(operands, module_[id].operands)) editor_.set_operands(id, operands);
+  const auto stays = [&](InstructionId operand) { return latest(operand) == operand; };
+  if (!std::ranges::all_of(module_[id].operands, stays)) {
+    std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
+    for (InstructionId& operand : operands) operand = latest(operand);
+    editor_.set_operands(id, operands);
+  }
   const Attr* before = module_[id].find(AttrKey::kControlPredecessors);
   if (!before) return;
   std::vector<InstructionId> predecessors(before->instructions().begin(), before->instructions().end());

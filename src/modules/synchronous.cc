@@ -54,16 +54,44 @@ class Joiner {
     const InstructionId result = module_[done.parent].root;
     const auto is_seen = [&](InstructionId part) { return part == result || users_.users(part).size() != 1; };
     if (!plain || std::ranges::any_of(parts, is_seen)) return;
+    if (handles_buffers(id, operands)) return;  // which calls may not
     std::vector<Attr> attrs;
     for (const Attr& attr : module_[start].attrs) add(attrs, attr, *plain);
     for (const Attr& attr : done.attrs)
       if (is_common(attr.key)) attrs.push_back(attr);
+    add_predecessors(attrs, id, parts);
     become(id, *plain, operands, attrs);
     gone_.insert(parts.begin(), parts.end());
   }
 
+  bool handles_buffers(InstructionId done, const std::vector<InstructionId>& operands) const {
+    bool any = false;
+    const auto look = [&](InstructionId id) {
+      for_each_leaf(module_[id].shape, [&](ShapeRef leaf) { any = any || leaf->is_buffer(); });
+    };
+    look(done);
+    std::ranges::for_each(operands, look);
+    return any;
+  }
+
   static bool is_common(AttrKey key) {
     return key == AttrKey::kSharding || key == AttrKey::kMetadata || key == AttrKey::kFrontendAttributes;
+  }
+
+  /// What any part waited for. Who waited for a start waits no more: its end may need them.
+  void add_predecessors(std::vector<Attr>& attrs, InstructionId done, std::vector<InstructionId> parts) {
+    std::vector<InstructionId> waited_for;
+    parts.push_back(done);
+    for (const InstructionId part : parts) {
+      const Attr* before = module_[part].find(AttrKey::kControlPredecessors);
+      if (!before) continue;
+      for (const InstructionId other : before->instructions())
+        if (!std::ranges::count(parts, other) && !std::ranges::count(waited_for, other))
+          waited_for.push_back(other);
+    }
+    if (waited_for.empty()) return;
+    attrs.push_back(Attr::make_list(AttrKey::kControlPredecessors, AttrSyntax::kInstructions,
+                                    std::span<const InstructionId>(module_.arena().copy(waited_for))));
   }
 
   /// As the plain operation has it; what a start calls is called.

@@ -92,6 +92,13 @@ std::optional<OpenedCall> opened_call(const OpContext& op) {
   return std::nullopt;
 }
 
+bool loses_results(const OpContext& op) {
+  if (!is_generic_async(op) || op.def().has(kAsyncStart)) return false;
+  const int64_t before = bound(op.operand_shape(0)).results;
+  if (op.def().has(kAsyncDone)) return before != leaf_count(op.shape()) && !wrapped(op);
+  return before != bound(op.shape()).results && !wrapped(op);
+}
+
 void forward_in_order(const OpContext& op, std::vector<int64_t>& leaves) {
   leaves = counting(0, std::min(leaf_count(op.shape()), operand_leaf_count(op)));
   leaves.resize(static_cast<size_t>(leaf_count(op.shape())), kNobody);  // domains may say another shape

@@ -31,6 +31,10 @@ struct OpenedCall {
 /// time. Nullopt for all others.
 std::optional<OpenedCall> opened_call(const OpContext& op);
 
+/// An update or done that should run what its chain wraps, where the chain can't be followed to the start: a
+/// copy stands in between, or a parameter handed it in. Its results are nobody's and can't be had.
+bool loses_results(const OpContext& op);
+
 /// Result leaf k is operand leaf k: tuple, opt-barrier, copy, copy-done, …
 void forward_in_order(const OpContext& op, std::vector<int64_t>& leaves);
 /// after-all: a token holds nothing.

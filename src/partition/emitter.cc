@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/check.h"
 #include "hlo/number.h"
@@ -23,6 +24,14 @@ ComputationId Emitter::open(std::string_view name) {
   scopes_.emplace_back();
   return scope().id = editor_.add_computation(name);
 }
+
+std::vector<InstructionId> Emitter::reopen(ComputationId id) {
+  scopes_.emplace_back();
+  scope().id = id;
+  return std::exchange(module_.computations[id].instructions, {});
+}
+
+void Emitter::keep(InstructionId id) { module_.computations[scope().id].instructions.push_back(id); }
 
 void Emitter::close(InstructionId root) {
   Computation& computation = module_.computations[scope().id];
@@ -194,6 +203,10 @@ InstructionId Emitter::times(InstructionId a, int64_t b) {
   return b == 1 ? a : add(Opcode::kMultiply, shape(a), {a, number(b, shape(a)->element_type)});
 }
 
+InstructionId Emitter::remainder(InstructionId a, int64_t b) {
+  return add(Opcode::kRemainder, shape(a), {a, number(b, shape(a)->element_type)});
+}
+
 InstructionId Emitter::clamp(int64_t low, InstructionId x, int64_t high) {
   const ElementType type = shape(x)->element_type;
   return add(Opcode::kClamp, shape(x), {number(low, type), x, number(high, type)});
@@ -227,7 +240,7 @@ InstructionId Emitter::index(const AxisList& list) {
     InstructionId digit = place();
     const ShapeRef s32 = shape(digit);
     if (stride > 1) digit = add(Opcode::kDivide, s32, {digit, number(stride)});
-    if (stride * length < axes_.devices()) digit = add(Opcode::kRemainder, s32, {digit, number(length)});
+    if (stride * length < axes_.devices()) digit = remainder(digit, length);
     digit = times(digit, weight);
     sum = sum.valid() ? plus(sum, digit) : digit;
     weight *= length;
@@ -348,6 +361,14 @@ InstructionId Emitter::dynamic_slice(InstructionId x, int64_t dimension, Instruc
   return add(Opcode::kDynamicSlice, made, operands, attrs);
 }
 
+InstructionId Emitter::dynamic_update_slice(InstructionId x, InstructionId part, int64_t dimension,
+                                            InstructionId start) {
+  std::vector<InstructionId> operands = {x, part};
+  for (int64_t i = 0; i < shape(x)->rank(); ++i)
+    operands.push_back(i == dimension ? start : number(0, shape(start)->element_type));
+  return add(Opcode::kDynamicUpdateSlice, shape(x), operands);
+}
+
 InstructionId Emitter::pad(InstructionId x, int64_t dimension, int64_t low, int64_t high,
                            InstructionId value) {
   if (low == 0 && high == 0) return x;
@@ -433,7 +454,7 @@ ComputationId Emitter::reducer(PartialKind kind, ElementType type) {
   return reducers_[{kind, type}] = made;
 }
 
-std::vector<Attr> Emitter::collective_attributes(const AxisList& along) {
+const ReplicaGroups* Emitter::partition_groups(const AxisList& along) {
   const ReplicaGroups*& groups = groups_[along];
   if (!groups) {
     const DeviceGroups found = device_groups(axes_, along);
@@ -451,12 +472,34 @@ std::vector<Attr> Emitter::collective_attributes(const AxisList& along) {
     }
     groups = module_.arena().make<ReplicaGroups>(made);
   }
+  return groups;
+}
+
+/// The same among the partitions of every replica, device replica · partitions + partition.
+const ReplicaGroups* Emitter::global_groups(const AxisList& along) {
+  const ReplicaGroups* of_one = partition_groups(along);
+  const int64_t replicas = module_.replica_count();
+  if (replicas == 1) return of_one;
+  const ReplicaGroups*& groups = global_groups_[along];
+  if (groups) return groups;
+  ReplicaGroups made;
+  std::vector<std::span<const int64_t>> kept;
+  for (int64_t replica = 0; replica < replicas; ++replica)
+    for (std::vector<int64_t> one : expand_replica_groups(*of_one, axes_.devices())) {
+      for (int64_t& id : one) id += replica * axes_.devices();
+      kept.push_back(module_.arena().copy(std::span<const int64_t>(one)));
+    }
+  made.groups = module_.arena().copy(kept);
+  return groups = module_.arena().make<ReplicaGroups>(made);
+}
+
+std::vector<Attr> Emitter::collective_attributes(const ReplicaGroups* groups) {
   return {Attr::make_struct(AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups, groups),
           Attr::make_int(AttrKey::kChannelId, next_channel_++)};
 }
 
 InstructionId Emitter::all_gather(InstructionId x, const AxisList& along, int64_t dimension) {
-  std::vector<Attr> attrs = collective_attributes(along);
+  std::vector<Attr> attrs = collective_attributes(global_groups(along));
   const int64_t dimensions[] = {dimension};
   attrs.push_back(Attr::make_bool(AttrKey::kUseGlobalDeviceIds, true));
   attrs.push_back(ints(AttrKey::kDimensions, dimensions, AttrSyntax::kInts1));
@@ -466,7 +509,7 @@ InstructionId Emitter::all_gather(InstructionId x, const AxisList& along, int64_
 }
 
 InstructionId Emitter::all_reduce(InstructionId x, const AxisList& along, PartialKind kind) {
-  std::vector<Attr> attrs = collective_attributes(along);
+  std::vector<Attr> attrs = collective_attributes(global_groups(along));
   attrs.push_back(Attr::make_bool(AttrKey::kUseGlobalDeviceIds, true));
   attrs.push_back(calls(AttrKey::kToApply, reducer(kind, shape(x)->element_type)));
   const InstructionId operands[] = {x};
@@ -475,7 +518,7 @@ InstructionId Emitter::all_reduce(InstructionId x, const AxisList& along, Partia
 
 InstructionId Emitter::reduce_scatter(InstructionId x, const AxisList& along, int64_t dimension,
                                       PartialKind kind) {
-  std::vector<Attr> attrs = collective_attributes(along);
+  std::vector<Attr> attrs = collective_attributes(global_groups(along));
   const int64_t dimensions[] = {dimension};
   attrs.push_back(Attr::make_bool(AttrKey::kUseGlobalDeviceIds, true));
   attrs.push_back(calls(AttrKey::kToApply, reducer(kind, shape(x)->element_type)));
@@ -486,7 +529,7 @@ InstructionId Emitter::reduce_scatter(InstructionId x, const AxisList& along, in
 }
 
 InstructionId Emitter::all_to_all(InstructionId x, const AxisList& along, int64_t dimension) {
-  std::vector<Attr> attrs = collective_attributes(along);
+  std::vector<Attr> attrs = collective_attributes(partition_groups(along));
   const int64_t dimensions[] = {dimension};
   attrs.push_back(ints(AttrKey::kDimensions, dimensions, AttrSyntax::kInts1));
   const InstructionId operands[] = {x};

@@ -33,6 +33,10 @@ class Emitter {
 
   /// What is added from now on stands in a new computation.
   ComputationId open(std::string_view name);
+  /// What is added stands in a computation that there is, whose list starts anew. Returns what it was.
+  std::vector<InstructionId> reopen(ComputationId id);
+  /// The next of the list is an instruction that there is.
+  void keep(InstructionId id);
   /// Ends it; what its root and side effects don't need is dropped.
   void close(InstructionId root);
   /// What is added from now on stands for this instruction of the original.
@@ -76,6 +80,7 @@ class Emitter {
   InstructionId plus(InstructionId a, InstructionId b);
   InstructionId plus(InstructionId a, int64_t b);
   InstructionId times(InstructionId a, int64_t b);
+  InstructionId remainder(InstructionId a, int64_t b);
   InstructionId clamp(int64_t low, InstructionId x, int64_t high);
   /// One of `values` by the device's coordinates along `list`, counted as axes().index() does; where they
   /// grow evenly, computed.
@@ -97,6 +102,8 @@ class Emitter {
   /// `size` elements, the first at `start`, `step` apart.
   InstructionId slice(InstructionId x, int64_t dimension, int64_t start, int64_t size, int64_t step = 1);
   InstructionId dynamic_slice(InstructionId x, int64_t dimension, InstructionId start, int64_t size);
+  InstructionId dynamic_update_slice(InstructionId x, InstructionId part, int64_t dimension,
+                                     InstructionId start);
   /// `value`: a scalar; null: zero.
   InstructionId pad(InstructionId x, int64_t dimension, int64_t low, int64_t high,
                     InstructionId value = InstructionId());
@@ -136,7 +143,9 @@ class Emitter {
   InstructionId list(std::span<const int64_t> values);
   /// Originals' names, which are free again once the originals are gone.
   std::vector<std::pair<InstructionId, std::string_view>> originals_;
-  std::vector<Attr> collective_attributes(const AxisList& along);
+  const ReplicaGroups* partition_groups(const AxisList& along);
+  const ReplicaGroups* global_groups(const AxisList& along);
+  std::vector<Attr> collective_attributes(const ReplicaGroups* groups);
   ComputationId reducer(PartialKind kind, ElementType type);
 
   Module& module_;
@@ -145,7 +154,7 @@ class Emitter {
   ModuleEditor editor_;
   std::vector<Scope> scopes_;
   std::map<std::pair<PartialKind, ElementType>, ComputationId> reducers_;
-  std::map<AxisList, const ReplicaGroups*> groups_;
+  std::map<AxisList, const ReplicaGroups*> groups_, global_groups_;
   const Instruction* original_ = nullptr;
   int64_t next_channel_ = 1;
 };

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@
 
 namespace hlosim {
 
+/// What was decided by sizes, in channels of collectives.
+struct PartitionChoices {
+  std::set<int64_t> hoisted;
+  std::vector<std::vector<int64_t>> combined;
+};
+
 struct PartitionOptions {
   int64_t devices = 0;  // 0: as the module says, or its shardings
   /// All arrays are copies but those that the text cuts by hand (manual): the meaning of the module, for
@@ -24,8 +31,17 @@ struct PartitionOptions {
   bool replicate_all = false;
   /// Outputs that the text leaves as summands are summed up.
   bool reduce_results = false;
-  /// Gathers of a product's operand as a ring beside parts of it: not written yet, an error.
+  /// Collectives of what a loop hands on unchanged are done once before it, as long as what they make takes
+  /// no more than this on a device, all loops together.
+  int64_t hoist_bytes = int64_t{1} << 30;
+  /// Independent collectives of one kind between the same devices are one as long as their arrays take no
+  /// more than this together: all-reduces, and others.
+  int64_t combine_reductions_bytes = int64_t{30} << 20;
+  int64_t combine_moves_bytes = int64_t{1} << 20;
+  /// Gathers of a product's operand, and scatters of its sums, as a ring of permutes beside parts of it.
   bool windowed_products = false;
+  /// Those of the same module at other sizes, in place of the limits. Outlives the call.
+  const PartitionChoices* choices = nullptr;
 };
 
 /// A collective that partitioning added.
@@ -39,6 +55,14 @@ struct Resharding {
   std::string from, to;      // shardings
   int64_t bytes = 0;         // that a device sends, each time it runs
   bool in_loop = false;
+  /// What a loop hands on unchanged: the bytes that a device has to hold while it runs for this to be done
+  /// once before it. 0: it is needed anew each time. `hoisted`: it is done before.
+  int64_t held = 0;
+  bool hoisted = false;
+  bool windowed = false;  // of a ring beside parts of a product
+  int64_t together = 1;   // collectives that are one with it
+  AxisList along;         // while the module is made: who takes part,
+  int64_t dimension = 0;  // and the dimension that is gathered or scattered
 };
 
 /// An instruction that every device runs as a whole, for lack of a better rule.
@@ -61,6 +85,7 @@ struct Partitioned {
   std::vector<Resharding> reshardings;
   std::vector<ReplicatedInstruction> replicated;
   PartitionLayout layout;
+  PartitionChoices choices;
 };
 
 /// Instructions without a sharding take what is cheapest from their operands. Errors have the place of the

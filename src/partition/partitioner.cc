@@ -203,6 +203,10 @@ void Partitioner::instruction(InstructionId id) {
   if (synchronous_form(instruction.opcode))
     return fail(instruction, fmt::format("{} goes on while others run, and what ends it isn't next to it",
                                          to_text(instruction.opcode)));
+  if (ends_what_is_lost(instruction))
+    return fail(instruction,
+                fmt::format("{} can't be partitioned: what goes on until then is taken apart into arrays",
+                            to_text(instruction.opcode)));
   const Wanted wanted = wanted_of(instruction);
   SpmdValues values;
   switch (def.rules.value) {
@@ -234,6 +238,17 @@ void Partitioner::instruction(InstructionId id) {
                                                        : by_rule(instruction, wanted);
   }
   if (!fault_) values_[id] = settled(instruction, id, std::move(values), wanted);
+}
+
+/// A done or update of what would be put together from arrays here: nothing that still goes on.
+bool Partitioner::ends_what_is_lost(const Instruction& instruction) {
+  const OpRules& rules = table_[instruction.opcode].rules;
+  const bool ends = rules.async_part == AsyncPart::kDone || rules.value == ValueRule::kAsyncDone ||
+                    rules.value == ValueRule::kAsyncUpdate;
+  if (!ends || !module_[instruction.operands[0]].shape->is_tuple()) return false;
+  const InstructionId operand =
+      packed(module_[instruction.operands[0]].shape, values_[instruction.operands[0]]);
+  return is_tuple(emit_.module()[operand]);
 }
 
 /// As the text states it. Summands that one instruction uses wait for what that needs.

@@ -9,7 +9,8 @@ namespace {
 
 int64_t element_bytes(ShapeRef shape) { return shape->is_array() ? byte_width(shape->element_type) : 0; }
 
-/// The place with these coordinates along `list`, the others as they are.
+}  // namespace
+
 int64_t moved_to(const DeviceAxes& axes, int64_t place, const AxisList& list, int64_t index) {
   for (size_t i = list.size(); i-- > 0;) {
     const int axis = list[i];
@@ -18,8 +19,6 @@ int64_t moved_to(const DeviceAxes& axes, int64_t place, const AxisList& list, in
   }
   return place;
 }
-
-}  // namespace
 
 // ── from tiling to tiling ───────────────────────────────────────
 
@@ -96,6 +95,8 @@ InstructionId Resharder::step(const SpmdValue& value, const ReshardStep& step) {
       break;
   }
   record(step.kind, made, value, step.result, bytes);
+  made_.reshardings.back().along = step.along;
+  made_.reshardings.back().dimension = step.dimension;
   return step.kind == ReshardKind::kAllGather ? trimmed(made, value, step.dimension, cut) : made;
 }
 

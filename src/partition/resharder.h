@@ -22,6 +22,9 @@ struct SpmdValue {
   ShapeRef shape = nullptr;  // of the whole
 };
 
+/// The place with coordinates `index` along `list`, the others as they are at `place`.
+int64_t moved_to(const DeviceAxes& axes, int64_t place, const AxisList& list, int64_t index);
+
 class Resharder {
  public:
   Resharder(Emitter& emit, Partitioned& made) : emit_(emit), made_(made), axes_(emit.axes()) {}

@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "hlo/number.h"
 #include "kernels/strided_copy.h"
+#include "modules/edit.h"
 #include "partition_check/device_runs.h"
 #include "partition_check/same_form.h"
 #include "partition_check/wide_floats.h"
@@ -251,6 +252,8 @@ Result<std::unique_ptr<Check>> made_ready(const Module& module, const OpTable& t
   Result<Partitioned> parts = partition(module, table, parts_options);
   if (!parts) return tl::unexpected(parts.error());
   whole_options.replicate_all = true;
+  whole_options.hoist_bytes = whole_options.combine_moves_bytes = whole_options.combine_reductions_bytes = 0;
+  whole_options.windowed_products = false;
   Result<Partitioned> whole = partition(module, table, whole_options);
   if (!whole) return tl::unexpected(whole.error());
   auto made = std::make_unique<Check>(std::move(*parts), std::move(*whole), table, check);
@@ -292,6 +295,7 @@ std::optional<Smaller> smaller_check(const Module& module, const Check& full, co
                                      const PartitionOptions& options, const PartitionCheckOptions& check) {
   PartitionOptions small_options = options;
   small_options.devices = full.devices();
+  small_options.choices = &full.parts().choices;
   ShrinkOptions shrinking;
   shrinking.bounds = even_tiles(module);
   std::optional<Smaller> best;
@@ -350,6 +354,13 @@ bool PartitionCheck::agrees() const {
 
 Result<PartitionCheck> check_partition(const Module& module, const OpTable& table,
                                        const PartitionOptions& options, const PartitionCheckOptions& check) {
+  if (module.replica_count() > 1) {  // each does the same beside the others
+    Module alone = module.copy();
+    drop_header(alone, AttrKey::kReplicaCount);
+    Result<PartitionCheck> one = check_partition(alone, table, options, check);
+    if (one) one->notes.push_back(fmt::format("one of {} replicas is compared", module.replica_count()));
+    return one;
+  }
   auto full = made_ready(module, table, options, check);
   if (!full) return tl::unexpected(full.error());
   std::optional<Smaller> smaller;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 #include <vector>
 
 #include "hlo/literal.h"
+#include "hlo/module_editor.h"
 #include "hlo/number.h"
 #include "modules/edit.h"
 
@@ -60,28 +62,86 @@ bool looks_at_bits(const OpTable& table, const Instruction& instruction) {
          instruction.find(AttrKey::kOperandLayoutConstraints) || instruction.find(AttrKey::kOutfeedShape);
 }
 
+class Widener {
+ public:
+  Widener(const Module& module, const OpTable& table)
+      : table_(table), module_(module.copy()), editor_(module_) {}
+
+  std::optional<Module> widen() {
+    for (const Computation& computation : module_.computations)
+      for (const InstructionId id : computation.instructions)
+        if (table_[module_[id].opcode].rules.dimensions == DimensionRule::kBitcast)
+          editor_.spell_out_bitcast(id);
+    for (size_t i = 0; i < module_.computations.size(); ++i)
+      if (!keep_bits(ComputationId{static_cast<int32_t>(i)})) return std::nullopt;
+    bool any = false;
+    for (const Computation& computation : module_.computations)
+      for (const InstructionId id : computation.instructions)
+        if (!kept_.contains(id)) any = widen(module_.instructions[id]) || any;
+    if (!any) return std::nullopt;
+    drop_header(module_, AttrKey::kEntryComputationLayout);
+    return std::move(module_);
+  }
+
+ private:
+  bool changes(ShapeRef shape) { return widened(module_.shapes(), shape) != shape; }
+
+  bool widen(Instruction& instruction) {
+    if (!changes(instruction.shape)) return false;
+    instruction.shape = widened(module_.shapes(), instruction.shape);
+    if (instruction.literal) instruction.literal = widened(module_, *instruction.literal);
+    return true;
+  }
+
+  /// What looks at bits sees those of the type that it was written for. False: it takes tuples.
+  bool keep_bits(ComputationId computation) {
+    std::vector<InstructionId> list;
+    for (const InstructionId id : std::vector(module_[computation].instructions)) {
+      const InstructionId after = looks_at_bits(table_, module_[id]) ? narrowed(computation, id, list) : id;
+      if (!after.valid()) return false;
+      list.push_back(id);
+      if (after != id) list.push_back(after);
+    }
+    module_.computations[computation].instructions = std::move(list);
+    return true;
+  }
+
+  /// Adds what brings its operands to their own types to `list`. Returns what others use from now on: the
+  /// instruction, or its result made wide; invalid: it takes tuples.
+  InstructionId narrowed(ComputationId computation, InstructionId id, std::vector<InstructionId>& list) {
+    const std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const ShapeRef shape = module_[operands[i]].shape;
+      if (!changes(shape)) continue;
+      if (!shape->is_array()) return InstructionId();
+      list.push_back(converted(computation, operands[i], shape));
+      kept_.insert(list.back());
+      editor_.set_operand(id, i, list.back());
+    }
+    const ShapeRef shape = module_[id].shape;
+    if (!changes(shape)) return id;
+    if (!shape->is_array()) return InstructionId();
+    kept_.insert(id);
+    const InstructionId wide = converted(computation, id, widened(module_.shapes(), shape));
+    editor_.replace_everywhere(computation, id, wide);
+    return wide;
+  }
+
+  InstructionId converted(ComputationId computation, InstructionId from, ShapeRef shape) {
+    const InstructionId operands[] = {from};
+    return editor_.add(computation, Opcode::kConvert, "convert", shape, operands);
+  }
+
+  const OpTable& table_;
+  Module module_;
+  ModuleEditor editor_;
+  std::unordered_set<InstructionId> kept_;  // in their own types
+};
+
 }  // namespace
 
 std::optional<Module> with_wide_floats(const Module& module, const OpTable& table) {
-  Module made = module.copy();
-  bool any = false;
-  for (const Computation& computation : module.computations)
-    for (const InstructionId id : computation.instructions) {
-      Instruction& instruction = made.instructions[id];
-      const auto changes = [&](ShapeRef shape) { return widened(made.shapes(), shape) != shape; };
-      const auto of_operand = [&](InstructionId operand) { return changes(module[operand].shape); };
-      const bool is_changed = changes(module[id].shape);
-      if ((is_changed || std::ranges::any_of(instruction.operands, of_operand)) &&
-          looks_at_bits(table, instruction))
-        return std::nullopt;
-      if (!is_changed) continue;
-      any = true;
-      instruction.shape = widened(made.shapes(), instruction.shape);
-      if (instruction.literal) instruction.literal = widened(made, *instruction.literal);
-    }
-  if (!any) return std::nullopt;
-  drop_header(made, AttrKey::kEntryComputationLayout);
-  return made;
+  return Widener(module, table).widen();
 }
 
 }  // namespace hlosim

@@ -10,7 +10,8 @@
 
 namespace hlosim {
 
-/// Nullopt: all its floats are that wide, or it looks at their bits.
+/// What looks at bits (bitcast-convert) gets those of the type that it was written for. Nullopt: all its
+/// floats are that wide, or what looks at bits takes tuples.
 std::optional<Module> with_wide_floats(const Module& module, const OpTable& table);
 
 }  // namespace hlosim

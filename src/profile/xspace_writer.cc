@@ -18,7 +18,8 @@ namespace hlosim {
 namespace {
 
 /// Numbers of the lines, as the profiler gives them.
-constexpr int64_t kStepsLine = 1, kModulesLine = 2, kOperationsLine = 3, kAsyncLine = 4;
+constexpr int64_t kStepsLine = 1, kModulesLine = 2, kOperationsLine = 3, kAsyncLine = 4, kTraceMeLine = 6,
+                  kOverlayLine = 7;
 constexpr int64_t kDevicePlane = 2;
 
 /// The profiler's numbers of memories; 0: not among them.
@@ -39,6 +40,9 @@ class DevicePlane {
     modules_ = &builder_.line(kModulesLine, "XLA Modules");
     operations_ = &builder_.line(kOperationsLine, "XLA Ops");
     beside_ = &builder_.line(kAsyncLine, "Async XLA Ops");
+    // What the runtime notes of itself, waiting for its host and for other devices: nothing is predicted.
+    builder_.line(kOverlayLine, "Overlay");
+    builder_.line(kTraceMeLine, "XLA TraceMe");
   }
 
   void add(const PredictedRun& run) {
@@ -64,6 +68,8 @@ class DevicePlane {
   void describe_device() {
     const auto stat = [&]() -> xplane::Stat& { return *plane_.add_stats(); };
     const auto gigabytes = [](BytesPerSecond rate) { return rate.count() < 1e300 ? rate.count() / 1e9 : 0; };
+    // A message of the numbers of host, chip and core: none is written where all are 0, as the first core's
+    // are.
     builder_.bytes(stat(), "core_details", {});
     builder_.text(stat(), "device_type_string", type_of_device(device_.generation, device_.name));
     builder_.real(stat(), "peak_teraflops_per_second",
@@ -144,16 +150,20 @@ class DevicePlane {
     builder_.text(stat(), "hlo_category", facts.category(record.id));
     builder_.unsigned_number(stat(), "program_id", program);
     builder_.unsigned_number(stat(), "symbol_id", static_cast<uint64_t>(index) + 1);
+    if (const std::string_view name = metadata_value(instruction, "deduplicated_name"); !name.empty())
+      builder_.text(stat(), "deduplicated_name", without_escapes(name));
     builder_.number(stat(), "flops", flops);
     builder_.number(stat(), "model_flops", flops);
     builder_.number(stat(), "bytes_accessed", bytes);
     builder_.bytes(stat(), "memory_access_breakdown", accesses(run.estimate->simulation, module, record));
     if (const SourcePlace place = places.of(instruction); !place.file.empty())
-      builder_.text(stat(), "source", fmt::format("{}:{}", place.file, place.line));
+      builder_.text(stat(), "source", fmt::format("{}:{}", without_escapes(place.file), place.line));
+    if (const std::string stack = places.stack_of(instruction); !stack.empty())
+      builder_.text(stat(), "source_stack", stack);
     builder_.number(stat(), "raw_bytes_accessed", bytes);
     builder_.text(stat(), "shape_with_layout", facts.shape(record.id));
     if (const std::string_view name = op_name_of(instruction); !name.empty())
-      builder_.text(stat(), "tf_op", fmt::format("{}:", name));
+      builder_.text(stat(), "tf_op", fmt::format("{}:", without_escapes(name)));
     return kind.id();
   }
 
@@ -213,6 +223,20 @@ Result<void> add_modules(xplane::Plane& plane, std::span<const PredictedRun> run
   return {};
 }
 
+/// The host's threads aren't predicted, what its counters say of the matrix unit is: FLOPs of products over
+/// the peak.
+void add_host(xplane::Plane& plane, std::span<const PredictedRun> runs, const DeviceConfig& device) {
+  PlaneBuilder builder(plane, "/host:CPU");
+  double flops = 0, seconds = 0;
+  for (const PredictedRun& run : runs) {
+    flops += static_cast<double>(run.estimate->simulation.totals.flops.count());
+    seconds += static_cast<double>(run.trace->makespan.count()) / 1e12;
+  }
+  const double possible = peak_flops(device, ElementType::kBF16).count() * seconds;
+  builder.real(*plane.add_stats(), "matrix_unit_utilization_percent",
+               possible > 0 ? 100 * flops / possible : 0);
+}
+
 }  // namespace
 
 uint64_t program_id(const Module& module, const OpTable& table) {
@@ -235,6 +259,7 @@ Result<std::string> xspace_of(std::span<const PredictedRun> runs, const OpTable&
   }
   if (const Result<void> modules = add_modules(*space.add_planes(), runs, table); !modules)
     return tl::unexpected(modules.error());
+  add_host(*space.add_planes(), runs, device.config);
   PlaneBuilder environment(*space.add_planes(), "Task Environment");
   xplane::Plane& last = *space.mutable_planes(space.planes_size() - 1);
   environment.unsigned_number(*last.add_stats(), "profile_start_time", 0);

@@ -178,10 +178,11 @@ void LayoutCosts::add_network(InstructionId id, InstructionCost& cost) {
   const OpDef& def = table_[module[id].opcode];
   if (!def.has(kCollective) || def.has(kAsyncStart) || def.has(kAsyncUpdate) || def.has(kAsyncDone)) return;
   AssumptionList assumptions;
+  const bool is_given = sparse_core_.has(id);
   auto network = cost_collective(OpContext(module, module[id], table_, nullptr), device_.config, slice_,
-                                 grid_, assumptions);
+                                 grid_, assumptions, axis_order(is_given, device_.config));
   if (!network) return;
-  drive_collective(*network, module[id], sparse_core_.has(id), device_.config, assumptions);
+  drive_collective(*network, module[id], is_given, device_.config, assumptions);
   cost.stream = std::max(cost.stream, network->stream());
   cost.fixed = later(cost.fixed, network->launch);
 }

@@ -247,14 +247,18 @@ class Explainer {
   void blocks() {
     const PipelineSummary& p = cost_.pipeline;
     if (p.steps == 0) return;
+    const bool is_product = p.m > 0 && !compute_.matmul.work.ragged;
     ExplainedTerm& term =
-        add("blocks", "first in + step + (steps - 1) x max(step, DMA of a step) + last out, at most",
+        add("blocks",
+            fmt::format("first in + step + (steps - 1) x {} + last out, at most",
+                        is_product ? "(step^p + (DMA of a step)^p)^(1/p)" : "max(step, DMA of a step)"),
             p.first_in + p.last_out + p.step_work);
     given(term, "steps", grouped(p.steps), p.given ? "the module's window_config" : kPlan);
     given(term, "first in", to_text(p.first_in), "its bytes / rate + read latency");
     given(term, "step", to_text(p.step_work), "the longest unit above / steps");
     given(term, "DMA of a step", to_text(p.step_dma), "bytes that change / rate, latencies");
     given(term, "last out", to_text(p.last_out), "its bytes / rate + write latency");
+    if (is_product) key(term, "p", "dma.overlap");
     key(term, "read latency", "dma.read_latency");
     key(term, "write latency", "dma.write_latency");
     key(term, "scratch", "vmem.scoped_limit");

@@ -39,6 +39,7 @@ struct ExplainedCollective {
   CollectiveCost cost;
   std::string slice;  // "2x4 (no wrap-around)"
   bool between_slices = false;
+  bool is_start = false;  // of an asynchronous one
 };
 
 /// What the instruction starts, is done with, or is itself.

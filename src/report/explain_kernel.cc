@@ -47,8 +47,7 @@ std::vector<ExplainedTerm> estimate_terms(const Device& device, const CostEstima
   ExplainedTerm& mxu = add("MXU", "FLOPs / (peak x share)", cost.busy[index_of(Unit::kMxu)]);
   mxu.numbers = {{"FLOPs", fmt::format("{:.4g}", estimate.flops), "", kEstimate},
                  {"peak", to_text(peak_flops(device.config, ElementType::kBF16)), "mxu", "bf16"},
-                 {"share", fmt::format("{:g}", usual_share_of_peak(device.config)), "",
-                  "calibrated: median of measured kernels (docs/kernels.md)"}};
+                 {"share", fmt::format("{:g}", device.config.mxu.kernel_share), "mxu.kernel_share", ""}};
   ExplainedTerm& eup = add("EUP", "exponentials / register x cadence / (count x cores) / clock",
                            cost.busy[index_of(Unit::kEup)]);
   eup.numbers = {{"exponentials", fmt::format("{:.4g}", estimate.transcendentals), "", kEstimate}};

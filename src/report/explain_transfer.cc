@@ -53,6 +53,8 @@ class Finder {
     found.start = module_[record.start_instruction].name;
     if (record.done_instruction.valid()) found.done = module_[record.done_instruction].name;
     add_collectives(record.start_instruction, found.collectives);
+    const bool is_start = record.start_instruction != record.done_instruction;
+    if (found.collectives.size() == 1) found.collectives[0].is_start = is_start;
     for (const TransferRecord& other : simulation_.transfers) {
       if (other.executions == 0 || other.start_instruction == record.start_instruction) continue;
       const std::string name(module_[other.start_instruction].name);
@@ -84,13 +86,14 @@ class Finder {
     const OpContext op(module_, shapes_, module_[id], table_, nullptr);
     const auto groups = collective_groups(op, simulation_.grid);
     AssumptionList ignored;
+    const bool is_given = !fused && sparse_core_.has(id);
     auto cost = cost_collective_as(fused ? fused->kind : std::nullopt, op, device_.config, simulation_.slice,
-                                   simulation_.grid, ignored);
+                                   simulation_.grid, ignored, axis_order(is_given, device_.config));
     if (!groups || !cost) return;  // it would not have run
     if (fused)
       drive_by_tensor_cores(*cost, device_.config);
     else
-      drive_collective(*cost, module_[id], sparse_core_.has(id), device_.config, ignored);
+      drive_collective(*cost, module_[id], is_given, device_.config, ignored);
     into.push_back({std::string(module_[id].name), std::string(table_[module_[id].opcode].name), *groups,
                     std::move(*cost), simulation_.slice.text(), simulation_.slice.count > 1});
   }
@@ -136,14 +139,17 @@ ExplainedTerm links_term(const ExplainedCollective& one, const Device& device) {
   given(term, one.groups.pairs.empty() ? "V" : "S", to_text(cost.volume), kModule);
   if (one.groups.pairs.empty() && cost.volume != cost.payload + cost.scalar_payload)
     given(term, "S", to_text(cost.payload + cost.scalar_payload), kModule);
-  given(term, "w", to_text(cost.link), "ici.bandwidth x ici.links / 2 per dimension, this group's share");
-  key(term, device, "rate of a link", "ici.bandwidth");
+  const bool by_cores = cost.driver == Unit::kNone && device.config.ici.core_bandwidth;
+  const std::string rate = by_cores ? "ici.core_bandwidth" : "ici.bandwidth";
+  given(term, "w", to_text(cost.link),
+        fmt::format("{} x ici.links / 2 per dimension, this group's share", rate));
+  key(term, device, "rate of a link", rate);
   key(term, device, "links of a chip", "ici.links");
   given(term, "hops", grouped(cost.hops), "one after the other");
   key(term, device, "hop latency", "ici.hop_latency");
   key(term, device, "rate within a chip", "ici.die_to_die");
-  if (cost.driver == Unit::kNone && device.config.ici.core_bandwidth)
-    key(term, device, "rate of the TensorCores", "ici.core_bandwidth");
+  if (const Picoseconds held = held_by_start(cost, device.config); held.count() > 0 && one.is_start)
+    given(term, "held by the start", to_text(held), "the first step of it, which the TensorCores wait for");
   if (one.between_slices) {
     key(term, device, "rate of a host", "host.dcn.bandwidth");
     key(term, device, "latency of hosts", "host.dcn.latency");

@@ -21,8 +21,12 @@ std::vector<KernelPart> kernel_parts(const DeviceConfig& device, const KernelCos
     if (cost.busy[index_of(unit)].count() > 0)
       parts.push_back({fmt::format("  {}", name), cost.busy[index_of(unit)], std::move(what), false});
   };
-  parts.push_back(
-      {"units together", cost.together, "sqrt(MXU^2 + vector^2), vector the longest of the others", true});
+  const double p = device.kernel.overlap;
+  parts.push_back({"units together", cost.together,
+                   fmt::format("{}, vector the longest of the others",
+                               p == 2 ? "sqrt(MXU^2 + vector^2)"
+                                      : fmt::format("(MXU^{0:g} + vector^{0:g})^(1/{0:g})", p)),
+                   true});
   busy(Unit::kMxu, "MXU",
        fmt::format("{:.4g} FLOP in blocks that are computed", static_cast<double>(cost.flops.count())));
   busy(Unit::kVpu, "VPU", fmt::format("{:.4g} slots", cost.slots.alu));

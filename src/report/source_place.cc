@@ -1,7 +1,10 @@
 #include "report/source_place.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <vector>
 
 namespace hlosim {
 namespace {
@@ -68,28 +71,63 @@ std::map<int64_t, std::string_view> rows_of(std::string_view tables, std::string
 
 }  // namespace
 
+std::string_view metadata_value(const Instruction& instruction, std::string_view key) {
+  const Attr* metadata = instruction.find(AttrKey::kMetadata);
+  return metadata ? value_of(metadata->text(), key) : std::string_view();
+}
+
+std::string without_escapes(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size()) ++i;
+    out += text[i];
+  }
+  return out;
+}
+
 SourcePlaces::SourcePlaces(const Module& module) {
   if (module.stack_frames.empty()) return;
   const std::string_view tables = module.stack_frames;
   const auto files = rows_of(tables, "FileNames");
   const auto locations = rows_of(tables, "FileLocations");
-  for (const auto& [frame, text] : rows_of(tables, "StackFrames")) {
+  const auto frames = rows_of(tables, "StackFrames");
+  const auto parent_of = [](std::string_view text) { return number(value_of(text, "parent_frame_id")); };
+  // Parents are written one higher than they are, 1 being none; or, by some versions, as they are.
+  const bool as_they_are = std::any_of(frames.begin(), frames.end(),
+                                       [&](const auto& frame) { return parent_of(frame.second) == 0; });
+  for (const auto& [frame, text] : frames) {
     const auto location = locations.find(number(value_of(text, "file_location_id")));
     if (location == locations.end()) continue;
     const auto file = files.find(number(value_of(location->second, "file_name_id")));
-    if (file != files.end()) by_frame_[frame] = {file->second, number(value_of(location->second, "line"))};
+    if (file == files.end()) continue;
+    frames_[frame] = {{file->second, number(value_of(location->second, "line"))},
+                      number(value_of(location->second, "column")),
+                      parent_of(text) - (as_they_are ? 0 : 1)};
   }
 }
 
 SourcePlace SourcePlaces::of(const Instruction& instruction) const {
-  const Attr* metadata = instruction.find(AttrKey::kMetadata);
-  if (!metadata) return {};
-  const std::string_view text = metadata->text();
-  if (const std::string_view file = value_of(text, "source_file"); !file.empty())
-    return {file, number(value_of(text, "source_line"))};
-  if (by_frame_.empty()) return {};
-  const auto frame = by_frame_.find(number(value_of(text, "stack_frame_id")));
-  return frame == by_frame_.end() ? SourcePlace{} : frame->second;
+  if (const std::string_view file = metadata_value(instruction, "source_file"); !file.empty())
+    return {file, number(metadata_value(instruction, "source_line"))};
+  if (frames_.empty()) return {};
+  const auto frame = frames_.find(number(metadata_value(instruction, "stack_frame_id")));
+  return frame == frames_.end() ? SourcePlace{} : frame->second.place;
+}
+
+std::string SourcePlaces::stack_of(const Instruction& instruction) const {
+  if (frames_.empty()) return {};
+  std::vector<const Frame*> stack;  // the innermost first
+  auto at = frames_.find(number(metadata_value(instruction, "stack_frame_id")));
+  // Parents that go around end as well.
+  while (at != frames_.end() && stack.size() < frames_.size()) {
+    stack.push_back(&at->second);
+    at = frames_.find(at->second.parent);
+  }
+  std::string text;
+  for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame)
+    text += fmt::format("{}:{}:{}\n", without_escapes((*frame)->place.file), (*frame)->place.line,
+                        (*frame)->column);
+  return text;
 }
 
 }  // namespace hlosim

@@ -3,10 +3,12 @@
 //
 //   const SourcePlaces places(module);
 //   const SourcePlace place = places.of(module[id]);                       // {"model.py", 12}
+//   places.stack_of(module[id])                                            // "main.py:3:1\nmodel.py:12:9\n"
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 
 #include "hlo/module.h"
@@ -18,15 +20,29 @@ struct SourcePlace {
   int64_t line = 0;       // 0: unknown
 };
 
+/// The value of `key` in the metadata, as written without quotes; empty: it has none.
+std::string_view metadata_value(const Instruction& instruction, std::string_view key);
+/// What a text that was written between quotes means.
+std::string without_escapes(std::string_view text);
+
 class SourcePlaces {
  public:
   /// The module outlives it; places are views into its text.
   explicit SourcePlaces(const Module& module);
 
   SourcePlace of(const Instruction& instruction) const;
+  /// The calls that led there as profilers write them, `file:line:column` each on a line, the outermost
+  /// first; empty where the module has no tables of them.
+  std::string stack_of(const Instruction& instruction) const;
 
  private:
-  std::map<int64_t, SourcePlace> by_frame_;
+  struct Frame {
+    SourcePlace place;
+    int64_t column = 0;
+    int64_t parent = 0;  // 0: none
+  };
+
+  std::map<int64_t, Frame> frames_;
 };
 
 }  // namespace hlosim

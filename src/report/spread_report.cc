@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -23,6 +24,17 @@ std::string kinds_of(const TransferRecord& transfer) {
     if (seen.insert(one.kind).second) kinds += fmt::format(" + {}", to_text(one.kind));
   return kinds;
 }
+
+/// Those that partitioning made one collective share its time by their bytes.
+struct Combined {
+  int64_t bytes = 0, count = 0;
+  Picoseconds share(Picoseconds time, int64_t mine) const {
+    if (count <= 1) return time;
+    const double part =
+        bytes > 0 ? static_cast<double>(mine) / static_cast<double>(bytes) : 1.0 / static_cast<double>(count);
+    return Picoseconds(std::llround(static_cast<double>(time.count()) * part));
+  }
+};
 
 class SpreadReporter {
  public:
@@ -87,6 +99,11 @@ class SpreadReporter {
     for (const Computation& computation : given_.computations)
       for (const InstructionId id : computation.instructions) by_given_name.try_emplace(given_[id].name, id);
     const SourcePlaces places(given_);
+    std::unordered_map<int64_t, Combined> combined;
+    for (const AskedCollective& asked : notes_.asked) {
+      combined[asked.channel].bytes += asked.bytes;
+      ++combined[asked.channel].count;
+    }
     for (const AskedCollective& asked : notes_.asked) {
       ReportResharding row;
       row.collective = asked.collective;
@@ -104,8 +121,9 @@ class SpreadReporter {
         row.collective = (*estimate_.module)[transfer->start_instruction].name;
         row.axes = axes_of(transfer->start_instruction);
         row.executions = transfer->executions;
-        row.takes = transfer->duration * transfer->executions;
-        row.exposed = transfer->exposed * transfer->executions;
+        const Combined& all = combined.at(asked.channel);
+        row.takes = all.share(transfer->duration * transfer->executions, asked.bytes);
+        row.exposed = all.share(transfer->exposed * transfer->executions, asked.bytes);
       }
       report_.reshardings.push_back(std::move(row));
     }

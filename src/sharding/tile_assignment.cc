@@ -50,6 +50,27 @@ bool is_permutation(const std::vector<int64_t>& order, size_t count) {
   return order.size() == count;
 }
 
+/// Why a list of devices isn't 0…count-1 in some order; empty: it is.
+std::string fault_of(const std::vector<int64_t>& devices, int64_t count) {
+  if (static_cast<int64_t>(devices.size()) != count)
+    return fmt::format("lists {} devices for {} tiles", devices.size(), count);
+  std::vector<bool> seen(devices.size(), false);
+  for (const int64_t device : devices) {
+    const bool is_one = device >= 0 && device < count;
+    if (is_one && !seen[static_cast<size_t>(device)])
+      seen[static_cast<size_t>(device)] = true;
+    else
+      return fmt::format("lists device {}{}, expected each of 0 to {} once", device, is_one ? " twice" : "",
+                         count - 1);
+  }
+  return {};
+}
+
+tl::unexpected<Diagnostic> refusal(std::string_view text, std::string_view fault) {
+  return failure(
+      fmt::format("the sharding {{{}}} {}", shown(text), fault.empty() ? "is not understood" : fault));
+}
+
 /// Is the list of devices some transposition of 0…N-1? Then it says so. Position p, taken apart by the prime
 /// factors of the tile sizes, has to be the sum of what each of its digits stands for.
 bool find_iota(const std::vector<int64_t>& devices, const std::vector<int64_t>& tiles, TileAssignment& into) {
@@ -101,9 +122,7 @@ class WordReader {
   }
 
  private:
-  tl::unexpected<Diagnostic> refuse() const {
-    return failure(fmt::format("the sharding {{{}}} is not understood", shown(text_)));
-  }
+  tl::unexpected<Diagnostic> refuse() const { return refusal(text_, fault_); }
 
   bool read_word(std::string_view word) {
     using Kind = TileAssignment::Kind;
@@ -190,8 +209,7 @@ class WordReader {
     if (!made_.device_list.empty()) {
       std::vector<int64_t> devices = std::move(made_.device_list);
       made_.device_list.clear();
-      if (static_cast<int64_t>(devices.size()) != count || !is_permutation(devices, devices.size()))
-        return false;
+      if (fault_ = fault_of(devices, count); !fault_.empty()) return false;
       if (!find_iota(devices, made_.dimensions, made_)) {
         made_.reshape = {count};
         made_.order = {0};
@@ -208,6 +226,7 @@ class WordReader {
   }
 
   std::string_view text_;
+  std::string fault_;
   TileAssignment made_;
   std::vector<SubgroupType> subgroups_;
 };
@@ -243,9 +262,7 @@ class MeshReader {
     int64_t size = 1, stride = 1;
   };
 
-  tl::unexpected<Diagnostic> refuse() const {
-    return failure(fmt::format("the sharding {{{}}} is not understood", shown(text_)));
-  }
+  tl::unexpected<Diagnostic> refuse() const { return refusal(text_, fault_); }
 
   static std::string_view unquoted(std::string_view name) {
     return name.size() >= 2 && (name.front() == '\'' || name.front() == '"') ? name.substr(1, name.size() - 2)
@@ -319,8 +336,10 @@ class MeshReader {
       return true;
     }
     const auto list = numbers(rest, ")");
-    if (list) list_ = *list;
-    return list && static_cast<int64_t>(list_.size()) == devices_ && is_permutation(list_, list_.size());
+    if (!list) return false;
+    list_ = *list;
+    fault_ = fault_of(list_, devices_);
+    return fault_.empty();
   }
 
   bool read_dimensions(std::string_view list) {
@@ -402,6 +421,7 @@ class MeshReader {
   }
 
   std::string_view text_;
+  std::string fault_;
   TileAssignment made_;
   std::map<std::string_view, Axis> axes_;
   int64_t devices_ = 1;

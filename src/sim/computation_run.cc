@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "links/collective_driver.h"
 #include "model/fused_collectives.h"
 #include "model/memory_system.h"
 #include "modules/trip_count.h"
@@ -323,13 +324,19 @@ class Runner {
 
   void start_fused(InstructionId id, const Instruction& instruction, InstructionRecord& record,
                    CollectiveCost&& cost) {
+    const Picoseconds held = held_by_start(cost, c_.device);
     sinks_.assumptions.add(
-        "fusions that start a collective only issue it: all of it goes on beside what follows", id);
+        held.count() == 0
+            ? "fusions that start a collective only issue it: all of it goes on beside what follows"
+            : "fusions that start a collective issue it and wait for its first step: what else they compute "
+              "isn't counted",
+        id);
+    record.cost.fixed += held;
     ReplayStep step;
     step.kind = ReplayStep::Kind::kStart;
     step.lane = Lane::kIci;
     step.fixed = record.cost.fixed, step.stream = record.cost.stream;
-    step.latency = cost.launch, step.transfer = cost.stream();
+    step.latency = cost.launch, step.transfer = cost.stream() - held;
     perform(step, tickets_, record);
     run_.steps.push_back(step);
     const size_t ticket = tickets_.back();
@@ -339,7 +346,7 @@ class Runner {
     transfer.lane = Lane::kIci;
     transfer.executions = 1;
     transfer.start = overlap_[ticket].start;
-    transfer.latency = cost.launch, transfer.alone = cost.stream();
+    transfer.latency = step.latency, transfer.alone = step.transfer;
     transfer.bytes = cost.payload;
     describe_spaces(transfer, c_.module, instruction);
     transfer_of_ticket_[ticket] = run_.transfers.size();
@@ -348,6 +355,7 @@ class Runner {
     add_work(record.cost, 1);
     add_sent(cost.sent, cost.scalar_sent);
     transfer.collective = std::move(cost);
+    hold(record, transfer, held);
     run_.transfers.push_back(std::move(transfer));
   }
 
@@ -369,6 +377,11 @@ class Runner {
     if (!plan) return tl::unexpected(std::move(plan.error()));
     record.cost = plan->cost;
     TransferRecord& transfer = plan->record;
+    const Picoseconds held = transfer.collective
+                                 ? std::min(held_by_start(*transfer.collective, c_.device), plan->stream)
+                                 : Picoseconds{};
+    record.cost.fixed += held;
+    plan->stream -= held;
     ReplayStep step;
     step.kind = ReplayStep::Kind::kStart;
     step.lane = transfer.lane;
@@ -384,8 +397,19 @@ class Runner {
     for (size_t i = 0; i < kUnitCount; ++i) add_times(run_.totals.busy[i], plan->busy[i], 1);
     add_work(record.cost, 1);
     add_sent(plan->sent, plan->scalar_sent);
+    hold(record, transfer, held);
     run_.transfers.push_back(std::move(transfer));
     return {};
+  }
+
+  /// The start waits for its own transfer, the next of the records, until its first step is over.
+  void hold(InstructionRecord& record, TransferRecord& transfer, Picoseconds held) {
+    if (held.count() == 0) return;
+    record.exposed += held;
+    record.waited_for = static_cast<int32_t>(run_.transfers.size());
+    transfer.start -= held, transfer.alone += held;
+    transfer.exposed += held;
+    expose(transfer, held);
   }
 
   static double share(const TransferPlan& plan) {

@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "layout/sizes.h"
 #include "layout/window_runs.h"
 
 namespace hlosim {
 namespace {
-
-/// Whose compiler gives gathers from tables larger than VMEM to the SparseCores unasked (published:
-/// sgl-project/sglang-jax #1650, jax-ml/jax #40553), and collectives at the wish of all that
-/// AI-Hypercomputer/tpu-recipes has.
-constexpr std::string_view kOffloads = "v7x";
 
 bool is_hbm_table(ShapeRef table, const DeviceConfig& device) {
   return table->is_array() && !table->is_unbounded() &&
@@ -53,13 +47,10 @@ std::optional<SparseCoreGather> gather_by_sparse_cores(const Module& module, Ins
                           ceil_picoseconds(cycles * 1e12 / device.clock.count())};
 }
 
-bool offloads_collectives(const DeviceConfig& device) {
-  return device.sparsecore && device.generation == kOffloads;
-}
-
 bool offloads_gather(const Module& module, InstructionId id, const DeviceConfig& device) {
   const Instruction& gather = module[id];
-  if (!offloads_collectives(device) || gather.opcode != Opcode::kGather) return false;
+  if (!device.sparsecore || !device.sparsecore->offload_gathers || gather.opcode != Opcode::kGather)
+    return false;
   const ShapeRef table = module[gather.operands[0]].shape;
   const MemorySpace* vmem = device.memory_space(int64_t{1});
   return is_hbm_table(table, device) && vmem && vmem->capacity && array_size(table) > *vmem->capacity;

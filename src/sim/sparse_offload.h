@@ -1,4 +1,4 @@
-// What the generations' programs give to SparseCores unasked, and how long gathers of rows take there.
+// What compilers give to SparseCores unasked, and how long gathers of rows take there.
 //
 //   if (offloads_gather(module, id, device)) …                               // lower/sparse_gathers.h
 //   if (const auto rows = gather_by_sparse_cores(module, gather, device)) …  // bytes, time
@@ -23,12 +23,8 @@ struct SparseCoreGather {
 std::optional<SparseCoreGather> gather_by_sparse_cores(const Module& module, InstructionId gather,
                                                        const DeviceConfig& device);
 
-/// Does the generation's compiler give this gather to the SparseCores unasked? It does where it gives any,
-/// and the table is larger than VMEM.
+/// Does the compiler give this gather to the SparseCores unasked? It does where it gives any
+/// (`sparsecore.offload_gathers`), and the table is larger than VMEM.
 bool offloads_gather(const Module& module, InstructionId gather, const DeviceConfig& device);
-
-/// Do the SparseCores drive the generation's collectives as its programs are compiled? Else the TensorCores
-/// do.
-bool offloads_collectives(const DeviceConfig& device);
 
 }  // namespace hlosim

@@ -253,18 +253,18 @@ Result<CollectiveCost> fused_network_cost(const RunContext& context, const Fused
                                           RunSinks& sinks) {
   const OpContext op(context.module, context.shapes, context.module[fused.instruction], context.table,
                      nullptr);
-  auto cost =
-      cost_collective_as(fused.kind, op, context.device, context.slice, context.grid, sinks.assumptions);
+  auto cost = cost_collective_as(fused.kind, op, context.device, context.slice, context.grid,
+                                 sinks.assumptions, AxisOrder::kInTurn);
   if (cost) drive_by_tensor_cores(*cost, context.device);
   return cost;
 }
 
 Result<CollectiveCost> network_cost(const RunContext& context, InstructionId id, RunSinks& sinks) {
   const OpContext op(context.module, context.shapes, context.module[id], context.table, nullptr);
-  auto cost = cost_collective(op, context.device, context.slice, context.grid, sinks.assumptions);
-  if (cost)
-    drive_collective(*cost, context.module[id], context.sparse_core.has(id), context.device,
-                     sinks.assumptions);
+  const bool is_given = context.sparse_core.has(id);
+  auto cost = cost_collective(op, context.device, context.slice, context.grid, sinks.assumptions,
+                              axis_order(is_given, context.device));
+  if (cost) drive_collective(*cost, context.module[id], is_given, context.device, sinks.assumptions);
   return cost;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hlo/attr_reader.h"
+#include "mlir/write_text.h"
 #include "stablehlo/types.h"
 
 namespace hlosim::stablehlo {
@@ -227,17 +228,13 @@ std::string attribute_text(const mlir::Attribute& attribute) {
       return fmt::format("array<{}{}{}>", attribute.type ? type_text(*attribute.type) : "i64",
                          attribute.integers.empty() ? "" : ": ",
                          list_text(attribute.integers, [](int64_t value) { return fmt::to_string(value); }));
-    case AttributeKind::kDense: {
-      const auto values = integers_of(attribute);
-      const std::string text =
-          values ? list_text(*values, [](int64_t value) { return fmt::to_string(value); }) : "...";
-      return typed(fmt::format("dense<[{}]>", text), attribute);
-    }
+    case AttributeKind::kDense:
+    case AttributeKind::kFloats:
+      return mlir::to_text(attribute);
     case AttributeKind::kStruct:
       return fmt::format("#{}<{}>", attribute.name, entries_text(attribute));
     case AttributeKind::kEnum:
       return fmt::format("#{}<{}>", attribute.name, attribute.text);
-    case AttributeKind::kFloats:
     case AttributeKind::kDenseResource:
     case AttributeKind::kAffineMap:
     case AttributeKind::kSharding:

@@ -344,7 +344,8 @@ std::optional<std::string> custom_call(const Instruction& instruction) {
   if (instruction.find(AttrKey::kCalledComputations) != nullptr ||
       instruction.find(AttrKey::kToApply) != nullptr)
     return std::nullopt;
-  if (config != nullptr) out += fmt::format(", backend_config = {}", string_of(*config));
+  if (config != nullptr && string_of(*config) != "\"\"")
+    out += fmt::format(", backend_config = {}", string_of(*config));
   return out;
 }
 

@@ -287,6 +287,10 @@ bool StableWriter::instruction(const Instruction& instruction, int indent) {
   if (form == StableForm::kRng) return random(instruction, indent);
   if (form == StableForm::kPermute && instruction.operands.size() != 1)
     return refuse(instruction, "StableHLO has no form of a permutation of several arrays");
+  if (form == StableForm::kConvolution && instruction.operands.size() != 2)
+    return refuse(instruction, "StableHLO has no form of a convolution of sparse operands");
+  if (const Attr* channel = instruction.find(AttrKey::kChannelId); channel && channel->integer() == 0)
+    return refuse(instruction, "StableHLO has no form of channel_id=0, which stands for none there");
   if (form == StableForm::kBits && is_bits_of_truth(instruction))
     return refuse(instruction, "StableHLO has no form of truth values as bytes");
   const Attr* target = instruction.find(AttrKey::kCustomCallTarget);

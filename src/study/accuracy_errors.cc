@@ -3,96 +3,212 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <set>
 
 #include "base/hash.h"
 
 namespace hlosim {
 namespace {
 
-constexpr size_t kFewestOfGeneration = 30, kFewestOfAll = 10;
-constexpr uint64_t kParts = 5;
+constexpr size_t kFewestOfGeneration = 20, kFewestOfAll = 10;
+/// What a generation counts for at most among all.
+constexpr double kMostOfAll = 30;
+constexpr uint64_t kParts = 20;
+/// Rows lean on each other, as programs consist of several kinds of work.
+constexpr int kRounds = 6;
+constexpr double kLeastFactor = 0.5, kMostFactor = 4;
 
 /// Names of CostCategory as the rows of measured_errors.def have them.
 constexpr std::string_view kCategories[] = {"kMatmul", "kVector",     "kData",   "kCollective",
                                             "kHost",   "kCustomCall", "kControl"};
 static_assert(std::size(kCategories) == kCostCategoryCount);
 
-using Ratios = std::map<std::pair<std::string_view, CostCategory>, std::vector<double>>;
+constexpr std::string_view kAll = "all";
 
-uint64_t part_of(const MeasuredCase& one) { return Fnv1a().add_text(one.id).value() % kParts; }
+/// A case, in picoseconds.
+struct Sample {
+  std::string_view generation;
+  CostCategory kind = CostCategory::kControl;  // that takes most of its time
+  TimeByKind kinds{};
+  double simulated = 0;
+  double measured = 0;  // without what is beside the simulated time, such as the launch
+  uint64_t part = 0;
+};
 
-/// The kind of work that takes most of a case's time.
-CostCategory main_kind(const TimeByKind& kinds) {
-  return static_cast<CostCategory>(std::ranges::max_element(kinds) - kinds.begin());
-}
-
-std::vector<MeasuredError> rows_of(Ratios ratios) {
-  std::vector<MeasuredError> rows;
-  for (auto& [key, values] : ratios) {
-    if (values.size() < (key.first == "all" ? kFewestOfAll : kFewestOfGeneration)) continue;
-    rows.push_back({key.first, key.second, static_cast<int64_t>(values.size()),
-                    quantile(values, (1 - kRangeShare) / 2), quantile(values, (1 + kRangeShare) / 2)});
+std::vector<Sample> samples_of(const Accuracy& accuracy) {
+  std::vector<Sample> samples;
+  for (size_t i = 0; i < accuracy.cases.size(); ++i) {
+    const MeasuredCase& one = accuracy.cases[i];
+    const Prediction& predicted = accuracy.predictions[i];
+    if (!predicted.us || !predicted.kinds) continue;
+    Sample sample;
+    sample.generation = predicted.generation;
+    sample.kinds = *predicted.kinds;
+    sample.kind = static_cast<CostCategory>(std::ranges::max_element(sample.kinds) - sample.kinds.begin());
+    for (const Picoseconds time : sample.kinds) sample.simulated += static_cast<double>(time.count());
+    sample.measured = one.time_us * 1e6 - (*predicted.us * 1e6 - sample.simulated);
+    sample.part = Fnv1a().add_text(one.id).value() % kParts;
+    if (sample.simulated > 0) samples.push_back(sample);
   }
-  return rows;
+  return samples;
 }
+
+/// Values that count differently much.
+struct Weighted {
+  double value = 0, weight = 1;
+};
+
+/// The least value that `share` of the values and one more reach at most, the one more being beyond them all.
+double upper_rank(std::vector<Weighted> values, double share) {
+  std::ranges::sort(values, {}, &Weighted::value);
+  double all = 0, most = 0, sum = 0;
+  for (const Weighted& one : values) all += one.weight, most = std::max(most, one.weight);
+  for (const Weighted& one : values)
+    if ((sum += one.weight) >= share * (all + most) * (1 - 1e-9)) return one.value;
+  return values.back().value;
+}
+
+double lower_rank(std::vector<Weighted> values, double share) {
+  for (Weighted& one : values) one.value = -one.value;
+  return -upper_rank(std::move(values), 1 - share);
+}
+
+/// Rows of errors made from some of the cases.
+class Rows {
+ public:
+  explicit Rows(std::vector<const Sample*> samples) : samples_(std::move(samples)) {
+    for (const Sample* sample : samples_) {
+      groups_[{sample->generation, sample->kind}].push_back(sample);
+      groups_[{kAll, sample->kind}].push_back(sample);
+    }
+    for (const auto& [key, cases] : groups_) {
+      if (cases.size() < (key.first == kAll ? kFewestOfAll : kFewestOfGeneration)) continue;
+      rows_.push_back({key.first, key.second, static_cast<int64_t>(cases.size()), 1, 1});
+      begin(rows_.back());
+    }
+    for (int round = 0; round < kRounds; ++round)
+      for (MeasuredError& row : rows_) draw(row);
+  }
+
+  const std::vector<MeasuredError>& rows() const { return rows_; }
+
+ private:
+  using Key = std::pair<std::string_view, CostCategory>;
+
+  /// Of all, a generation with many cases counts no more than one with some.
+  double weight(const MeasuredError& row, const Sample& sample) const {
+    if (row.generation != kAll) return 1;
+    const auto there = static_cast<double>(groups_.at({sample.generation, sample.kind}).size());
+    return std::min(there, kMostOfAll) / there;
+  }
+
+  std::span<const Sample* const> group(const MeasuredError& row) const {
+    return groups_.at({row.generation, row.category});
+  }
+
+  void begin(MeasuredError& row) {
+    std::vector<Weighted> ratios;
+    for (const Sample* sample : group(row))
+      ratios.push_back({sample->measured / sample->simulated, weight(row, *sample)});
+    row.low = lower_rank(ratios, (1 - kRangeShare) / 2);
+    row.high = upper_rank(ratios, (1 + kRangeShare) / 2);
+    begun_[{row.generation, row.category}] = {row.low, row.high};
+  }
+
+  const MeasuredError* row_of(std::string_view generation, CostCategory kind) const {
+    const MeasuredError* found = nullptr;
+    for (const MeasuredError& row : rows_) {
+      if (row.category != kind) continue;
+      if (row.generation == generation) return &row;
+      if (row.generation == kAll) found = &row;
+    }
+    return found;
+  }
+
+  /// By how much `row` has to be wider for the range of a case to end at what was measured.
+  double needed(const MeasuredError& row, const Sample& sample) const {
+    const bool is_below = sample.measured < sample.simulated;
+    double by_row = 0, by_others = 0;
+    for (size_t i = 0; i < sample.kinds.size(); ++i) {
+      const MeasuredError* used = row_of(row.generation, static_cast<CostCategory>(i));
+      if (!used || sample.kinds[i].count() == 0) continue;
+      const double wide = std::max(is_below ? 1 - used->low : used->high - 1, 0.0);
+      (used == &row ? by_row : by_others) += wide * static_cast<double>(sample.kinds[i].count());
+    }
+    const double missing = std::abs(sample.measured - sample.simulated) - by_others;
+    return missing <= 0 ? 0 : by_row <= 0 ? kMostFactor : std::min(missing / by_row, kMostFactor);
+  }
+
+  void draw(MeasuredError& row) {
+    std::vector<Weighted> factors;
+    for (const Sample* sample : group(row)) factors.push_back({needed(row, *sample), weight(row, *sample)});
+    double& drawn = drawn_[{row.generation, row.category}];
+    const auto& [low, high] = begun_.at({row.generation, row.category});
+    if (drawn == 0) drawn = 1;
+    drawn = std::clamp(drawn * upper_rank(std::move(factors), kRangeShare), kLeastFactor, kMostFactor);
+    row.low = std::max(1 - drawn * std::max(1 - low, 0.0), 0.0);
+    row.high = 1 + drawn * std::max(high - 1, 0.0);
+  }
+
+  std::vector<const Sample*> samples_;
+  std::map<Key, std::vector<const Sample*>> groups_;
+  std::map<Key, std::pair<double, double>> begun_;  // the ends that rows began with,
+  std::map<Key, double> drawn_;                     // and how far they were drawn out or in since
+  std::vector<MeasuredError> rows_;
+};
 
 /// Errors of all cases but those of `left_out`; of every case where that is kParts.
-std::vector<MeasuredError> errors_without(const Accuracy& accuracy, uint64_t left_out) {
-  Ratios ratios;
-  for (size_t i = 0; i < accuracy.cases.size(); ++i) {
-    const Prediction& predicted = accuracy.predictions[i];
-    if (!predicted.us || !predicted.kinds || part_of(accuracy.cases[i]) == left_out) continue;
-    const CostCategory kind = main_kind(*predicted.kinds);
-    for (const std::string_view generation :
-         {std::string_view(predicted.generation), std::string_view("all")})
-      ratios[{generation, kind}].push_back(accuracy.cases[i].time_us / *predicted.us);
-  }
-  return rows_of(std::move(ratios));
+std::vector<MeasuredError> errors_without(std::span<const Sample> samples, uint64_t left_out) {
+  std::vector<const Sample*> taken;
+  for (const Sample& sample : samples)
+    if (sample.part != left_out) taken.push_back(&sample);
+  return Rows(std::move(taken)).rows();
 }
 
-bool holds(std::span<const MeasuredError> errors, const MeasuredCase& one, const Prediction& predicted) {
-  const std::optional<TimeRange> range = time_range(errors, predicted.generation, *predicted.kinds);
-  if (!range) return false;
-  // A case's time may have the launch in it, which no kind of work has.
-  double simulated = 0;
-  for (const Picoseconds time : *predicted.kinds) simulated += static_cast<double>(time.count()) / 1e6;
-  const double beside = *predicted.us - simulated;
-  const auto end = [&](Picoseconds time) { return static_cast<double>(time.count()) / 1e6 + beside; };
-  return end(range->low) <= one.time_us && one.time_us <= end(range->high);
+bool holds(std::span<const MeasuredError> errors, const Sample& sample) {
+  const std::optional<TimeRange> range = time_range(errors, sample.generation, sample.kinds);
+  return range && static_cast<double>(range->low.count()) <= sample.measured &&
+         sample.measured <= static_cast<double>(range->high.count());
 }
 
 }  // namespace
 
 ErrorStudy study_errors(const Accuracy& accuracy) {
+  const std::vector<Sample> samples = samples_of(accuracy);
   ErrorStudy study;
-  study.errors = errors_without(accuracy, kParts);
-  std::map<std::string, std::pair<size_t, size_t>> counts;  // held, of
+  study.errors = errors_without(samples, kParts);
+  // Held, of how many: first of whole generations, then by kind of work.
+  std::map<std::pair<std::optional<CostCategory>, std::string_view>, std::pair<size_t, size_t>> counts;
   for (uint64_t part = 0; part < kParts; ++part) {
-    const std::vector<MeasuredError> errors = errors_without(accuracy, part);
-    for (size_t i = 0; i < accuracy.cases.size(); ++i) {
-      const Prediction& predicted = accuracy.predictions[i];
-      if (!predicted.us || !predicted.kinds || part_of(accuracy.cases[i]) != part) continue;
-      const bool held = holds(errors, accuracy.cases[i], predicted);
-      for (const std::string& generation : {predicted.generation, std::string("all")})
-        counts[generation].first += held, ++counts[generation].second;
+    const std::vector<MeasuredError> errors = errors_without(samples, part);
+    for (const Sample& sample : samples) {
+      if (sample.part != part) continue;
+      const bool held = holds(errors, sample);
+      for (const std::string_view generation : {sample.generation, kAll})
+        for (const std::optional<CostCategory> kind :
+             {std::optional<CostCategory>(), std::optional(sample.kind)}) {
+          auto& [in, of] = counts[{kind, generation}];
+          in += held, ++of;
+        }
     }
   }
-  for (const auto& [generation, count] : counts)
-    study.held.push_back(
-        {generation, count.second, static_cast<double>(count.first) / static_cast<double>(count.second)});
+  for (const auto& [key, count] : counts)
+    study.held.push_back({std::string(key.second), key.first, count.second,
+                          static_cast<double>(count.first) / static_cast<double>(count.second)});
   return study;
 }
 
 std::string to_text(const ErrorStudy& study) {
+  const auto name = [](CostCategory kind) { return kCategories[static_cast<size_t>(kind)]; };
   std::string out;
   for (const HeldRanges& held : study.held)
-    out += fmt::format("// {}: {:.1f} % of {} cases lie in the range that other cases gave\n",
-                       held.generation, 100 * held.share, held.cases);
+    out += fmt::format("// {}{}{}: {:.1f} % of {} cases lie in the range that other cases gave\n",
+                       held.generation, held.kind ? ", " : "", held.kind ? name(*held.kind) : "",
+                       100 * held.share, held.cases);
   for (const MeasuredError& error : study.errors)
     out += fmt::format("HLOSIM_MEASURED_ERROR({}, {}, {}, {:.3f}, {:.3f})\n", error.generation,
-                       kCategories[static_cast<size_t>(error.category)], error.cases, error.low, error.high);
+                       name(error.category), error.cases, error.low, error.high);
   return out;
 }
 

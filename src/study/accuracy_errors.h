@@ -5,6 +5,7 @@
 //   study.held[0].share                            // of the cases, how many lie in ranges that others gave
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,18 +15,22 @@
 namespace hlosim {
 
 struct HeldRanges {
-  std::string generation;  // "all"
+  std::string generation;            // "all"
+  std::optional<CostCategory> kind;  // of the cases that mostly consist of it; empty: of all
   size_t cases = 0;
   double share = 0;  // of the cases: measured within a range that was made without them
 };
 
 struct ErrorStudy {
   std::vector<MeasuredError> errors;  // their names are those of the predictions
-  std::vector<HeldRanges> held;
+  std::vector<HeldRanges> held;       // generations first, then their kinds of work
 };
 
-/// A row for each generation and kind of work that at least 30 cases mostly consist of, and one of all
-/// generations from 10 cases on. Cross-validated five times: cases are parted by their names' hash.
+/// A row for each generation and kind of work that at least 20 cases mostly consist of, and one of all
+/// generations from 10 cases on, in which none counts for more than 30 cases. A row's ends are quantiles of
+/// measured over simulated time, then drawn out or in by one factor so that kRangeShare of its cases lie in
+/// the ranges that all rows together give them; both by ranks among one case more than there are, as the
+/// next one is to lie between them, too. Cross-validated twenty times: cases are parted by their names' hash.
 ErrorStudy study_errors(const Accuracy& accuracy);
 
 /// Lines of measured_errors.def, and how well ranges hold, as comments.

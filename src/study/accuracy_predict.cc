@@ -208,23 +208,21 @@ Result<LoadedCase> load_case(const MeasuredCase& one, const std::string& file, c
   return LoadedCase{std::move(modules[0]), std::move(options)};
 }
 
-Result<Prediction> prediction_of(const MeasuredCase& one, const Estimate& estimate,
+Result<Prediction> prediction_of(const MeasuredCase& one, const Module& ran, const Simulation& simulation,
                                  const DeviceConfig& device) {
-  const Module& ran = *estimate.module;
-  Picoseconds time = estimate.simulation.totals.makespan;
+  Picoseconds time = simulation.totals.makespan;
   Prediction prediction;
   prediction.generation = device.generation;
-  prediction.kinds = kinds_of(estimate.simulation.totals);
+  prediction.kinds = kinds_of(simulation.totals);
   if (!one.time_of.empty()) {
-    const Result<const InstructionRecord*> part =
-        timed_part(ran, op_table(), estimate.simulation, one.time_of);
+    const Result<const InstructionRecord*> part = timed_part(ran, op_table(), simulation, one.time_of);
     if (!part) return failure(part.error().message);
     time = (*part)->time;
     prediction.kinds = TimeByKind{};
     (*prediction.kinds)[static_cast<size_t>((*part)->cost.category)] = time;
   }
   prediction.us = microseconds(time) + one.dispatch_us;
-  prediction.roofline_us = roofline(ran, estimate.simulation, device);
+  prediction.roofline_us = roofline(ran, simulation, device);
   return prediction;
 }
 
@@ -237,7 +235,7 @@ Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file,
   if (!loaded) return tl::unexpected(loaded.error());
   const Result<Estimate> estimate = hlosim::estimate(loaded->module, op_table(), *device, loaded->options);
   if (!estimate) return failure(estimate.error().message);
-  return prediction_of(one, *estimate, device->config);
+  return prediction_of(one, *estimate->module, estimate->simulation, device->config);
 }
 
 }  // namespace
@@ -326,9 +324,11 @@ std::vector<std::optional<double>> RepeatedPredictions::times(std::span<const De
       const Result<Prediction> made = [&]() -> Result<Prediction> {
         if (one.measured.kernel) return predict_kernel(one.measured, device->config);
         if (one.measured.run) return predict_step(*one.measured.run, *device);
-        const Result<Estimate> estimate = hlosim::estimate(*one.prepared, op_table(), *device, one.simulate);
-        if (!estimate) return tl::unexpected(estimate.error());
-        return prediction_of(one.measured, *estimate, device->config);
+        // Times alone: what memory holds is the same on all of these devices.
+        const Module& ran = *one.prepared->module;
+        const Result<Simulation> simulation = simulate(ran, op_table(), *device, one.simulate);
+        if (!simulation) return tl::unexpected(simulation.error());
+        return prediction_of(one.measured, ran, *simulation, device->config);
       }();
       if (made) times[static_cast<size_t>(at)] = made->us;
     }

@@ -68,6 +68,25 @@ class Structure {
   const std::vector<GroupSet>& neighbours() const { return neighbours_; }
   /// What all sizes of a group's dimensions are multiples of.
   int64_t divisor(size_t group) const { return divisors_[group]; }
+  /// Two dimensions of one argument belong to it: an axis would cut both.
+  bool is_twice(size_t group) const { return (neighbours_[group] >> group & 1) != 0; }
+
+  /// A line for each argument that such groups keep whole.
+  std::vector<std::string> left_out() const {
+    std::vector<std::string> lines;
+    for (const Argument& argument : arguments_)
+      for (size_t d = 0; d < argument.groups.size(); ++d) {
+        const int32_t group = argument.groups[d];
+        const bool again = std::find(argument.groups.begin() + static_cast<int64_t>(d) + 1,
+                                     argument.groups.end(), group) != argument.groups.end();
+        if (group < 0 || !again) continue;
+        lines.push_back(
+            fmt::format("dimensions of size {} of {}: they are cut alike, and a sharding names an axis once",
+                        argument.sizes[d], argument.name));
+        break;
+      }
+    return lines;
+  }
 
   /// Of all FLOPs, what a device does where groups are cut into so many parts each, by axis.
   double flop_share(const std::vector<GroupSet>& by_axis, const std::vector<int64_t>& sizes) const {
@@ -228,7 +247,7 @@ std::vector<GroupSet> cuts_of_axis(const Structure& structure, int64_t size) {
   std::vector<GroupSet> sets{0};
   if (size == 1) return sets;
   for (size_t group = 0; group < structure.groups(); ++group) {
-    if (structure.divisor(group) % size != 0) continue;
+    if (structure.divisor(group) % size != 0 || structure.is_twice(group)) continue;
     const size_t before = sets.size();
     for (size_t i = 0; i < before && sets.size() <= kMostMeshChoices; ++i)
       if ((sets[i] & structure.neighbours()[group]) == 0) sets.push_back(sets[i] | GroupSet{1} << group);
@@ -241,7 +260,7 @@ class Chooser {
   Chooser(const Structure* structure, const MeshQuestion& question)
       : structure_(structure), question_(question) {}
 
-  Result<std::vector<MeshChoice>> choose() {
+  Result<MeshChoices> choose() {
     for (const std::vector<int64_t>& sizes : factorizations(question_.devices, question_.axes.size())) {
       if (!structure_)
         choices_.push_back({text(sizes, {}), 1});
@@ -253,7 +272,7 @@ class Chooser {
     }
     std::stable_sort(choices_.begin(), choices_.end(),
                      [](const MeshChoice& a, const MeshChoice& b) { return a.flop_share < b.flop_share; });
-    return std::move(choices_);
+    return MeshChoices{std::move(choices_), structure_ ? structure_->left_out() : std::vector<std::string>()};
   }
 
  private:
@@ -343,8 +362,8 @@ std::vector<std::vector<int64_t>> factorizations(int64_t n, size_t parts) {
   return all;
 }
 
-Result<std::vector<MeshChoice>> mesh_choices(const Module& module, const OpTable& table,
-                                             const MeshQuestion& question, int64_t trip_count) {
+Result<MeshChoices> mesh_choices(const Module& module, const OpTable& table, const MeshQuestion& question,
+                                 int64_t trip_count) {
   if (!question.statements.empty() || !question.written_for.empty())
     return Chooser(nullptr, question).choose();
   if (has_shardings(module))

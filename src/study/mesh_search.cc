@@ -87,11 +87,12 @@ class Searcher {
 
   Result<MeshSearch> search(const Module& module) {
     const int64_t trips = task_.estimate.simulate.unknown_trip_count;
-    Result<std::vector<MeshChoice>> choices = mesh_choices(module, op_table(), task_.question, trips);
+    Result<MeshChoices> choices = mesh_choices(module, op_table(), task_.question, trips);
     if (!choices) return tl::unexpected(choices.error());
     const Picoseconds whole = least_time(module, op_table(), device_, trips).products;
     // Where all have the same to do, nothing is known before they are partitioned.
-    for (MeshChoice& choice : *choices) {
+    search_.left_out = std::move(choices->left_out);
+    for (MeshChoice& choice : choices->list) {
       Candidate candidate;
       candidate.module = &module;
       candidate.row.text = std::move(choice.text);
@@ -214,8 +215,7 @@ class Searcher {
   }
 
   Result<void> simulate(const Experiment& experiment, const std::vector<size_t>& points) {
-    Result<SweepRun> ran =
-        run_sweep(experiment, DeviceSearch::from_environment(), task_.sweep, ranks_, progress_);
+    Result<SweepRun> ran = run_sweep(experiment, task_.sweep, ranks_, progress_);
     if (!ran) return tl::unexpected(ran.error());
     search_.resumed += ran->resumed;
     search_.damaged = std::max(search_.damaged, ran->damaged);

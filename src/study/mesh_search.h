@@ -55,7 +55,8 @@ std::string_view to_text(MeshRow::State state);
 struct MeshSearch {
   std::vector<MeshRow> rows;  // those that fit by time, other simulated ones by time, then the rest by bound
   std::optional<size_t> best;
-  int64_t resumed = 0, damaged = 0;  // results that the journal had; lines of it that were left out
+  std::vector<std::string> left_out;  // what is cut on no mesh, with the reason
+  int64_t resumed = 0, damaged = 0;   // results that the journal had; lines of it that were left out
 };
 
 /// Errors: of mesh_choices() and run_sweep().

@@ -37,7 +37,7 @@ std::string_view value_at(const Experiment& experiment, const SweepPoint& point,
 std::optional<std::string> setting(const Experiment& experiment, const SweepPoint& point,
                                    std::string_view column) {
   if (column == "module") return experiment.modules[point.module].name;
-  if (column == "device") return experiment.devices[point.device];
+  if (column == "device") return experiment.devices[point.device].name;
   for (size_t i = 0; i < experiment.axes.size(); ++i)
     if (experiment.axes[i].name == column) return std::string(value_at(experiment, point, i));
   return std::nullopt;

@@ -43,13 +43,16 @@ struct Objective {
   bool maximise = false;
 };
 
+struct SweepDevice {
+  std::string name;  // as it was written: it may name a slice
+  Device device;     // with what the experiment's flags say
+};
+
 struct Experiment {
   std::string name;
   std::vector<SweepModule> modules;
-  std::vector<std::string> devices;
-  std::vector<Device> loaded{};                    // in place of the first of these names, which are theirs
-  std::vector<std::vector<DeviceOverride>> flags;  // of each device: what `xla_flags` say; empty: nothing
-  std::vector<SweepAxis> axes;                     // in the order of the text
+  std::vector<SweepDevice> devices;
+  std::vector<SweepAxis> axes;  // in the order of the text
   std::vector<Objective> objectives;
   std::vector<std::string> columns;  // metrics that tables for people show
   struct Plot {

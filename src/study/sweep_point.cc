@@ -277,19 +277,12 @@ struct PointRunner::LoadedText {
   std::string error;
 };
 
-PointRunner::PointRunner(const Experiment& experiment, const DeviceSearch& search) : experiment_(experiment) {
-  for (size_t i = 0; i < experiment.devices.size(); ++i) {
-    DiagnosticList problems;
-    const auto flags = experiment.flags.empty() ? std::vector<DeviceOverride>() : experiment.flags[i];
-    bases_.push_back(i < experiment.loaded.size()
-                         ? experiment.loaded[i]
-                         : load_device(experiment.devices[i], flags, search, problems));
-    fingerprints_.push_back(bases_.back() ? bases_.back()->fingerprint() : "");
+PointRunner::PointRunner(const Experiment& experiment) : experiment_(experiment) {
+  for (const SweepDevice& one : experiment.devices) {
+    fingerprints_.push_back(one.device.fingerprint());
     // Names of one device with different slices are different points.
-    if (const auto slice =
-            bases_.back() ? on_named_slice({}, experiment.devices[i], *bases_.back()) : SliceRequest{};
-        slice && slice->topology)
-      fingerprints_.back() += " " + experiment.devices[i];
+    if (const auto slice = on_named_slice({}, one.name, one.device); slice && slice->topology)
+      fingerprints_.back() += " " + one.name;
   }
   for (size_t i = 0; i < experiment.axes.size(); ++i)
     if (experiment.axes[i].kind != SweepAxis::Kind::kText) by_name_.push_back(i);
@@ -318,12 +311,10 @@ PointRunner::LoadedDevice& PointRunner::device(const SweepPoint& point) {
     for (size_t i = 0; i < experiment_.axes.size(); ++i)
       if (experiment_.axes[i].kind == SweepAxis::Kind::kSet)
         overrides.push_back({experiment_.axes[i].name, std::string(value_at(experiment_, point, i))});
-    const std::optional<Device>& base = bases_[point.device];
+    const Device& base = experiment_.devices[point.device].device;
     DiagnosticList problems;
-    if (base) loaded->device = overrides.empty() ? base : with_overrides(*base, overrides, problems);
-    if (!loaded->device)
-      loaded->error =
-          base ? first_error(problems) : fmt::format("{} is no device", experiment_.devices[point.device]);
+    loaded->device = overrides.empty() ? base : with_overrides(base, overrides, problems);
+    if (!loaded->device) loaded->error = first_error(problems);
   });
   return *loaded;
 }
@@ -390,7 +381,7 @@ SweepResult PointRunner::run(const SweepPoint& point) {
         result.error = one_line(set.error().message);
   if (!result.ok()) return result;
   const Result<SliceRequest> slice =
-      on_named_slice(steps.estimate.simulate.slice, experiment_.devices[point.device], *device.device);
+      on_named_slice(steps.estimate.simulate.slice, experiment_.devices[point.device].name, *device.device);
   if (!slice) return {{}, one_line(slice.error().message)};
   steps.estimate.simulate.slice = *slice;
   steps.estimate.simulate.keep_timeline = false;

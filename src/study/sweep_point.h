@@ -1,6 +1,6 @@
 // What one point of an experiment gives.
 //
-//   PointRunner runner(experiment, search);
+//   PointRunner runner(experiment);
 //   const SweepResult result = runner.run(point);
 //   metric_text(metric_index("time"), result.values[0])
 #pragma once
@@ -44,7 +44,7 @@ Result<void> check_sweep_knob(std::string_view name, std::string_view value);
 class PointRunner {
  public:
   /// Requires: the experiment outlives the object.
-  PointRunner(const Experiment& experiment, const DeviceSearch& search);
+  explicit PointRunner(const Experiment& experiment);
   ~PointRunner();
 
   /// 32 hex digits over all that the result depends on: the module's text, the device, the knobs, `version`.
@@ -62,9 +62,8 @@ class PointRunner {
   const Module* module_of(LoadedText& text);
 
   const Experiment& experiment_;
-  std::vector<std::optional<Device>> bases_;  // as they are without what is set
-  std::vector<std::string> fingerprints_;     // of them
-  std::vector<size_t> by_name_;               // the axes that change the device or what is done to modules
+  std::vector<std::string> fingerprints_;  // of them
+  std::vector<size_t> by_name_;            // the axes that change the device or what is done to modules
   std::mutex mutex_;
   std::map<Choice, std::unique_ptr<LoadedDevice>> devices_;
   std::map<Choice, std::unique_ptr<LoadedText>> texts_;

@@ -83,7 +83,6 @@ class ExperimentReader {
     read("dim", &ExperimentReader::read_dimensions);
     read("partial", &ExperimentReader::read_partial);
     read("devices", &ExperimentReader::read_devices);
-    experiment_.flags.resize(experiment_.devices.size());
     read("xla_flags", &ExperimentReader::read_flags);
     for (const Value& item : top.items) {  // axes in the order of the text
       if (item.key == "set") read_axes_of(item, SweepAxis::Kind::kSet);
@@ -164,8 +163,7 @@ class ExperimentReader {
         name = beside.string();
       DiagnosticList found;
       if (std::optional<Device> device = load_device(name, {}, search_, found)) {
-        experiment_.devices.push_back(name);
-        devices_.push_back(std::move(*device));
+        experiment_.devices.push_back({name, std::move(*device)});
         return;
       }
       for (const Diagnostic& problem : found.items())
@@ -186,11 +184,11 @@ class ExperimentReader {
       flags.insert(flags.end(), more.begin(), more.end());
       add_all(found, item);
     });
-    for (size_t i = 0; i < devices_.size(); ++i) {
+    for (SweepDevice& one : experiment_.devices) {
       DiagnosticList found;
-      experiment_.flags[i] = xla_flag_overrides(flags, devices_[i].config, found);
-      std::optional<Device> with = with_overrides(devices_[i], experiment_.flags[i], found);
-      if (with) devices_[i] = std::move(*with);
+      const auto overrides = xla_flag_overrides(flags, one.device.config, found);
+      std::optional<Device> with = with_overrides(one.device, overrides, found);
+      if (with) one.device = std::move(*with);
       add_all(found, value);
     }
   }
@@ -244,16 +242,15 @@ class ExperimentReader {
   }
   void check_set_value(size_t axis, const std::string& value, const Value& place) {
     const DeviceOverride own{experiment_.axes[axis].name, value};
-    for (size_t d = 0; d < devices_.size(); ++d) {
+    for (const SweepDevice& one : experiment_.devices) {
       DiagnosticList alone, with_others;
-      if (with_overrides(devices_[d], std::span(&own, 1), alone) ||
-          with_overrides(devices_[d], beside(axis, own, true), with_others) ||
-          with_overrides(devices_[d], beside(axis, own, false), with_others))
+      if (with_overrides(one.device, std::span(&own, 1), alone) ||
+          with_overrides(one.device, beside(axis, own, true), with_others) ||
+          with_overrides(one.device, beside(axis, own, false), with_others))
         continue;
       for (const Diagnostic& problem : alone.items())
         if (problem.severity == Severity::kError)
-          return error(place, fmt::format("{} of {}: {}", own.path, experiment_.devices[d], problem.message),
-                       problem.hint);
+          return error(place, fmt::format("{} of {}: {}", own.path, one.name, problem.message), problem.hint);
     }
   }
   std::vector<DeviceOverride> beside(size_t axis, const DeviceOverride& own, bool first) const {
@@ -431,7 +428,6 @@ class ExperimentReader {
   DiagnosticList& problems_;
   std::span<const SweepModule> at_hand_;
   std::filesystem::path folder_;
-  std::vector<Device> devices_;
   std::vector<std::vector<const Value*>> places_;  // of each axis' values
   Experiment experiment_;
 };

@@ -16,13 +16,8 @@ enum class Occasion : uint64_t { kBegin = 1, kSizes, kResults };
 
 class Sweeper {
  public:
-  Sweeper(const Experiment& experiment, const DeviceSearch& search, const SweepOptions& options, Ranks& ranks,
-          SweepProgress& progress)
-      : experiment_(experiment),
-        options_(options),
-        ranks_(ranks),
-        progress_(progress),
-        runner_(experiment, search) {
+  Sweeper(const Experiment& experiment, const SweepOptions& options, Ranks& ranks, SweepProgress& progress)
+      : experiment_(experiment), options_(options), ranks_(ranks), progress_(progress), runner_(experiment) {
     for (int rank = 0; rank < ranks.size(); ++rank)
       if (rank != ranks.rank()) peers_.push_back(rank);
   }
@@ -179,9 +174,9 @@ class Sweeper {
 
 }  // namespace
 
-Result<SweepRun> run_sweep(const Experiment& experiment, const DeviceSearch& search,
-                           const SweepOptions& options, Ranks& ranks, SweepProgress& progress) {
-  return Sweeper(experiment, search, options, ranks, progress).run();
+Result<SweepRun> run_sweep(const Experiment& experiment, const SweepOptions& options, Ranks& ranks,
+                           SweepProgress& progress) {
+  return Sweeper(experiment, options, ranks, progress).run();
 }
 
 }  // namespace hlosim

@@ -1,7 +1,7 @@
 // Runs what of an experiment hasn't run yet, on all processors of all ranks.
 //
 //   SweepProgress progress;
-//   const Result<SweepRun> run = run_sweep(experiment, search, {.journal = "a.journal"}, ranks, progress);
+//   const Result<SweepRun> run = run_sweep(experiment, {.journal = "a.journal"}, ranks, progress);
 //   run->results[0].values                         // of the first point, by metric
 #pragma once
 
@@ -34,7 +34,7 @@ struct SweepRun {
 
 /// Points that fail are results with an error. Errors: a journal that can't be read or written, ranks that
 /// lose each other.
-Result<SweepRun> run_sweep(const Experiment& experiment, const DeviceSearch& search,
-                           const SweepOptions& options, Ranks& ranks, SweepProgress& progress);
+Result<SweepRun> run_sweep(const Experiment& experiment, const SweepOptions& options, Ranks& ranks,
+                           SweepProgress& progress);
 
 }  // namespace hlosim

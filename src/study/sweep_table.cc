@@ -167,7 +167,7 @@ std::string sweep_json(const SweepTable& table) {
   json["points"] = Json::array();
   for_each_row(table, [&](size_t i, const SweepPoint& point, const SweepResult& result) {
     Json one = {{"module", experiment.modules[point.module].name},
-                {"device", experiment.devices[point.device]}};
+                {"device", experiment.devices[point.device].name}};
     one["settings"] = Json::object();
     for (size_t k = 0; k < experiment.axes.size(); ++k)
       one["settings"][experiment.axes[k].name] = value_at(experiment, point, k);

@@ -125,14 +125,14 @@ def with_meaning(module, rng):
     return result
 
 
-# A layer as a TPU runs it: a weight is copied into VMEM and a gradient reduced over four devices while products run.
+# A layer as a TPU runs it: a weight is copied into VMEM and a gradient reduced over two devices while products run.
 TILED = "{1,0:T(8,128)}"
 LAYER_LINES = [
     f"x = f32[512,512]{TILED} parameter(0)",
     f"w1 = f32[512,512]{TILED} parameter(1)",
     f"w2 = f32[512,512]{TILED} parameter(2)",
     "fetch = (f32[512,512]{1,0:T(8,128)S(1)}, f32[512,512]{1,0:T(8,128)}, u32[]{:S(2)}) copy-start(w2)",
-    f"reduce = f32[512,512]{TILED} all-reduce-start(w1), replica_groups={{{{0,1,2,3}}}}, to_apply=sum",
+    f"reduce = f32[512,512]{TILED} all-reduce-start(w1), replica_groups={{{{0,1}},{{2,3}}}}, to_apply=sum",
     f"first = f32[512,512]{TILED} dot(x, w1), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
     f"second = f32[512,512]{TILED} tanh(first)",
     f"third = f32[512,512]{TILED} dot(second, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",

@@ -1,6 +1,7 @@
 // Protos and texts of the same module: text → proto → text is the text.
 #include "input/proto_text.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -219,6 +220,25 @@ ENTRY %main (a: u32[2,8], b: u32[4]) -> (u32[2,8]{1,0}, u32[4]{0}) {
 TEST(Proto, SlicesOfAPermuteInPlaceComeBack) {
   const Module module = test::module_or_fail(kInPlace);
   EXPECT_EQ(through_proto(module, "m"), kInPlace);
+}
+
+std::string with_frames(std::string_view frames) {
+  return fmt::format(
+      "HloModule m\n\nFileNames\n1 \"a.py\"\n\nFunctionNames\n1 \"f\"\n\nFileLocations\n"
+      "1 {{file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=9}}\n\n"
+      "StackFrames\n{}\n\nENTRY %main (p: f32[]) -> f32[] {{\n  ROOT %p = f32[] parameter(0)\n}}\n",
+      frames);
+}
+
+TEST(Proto, TextsHaveParentsOfStackFramesOneHigher) {
+  const std::string higher =
+      with_frames("1 {file_location_id=1 parent_frame_id=1}\n2 {file_location_id=1 parent_frame_id=2}");
+  const std::string as_they_are =
+      with_frames("1 {file_location_id=1 parent_frame_id=0}\n2 {file_location_id=1 parent_frame_id=1}");
+  const Module module = test::module_or_fail(higher), older = test::module_or_fail(as_they_are);
+  EXPECT_EQ(through_proto(module, "m"), higher);
+  EXPECT_EQ(through_proto(older, "m"), higher);
+  EXPECT_EQ(*proto_of(module), *proto_of(older));
 }
 
 /// What `<op>-start` can't say is written out.

@@ -45,6 +45,18 @@ TEST(Torus, OneAxisIsWhatStepsTake) {
   }
 }
 
+TEST(Torus, AxesInTurnUseOneAfterTheOther) {
+  // On lines of two, all that comes in comes over one link at a time.
+  const TorusAxis lines[] = {line(2), line(2, 1)}, mixed[] = {line(2), line(4, 1)};
+  EXPECT_NEAR(gather_seconds_in_turn(lines, 4e9, kLink), 3, 1e-9);
+  EXPECT_NEAR(gather_seconds_in_turn(mixed, 8e9, kLink), 7, 1e-9);
+  EXPECT_NEAR(gather_seconds(lines, 4e9, kLink), 1.5, 1e-9);
+  // Rings: both ways, whatever their order.
+  const TorusAxis rings[] = {ring(4), ring(8, 1)}, one[] = {ring(16)};
+  EXPECT_NEAR(gather_seconds_in_turn(rings, 32e9, kLink), 15.5, 1e-9);
+  EXPECT_EQ(gather_seconds_in_turn(one, 16e9, kLink), gather_seconds(one, 16e9, kLink));
+}
+
 TEST(Torus, SeveralAxesLieBetweenTheirBounds) {
   for (const auto& lengths :
        std::vector<std::vector<int64_t>>{{4, 4}, {4, 8}, {2, 16}, {4, 4, 4}, {2, 4, 8}, {3, 5}})

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/simulations.h"
 
 namespace hlosim {
@@ -217,6 +219,31 @@ TEST(Attention, PassesAround) {
   AttentionProblem kept = square(4096);
   kept.residuals = true;
   EXPECT_GT(bytes(AttentionPass::kForward, kept, kBlocks), 8 + 2 * 2 * 1.4);
+}
+
+TEST(Attention, DeviceKeysSayWhatStepsEndsAndOverlapTake) {
+  const DeviceConfig before = test::device_or_fail("v6e").config;
+  const auto cost = [](const DeviceConfig& device) {
+    return *attention_cost(device, AttentionPass::kForward, square(4096), kBlocks);
+  };
+  const KernelCost base = cost(before);
+  DeviceConfig device = before;
+  device.overhead.grid_step += Picoseconds(1000);
+  EXPECT_NEAR(static_cast<double>((cost(device).step_overhead - base.step_overhead).count()),
+              1000.0 * static_cast<double>(base.steps), 1);
+  device = before;
+  device.kernel.block_end *= 2;
+  EXPECT_NEAR(static_cast<double>(cost(device).apart.count()), 2.0 * static_cast<double>(base.apart.count()),
+              2);
+  device = before;
+  device.kernel.overlap = 1;  // one after the other
+  const Picoseconds vector = std::max(
+      {base.busy[index_of(Unit::kVpu)], base.busy[index_of(Unit::kEup)], base.busy[index_of(Unit::kXlu)]});
+  EXPECT_NEAR(static_cast<double>(cost(device).together.count()),
+              static_cast<double>((base.busy[index_of(Unit::kMxu)] + vector).count()), 4);
+  device.kernel.overlap = 3;
+  EXPECT_LT(cost(device).together, base.together);
+  EXPECT_GE(cost(device).together, base.busy[index_of(Unit::kMxu)]);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "model/compute_cost.h"
@@ -91,7 +92,8 @@ double step_by_step(const Case& c, const PipelinePlan& plan) {
   double time = dma(fetched(0), 0) + plan.step_work + dma(0, out);
   // While step i - 1 works, i comes in and what is finished goes out; it was asked for before that.
   for (size_t i = 1; i < order.size(); ++i)
-    time += std::max(plan.step_work, (fetched(i) + (order[i].k == 0 ? out : 0)) * channel.total);
+    time += side_by_side(plan.step_work, (fetched(i) + (order[i].k == 0 ? out : 0)) * channel.total,
+                         c.device.dma.overlap);
   return time;
 }
 
@@ -156,6 +158,60 @@ TEST(Pipeline, MoreOfAnythingIsNeverSlower) {
     better = c;
     better.device.clock = Hertz(c.device.clock.count() * 1.3);
     EXPECT_LE(time(better), before) << "clock";
+    better = c;
+    better.device.dma.overlap = 100;
+    EXPECT_LE(time(better), before) << "overlap";
+  }
+}
+
+TEST(SideBySide, LiesBetweenTheLongerOneAndBothInTurn) {
+  for (const double exponent : {1.0, 2.0, 3.5, 4.0, 100.0}) {
+    EXPECT_NEAR(side_by_side(8, 8, exponent), 8 * std::pow(2, 1 / exponent), 1e-9) << exponent;
+    EXPECT_EQ(side_by_side(8, 0, exponent), 8) << exponent;
+    EXPECT_EQ(side_by_side(0, 0, exponent), 0) << exponent;
+    for (const double shorter : {0.5, 2.0, 7.0}) {
+      const double both = side_by_side(8, shorter, exponent);
+      EXPECT_DOUBLE_EQ(both, side_by_side(shorter, 8, exponent));
+      EXPECT_GE(both, 8) << exponent;
+      EXPECT_LE(both, 8 + shorter + 1e-9) << exponent;
+      EXPECT_LE(side_by_side(8, shorter, exponent + 1), both + 1e-9) << exponent;
+    }
+  }
+}
+
+TEST(Pipeline, HbmThatIsAsSlowAsTheArraysMakesAProductLongerThanEither) {
+  std::mt19937 random(7);
+  int compared = 0;
+  for (int i = 0; i < 100; ++i) {
+    Case c = make_case(random, 1);
+    c.task.vector = c.task.lhs_convert = 0;
+    PipelineTask task = c.task;
+    task.matmul = &c.work, task.rate = &c.rate;
+    const PipelinePlan plan = c.model().plan(task);
+    if (plan.steps < 50) continue;
+    ++compared;
+    const double moved = (task.other.out[0] + task.rhs.bytes * plan.rhs_times +
+                          (task.lhs.channel >= 0 ? task.lhs.bytes * plan.lhs_times : 0)) *
+                         c.channels[0].total;
+    // However the bytes are spread over the steps, no less than if it were evenly.
+    EXPECT_GE(plan.time * 1.0001, side_by_side(plan.mxu, moved, c.device.dma.overlap));
+  }
+  EXPECT_GT(compared, 10);
+}
+
+TEST(Pipeline, BlocksOfADimensionAreAsLongAsEachOther) {
+  std::mt19937 random(8);
+  for (int i = 0; i < 60; ++i) {
+    const Case c = make_case(random, 1);
+    PipelineTask task = c.task;
+    task.matmul = &c.work, task.rate = &c.rate;
+    const PipelinePlan plan = c.model().plan(task);
+    const auto is_even = [](int64_t whole, int64_t block, int64_t blocks, int64_t unit) {
+      return blocks == 1 || block * blocks < whole + blocks * unit;
+    };
+    EXPECT_TRUE(is_even(c.work.m, plan.block_m, plan.blocks.m, c.rate.rows)) << plan.block_m;
+    EXPECT_TRUE(is_even(c.work.n, plan.block_n, plan.blocks.n, c.device.mxu.columns)) << plan.block_n;
+    EXPECT_TRUE(is_even(c.work.k, plan.block_k, plan.blocks.k, c.device.mxu.rows)) << plan.block_k;
   }
 }
 

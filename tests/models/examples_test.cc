@@ -1,6 +1,7 @@
 // The models of examples/models: what they count, and that each makes every kind of step.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -121,6 +122,30 @@ TEST(ExampleModels, MakeStepsOnMeshes) {
       EXPECT_TRUE(to_text(test::module_or_fail(text), op_table()) == text) << file;
     }
   }
+}
+
+/// All-reduces of the table's gradient, [vocab, d_model].
+int64_t sums_of_table(const StepOptions& options) {
+  const ModelConfig model = example("tiny");
+  const Module module = test::step_or_fail(model, options);
+  return std::count_if(module.instructions.begin(), module.instructions.end(), [&](const Instruction& one) {
+    return op_table()[one.opcode].name == "all-reduce" && one.shape->rank() == 2 &&
+           one.shape->dim(0) == model.vocab && one.shape->dim(1) == model.d_model;
+  });
+}
+
+// As in the step of Llama 3 8B that XLA compiled for eight v6e: summed over all devices, each takes its part
+// then.
+TEST(ExampleModels, SumTheGradientOfLookedUpRows) {
+  StepOptions options;
+  options.mesh = *parse_mesh("fsdp=4");
+  options.batch = 4, options.sequence = 128;
+  EXPECT_EQ(sums_of_table(options), 1);
+  options.mesh = *parse_mesh("fsdp=2,tensor=2");  // the table's rows are cut too
+  EXPECT_EQ(sums_of_table(options), 0);
+  options.mesh = *parse_mesh("fsdp=4");
+  options.attention = AttentionKernel::kPlain;  // nothing is handled by hand: the partitioner's choice
+  EXPECT_EQ(sums_of_table(options), 0);
 }
 
 /// The published runs that others have written down, as far as a count says something of them.

@@ -78,15 +78,36 @@ TEST(SameForm, CountsInstructionsNotSizes) {
   EXPECT_FALSE(same_form(a, module_or_fail(product(64, "f32", " n = f32[4096,4096] negate(w)\n"))));
 }
 
-TEST(WideFloats, AreF64UnlessBitsAreLookedAt) {
+TEST(WideFloats, AreF64) {
   const auto wide = with_wide_floats(module_or_fail(product(8, "bf16")), op_table());
   ASSERT_TRUE(wide);
   EXPECT_THAT(to_text(*wide, op_table()), HasSubstr("f64[8,4096]"));
   EXPECT_THAT(to_text(*wide, op_table()), testing::Not(HasSubstr("bf16")));
-  EXPECT_FALSE(with_wide_floats(
-      module_or_fail(
-          "HloModule m\nENTRY e {\n x = f32[4] parameter(0)\n ROOT y = s32[4] bitcast-convert(x)\n}\n"),
-      op_table()));
+  EXPECT_FALSE(with_wide_floats(module_or_fail(product(8, "f64")), op_table()));
+}
+
+TEST(WideFloats, BitsAreThoseOfTheTypeThatTheyWere) {
+  const auto wide = with_wide_floats(
+      module_or_fail("HloModule m\nENTRY e {\n x = bf16[4] parameter(0)\n n = bf16[4] negate(x)\n"
+                     " b = u16[4] bitcast-convert(n)\n s = u16[4] add(b, b)\n"
+                     " f = bf16[4] bitcast-convert(s)\n ROOT y = bf16[4] multiply(f, n)\n}\n"),
+      op_table());
+  ASSERT_TRUE(wide);
+  const std::string text = to_text(*wide, op_table());
+  EXPECT_THAT(text,
+              HasSubstr("%convert.1 = bf16[4]{0} convert(%n)\n  %b = u16[4]{0} bitcast-convert(%convert.1)"));
+  EXPECT_THAT(text, HasSubstr("bf16[4]{0} bitcast-convert(%s)"));
+  EXPECT_THAT(text,
+              HasSubstr("%convert.2 = f64[4] convert(%f)\n  ROOT %y = f64[4] multiply(%convert.2, %n)"));
+}
+
+TEST(WideFloats, BitcastsThatMoveNothingAreNoBits) {
+  const auto wide =
+      with_wide_floats(module_or_fail("HloModule m\nENTRY e {\n x = bf16[4,6]{1,0} parameter(0)\n"
+                                      " ROOT y = bf16[24]{0} bitcast(x)\n}\n"),
+                       op_table());
+  ASSERT_TRUE(wide);
+  EXPECT_THAT(to_text(*wide, op_table()), HasSubstr("f64[24] reshape(%x)"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "prefetch/prefetch.h"
 
 #include <gmock/gmock.h>
+#include <map>
 
 #include <cstdlib>
 #include <filesystem>
@@ -148,14 +149,16 @@ TEST(TunePrefetch, TpuSeedHasThePublishedBytesOnTheChip) {
 
 TEST(TunePrefetch, TpuSeedGetsFasterAndMovesLess) {
   if (seed_text().empty()) GTEST_SKIP() << test::no_shared("seeds");
-  for (const std::string name : {"v5e", "v6e"}) {
+  // On v5e the blocks of a product read 16 MiB of an operand twice.
+  const std::map<std::string, int64_t> twice = {{"v5e", 16777216}, {"v6e", 0}};
+  for (const auto& [name, again] : twice) {
     const Device device = test::device_or_fail(name);
     PrefetchOptions options;
     options.knobs.scoped_vmem_limit_kib = 16384;
     const PrefetchResult result = tuned(test::module_or_fail(seed_text()), device, options);
     check(result, device);
-    EXPECT_EQ(result.input.hbm_bytes, 255852544) << name;
-    EXPECT_LE(result.tuned.hbm_bytes, 226492416) << name;
+    EXPECT_EQ(result.input.hbm_bytes, 255852544 + again) << name;
+    EXPECT_LE(result.tuned.hbm_bytes, 226492416 + again) << name;
     EXPECT_LT(result.tuned.time, result.input.time) << name;
     // On v5e the bound stays below the best plan that is found.
     if (name == "v6e") {

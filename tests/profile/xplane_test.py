@@ -2,7 +2,8 @@
 """Predicted runs as XSpace, decoded without any schema: usage xplane_test.py HLOSIM SOURCES
 
 Every operation's time in the file is the report's to the picosecond; planes, lines, statistics and their types are those
-of a real profile, where one lies beside the sources; `hlosim profile` reads the same back.
+of real profiles (xplane_structure.py), and where one lies beside the sources its operations have the values that we
+predict; Python's protobuf, where it is installed, and `hlosim profile` read the same back.
 """
 import json
 import os
@@ -12,9 +13,18 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # beside the sources
+import xplane_structure
+
+try:
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+except ImportError:
+    descriptor_pb2 = None
+
 HLOSIM, SOURCES = sys.argv[1], pathlib.Path(sys.argv[2])
 SHARED = pathlib.Path(os.environ.get("HLOSIM_SHARED_DIR", SOURCES.parent / "shared"))
 REAL = SHARED / "measured/profiles/raw/v6e_offload_loop.xplane.pb"
+XPLANE = "plugins/profile/predicted/hlosim.xplane.pb"
 MODULES = ["tests/samples/tpu_block.hlo", "tests/samples/pipeline_loop.hlo", "tests/samples/adam_step.hlo",
            "tests/samples/host_memory.hlo", "tests/samples/partitions_step.hlo"]
 VALUE_TYPES = {2: "double", 3: "unsigned", 4: "signed", 5: "text", 6: "bytes", 7: "reference"}
@@ -154,26 +164,90 @@ def check_modules(made, report):
         assert device.metadata[kind][2]["program_id"] == ("unsigned", program)
 
 
-def check_structure(made, real):
-    """Every statistic that we write is one of the real file's, of the same type, at the same kind of thing."""
-    ours, theirs = made["/device:TPU:0"], real["/device:TPU:0"]
-    assert set(made) <= set(real), set(made) - set(real)
-    assert list(ours.statistics) == list(theirs.statistics)
-    for name, (kind, _) in ours.statistics.items():
-        assert kind == theirs.statistics[name][0], name
-    for line in ("XLA Modules", "XLA Ops", "Async XLA Ops"):
-        number, events = theirs.lines[line]
-        assert ours.lines[line][0] == number, line
-        known = {name: value[0] for event in events for name, value in event[3].items()}
-        of_kinds = {name: value[0] for event in events for name, value in theirs.metadata[event[0]][2].items()}
-        optional = {"_c", "_ct", "all_reduce_unique_id", "source_stack", "deduplicated_name", "dcn_collective_info"}
-        for event in ours.lines[line][1]:
-            ours_known = {name: value[0] for name, value in event[3].items()}
-            assert ours_known.items() <= known.items(), (line, ours_known, known)
-            assert set(known) - optional <= set(ours_known), (line, set(known) - set(ours_known))
-            kind = {name: value[0] for name, value in ours.metadata[event[0]][2].items()}
-            assert kind.items() <= of_kinds.items(), (line, kind, of_kinds)
-            assert set(of_kinds) - optional - {"source", "tf_op"} <= set(kind), (line, set(of_kinds) - set(kind))
+def check_host(made, report):
+    (_, share), = made["/host:CPU"].statistics.values()
+    expected = 100 * (report["work"]["flops_utilisation"] or 0)
+    assert abs(share - expected) < 1e-9 * max(expected, 1), (share, expected)
+
+
+def messages(path):
+    """{kind of message: field numbers that occur in it}."""
+    inner = {"space": {1: "plane"}, "plane": {3: "line", 4: "kind entry", 5: "statistic entry", 6: "statistic"},
+             "line": {4: "event"}, "event": {4: "statistic"}, "kind entry": {2: "kind"}, "kind": {5: "statistic"},
+             "statistic entry": {2: "statistic kind"}}
+    found = {}
+
+    def walk(name, data):
+        for number, value in fields(data):
+            found.setdefault(name, set()).add(number)
+            if number in inner.get(name, {}):
+                walk(inner[name][number], value)
+
+    walk("space", path.read_bytes())
+    return found
+
+
+def check_real(real):
+    """The module that ran on the machine, simulated: the same operations with the same statistics."""
+    found = messages(REAL)
+    xplane_structure.check(real, real=True)
+    equal = 0
+    for key, (name, _, statistics) in real["/host:metadata"].metadata.items():
+        if "Hlo Proto" not in statistics or not name.startswith(("jit_f(", "jit__psum(")):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "module.hlo.pb"
+            path.write_bytes(statistics["Hlo Proto"][1])
+            run("trace", path, "--device=v6e", "--topology=2x4", "--format=xplane", "-o", folder)
+            path = pathlib.Path(folder) / XPLANE
+            made = planes(path)
+            xplane_structure.check(made)
+            for message, numbers in messages(path).items():
+                assert numbers <= found[message], (message, numbers - found[message])
+            equal += xplane_structure.check_values(made, real, int(name[name.rindex("(") + 1:-1]))
+    assert equal > 150, equal
+    return equal
+
+
+def space_of_protobuf():
+    """XSpace as far as times go, for the decoder of Python's protobuf."""
+    file = descriptor_pb2.FileDescriptorProto(name="xspace_of_test.proto", package="t", syntax="proto3")
+    whole, text, message = (descriptor_pb2.FieldDescriptorProto.TYPE_INT64, descriptor_pb2.FieldDescriptorProto.TYPE_BYTES,
+                            descriptor_pb2.FieldDescriptorProto.TYPE_MESSAGE)
+    for name, parts in {"Kind": [("id", 1, whole), ("name", 2, text), ("display_name", 4, text)],
+                        "Entry": [("key", 1, whole), ("value", 2, "Kind")],
+                        "Event": [("kind", 1, whole), ("offset_ps", 2, whole), ("duration_ps", 3, whole)],
+                        "Line": [("id", 1, whole), ("name", 2, text), ("events", 4, "Event")],
+                        "Plane": [("name", 2, text), ("lines", 3, "Line"), ("kinds", 4, "Entry")],
+                        "Space": [("planes", 1, "Plane")]}.items():
+        made = file.message_type.add(name=name)
+        for field, number, kind in parts:
+            inner = isinstance(kind, str)
+            made.field.add(name=field, number=number, type=message if inner else kind, type_name="t." + kind if inner else None,
+                           label=3 if inner and field != "value" else 1)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    space = pool.FindMessageTypeByName("t.Space")
+    if hasattr(message_factory, "GetMessageClass"):
+        return message_factory.GetMessageClass(space)()
+    return message_factory.MessageFactory(pool).GetPrototype(space)()
+
+
+def check_with_protobuf(path, made):
+    """Another decoder than ours reads the same names and times."""
+    if descriptor_pb2 is None:
+        return
+    space = space_of_protobuf()
+    space.ParseFromString(path.read_bytes())
+    for plane in space.planes:
+        kinds = {one.key: one.value for one in plane.kinds}
+        ours = made[plane.name.decode()]
+        assert [line.name.decode() for line in plane.lines] == list(ours.lines)
+        for line in plane.lines:
+            number, events = ours.lines[line.name.decode()]
+            assert line.id == number
+            assert [(kinds[event.kind].name.decode(), event.offset_ps, event.duration_ps) for event in line.events] == [
+                (ours.metadata[kind][0], start, duration) for kind, start, duration, _ in events]
 
 
 def check_read_back(folder):
@@ -188,19 +262,23 @@ def check_read_back(folder):
 
 
 def main():
-    real = planes(REAL) if REAL.exists() else None
-    if real is None:
-        print("no real profile beside the sources: structure is not compared with one")
+    if descriptor_pb2 is None:
+        print("no protobuf of Python here: the files are decoded without it alone")
+    if not REAL.exists():
+        print("no real profile beside the sources: structure is compared with what we know of one alone")
     for module in MODULES:
         with tempfile.TemporaryDirectory() as folder:
             run("trace", SOURCES / module, "--device=v6e", "--format=xplane", "-o", folder)
             report = json.loads(run("report", SOURCES / module, "--device=v6e", "--format=json"))
-            made = planes(pathlib.Path(folder) / "plugins/profile/predicted/hlosim.xplane.pb")
+            made = planes(pathlib.Path(folder) / XPLANE)
             check_times(made["/device:TPU:0"], report)
             check_modules(made, report)
-            if real:
-                check_structure(made, real)
+            check_host(made, report)
+            xplane_structure.check(made)
+            check_with_protobuf(pathlib.Path(folder) / XPLANE, made)
             check_read_back(folder)
+    if REAL.exists():
+        print(f"{check_real(planes(REAL))} statistics are those of a real profile")
     print(f"{len(MODULES)} runs are right")
 
 

@@ -9,7 +9,6 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(os.environ.get("HLOSIM_SHARED_DIR", ROOT.parent / "shared"))
-pytest_plugins = ["pytester"]
 
 
 def own_modules():

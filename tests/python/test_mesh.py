@@ -30,6 +30,9 @@ def test_partition_is_the_commands(program, layer):
     assert made.module.text() == output(program, "partition", LAYER, *LINE)
     assert made.report == output(program, "partition", LAYER, *LINE, "--report")
     assert "8 devices" in made.report and made.module.partitions == 8
+    rings = layer.partition(MESH, SHARD, windowed_products="always", hoist_gathers="0", combine_collectives="0")
+    assert rings.module.text() == output(program, "partition", LAYER, *LINE, "--windowed-products=always",
+                                         "--hoist-gathers=0", "--combine-collectives=0")
     # An axis, several, a text: the same statements.
     assert layer.partition("data=4,model=2", LINE[1].split("=", 1)[1]).module.text() == \
         output(program, "partition", LAYER, *LINE[:2])

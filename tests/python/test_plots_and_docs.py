@@ -1,6 +1,7 @@
 """Pictures, doctests, the examples of docs/python.md and README.md."""
 import doctest
 import importlib
+import os
 import pkgutil
 import re
 
@@ -73,6 +74,18 @@ def test_the_examples_of_the_documentation(tmp_path, monkeypatch):
         else:
             exec(compile(block, "docs/python.md", "exec"), names)
     assert len(blocks) >= 6
-    readme = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
-    assert len(readme) == 1
-    exec(compile(readme[0], "README.md", "exec"), {})
+
+
+def test_the_lines_of_the_readme(tmp_path, monkeypatch, capsys):
+    """They run, and print what stands behind the last one (HLOSIM_UPDATE=1 writes it anew)."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text()
+    block, = re.findall(r"```python\n(.*?)```", text, re.S)
+    exec(compile(block, "README.md", "exec"), {})
+    said = capsys.readouterr().out.strip()
+    shown = re.search(r"print\(.*  # (.*)$", block, re.M).group(1)
+    if said != shown and os.environ.get("HLOSIM_UPDATE"):
+        (ROOT / "README.md").write_text(text.replace("# " + shown + "\n", "# " + said + "\n"))
+    else:
+        assert said == shown

@@ -154,3 +154,11 @@ def test_pytest_plugin(pytester):
     other = run(8_000, device="v4")
     other.assert_outcomes(passed=1, failed=1)
     other.stdout.fnmatch_lines(["*the baseline is of another device*"])
+    run(8_000, "--hlosim-baselines=elsewhere", "--hlosim-update").assert_outcomes(passed=2)
+    assert len(list((pytester.path / "elsewhere").iterdir())) == 2
+    for path in (pytester.path / "hlosim_baselines").iterdir():
+        path.write_text(path.read_text()[:100] if "step" in path.name else "{}")
+    damaged = run(8_000)
+    damaged.assert_outcomes(failed=2)
+    damaged.stdout.fnmatch_lines(["*test_step.json is no baseline*", "*test_fixture.json is no baseline*"])
+    run(8_000, "--hlosim-update").assert_outcomes(passed=2)

@@ -18,7 +18,26 @@ NAMES = {"hlosim/__init__.py", "hlosim/py.typed", "hlosim/_core.pyi", "hlosim/py
 INFO = "hlosim-%s.dist-info/" % VERSION
 
 
+def check_choice_of_the_build():
+    """build/release is used where it makes the package for this Python."""
+    if not os.path.exists("/usr/bin/python3") or not os.path.samefile("/usr/bin/python3", sys.executable):
+        return
+    root = hlosim_build.ROOT
+    with tempfile.TemporaryDirectory() as folder:
+        hlosim_build.ROOT = pathlib.Path(folder)
+        assert not hlosim_build.has_a_release_build()
+        cache = hlosim_build.ROOT / "build/release/CMakeCache.txt"
+        cache.parent.mkdir(parents=True)
+        for text, expected in [("", True), ("HLOSIM_PYTHON:BOOL=ON\n", True), ("HLOSIM_PYTHON:BOOL=OFF\n", False),
+                               ("Python_EXECUTABLE:FILEPATH=/usr/bin/python3\n", True),
+                               ("Python_EXECUTABLE:FILEPATH=/opt/bin/python3.13\n", False)]:
+            cache.write_text(text)
+            assert hlosim_build.has_a_release_build() == expected, text
+    hlosim_build.ROOT = root
+
+
 def main():
+    check_choice_of_the_build()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         subprocess.run(["cmake", "--install", BUILD, "--component", "python", "--prefix", folder / "prefix"], check=True,

@@ -1,6 +1,7 @@
 // The page: that it holds what the JSON says, that nothing breaks out of it, that it is one well-formed file.
 #include "report/html/html.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -408,6 +409,55 @@ ENTRY e {
   EXPECT_EQ(place("b").line, 35);
   EXPECT_EQ(place("c").file, "");
   EXPECT_EQ(place("d").line, 0);
+}
+
+/// The stack of the only addition of a module with these frames.
+std::string stack_of_addition(std::string_view frames) {
+  const Module module =
+      test::module_or_fail(fmt::format(R"(HloModule m, entry_computation_layout={{(f32[])->f32[]}}
+
+FileNames
+1 "<embedded \'a\'>"
+2 "b.py"
+
+FunctionNames
+1 "main"
+
+FileLocations
+1 {{file_name_id=1 function_name_id=1 line=153 end_line=153 column=2 end_column=31}}
+2 {{file_name_id=2 function_name_id=1 line=35 end_line=36 column=4 end_column=24}}
+
+StackFrames
+{}
+
+ENTRY e {{
+  a = f32[] parameter(0)
+  ROOT b = f32[] add(a, a), metadata={{op_name="x" stack_frame_id=2 deduplicated_name="add"}}
+}}
+)",
+                                       frames));
+  const Instruction& addition = module.root(module.entry);
+  EXPECT_EQ(metadata_value(addition, "deduplicated_name"), "add");
+  EXPECT_EQ(metadata_value(addition, "source_file"), "");
+  return SourcePlaces(module).stack_of(addition);
+}
+
+TEST(SourcePlaces, HaveTheCallsThatLedThere) {
+  // Parents one higher than they are, and as they are.
+  EXPECT_EQ(
+      stack_of_addition("1 {file_location_id=1 parent_frame_id=1}\n2 {file_location_id=2 parent_frame_id=2}"),
+      "<embedded 'a'>:153:2\nb.py:35:4\n");
+  EXPECT_EQ(
+      stack_of_addition("1 {file_location_id=1 parent_frame_id=0}\n2 {file_location_id=2 parent_frame_id=1}"),
+      "<embedded 'a'>:153:2\nb.py:35:4\n");
+  EXPECT_EQ(
+      stack_of_addition("1 {file_location_id=1 parent_frame_id=1}\n2 {file_location_id=2 parent_frame_id=1}"),
+      "b.py:35:4\n");
+  // Around and around ends, too.
+  EXPECT_EQ(
+      stack_of_addition("1 {file_location_id=1 parent_frame_id=3}\n2 {file_location_id=2 parent_frame_id=2}"),
+      "<embedded 'a'>:153:2\nb.py:35:4\n");
+  EXPECT_EQ(stack_of_addition("7 {file_location_id=1 parent_frame_id=0}"), "");
 }
 
 }  // namespace

@@ -129,6 +129,20 @@ TEST(Tiling, WrongTextsAreRefused) {
               HasSubstr("cuts 2 dimensions, the array has 3"));
 }
 
+TEST(Tiling, ListsOfDevicesThatAreNoWholeSetNameTheOneThatIsWrong) {
+  const auto fault = [](std::string_view text) {
+    const auto tiles = read_tile_assignment(text);
+    return tiles ? std::string("none") : tiles.error().message;
+  };
+  EXPECT_EQ(fault("devices=[3]1,2,3"),
+            "the sharding {devices=[3]1,2,3} lists device 3, expected each of 0 to 2 once");
+  EXPECT_THAT(fault("devices=[2,2]0,1,1,3"), HasSubstr("lists device 1 twice, expected each of 0 to 3 once"));
+  EXPECT_THAT(fault("devices=[2]0,-1"), HasSubstr("lists device -1, expected each of 0 to 1 once"));
+  EXPECT_THAT(fault("devices=[2,2]0,1,2"), HasSubstr("lists 3 devices for 4 tiles"));
+  EXPECT_THAT(fault("mesh['x'=2], device_ids=(0,2), [{'x'}]"), HasSubstr("lists device 2"));
+  EXPECT_EQ(fault("devices=[3]2,0,1"), "none");
+}
+
 TEST(Tiling, ShardsOfUnevenSizes) {
   const DeviceAxes axes(8);
   EXPECT_EQ(shard_size(axes, {0, 1}, 10), 3);

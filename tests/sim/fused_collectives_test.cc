@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ops/work.h"
 #include "support/simulations.h"
 
@@ -111,6 +113,21 @@ TEST(FusedCollectives, TheEndAloneCostsItsFixedTimeAndWaitsWhereTheStartIsThere)
   EXPECT_EQ(time_of(chain(false), "v5p"), Picoseconds(1'500'000));
   const double stream = 0.75 * 8192 * 1024 * 2 / 100e9 * 1e12;
   EXPECT_GT(static_cast<double>(time_of(chain(true), "v5p").count()), stream);
+}
+
+// The first step is each device's own part over one link; the whole takes as long as it did.
+TEST(FusedCollectives, AStartHoldsTheCoresForTheFirstStep) {
+  Module module = test::module_or_fail(chain(true));
+  SimulateOptions options;
+  options.slice.topology = Topology{{2, 2, 1}};
+  const Simulation run = test::simulate_or_fail(module, test::device_or_fail("v5p"), options);
+  const double own = 2048.0 * 1024 * 2 / 100e9 * 1e12, whole = 3 * own;
+  const auto start = std::find_if(run.instructions.begin(), run.instructions.end(),
+                                  [&](const InstructionRecord& one) { return module[one.id].name == "b"; });
+  ASSERT_NE(start, run.instructions.end());
+  EXPECT_NEAR(static_cast<double>(start->time.count()), 6e6 + own, 1e6);
+  EXPECT_NEAR(static_cast<double>(run.totals.makespan.count()), whole, 10e6);
+  EXPECT_EQ(start->cost.category, CostCategory::kCollective);
 }
 
 }  // namespace

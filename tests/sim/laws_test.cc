@@ -189,6 +189,7 @@ TEST(Laws, TwiceEveryRateIsHalfTheTime) {
       {"dma.read_latency", "566500 ps"},
       {"dma.write_latency", "219500 ps"},
       {"ici.bandwidth", "90 GB/s"},
+      {"ici.core_bandwidth", "90 GB/s"},
       {"ici.hop_latency", "500 ns"},
       {"ici.launch", "2500 ns"},
       {"ici.fused_done", "750 ns"},

@@ -67,6 +67,20 @@ TEST(Convert, LargeSplatsAreBroadcastScalars) {
             "%broadcast.1 = f32[32]{0} broadcast(%constant.1), dimensions={}");
 }
 
+TEST(Convert, AttributesOfCompositesKeepTheFormOfTheirTensors) {
+  const std::string call = root_of(R"(
+func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.composite "my.op" %x {composite_attributes = {s = dense<1> : tensor<i32>,
+    m = dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>, r = dense<[0.5, 2.0]> : tensor<2xf32>}, decomposition = @f}
+    : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+})");
+  EXPECT_NE(call.find("s = dense<1> : tensor<i32>"), std::string::npos) << call;
+  EXPECT_NE(call.find("m = dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>"), std::string::npos) << call;
+  EXPECT_NE(call.find("r = dense<[0.5, 2.0]> : tensor<2xf32>"), std::string::npos) << call;
+}
+
 TEST(Convert, DynamicDimensionsTakeTheSizesGiven) {
   constexpr std::string_view kText = R"(func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x?xf32>) -> tensor<?x?xf32>

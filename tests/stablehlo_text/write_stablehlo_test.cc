@@ -74,6 +74,10 @@ TEST(StablehloText, WhatMeansSomethingElseThereIsRefused) {
   EXPECT_EQ(written("ENTRY main {\n  a = f32[4] parameter(0)\n  ROOT pinned = b(f32[4]) custom-call(a), "
                     "custom_call_target=\"Pin\", output_to_operand_aliasing={{}: (0, {})}\n}"),
             "pinned: StableHLO has no type of its shape");
+  EXPECT_EQ(
+      written("ENTRY main {\n  a = f32[4] parameter(0)\n  ROOT g = f32[8] all-gather(a), dimensions={0}, "
+              "channel_id=0, replica_groups={{0,1}}, use_global_device_ids=true\n}"),
+      "g: StableHLO has no form of channel_id=0, which stands for none there");
 }
 
 /// The same module, printed without metadata, comes back.

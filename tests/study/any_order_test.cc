@@ -214,12 +214,15 @@ std::map<std::pair<std::string, std::string>, std::vector<double>> swept(
   for (const std::string& text : three_modules())
     experiment.modules.push_back(
         {fmt::format("module_{}", experiment.modules.size()), test::source_of(text)});
-  experiment.devices = devices;
+  for (const std::string& device : devices) {
+    DiagnosticList problems;
+    experiment.devices.push_back({device, load_device(device, {}, {}, problems).value()});
+  }
   experiment.axes.push_back({SweepAxis::Kind::kKnob, "lower", {lower}});
   experiment.axes.push_back({SweepAxis::Kind::kKnob, "schedule", {"false", "true"}});
   set_thread_count(threads);
   SweepProgress progress;
-  const Result<SweepRun> run = run_sweep(experiment, {}, {}, lone_rank(), progress);
+  const Result<SweepRun> run = run_sweep(experiment, {}, lone_rank(), progress);
   set_thread_count(0);
   std::map<std::pair<std::string, std::string>, std::vector<double>> values;
   EXPECT_TRUE(run) << (run ? "" : render(run.error()));
@@ -227,7 +230,7 @@ std::map<std::pair<std::string, std::string>, std::vector<double>> swept(
     const SweepPoint point = point_at(experiment, static_cast<int64_t>(i));
     EXPECT_TRUE(run->results[i].ok()) << run->results[i].error;
     std::vector<double>& all =
-        values[{experiment.modules[point.module].name, experiment.devices[point.device]}];
+        values[{experiment.modules[point.module].name, experiment.devices[point.device].name}];
     all.insert(all.end(), run->results[i].values.begin(), run->results[i].values.end());
   }
   return values;

@@ -31,11 +31,11 @@ TEST(MeshChoices, FactorizationsAreAll) {
 
 std::vector<std::string> texts(const std::string& module, const MeshQuestion& question) {
   const Module given = test::module_or_fail(test::own_module(module));
-  const Result<std::vector<MeshChoice>> choices = mesh_choices(given, op_table(), question);
+  const Result<MeshChoices> choices = mesh_choices(given, op_table(), question);
   EXPECT_TRUE(choices) << render(choices.error());
   std::vector<std::string> all;
   if (choices)
-    for (const MeshChoice& choice : *choices) all.push_back(choice.text);
+    for (const MeshChoice& choice : choices->list) all.push_back(choice.text);
   return all;
 }
 
@@ -51,6 +51,23 @@ TEST(MeshChoices, DimensionsThatMeetAreCutAlike) {
 TEST(MeshChoices, LayersOfALoopAreNotCut) {
   for (const std::string& text : texts("layers_step", {.devices = 2, .axes = {"a"}}))
     EXPECT_THAT(text, testing::Not(HasSubstr("=[a,_,_]"))) << text;
+}
+
+// The residual makes both dimensions of w the same: an axis that cut one would cut the other too.
+TEST(MeshChoices, NoAxisCutsAParameterTwice) {
+  const Module given = test::module_or_fail(
+      "HloModule m\nENTRY e {\n  x = f32[8,16] parameter(0)\n  w = f32[16,16] parameter(1)\n"
+      "  p = f32[8,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+      "  ROOT y = f32[8,16] add(x, p)\n}\n");
+  const Result<MeshChoices> choices = mesh_choices(given, op_table(), {.devices = 4, .axes = {"a", "b"}});
+  ASSERT_TRUE(choices) << render(choices.error());
+  for (const MeshChoice& choice : choices->list) {
+    EXPECT_THAT(choice.text, HasSubstr("x=[")) << choice.text;
+    EXPECT_THAT(choice.text, testing::Not(HasSubstr("w="))) << choice.text;
+  }
+  EXPECT_THAT(
+      choices->left_out,
+      ElementsAre("dimensions of size 16 of w: they are cut alike, and a sharding names an axis once"));
 }
 
 TEST(MeshChoices, StatementsLeaveTheSizesOnly) {
@@ -75,8 +92,7 @@ class Search : public testing::Test {
     task_.question = {devices, std::move(axes), std::move(statements), ""};
     task_.experiment.name = module;
     task_.experiment.modules = {{module, test::source_of(text)}};
-    task_.experiment.devices = {"v5e"};
-    task_.experiment.loaded = {device_};
+    task_.experiment.devices = {{"v5e", device_}};
     task_.estimate.simulate.keep_timeline = false;
     task_.sweep.version = "test";
   }
@@ -205,7 +221,7 @@ TEST_F(Search, ProgramsRunOnTheMeshThatTheyAreWrittenFor) {
 TEST_F(Search, WhatCantFitIsToldSo) {
   use("mlp_layer", 2, {"a"}, {"x|g=[a,_]"});
   device_ = test::device_or_fail("v5e", {{"memory.hbm.capacity", "64 KiB"}});
-  task_.experiment.loaded = {device_};
+  task_.experiment.devices[0].device = device_;
   const MeshSearch search = run();
   EXPECT_FALSE(search.best);
   ASSERT_EQ(search.rows.size(), 1u);

@@ -60,7 +60,7 @@ class Sweep : public testing::Test {
   }
   SweepRun run(const Experiment& experiment, const std::string& journal = {}, Ranks& ranks = lone_rank()) {
     SweepProgress progress;
-    Result<SweepRun> result = run_sweep(experiment, {}, {journal, "test"}, ranks, progress);
+    Result<SweepRun> result = run_sweep(experiment, {journal, "test"}, ranks, progress);
     EXPECT_TRUE(result) << (result ? "" : render(result.error()));
     ran_ = progress.done;
     return result ? std::move(*result) : SweepRun();
@@ -192,7 +192,7 @@ TEST_F(Sweep, ThreadsAndRanksChangeNothing) {
     std::string of_first;
     test::ThreadRanks::run(count, [&](Ranks& ranks) {
       SweepProgress progress;
-      const Result<SweepRun> result = run_sweep(e, {}, {"", "test"}, ranks, progress);
+      const Result<SweepRun> result = run_sweep(e, {"", "test"}, ranks, progress);
       ASSERT_TRUE(result);
       if (ranks.rank() == 0) of_first = csv(e, *result);
       EXPECT_EQ(result->results.empty(), ranks.rank() != 0);
@@ -251,7 +251,7 @@ TEST_F(Sweep, JournalsOfRanksAreReadByAnyNumberOfRanks) {
     std::atomic<int64_t> ran{0};
     test::ThreadRanks::run(count, [&](Ranks& ranks) {
       SweepProgress progress;
-      const Result<SweepRun> result = run_sweep(e, {}, {path("j"), "test"}, ranks, progress);
+      const Result<SweepRun> result = run_sweep(e, {path("j"), "test"}, ranks, progress);
       ASSERT_TRUE(result) << render(result.error());
       if (ranks.rank() == 0) table = csv(e, *result);
       ran += progress.done;
@@ -275,7 +275,7 @@ TEST_F(Sweep, WhatChangedRunsAgain) {
       path("j"));
   EXPECT_EQ(ran_, 1);  // 256 columns on 2 MXUs is there, whatever the order
   SweepProgress progress;
-  ASSERT_TRUE(run_sweep(experiment(yaml), {}, {path("j"), "another version"}, lone_rank(), progress));
+  ASSERT_TRUE(run_sweep(experiment(yaml), {path("j"), "another version"}, lone_rank(), progress));
   EXPECT_EQ(progress.done, 4);
   std::ofstream(folder_ / "m.hlo", std::ios::app) << "// changed\n";
   run(experiment(yaml), path("j"));

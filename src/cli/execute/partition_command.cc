@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <memory>
 #include <ostream>
+#include <set>
 
 #include "base/quantity_text.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/execute/sharded_module.h"
 #include "cli/run.h"
+#include "cli/tune/made_text.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/verbosity.h"
@@ -23,6 +26,7 @@ struct Options {
   std::string file;
   std::string output;
   bool check = false, report = false, propagate_only = false;
+  std::string hoist, combine, windowed = "never";
   ShardingRequest sharding;
   PartitionOptions partition;
   PartitionCheckOptions checking;
@@ -34,21 +38,38 @@ std::string place_of(const Module& module, uint32_t offset) {
   return fmt::format("{}:{}:{}: ", module.source->name(), at.line, at.column);
 }
 
+/// What else there is to say of a collective that was added.
+std::string circumstances(const Resharding& one) {
+  std::string text = one.in_loop ? " each turn" : "";
+  if (one.windowed) text += ", beside a part of the product";
+  if (one.hoisted && one.held > 0)
+    text += fmt::format(", once before the loop, which holds {}", to_text(Bytes(one.held)));
+  else if (one.hoisted)
+    text += ", once before the loop";
+  else if (one.held > 0)
+    text +=
+        fmt::format(", although it is the same each time: {} to hold are too much", to_text(Bytes(one.held)));
+  if (one.together > 1)
+    text += fmt::format(", together with {} other{}", one.together - 1, one.together > 2 ? "s" : "");
+  return text;
+}
+
 /// What was added, and what every device does as a whole.
 void show(const Module& module, const Partitioned& made, Streams streams) {
   int64_t bytes = 0;
+  std::set<InstructionId> collectives;
   for (const Resharding& one : made.reshardings) {
     bytes += one.bytes;
+    collectives.insert(one.collective);
     streams.out << fmt::format("{}{}: {} of {} from {} to {}, sends {}{}\n", place_of(module, one.offset),
                                one.asked_by, to_text(one.kind), one.what, one.from, one.to,
-                               to_text(Bytes(one.bytes)), one.in_loop ? " each turn" : "");
+                               to_text(Bytes(one.bytes)), circumstances(one));
   }
   for (const ReplicatedInstruction& one : made.replicated)
     streams.out << fmt::format("{}{}: every device does all of it, gathering {}: {}\n",
                                place_of(module, one.offset), one.name, to_text(Bytes(one.bytes)), one.reason);
   streams.out << fmt::format("{} devices, {} collective{}, each device sends {}\n", made.devices,
-                             made.reshardings.size(), made.reshardings.size() == 1 ? "" : "s",
-                             to_text(Bytes(bytes)));
+                             collectives.size(), collectives.size() == 1 ? "" : "s", to_text(Bytes(bytes)));
 }
 
 int check(const Options& options, const Propagated& whole, Streams streams) {
@@ -75,9 +96,36 @@ int check(const Options& options, const Propagated& whole, Streams streams) {
   return checked->agrees() ? kExitSuccess : kExitFailedCheck;
 }
 
-int partition_file(const Options& options, Streams streams) {
+/// "64MiB"; digits alone are bytes. False: it is no amount, and that was said.
+bool read_bytes(const char* option, const std::string& text, std::vector<int64_t*> into, Streams streams) {
+  if (text.empty()) return true;
+  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+  const Result<Bytes> bytes = TextForm<Bytes>::read(text + (digits ? "B" : ""));
+  if (!bytes) {
+    complain(fmt::format("{}: {}", option, bytes.error().message), bytes.error().hint, streams);
+    return false;
+  }
+  if (bytes->count() < 0) {
+    complain(fmt::format("{}: {} is negative", option, shown(text)), "0: never", streams);
+    return false;
+  }
+  for (int64_t* const one : into) *one = bytes->count();
+  return true;
+}
+
+bool read_sizes(Options& options, Streams streams) {
+  PartitionOptions& into = options.partition;
+  into.windowed_products = options.windowed == "always";
+  return read_bytes("--hoist-gathers", options.hoist, {&into.hoist_bytes}, streams) &&
+         read_bytes("--combine-collectives", options.combine,
+                    {&into.combine_reductions_bytes, &into.combine_moves_bytes}, streams);
+}
+
+int partition_file(Options& options, Streams streams) {
+  if (!read_sizes(options, streams)) return kExitInput;
   const ModuleInput input = read_module_input(options.file, false, streams);
   if (!input.ok) return kExitInput;
+  const bool writes = !options.output.empty() || (!options.check && !options.report);
   std::string text;
   int worst = kExitSuccess;
   for (const Module& module : input.modules) {
@@ -97,9 +145,14 @@ int partition_file(const Options& options, Streams streams) {
     }
     if (options.report) show(module, *made, streams);
     if (options.check) worst = std::max(worst, check(options, *whole, streams));
-    text += to_text(made->module, op_table());
+    if (!writes) continue;
+    const std::string one = to_text(made->module, op_table());
+    if (const auto right = check_made_text(one, "partition", module.name); !right) {
+      tell(right.error(), streams);
+      return kExitInput;
+    }
+    text += one;
   }
-  const bool writes = !options.output.empty() || (!options.check && !options.report);
   if (writes && !write_output(options.output.empty() ? "-" : options.output, text, streams))
     return kExitInput;
   return worst;
@@ -121,6 +174,16 @@ std::function<int()> declare_partition(CommandLine& line, Streams streams) {
                 "List the collectives that were added: who asked, both shardings, bytes");
   line.add_flag("--check", options->check,
                 "Run both on random global inputs, NaN in all padding, and compare");
+  line.add_option("--hoist-gathers", options->hoist,
+                  "What a loop hands on unchanged is gathered before it while that takes no more of a "
+                  "device's memory: 4GiB; 0: never; without it 1GiB");
+  line.add_option("--combine-collectives", options->combine,
+                  "Independent ones between the same devices are one up to so many bytes; 0: never; "
+                  "without it 30MiB of all-reduces, 1MiB of others");
+  line.add_option("--windowed-products", options->windowed,
+                  "Gathers before and scatters behind products go round as rings, part by part")
+      .one_of({"never", "always"})
+      .show_default();
   line.add_option("--seed", options->checking.seed, "Of the inputs of --check").from(0).show_default();
   return [options, streams] { return partition_file(*options, streams); };
 }

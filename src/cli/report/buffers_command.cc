@@ -174,6 +174,9 @@ int check(const Setting& setting, const BufferAnalysis& analysis, std::string& o
 /// As it was read, or spread over the mesh.
 Result<Module> spread(const Module& given, const Setting& setting) {
   if (!setting.mesh) return given.copy();
+  if (setting.mesh->windowed == WindowedProducts::kAuto)
+    return failure("--windowed-products=auto takes the faster program, and nothing is simulated here",
+                   "always or never");
   Result<Spread> spread = spread_out(given, op_table(), *setting.device, {}, *setting.mesh);
   if (!spread) return tl::unexpected(std::move(spread.error()));
   return std::move(spread->module);

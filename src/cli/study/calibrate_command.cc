@@ -132,10 +132,10 @@ int fit_profile(const Options& options, const SimulationSetting& setting, Stream
   ProfileData data(setting.device, setting.estimate);
   for (const ProfiledProgram& program : profile->programs) {
     if (program.operations.empty()) continue;
-    Result<Module> module = modules.of(program, programs == 1);
+    const Result<Module> module = modules.of(program, programs == 1);
     Result<void> added;
     if (module)
-      added = data.add(program, std::move(*module), op_table());
+      added = data.add(program, *module, op_table());
     else
       added = tl::unexpected(module.error());
     if (!added) note(fmt::format("program {} is left out: {}", program.name, added.error().message), streams);

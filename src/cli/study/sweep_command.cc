@@ -13,13 +13,15 @@
 #include "console/progress.h"
 #include "console/verbosity.h"
 #include "kernels/parallel.h"
+#include "model/version.h"
 #include "study/sweep_run.h"
 #include "study/sweep_table.h"
 
 namespace hlosim {
 namespace {
 
-/// Goes up with every change of what results mean, so that a journal of before isn't used.
+/// Goes up with every change of what results mean, so that a journal of before isn't used; changes of the
+/// model have their own number.
 constexpr int kResultsVersion = 1;
 
 struct Options {
@@ -105,7 +107,8 @@ int sweep(const Options& options, Streams streams) {
 
   set_thread_count(static_cast<int>(options.threads));
   SweepOptions run_options;
-  run_options.version = fmt::format("hlosim {} sweep {}", HLOSIM_VERSION, kResultsVersion);
+  run_options.version =
+      fmt::format("hlosim {} sweep {}, model {}", HLOSIM_VERSION, kResultsVersion, kModelVersion);
   if (!options.journal.empty())
     run_options.journal = options.journal;
   else if (!options.no_journal && options.file != "-")
@@ -117,7 +120,7 @@ int sweep(const Options& options, Streams streams) {
   const auto start = std::chrono::steady_clock::now();
   Result<SweepRun> run = [&] {
     const ProgressLine line(streams, "sweep", [&] { return status(progress, start); });
-    return run_sweep(*experiment, search, run_options, streams.ranks, progress);
+    return run_sweep(*experiment, run_options, streams.ranks, progress);
   }();
   set_thread_count(0);
   if (!run) return fail(run.error());

@@ -19,6 +19,7 @@
 #include "console/verbosity.h"
 #include "hlo/printer.h"
 #include "kernels/parallel.h"
+#include "model/version.h"
 #include "ops/op_table.h"
 #include "study/mesh_search.h"
 #include "study/mesh_table.h"
@@ -26,7 +27,8 @@
 namespace hlosim {
 namespace {
 
-/// Goes up with every change of what results mean, so that a journal of before isn't used.
+/// Goes up with every change of what results mean, so that a journal of before isn't used; changes of the
+/// model have their own number.
 constexpr int kResultsVersion = 1;
 
 struct Options {
@@ -61,8 +63,7 @@ Experiment base_experiment(const Options& options, const SimulationSetting& sett
   Experiment experiment;
   experiment.name = options.file;
   experiment.modules = {{options.file, std::move(source)}};
-  experiment.devices = {options.simulation.device};
-  experiment.loaded = {setting.device};
+  experiment.devices = {{options.simulation.device, setting.device}};
   experiment.load = {streams.limits, streams.mlir, streams.partial};
   experiment.stop = &streams.stop;
   const auto knob = [&](const char* name, std::string value) {
@@ -120,7 +121,8 @@ class MeshTuner {
     MeshTask task;
     task.experiment = base_experiment(options_, setting, source, streams_);
     task.estimate = setting.estimate;
-    task.sweep = {options_.journal, fmt::format("hlosim {} tune mesh {}", HLOSIM_VERSION, kResultsVersion)};
+    task.sweep = {options_.journal, fmt::format("hlosim {} tune mesh {}, model {}", HLOSIM_VERSION,
+                                                kResultsVersion, kModelVersion)};
     task.within = options_.within;
     task.everything = options_.everything;
     return task;
@@ -168,6 +170,7 @@ class MeshTuner {
     set_thread_count(0);
     if (!search) return fail(search.error());
     if (streams_.ranks.rank() != 0) return kExitSuccess;
+    for (const std::string& text : search->left_out) note("not cut: " + text, streams_);
     if (search->resumed > 0)
       note(fmt::format("{} of {} points were in the journal", search->resumed, search->rows.size()),
            streams_);

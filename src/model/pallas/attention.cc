@@ -108,7 +108,7 @@ class Attention {
     tally_.slots.alu += rows * kRowSlots + rows * wide * kAccumulatorSlots;
     tally_.slots.xlu += rows * (problem_.known_maximum ? 1 : 2);  // maximum and sum along lanes
     const double queries = heads * as_double(problem_.queries);
-    tally_.apart = queries * kLane / kRegister * wide * kBlockEndCycles;
+    tally_.apart = queries * kLane / kRegister * wide * device_.kernel.block_end;
     const double size = element_bytes(problem_.type);
     const double value = padded(problem_.head_size) + padded(problem_.value_size);
     tally_.read =
@@ -132,11 +132,11 @@ class Attention {
     tally_.read = steps * as_double(blocks_.q) * ((d + dv) * size + 2 * 8 * 4) + masks_read(heads);
     tally_.read += keys ? key_rows * (d + dv) * size : keys_fetched(heads) * (d + dv) * size;
     if (queries) {
-      tally_.apart += query_rows * d / kRegister * kBlockEndCycles;
+      tally_.apart += query_rows * d / kRegister * device_.kernel.block_end;
       tally_.written += query_rows * d * size;
     }
     if (keys) {
-      tally_.apart += key_rows * (d + dv) / kRegister * kBlockEndCycles;
+      tally_.apart += key_rows * (d + dv) / kRegister * device_.kernel.block_end;
       tally_.written += key_rows * (d + dv) * size;
     }
   }

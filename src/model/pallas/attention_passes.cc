@@ -3,7 +3,6 @@
 // the head size minor (padded to lanes), or with the sequence minor.
 #include "base/rounding.h"
 #include "model/pallas/attention.h"
-#include "model/pallas/kernel_rules.h"
 
 namespace hlosim {
 namespace {
@@ -67,7 +66,7 @@ std::vector<KernelPass> attention_passes(const DeviceConfig& device, AttentionPa
   if (pass == AttentionPass::kForward) {
     passes.leaves("out", heads, problem.queries, problem.value_size);
     if (problem.residuals)
-      passes.add("residuals", "picked", rows * 2 * kLane * 4 * kernel_rules::kRowPick, rows * 2 * 4);
+      passes.add("residuals", "picked", rows * 2 * kLane * 4 * device.kernel.row_pick, rows * 2 * 4);
     return passes.take();
   }
   const double out = passes.plain(heads, problem.queries, problem.value_size);

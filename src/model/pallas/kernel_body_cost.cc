@@ -7,7 +7,6 @@
 #include "model/compute_cost.h"
 #include "model/memory_system.h"
 #include "model/pallas/kernel_cost.h"
-#include "model/pallas/kernel_rules.h"
 #include "ops/work.h"
 
 namespace hlosim {
@@ -89,7 +88,7 @@ class BodyCost {
     if (vmem != kUnknownSpace)
       times.vmem = cores * memory_.busy_exactly(vmem, {bytes_of(work.loaded), bytes_of(work.stored)});
     times.copies = transfer(work.copied + work.sent);
-    if (!body_.grid.empty()) times.begin = static_cast<double>(kernel_rules::kStep.count());
+    if (!body_.grid.empty()) times.begin = static_cast<double>(device_.overhead.grid_step.count());
     if (!work.products.empty()) times.begin += cycles(latency_of(work.products.front()));
     return times;
   }

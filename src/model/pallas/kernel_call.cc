@@ -6,7 +6,6 @@
 
 #include "model/custom_call_costs.h"
 #include "model/pallas/attention.h"
-#include "model/pallas/kernel_rules.h"
 #include "model/pallas/linear_loss.h"
 #include "ops/custom_calls/custom_call_targets.h"
 
@@ -245,11 +244,6 @@ std::optional<CostEstimate> cost_estimate_of(const Instruction& instruction) {
                               .bytes = number_after(text, "bytes_accessed").value_or(0)};
   if (estimate.flops + estimate.transcendentals + estimate.bytes <= 0) return std::nullopt;
   return estimate;
-}
-
-double usual_share_of_peak(const DeviceConfig& device) {
-  return device.mxu.rows >= kernel_rules::kLargeArray ? kernel_rules::kShareOfLargeArrays
-                                                      : kernel_rules::kShareOfSmallArrays;
 }
 
 }  // namespace hlosim

@@ -36,7 +36,4 @@ struct CostEstimate {
 /// Empty: no call of a TPU kernel, none given, or all zero.
 std::optional<CostEstimate> cost_estimate_of(const Instruction& instruction);
 
-/// Share of the MXU's peak that kernels of the generation reach (kernel_rules.h).
-double usual_share_of_peak(const DeviceConfig& device);
-
 }  // namespace hlosim

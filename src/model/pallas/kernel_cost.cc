@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/rounding.h"
-#include "model/pallas/kernel_rules.h"
 
 namespace hlosim {
 namespace {
@@ -60,10 +59,10 @@ KernelCost KernelTally::finish() const {
   for (size_t i = 0; i < device_.memory.size(); ++i)
     if (&device_.memory[i] == &device_.hbm()) cost.busy[index_of(memory_unit(i))] = ceil_picoseconds(moved);
 
-  cost.together = time(std::hypot(mxu, vector_cycles(slots)));
+  cost.together = time(side_by_side(mxu, vector_cycles(slots), device_.kernel.overlap));
   cost.apart = time(apart + vector_cycles(slots_apart));
   cost.step_overhead =
-      ceil_picoseconds(steps * (as_double(kernel_rules::kStep.count()) + step_latency * cycle));
+      ceil_picoseconds(steps * (as_double(device_.overhead.grid_step.count()) + step_latency * cycle));
   const double hidden_by = as_double((cost.together + cost.apart + cost.step_overhead).count()) + exposed;
   const double ends = (read > 0 ? as_double(device_.dma.read_latency.count()) : 0) +
                       (written > 0 ? as_double(device_.dma.write_latency.count()) : 0);

@@ -5,7 +5,7 @@
 //   to_text(cost->kernel)                          // "2.657 ms"
 //
 //   kernel = max(together + apart + steps + stores, HBM) + what comes first and leaves last
-//   together = sqrt(MXU² + vector²), vector = the longest of VPU, EUP and XLU
+//   together = (MXU^p + vector^p)^(1/p), p = kernel.overlap, vector = the longest of VPU, EUP and XLU
 //
 // docs/kernels.md has the equations, where each number is from, and how far they are from measured kernels.
 #pragma once

@@ -31,7 +31,7 @@ void apply_kernel(const KernelCost& kernel, const MemorySystem& memory, Instruct
 
 void apply_estimate(const CostEstimate& estimate, const DeviceConfig& device, const MemorySystem& memory,
                     InstructionCost& cost) {
-  const double peak = peak_flops(device, ElementType::kBF16).count() * usual_share_of_peak(device);
+  const double peak = peak_flops(device, ElementType::kBF16).count() * device.mxu.kernel_share;
   if (estimate.flops > 0 && peak > 0)
     cost.busy[index_of(Unit::kMxu)] = ceil_picoseconds(estimate.flops * 1e12 / peak);
   const double pushes =
@@ -59,7 +59,7 @@ std::string KnownCall::text(const DeviceConfig& device) const {
     return fmt::format("blocks: {}, {}{}", kernel->what, blocks,
                        kernel->blocks_given ? "" : " (none are stated, these are the best that fit)");
   }
-  return fmt::format("cost_estimate, FLOPs at {:.0f} % of the peak", usual_share_of_peak(device) * 100);
+  return fmt::format("cost_estimate, FLOPs at {:.0f} % of the peak", device.mxu.kernel_share * 100);
 }
 
 void KnownCall::apply(const DeviceConfig& device, const MemorySystem& memory, InstructionCost& cost) const {

@@ -38,7 +38,8 @@ class LinearLoss {
     tally_.step_latency = as_double(rate_.latency.count());
     const double logits =
         as_double(token_blocks_ * word_blocks_) * registers(blocks_.tokens, blocks_.vocabulary);
-    tally_.slots_apart.alu = logits * (problem_.gradients ? kLossGradientSlots : kLossSlots);
+    tally_.slots_apart.alu =
+        logits * (problem_.gradients ? device_.kernel.loss_gradient : device_.kernel.loss);
     tally_.slots_apart.eup = logits;
     tally_.scores = logits * kRegister;
     add_product(blocks_.tokens, blocks_.hidden, blocks_.vocabulary);
@@ -78,7 +79,7 @@ class LinearLoss {
     tally_.apart = products_ * (x_tile + w_tile) * kTileCycles;
     const double last_words = products_ / as_double(word_blocks_),
                  last_tokens = products_ / as_double(token_blocks_);
-    tally_.apart += (last_words * x_tile + last_tokens * w_tile) * kTileScaleCycles;
+    tally_.apart += (last_words * x_tile + last_tokens * w_tile) * device_.kernel.block_scale;
     const double tiles = (x_tile + w_tile) * kRegister * kSumBytes;
     tally_.written += products_ * tiles;
     tally_.read +=

@@ -84,7 +84,7 @@ module @plain {
 // CHECK: Coverage: where the numbers come from that the time rests on
 // CHECK:   source         time    share
 // CHECK:   published  1.539 us  100.0 %
-// CHECK:   device 719b0444b2a647f6, module ad6cdf661222ce76
+// CHECK:   device 6772fe70f695e0e4, module ad6cdf661222ce76
 // CHECK:
 // CHECK:
 // CHECK: plain on unit
@@ -131,4 +131,4 @@ module @plain {
 // CHECK:
 // CHECK: Coverage: where the numbers come from that the time rests on
 // CHECK:   none: no instruction takes time
-// CHECK:   device 719b0444b2a647f6, module db1a9c73c6bac353
+// CHECK:   device 6772fe70f695e0e4, module db1a9c73c6bac353
