@@ -82,6 +82,8 @@ class Device:
         return {one["path"]: one["source"] for one in self._data["values"]}
 
     def __getitem__(self, path: str) -> str:
+        if not isinstance(path, str):
+            raise TypeError("a key is a text such as \"hbm.bandwidth\", not %r" % (path,))
         values = self.values
         for one in (path, "memory." + path):  # the short form, as `set` takes it
             if one in values:

@@ -127,7 +127,7 @@ class Module:
         ----------
         device : str, os.PathLike or Device
             A built-in device ("v5e"), a device file, or a `Device`.
-        topology : str, optional
+        topology : str or sequence of int, optional
             Slice of chips, as in "2x2x1"; or its sides, (2, 2, 1).
         set : dict, optional
             Other values for keys of the device: ``{"hbm.bandwidth": "900 GB/s"}``.
@@ -300,7 +300,7 @@ class Module:
             Of every mesh.
         axes : str or sequence of str
             Names of the meshes' axes: ``["data", "model"]``.
-        topology : str, optional
+        topology : str or sequence of int, optional
             Slice of chips.
         set : dict, optional
         progress : callable, optional

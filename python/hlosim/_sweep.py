@@ -43,6 +43,8 @@ def _modules(modules: Any) -> List[Input]:
     given = dict(modules) if isinstance(modules, Mapping) else modules
     if isinstance(given, (Module, str)) or hasattr(given, "__fspath__"):
         given = [given]
+    if not hasattr(given, "__iter__"):
+        raise TypeError("modules: expects a module, a path, a list of them or a dictionary of texts, not %r" % (given,))
     pairs = list(given.items()) if isinstance(given, dict) else [(None, one) for one in given]
     inputs: List[Input] = []
     for name, one in pairs:
@@ -69,6 +71,8 @@ def _experiment(inputs: Sequence[Input], devices: Any, axes: Mapping[str, Any]) 
     experiment: Dict[str, Any] = {"name": "sweep", "modules": [one[0] for one in inputs], "devices": listed(devices)}
     for key in ("set", "knobs", "text"):
         if axes.get(key):
+            if not isinstance(axes[key], Mapping):
+                raise TypeError("%s: expects a dictionary of names and their values, not %r" % (key, axes[key]))
             experiment[key] = {name: listed(values) for name, values in axes[key].items()}
     if axes.get("objectives"):
         experiment["objectives"] = listed(axes["objectives"])

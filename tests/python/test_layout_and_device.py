@@ -30,6 +30,11 @@ def test_is_the_commands(program):
     assert (layout.type, layout.element_bits, str(layout)) == ("f32", 32, text)
 
 
+def test_keys_are_texts():
+    with pytest.raises(TypeError, match="a key is a text"):
+        hlosim.Device("v5e")[3]
+
+
 def test_wrong_indices_and_layouts():
     layout = hlosim.Layout("f32[2,3]")
     for index in ((2, 0), (-1, 0), (0,), (0, 0, 0)):

@@ -75,6 +75,11 @@ def test_wrong_sweeps(mlp):
         hlosim.sweep([mlp], ["v5x"])
     with pytest.raises(hlosim.Error, match="mxu.cuont"):
         hlosim.sweep([mlp], ["v5e"], set={"mxu.cuont": [1]})
+    with pytest.raises(TypeError, match="modules: expects"):
+        hlosim.sweep(5, "v5e")
+    for wrong in ({"set": "hbm.bandwidth"}, {"knobs": "lower"}):
+        with pytest.raises(TypeError, match="expects a dictionary"):
+            hlosim.sweep([mlp], "v5e", **wrong)
     with pytest.raises(TypeError, match="devices"):
         hlosim.sweep([mlp])
 
