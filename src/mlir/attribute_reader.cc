@@ -316,8 +316,13 @@ const Attribute* AttributeReader::dense_resource(uint32_t offset) {
   if (made->text.empty() && !in_.string(made->text, arena_, "the name of a resource")) return nullptr;
   if (!in_.need('>', "behind the name of a resource") || !in_.need(':', "and the type of the resource"))
     return nullptr;
+  const Scanner::State before = in_.state();
   made->type = type();
   if (made->type == nullptr) return nullptr;
+  if (made->type->element == nullptr) {
+    in_.back_to(before);
+    return in_.expects("the type of a tensor, as in tensor<2xf32>"), nullptr;
+  }
   resources_.push_back({made, made->text});
   return made;
 }
