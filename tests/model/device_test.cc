@@ -530,6 +530,20 @@ TEST(DeviceTables, ShowEveryValueWithItsSource) {
   EXPECT_THAT(text, HasSubstr("inferred: 90 % of the HBM bandwidth; platform_info.py has 1459 GB/s"));
 }
 
+// v6e's HBM reads at 1550 of 1638 GB/s, and TensorCores drive a link at what it has.
+TEST(DeviceOverrides, RatesKeepTheirShareOfABandwidthThatIsSet) {
+  const auto read = [](const Device& device) { return device.value("memory.hbm.read")->text; };
+  const auto by_cores = [](const Device& device) { return device.value("ici.core_bandwidth")->text; };
+  EXPECT_EQ(read(loaded("v6e")), "1.55 TB/s");
+  EXPECT_EQ(read(loaded("v6e", {{"hbm.bandwidth", "3276 GB/s"}})), "3.1 TB/s");
+  EXPECT_EQ(by_cores(loaded("v6e", {{"ici.bandwidth", "45 GB/s"}})), "45 GB/s");
+  const std::string file = "extends: v6e\nname: twice\nsource: \"guess: what if\"\n";
+  EXPECT_EQ(read(loaded_text(file + "memory:\n  hbm:\n    bandwidth: 3276 GB/s\n")), "3.1 TB/s");
+  // Who states both means both, in either order.
+  EXPECT_EQ(read(loaded("v6e", {{"hbm.read", "1 TB/s"}, {"hbm.bandwidth", "2 TB/s"}})), "1 TB/s");
+  EXPECT_EQ(read(loaded("v6e", {{"hbm.bandwidth", "2 TB/s"}, {"hbm.read", "1 TB/s"}})), "1 TB/s");
+}
+
 TEST(DeviceTables, TheDocumentedSchemaIsTheRealOne) {
   const std::string text = test::file_text(test::source_folder() / "docs/devices.md");
   EXPECT_THAT(text, HasSubstr(schema_markdown())) << "docs/devices.md: replace what follows \"## Keys\" by "
