@@ -171,8 +171,9 @@ int main(int count, char** arguments) {
   std::printf("oneDNN (libdnnl-dev) is not installed: no comparison with it\n");
 #endif
   const hlosim::Image images[] = {
-      {1, 56, 64, 64, 3, 1}, {8, 28, 128, 128, 3, 1}, {1, 7, 512, 512, 3, 1},
-      {1, 224, 3, 64, 7, 2}, {4, 56, 64, 256, 1, 1},  {4, 56, 128, 128, 3, 1, true},
+      {1, 56, 64, 64, 3, 1},         {8, 28, 128, 128, 3, 1},     {1, 7, 512, 512, 3, 1},
+      {1, 224, 3, 64, 7, 2},         {4, 56, 64, 256, 1, 1},      {4, 56, 128, 128, 3, 1, true},
+      {1, 14, 128, 128, 3, 1, true}, {4, 56, 24, 24, 5, 1, true}, {8, 7, 512, 512, 1, 1},
   };
   for (const hlosim::Image& image : images)
     for (const bool nhwc : {true, false}) hlosim::compare(image, nhwc, filter);

@@ -16,13 +16,13 @@
 #include <unsupported/Eigen/FFT>
 #include <vector>
 
+#include "algorithms/fft.h"
+#include "algorithms/triangular.h"
 #include "base/cpu.h"
 #include "interleaved.h"
-#include "kernels/fft.h"
 #include "kernels/fold.h"
 #include "kernels/matmul.h"
 #include "kernels/parallel.h"
-#include "kernels/triangular.h"
 
 namespace hlosim {
 namespace {

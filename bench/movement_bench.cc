@@ -10,10 +10,10 @@
 #include <random>
 #include <vector>
 
+#include "algorithms/sort_keys.h"
 #include "array/memory_pool.h"
 #include "kernels/fold.h"
 #include "kernels/parallel.h"
-#include "kernels/sort_keys.h"
 #include "kernels/strided_copy.h"
 
 namespace hlosim {

@@ -132,6 +132,7 @@ Result<SourcePtr> read_source(const std::string& path) {
   }
   if (!standard_input) ::close(fd);
   if (!error.empty()) return failure(fmt::format("cannot read '{}': {}", path, error));
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // a mark that says UTF-8, as editors write
   return std::make_shared<const SourceFile>(standard_input ? "<stdin>" : path, std::move(text));
 }
 

@@ -139,7 +139,25 @@ std::vector<Option> CommandLine::options() const {
   return options;
 }
 
+/// `--name=` with nothing behind: CLI11 would take the next word for the value.
+Result<void> CommandLine::refuse_empty_values(const std::vector<std::string>& args) const {
+  for (const std::string& arg : args) {
+    if (arg == "--") break;
+    if (!arg.starts_with("--") || arg.find('=') + 1 != arg.size()) continue;
+    const std::optional<Option> option = find(arg.substr(0, arg.size() - 1));
+    if (!option) continue;
+    if (option->most_values() == 0)
+      return failure(fmt::format("'{}' has nothing behind the '=', expected none: it takes no value", arg));
+    const std::vector<std::string> words = option->words();
+    return failure(fmt::format("'{}' has nothing behind the '=', expected {}", arg,
+                               words.empty() ? fmt::format("a value: {}", option->description())
+                                             : fmt::format("{}", fmt::join(words, ", "))));
+  }
+  return {};
+}
+
 Result<std::string> CommandLine::parse(const std::vector<std::string>& args) {
+  if (Result<void> fine = refuse_empty_values(args); !fine) return tl::unexpected(std::move(fine.error()));
   try {
     app_->parse(std::vector<std::string>(args.rbegin(), args.rend()));  // the order that CLI11 takes
   } catch (const CLI::Success&) {                                       // --help

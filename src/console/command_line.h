@@ -99,6 +99,8 @@ class CommandLine {
   std::vector<std::string> remaining() const;
 
  private:
+  Result<void> refuse_empty_values(const std::vector<std::string>& args) const;
+
   std::unique_ptr<CLI::App> app_;
 };
 

@@ -118,8 +118,9 @@ void FactorBuilder::reshape(std::span<const DimensionPlace> of, std::span<const 
     return fix_all();
   Taken left(*this, of), right(*this, to);
   while (!left.done() && !right.done()) {
-    const int64_t size = std::min(left.left(), right.left());
-    if (std::max(left.left(), right.left()) % size != 0) {
+    // What both begin with; of what is left then, neither divides the other.
+    const int64_t size = std::gcd(left.left(), right.left());
+    if (size == 1) {
       give_up_group(left, right);
       continue;
     }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "dimensions/factor_rules.h"
+#include "dimensions/parallel_indices.h"
 
 namespace hlosim {
 
@@ -74,23 +75,37 @@ bool contains(std::span<const int64_t> list, int64_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// How gather and scatter pair dimensions; `windows`: of the array of what is read or written.
+/// How gather and scatter pair dimensions; `windows`: of the array of what is read or written; `map`: along
+/// which dimension of the array each component of an index goes.
 struct Indexing {
-  std::span<const int64_t> windows, without_window, batching, indices_batching;
+  std::span<const int64_t> windows, without_window, batching, indices_batching, map;
 };
 
-/// `arrays`: what is read or changed; `indices`; `parts`: what is read, or the updates. The dimensions of one
-/// of `arrays` that are no window are on their own, or those of the indices.
+/// Of each dimension of the array, the one of the indices that it is walked through with; -1: none.
+std::vector<int64_t> indices_beside(const FactorBuilder& make, int64_t indices, const Indexing& how) {
+  std::vector<int64_t> beside(static_cast<size_t>(make.rank(0)), -1);
+  for (size_t i = 0; i < how.batching.size(); ++i)
+    beside[static_cast<size_t>(how.batching[i])] = how.indices_batching[i];
+  for (const ParallelIndex& one : parallel_indices(make.op, indices, how.map)) {
+    const bool has_batch = contains(how.indices_batching, one.indices);
+    if (!has_batch && contains(how.without_window, one.array))
+      beside[static_cast<size_t>(one.array)] = one.indices;
+  }
+  return beside;
+}
+
+/// `arrays`: what is read or changed; `indices`; `parts`: what is read, or the updates. The dimensions of
+/// `arrays` that are no window are on their own, or those of the indices.
 void indexing_factors(FactorBuilder& make, std::span<const int64_t> arrays, int64_t indices,
                       std::span<const int64_t> parts, const Indexing& how) {
   size_t window = 0;
   std::vector<std::vector<DimensionPlace>> by_index(static_cast<size_t>(make.rank(indices)));
+  const std::vector<int64_t> beside = indices_beside(make, indices, how);
   for (int64_t i = 0; i < make.rank(arrays[0]); ++i) {
     std::vector<DimensionPlace> wholes;
     for (const int64_t array : arrays) wholes.push_back({array, i});
-    const auto batch = std::find(how.batching.begin(), how.batching.end(), i);
-    if (batch != how.batching.end()) {
-      auto& places = by_index[static_cast<size_t>(how.indices_batching[batch - how.batching.begin()])];
+    if (const int64_t index = beside[static_cast<size_t>(i)]; index >= 0) {
+      auto& places = by_index[static_cast<size_t>(index)];
       places.insert(places.end(), wholes.begin(), wholes.end());
     } else if (contains(how.without_window, i)) {
       make.tie(FactorKind::kAlong, wholes);
@@ -124,7 +139,8 @@ void gather_factors(FactorBuilder& make) {
   const OpContext& op = make.op;
   indexing_factors(make, arrays, 1, parts,
                    {op.ints(AttrKey::kOffsetDims), op.ints(AttrKey::kCollapsedSliceDims),
-                    op.ints(AttrKey::kOperandBatchingDims), op.ints(AttrKey::kStartIndicesBatchingDims)});
+                    op.ints(AttrKey::kOperandBatchingDims), op.ints(AttrKey::kStartIndicesBatchingDims),
+                    op.ints(AttrKey::kStartIndexMap)});
 }
 
 void scatter_factors(FactorBuilder& make) {
@@ -138,7 +154,8 @@ void scatter_factors(FactorBuilder& make) {
   const OpContext& op = make.op;
   indexing_factors(make, arrays, count, parts,
                    {op.ints(AttrKey::kUpdateWindowDims), op.ints(AttrKey::kInsertedWindowDims),
-                    op.ints(AttrKey::kInputBatchingDims), op.ints(AttrKey::kScatterIndicesBatchingDims)});
+                    op.ints(AttrKey::kInputBatchingDims), op.ints(AttrKey::kScatterIndicesBatchingDims),
+                    op.ints(AttrKey::kScatterDimsToOperandDims)});
 }
 
 }  // namespace hlosim

@@ -68,6 +68,23 @@ void ElementProgramBuilder::join_chains() {
   applications_ = std::move(left);
 }
 
+std::optional<ElementProgram::RowStep> ElementProgram::row_step() const {
+  if (inputs_.size() != 2 || !constants_.empty() || outputs_.size() != 1 || output_registers_[0].copies ||
+      steps_.empty() || steps_.size() > 2)
+    return std::nullopt;
+  const Step &first = steps_[0], &last = steps_.back();
+  if (first.link_count != 1 || output_registers_[0].reg != last.result) return std::nullopt;
+  const Link& link = links_[first.links];
+  const uint32_t value = first.operands[0];
+  if (!link.is_scalar || value > 1 || link.operand != 1 - value) return std::nullopt;
+  if (steps_.size() == 1) return RowStep{value, link.operand, link.op, false};
+  static const ElementFn exponential =
+      element_kernel(ElementOp::kExp, ElementType::kF32, ElementType::kF32).fn;
+  if (last.link_count > 0 || last.kernel.fn != exponential || last.operands[0] != first.result)
+    return std::nullopt;
+  return RowStep{value, link.operand, link.op, true};
+}
+
 void ElementProgramBuilder::find_first_only(ElementProgram& program) const {
   std::vector<bool> whole(values_.size(), false);
   for (const Application& application : applications_) {

@@ -53,6 +53,15 @@ class ElementProgram {
   };
   const std::optional<Single>& single() const { return single_; }
 
+  /// The program when it is `out = in[value] op in[of_row]` in f32, with one element of input `of_row` for
+  /// each row, or the exponential of that.
+  struct RowStep {
+    size_t value, of_row;
+    ChainOp op;
+    bool exponential;
+  };
+  std::optional<RowStep> row_step() const;
+
  private:
   friend class ElementProgramBuilder;
   friend class ElementRunner;

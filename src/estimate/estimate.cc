@@ -1,12 +1,13 @@
 #include "estimate/estimate.h"
 
-namespace hlosim {
+#include "estimate/prepared_run.h"
 
-Result<Estimate> estimate(Prepared prepared, const OpTable& table, const Device& device,
-                          const SimulateOptions& options) {
-  const Module& ran = *prepared.module;
-  Result<Simulation> simulation = simulate(ran, table, device, options);
+namespace hlosim {
+namespace {
+
+Result<Estimate> with_memory(Prepared prepared, const Device& device, Result<Simulation> simulation) {
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
+  const Module& ran = *prepared.module;
   AssumptionList assumptions = std::move(prepared.assumptions);
   assumptions.add_all(simulation->assumptions);
   Occupancy occupancy = memory_occupancy(ran, device.config, simulation->schedule.order);
@@ -16,10 +17,21 @@ Result<Estimate> estimate(Prepared prepared, const OpTable& table, const Device&
                   std::move(*simulation), std::move(occupancy)};
 }
 
+}  // namespace
+
+Result<Estimate> estimate(Prepared prepared, const OpTable& table, const Device& device,
+                          const SimulateOptions& options) {
+  Result<Simulation> simulation = simulate(*prepared.module, table, device, options);
+  return with_memory(std::move(prepared), device, std::move(simulation));
+}
+
 Result<Estimate> estimate(const Module& module, const OpTable& table, const Device& device,
                           const EstimateOptions& options) {
-  Result<Prepared> prepared = prepare(module, table, device, options);
+  std::optional<Simulation> run;
+  Result<Prepared> prepared = prepare(module, table, device, options, run);
   if (!prepared) return tl::unexpected(std::move(prepared.error()));
+  if (run && !options.simulate.keep_timeline && options.simulate.go_on())
+    return with_memory(std::move(*prepared), device, std::move(*run));
   return estimate(std::move(*prepared), table, device, options.simulate);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "estimate/prepared_run.h"
 #include "lower/lower.h"
 #include "model/native_layouts.h"
 
@@ -9,7 +10,9 @@ namespace hlosim {
 namespace {
 
 Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table, const Device& device,
-                                      const EstimateOptions& options) {
+                                      const EstimateOptions& options, std::optional<Simulation>& run) {
+  if (Result<void> measurable = check_native_sizes(module, device); !measurable)
+    return tl::unexpected(std::move(measurable.error()));
   Prepared prepared;
   if (options.lowering == Lowering::kPlain && is_plain(module)) {
     Lowered lowered = lower_as(module, table, device, options.simulate);
@@ -20,11 +23,13 @@ Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table
         device.config.name, lowered.how == kLoweredByDefault ? "" : fmt::format(" ({})", lowered.how)));
     prepared.is_lowered = true;
     prepared.written = std::make_shared<const Module>(std::move(lowered.module));
+    run = std::move(lowered.simulation);
   } else {
     prepared.written = std::make_shared<const Module>(module.copy());
   }
   prepared.module = prepared.written;
   if (carries_tiles(*prepared.written)) return prepared;
+  run.reset();
   LaidOut laid_out = lay_out(*prepared.written, device);
   prepared.assumptions.add_all(laid_out.assumptions);
   prepared.module = std::make_shared<const Module>(std::move(laid_out.module));
@@ -32,11 +37,12 @@ Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table
 }
 
 Result<Prepared> spread_and_lowered(const Module& module, const OpTable& table, const Device& device,
-                                    const EstimateOptions& options, const MeshRequest& request) {
+                                    const EstimateOptions& options, const MeshRequest& request,
+                                    std::optional<Simulation>& run) {
   Result<Spread> spread = spread_out(module, table, device, options.simulate, request);
   if (!spread) return tl::unexpected(std::move(spread.error()));
   if (Result<void> go_on = options.simulate.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
-  Result<Prepared> prepared = lowered_and_laid_out(spread->module, table, device, options);
+  Result<Prepared> prepared = lowered_and_laid_out(spread->module, table, device, options, run);
   if (!prepared) return prepared;
   AssumptionList assumptions = std::move(spread->assumptions);
   assumptions.add_all(prepared->assumptions);
@@ -50,11 +56,12 @@ Result<Prepared> spread_and_lowered(const Module& module, const OpTable& table, 
 Result<Prepared> faster(const Module& module, const OpTable& table, const Device& device,
                         const EstimateOptions& options) {
   MeshRequest request = *options.mesh;
+  std::optional<Simulation> unused;
   request.windowed = WindowedProducts::kAlways;
-  Result<Prepared> rings = spread_and_lowered(module, table, device, options, request);
+  Result<Prepared> rings = spread_and_lowered(module, table, device, options, request, unused);
   if (!rings || !rings->spread->has_rings) return rings;
   request.windowed = WindowedProducts::kNever;
-  Result<Prepared> gathers = spread_and_lowered(module, table, device, options, request);
+  Result<Prepared> gathers = spread_and_lowered(module, table, device, options, request, unused);
   if (!gathers) return gathers;
   SimulateOptions quick = options.simulate;
   quick.keep_timeline = false;
@@ -75,10 +82,16 @@ Result<Prepared> faster(const Module& module, const OpTable& table, const Device
 }  // namespace
 
 Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
-                         const EstimateOptions& options) {
-  if (!options.mesh) return lowered_and_laid_out(module, table, device, options);
+                         const EstimateOptions& options, std::optional<Simulation>& run) {
+  if (!options.mesh) return lowered_and_laid_out(module, table, device, options, run);
   if (options.mesh->windowed == WindowedProducts::kAuto) return faster(module, table, device, options);
-  return spread_and_lowered(module, table, device, options, *options.mesh);
+  return spread_and_lowered(module, table, device, options, *options.mesh, run);
+}
+
+Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
+                         const EstimateOptions& options) {
+  std::optional<Simulation> unused;
+  return prepare(module, table, device, options, unused);
 }
 
 }  // namespace hlosim

@@ -39,7 +39,7 @@ struct Prepared {
 };
 
 /// `module` stays as it is. Requires: a verified module, every array with a layout, as reading gives it.
-/// Errors: of spread_out(); `options.simulate.stop` was asked.
+/// Errors: of spread_out() and check_native_sizes(); `options.simulate.stop` was asked.
 Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
                          const EstimateOptions& options);
 

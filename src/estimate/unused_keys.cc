@@ -77,8 +77,7 @@ uint64_t result_fingerprint(const Estimate& estimate, const DeviceConfig& device
 }
 
 UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const Device& device,
-                               const EstimateOptions& options, const Estimate& estimate) {
-  constexpr size_t kInstructionRuns = 1'000'000;
+                               const EstimateOptions& options, const Estimate& estimate, size_t most) {
   const size_t instructions = std::max<size_t>(module.instructions.size(), 1);
   const uint64_t with_all = result_fingerprint(estimate, device.config);
   EstimateOptions bare = options;
@@ -91,7 +90,7 @@ UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const
     if (value && !value->has_source) continue;
     const std::optional<Device> other = device.without_change(i);
     if (!other) continue;
-    if (++runs * instructions > kInstructionRuns) {
+    if (++runs * instructions > most) {
       ++unused.unchecked;
       continue;
     }

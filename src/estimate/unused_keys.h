@@ -29,9 +29,12 @@ struct UnusedKeys {
   size_t unchecked = 0;  // changes left out: the module is too large to run once more for each
 };
 
+inline constexpr size_t kMostInstructionRuns = 1'000'000;
+
 /// Runs the module once for each of `device.changes`, without that change, and compares with `estimate`.
-/// Names and descriptions are left out, and so is what doesn't fit into about a million instruction runs.
+/// Names and descriptions are left out, and so is what doesn't fit into `most` runs of an instruction.
 UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const Device& device,
-                               const EstimateOptions& options, const Estimate& estimate);
+                               const EstimateOptions& options, const Estimate& estimate,
+                               size_t most = kMostInstructionRuns);
 
 }  // namespace hlosim

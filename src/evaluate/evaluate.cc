@@ -176,6 +176,8 @@ Evaluation make_evaluation(EvaluateContext& op) {
     if (def.view(op, dense_view(op.operand_shape(0)->dimensions), view)) return view_evaluation(view, op);
   }
   if (def.evaluation != EvaluationKind::kNone) return evaluation_functions(def.evaluation).evaluate(op);
+  if (def.has(kAsyncUpdate) || def.has(kAsyncDone))
+    return op.unsupported("its operand comes neither from a start nor from an update of one");
   return op.unsupported("it has no meaning on a device by itself");
 }
 

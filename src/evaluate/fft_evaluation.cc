@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <mutex>
 
+#include "algorithms/fft.h"
 #include "base/rounding.h"
 #include "base/saturating.h"
 #include "evaluate/linear_algebra_evaluation.h"
-#include "kernels/fft.h"
 #include "kernels/parallel.h"
 #include "ops/require.h"
 

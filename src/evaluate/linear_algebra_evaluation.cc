@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "algorithms/triangular.h"
 #include "array/convert_array.h"
 #include "base/saturating.h"
 #include "kernels/parallel.h"
-#include "kernels/triangular.h"
 #include "ops/infer.h"
 
 namespace hlosim {

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <numeric>
 
+#include "algorithms/sort_keys.h"
 #include "evaluate/applied.h"
 #include "evaluate/recognised_order.h"
 #include "kernels/parallel.h"
-#include "kernels/sort_keys.h"
 #include "kernels/strided_copy.h"
 
 namespace hlosim {

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <numbers>
 
+#include "algorithms/random_bits.h"
 #include "array/convert_array.h"
 #include "base/saturating.h"
 #include "kernels/parallel.h"
-#include "kernels/random_bits.h"
 #include "ops/infer.h"
 
 namespace hlosim {

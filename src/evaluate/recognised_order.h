@@ -7,9 +7,9 @@
 #include <memory>
 #include <optional>
 
+#include "algorithms/sort_keys.h"
 #include "elementwise/element_program.h"
 #include "evaluate/evaluate.h"
-#include "kernels/sort_keys.h"
 
 namespace hlosim {
 

@@ -2,6 +2,7 @@
 
 #include "exec/cluster_build.h"
 #include "exec/cluster_rows.h"
+#include "exec/cluster_softmax.h"
 
 namespace hlosim {
 namespace {
@@ -27,6 +28,7 @@ class RowPassMaker {
       add_folds(stage);
       add_program(stage, false);
     }
+    join_steps();
     share_room();
     find_reused();
     node_.evaluation = row_pass_evaluation(std::move(pass_));
@@ -165,6 +167,16 @@ class RowPassMaker {
     }
   }
 
+  void join_steps() {
+    while (const auto joined = join_softmax(pass_)) {
+      const auto moved = [&](size_t& step) {
+        if (step > *joined) step -= std::min<size_t>(3, step - *joined);
+      };
+      for (size_t& step : last_reads_) moved(step);
+      for (auto& [value, step] : written_) moved(step);
+    }
+  }
+
   // What the step reads and writes by its places.
   template <class F>
   static void for_each_value(RowPass::Step& step, F&& f) {
@@ -198,6 +210,10 @@ class RowPassMaker {
     std::vector<RowPass::Value> places;  // of each buffer
     for (size_t b = 0; b < lives.size(); ++b) {
       RowPass::Value place = pass_.buffers[b];
+      if (lives[b].first == kNone) {  // steps that were joined have none
+        places.push_back(place);
+        continue;
+      }
       const size_t result = lives[b].dense ? result_after(place, lives[b].last, given) : kNone;
       const auto fits = [&](size_t r) {
         return rooms[r].width == place.width && rooms[r].wide == place.wide && busy[r] < lives[b].first;

@@ -5,6 +5,7 @@
 
 #include "exec/cluster_workers.h"
 #include "kernels/parallel.h"
+#include "kernels/softmax.h"
 
 namespace hlosim {
 namespace {
@@ -61,6 +62,7 @@ class RowRunner {
     for (const RowPass::Step& step : pass_.steps) {
       for (const RowPass::Input& input : step.inputs)
         if (input.from.place == RowPass::Place::kOperand) add(input.from);
+      if (step.is_softmax && step.folded.place == RowPass::Place::kOperand) add(step.folded);
       for (const RowPass::Value& output : step.outputs) {
         if (output.place != RowPass::Place::kResult || seen[output.index]) continue;
         seen[output.index] = true;
@@ -86,6 +88,8 @@ class RowRunner {
         for (size_t s = 0; s < pass_.steps.size(); ++s) {
           if (pass_.steps[s].program)
             run_program(call, *worker, s, first, rows);
+          else if (pass_.steps[s].is_softmax)
+            run_softmax(call, *worker, pass_.steps[s], first, rows);
           else
             run_fold(call, *worker, pass_.steps[s], first, rows);
         }
@@ -152,6 +156,13 @@ class RowRunner {
                 int64_t rows) const {
     step.fold.rows(at(call, worker, step.folded, first), pass_.row, rows, call.operand(step.init).bytes(),
                    at(call, worker, step.outputs[0], first));
+  }
+
+  void run_softmax(Invocation& call, const RowWorker& worker, const RowPass::Step& step, int64_t first,
+                   int64_t rows) const {
+    softmax(reinterpret_cast<const float*>(at(call, worker, step.folded, first)), pass_.row, rows,
+            *call.operand(step.init).as<float>(), *call.operand(step.sum_init).as<float>(),
+            reinterpret_cast<float*>(at(call, worker, step.outputs[0], first)));
   }
 
   RowPass pass_;

@@ -36,12 +36,14 @@ struct RowPass {
   };
   struct Step {
     bool wide = false;
-    // A program, or a fold of `folded` into outputs[0], beginning with the scalar operand `init`.
+    // A program, or a fold of `folded` into outputs[0], beginning with the scalar operand `init`, or the
+    // softmax of `folded` into outputs[0], whose maximum begins with `init` and whose sum with `sum_init`.
     std::shared_ptr<const ElementProgram> program;
     std::vector<Input> inputs;
     FoldKernel fold;
     Value folded;
-    size_t init = 0;
+    bool is_softmax = false;
+    size_t init = 0, sum_init = 0;
     std::vector<Value> outputs;
   };
 

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <string>
 
 #include "base/text.h"
 #include "hlo/literal_reader.h"
+#include "hlo/sharding_spelling.h"
 
 namespace hlosim {
 namespace {
@@ -592,7 +595,11 @@ bool AttrReader::read_kept_text(AttrKey key, AttrSyntax syntax, Attr& attr) {
   in_.skip();
   const size_t start = in_.offset();
   const bool ok = scan_kept(in_, key, syntax);
-  attr = Attr::make_text(key, syntax, in_.since(start));
+  std::string_view text = in_.since(start);
+  if (ok && syntax == AttrSyntax::kSharding)
+    if (const std::optional<std::string> printed = spelled_as_printed(text))
+      text = module_.arena().copy(std::string_view(*printed));
+  attr = Attr::make_text(key, syntax, text);
   return ok;
 }
 

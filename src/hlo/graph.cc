@@ -5,6 +5,7 @@
 namespace hlosim {
 
 std::vector<ComputationId> callees_first(const Module& module) {
+  if (module.computations.size() == 1) return {ComputationId{0}};
   struct Frame {
     ComputationId id;
     std::vector<ComputationId> callees;
@@ -109,6 +110,7 @@ const Instruction* async_start_of(const Module& module, const Instruction& instr
 
 std::vector<FlowComputation> flow_computations(const Module& module, const OpTable& table, FlowReach reach) {
   std::vector<FlowComputation> found{{module.entry, false}};
+  if (module.computations.size() == 1) return found;
   IdMap<ComputationId, uint8_t> seen(module.computations.size());
   seen[module.entry] = true;
   for (size_t i = 0; i < found.size(); ++i) {

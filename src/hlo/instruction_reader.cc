@@ -78,6 +78,7 @@ bool ModuleReader::read_instruction(Scope& scope) {
   const size_t start = in_.offset();
   draft.instruction.offset = static_cast<uint32_t>(start);
   if (!read_name(draft.instruction.name, "instruction name")) return false;
+  scope.names.expect(draft.instruction.name);
   if (!in_.need('=', "after the instruction's name")) return false;
   poisoned_use_ = false;
   draft.first_operand = operand_stack_.size();

@@ -216,6 +216,15 @@ bool scan_metadatas(Cursor& in) {
   return in.need('}', "at the end of the metadata list");
 }
 
+/// Each of 0 to `count` - 1 once; of one dimension nothing has to be said.
+bool is_order(std::vector<int64_t> order, size_t count) {
+  if (order.empty() && count <= 1) return true;
+  std::sort(order.begin(), order.end());
+  for (size_t i = 0; i < order.size(); ++i)
+    if (order[i] != static_cast<int64_t>(i)) return false;
+  return order.size() == count;
+}
+
 bool scan_tile_assignment(Cursor& in) {
   in.skip();
   const size_t start = in.offset();
@@ -233,6 +242,9 @@ bool scan_tile_assignment(Cursor& in) {
     int64_t devices = 1;
     for (const int64_t d : reshape)
       if (__builtin_mul_overflow(devices, d, &devices)) return in.fail_at(start, "the iota is too large");
+    if (!is_order(transpose, reshape.size()))
+      return in.fail_at(start, fmt::format("T({}) is no order of {} dimensions", fmt::join(transpose, ","),
+                                           reshape.size()));
     if (devices == tiles) return true;
     return in.fail_at(
         start, fmt::format("the iota's size {} does not match the tile assignment's {}", devices, tiles));

@@ -3,33 +3,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/check.h"
-#include "hlo/free_name.h"
 #include "layout/bitcast.h"
 
 namespace hlosim {
 
 ModuleEditor::ModuleEditor(Module& module) : module_(module) {}
 
+void ModuleEditor::list_numbered_names() {
+  const auto list = [&](std::string_view name) {
+    const size_t end = name.find_last_not_of("0123456789");
+    if (end == std::string_view::npos || name[end] != '.') return;
+    const std::string_view digits = name.substr(end + 1);
+    // Numbers of other forms, and beyond all that are ever made up, stand behind no name that is made up.
+    if (digits.empty() || digits[0] == '0' || digits.size() > 18) return;
+    int64_t number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    numbered_.push_back({number, name.substr(0, end)});
+  };
+  for (const Instruction& instruction : module_.instructions) list(instruction.name);
+  for (const Computation& computation : module_.computations) list(computation.name);
+  const auto before = [](const NumberedName& a, const NumberedName& b) { return a.number < b.number; };
+  if (!std::ranges::is_sorted(numbered_, before)) std::ranges::sort(numbered_, before);
+}
+
 std::string_view ModuleEditor::unique(std::string_view name) {
   // Names are listed when the first is made up: what others add to the module has them from here as well.
-  // Made-up names end with their number, and each number is taken once: other names needn't be listed, nor
-  // those made up here.
-  if (next_ == 1) {
-    names_.reserve(module_.instructions.size() + module_.computations.size());
-    const auto list = [&](std::string_view known) {
-      if (!known.empty() && known.back() >= '0' && known.back() <= '9') names_.insert(known);
-    };
-    for (const Instruction& instruction : module_.instructions) list(instruction.name);
-    for (const Computation& computation : module_.computations) list(computation.name);
-  }
-  const std::string made =
-      free_name(name, next_, [&](const std::string& candidate) { return names_.contains(candidate); });
-  return module_.arena().copy(std::string_view(made));
+  // Made-up names end with their number, and each number is taken once, in rising order: other names needn't
+  // be listed, nor those made up here, and numbers that were passed are of no more use.
+  if (next_ == 1) list_numbered_names();
+  const auto is_taken = [&](int64_t number) {
+    bool taken = false;
+    for (; passed_ < numbered_.size() && numbered_[passed_].number <= number; ++passed_)
+      taken = taken || (numbered_[passed_].number == number && numbered_[passed_].base == name);
+    return taken;
+  };
+  while (is_taken(next_)) ++next_;
+  const fmt::format_int number(next_++);
+  const std::span<char> made(static_cast<char*>(module_.arena().allocate(name.size() + 1 + number.size(), 1)),
+                             name.size() + 1 + number.size());
+  const auto dot = std::ranges::copy(name, made.begin()).out;
+  *dot = '.';
+  std::copy_n(number.data(), number.size(), dot + 1);
+  return {made.data(), made.size()};
 }
 
 InstructionId ModuleEditor::add(ComputationId parent, Opcode opcode, std::string_view name, ShapeRef shape,

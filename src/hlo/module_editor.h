@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "hlo/module.h"
@@ -76,12 +75,19 @@ class ModuleEditor {
   void sort(ComputationId id);
 
  private:
+  struct NumberedName {
+    int64_t number = 0;  // "add.12" has 12
+    std::string_view base;
+  };
+
+  void list_numbered_names();
   std::string_view unique(std::string_view name);
   InstructionId append(Opcode opcode, InstructionId like, ShapeRef shape,
                        std::span<const InstructionId> operands, std::span<const Attr> attrs = {});
 
   Module& module_;
-  std::unordered_set<std::string_view> names_;
+  std::vector<NumberedName> numbered_;  // of the module, by number
+  size_t passed_ = 0;                   // of them
   int64_t next_ = 1;
 };
 

@@ -45,6 +45,7 @@ std::string foreign_kind(std::string_view text) {
   const auto is_control = [](char c) {
     return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r' && c != '\f';
   };
+  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) return "text in UTF-16";
   if (head[0] == '\x1f' && head.size() > 1 && head[1] == '\x8b') return "a gzip archive";
   if (std::count_if(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(looked_at), is_control) > 8)
     return "a binary file";
@@ -65,7 +66,8 @@ std::vector<Module> read_modules(const SourcePtr& source, const OpTable& table, 
     diagnostics.add(std::move(diagnostic));
   };
   if (const std::string kind = foreign_kind(source->text()); !kind.empty()) {
-    complain(0, "this is " + kind + ", not HLO text", "HLO text starts with `HloModule name`");
+    complain(0, "this is " + kind + ", not HLO text",
+             kind.ends_with("UTF-16") ? "write it in UTF-8" : "HLO text starts with `HloModule name`");
     return modules;
   }
   if (const size_t nul = source->text().find('\0'); nul != std::string_view::npos) {

@@ -2,14 +2,14 @@
 //
 //   PartialLines lines = parse_lines("%add.1 = f32[4]{0} add(f32[4]{0} %a, f32[4]{0} %b)");
 //   lines.computations[0].instructions[0].operands[1].type    // "f32[4]{0}"
-//   text_of(lines)                                            // the same text again, but for what was
-//   changed
+//   text_of(lines)                                            // the same again, but for what was changed
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,7 +28,7 @@ struct PartialInstruction {
   size_t line = 0;  // from 0
   size_t lines = 1;
   bool is_root = false;
-  std::string name, type, opcode, inside, attributes;  // inside: the operands' text
+  std::string name, type, opcode, inside, attributes;  // inside: the operands' text; type: empty: not written
   std::vector<PartialOperand> operands;
   std::vector<std::string> called;  // computations that its attributes name
   Becomes becomes = kStays;
@@ -43,14 +43,16 @@ struct AddedParameter {
 
 struct PartialComputation {
   std::string name;
-  size_t line = 0;        // of its header; of its first instruction where it has none
-  bool is_entry = false;  // the entry, or bare
-  bool is_bare = false;   // instructions without a computation around them
-  std::string closing;    // its last line: a brace, and what is said after it; empty: it isn't there
-  bool is_whole = true;   // can be called by what calls it
+  std::optional<size_t> header;  // the line of its module's, where there is one
+  size_t line = 0;               // of its header; of its first instruction where it has none
+  bool is_entry = false;         // the entry, or bare
+  bool is_bare = false;          // instructions without a computation around them
+  std::string closing;           // its last line: a brace, and what is said after it; empty: it isn't there
+  bool is_whole = true;          // can be called by what calls it
   std::vector<PartialInstruction> instructions;
   std::vector<AddedParameter> added;
   std::string added_root, added_root_type;  // an instruction after the others
+  std::string made_entry;                   // of a module whose last computation this is
 
   const std::string& result_type() const;
   /// Name and type, by number; those that were added come last.
@@ -62,24 +64,28 @@ struct PartialComputation {
 
 struct PartialLines {
   std::vector<std::string_view> lines;
-  std::vector<size_t> offsets;  // of the lines in the text, and of its end
-  std::optional<size_t> header;
-  std::optional<size_t> cut_line;  // the last one, unfinished
+  std::vector<size_t> offsets;        // of the lines in the text, and of its end
+  std::vector<size_t> headers;        // of modules
+  std::optional<size_t> cut_line;     // the last one, unfinished
+  std::optional<size_t> first, last;  // lines that are HLO
   std::vector<size_t>
       others;  // lines that are neither, before the end: the reader's to understand, or to complain of
   std::vector<PartialComputation> computations;
-  bool entry_is_made = false;
-  std::string made_entry;
 
   PartialInstruction* instruction_at(size_t line);
-  /// The header says that instructions run in their order, so that none is dropped.
-  bool is_scheduled() const;
+  /// The header of its module says that instructions run in their order, so that none is dropped.
+  bool is_scheduled(const PartialComputation& computation) const;
+  /// The computations behind each header that has some, and those before the first.
+  std::vector<std::span<PartialComputation>> modules();
 };
 
-/// `text` outlives the result.
+/// Blanks where comments stood, so that nothing else moves.
+void blank_comments(std::string& text);
+
+/// `text` outlives the result, and has no comments.
 PartialLines parse_lines(std::string_view text);
 
 /// Every line where it was.
-std::string text_of(const PartialLines& lines);
+std::string text_of(PartialLines& lines);
 
 }  // namespace hlosim

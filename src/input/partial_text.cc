@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "base/text.h"
 #include "hlo/reader.h"
 #include "input/load_modules.h"
+#include "input/log_lines.h"
 #include "input/partial_lines.h"
 
 namespace hlosim {
@@ -20,23 +22,37 @@ constexpr size_t kManyErrors = 100'000;
 class Completer {
  public:
   Completer(const SourcePtr& source, const OpTable& table, const Limits& limits)
-      : source_(source), table_(table), limits_(limits), lines_(parse_lines(source->text())) {}
+      : source_(source),
+        table_(table),
+        limits_(limits),
+        log_(without_comments(without_prefixes(source->text()))),
+        lines_(parse_lines(log_.text)) {}
 
   PartialText run() {
     if (reads(source_)) return {source_, {}};
+    if (log_.count > 0) {
+      note(0, fmt::format("what a logger put before {} lines is taken off", log_.count));
+      const auto plain = std::make_shared<const SourceFile>(source_->name(), log_.text);
+      if (reads(plain)) return {plain, std::move(missing_)};
+    }
+    if (std::ranges::all_of(lines_.computations, [](const PartialComputation& computation) {
+          return computation.instructions.empty();
+        }))
+      return {source_, {nothing_found()}, true};
+    drop_what_is_no_hlo();
     drop_unreadable_end();
-    // Instructions before the first header are the end of a computation whose beginning is missing.
-    if (lines_.computations.size() > 1)
-      for (PartialComputation& computation : lines_.computations)
-        if (computation.is_bare)
-          computation.is_entry = computation.is_bare = false, computation.closing.clear();
-    for (PartialComputation& computation : lines_.computations) complete_computation(computation);
-    call_what_is_there();
-    if (!has_entry()) make_entry();
+    const std::vector<std::span<PartialComputation>> modules = lines_.modules();
+    for (const std::span<PartialComputation> module : modules) complete_module(module, modules.size() > 1);
+    note_empty_modules();
     return {give_up_what_is_wrong(), std::move(missing_)};
   }
 
  private:
+  static LogLines without_comments(LogLines log) {
+    blank_comments(log.text);
+    return log;
+  }
+
   bool reads(const SourcePtr& source) {
     DiagnosticList findings;
     const std::vector<Module> modules = load_modules(source, table_, findings, {limits_, {}, false});
@@ -50,6 +66,60 @@ class Completer {
     diagnostic.source = source_;
     diagnostic.offset = static_cast<uint32_t>(lines_.offsets[std::min(line, lines_.offsets.size() - 1)]);
     missing_.push_back(std::move(diagnostic));
+  }
+
+  Diagnostic nothing_found() const {
+    return {
+        Severity::kError, "no HLO instruction is found in this text",
+        "--partial takes pieces of HLO text: at least one whole instruction, `%c = f32[8]{0} add(%a, %b)`",
+        source_, 0};
+  }
+
+  void complete_module(std::span<PartialComputation> module, bool is_one_of_many) {
+    // Instructions before the first header are the end of a computation whose beginning is missing.
+    if (module.size() > 1)
+      for (PartialComputation& computation : module)
+        if (computation.is_bare)
+          computation.is_entry = computation.is_bare = false, computation.closing.clear();
+    for (PartialComputation& computation : module) complete_computation(computation);
+    call_what_is_there(module);
+    if (std::ranges::none_of(module, &PartialComputation::is_entry))
+      make_entry(module, is_one_of_many ? module.front().line : 0);
+  }
+
+  void note_empty_modules() {
+    std::set<size_t> used;
+    for (const PartialComputation& computation : lines_.computations)
+      if (computation.header) used.insert(*computation.header);
+    for (const size_t header : lines_.headers)
+      if (!used.contains(header))
+        note(header, "a module of which nothing but its header is there is left out");
+  }
+
+  /// What an instruction looks like, understood or not: `[ROOT ]name = …`.
+  static bool names_value(std::string_view text) {
+    text = trimmed(text);
+    const bool is_root = text.starts_with("ROOT ");
+    if (is_root) text = trimmed(text.substr(5));
+    const size_t equals = text.find(" = ");
+    if (equals == std::string_view::npos) return false;
+    return is_root || text.starts_with('%') ||
+           trimmed(text.substr(0, equals)).find(' ') == std::string_view::npos;
+  }
+
+  /// Lines before and behind all HLO, and between where a logger writes, are somebody's words; not those that
+  /// give a value a name: without it, what uses the value would be another program.
+  void drop_what_is_no_hlo() {
+    size_t count = 0, begin = 0;
+    std::erase_if(lines_.others, [&](size_t line) {
+      const bool is_outside = line < *lines_.first || line > *lines_.last;
+      if (!is_outside && (log_.count == 0 || names_value(lines_.lines[line]))) return false;
+      if (count++ == 0) begin = line;
+      return true;
+    });
+    if (count > 0)
+      note(begin, count == 1 ? std::string("a line that is no HLO is left out")
+                             : fmt::format("{} lines that are no HLO are left out", count));
   }
 
   /// The last line may end anywhere.
@@ -87,8 +157,10 @@ class Completer {
         for (const PartialOperand& operand : instruction.operands) used.insert(operand.name);
     std::string types, results;
     size_t count = 0;
+    bool typed = true;
     for (const PartialInstruction& instruction : computation.instructions) {
       if (used.contains(instruction.name)) continue;
+      typed = typed && !instruction.type.empty();
       types += fmt::format("{}{}", count ? ", " : "", instruction.type);
       results += fmt::format("{}%{}", count++ ? ", " : "", instruction.name);
     }
@@ -96,9 +168,9 @@ class Completer {
       computation.instructions.back().is_root = true;
       return;
     }
-    computation.added_root_type = fmt::format("({})", types);
-    computation.added_root =
-        fmt::format("  ROOT %{}.results = ({}) tuple({})", computation.name, types, results);
+    if (typed) computation.added_root_type = fmt::format("({})", types);
+    computation.added_root = fmt::format("  ROOT %{}.results = {} tuple({})", computation.name,
+                                         computation.added_root_type, results);
   }
 
   void complete_operands(PartialComputation& computation, PartialInstruction& instruction,
@@ -121,11 +193,11 @@ class Completer {
   }
 
   /// Calls of computations that are missing or not whole are custom calls.
-  void call_what_is_there() {
+  void call_what_is_there(std::span<PartialComputation> module) {
     std::set<std::string, std::less<>> whole;
-    for (const PartialComputation& computation : lines_.computations)
+    for (const PartialComputation& computation : module)
       if (computation.is_whole) whole.insert(computation.name);
-    for (PartialComputation& computation : lines_.computations)
+    for (PartialComputation& computation : module)
       for (PartialInstruction& instruction : computation.instructions)
         for (const std::string& called : instruction.called)
           if (!whole.contains(called) && instruction.becomes == PartialInstruction::kStays) {
@@ -135,30 +207,31 @@ class Completer {
           }
   }
 
-  bool has_entry() const { return std::ranges::any_of(lines_.computations, &PartialComputation::is_entry); }
-
   /// Runs what nobody calls, one after the other.
-  void make_entry() {
+  void make_entry(std::span<PartialComputation> module, size_t line) {
     std::set<std::string, std::less<>> called;
-    for (const PartialComputation& computation : lines_.computations)
+    for (const PartialComputation& computation : module)
       for (const PartialInstruction& instruction : computation.instructions)
         if (instruction.becomes == PartialInstruction::kStays)
           called.insert(instruction.called.begin(), instruction.called.end());
     size_t count = 0;
     std::string body, types, results;
-    for (const PartialComputation& computation : lines_.computations) {
+    bool typed = true;
+    parameters_of_entry_ = 0;
+    for (const PartialComputation& computation : module) {
       if (called.contains(computation.name) || computation.is_of_scalars()) continue;
       call(computation, body);
       ++count;
-      if (lines_.is_scheduled()) continue;
+      if (lines_.is_scheduled(computation)) continue;
+      typed = typed && !computation.result_type().empty();
       types += fmt::format("{}{}", types.empty() ? "" : ", ", computation.result_type());
       results += fmt::format("{}%{}", results.empty() ? "" : ", ", computation.name);
     }
-    note(0, fmt::format("the entry computation is missing: {} computations that nobody calls run once each",
-                        count));
-    lines_.made_entry = fmt::format("ENTRY %pieces {{\n{}  ROOT %pieces.results = ({}) tuple({})\n}}\n", body,
-                                    types, results);
-    lines_.entry_is_made = true;
+    note(line,
+         fmt::format("the entry computation is missing: {} computations that nobody calls run once each",
+                     count));
+    module.back().made_entry = fmt::format("ENTRY %pieces {{\n{}  ROOT %pieces.results = {} tuple({})\n}}\n",
+                                           body, typed ? fmt::format("({})", types) : std::string(), results);
   }
 
   void call(const PartialComputation& computation, std::string& body) {
@@ -204,7 +277,8 @@ class Completer {
   SourcePtr source_;
   const OpTable& table_;
   const Limits& limits_;
-  PartialLines lines_;
+  LogLines log_;
+  PartialLines lines_;  // of its text
   std::vector<Diagnostic> missing_;
   int64_t parameters_of_entry_ = 0;
 };

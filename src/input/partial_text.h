@@ -1,8 +1,8 @@
 // Pieces of modules, as logs and profilers hold them, made whole enough to be read.
 //
 //   const PartialText whole = complete(source, op_table(), {});
-//   for (const Diagnostic& note : whole.missing) …   // "module.txt:2000:1: note: region.1 has no
-//   instructions" load_modules(whole.source, op_table(), findings)
+//   for (const Diagnostic& note : whole.missing) …   // "m.txt:20:1: note: region.1 has no instructions"
+//   load_modules(whole.source, op_table(), findings)
 //
 // Lines stay where they are: what is put in stands on the line that asked for it, or after the last one.
 #pragma once
@@ -18,6 +18,7 @@ namespace hlosim {
 struct PartialText {
   SourcePtr source;                 // what was given, where nothing was missing
   std::vector<Diagnostic> missing;  // notes, with their places in the text that was given
+  bool is_empty = false;            // no instruction is found, which `missing` has as an error
 };
 
 /// An unfinished last line goes; a computation without its end gets one; operands that aren't there become

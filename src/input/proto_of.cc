@@ -308,6 +308,8 @@ class ProtoWriter {
         return KeptText(attr.text()).accuracy(*proto.mutable_result_accuracy());
       case AttrSyntax::kConfig:
         return proto.set_backend_config(unquoted(attr.text())), true;
+      case AttrSyntax::kBool:
+        return !attr.flag();  // what isn't so needs no place
       default:
         return false;
     }

@@ -5,9 +5,11 @@
 // pointers says where those are; taps on padding point to zeros. For that the input features have to be
 // neighbours in memory: where they are not, or aren't f32, the input is copied first.
 //
-//   f32 sums            tiles over the table of pointers (convolution_float.cc)
-//   one channel each    an elementwise multiply-add over all groups at once
-//   other types         rows of lhs are gathered, and multiplied by matmul()
+//   f32 sums         tiles over the table of pointers (convolution_float.cc)
+//   a channel each   an elementwise multiply-add over all groups at once; along lines of places where these
+//                    are neighbours in memory (convolution_lines.cc)
+//   1x1 windows      kernel · input, image by image, where places stand in a row
+//   other types      rows of lhs are gathered, and multiplied by matmul()
 #include "kernels/convolution.h"
 
 #include <algorithm>
@@ -82,6 +84,45 @@ void gathered_convolution(const Convolution& original, const ConvolutionLevel& l
   }
 }
 
+// ── Windows of one place ────────────────────────────────────────
+
+constexpr int64_t kProductPlaces = 128;  // of an image that are worth packing the kernel for it
+
+/// All places of an image, each with a window of itself, are neighbours in memory, and many.
+bool is_product(const Convolution& convolution) {
+  if (!matmul_supports(convolution.kernel_type, convolution.input_type, convolution.result_type))
+    return false;
+  int64_t places = 1;
+  for (size_t i = convolution.spatial.size(); i-- > 0;) {
+    const ConvolutionSpatial& d = convolution.spatial[i];
+    if (d.kernel != 1 || d.stride != 1 || d.padding_low != 0 || d.base_dilation != 1 || d.output != d.input)
+      return false;
+    if (d.input == 1) continue;
+    if (d.input_stride != places || d.output_stride != places) return false;
+    places *= d.input;
+  }
+  return places >= kProductPlaces;
+}
+
+/// Kernel · input: rows of the result are its features.
+void product(const Convolution& convolution, const ConvolutionLevel& level) {
+  int64_t places = 1;
+  for (const ConvolutionSpatial& d : convolution.spatial) places *= d.input;
+  const MatmulBatch batch[] = {
+      {convolution.batch, 0, convolution.input_batch_stride, convolution.output_batch_stride},
+      {convolution.groups, convolution.kernel_group_stride, convolution.input_group_stride,
+       convolution.output_group_stride}};
+  matmul({.m = convolution.output_features,
+          .n = places,
+          .k = convolution.input_features,
+          .lhs = {convolution.kernel, convolution.kernel_type, convolution.kernel_output_feature_stride,
+                  convolution.kernel_input_feature_stride},
+          .rhs = {convolution.input, convolution.input_type, convolution.input_feature_stride, 1},
+          .result = {convolution.result, convolution.result_type, convolution.output_feature_stride, 1},
+          .batch = batch},
+         level.matmul);
+}
+
 void clear(const Convolution& convolution, const ConvolutionLevel& level) {
   const Geometry geometry(convolution);
   const ResultRows result(convolution, geometry, level);
@@ -96,8 +137,8 @@ void clear(const Convolution& convolution, const ConvolutionLevel& level) {
 }  // namespace
 
 ConvolutionLevel convolution_level(IsaLevel level, bool vnni) {
-  return {&HLOSIM_PICK_KERNELS(level, kConvolution), &HLOSIM_PICK_KERNELS(level, kTranspose),
-          matmul_level(level, vnni)};
+  return {&HLOSIM_PICK_KERNELS(level, kConvolution), &HLOSIM_PICK_KERNELS(level, kConvolutionLines),
+          &HLOSIM_PICK_KERNELS(level, kTranspose), matmul_level(level, vnni)};
 }
 
 const ConvolutionLevel& convolution_level() {
@@ -116,10 +157,12 @@ void convolution(const Convolution& convolution, const ConvolutionLevel& level) 
     return clear(convolution, level);
   const auto recipe =
       matmul_recipe(convolution.input_type, convolution.kernel_type, convolution.result_type, level.matmul);
+  const bool depthwise =
+      convolution.groups > 1 && convolution.input_features == 1 && convolution.output_features == 1;
+  if (!depthwise && is_product(convolution)) return product(convolution, level);
   if (!recipe || recipe->kind != MatmulKind::kF32) return gathered_convolution(convolution, level);
-  if (convolution.groups > 1 && convolution.input_features == 1 && convolution.output_features == 1)
-    return depthwise_convolution(convolution, *recipe, level);
-  float_convolution(convolution, *recipe, level);
+  if (!depthwise) return float_convolution(convolution, *recipe, level);
+  if (!depthwise_lines(convolution, level)) depthwise_convolution(convolution, *recipe, level);
 }
 
 void convolution(const Convolution& one) { convolution(one, convolution_level()); }

@@ -42,8 +42,8 @@ struct Convolution {
 };
 
 /// Computes it, with the types of matmul_supports() and rounding as there: floats of up to 32 bits are summed
-/// in f32 and rounded once; integers wrap. The order of an element's sum depends on the sizes, types and
-/// the instruction set only, never on the number of threads.
+/// in f32 and rounded once; integers wrap. The order of an element's sum depends on the sizes, strides, types
+/// and the instruction set only, never on the number of threads.
 void convolution(const Convolution& convolution);
 
 }  // namespace hlosim

@@ -13,8 +13,8 @@ constexpr int kVectors = 2;  // 12 sums, 2 of the panel and 1 of the input: 15 o
 #endif
 
 template <int kTileRows, int kTileVectors>
-void tile(int64_t taps, int64_t channels, const float* const* rows, const float* panel, float* result,
-          int64_t result_stride, int64_t columns, bool accumulate) {
+void tile(int64_t taps, int64_t channels, const float* const* rows, const int64_t* steps, const float* panel,
+          float* result, int64_t result_stride, int64_t columns, bool accumulate) {
   constexpr int kColumns = kTileVectors * kFloatLanes;
   constexpr int kPrefetchSteps = 6;
   FloatVector sums[kTileRows][kTileVectors];
@@ -26,8 +26,8 @@ void tile(int64_t taps, int64_t channels, const float* const* rows, const float*
   for (int64_t tap = 0; tap < taps; ++tap) {
     const float* row[kTileRows];
     HLOSIM_UNROLL
-    for (int i = 0; i < kTileRows; ++i) row[i] = rows[i];
-    rows += kTileRows;
+    for (int i = 0; i < kTileRows; ++i)
+      row[i] = steps ? rows[tap] + i * steps[tap] : rows[tap * kTileRows + i];
     for (int64_t c = 0; c < channels; ++c) {
       FloatVector weights[kTileVectors];
       HLOSIM_UNROLL
@@ -86,6 +86,16 @@ void depthwise_tile(int64_t taps, const float* const* rows, const int64_t* steps
     HLOSIM_UNROLL
     for (int j = 0; j < kTileVectors; ++j) sums[i][j] = FloatVector{};
   }
+  if constexpr (kEven && kVectorBytes < 64) {
+    // What the next places read that is new, and where they go: a cache line of each, which vectors of
+    // AVX-512 gained nothing by.
+    const float* ahead = rows[taps - 1] + kPlaces * steps[taps - 1] + first;
+    HLOSIM_UNROLL
+    for (int i = 0; i < kPlaces; ++i) {
+      __builtin_prefetch(ahead + i * steps[taps - 1]);
+      __builtin_prefetch(result + (kPlaces + i) * result_stride + first, 1);
+    }
+  }
   for (int64_t tap = 0; tap < taps; ++tap) {
     const float* weight = weights + tap * channels + first;
     FloatVector factors[kTileVectors];
@@ -114,9 +124,13 @@ void depthwise_tile(int64_t taps, const float* const* rows, const int64_t* steps
 template <int kPlaces, bool kEven>
 void depthwise(int64_t taps, const float* const* rows, const int64_t* steps, const float* weights,
                float* result, int64_t result_stride, int64_t channels) {
-  constexpr int64_t kTileChannels = 2 * kFloatLanes;
+  // Enough sums for the processor to go on while it waits for one: few places have many vectors.
+  constexpr int kMany = kPlaces == 1 ? 8 : kPlaces <= 3 ? 4 : 2;
   int64_t c = 0;
-  for (; c + kTileChannels <= channels; c += kTileChannels)
+  for (; c + kMany * kFloatLanes <= channels; c += kMany * kFloatLanes)
+    depthwise_tile<kPlaces, kMany, kEven>(taps, rows, steps, weights, result, result_stride, channels, c,
+                                          Lanes(kFloatLanes));
+  for (; c + 2 * kFloatLanes <= channels; c += 2 * kFloatLanes)
     depthwise_tile<kPlaces, 2, kEven>(taps, rows, steps, weights, result, result_stride, channels, c,
                                       Lanes(kFloatLanes));
   for (; c < channels; c += kFloatLanes)

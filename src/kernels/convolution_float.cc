@@ -160,18 +160,26 @@ class FloatConvolution {
   /// Rows of some places are copied.
   bool fills() const { return gathers_ || together_ > 1; }
 
-  /// The input rows of a chunk: for each tile [tap][row], or rows of all taps one after another.
+  int64_t units() const { return geometry_.taps() / together_; }
+
+  /// The input rows of a chunk, by tiles.
   struct Rows {
-    const float* const* pointers;
-    const float* gathered;
+    Rows(int64_t places, int64_t units, int64_t gathered_floats)
+        : pointers(places * units * 8),
+          steps(ceil_div(places, ConvolutionKernels::kRows) * units * 8),
+          even(units > 0 ? ceil_div(places, ConvolutionKernels::kRows) : 0),
+          gathered(gathered_floats * 4) {}
+    Scratch pointers;  // [unit][row], or of even tiles, whose places follow each other evenly, [unit] of the
+                       // first
+    Scratch steps;     // [unit] from place to place of even tiles
+    Scratch even;
+    Scratch gathered;  // rows of all taps one after another
   };
 
   void run_chunk(int64_t group, Range places, Range panels) const {
     if (panels.begin >= panels.end) return;
-    const int64_t units = geometry_.taps() / together_;
-    Scratch pointers(gathers_ ? 0 : places.size() * units * 8),
-        gathered(fills() ? places.size() * steps_ * 4 : 0);
-    find_rows(group, places, pointers.as<const float*>(), gathered.as<float>());
+    const Rows rows(places.size(), gathers_ ? 0 : units(), fills() ? places.size() * steps_ : 0);
+    find_rows(group, places, rows);
     const int64_t first_column = panels.begin * panels_.columns();
     const int64_t columns =
         std::min(convolution_.output_features, panels.end * panels_.columns()) - first_column;
@@ -181,34 +189,47 @@ class FloatConvolution {
     const int64_t stride = direct_ ? result_.stride() : columns;
     for (int64_t step = 0; step < steps_; step += block_)
       for (int64_t panel = panels.begin; panel < panels.end; ++panel)
-        multiply(group, panel, {step, std::min(steps_, step + block_)}, places.size(),
-                 {pointers.as<const float*>(), gathered.as<float>()},
+        multiply(group, panel, {step, std::min(steps_, step + block_)}, places.size(), rows,
                  sums + panel * panels_.columns() - first_column, stride);
     if (!direct_)
       result_.store_sums(group, places.begin, places.size(), first_column, columns, own.as<float>(), recipe_);
   }
 
-  void find_rows(int64_t group, Range places, const float** pointers, float* gathered) const {
-    const int64_t units = geometry_.taps() / together_;
+  void find_rows(int64_t group, Range places, const Rows& found) const {
+    constexpr int64_t kRows = ConvolutionKernels::kRows;
     const int64_t row_places = convolution_.spatial.empty() ? 1 : convolution_.spatial.back().output;
     const auto* input =
         static_cast<const float*>(convolution_.input) + group * convolution_.input_group_stride;
-    const std::pair<int64_t, int64_t> inside = geometry_.inside_row();
-    Scratch rows(units * 8), steps(units * 8);  // of the place, and from there to the next one
+    const Range inside{geometry_.inside_row().first, geometry_.inside_row().second};
+    Scratch own_rows(units() * 8), own_steps(units() * 8);  // of the place, and from there to the next one
+    const float** rows = own_rows.as<const float*>();
+    int64_t* steps = own_steps.as<int64_t>();
     Geometry::Cursor place(geometry_, places.begin);
-    for (int64_t index = 0; index < places.size(); ++index, place.next()) {
-      const int64_t in_tile = index % ConvolutionKernels::kRows, x = (places.begin + index) % row_places;
-      const int64_t tile_rows =
-          std::min<int64_t>(ConvolutionKernels::kRows, places.size() - (index - in_tile));
-      if (!gathers_ && index > 0 && x > inside.first && x < inside.second)
-        for (int64_t unit = 0; unit < units; ++unit)
-          rows.as<const float*>()[unit] += steps.as<int64_t>()[unit];
-      else
-        find_row(place, input, gathered + index * steps_, rows.as<const float*>(), steps.as<int64_t>());
+    for (int64_t first = 0; first < places.size(); first += kRows) {
+      const int64_t count = std::min(kRows, places.size() - first), x = (places.begin + first) % row_places;
+      const bool even = !gathers_ && x >= inside.begin && x + count <= inside.end;
+      const float** at = gathers_ ? nullptr : found.pointers.as<const float*>() + first * units();
+      for (int64_t i = 0; i < count; ++i, place.next()) {
+        const int64_t here = (x + i) % row_places;
+        if (even && i > 0) continue;
+        if (!gathers_ && first + i > 0 && here > inside.begin && here < inside.end)
+          go_on(1, rows, steps);
+        else
+          find_row(place, input, fills() ? found.gathered.as<float>() + (first + i) * steps_ : nullptr, rows,
+                   steps);
+        if (gathers_) continue;
+        for (int64_t unit = 0; unit < units(); ++unit) at[even ? unit : unit * count + i] = rows[unit];
+      }
       if (gathers_) continue;
-      const float** at = pointers + (index - in_tile) * units + in_tile;
-      for (int64_t unit = 0; unit < units; ++unit) at[unit * tile_rows] = rows.as<const float*>()[unit];
+      found.even.as<uint8_t>()[first / kRows] = even;
+      if (!even) continue;
+      std::copy_n(steps, units(), found.steps.as<int64_t>() + first / kRows * units());
+      go_on(count - 1, rows, steps);
     }
+  }
+
+  void go_on(int64_t places, const float** rows, const int64_t* steps) const {
+    for (int64_t unit = 0; unit < units(); ++unit) rows[unit] += places * steps[unit];
   }
 
   /// Rows of a place's units, some of them made at `own`, and by how much they differ from the next place's
@@ -246,7 +267,7 @@ class FloatConvolution {
     }
   }
 
-  void multiply(int64_t group, int64_t panel, Range steps, int64_t places, Rows rows, float* sums,
+  void multiply(int64_t group, int64_t panel, Range steps, int64_t places, const Rows& rows, float* sums,
                 int64_t stride) const {
     const int64_t width = panels_.panel_width(panel);
     const int64_t columns = std::min(width, convolution_.output_features - panel * panels_.columns());
@@ -255,15 +276,20 @@ class FloatConvolution {
     for (int64_t place = 0; place < places; place += ConvolutionKernels::kRows) {
       const int64_t count = std::min<int64_t>(ConvolutionKernels::kRows, places - place);
       const ConvolutionTile tile = tiles[static_cast<size_t>(count - 1)];
+      float* to = sums + place * stride;
       if (gathers_) {
         const float* at[ConvolutionKernels::kRows];
-        for (int64_t i = 0; i < count; ++i) at[i] = rows.gathered + (place + i) * steps_ + steps.begin;
-        tile(1, steps.size(), at, weights, sums + place * stride, stride, columns, steps.begin > 0);
-      } else {
-        tile(steps.size() / unit(), unit(),
-             rows.pointers + place * (geometry_.taps() / together_) + steps.begin / unit() * count, weights,
-             sums + place * stride, stride, columns, steps.begin > 0);
+        for (int64_t i = 0; i < count; ++i)
+          at[i] = rows.gathered.as<float>() + (place + i) * steps_ + steps.begin;
+        tile(1, steps.size(), at, nullptr, weights, to, stride, columns, steps.begin > 0);
+        continue;
       }
+      const int64_t number = place / ConvolutionKernels::kRows, first = steps.begin / unit();
+      const bool even = rows.even.as<uint8_t>()[number] != 0;
+      tile(steps.size() / unit(), unit(),
+           rows.pointers.as<const float*>() + place * units() + first * (even ? 1 : count),
+           even ? rows.steps.as<int64_t>() + number * units() + first : nullptr, weights, to, stride, columns,
+           steps.begin > 0);
     }
   }
 

@@ -132,12 +132,23 @@ ResultRows::ResultRows(const Convolution& convolution, const Geometry& geometry,
       width_(byte_width(convolution.result_type)),
       transpose_(level.transpose->transpose[std::countr_zero(static_cast<uint64_t>(width_))]),
       columns_are_neighbours_(convolution.output_feature_stride == 1 || convolution.output_features == 1),
-      has_one_stride_(find_stride()) {}
+      has_one_stride_(find_stride()),
+      image_(neighbours_of_image()) {}
 
 void ResultRows::store(int64_t group, int64_t first, int64_t places, int64_t first_column, int64_t columns,
                        const std::byte* elements) const {
   const int64_t row = columns * width_, feature_stride = convolution_.output_feature_stride;
   std::byte* result = group_at(group, first_column);
+  if (!columns_are_neighbours_ && image_ > 0) {
+    for (int64_t begin = 0, count = 0; begin < places; begin += count) {
+      const int64_t in_image = (first + begin) % image_, image = (first + begin) / image_;
+      count = std::min(places - begin, image_ - in_image);
+      transpose_(elements + begin * row, row,
+                 result + (image * convolution_.output_batch_stride + in_image) * width_,
+                 feature_stride * width_, columns, count, false);
+    }
+    return;
+  }
   Geometry::Cursor place(geometry_, first);
   int64_t offset = place.output_offset();
   for (int64_t begin = 0, end = 0; begin < places; begin = end) {
@@ -176,6 +187,16 @@ void ResultRows::store_sums(int64_t group, int64_t first, int64_t places, int64_
 std::byte* ResultRows::group_at(int64_t group, int64_t column) const {
   return static_cast<std::byte*>(convolution_.result) +
          (group * convolution_.output_group_stride + column * convolution_.output_feature_stride) * width_;
+}
+
+int64_t ResultRows::neighbours_of_image() const {
+  int64_t places = 1;
+  for (size_t i = convolution_.spatial.size(); i-- > 0;) {
+    const ConvolutionSpatial& d = convolution_.spatial[i];
+    if (d.output > 1 && d.output_stride != places) return 0;
+    places *= d.output;
+  }
+  return places;
 }
 
 bool ResultRows::find_stride() {

@@ -138,6 +138,7 @@ class ResultRows {
  private:
   std::byte* group_at(int64_t group, int64_t column) const;
   bool find_stride();
+  int64_t neighbours_of_image() const;
 
   const Convolution& convolution_;
   const Geometry& geometry_;
@@ -146,6 +147,7 @@ class ResultRows {
   bool columns_are_neighbours_;
   int64_t stride_ = 0;
   bool has_one_stride_;
+  int64_t image_;  // places of an image, if they are neighbours; else 0
 };
 
 /// A convolution of f32 sums, by tiles over a table of pointers.
@@ -154,5 +156,8 @@ void float_convolution(const Convolution& convolution, const MatmulRecipe& recip
 /// The same where groups have one input and one output feature.
 void depthwise_convolution(const Convolution& convolution, const MatmulRecipe& recipe,
                            const ConvolutionLevel& level);
+/// The same where besides many places of the innermost dimension are neighbours in memory, all of it is f32
+/// and what the window reaches is small; false, and nothing is done, where that isn't so.
+bool depthwise_lines(const Convolution& convolution, const ConvolutionLevel& level);
 
 }  // namespace hlosim

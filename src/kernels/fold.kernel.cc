@@ -1,5 +1,6 @@
 #include "kernels/fold.h"
 
+#include "kernels/isa_across.h"
 #include "kernels/isa_partial.h"
 #include "kernels/isa_vector.h"
 
@@ -315,26 +316,7 @@ inline bool extremum_of_numbers(const float* values, int64_t n, float& found) {
     HLOSIM_UNROLL
     for (int j = 0; j < half; ++j) lanes[j] = extremum<Op>(lanes[j], lanes[j + half]);
   }
-  // Lanes of the second half to those of the first, again and again; what the others become doesn't matter.
-  FloatVector last = lanes[0];
-#if defined(__AVX512F__)
-  last = extremum<Op>(
-      last, __builtin_shufflevector(last, last, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15));
-  last =
-      extremum<Op>(last, __builtin_shufflevector(last, last, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7));
-  last =
-      extremum<Op>(last, __builtin_shufflevector(last, last, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3));
-  last =
-      extremum<Op>(last, __builtin_shufflevector(last, last, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
-#elif defined(__AVX2__)
-  last = extremum<Op>(last, __builtin_shufflevector(last, last, 4, 5, 6, 7, 4, 5, 6, 7));
-  last = extremum<Op>(last, __builtin_shufflevector(last, last, 2, 3, 2, 3, 2, 3, 2, 3));
-  last = extremum<Op>(last, __builtin_shufflevector(last, last, 1, 1, 1, 1, 1, 1, 1, 1));
-#else
-  last = extremum<Op>(last, __builtin_shufflevector(last, last, 2, 3, 2, 3));
-  last = extremum<Op>(last, __builtin_shufflevector(last, last, 1, 1, 1, 1));
-#endif
-  found = last[0];
+  found = across(lanes[0], [](FloatVector a, FloatVector b) { return extremum<Op>(a, b); });
   return true;
 }
 

@@ -86,6 +86,18 @@ void transpose_by_element(const std::byte* source, int64_t source_stride, std::b
                        source + c * source_stride + r * static_cast<int64_t>(sizeof(T)), sizeof(T));
 }
 
+// Few columns without gaps between rows, as the channels of an image.
+template <class T, int kColumns>
+void interleave(const std::byte* source, int64_t source_stride, std::byte* destination, int64_t rows) {
+  typedef T Element __attribute__((may_alias, aligned(1)));
+  const Element* __restrict from[kColumns];
+  for (int c = 0; c < kColumns; ++c) from[c] = reinterpret_cast<const Element*>(source + c * source_stride);
+  Element* __restrict to = reinterpret_cast<Element*>(destination);
+  for (int64_t r = 0; r < rows; ++r)
+#pragma GCC unroll 4
+    for (int c = 0; c < kColumns; ++c) to[r * kColumns + c] = from[c][r];
+}
+
 constexpr int64_t kLine = 64;  // bytes of a cache line
 
 void store_line(const std::byte* line, std::byte* destination, bool stream) {
@@ -137,6 +149,11 @@ template <class T, class S>
 void transpose(const std::byte* source, int64_t source_stride, std::byte* destination,
                int64_t destination_stride, int64_t rows, int64_t columns, bool stream) {
   constexpr int64_t kWidth = sizeof(T), kSide = kLine / kWidth;
+  if (columns <= 4 && columns > 1 && destination_stride == columns * kWidth) {
+    if (columns == 2) return interleave<T, 2>(source, source_stride, destination, rows);
+    if (columns == 3) return interleave<T, 3>(source, source_stride, destination, rows);
+    return interleave<T, 4>(source, source_stride, destination, rows);
+  }
   const int64_t whole_rows = rows / kSide * kSide, whole_columns = columns / kSide * kSide;
   for (int64_t r = 0; r < whole_rows; r += kSide)
     for (int64_t c = 0; c < whole_columns; c += kSide) {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 
 #include "hlo/graph.h"
 #include "layout/sizes.h"
+#include "lower/turned_arguments.h"
 #include "ops/fusion_role.h"
 #include "ops/op_table.h"
 
@@ -43,24 +45,23 @@ class Assigner {
 
   /// The same order wherever a shape crosses the border of a computation.
   ShapeRef canonical(ShapeRef shape) {
-    if (shape->is_tuple()) {
-      std::vector<ShapeRef> elements;
-      for (const ShapeRef element : shape->elements) elements.push_back(canonical(element));
-      return module_.shapes().tuple(elements);
-    }
-    if (!shape->is_array()) return module_.shapes().with_default_layouts(shape);
-    return in_order(module_.shapes(), shape, compact_layout(module_.shapes(), shape, policy_));
+    if (const auto known = canonical_.find(shape); known != canonical_.end()) return known->second;
+    return canonical_[shape] = find_canonical(shape);
   }
 
   /// `loop` is the while whose body `id` is, if any.
   void run(ComputationId id, InstructionId loop) {
     computation_ = id;
+    if (id == module_.entry) turn_arguments();
     const std::vector<InstructionId> order = module_[id].instructions;
     decided_.resize(module_.instructions.size());  // of all computations that were gone through
+    turned_.resize(module_.instructions.size());
     carried_ = loop.valid() ? module_[id].parameters[0] : InstructionId{};
     for (const InstructionId at : order) decide(at);
     // Fills follow their users, and so does what a loop carries.
-    const auto users = users_of(module_, id);
+    const bool is_open =
+        loop.valid() || std::ranges::any_of(order, [&](InstructionId at) { return !decided_[at]; });
+    const Users users = is_open ? users_of(module_, id) : Users();
     for (size_t i = order.size(); i-- > 0;)
       if (!decided_[order[i]]) decided_[order[i]] = follow_user(order[i], users[order[i]]);
     if (loop.valid()) give_carried_layouts(id, loop, users);
@@ -79,15 +80,66 @@ class Assigner {
   ShapeRef shape_of(InstructionId id) const { return module_[id].shape; }
   FusionRole role(InstructionId id) const { return fusion_role(table_, module_[id]); }
 
+  ShapeRef find_canonical(ShapeRef shape) {
+    if (shape->is_tuple()) {
+      std::vector<ShapeRef> elements;
+      for (const ShapeRef element : shape->elements) elements.push_back(canonical(element));
+      return module_.shapes().tuple(elements);
+    }
+    if (!shape->is_array()) return module_.shapes().with_default_layouts(shape);
+    return in_order(module_.shapes(), shape, compact_layout(module_.shapes(), shape, policy_));
+  }
+
   void set_layout(InstructionId id, const Layout* layout) {
-    Instruction& instruction = module_.instructions[id];
-    instruction.shape = in_order(module_.shapes(), instruction.shape, layout);
+    ShapeRef& shape = module_.instructions[id].shape;
+    if (shape != last_.from || layout != last_.layout)  // neighbours are often alike
+      last_ = {shape, layout, in_order(module_.shapes(), shape, layout)};
+    shape = last_.to;
+  }
+
+  /// The fastest two dimensions the other way round.
+  static Ints turned(std::span<const int64_t> order) {
+    Ints result(order.begin(), order.end());
+    std::swap(result[0], result[1]);
+    return result;
+  }
+
+  /// Copies of weights in the other order, and their gradients, which are made in it.
+  void turn_arguments() {
+    const ComputationId entry = module_.entry;
+    const std::vector<InstructionId> products = products_that_leave(module_, table_);
+    const std::vector<InstructionId> before = module_[entry].instructions;
+    std::map<InstructionId, InstructionId> copies;
+    for (const auto& [argument, users, taking] : arguments_taken_both_ways(module_, table_)) {
+      const ShapeRef shape = shape_of(argument);
+      const Ints plain(shape->layout->minor_to_major.begin(), shape->layout->minor_to_major.end());
+      if (tiled_bytes(shape, turned(plain)) > tiled_bytes(shape, plain)) continue;
+      const InstructionId operands[] = {argument};
+      const ShapeRef other = in_order(module_.shapes(), shape, ordered(module_.shapes(), turned(plain)));
+      const InstructionId copy = editor_.add(entry, Opcode::kCopy, "copy", other, operands);
+      for (const InstructionId user : users) editor_.replace_operand(user, argument, copy);
+      copies[argument] = copy;
+      turned_.resize(module_.instructions.size());
+      turned_[copy] = true;
+      // What takes the weights isn't their gradient, whatever its dimensions.
+      for (const InstructionId product : products)
+        if (std::ranges::equal(shape_of(product)->dimensions, shape->dimensions) &&
+            std::ranges::find(taking, product) == taking.end())
+          turned_[product] = true;
+    }
+    std::vector<InstructionId> order;
+    for (const InstructionId id : before) {
+      order.push_back(id);
+      if (const auto copy = copies.find(id); copy != copies.end()) order.push_back(copy->second);
+    }
+    module_.computations[entry].instructions = std::move(order);
   }
 
   /// First pass: the order that comes from operands; false where none has a say.
   void decide(InstructionId id) {
     const Instruction& instruction = module_[id];
     decided_[id] = true;
+    if (turned_[id] && role(id) == FusionRole::kCopy) return;
     switch (role(id)) {
       case FusionRole::kElement:
         decided_[id] = follow_operand(id);
@@ -106,7 +158,7 @@ class Assigner {
         follow_part(id);
         return;
       case FusionRole::kProduct:
-        set_layout(id, product_order(instruction));
+        set_layout(id, product_order(id));
         break;
       case FusionRole::kCopy:
       case FusionRole::kNone:
@@ -257,8 +309,10 @@ class Assigner {
   }
 
   /// Of dots row-major, sizes of 1 last, or with the fastest two the other way round (the operands change
-  /// places) if that needs less memory; of convolutions what needs least memory.
-  const Layout* product_order(const Instruction& instruction) {
+  /// places) if that needs less memory or is that of what they are the gradient of; of convolutions what
+  /// needs least memory.
+  const Layout* product_order(InstructionId id) {
+    const Instruction& instruction = module_[id];
     if (instruction.opcode != Opcode::kDot)
       return compact_layout(module_.shapes(), instruction.shape, policy_);
     Ints order;
@@ -268,9 +322,9 @@ class Assigner {
       if (instruction.shape->dim(i) == 1) order.push_back(i);
     const auto batches = static_cast<int64_t>(ints_of(instruction, AttrKey::kLhsBatchDims).size());
     if (order.size() >= 2 && order[0] >= batches && order[1] >= batches) {
-      Ints turned = order;
-      std::swap(turned[0], turned[1]);
-      if (tiled_bytes(instruction.shape, turned) < tiled_bytes(instruction.shape, order)) order = turned;
+      const Ints other = turned(order);
+      if (turned_[id] || tiled_bytes(instruction.shape, other) < tiled_bytes(instruction.shape, order))
+        order = other;
     }
     return ordered(module_.shapes(), order);
   }
@@ -298,7 +352,8 @@ class Assigner {
 
   void put(InstructionId id) {
     const FusionRole here = role(id);
-    std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
+    std::vector<InstructionId>& operands = operands_;
+    operands.assign(module_[id].operands.begin(), module_[id].operands.end());
     if (here == FusionRole::kNone && module_[id].parameter_number < 0) {
       const bool has_elements = tuples_.contains(id) && is_tuple(module_[id]);
       for (size_t i = 0; i < operands.size(); ++i) {
@@ -315,7 +370,8 @@ class Assigner {
       }
     } else if (here == FusionRole::kElement) {
       for (InstructionId& operand : operands)
-        if (std::ranges::equal(shape_of(operand)->dimensions, shape_of(id)->dimensions))
+        if (shape_of(operand)->layout != shape_of(id)->layout &&
+            std::ranges::equal(shape_of(operand)->dimensions, shape_of(id)->dimensions))
           operand = in_layout(operand, module_.shapes().with_layout(shape_of(operand), shape_of(id)->layout));
     }
     if (!std::ranges::equal(operands, module_[id].operands)) editor_.set_operands(id, operands);
@@ -347,6 +403,11 @@ class Assigner {
     return copy;
   }
 
+  struct Ordered {
+    ShapeRef from = nullptr;
+    const Layout* layout = nullptr;
+    ShapeRef to = nullptr;
+  };
   struct Copy {
     InstructionId from;
     ShapeRef shape;
@@ -361,8 +422,12 @@ class Assigner {
   InstructionId carried_;                     // the parameter of a loop's body
   std::map<InstructionId, ShapeRef> tuples_;  // of loops: what they carry
   IdMap<InstructionId, uint8_t> decided_;
+  IdMap<InstructionId, uint8_t> turned_;  // copies of arguments in the other order, and their gradients
   std::vector<InstructionId> result_;
+  std::vector<InstructionId> operands_;  // of put()
   std::vector<Copy> copies_;
+  std::unordered_map<ShapeRef, ShapeRef> canonical_;
+  Ordered last_;  // of set_layout()
 };
 
 }  // namespace

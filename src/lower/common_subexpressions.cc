@@ -1,9 +1,11 @@
 #include "lower/common_subexpressions.h"
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/hash.h"
 #include "hlo/printer.h"
@@ -45,26 +47,43 @@ uint64_t word_of(const Instruction& instruction) {
 /// The instructions of a list by what they compute.
 class Computed {
  public:
-  Computed(const Module& module, const OpTable& table, size_t instructions) : module_(module), table_(table) {
-    alone_.reserve(instructions);
-  }
+  /// Requires: at most `instructions` are asked for.
+  Computed(const Module& module, const OpTable& table, size_t instructions)
+      : module_(module), table_(table), by_word_(std::bit_ceil(2 * instructions + 1)) {}
 
   /// The first one that computes the same; itself where there is none before it.
   InstructionId first_like(InstructionId id) {
-    const auto [place, is_alone] = alone_.try_emplace(word_of(module_[id]), id);
-    if (is_alone) return id;
-    if (const InstructionId before = std::exchange(place->second, {}); before.valid()) by_text(before);
+    Entry& entry = entry_of(word_of(module_[id]));
+    if (!entry.is_taken) {
+      entry = {entry.word, id, true};
+      return id;
+    }
+    if (const InstructionId before = std::exchange(entry.alone, {}); before.valid()) by_text(before);
     return by_text(id);
   }
 
  private:
+  struct Entry {
+    uint64_t word = 0;
+    InstructionId alone;  // none where there are several
+    bool is_taken = false;
+  };
+
+  /// The one of `word`, or the free one that is to be its.
+  Entry& entry_of(uint64_t word) {
+    size_t at = word & (by_word_.size() - 1);
+    while (by_word_[at].is_taken && by_word_[at].word != word) at = (at + 1) & (by_word_.size() - 1);
+    by_word_[at].word = word;
+    return by_word_[at];
+  }
+
   InstructionId by_text(InstructionId id) {
     return by_text_.try_emplace(key_of(module_, module_[id], table_), id).first->second;
   }
 
   const Module& module_;
   const OpTable& table_;
-  std::unordered_map<uint64_t, InstructionId> alone_;  // by word; none where there are several
+  std::vector<Entry> by_word_;
   std::unordered_map<std::string, InstructionId> by_text_;
 };
 

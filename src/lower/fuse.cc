@@ -14,6 +14,7 @@ class FusionWriter {
 
   void write(ComputationId id, const FusionPlan& plan) {
     computation_ = id;
+    make_room(plan);
     value_.resize(module_.instructions.size());
     inside_.resize(module_.instructions.size());
     fusion_of_.resize(module_.instructions.size());
@@ -31,6 +32,15 @@ class FusionWriter {
   }
 
  private:
+  /// For what the fusions of a large plan copy, at once.
+  void make_room(const FusionPlan& plan) {
+    size_t copied = 0;
+    for (const FusionGroup& group : plan.groups)
+      if (group.members.size() > 1) copied += group.members.size() + 1;
+    const size_t now = module_.instructions.size();
+    if (copied > now / 2) module_.instructions.reserve(now + copied + copied / 8);
+  }
+
   void put_alone(InstructionId id) {
     std::vector<InstructionId> operands;
     for (const InstructionId operand : module_[id].operands) operands.push_back(stored(operand));
@@ -58,6 +68,7 @@ class FusionWriter {
 
   void put_fusion(const FusionGroup& group) {
     const ComputationId body = editor_.add_computation("fused_computation");
+    module_.computations[body].execution_thread = module_[computation_].execution_thread;
     std::vector<InstructionId> operands;
     for (const InstructionId member : group.members) fusion_of_[member] = body;
     for (const InstructionId member : group.members)

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <queue>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
@@ -22,6 +24,10 @@ namespace {
 /// Places in the list stand for instructions.
 using Places = std::vector<int32_t>;
 
+/// Of a value that several kernels compute for themselves. In the time in which HBM takes and gives back a
+/// word, the vector units of all generations do some 15 to 80 operations: beyond that storing is faster.
+constexpr size_t kMostRepeated = 128;
+
 class Planner {
  public:
   Planner(Module& module, const OpTable& table, const DeviceConfig& device, ComputationId id)
@@ -31,12 +37,16 @@ class Planner {
         order_(module[id].instructions),
         place_(make_places()),
         ancestors_(module, order_, place_) {
-    const auto users = users_of(module, id);
+    list_operands_and_users(id);
     std::set<InstructionId> waited_for;  // others run after them
     for (const InstructionId at : order_)
       if (const Attr* before = module[at].find(AttrKey::kControlPredecessors))
         waited_for.insert(before->instructions().begin(), before->instructions().end());
-    for (const InstructionId at : order_) {
+    nodes_.reserve(order_.size());
+    ShapeRef last_shape = nullptr;
+    int64_t last_bytes = 0;
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const InstructionId at = order_[i];
       Node node;
       node.role = waited_for.contains(at) ? FusionRole::kNone : fusion_role(table, module[at]);
       // Scalars are the scalar unit's, and loop counters keep their form.
@@ -47,10 +57,11 @@ class Planner {
       if (node.role == FusionRole::kReindex && !moves_nothing(module[at])) node.role = FusionRole::kCopy;
       if (node.role == FusionRole::kPart && only_renames(module[at])) node.role = FusionRole::kReindex;
       if (!waited_for.contains(at)) node.end = fusion_end(module[at]);
-      node.bytes = total_array_size(module[at].shape).count();
-      for (const InstructionId operand : module[at].operands) node.operands.push_back(place_[operand]);
-      for (const InstructionId user : users[at]) node.users.push_back(place_[user]);
-      nodes_.push_back(std::move(node));
+      if (module[at].shape != last_shape)  // neighbours are often alike
+        last_shape = module[at].shape, last_bytes = total_array_size(last_shape).count();
+      node.bytes = last_bytes;
+      node.operands = part(operands_, first_operand_, i), node.users = part(users_, first_user_, i);
+      nodes_.push_back(node);
     }
     root_ = place_[module[id].root];
   }
@@ -59,6 +70,7 @@ class Planner {
     store_what_must_be();
     for (int32_t i = 0; i < count(); ++i)
       if (nodes_[at(i)].role == FusionRole::kProduct || nodes_[at(i)].role == FusionRole::kReduce) grow(i);
+    store_what_is_long();
     store_what_is_cheaper();
     store_what_reads_what_changes();
     group_.assign(nodes_.size(), -1);
@@ -80,11 +92,25 @@ class Planner {
   struct Node {
     FusionRole role{};
     int64_t bytes = 0;
-    Places operands, users;
+    std::span<const int32_t> operands, users;
     std::optional<FusionEnd> end;
     bool stored = false;
     int32_t owner = -1;  // the product or reduction whose fusion alone computes it
   };
+
+  /// Those of all nodes in two lists: as many small ones take longer to make than all the rest.
+  void list_operands_and_users(ComputationId id) {
+    const Users users = users_of(module_, id);
+    for (const InstructionId at : order_) {
+      first_operand_.push_back(operands_.size()), first_user_.push_back(users_.size());
+      for (const InstructionId operand : module_[at].operands) operands_.push_back(place_[operand]);
+      for (const InstructionId user : users[at]) users_.push_back(place_[user]);
+    }
+    first_operand_.push_back(operands_.size()), first_user_.push_back(users_.size());
+  }
+  static std::span<const int32_t> part(const Places& all, const std::vector<size_t>& first, size_t i) {
+    return std::span(all).subspan(first[i], first[i + 1] - first[i]);
+  }
 
   bool moves_nothing(const Instruction& reshape) const {
     const ShapeRef from = module_[reshape.operands[0]].shape;
@@ -162,24 +188,28 @@ class Planner {
       const Node& node = nodes_[at(i)];
       if (!node.end || node.end->first == 0) continue;
       for (size_t k = node.end->first; k < node.operands.size(); ++k) {
-        std::set<std::pair<int32_t, bool>> seen;
-        if (!keeps_off(node.operands[k], i, true, seen)) nodes_[at(node.operands[k])].stored = true;
+        if (!keeps_off(node.operands[k], i)) nodes_[at(node.operands[k])].stored = true;
       }
     }
   }
 
-  /// `from` can be computed while `end` writes; `elementwise`: all between them is.
-  bool keeps_off(int32_t from, int32_t end, bool elementwise,
-                 std::set<std::pair<int32_t, bool>>& seen) const {
-    if (!seen.insert({from, elementwise}).second) return true;
+  /// `from` can be computed while `end` writes.
+  bool keeps_off(int32_t from, int32_t end) const {
     const int32_t changed = nodes_[at(end)].operands[0];
-    const Node& node = nodes_[at(from)];
-    if (node.stored) return from != changed;
-    if (elementwise && reads_what_it_writes(from, end)) return true;
-    const bool goes_on =
-        elementwise && (node.role == FusionRole::kElement || node.role == FusionRole::kReindex);
-    return std::ranges::all_of(node.operands,
-                               [&](int32_t operand) { return keeps_off(operand, end, goes_on, seen); });
+    std::vector<std::pair<int32_t, bool>> open{{from, true}};  // and whether all from there on is elementwise
+    std::set<std::pair<int32_t, bool>> seen;
+    while (!open.empty()) {
+      const auto [place, elementwise] = open.back();
+      open.pop_back();
+      if (!seen.insert({place, elementwise}).second) continue;
+      const Node& node = nodes_[at(place)];
+      if (node.stored && place == changed) return false;
+      if (node.stored || (elementwise && reads_what_it_writes(place, end))) continue;
+      const bool goes_on =
+          elementwise && (node.role == FusionRole::kElement || node.role == FusionRole::kReindex);
+      for (const int32_t operand : node.operands) open.emplace_back(operand, goes_on);
+    }
+    return true;
   }
 
   /// The slice that a dynamic-update-slice replaces.
@@ -258,7 +288,7 @@ class Planner {
   /// The stored values that an instruction is computed from.
   std::set<int32_t> sources(int32_t i) const {
     std::set<int32_t> found, seen;
-    Places open = nodes_[at(i)].operands;
+    Places open(nodes_[at(i)].operands.begin(), nodes_[at(i)].operands.end());
     while (!open.empty()) {
       const int32_t operand = open.back();
       open.pop_back();
@@ -289,19 +319,52 @@ class Planner {
     bool several_ = false;
   };
 
-  /// A value that several fusions use is computed again in each if that reads no more than the value.
+  /// The stored values that are made of `i`. Requires: those of its users are known.
+  FewUses uses_of(int32_t i, const std::vector<FewUses>& used_in) const {
+    FewUses uses;
+    for (const int32_t user : nodes_[at(i)].users) {
+      if (nodes_[at(user)].stored)
+        uses.add(user);
+      else
+        uses.add(used_in[at(user)]);
+    }
+    return uses;
+  }
+  bool may_be_stored(const Node& node) const {
+    return !node.stored && node.owner < 0 && node.role != FusionRole::kFill;
+  }
+
+  /// More than kMostRepeated instructions lead from stored values to `i`.
+  bool is_long(int32_t i) const {
+    std::unordered_set<int32_t> seen{i};
+    Places open{i};
+    while (!open.empty()) {
+      const int32_t next = open.back();
+      open.pop_back();
+      for (const int32_t operand : nodes_[at(next)].operands)
+        if (!nodes_[at(operand)].stored && seen.insert(operand).second) open.push_back(operand);
+      if (seen.size() > kMostRepeated) return true;
+    }
+    return false;
+  }
+
+  /// A value that several fusions use isn't computed again in each where that takes many instructions.
+  void store_what_is_long() {
+    std::vector<FewUses> used_in(nodes_.size());
+    for (int32_t i = count() - 1; i >= 0; --i) used_in[at(i)] = uses_of(i, used_in);
+    for (int32_t i = 0; i < count(); ++i) {
+      Node& node = nodes_[at(i)];
+      if (may_be_stored(node) && used_in[at(i)].are_several()) node.stored = is_long(i);
+    }
+  }
+
+  /// Otherwise it is computed again in each if that reads no more than the value.
   void store_what_is_cheaper() {
-    std::vector<FewUses> used_in(nodes_.size());  // the stored values that are made of it
+    std::vector<FewUses> used_in(nodes_.size());
     for (int32_t i = count() - 1; i >= 0; --i) {
       Node& node = nodes_[at(i)];
-      for (const int32_t user : node.users) {
-        if (nodes_[at(user)].stored)
-          used_in[at(i)].add(user);
-        else
-          used_in[at(i)].add(used_in[at(user)]);
-      }
-      const bool may = !node.stored && node.owner < 0 && node.role != FusionRole::kFill;
-      if (!may || !used_in[at(i)].are_several()) continue;
+      used_in[at(i)] = uses_of(i, used_in);
+      if (!may_be_stored(node) || !used_in[at(i)].are_several()) continue;
       int64_t bytes = 0;
       for (const int32_t source : sources(i)) bytes += nodes_[at(source)].bytes;
       node.stored = static_cast<double>(bytes) > 1.05 * static_cast<double>(node.bytes);
@@ -311,7 +374,7 @@ class Planner {
   /// What is computed between the stored values and `i`, both ends left out, is work element by element.
   bool only_elementwise_from(int32_t i, int32_t source) const {
     std::set<int32_t> seen;
-    Places open = nodes_[at(i)].operands;
+    Places open(nodes_[at(i)].operands.begin(), nodes_[at(i)].operands.end());
     while (!open.empty()) {
       const int32_t operand = open.back();
       open.pop_back();
@@ -388,12 +451,7 @@ class Planner {
     return false;
   }
 
-  /// What one fusion computes, in order.
-  class Members : public Places {
-   public:
-    using Places::Places;
-    bool contains(int32_t place) const { return std::binary_search(begin(), end(), place); }
-  };
+  using Members = Places;  // what one fusion computes, in order
 
   /// Adds what is computed in the fusion that stores `i` and has no mark yet.
   void collect(int32_t i, Members& members) const {
@@ -410,6 +468,7 @@ class Planner {
 
   /// Takes all marks away.
   void unmark() const { ++round_, marks_.resize(nodes_.size(), 0); }
+  bool is_marked(int32_t i) const { return marks_[at(i)] == round_; }
   /// False: it had one.
   bool mark(int32_t i) const { return std::exchange(marks_[at(i)], round_) != round_; }
 
@@ -421,6 +480,19 @@ class Planner {
     return stored_by;
   }
 
+  /// Requires: they alone have marks. Where they stand close together these say their order.
+  void put_in_order(Members& members) const {
+    const auto [first, last] = std::ranges::minmax(members);
+    const auto range = static_cast<size_t>(last - first) + 1;
+    if (range > 8 * members.size()) {
+      std::ranges::sort(members);
+      return;
+    }
+    members.clear();
+    for (int32_t i = first; i <= last; ++i)
+      if (is_marked(i)) members.push_back(i);
+  }
+
   Members members_of(const Places& outputs) const {
     Members members;
     unmark();
@@ -429,12 +501,37 @@ class Planner {
     // Within one fusion a stored value is at hand.
     for (const int32_t i : outputs)
       if (mark(i)) members.push_back(i);
-    std::sort(members.begin(), members.end());
+    put_in_order(members);
     // Numbers alone are nothing to fuse.
     const bool computes = !nodes_[at(outputs[0])].end || std::ranges::any_of(members, [&](int32_t i) {
       return i != outputs[0] && !is_constant(i);
     });
-    return computes ? members : Members{outputs[0]};
+    if (!computes) members = {outputs[0]};
+    return members;
+  }
+
+  /// By another fusion than the one that stores it, or at the end.
+  bool is_wanted(int32_t i) const {
+    if (i == root_) return true;
+    unmark();
+    Places open{i};
+    while (!open.empty()) {
+      const int32_t next = open.back();
+      open.pop_back();
+      for (const int32_t user : nodes_[at(next)].users) {
+        if (nodes_[at(user)].stored && group_[at(user)] != group_[at(i)]) return true;
+        if (!nodes_[at(user)].stored && mark(user)) open.push_back(user);
+      }
+    }
+    return false;
+  }
+
+  /// A value that all its users joined stays in the kernel; all, where nobody wants any.
+  Places wanted_of(const Places& outputs) const {
+    if (outputs.size() == 1) return outputs;
+    Places kept;
+    std::ranges::copy_if(outputs, std::back_inserter(kept), [&](int32_t i) { return is_wanted(i); });
+    return kept.empty() ? outputs : kept;
   }
 
   // ── what fits into VMEM ──
@@ -457,7 +554,7 @@ class Planner {
       std::map<int32_t, Places> again;
       for (const auto& [leader, outputs] : open) {
         const Members members = members_of(outputs);
-        if (members.size() == 1 || working_set(members, outputs) <= limit) continue;
+        if (members.size() == 1 || working_set(members, wanted_of(outputs)) <= limit) continue;
         if (outputs.size() > 1) {
           for (const int32_t i : outputs) group_[at(i)] = i, again[i] = {i};
         } else if (const int32_t part = largest_fitting_part(members, leader, limit); part >= 0) {
@@ -508,8 +605,10 @@ class Planner {
     }
     for (auto& [leader, group] : groups) {
       std::set<int32_t> before;
-      const auto wait = [&, &members = group.members](int32_t operand) {
-        if (!members.contains(operand) && nodes_[at(operand)].stored) before.insert(group_[at(operand)]);
+      unmark();
+      for (const int32_t member : group.members) mark(member);
+      const auto wait = [&](int32_t operand) {
+        if (!is_marked(operand) && nodes_[at(operand)].stored) before.insert(group_[at(operand)]);
       };
       for (const int32_t member : group.members) {
         for (const int32_t operand : nodes_[at(member)].operands) wait(operand);
@@ -527,7 +626,7 @@ class Planner {
     while (!ready.empty()) {
       const Group& group = groups[ready.top().second];
       ready.pop();
-      plan.groups.push_back(make_group(group.members, group.outputs));
+      plan.groups.push_back(make_group(group.members, wanted_of(group.outputs)));
       for (const int32_t follower : group.followers)
         if (--groups[follower].waits_for == 0) ready.push({groups[follower].first, follower});
     }
@@ -554,6 +653,8 @@ class Planner {
   std::vector<InstructionId> order_;
   IdMap<InstructionId, int32_t> place_;
   Ancestors ancestors_;
+  Places operands_, users_;  // of all nodes, one after the other
+  std::vector<size_t> first_operand_, first_user_;
   std::vector<Node> nodes_;
   std::vector<int32_t> group_;  // of a stored value: the one that stands for its fusion
   int32_t root_ = 0;

@@ -1,11 +1,10 @@
 #include "lower/hoist.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "hlo/graph.h"
-#include "layout/sizes.h"
+#include "layout/packed_bytes.h"
 #include "modules/loops.h"
 #include "ops/fusion_role.h"
 #include "ops/op_table.h"
@@ -16,14 +15,13 @@ namespace {
 class Hoister {
  public:
   Hoister(ModuleEditor& editor, const OpTable& table)
-      : editor_(editor), module_(editor.module()), table_(table), loops_(editor) {}
+      : module_(editor.module()), table_(table), loops_(editor) {}
 
   void run(ComputationId outside) {
     for (const Loop& loop : loops_.changeable(outside)) hoist(loop);
   }
 
  private:
-  bool is_element(InstructionId id) const { return is_tuple_element(module_[id]); }
   size_t index_of(InstructionId id) const {
     return static_cast<size_t>(module_[id].find(AttrKey::kIndex)->integer());
   }
@@ -36,7 +34,7 @@ class Hoister {
         waiting.insert(before->instructions().begin(), before->instructions().end());
     for (const InstructionId id : module_[loop.body].instructions) {
       const Instruction& instruction = module_[id];
-      if (is_element(id) && instruction.operands[0] == loop.parameter) {
+      if (loops_.is_state(loop, id)) {
         if (module_[loop.last].operands[index_of(id)] == id) same.insert(id);
         continue;
       }
@@ -61,11 +59,8 @@ class Hoister {
     int64_t read = 0;
     for (const InstructionId operand : module_[id].operands)
       if (fusion_role(table_, module_[operand]) != FusionRole::kFill)
-        read = std::max(read, bytes_of(module_[operand].shape));
-    return bytes_of(module_[id].shape) <= read;
-  }
-  static int64_t bytes_of(ShapeRef shape) {
-    return shape->element_count() * bit_width(shape->element_type) / 8;
+        read = std::max(read, packed_bytes(*module_[operand].shape));
+    return packed_bytes(*module_[id].shape) <= read;
   }
 
   void hoist(const Loop& loop) {
@@ -79,11 +74,10 @@ class Hoister {
           }))
         out.push_back(id);
     if (out.empty()) return;
-    std::map<InstructionId, InstructionId> outside;
-    std::vector<InstructionId> before;
+    std::vector<InstructionId> all;
     for (const InstructionId id : module_[loop.body].instructions)
-      if (same.contains(id)) copy_out(loop, id, outside, before);
-    carry(loop, out, outside, before);
+      if (same.contains(id)) all.push_back(id);
+    loops_.carry_copies(loop, out, loops_.copied_out(loop, all, "hoisted"), table_);
   }
 
   /// The user's own value, or one made of it, is carried.
@@ -94,41 +88,6 @@ class Hoister {
     });
   }
 
-  void copy_out(const Loop& loop, InstructionId id, std::map<InstructionId, InstructionId>& outside,
-                std::vector<InstructionId>& before) {
-    const Instruction original = module_[id];
-    if (is_element(id) && original.operands[0] == loop.parameter) {
-      const InstructionId init = module_[loop.id].operands[0];
-      if (is_tuple(module_[init])) {
-        outside[id] = module_[init].operands[index_of(id)];
-        return;
-      }
-      const InstructionId operands[] = {init};
-      outside[id] =
-          editor_.add(loop.outside, original.opcode, "hoisted", original.shape, operands, original.attrs);
-    } else {
-      std::vector<InstructionId> operands;
-      for (const InstructionId operand : original.operands) operands.push_back(outside.at(operand));
-      outside[id] =
-          editor_.add(loop.outside, original.opcode, "hoisted", original.shape, operands, original.attrs);
-      module_.instructions[outside[id]].literal = original.literal;
-    }
-    editor_.place_like(outside[id], original);
-    before.push_back(outside[id]);
-  }
-
-  /// The loop's tuple gets the values `out` at its end.
-  void carry(const Loop& loop, const std::vector<InstructionId>& out,
-             const std::map<InstructionId, InstructionId>& outside, std::vector<InstructionId>& before) {
-    std::vector<InstructionId> starts;
-    for (const InstructionId id : out) starts.push_back(outside.at(id));
-    const std::vector<InstructionId> inside = loops_.carry(loop, starts, before);
-    for (size_t i = 0; i < out.size(); ++i) editor_.replace_everywhere(loop.body, out[i], inside[i]);
-    module_.computations[loop.body].instructions = needed_instructions(module_, table_, loop.body);
-    module_.computations[loop.outside].instructions = needed_instructions(module_, table_, loop.outside);
-  }
-
-  ModuleEditor& editor_;
   Module& module_;
   const OpTable& table_;
   Loops loops_;

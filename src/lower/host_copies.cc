@@ -13,6 +13,9 @@ class HostCopies {
   explicit HostCopies(ModuleEditor& editor) : editor_(editor), module_(editor.module()) {}
 
   void run(ComputationId id) {
+    if (std::ranges::none_of(module_[id].instructions,
+                             [&](InstructionId at) { return is_read(at) || is_write(at); }))
+      return;
     std::vector<InstructionId> rest, ends;
     std::vector<std::pair<size_t, InstructionId>> reads;  // by the place of their first user
     const std::vector<InstructionId> before = module_[id].instructions;

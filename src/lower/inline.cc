@@ -197,6 +197,8 @@ void spell_out_layouts(ModuleEditor& editor, const OpTable&) {
   }
 }
 
-void inline_calls(ModuleEditor& editor, const OpTable& table) { Inliner(editor, table).run(); }
+void inline_calls(ModuleEditor& editor, const OpTable& table) {
+  if (editor.module().computations.size() > 1) Inliner(editor, table).run();
+}
 
 }  // namespace hlosim

@@ -40,8 +40,12 @@ InstructionId spelled_out(Spelling& spelling) {
 void spell_out_library_calls(ModuleEditor& editor, const OpTable& table) {
   Module& module = editor.module();
   for (const FlowComputation& flow : flow_computations(module, table)) {
+    const std::vector<InstructionId> before = module[flow.id].instructions;
+    if (std::ranges::all_of(before,
+                            [&](InstructionId id) { return library_call(module[id]) == LibraryCall::kNone; }))
+      continue;
     std::vector<InstructionId> list;
-    for (const InstructionId id : std::vector<InstructionId>(module[flow.id].instructions)) {
+    for (const InstructionId id : before) {
       Spelling spelling(editor, id);
       const bool waits = module[id].find(AttrKey::kControlPredecessors) != nullptr;
       const InstructionId now = waits ? InstructionId{} : spelled_out(spelling);

@@ -5,6 +5,9 @@
 #include "layout/native_tiling.h"
 #include "links/sparse_core.h"
 #include "lower/inline.h"
+#include "lower/run_alike.h"
+#include "model/cost_details.h"
+#include "model/native_layouts.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "schedule/latency_schedule.h"
 
@@ -68,13 +71,22 @@ std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
       module.is_scheduled() || std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
         return instruction.opcode == Opcode::kBitcast || instruction.opcode == Opcode::kCopy;
       });
-  if (has_layouts) found.push_back({"as it stands but for its layouts", *parse_passes("spell-layouts,tile")});
-  found.push_back({kAsItStands, *parse_passes("tile")});
+  if (has_layouts)
+    found.push_back({"as it stands but for its layouts", *parse_passes("spell-layouts,own-results,tile")});
+  found.push_back({kAsItStands, *parse_passes("own-results,tile")});
   return found;
 }
 
 bool begins(const std::vector<const Pass*>& passes, const std::vector<const Pass*>& start) {
   return start.size() <= passes.size() && std::equal(start.begin(), start.end(), passes.begin());
+}
+
+/// Nothing is fused, so that what each operation takes by itself mostly is too much already: that is known
+/// long before all of them are copied, simulated and given records.
+bool is_slow_as_it_stands(const Module& module, const OpTable& table, const Device& device,
+                          const SimulateOptions& options, Picoseconds least) {
+  return !carries_tiles(module) &&
+         takes_as_long(lay_out(module, device).module, table, device, {options.custom_calls}, least);
 }
 
 /// Collectives that run as such become pairs of start and done with work between, in whatever came out.
@@ -95,7 +107,9 @@ Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& de
   const bool hides = std::ranges::any_of(scheduled->transfers, [](const ScheduledTransfer& transfer) {
     return transfer.before != transfer.start && transfer.exposed_after < transfer.duration;
   });
-  if (hides && scheduled->time_after < scheduled->time_before) lowered.module = std::move(scheduled->module);
+  if (!hides || scheduled->time_after >= scheduled->time_before) return lowered;
+  lowered.module = std::move(scheduled->module);
+  lowered.simulation.reset();
   return lowered;
 }
 
@@ -105,25 +119,30 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
                  const SimulateOptions& options, const PassObserver& after) {
   SimulateOptions quick = options;
   quick.keep_timeline = false;
+  const PassContext context{table, device, options.stop};
   std::optional<Lowered> best;
   Picoseconds least = kForever;
   const std::vector<Candidate> all = candidates(module, table);
   std::optional<Module> shared;  // what the second one is, and the first before its last passes
   for (const Candidate& candidate : all) {
+    if (best && candidate.how == kAsItStands && is_slow_as_it_stands(module, table, device, quick, least))
+      continue;
     const PassObserver observer = best ? PassObserver() : after;
     Module one = [&] {
       if (shared && &candidate == &all[1]) return std::move(*shared);
       if (best || all.size() < 2 || !begins(candidate.passes, all[1].passes))
-        return run_passes(module, candidate.passes, {table, device, options.stop}, observer);
-      shared = run_passes(module, all[1].passes, {table, device, options.stop}, observer);
+        return run_passes(module, candidate.passes, context, observer);
+      shared = run_passes(module, all[1].passes, context, observer);
       const auto rest = std::span(candidate.passes).subspan(all[1].passes.size());
-      return run_passes(*shared, rest, {table, device, options.stop}, observer);
+      return run_more_passes(*shared, rest, context, observer);
     }();
-    const Result<Simulation> simulation = simulate(one, table, device, quick);
+    if (best && run_alike(one, best->module)) continue;
+    Result<Simulation> simulation = simulate(one, table, device, quick);
     const Picoseconds time = simulation ? simulation->totals.makespan : kForever;
     if (best && time >= least) continue;
     least = time;
-    best = Lowered{std::move(one), candidate.how};
+    best = Lowered{std::move(one), candidate.how, {}};
+    if (simulation) best->simulation = std::move(*simulation);
   }
   if (!options.go_on()) return std::move(*best);
   return hide_collectives(std::move(*best), table, device, quick);

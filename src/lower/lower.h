@@ -6,6 +6,8 @@
 // The steps are passes (lower/pass.h), each of which rewrites a module into one that computes the same.
 #pragma once
 
+#include <optional>
+
 #include "lower/pass.h"
 #include "sim/simulate.h"
 
@@ -22,6 +24,8 @@ inline constexpr std::string_view kLoweredByDefault = "by the default passes";
 struct Lowered {
   Module module;
   std::string_view how;  // of the candidates that lower() tries
+  /// Of the module as it is here, without a timeline. None: it wasn't simulated as it is.
+  std::optional<Simulation> simulation;
 };
 
 /// The fastest in simulated time of what the default passes make of it, some variants of that

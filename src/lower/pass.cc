@@ -15,6 +15,7 @@
 #include "lower/host_copies.h"
 #include "lower/inline.h"
 #include "lower/library_calls.h"
+#include "lower/own_results.h"
 #include "lower/place.h"
 #include "lower/prefetch_arguments.h"
 #include "lower/simplify.h"
@@ -50,6 +51,8 @@ constexpr Pass kPasses[] = {
      [](ModuleEditor& editor, const PassContext& context) { simplify(editor, context.table); }},
     {"sum-vector-products", "products with a vector become sums, which the vector unit does",
      [](ModuleEditor& editor, const PassContext& context) { sum_vector_products(editor, context.table); }},
+    {"own-results", "arguments that leave the program as they came are copied",
+     [](ModuleEditor& editor, const PassContext&) { give_results_own_memory(editor); }},
     {"assign-layouts", "an order of dimensions for every array",
      [](ModuleEditor& editor, const PassContext& context) {
        assign_layouts(editor, context.table, tiling_policy(context.device.config));
@@ -92,10 +95,10 @@ constexpr Pass kPasses[] = {
 };
 
 constexpr std::string_view kDefault[] = {
-    "spell-layouts",  "inline",  "library-calls", "algebra",        "fold-constants",
-    "join-common",    "hoist",   "simplify",      "algebra",        "sum-vector-products",
-    "assign-layouts", "tile",    "host-copies",   "sparse-gathers", "fuse",
-    "place",          "prefetch"};
+    "spell-layouts", "inline",         "library-calls", "algebra",     "fold-constants",
+    "join-common",   "hoist",          "simplify",      "algebra",     "sum-vector-products",
+    "own-results",   "assign-layouts", "tile",          "host-copies", "sparse-gathers",
+    "fuse",          "place",          "prefetch"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found = std::find_if(std::begin(kPasses), std::end(kPasses),
@@ -104,9 +107,33 @@ const Pass* find_pass(std::string_view name) {
 }
 
 void give_layouts(Module& module) {
+  ShapeRef before = nullptr, now = nullptr;  // the last one's: neighbours are often alike
   for (Computation& computation : module.computations)
-    for (const InstructionId id : computation.instructions)
-      module.instructions[id].shape = module.shapes().with_default_layouts(module[id].shape);
+    for (const InstructionId id : computation.instructions) {
+      ShapeRef& shape = module.instructions[id].shape;
+      if (shape != before) before = shape, now = module.shapes().with_default_layouts(shape);
+      shape = now;
+    }
+}
+
+/// `now`: compact.
+Module run_on(Module now, std::span<const Pass* const> passes, const PassContext& context,
+              const PassObserver& after) {
+  auto editor = std::make_unique<ModuleEditor>(now);
+  bool is_compact = true;
+  for (const Pass* pass : passes) {
+    if (context.stop && context.stop->asked()) break;
+    if (pass->needs_layouts) give_layouts(now);
+    if (pass->asks_costs && !is_compact) {
+      now = compacted(std::move(now), context.table);
+      editor = std::make_unique<ModuleEditor>(now);
+    }
+    pass->run(*editor, context);
+    is_compact = false;
+    drop_unreachable(now);
+    if (after) after(*pass, now);
+  }
+  return compacted(std::move(now), context.table);
 }
 
 }  // namespace
@@ -137,22 +164,12 @@ Result<std::vector<const Pass*>> parse_passes(std::string_view names) {
 
 Module run_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
                   const PassObserver& after) {
-  Module now = compacted(module, context.table);
-  auto editor = std::make_unique<ModuleEditor>(now);
-  bool is_compact = true;
-  for (const Pass* pass : passes) {
-    if (context.stop && context.stop->asked()) break;
-    if (pass->needs_layouts) give_layouts(now);
-    if (pass->asks_costs && !is_compact) {
-      now = compacted(now, context.table);
-      editor = std::make_unique<ModuleEditor>(now);
-    }
-    pass->run(*editor, context);
-    is_compact = false;
-    drop_unreachable(now);
-    if (after) after(*pass, now);
-  }
-  return compacted(now, context.table);
+  return run_on(compacted(module, context.table), passes, context, after);
+}
+
+Module run_more_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
+                       const PassObserver& after) {
+  return run_on(module.copy(), passes, context, after);
 }
 
 }  // namespace hlosim

@@ -47,5 +47,8 @@ using PassObserver = std::function<void(const Pass&, const Module&)>;
 /// result.
 Module run_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
                   const PassObserver& after = {});
+/// The same on what run_passes() made: nothing is left in it that would have to go first.
+Module run_more_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
+                       const PassObserver& after = {});
 
 }  // namespace hlosim

@@ -56,7 +56,7 @@ class Prefetcher {
     measure(id, inside);
     std::vector<Prefetch> plan;
     for (const InstructionId value : order_)
-      if (may_fetch(id, value)) plan_for_readers(value, budget, plan);
+      if (may_fetch(id, value)) plan_for_readers(value, users_[value], budget, plan);
     for (size_t i = 1; i < order_.size(); ++i)
       if (is_kernel(order_[i])) plan_for(id, i, budget, plan);
     const int64_t most = taken_.empty() ? 0 : *std::max_element(taken_.begin(), taken_.end());
@@ -73,17 +73,18 @@ class Prefetcher {
 
   /// Bytes taken and time that HBM is idle, step by step.
   void measure(ComputationId id, const std::map<InstructionId, int64_t>& inside) {
-    const auto users = users_of(module_, id);
-    std::map<InstructionId, size_t> step;
-    for (size_t i = 0; i < order_.size(); ++i) step[order_[i]] = i;
+    users_ = users_of(module_, id);
+    step_.resize(module_.instructions.size());
+    for (size_t i = 0; i < order_.size(); ++i) step_[order_[i]] = i;
     taken_.assign(order_.size(), 0);
     idle_.assign(order_.size(), 0);
     for (size_t i = 0; i < order_.size(); ++i) {
       const InstructionId at = order_[i];
       size_t last = i;
-      for (const InstructionId user : users[at]) last = std::max(last, step[user]);
+      for (const InstructionId user : users_[at]) last = std::max(last, step_[user]);
       const int64_t bytes = module_[at].find(AttrKey::kIndex) ? 0 : bytes_in(module_[at].shape, home_.space);
-      for (size_t k = i; bytes > 0 && k <= last_use(at, last, users, step); ++k) taken_[k] += bytes;
+      const size_t end = bytes > 0 ? last_use(at, last) : 0;
+      for (size_t k = i; bytes > 0 && k <= end; ++k) taken_[k] += bytes;
       if (const auto found = inside.find(at); found != inside.end()) taken_[i] += found->second;
       const InstructionCost& cost = costs_[at];
       const int64_t busy = cost.busy[index_of(memory_.unit_of(memory_.hbm()))].count();
@@ -92,11 +93,10 @@ class Prefetcher {
   }
 
   /// Where the last use is, of elements of a tuple too.
-  size_t last_use(InstructionId id, size_t last, const Users& users,
-                  const std::map<InstructionId, size_t>& step) const {
+  size_t last_use(InstructionId id, size_t last) const {
     if (!module_[id].shape->is_tuple()) return last;
-    for (const InstructionId element : users[id])
-      for (const InstructionId user : users[element]) last = std::max(last, step.at(user));
+    for (const InstructionId element : users_[id])
+      for (const InstructionId user : users_[element]) last = std::max(last, step_[user]);
     return last;
   }
 
@@ -111,16 +111,12 @@ class Prefetcher {
   }
 
   /// The kernel reads all of it, and not to change it; it may be told where that lies.
-  bool reads_whole(InstructionId kernel, size_t operand) const {
+  bool reads_whole(InstructionId kernel, size_t operand) {
     if (!is_fusion(kernel)) return fusion_role(table_, module_[kernel]) != FusionRole::kPart;
     const ComputationId body = module_[kernel].find(AttrKey::kCalls)->computations()[0];
     if (callers_[body] > 1 || operand >= module_[body].parameters.size()) return false;
-    const auto users = users_of(module_, body);
-    return std::ranges::all_of(users[module_[body].parameters[operand]], [&](InstructionId user) {
-      const FusionRole role = fusion_role(table_, module_[user]);
-      return role != FusionRole::kNone &&
-             (role != FusionRole::kPart || module_[user].opcode == Opcode::kTranspose);
-    });
+    look_into(body);
+    return reads_whole_[operand];
   }
 
   /// Time that HBM takes to hand out so many bytes.
@@ -150,28 +146,47 @@ class Prefetcher {
     return begin;
   }
 
-  bool has_product(InstructionId kernel) const {
+  bool has_product(InstructionId kernel) {
     if (!is_fusion(kernel)) return fusion_role(table_, module_[kernel]) == FusionRole::kProduct;
-    const ComputationId body = module_[kernel].find(AttrKey::kCalls)->computations()[0];
-    return std::ranges::any_of(module_[body].instructions, [&](InstructionId inner) {
-      return fusion_role(table_, module_[inner]) == FusionRole::kProduct;
-    });
+    look_into(module_[kernel].find(AttrKey::kCalls)->computations()[0]);
+    return body_has_product_;
+  }
+
+  /// What is asked of the body for each of its parameters.
+  void look_into(ComputationId body) {
+    if (body == body_) return;
+    body_ = body;
+    body_has_product_ = false;
+    reads_whole_.assign(module_[body].parameters.size(), true);
+    for (const InstructionId inner : module_[body].instructions) {
+      const Instruction& instruction = module_[inner];
+      const FusionRole role = fusion_role(table_, instruction);
+      body_has_product_ = body_has_product_ || role == FusionRole::kProduct;
+      const bool takes_all = role != FusionRole::kNone &&
+                             (role != FusionRole::kPart || instruction.opcode == Opcode::kTranspose);
+      if (takes_all) continue;
+      for (const InstructionId operand : instruction.operands)
+        if (const int64_t number = module_[operand].parameter_number; number >= 0)
+          reads_whole_[static_cast<size_t>(number)] = false;
+    }
   }
 
   /// What several products read comes onto the chip once, hidden or not: seen in products of one matrix with
   /// two vectors (v6e). Norms read their argument as often as they need it (v7x).
-  void plan_for_readers(InstructionId value, int64_t budget, std::vector<Prefetch>& plan) {
+  void plan_for_readers(InstructionId value, std::span<const InstructionId> users, int64_t budget,
+                        std::vector<Prefetch>& plan) {
+    if (users.size() < 2) return;
     Prefetch one;
     size_t last = 0;
-    for (size_t i = 0; i < order_.size(); ++i) {
-      const Instruction& kernel = module_[order_[i]];
-      if (!is_kernel(order_[i])) continue;
+    for (const InstructionId user : users) {
+      const Instruction& kernel = module_[user];
+      if (!is_kernel(user)) continue;
       for (size_t k = 0; k < kernel.operands.size(); ++k) {
         if (kernel.operands[k] != value) continue;
-        if (!reads_whole(order_[i], k) || !has_product(order_[i])) return;
-        if (one.readers.empty()) one.use = i;
-        one.readers.push_back({order_[i], k});
-        last = i;
+        if (!reads_whole(user, k) || !has_product(user)) return;
+        if (one.readers.empty()) one.use = step_[user];
+        one.readers.push_back({user, k});
+        last = step_[user];
       }
     }
     if (one.readers.size() < 2 || last == one.use) return;
@@ -254,6 +269,11 @@ class Prefetcher {
   const IdMap<ComputationId, int32_t> callers_;
   std::map<ComputationId, int64_t> room_, taken_in_;  // bytes
   std::vector<InstructionId> order_;
+  Users users_;                        // of the computation at hand
+  IdMap<InstructionId, size_t> step_;  // of its instructions, and of others
+  ComputationId body_;                 // of the fusion that was looked at last
+  bool body_has_product_ = false;
+  std::vector<bool> reads_whole_;      // by parameter
   std::vector<int64_t> taken_, idle_;  // bytes; picoseconds
   std::set<InstructionId> fetched_;
 };

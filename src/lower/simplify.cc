@@ -41,43 +41,12 @@ class Simplifier {
         table_(table) {}
 
   void run(ComputationId id) {
-    const InstructionId root = module_[id].root;
-    const std::vector<InstructionId> results = results_of(root);
     for (const InstructionId at : module_[id].instructions)
       if (op_rules(module_[at].opcode).async_part == AsyncPart::kDone) ended_.insert(module_[at].operands[0]);
     rewriter_.run(id, [&](InstructionId at) { return visit(at); });
-    if (id == module_.entry) give_own_memory(root, results);
   }
 
  private:
-  /// The operands of a tuple, else the root itself.
-  std::vector<InstructionId> results_of(InstructionId root) const {
-    if (!is_tuple(module_[root])) return {root};
-    return {module_[root].operands.begin(), module_[root].operands.end()};
-  }
-
-  /// Results of the module that were computed and turn out to be arguments are still made.
-  void give_own_memory(InstructionId root, const std::vector<InstructionId>& before) {
-    Computation& entry = module_.computations[module_.entry];
-    const bool tuple = entry.root == root && is_tuple(module_[root]);
-    std::vector<InstructionId> now = tuple ? results_of(root) : std::vector{entry.root};
-    std::vector<InstructionId> copies;
-    for (size_t i = 0; i < now.size(); ++i) {
-      if (now[i] == before[i] || module_[now[i]].parameter_number < 0 || !module_[now[i]].shape->is_array())
-        continue;
-      const InstructionId operands[] = {now[i]};
-      now[i] = editor_.add(module_.entry, Opcode::kCopy, "copy", module_[now[i]].shape, operands);
-      copies.push_back(now[i]);
-    }
-    if (copies.empty()) return;
-    const auto end = tuple ? std::ranges::find(entry.instructions, root) : entry.instructions.end();
-    entry.instructions.insert(end, copies.begin(), copies.end());
-    if (tuple)
-      editor_.set_operands(root, now);
-    else
-      entry.root = now[0];
-  }
-
   InstructionId visit(InstructionId id) {
     const Instruction& instruction = module_[id];
     if (is_tuple_element(instruction) && is_tuple(module_[instruction.operands[0]])) {

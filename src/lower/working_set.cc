@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -51,6 +49,44 @@ Kept kept_by(ShapeRef operand, std::span<const int64_t> reduced) {
   return kept;
 }
 
+/// The members of a fusion and what they take, by numbers from 0 on.
+class FusionValues {
+ public:
+  FusionValues(const Module& module, std::span<const InstructionId> members) {
+    if (members.empty()) return;
+    first_ = members[0].index;
+    int32_t last = first_;
+    size_t mentions = 0;
+    const auto for_each = [&](auto&& f) {
+      for (const InstructionId member : members) {
+        f(member);
+        for (const InstructionId operand : module[member].operands) f(operand);
+      }
+    };
+    for_each([&](InstructionId id) {
+      first_ = std::min(first_, id.index), last = std::max(last, id.index);
+      ++mentions;
+    });
+    size_ = static_cast<size_t>(last - first_) + 1;
+    if (size_ <= 4 * mentions + 64) return;  // they stand close together
+    for_each([&](InstructionId id) { far_.push_back(id); });
+    std::ranges::sort(far_);
+    far_.erase(std::unique(far_.begin(), far_.end()), far_.end());
+    size_ = far_.size();
+  }
+  size_t size() const { return size_; }
+  /// Requires: it is one of them.
+  size_t operator[](InstructionId id) const {
+    if (far_.empty()) return static_cast<size_t>(id.index - first_);
+    return static_cast<size_t>(std::ranges::lower_bound(far_, id) - far_.begin());
+  }
+
+ private:
+  int32_t first_ = 0;
+  size_t size_ = 0;
+  std::vector<InstructionId> far_;  // sorted; empty: all from `first_` on have a number
+};
+
 class WorkingSet {
  public:
   WorkingSet(Module& module, const OpTable& table, const DeviceConfig& device,
@@ -60,15 +96,23 @@ class WorkingSet {
         device_(device),
         members_(members),
         outputs_(outputs),
-        inside_(members.begin(), members.end()) {}
+        values_(module, members),
+        inside_(values_.size()),
+        step_(values_.size()) {
+    for (const InstructionId member : members) inside_[values_[member]] = true;
+  }
 
   int64_t bytes() {
     find_step();
     spread_steps();
     int64_t bytes = held_ + held_sums();
-    for (const InstructionId output : outputs_) bytes += windows(module_[output].shape, step_[output]);
-    for (const auto& [value, step] : step_)
-      if (!inside_.contains(value)) bytes += windows(module_[value].shape, step);
+    for (const InstructionId output : outputs_)
+      bytes += windows(module_[output].shape, step_[values_[output]]);
+    for (const InstructionId member : members_)
+      for (const InstructionId operand : module_[member].operands) {
+        const size_t value = values_[operand];
+        if (!inside_[value]) bytes += windows(module_[operand].shape, std::exchange(step_[value], 0));
+      }
     return bytes;
   }
 
@@ -87,10 +131,14 @@ class WorkingSet {
 
   /// Elements that one step makes: whole tiles of all types; of lanes by lanes where these change places.
   void find_step() {
+    ShapeRef last = nullptr;  // neighbours are often alike
+    const auto hold_tile = [&](ShapeRef shape) {
+      if (shape != last) base_ = std::max(base_, elements_of_tile(shape));
+      last = shape;
+    };
     for (const InstructionId member : members_) {
-      base_ = std::max(base_, elements_of_tile(module_[member].shape));
-      for (const InstructionId operand : module_[member].operands)
-        base_ = std::max(base_, elements_of_tile(module_[operand].shape));
+      hold_tile(module_[member].shape);
+      for (const InstructionId operand : module_[member].operands) hold_tile(module_[operand].shape);
       if (module_[member].opcode == Opcode::kTranspose)
         base_ = std::max(base_, device_.vpu.lanes * device_.vpu.lanes);
       if (role(member) != FusionRole::kProduct) continue;
@@ -101,18 +149,18 @@ class WorkingSet {
 
   /// From the results back to what they are computed from.
   void spread_steps() {
-    for (const InstructionId output : outputs_) step_[output] = base_;
+    for (const InstructionId output : outputs_) step_[values_[output]] = base_;
     for (size_t i = members_.size(); i-- > 0;) {
       const Instruction& member = module_[members_[i]];
       const auto block = blocks_.find(members_[i]);
       for (size_t k = 0; k < member.operands.size(); ++k) {
-        int64_t step = std::max(step_[members_[i]], base_);
+        const size_t value = values_[member.operands[k]];
+        int64_t step = std::max(step_[values_[members_[i]]], base_);
         if (block != blocks_.end()) {
           step = k == 0 ? block->second.m * block->second.k : block->second.k * block->second.n;
-          if (inside_.contains(member.operands[k])) held_ += window(module_[member.operands[k]].shape, step);
+          if (inside_[value]) held_ += window(module_[member.operands[k]].shape, step);
         }
-        int64_t& known = step_[member.operands[k]];
-        known = std::max(known, step);
+        step_[value] = std::max(step_[value], step);
       }
       if (block != blocks_.end() && block->second.in_parts) held_ += 4 * block->second.m * block->second.n;
     }
@@ -153,9 +201,10 @@ class WorkingSet {
   const OpTable& table_;
   const DeviceConfig& device_;
   std::span<const InstructionId> members_, outputs_;
-  std::unordered_set<InstructionId> inside_;
+  const FusionValues values_;
+  std::vector<uint8_t> inside_;  // by value: it is a member
   std::map<InstructionId, Block> blocks_;
-  std::unordered_map<InstructionId, int64_t> step_;  // elements of a value that are at hand at once
+  std::vector<int64_t> step_;  // by value: elements of it that are at hand at once
   int64_t base_ = 0, held_ = 0;
 };
 

@@ -62,15 +62,16 @@ class Merger {
 
   void list_in_place_pairs(bool scatters) {
     pairs_ = IdMap<InstructionId, std::vector<Pair>>(module_.instructions.size());
-    for (size_t i = 0; i < module_.instructions.size(); ++i) {
-      const InstructionId id{static_cast<int32_t>(i)};
-      for (const InPlacePair& pair : in_place_pairs(module_, module_[id], scatters)) {
-        const InstructionId operand = module_[id].operands[static_cast<size_t>(pair.operand)];
-        const Place input = places_.find(operand, pair.operand_index);
-        const Place output = places_.find(id, pair.output_index);
-        if (input == kNoPlace || output == kNoPlace) continue;
-        pairs_[id].push_back({input, output});
-      }
+    for (const ComputationId computation : graph_.computations())
+      for (const InstructionId id : graph_.instructions(computation)) list_in_place_pairs(id, scatters);
+  }
+  void list_in_place_pairs(InstructionId id, bool scatters) {
+    for (const InPlacePair& pair : in_place_pairs(module_, module_[id], scatters)) {
+      const InstructionId operand = module_[id].operands[static_cast<size_t>(pair.operand)];
+      const Place input = places_.find(operand, pair.operand_index);
+      const Place output = places_.find(id, pair.output_index);
+      if (input == kNoPlace || output == kNoPlace) continue;
+      pairs_[id].push_back({input, output});
     }
   }
 

@@ -1,6 +1,7 @@
 #include "memory/argument_flow.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "hlo/graph.h"
 #include "ops/custom_calls/custom_call_targets.h"
@@ -30,6 +31,12 @@ bool LeafSet::empty() const {
   return std::all_of(words_.begin(), words_.end(), [](uint64_t word) { return word == 0; });
 }
 
+bool LeafSet::has_all(const LeafSet& other) const {
+  for (size_t i = 0; i < other.words_.size(); ++i)
+    if ((other.words_[i] & ~(i < words_.size() ? words_[i] : 0)) != 0) return false;
+  return true;
+}
+
 namespace {
 
 /// Arguments that a value is made of, and those of which a part was written anew in place.
@@ -38,6 +45,9 @@ struct Ways {
   void add_all(const Ways& other) {
     made_of.add_all(other.made_of);
     updated.add_all(other.updated);
+  }
+  bool has_all(const Ways& other) const {
+    return made_of.has_all(other.made_of) && updated.has_all(other.updated);
   }
 };
 using Leaves = std::vector<Ways>;
@@ -50,9 +60,10 @@ struct Summary {
 
 class FlowFinder {
  public:
-  FlowFinder(const Module& module, const OpTable& table)
+  FlowFinder(const Module& module, const OpTable& table, FlowLists lists)
       : module_(module),
         table_(table),
+        lists_(lists),
         shapes_(module.shapes().copy()),
         summaries_(module.computations.size()),
         values_(module.instructions.size()) {}
@@ -74,47 +85,80 @@ class FlowFinder {
     multiplied_ = LeafSet();
     int64_t first = 0;
     for (const InstructionId parameter : module_[id].parameters) {
-      Leaves& leaves = values_[parameter];
-      leaves.assign(static_cast<size_t>(leaf_count(module_[parameter].shape)), {});
+      Leaves leaves(static_cast<size_t>(leaf_count(module_[parameter].shape)));
       for (Ways& leaf : leaves) leaf.made_of.add(first++);
+      values_[parameter] = shared(std::move(leaves));
     }
     for (const InstructionId instruction : module_[id].instructions)
       if (module_[instruction].parameter_number < 0) values_[instruction] = value_of(module_[instruction]);
-    Summary summary{values_[module_[id].root], std::move(multiplied_)};
-    for (const InstructionId instruction : module_[id].instructions) values_[instruction] = {};
+    Summary summary{leaves_of(module_[id].root), std::move(multiplied_)};
+    for (const InstructionId instruction : module_[id].instructions) values_[instruction].reset();
     return summary;
+  }
+
+  /// Most values are made of what one of their operands is made of, and have its leaves in common with it.
+  using SharedLeaves = std::shared_ptr<const Leaves>;
+  static SharedLeaves shared(Leaves leaves) { return std::make_shared<const Leaves>(std::move(leaves)); }
+  const Leaves& leaves_of(InstructionId id) const {
+    static const Leaves none;
+    return values_[id] ? *values_[id] : none;
   }
 
   Leaves operand_leaves(const Instruction& instruction) const {
     Leaves all;
     for (const InstructionId operand : instruction.operands)
-      all.insert(all.end(), values_[operand].begin(), values_[operand].end());
+      all.insert(all.end(), leaves_of(operand).begin(), leaves_of(operand).end());
     return all;
   }
 
-  Leaves value_of(const Instruction& instruction) {
+  /// That of an operand which has all that the others have; null: there is none.
+  SharedLeaves common_leaf(const Instruction& instruction) const {
+    SharedLeaves most;
+    for (const InstructionId operand : instruction.operands) {
+      const SharedLeaves& one = values_[operand];
+      if (!one || one->size() != 1) return nullptr;
+      if (!most || (one != most && one->front().has_all(most->front())))
+        most = one;
+      else if (one != most && !most->front().has_all(one->front()))
+        return nullptr;
+    }
+    return most;
+  }
+
+  SharedLeaves value_of(const Instruction& instruction) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
     const OpDef& def = op.def();
-    const Leaves operands = operand_leaves(instruction);
-    if (def.forward) return forwarded(op, operands);
-    if (def.rules.value == ValueRule::kLoop) return loop(op, operands);
-    if (def.rules.value == ValueRule::kConditional) return conditional(op);
+    if (def.forward) return shared(forwarded(op, operand_leaves(instruction)));
+    if (def.rules.value == ValueRule::kLoop) return shared(loop(op, operand_leaves(instruction)));
+    if (def.rules.value == ValueRule::kConditional) return shared(conditional(op));
+    const bool ends = ends_ways(op), in_place = def.rules.overwrite == OverwriteRule::kUpdate;
+    if (!ends && !in_place && instruction.shape->is_array() && lists_ == FlowLists::kShared)
+      if (SharedLeaves same = common_leaf(instruction)) return same;
     Leaves result(static_cast<size_t>(leaf_count(instruction.shape)));
-    if (ends_ways(op)) {
-      for (const Ways& leaf : operands) multiplied_.add_all(leaf.made_of);
-      return result;
+    if (ends) {
+      for (const InstructionId operand : instruction.operands)
+        for (const Ways& leaf : leaves_of(operand)) multiplied_.add_all(leaf.made_of);
+      return shared(std::move(result));
     }
-    const bool in_place = def.rules.overwrite == OverwriteRule::kUpdate;
-    for (Ways& leaf : result) {
-      for (const Ways& from : operands) leaf.add_all(from);
-      if (in_place && !operands.empty()) leaf.updated.add_all(operands[0].made_of);
-    }
-    return result;
+    for (Ways& leaf : result)
+      for (const InstructionId operand : instruction.operands)
+        for (const Ways& from : leaves_of(operand)) leaf.add_all(from);
+    const Ways* const updated = in_place ? first_leaf(instruction) : nullptr;
+    if (updated)
+      for (Ways& leaf : result) leaf.updated.add_all(updated->made_of);
+    return shared(std::move(result));
+  }
+
+  const Ways* first_leaf(const Instruction& instruction) const {
+    for (const InstructionId operand : instruction.operands)
+      if (!leaves_of(operand).empty()) return leaves_of(operand).data();
+    return nullptr;
   }
 
   /// It computes something that is none of its operands any more.
   static bool ends_ways(const OpContext& op) {
     const OpRules& rules = op.def().rules;
+    if (op.def().element) return false;
     if (rules.dimensions == DimensionRule::kGather) return true;
     if (!custom_call_target(op).empty()) return !is_concat_bitcast(op.instruction());
     return !op.def().has(kFusion) && !work_of(op).matmuls.empty();
@@ -175,7 +219,7 @@ class FlowFinder {
     for (size_t i = 0; i < branches.size(); ++i) {
       const auto operand = static_cast<size_t>(i) + 1;
       if (operand >= op.instruction().operands.size()) break;
-      const Leaves made = applied(summaries_[branches[i]], values_[op.instruction().operands[operand]]);
+      const Leaves made = applied(summaries_[branches[i]], leaves_of(op.instruction().operands[operand]));
       for (size_t k = 0; k < std::min(result.size(), made.size()); ++k) result[k].add_all(made[k]);
     }
     return result;
@@ -183,16 +227,17 @@ class FlowFinder {
 
   const Module& module_;
   const OpTable& table_;
+  const FlowLists lists_;
   ShapePool shapes_;
   IdMap<ComputationId, Summary> summaries_;
-  IdMap<InstructionId, Leaves> values_;  // of the computation at hand
-  LeafSet multiplied_;                   // … by leaf of its parameters
+  IdMap<InstructionId, SharedLeaves> values_;  // of the computation at hand
+  LeafSet multiplied_;                         // … by leaf of its parameters
 };
 
 }  // namespace
 
-ArgumentFlow argument_flow(const Module& module, const OpTable& table) {
-  return FlowFinder(module, table).find();
+ArgumentFlow argument_flow(const Module& module, const OpTable& table, FlowLists lists) {
+  return FlowFinder(module, table, lists).find();
 }
 
 }  // namespace hlosim

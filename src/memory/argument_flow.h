@@ -2,9 +2,8 @@
 // and which are read by products.
 //
 //   const ArgumentFlow flow = argument_flow(module, op_table());
-//   flow.is_multiplied(3)                          // argument leaf 3 is an operand of a product, or looked
-//   up in flow.reaches(3, 0)                             // and it is one of those that result leaf 0 is made
-//   of
+//   flow.is_multiplied(3)       // argument leaf 3 is an operand of a product, or looked up in
+//   flow.reaches(3, 0)          // and it is one of those that result leaf 0 is made of
 //
 // Products, lookups and kernels end a way: what they make is no argument's any more. A loop's state is
 // followed through one iteration: what an optimizer makes of a weight isn't that weight for the next step.
@@ -27,6 +26,7 @@ class LeafSet {
   bool has(int64_t leaf) const;
   void add_all(const LeafSet& other);
   bool empty() const;
+  bool has_all(const LeafSet& other) const;
   /// Calls f(leaf), in ascending order.
   template <class F>
   void for_each(F&& f) const {
@@ -49,7 +49,10 @@ struct ArgumentFlow {
   bool is_multiplied(int64_t argument) const { return multiplied.has(argument); }
 };
 
-/// Of the entry computation. Requires: a verified module.
-ArgumentFlow argument_flow(const Module& module, const OpTable& table);
+/// Whether values that are made of the same arguments have one list of them.
+enum class FlowLists : uint8_t { kShared, kApart };
+
+/// Of the entry computation. `lists`: with kApart the same comes out, later. Requires: a verified module.
+ArgumentFlow argument_flow(const Module& module, const OpTable& table, FlowLists lists = FlowLists::kShared);
 
 }  // namespace hlosim

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "hlo/graph.h"
+#include "memory/flat_schedule.h"
 
 namespace hlosim {
 namespace {
@@ -24,7 +25,7 @@ Names names_of(const Module& module) {
 
 }  // namespace
 
-ModuleGraph::ModuleGraph(const Module& module, const KnownOrders& known)
+ModuleGraph::ModuleGraph(const Module& module, const KnownOrders& known, GraphReach reach)
     : module_(module),
       instructions_(module.computations.size()),
       users_(module.instructions.size()),
@@ -62,19 +63,38 @@ ModuleGraph::ModuleGraph(const Module& module, const KnownOrders& known)
                        [&](InstructionId a, InstructionId b) { return rank[a] < rank[b]; });
     }
   }
-  index_users(known);
   index_calls();
+  if (reach == GraphReach::kControlFlow) leave_out_embedded();
+  index_users(known);
+}
+
+void ModuleGraph::leave_out_embedded() {
+  const std::vector<ComputationId> flow = control_flow_of(*this);
+  IdMap<ComputationId, uint8_t> runs(module_.computations.size());
+  for (const ComputationId id : flow) runs[id] = 1;
+  // A computation that others call as well has values from there.
+  for (const ComputationId id : flow)
+    for (const InstructionId caller : callers_[id])
+      if (!runs[module_[caller].parent]) return;
+  for (const ComputationId id : computations_)
+    if (!runs[id]) instructions_[id] = {};
+}
+
+void ModuleGraph::index_operands(const Computation& computation) {
+  for (const InstructionId id : computation.instructions)
+    for (size_t i = 0; i < module_[id].operands.size(); ++i) {
+      const InstructionId operand = module_[id].operands[i];
+      std::vector<InstructionId>& users = users_[operand];
+      if (users.empty() || users.back() != id) users.push_back(id);
+      slots_[operand].push_back({id, static_cast<int32_t>(i)});
+    }
 }
 
 void ModuleGraph::index_users(const KnownOrders& known) {
-  for (const Computation& computation : module_.computations)
-    for (const InstructionId id : computation.instructions)
-      for (size_t i = 0; i < module_[id].operands.size(); ++i) {
-        const InstructionId operand = module_[id].operands[i];
-        std::vector<InstructionId>& users = users_[operand];
-        if (users.empty() || users.back() != id) users.push_back(id);
-        slots_[operand].push_back({id, static_cast<int32_t>(i)});
-      }
+  for (size_t i = 0; i < module_.computations.size(); ++i) {
+    const ComputationId computation{static_cast<int32_t>(i)};
+    if (!instructions_[computation].empty()) index_operands(module_[computation]);
+  }
   if (known.users.empty()) return;
   const Names names = names_of(module_);
   for (const KnownOrders::Users& line : known.users) {

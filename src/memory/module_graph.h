@@ -6,6 +6,7 @@
 //   graph.slots(id)                                // where it stands as an operand
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -42,15 +43,23 @@ struct OperandSlot {
   int32_t operand = 0;
 };
 
+/// Which computations a graph lists the instructions of.
+enum class GraphReach : uint8_t {
+  kAll,
+  kControlFlow,  // the entry, and what runs as control flow from there: values inside of fusions lie nowhere
+};
+
 class ModuleGraph {
  public:
-  explicit ModuleGraph(const Module& module, const KnownOrders& known = {});
+  explicit ModuleGraph(const Module& module, const KnownOrders& known = {},
+                       GraphReach reach = GraphReach::kAll);
 
   const Module& module() const { return module_; }
 
   /// Computations in the module's list, callees first: text order but for computations that are written
   /// inside their callers. Instructions of each in its list.
   const std::vector<ComputationId>& computations() const { return computations_; }
+  /// None of computations that are out of reach.
   const std::vector<InstructionId>& instructions(ComputationId id) const { return instructions_[id]; }
   /// Depth first from every instruction without users; operands, first to last, and control predecessors
   /// come before. O(instructions + operands).
@@ -70,7 +79,9 @@ class ModuleGraph {
   ComputationId wrapped(InstructionId part) const;
 
  private:
+  void leave_out_embedded();
   void index_users(const KnownOrders& known);
+  void index_operands(const Computation& computation);
   void order_users(InstructionId id, const KnownOrders::Users& known);
   void index_calls();
 

@@ -14,9 +14,9 @@
 namespace hlosim {
 namespace {
 
-std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrder& order,
+std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrder& order, GraphReach reach,
                                      FlatSchedule& schedule, std::string& unknown) {
-  const ModuleGraph graph(module);
+  const ModuleGraph graph(module, {}, reach);
   const Places places(module);
   const Result<Values> values = Values::find(graph, places, Era::k2026);
   if (!values) {
@@ -142,10 +142,11 @@ Bytes mean_over_time(const SpaceOccupancy& space, std::span<const Picoseconds> t
   return Bytes(mean < 0x1p63 ? std::llround(mean) : std::numeric_limits<int64_t>::max());
 }
 
-Occupancy memory_occupancy(const Module& module, const DeviceConfig& device, const InstructionOrder& order) {
+Occupancy memory_occupancy(const Module& module, const DeviceConfig& device, const InstructionOrder& order,
+                           GraphReach reach) {
   Occupancy out;
   FlatSchedule schedule;
-  out.buffers = live_buffers(module, order, schedule, out.unknown);
+  out.buffers = live_buffers(module, order, reach, schedule, out.unknown);
   out.steps = std::move(schedule.steps);
   std::map<int64_t, std::vector<const LiveBuffer*>> by_space;
   for (const LiveBuffer& buffer : out.buffers) by_space[buffer.space].push_back(&buffer);

@@ -56,7 +56,9 @@ struct Occupancy {
 /// none takes any.
 Bytes mean_over_time(const SpaceOccupancy& space, std::span<const Picoseconds> times);
 
-/// `order`: the instructions of each computation that runs as control flow (sim/schedule.h).
-Occupancy memory_occupancy(const Module& module, const DeviceConfig& device, const InstructionOrder& order);
+/// `order`: the instructions of each computation that runs as control flow (sim/schedule.h). `reach`: with
+/// kAll the same comes out, later.
+Occupancy memory_occupancy(const Module& module, const DeviceConfig& device, const InstructionOrder& order,
+                           GraphReach reach = GraphReach::kControlFlow);
 
 }  // namespace hlosim

@@ -51,12 +51,19 @@ std::vector<int64_t> ShapeParts::index(int32_t part) const {
 Places::Places(const Module& module)
     : parts_(module.instructions.size()), first_(module.instructions.size(), kNoPlace) {
   std::unordered_map<ShapeRef, const ShapeParts*> known;
+  instruction_.reserve(module.instructions.size());
+  ShapeRef last = nullptr;  // neighbours are often alike
+  const ShapeParts* parts = nullptr;
   for (size_t i = 0; i < module.instructions.size(); ++i) {
     const InstructionId id{static_cast<int32_t>(i)};
-    const ShapeParts*& parts = known[module[id].shape];
-    if (!parts) {
-      add_parts(module[id].shape, -1, 0, owned_.emplace_back());
-      parts = &owned_.back();
+    if (module[id].shape != last) {
+      last = module[id].shape;
+      const ShapeParts*& found = known[last];
+      if (!found) {
+        add_parts(last, -1, 0, owned_.emplace_back());
+        found = &owned_.back();
+      }
+      parts = found;
     }
     parts_[id] = parts;
     first_[id] = size();

@@ -123,6 +123,7 @@ class AttributeReader {
   const Attribute* dialect_attribute();
   const Attribute* dialect_body(std::string_view name, uint32_t offset);
   const Attribute* legacy_body(std::string_view dialect, uint32_t offset);
+  const Attribute* legacy_kind(std::string_view dialect, const char* begin, const char* end, uint32_t offset);
   const Attribute* structure(std::string_view name, uint32_t offset);
   const Attribute* struct_value();
   const Attribute* struct_list();

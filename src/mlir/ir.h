@@ -74,9 +74,9 @@ enum class AttributeKind : uint8_t {
   kAffineMap,      // text: all of it
   kEnum,           // #stablehlo<comparison_direction LT>: name "stablehlo.comparison_direction", text "LT"
   kStruct,         // #stablehlo.gather<offset_dims = [1], …>: name "stablehlo.gather", entries
-  kSharding,       // what sdy writes, text: the whole of it, read by who needs it; name "sdy.sharding", …
+  kSharding,       // what sdy writes, text: brackets and all, read by who needs it; name "sdy.sharding", …
   kLocation,       // location
-  kOpaque,         // any other: name "dialect.name", text: what stands in its brackets
+  kOpaque,         // any other: name "dialect.name" or "dialect", text: brackets and all
 };
 
 /// The elements of a dense attribute: little endian, row major, as wide as numpy would store them (i1, i2,

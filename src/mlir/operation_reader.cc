@@ -252,9 +252,12 @@ bool OperationReader::pretty(Draft& draft) {
     const std::string_view dialect = parent().substr(0, parent().find('.'));
     draft.name = dialect == "sdy"                              ? "sdy.return"
                  : dialect == "stablehlo" || dialect == "chlo" ? "stablehlo.return"
+                 : dialect == "mhlo"                           ? "mhlo.return"
                                                                : "func.return";
   } else if (draft.name == "call") {
     draft.name = "func.call";
+  } else if (draft.name == "func" || draft.name == "builtin.func") {
+    draft.name = "func.func";  // as it was written until 2022
   } else if (draft.name == "module") {
     draft.name = "builtin.module";
   }
@@ -262,8 +265,10 @@ bool OperationReader::pretty(Draft& draft) {
   if (form != nullptr) return form->read(*this, draft);
   if (draft.name.find('.') == std::string_view::npos)
     return in_.fail_at(start, fmt::format("expects an operation, but sees '{}'", shown(draft.name)));
-  return in_.fail_at(start, fmt::format("{} is read in generic form only", shown(draft.name)),
-                     fmt::format("as in \"{}\"(%0) : (…) -> …", shown(draft.name)));
+  return in_.fail_at(
+      start, fmt::format("{} is read in generic form only", shown(draft.name)),
+      fmt::format("as in \"{}\"(%0) : (…) -> …; programs are of stablehlo, mhlo, chlo, sdy and func",
+                  shown(draft.name)));
 }
 
 Operation* OperationReader::make_operation(std::string_view name, uint32_t offset,

@@ -1,5 +1,7 @@
 #include "mlir/pretty_forms.h"
 
+#include <fmt/format.h>
+
 #include "mlir/text_map.h"
 
 namespace hlosim::mlir {
@@ -22,6 +24,10 @@ TextMap<const PrettyForm*> make_table() {
 const PrettyForm* find_pretty_form(std::string_view name) {
   static const TextMap<const PrettyForm*> table = make_table();
   if (const PrettyForm* const* form = table.find(name)) return *form;
+  // MHLO, StableHLO's elder, has the same forms.
+  if (constexpr std::string_view kOld = "mhlo."; name.starts_with(kOld))
+    if (const PrettyForm* const* form = table.find(fmt::format("stablehlo.{}", name.substr(kOld.size()))))
+      return *form;
   for (const std::string_view dialect : {"stablehlo.", "chlo.", "check.", "mhlo."})
     if (name.starts_with(dialect)) return &kPlain;
   return nullptr;

@@ -332,6 +332,7 @@ constexpr PrettyForm kForms[] = {
     {"stablehlo.constant", read_constant},
     {"chlo.constant", read_constant},
     {"sdy.constant", read_constant},
+    {"arith.constant", read_constant},
     {"stablehlo.iota", read_iota},
     {"stablehlo.rng", read_rng},
     {"stablehlo.rng_bit_generator", read_rng_bit_generator},

@@ -123,9 +123,18 @@ bool read_return(OperationReader& reader, Draft& draft) {
   return read_end(reader, draft, TypeRule::kOperands);
 }
 
+/// `[#llvm.mlir.module_flag<…>, …]`
+bool read_flags(OperationReader& reader, Draft& draft) {
+  const Attribute* flags = reader.attributes().attribute();
+  if (flags == nullptr) return false;
+  draft.add("flags", flags);
+  return reader.optional_attributes(draft);
+}
+
 constexpr PrettyForm kForms[] = {
-    {"builtin.module", read_module}, {"func.func", read_function},      {"func.call", read_call},
-    {"func.return", read_return},    {"stablehlo.return", read_return}, {"sdy.return", read_return},
+    {"builtin.module", read_module},   {"func.func", read_function},      {"func.call", read_call},
+    {"func.return", read_return},      {"stablehlo.return", read_return}, {"sdy.return", read_return},
+    {"llvm.module_flags", read_flags},
 };
 
 }  // namespace

@@ -83,6 +83,15 @@ Result<const T*> read_alone(std::string_view text, Arena& arena, const T* (Attri
   return made;
 }
 
+/// `func @main`, `ml_program.global private @w`: HLO text has no '@', but words before it may.
+bool begins_with_symbol(Scanner& in) {
+  const std::string_view word = in.word();
+  if (word != "func" && word.find('.') == std::string_view::npos) return false;
+  for (const std::string_view visibility : {"public", "private", "nested"})
+    if (in.eat_word(visibility)) break;
+  return in.peek() == '@';
+}
+
 }  // namespace
 
 bool is_mlir_text(std::string_view content) {
@@ -90,9 +99,9 @@ bool is_mlir_text(std::string_view content) {
   if (in.sees("{-#")) return true;
   for (const std::string_view name : {"\"builtin.module\"", "\"func.func\""})
     if (in.sees(name)) return true;
-  for (const std::string_view word : {"module", "func.func", "sdy.mesh"})
+  for (const std::string_view word : {"module", "builtin.module", "func.func", "sdy.mesh"})
     if (in.sees_word(word)) return true;
-  if (in.peek() != '#' && in.peek() != '!') return false;
+  if (in.peek() != '#' && in.peek() != '!') return begins_with_symbol(in);
   in.move_to(in.position() + 1);
   return !in.word().empty() && in.peek() == '=';
 }

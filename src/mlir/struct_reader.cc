@@ -54,7 +54,7 @@ const Attribute* AttributeReader::dialect_body(std::string_view name, uint32_t o
   if (const Attribute* read = structure(name, offset); read != nullptr && in_.last_end() == end) return read;
   in_.back_to(before);
   in_.move_to(end);
-  return make_named(AttributeKind::kOpaque, name, body, offset);
+  return make_named(AttributeKind::kOpaque, name, text, offset);
 }
 
 /// Entries; null, with a failure that means nothing, where it is something else.
@@ -105,14 +105,15 @@ const Attribute* AttributeReader::struct_value() {
 
 const Attribute* AttributeReader::struct_list() {
   const uint32_t offset = in_.offset();
-  const char next = in_.peek(1);
-  if (next == ']' || next == '-' || Scanner::is_digit(next)) {
-    const Scanner::State before = in_.state();
+  const Scanner::State before = in_.state();
+  in_.eat('[');
+  if (in_.peek() == ']' || in_.sees_integer()) {
+    in_.back_to(before);
     std::vector<int64_t> values;
     if (integer_list(values)) return make_integers(values, {}, offset);
     in_.back_to(before);
+    in_.eat('[');
   }
-  in_.eat('[');
   std::vector<const Attribute*> items;
   while (in_.peek() != ']') {
     items.push_back(struct_value());
@@ -123,32 +124,43 @@ const Attribute* AttributeReader::struct_list() {
   return make_list(items, offset);
 }
 
-/// `<kind WORD>` and whatever else stands behind `#dialect`.
+/// `<kind WORD>` and whatever else stands behind `#dialect`. `#dialect<kind<…>>` is `#dialect.kind<…>`.
 const Attribute* AttributeReader::legacy_body(std::string_view dialect, uint32_t offset) {
   std::string_view text;
   if (!in_.balanced(text)) return nullptr;
-  const std::string_view body = trim(inside(text));
-  size_t end = 0;
-  while (end < body.size() && Scanner::continues_word(body[end])) ++end;
-  const std::string_view name =
-      arena_.copy(std::string_view(fmt::format("{}.{}", dialect, body.substr(0, end))));
-  const std::string_view value = trim(body.substr(end));
-  if (is_word(value)) return make_named(AttributeKind::kEnum, name, value, offset);
-  const bool in_brackets = value.starts_with('<') && value.ends_with('>');
+  const Scanner::State after = in_.state();
+  const char* const end = in_.last_end() - 1;
+  const Attribute* read = legacy_kind(dialect, text.data() + 1, end, offset);
+  in_.back_to(after);
+  return read != nullptr ? read : make_named(AttributeKind::kOpaque, dialect, text, offset);
+}
+
+/// From `begin` to the closing bracket at `end`; null: nothing of what begins with a kind.
+const Attribute* AttributeReader::legacy_kind(std::string_view dialect, const char* begin, const char* end,
+                                              uint32_t offset) {
+  in_.move_to(begin);
+  const std::string_view kind = in_.word();
+  if (kind.empty()) return nullptr;
+  const std::string_view name = arena_.copy(std::string_view(fmt::format("{}.{}", dialect, kind)));
+  const char* const behind = in_.last_end();
+  const Scanner::State before = in_.state();
+  std::string_view inner;
+  if (in_.peek() == '<' && in_.balanced(inner) && in_.position() == end) {
+    in_.back_to(before);
+    return dialect_body(name, offset);
+  }
+  in_.back_to(before);
+  const std::string_view word = in_.word();
+  if (!word.empty() && in_.position() == end) return make_named(AttributeKind::kEnum, name, word, offset);
   if (dialect == "sdy") {
-    const std::string whole = in_brackets ? std::string(value) : fmt::format("<{}>", value);
+    const std::string whole =
+        fmt::format("<{}>", std::string_view(behind, static_cast<size_t>(end - behind)));
     return make_named(AttributeKind::kSharding, name, arena_.copy(std::string_view(whole)), offset);
   }
-  const char* const behind = in_.last_end();
-  const Scanner::State after = in_.state();
-  if (!value.empty()) in_.move_to(value.data());
-  const Attribute* read = value.empty() ? nullptr : structure(name, offset);
-  if (read != nullptr && in_.last_end() == (in_brackets ? value.data() + value.size() : behind)) {
-    in_.move_to(behind);
-    return read;
-  }
-  in_.back_to(after);
-  return make_named(AttributeKind::kOpaque, name, in_brackets ? inside(value) : value, offset);
+  in_.back_to(before);
+  if (in_.position() == end) return nullptr;
+  const Attribute* read = structure(name, offset);
+  return read != nullptr && in_.last_end() == end + 1 ? read : nullptr;
 }
 
 // ── convolutions ──

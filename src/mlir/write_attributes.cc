@@ -217,7 +217,7 @@ void Writer::struct_value(const Attribute& attribute) {
 
 void Writer::structure(const Attribute& attribute) {
   if (!attribute.name.empty()) out_ += fmt::format("#{}", attribute.name);
-  out_ += attribute.name.ends_with(".conv") ? "<raw " : "<";
+  out_ += attribute.name.ends_with(".conv") && !attribute.entries.empty() ? "<raw " : "<";
   const char* separator = "";
   for (const NamedAttribute& entry : attribute.entries) {
     out_ += fmt::format("{}{} = ", separator, entry.name);
@@ -337,33 +337,13 @@ void Writer::attribute(const Attribute& attribute) {
     case AttributeKind::kStruct:
       return structure(attribute);
     case AttributeKind::kSharding:
-      out_ += fmt::format("#{}{}", attribute.name, attribute.text);
+    case AttributeKind::kOpaque:
+      if (!attribute.name.empty()) out_ += fmt::format("#{}", attribute.name);
+      out_ += attribute.text;
       return;
     case AttributeKind::kLocation:
       return location(*attribute.location);
-    case AttributeKind::kOpaque:
-      return opaque(attribute);
   }
-}
-
-void Writer::opaque(const Attribute& attribute) {
-  const std::string_view text = attribute.text;
-  const size_t dot = attribute.name.find('.');
-  size_t end = 0;
-  while (end < text.size() && Scanner::continues_word(text[end])) ++end;
-  const size_t next = text.find_first_not_of(" \t\r\n", end);
-  // `k = …` in brackets of its own would be a structure.
-  const bool has_key = end > 0 && next != std::string_view::npos && text[next] == '=';
-  const bool is_within = has_key && dot != std::string_view::npos;
-  if (!attribute.name.empty())
-    out_ += is_within ? fmt::format("#{}<{} ", attribute.name.substr(0, dot), attribute.name.substr(dot + 1))
-                      : fmt::format("#{}{}", attribute.name, text.empty() ? "" : "<");
-  else if (!text.empty())
-    out_ += '<';
-  out_ += text;
-  // A comment at its end would take the bracket, and `->` is a word of its own.
-  if (!text.empty())
-    out_ += text.find("//") != std::string_view::npos ? "\n>" : text.ends_with('-') ? " >" : ">";
 }
 
 void Writer::resources() {

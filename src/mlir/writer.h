@@ -36,7 +36,6 @@ class Writer {
   void number(const Attribute& attribute);
   void numbers(const Attribute& attribute);
   void structure(const Attribute& attribute);
-  void opaque(const Attribute& attribute);
   void struct_value(const Attribute& attribute);
   void dense(const Attribute& attribute);
   void dense_list(const Type& type, std::string_view bytes, size_t level, size_t& at);

@@ -16,12 +16,11 @@ constexpr Attribute kOpenAttribute;
 constexpr Type kOpenType;
 constexpr Location kOpenLocation;
 
-/// `#tpu.memory_space<vmem>` → its name and what stands in its brackets; whatever else it is, as it stands.
+/// `#tpu.memory_space<vmem>` → its name and its brackets, as the text reader would.
 void keep_as_text(std::string_view text, Attribute& made) {
-  const size_t open = text.find('<');
-  const bool is_whole = text.starts_with('#') && open != std::string_view::npos && text.ends_with('>');
-  made.name = is_whole ? text.substr(1, open - 1) : std::string_view{};
-  made.text = is_whole ? text.substr(open + 1, text.size() - open - 2) : text;
+  const size_t open = std::min(text.find('<'), text.size());
+  made.name = text.substr(1, open - 1);
+  made.text = text.substr(open);
 }
 
 }  // namespace
@@ -136,15 +135,17 @@ const Attribute* AttributeTable::decode_attribute(const EncodedEntry& entry, uin
   if (entry.is_custom) {
     Attribute* const made = make(AttributeKind::kOpaque, in);
     made->name = dialect;
-    made->text = "bytecode";
+    made->text = "<bytecode>";
     return made;
   }
   const std::string_view text = in.take_text("an attribute's text");
   if (!in.ok() || !budget_.take(text.size(), in)) return nullptr;
   const Result<const Attribute*> read = mlir::read_attribute(text, arena_);
   if (read) return *read;
-  if (!text.starts_with('#'))
+  if (!text.starts_with('#')) {
     in.fail_at(entry.begin, fmt::format("the attribute '{}': {}", shown(text), read.error().message));
+    return nullptr;
+  }
   Attribute* const made = make(AttributeKind::kOpaque, in);
   keep_as_text(text, *made);
   return made;

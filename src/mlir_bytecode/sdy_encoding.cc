@@ -75,7 +75,7 @@ class SdyReader {
       in_.fail_at(at, fmt::format("attribute code {} of sdy isn't known", code));
     Attribute* const rule = table_.make(AttributeKind::kOpaque, in_);
     rule->name = "sdy";
-    rule->text = "bytecode";
+    rule->text = "<bytecode>";
     return rule;
   }
 

@@ -136,7 +136,7 @@ const Attribute* read_type_extensions(AttributeTable& table, ByteReader& in) {
     if (!text.empty()) text += ", ";
     text += bound == kDynamic ? "?" : std::to_string(bound);
   }
-  made->text = table.copy(text, in);
+  made->text = table.copy(fmt::format("<{}>", text), in);
   return made;
 }
 

@@ -21,6 +21,12 @@ struct CostDetails {
 Result<CostDetails> cost_details(const Module& module, const OpTable& table, const Device& device,
                                  const CostOptions& options, InstructionId id);
 
+/// What the TensorCore does itself in the entry computation takes `time` or longer: so does any simulation.
+/// Stops at the first instruction that makes it so. False on errors of cost_instructions(). Requires: as
+/// there.
+bool takes_as_long(const Module& module, const OpTable& table, const Device& device,
+                   const CostOptions& options, Picoseconds time);
+
 /// The cost of one instruction after another, for those who change shapes in between.
 class CostProbe {
  public:

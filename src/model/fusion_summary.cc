@@ -121,6 +121,28 @@ struct Origin {
   InstructionId value;  // else: the instruction that computes it
 };
 
+/// What of each value is written when it ends up in memory: mostly all of it, which takes four bytes to say.
+class Writings {
+ public:
+  explicit Writings(size_t instructions) : at_(instructions, kNothing) {}
+  void set(InstructionId id, const PartAccess& access) {
+    const bool is_plain = access.whole && access.padded.count() == 0 && access.logical.count() == 0 &&
+                          access.runs == ShortRuns{} && access.accesses == 0;
+    at_[id] = is_plain ? kWhole : static_cast<int32_t>(parts_.size());
+    if (!is_plain) parts_.push_back(access);
+  }
+  PartAccess operator[](InstructionId id) const {
+    const int32_t at = at_[id];
+    if (at >= 0) return parts_[static_cast<size_t>(at)];
+    return at == kWhole ? whole_access() : PartAccess{};
+  }
+
+ private:
+  static constexpr int32_t kNothing = -2, kWhole = -1;
+  IdMap<InstructionId, int32_t> at_;  // in parts_, or one of these
+  std::vector<PartAccess> parts_;
+};
+
 /// Walks one body in order. The tables are the module's, shared by all bodies.
 class BodyWalk {
  public:
@@ -208,7 +230,7 @@ class BodyWalk {
           merge(leaves[static_cast<size_t>(origin.leaf) + k], inner.parameters[i][k]);
     }
     computed_[id] = inner.compute.has_vector;
-    if (inner.results.size() == 1) in_place_[id] = inner.results[0];
+    if (inner.results.size() == 1) in_place_.set(id, inner.results[0]);
   }
 
   /// The work of a nested fusion; its parameters are named as this body's.
@@ -284,7 +306,7 @@ class BodyWalk {
       add_read(summary.parameters[static_cast<size_t>(origin.parameter)], static_cast<size_t>(origin.leaf),
                read, module_[instruction.operands[i]].shape, i == 0 ? work.scattered_accesses : 0);
     }
-    in_place_[id] = result_access(instruction, work);
+    in_place_.set(id, result_access(instruction, work));
   }
 
   /// An operand of the body's product: from which parameter, if it comes from one as it stands.
@@ -391,7 +413,7 @@ class BodyWalk {
   AssumptionList& assumptions_;
   const IdMap<ComputationId, FusionSummary>& done_;
   IdMap<InstructionId, Origin> origins_;
-  IdMap<InstructionId, PartAccess> in_place_;
+  Writings in_place_;
   IdMap<InstructionId, uint8_t> computed_;  // by vector operations, hence in 32 bits
   IdMap<InstructionId, uint8_t> converted_;
   IdMap<InstructionId, VectorSlots> slots_;  // of each instruction, conversions of what it takes up included
@@ -444,6 +466,7 @@ IdMap<ComputationId, FusionSummary> summarize_fusions(const Module& module, Shap
   for (const Instruction& instruction : module.instructions)
     if (table[instruction.opcode].has(kFusion))
       for_each_called(instruction, [&](ComputationId id) { is_body[id] = true; });
+  if (std::ranges::count(is_body, 1) == 0) return summaries;
   BodyWalk walk(module, shapes, table, device, assumptions, summaries);
   for (const ComputationId id : callees_first(module))
     if (is_body[id]) summaries[id] = walk.walk(id);

@@ -469,6 +469,24 @@ Result<CostDetails> cost_details(const Module& module, const OpTable& table, con
   return details;
 }
 
+bool takes_as_long(const Module& module, const OpTable& table, const Device& device,
+                   const CostOptions& options, Picoseconds time) {
+  if (!check_spaces(device)) return false;
+  AssumptionList assumptions;
+  ShapePool shapes = module.shapes().copy();
+  CostModel model(module, shapes, table, device, options, assumptions);
+  // Called computations, transfers and collectives come on top.
+  constexpr uint32_t kElsewhere =
+      kFree | kCallsInline | kCollective | kAsyncStart | kAsyncUpdate | kAsyncDone;
+  Picoseconds all{};
+  for (const InstructionId id : module.entry_computation().instructions)
+    if (!table[module[id].opcode].has(kElsewhere)) {
+      all = later(all, model.cost(id).time());
+      if (all >= time) return true;
+    }
+  return false;
+}
+
 namespace {
 
 class Probe : public CostProbe {

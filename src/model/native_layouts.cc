@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <unordered_map>
 
+#include "hlo/finding.h"
 #include "hlo/module_editor.h"
 #include "layout/bitcast.h"
 #include "layout/native_tiling.h"
+#include "layout/sizes.h"
 
 namespace hlosim {
 
@@ -34,6 +38,30 @@ size_t spell_out_bitcasts_that_move(Module& module, const TilingPolicy& policy) 
   ModuleEditor editor(module);
   for (const InstructionId id : moving) editor.spell_out_bitcast(id);
   return moving.size();
+}
+
+Result<void> check_native_sizes(const Module& module, const Device& device) {
+  if (carries_tiles(module)) return {};
+  // The 4 KiB of a tile for half a byte: smaller arrays can't become too large.
+  constexpr Bytes kSmall{std::numeric_limits<int64_t>::max() / 8192};
+  const TilingPolicy policy = tiling_policy(device.config);
+  ShapeRef last = nullptr;
+  for (const Instruction& instruction : module.instructions) {
+    if (instruction.shape == last) continue;
+    last = instruction.shape;
+    std::optional<Diagnostic> wrong;
+    for_each_leaf(last, [&](ShapeRef leaf) {
+      if (wrong || !leaf->is_array() || array_size(leaf) < kSmall) return;
+      ShapePool pool;
+      const ShapeRef tiled = with_native_tiling(pool, pool.with_default_layouts(pool.import(leaf)), policy);
+      if (array_size(tiled) == kTooLarge)
+        wrong = error_at(module, instruction,
+                         fmt::format("{} takes more than 2^63 - 1 bytes in the tiles of {}", to_text(tiled),
+                                     device.config.name));
+    });
+    if (wrong) return tl::unexpected(std::move(*wrong));
+  }
+  return {};
 }
 
 LaidOut lay_out(const Module& module, const Device& device) {

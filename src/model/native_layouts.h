@@ -4,6 +4,7 @@
 //   simulate(laid_out.module, op_table(), device);       // whatever laid_out.assumptions say was made up
 #pragma once
 
+#include "base/source.h"
 #include "hlo/module.h"
 #include "layout/native_tiling.h"
 #include "model/assumptions.h"
@@ -18,6 +19,10 @@ bool carries_tiles(const Module& module);
 /// ones become the reshapes and transposes that they stand for, as these move something then. Those that
 /// can't be said so stay. How many there were.
 size_t spell_out_bitcasts_that_move(Module& module, const TilingPolicy& policy);
+
+/// Errors: an array without tiles that the native ones of `device` make larger than 2^63 - 1 bytes; its
+/// place.
+Result<void> check_native_sizes(const Module& module, const Device& device);
 
 struct LaidOut {
   Module module;

@@ -97,7 +97,8 @@ PipelinePlan PipelineModel::stream(const PipelineTask& task) const {
     PipelinePlan plan;
     plan.steps = steps;
     plan.step_work = work / count;
-    plan.step_dma = dma(block);
+    // A block is asked for as soon as the last but one has been worked on and has left.
+    plan.step_dma = std::max(transfer(block), (plan.step_work + dma(block)) / 2);
     plan.first_in = dma(in), plan.last_out = dma(out);
     plan.time = plan.first_in + plan.step_work + plan.last_out +
                 (count - 1) * std::max(plan.step_work, plan.step_dma);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "hlo/free_name.h"
@@ -16,20 +17,33 @@
 namespace hlosim {
 namespace {
 
+/// What is declared otherwise is what the operands give (OpTrait).
+bool follows_operands(const OpDef& def) {
+  return def.has(kDerivedShape) || def.rules.value == ValueRule::kTuple;
+}
+
+/// Of an instruction that follows its operands: the shape that they give; null: none, or the declared one.
+ShapeRef shape_of_operands(Module& module, const Instruction& instruction, const OpTable& table) {
+  OpContext op(module, instruction, table, nullptr);
+  const ShapeRef inferred = op.def().infer_shape(op);
+  return inferred && !compatible(inferred, instruction.shape) ? inferred : nullptr;
+}
+
 class Compaction {
  public:
-  Compaction(const Module& from, const OpTable& table)
+  /// `made`: `from` but for its instructions and computations.
+  Compaction(const Module& from, Module made, const OpTable& table)
       : from_(from),
         table_(table),
-        made_(from.copy()),
+        made_(std::move(made)),
         computation_now_(from.computations.size()),
         now_(from.instructions.size()) {}
 
   Module run() {
-    made_.instructions = {};
-    made_.instructions.reserve(from_.instructions.size());
-    made_.computations = {};
     const std::vector<ComputationId> all = callees_first(from_);
+    size_t listed = 0;
+    for (const ComputationId id : all) listed += from_[id].instructions.size();
+    made_.instructions.reserve(listed);
     for (const ComputationId id : all)
       if (!from_[id].is_async_sugar) names_.insert(from_[id].name);
     for (const ComputationId id : all)
@@ -59,6 +73,7 @@ class Compaction {
 
   ComputationId begin(std::string_view name, const Computation& like) {
     Computation computation;
+    computation.instructions.reserve(like.instructions.size());
     computation.name = name;
     computation.offset = like.offset;
     computation.execution_thread = like.execution_thread;
@@ -132,19 +147,16 @@ class Compaction {
   }
 
   ShapeRef laid_out(ShapeRef shape) {
+    if (shape == last_shape_) return last_laid_out_;
     ShapeRef& now = laid_out_[shape];
     if (!now) now = made_.shapes().with_default_layouts(shape);
+    last_shape_ = shape, last_laid_out_ = now;
     return now;
   }
 
-  /// What is declared otherwise is what the operands give (OpTrait).
-  static bool follows_operands(const OpDef& def) {
-    return def.has(kDerivedShape) || def.rules.value == ValueRule::kTuple;
-  }
   void derive_shape(Instruction& instruction) {
-    OpContext op(made_, instruction, table_, nullptr);
-    const ShapeRef inferred = op.def().infer_shape(op);
-    if (inferred && !compatible(inferred, instruction.shape)) instruction.shape = laid_out(inferred);
+    if (const ShapeRef inferred = shape_of_operands(made_, instruction, table_))
+      instruction.shape = laid_out(inferred);
   }
 
   const Literal* with_shape(const Literal* before, ShapeRef shape) {
@@ -282,10 +294,86 @@ class Compaction {
   std::unordered_set<std::string_view> names_;  // of computations that the text names
   int64_t next_name_ = 0;                       // of one that it doesn't
   std::unordered_map<ShapeRef, ShapeRef> laid_out_;
+  ShapeRef last_shape_ = nullptr, last_laid_out_ = nullptr;
+};
+
+/// Whether Compaction would make the same of it. May say no of modules of which that is so.
+class Compactness {
+ public:
+  Compactness(Module& module, const OpTable& table) : module_(module), table_(table) {}
+
+  bool holds() {
+    const std::vector<ComputationId> order = callees_first(module_);
+    for (size_t i = 0; i < order.size(); ++i)
+      if (order[i] != ComputationId{static_cast<int32_t>(i)} || !is_compact(order[i])) return false;
+    return next_ == static_cast<int64_t>(module_.instructions.size()) && header_is_laid_out();
+  }
+
+ private:
+  bool is_compact(ComputationId id) {
+    const Computation& computation = module_[id];
+    if (computation.is_async_sugar) return false;
+    size_t parameters = 0;
+    for (const InstructionId at : computation.instructions) {
+      const Instruction& instruction = module_[at];
+      if (at.index != next_++ || instruction.parent != id || !stays(instruction)) return false;
+      if (instruction.parameter_number < 0) continue;
+      const auto number = static_cast<size_t>(instruction.parameter_number);
+      if (number >= computation.parameters.size() || computation.parameters[number] != at) return false;
+      ++parameters;
+    }
+    return parameters == computation.parameters.size();
+  }
+
+  bool stays(const Instruction& instruction) {
+    return instruction.has_declared_shape && is_laid_out(instruction.shape) &&
+           (!instruction.literal || instruction.literal->shape == instruction.shape) &&
+           (!follows_operands(table_[instruction.opcode]) ||
+            !shape_of_operands(module_, instruction, table_));
+  }
+
+  bool header_is_laid_out() {
+    const Attr* layout = module_.find(AttrKey::kEntryComputationLayout);
+    return !layout ||
+           std::ranges::all_of(layout->shapes(), [&](ShapeRef shape) { return is_laid_out(shape); });
+  }
+
+  bool is_laid_out(ShapeRef shape) {
+    if (shape == last_) return true;
+    bool all = true;
+    for_each_leaf(shape, [&](ShapeRef leaf) {
+      const ShapeRef array = leaf->is_buffer() ? leaf->elements[0] : leaf;
+      all = all && (!array->is_array() || array->layout);
+    });
+    if (all) last_ = shape;
+    return all;
+  }
+
+  Module& module_;
+  const OpTable& table_;
+  int64_t next_ = 0;         // the id that is next in the order of the text
+  ShapeRef last_ = nullptr;  // has all its layouts
 };
 
 }  // namespace
 
-Module compacted(const Module& module, const OpTable& table) { return Compaction(module, table).run(); }
+Module compacted(const Module& module, const OpTable& table) { return compacted(module.copy(), table); }
+
+bool is_compact(Module& module, const OpTable& table) { return Compactness(module, table).holds(); }
+
+Module compacted(Module&& module, const OpTable& table) {
+  if (is_compact(module, table)) return std::move(module);
+  return made_compact(std::move(module), table);
+}
+
+Module made_compact(Module&& module, const OpTable& table) {
+  Module made = std::move(module);
+  Module from;  // what it holds lies in the arena of `made`
+  from.instructions = std::exchange(made.instructions, {});
+  from.computations = std::exchange(made.computations, {});
+  from.entry = made.entry;
+  from.attrs = made.attrs;
+  return Compaction(from, std::move(made), table).run();
+}
 
 }  // namespace hlosim

@@ -1,7 +1,7 @@
 // A module without what editing left behind.
 //
-//   ModuleEditor(module).replace_everywhere(computation, from, to);   // `from` is no longer listed, but
-//   there module = compacted(module, op_table());                           // now it is gone
+//   ModuleEditor(module).replace_everywhere(computation, from, to);   // `from` is still there, unlisted
+//   module = compacted(module, op_table());                           // now it is gone
 #pragma once
 
 #include "hlo/module.h"
@@ -14,5 +14,13 @@ namespace hlosim {
 /// start's shape and attributes say. Instructions still point to the places in the source that they came
 /// from. Requires: operands stand before their users.
 Module compacted(const Module& module, const OpTable& table);
+/// The same of a module that nobody needs as it was, without a copy of it in between.
+Module compacted(Module&& module, const OpTable& table);
+
+/// Internal to src/modules. Whether compacted() hands the module on as it is. May say no of modules that it
+/// would make anew alike. Adds shapes, nothing else.
+bool is_compact(Module& module, const OpTable& table);
+/// Internal to src/modules: compacted(), of a module that is compact too.
+Module made_compact(Module&& module, const OpTable& table);
 
 }  // namespace hlosim

@@ -21,6 +21,7 @@ void drop_header(Module& module, AttrKey key) {
 }
 
 void drop_unreachable(Module& module) {
+  if (module.computations.size() == 1) return;
   IdMap<ComputationId, ComputationId> now(module.computations.size());
   std::vector<ComputationId> open{module.entry};
   now[module.entry] = module.entry;
@@ -83,8 +84,7 @@ IdMap<InstructionId, uint8_t> unfinished(const Module& module, const OpTable& ta
 }
 
 /// It runs whether or not anything takes its value.
-bool runs_anyway(const Instruction& instruction, const OpTable& table) {
-  const OpDef& def = table[instruction.opcode];
+bool runs_anyway(const Instruction& instruction, const OpDef& def) {
   if (def.has(kSideEffect) || def.has(kCollective)) return true;
   bool calls = false;
   if (def.has(kCallsInline)) for_each_called(instruction, [&](ComputationId) { calls = true; });
@@ -98,20 +98,24 @@ std::vector<InstructionId> needed_instructions(const Module& module, const OpTab
   IdMap<InstructionId, uint8_t> needed(module.instructions.size());
   needed[computation.root] = true;
   for (const InstructionId parameter : computation.parameters) needed[parameter] = true;
-  for (const InstructionId at : computation.instructions)
-    if (runs_anyway(module[at], table)) needed[at] = true;
-  const IdMap<InstructionId, uint8_t> is_unfinished = unfinished(module, table, computation);
+  bool begins = false;
+  IdMap<InstructionId, uint8_t> is_unfinished;
   for (bool again = true; again;) {
     for (size_t i = computation.instructions.size(); i-- > 0;) {
-      const Instruction& instruction = module[computation.instructions[i]];
-      if (!needed[computation.instructions[i]]) continue;
+      const InstructionId at = computation.instructions[i];
+      const Instruction& instruction = module[at];
+      const OpDef& def = table[instruction.opcode];
+      begins = begins || def.has(kAsyncStart) || def.has(kAsyncUpdate);
+      if (!needed[at] && !runs_anyway(instruction, def)) continue;
+      needed[at] = true;
       for (const InstructionId operand : instruction.operands) needed[operand] = true;
       if (const Attr* before = instruction.find(AttrKey::kControlPredecessors))
         for (const InstructionId predecessor : before->instructions()) needed[predecessor] = true;
     }
     // What has begun has to end.
     again = false;
-    if (is_unfinished.empty()) break;
+    if (!begins) break;
+    if (is_unfinished.empty()) is_unfinished = unfinished(module, table, computation);
     for (const InstructionId at : computation.instructions) {
       if (needed[at]) continue;
       for (const InstructionId operand : module[at].operands)

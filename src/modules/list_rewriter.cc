@@ -17,20 +17,26 @@ void ListRewriter::run(ComputationId id, const std::function<InstructionId(Instr
       if (waited_for_ == WaitedFor::kStays)
         stays.insert(before->instructions().begin(), before->instructions().end());
     }
+  list_.reserve(order.size());
+  bool is_changed = false;
   for (const InstructionId at : order) {
     forward(at);
-    const bool may = module_[at].parameter_number < 0 && !stays.contains(at);
+    const bool may = module_[at].parameter_number < 0 && (stays.empty() || !stays.contains(at));
     visited_ = at;
+    const InstructionId* const operands = module_[at].operands.data();
     const InstructionId instead = may ? visit(at) : at;
     if (instead == at)
       list_.push_back(at);
     else
       instead_[at] = instead;
+    is_changed = is_changed || instead != at || module_[at].operands.data() != operands;
   }
   Computation& computation = module_.computations[id];
   computation.root = latest(computation.root);
+  is_changed = is_changed || list_.size() != order.size();
   computation.instructions = std::move(list_);
-  computation.instructions = needed_instructions(module_, table_, id);
+  // Where nothing was replaced all is needed that was.
+  if (is_changed) computation.instructions = needed_instructions(module_, table_, id);
 }
 
 InstructionId ListRewriter::latest(InstructionId id) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hlo/graph.h"
+#include "modules/edit.h"
 #include "modules/trip_count.h"
 #include "ops/op_table.h"
 
@@ -22,15 +23,19 @@ ComputationId called(const Instruction& loop, AttrKey key) { return loop.find(ke
 Loops::Loops(ModuleEditor& editor)
     : editor_(editor), module_(editor.module()), callers_(caller_counts(module_)) {}
 
-std::vector<Loop> Loops::changeable(ComputationId outside) const {
+std::vector<Loop> Loops::changeable(ComputationId outside, bool unknown_too) const {
   std::vector<Loop> found;
+  const auto is_loop = [&](InstructionId id) {
+    return module_[id].find(AttrKey::kBody) && module_[id].find(AttrKey::kCondition);
+  };
+  if (std::ranges::none_of(module_[outside].instructions, is_loop)) return found;
   const Users users = users_of(module_, outside);
   const auto taken_apart = [&](ComputationId in, InstructionId tuple) {
     return only_taken_apart(module_, in, users_of(module_, in), tuple);
   };
   for (const InstructionId id : module_[outside].instructions) {
     const Instruction& instruction = module_[id];
-    if (!instruction.find(AttrKey::kBody) || !instruction.find(AttrKey::kCondition)) continue;
+    if (!is_loop(id)) continue;
     Loop loop{id,
               {},
               {},
@@ -42,7 +47,8 @@ std::vector<Loop> Loops::changeable(ComputationId outside) const {
     loop.condition_parameter = module_[loop.condition].parameters[0];
     loop.last = module_[loop.body].root;
     const TripCount trips = trip_count(module_, instruction);
-    if (trips.known() && trips.count > 1 && callers_[loop.body] == 1 && callers_[loop.condition] == 1 &&
+    const bool repeats = trips.known() ? trips.count > 1 : unknown_too;
+    if (repeats && callers_[loop.body] == 1 && callers_[loop.condition] == 1 &&
         instruction.shape->is_tuple() && is_tuple(module_[loop.last]) &&
         !instruction.find(AttrKey::kFrontendAttributes) && only_taken_apart(module_, outside, users, id) &&
         taken_apart(loop.body, loop.parameter) && taken_apart(loop.condition, loop.condition_parameter))
@@ -91,6 +97,47 @@ std::vector<InstructionId> Loops::carry(const Loop& loop, std::span<const Instru
   std::vector<InstructionId>& body = module_.computations[loop.body].instructions;
   body.insert(std::find(body.begin(), body.end(), loop.parameter) + 1, inside.begin(), inside.end());
   return inside;
+}
+
+bool Loops::is_state(const Loop& loop, InstructionId id) const {
+  return is_tuple_element(module_[id]) && module_[id].operands[0] == loop.parameter;
+}
+
+BeforeLoop Loops::copied_out(const Loop& loop, std::span<const InstructionId> values, std::string_view name) {
+  BeforeLoop made;
+  const InstructionId init = module_[loop.id].operands[0];
+  for (const InstructionId id : values) {
+    const Instruction original = module_[id];
+    const bool is_first = is_state(loop, id);
+    if (is_first && is_tuple(module_[init])) {
+      const int64_t index = original.find(AttrKey::kIndex)->integer();
+      made.of[id] = module_[init].operands[static_cast<size_t>(index)];
+      continue;
+    }
+    std::vector<InstructionId> operands;
+    for (const InstructionId operand : original.operands)
+      operands.push_back(is_first ? init : made.of.at(operand));
+    const InstructionId copy =
+        editor_.add(loop.outside, original.opcode, name.empty() ? to_text(original.opcode) : name,
+                    original.shape, operands, original.attrs);
+    module_.instructions[copy].literal = original.literal;
+    editor_.place_like(copy, original);
+    made.of[id] = copy;
+    made.added.push_back(copy);
+  }
+  return made;
+}
+
+void Loops::carry_copies(const Loop& loop, std::span<const InstructionId> out, const BeforeLoop& copies,
+                         const OpTable& table, const std::unordered_set<InstructionId>& gone) {
+  std::vector<InstructionId> starts;
+  for (const InstructionId id : out) starts.push_back(copies.of.at(id));
+  const std::vector<InstructionId> inside = carry(loop, starts, copies.added);
+  for (size_t i = 0; i < out.size(); ++i) editor_.replace_everywhere(loop.body, out[i], inside[i]);
+  std::erase_if(module_.computations[loop.body].instructions,
+                [&](InstructionId id) { return gone.contains(id); });
+  for (const ComputationId id : {loop.body, loop.outside})
+    module_.computations[id].instructions = needed_instructions(module_, table, id);
 }
 
 }  // namespace hlosim

@@ -247,10 +247,11 @@ void multiply_work(const OpContext& op, Work& work) {
 /// Integers have no divider and take a long sequence; a complex quotient is two products and a division.
 void divide_work(const OpContext& op, Work& work) {
   const ElementType type = op.operand_shape(0)->element_type;
-  // Of a divisor that repeats few values, the reciprocals are made once.
-  const Instruction& divisor = op.operand(1);
-  if (is_float(type) && op.shape()->is_array() && divisor.opcode == Opcode::kBroadcast) {
-    const ShapeRef few = op.module()[divisor.operands[0]].shape;
+  // Of a divisor that repeats few values, in whatever type, the reciprocals are made once.
+  const Instruction* divisor = &op.operand(1);
+  while (divisor->opcode == Opcode::kConvert) divisor = &op.module()[divisor->operands[0]];
+  if (is_float(type) && op.shape()->is_array() && divisor->opcode == Opcode::kBroadcast) {
+    const ShapeRef few = op.module()[divisor->operands[0]].shape;
     constexpr int64_t kRepeats = 8;
     if (few->element_count() <= op.shape()->element_count() / kRepeats) {
       work.vectors.push_back({VectorOp::kDivide, few, 1});

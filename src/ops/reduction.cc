@@ -98,8 +98,8 @@ constexpr int64_t kLongestWindow = 65536, kShortestWindow = 1024;  // lanes
 /// The last window reaches beyond the array: what lies there is masked.
 bool has_ragged_windows(int64_t size) { return size > kLongestWindow && size % kShortestWindow != 0; }
 
-/// The computation once an input element; then, for a reduced dimension along lanes or sublanes, one
-/// step across those of the array in which reduced dimensions have shrunk to 1.
+/// The computation once an input element; then, for a reduced dimension along lanes or sublanes, a step
+/// across those of the array in which reduced dimensions have shrunk to 1.
 void reduce_work(const OpContext& op, Work& work) {
   const ShapeRef input = op.operand_shape(0);
   add_applications(op, op.called(), input, 1, work);
@@ -107,11 +107,16 @@ void reduce_work(const OpContext& op, Work& work) {
   std::vector<int64_t> sizes(input->dimensions.begin(), input->dimensions.end());
   for (const int64_t i : reduced) sizes[static_cast<size_t>(i)] = 1;
   const auto results = static_cast<double>(op.operand_count() / 2);
-  const VectorOp across[] = {VectorOp::kCrossLane, VectorOp::kCrossSublane};
+  // Along lanes a register gives one result a row; a second step brings those of many rows to lie along
+  // lanes.
+  const double to_store = std::ranges::any_of(sizes, [](int64_t size) { return size != 1; }) ? 2 : 1;
+  const std::pair<VectorOp, double> across[] = {{VectorOp::kCrossLane, to_store},
+                                                {VectorOp::kCrossSublane, 1}};
   for (int64_t minor = 0; minor < 2; ++minor) {
     const int64_t dimension = minor_dimension(input, minor);
+    const auto& [unit, steps] = across[minor];
     if (dimension >= 0 && holds(reduced, dimension) && input->dim(dimension) > 1)
-      work.vectors.push_back({across[minor], resized(op, input, sizes), results});
+      work.vectors.push_back({unit, resized(op, input, sizes), results * steps});
   }
   const int64_t along_lanes = minor_dimension(input, 0);
   if (along_lanes < 0 || !holds(reduced, along_lanes) || !has_ragged_windows(input->dim(along_lanes))) return;

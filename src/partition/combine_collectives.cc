@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hlo/module_editor.h"
+#include "layout/packed_bytes.h"
 
 namespace hlosim {
 namespace {
@@ -77,10 +78,7 @@ class CollectiveCombiner {
 
   /// Of the whole array.
   int64_t bytes_of(InstructionId id) const {
-    const auto bytes = [](ShapeRef shape) {
-      return shape->element_count() * bit_width(shape->element_type) / 8;
-    };
-    return std::max(bytes(module_[id].shape), bytes(module_[module_[id].operands[0]].shape));
+    return std::max(packed_bytes(*module_[id].shape), packed_bytes(*module_[module_[id].operands[0]].shape));
   }
 
   bool has_room(const Group& group, InstructionId id) const {

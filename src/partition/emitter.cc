@@ -423,6 +423,8 @@ InstructionId Emitter::laid_out(InstructionId x, ShapeRef like) {
   return add(Opcode::kCopy, made, {x});
 }
 
+InstructionId Emitter::apart(InstructionId x) { return add(Opcode::kOptimizationBarrier, shape(x), {x}); }
+
 InstructionId Emitter::convert(InstructionId x, ElementType type) {
   if (shape(x)->element_type == type) return x;
   return add(Opcode::kConvert, module_.shapes().array(type, shape(x)->dimensions), {x});

@@ -115,6 +115,8 @@ class Emitter {
   InstructionId both(InstructionId a, InstructionId b);
   InstructionId iota(ShapeRef like, int64_t dimension);
   InstructionId convert(InstructionId x, ElementType type);
+  /// The same; what makes it and what uses it stay apart.
+  InstructionId apart(InstructionId x);
   /// In the layout of `like`, an array of the same sizes.
   InstructionId laid_out(InstructionId x, ShapeRef like);
   InstructionId combine(PartialKind kind, InstructionId a, InstructionId b);

@@ -7,7 +7,7 @@
 
 #include "hlo/graph.h"
 #include "hlo/module_editor.h"
-#include "modules/edit.h"
+#include "layout/packed_bytes.h"
 #include "modules/loops.h"
 #include "ops/fusion_role.h"
 #include "ops/op_table.h"
@@ -43,20 +43,13 @@ class GatherHoister {
     // Inner loops first: what leaves them may leave the outer ones too.
     for (size_t i = flows.size(); i-- > 0;) {
       if (flows[i].is_condition) continue;
-      for (const Loop& loop : loops_.changeable(flows[i].id)) hoist(loop);
+      for (const Loop& loop : loops_.changeable(flows[i].id, true)) hoist(loop);
     }
   }
 
  private:
-  bool is_element_of(InstructionId id, InstructionId tuple) const {
-    return is_tuple_element(module_[id]) && module_[id].operands[0] == tuple;
-  }
   size_t index_of(InstructionId id) const {
     return static_cast<size_t>(module_[id].find(AttrKey::kIndex)->integer());
-  }
-  int64_t bytes_of(InstructionId id) const {
-    const ShapeRef shape = module_[id].shape;
-    return shape->element_count() * bit_width(shape->element_type) / 8;
   }
 
   /// What computes the same each turn, from what the loop hands on and what these collectives make of it.
@@ -64,7 +57,7 @@ class GatherHoister {
     InstructionSet same;
     for (const InstructionId id : module_[loop.body].instructions) {
       const Instruction& instruction = module_[id];
-      if (is_element_of(id, loop.parameter)) {
+      if (loops_.is_state(loop, id)) {
         if (module_[loop.last].operands[index_of(id)] == id) same.insert(id);
         continue;
       }
@@ -92,13 +85,14 @@ class GatherHoister {
       const FusionRole role = fusion_role(table_, module_[user]);
       const bool moves = role == FusionRole::kPart || role == FusionRole::kReindex ||
                          role == FusionRole::kCopy || role == FusionRole::kElement;
-      if (!moves || bytes_of(user) > bytes_of(id)) return id;
+      if (!moves || packed_bytes(*module_[user].shape) > packed_bytes(*module_[id].shape)) return id;
       id = user;
     }
   }
 
   bool may_leave(Resharding& one, InstructionId last) {
-    const int64_t bytes = one.hoisted ? 0 : bytes_of(last);  // one that left an inner loop is held already
+    const int64_t bytes =
+        one.hoisted ? 0 : packed_bytes(*module_[last].shape);  // one that left an inner loop is held already
     if (!one.hoisted) one.held = bytes;
     const bool may = choices_ ? choices_->hoisted.contains(channel_of(one)) : held_ + bytes <= limit_;
     if (may) held_ += bytes;
@@ -133,12 +127,11 @@ class GatherHoister {
       }
     }
     if (out.empty()) return;
-    std::map<InstructionId, InstructionId> outside;
-    std::vector<InstructionId> before;
-    copy_out(loop, out, outside, before);
+    const BeforeLoop copies = loops_.copied_out(loop, with_operands(loop, out), {});
     for (const std::vector<size_t>& list : {waiting, left})
-      for (const size_t one : list) say_hoisted(made_.reshardings[one], loop, outside);
-    carry(loop, out, outside, before);
+      for (const size_t one : list) say_hoisted(made_.reshardings[one], loop, copies.of);
+    // Collectives run even where nobody needs their results.
+    loops_.carry_copies(loop, out, copies, table_, gone_);
   }
 
   bool any_of(const InstructionSet& set, const Instruction& instruction) const {
@@ -158,47 +151,17 @@ class GatherHoister {
     one.in_loop = repeated_[loop.outside] != 0;
   }
 
-  /// Copies of `out`, and of what they are made of, where the loop stands.
-  void copy_out(const Loop& loop, const std::vector<InstructionId>& out,
-                std::map<InstructionId, InstructionId>& outside, std::vector<InstructionId>& before) {
+  /// `out`, and what they are made of, in the order of the body.
+  std::vector<InstructionId> with_operands(const Loop& loop, const std::vector<InstructionId>& out) const {
     InstructionSet needed(out.begin(), out.end());
     const std::vector<InstructionId>& list = module_[loop.body].instructions;
     for (size_t i = list.size(); i-- > 0;)
-      if (needed.contains(list[i]) && !is_element_of(list[i], loop.parameter))
+      if (needed.contains(list[i]) && !loops_.is_state(loop, list[i]))
         needed.insert(module_[list[i]].operands.begin(), module_[list[i]].operands.end());
-    for (const InstructionId id : list) {
-      if (!needed.contains(id)) continue;
-      const Instruction original = module_[id];
-      const InstructionId init = module_[loop.id].operands[0];
-      const bool is_element = is_element_of(id, loop.parameter);
-      if (is_element && is_tuple(module_[init])) {
-        outside[id] = module_[init].operands[index_of(id)];
-        continue;
-      }
-      std::vector<InstructionId> operands;
-      for (const InstructionId operand : original.operands)
-        operands.push_back(is_element ? init : outside.at(operand));
-      const InstructionId made = editor_.add(loop.outside, original.opcode, to_text(original.opcode),
-                                             original.shape, operands, original.attrs);
-      module_.instructions[made].literal = original.literal;
-      editor_.place_like(made, original);
-      outside[id] = made;
-      before.push_back(made);
-    }
-  }
-
-  /// The loop's state gets the values `out` at its end.
-  void carry(const Loop& loop, const std::vector<InstructionId>& out,
-             const std::map<InstructionId, InstructionId>& outside, std::vector<InstructionId>& before) {
-    std::vector<InstructionId> starts;
-    for (const InstructionId id : out) starts.push_back(outside.at(id));
-    const std::vector<InstructionId> inside = loops_.carry(loop, starts, before);
-    for (size_t i = 0; i < out.size(); ++i) editor_.replace_everywhere(loop.body, out[i], inside[i]);
-    // Collectives run even where nobody needs their results.
-    std::erase_if(module_.computations[loop.body].instructions,
-                  [&](InstructionId id) { return gone_.contains(id); });
-    for (const ComputationId id : {loop.body, loop.outside})
-      module_.computations[id].instructions = needed_instructions(module_, table_, id);
+    std::vector<InstructionId> all;
+    for (const InstructionId id : list)
+      if (needed.contains(id)) all.push_back(id);
+    return all;
   }
 
   Partitioned& made_;

@@ -12,37 +12,49 @@ bool contains(std::span<const int64_t> list, int64_t value) {
 }
 
 /// Indices as s32 counted from the first element of each device's part; `inside`, of the indices without
-/// their vector dimension: do all that are counted along cut dimensions fall into the part?
+/// their vector dimension: do all that are counted along cut dimensions fall into the part? Invalid: they do.
 struct LocalIndices {
   InstructionId indices, inside;
 };
 
-/// `map`: what dimension of the array each component of an index goes along; -1: it counts from the array's
-/// first element. `clamps`: what is out of range counts as the nearest one.
+/// A component of an index.
+struct Component {
+  int64_t dimension = -1;    // of the array, that it goes along; -1: it counts from the array's first element
+  bool is_parallel = false;  // what each device has of the indices speaks of what it has of the array
+};
+
+bool is_cut(const Component& component, const Tiling& array) {
+  return component.dimension >= 0 && !array.cut(component.dimension).empty();
+}
+
+/// `clamps`: what is out of range counts as the nearest one.
 LocalIndices local_indices(Rules& rules, const RuleCall& call, InstructionId indices, const SpmdValue& array,
-                           std::span<const int64_t> map, bool clamps) {
+                           std::span<const Component> components, bool clamps) {
   Emitter& emit = rules.emit;
   const int64_t vector = call.op.integer(AttrKey::kIndexVectorDim);
   InstructionId x = emit.convert(indices, ElementType::kS32);
   const bool has_vector = vector < emit.shape(x)->rank();
-  std::vector<InstructionId> components;
+  std::vector<InstructionId> counted;
   InstructionId all_inside;
-  for (size_t c = 0; c < map.size(); ++c) {
+  for (size_t c = 0; c < components.size(); ++c) {
     InstructionId component = has_vector ? emit.slice(x, vector, static_cast<int64_t>(c), 1) : x;
-    const AxisList cut = map[c] < 0 ? AxisList() : array.tiling.cut(map[c]);
-    if (!cut.empty()) {
-      const int64_t size = array.shape->dim(map[c]), part = shard_size(rules.axes, cut, size);
+    if (is_cut(components[c], array.tiling)) {
+      const AxisList& cut = array.tiling.cut(components[c].dimension);
+      const int64_t size = array.shape->dim(components[c].dimension),
+                    part = shard_size(rules.axes, cut, size);
       const ShapeRef shape = emit.shape(component);
       if (clamps) component = emit.clamp(0, component, size - 1);
       const InstructionId start = emit.times(emit.index(cut), -part);
       component = emit.plus(component, emit.broadcast(start, shape));
-      const InstructionId inside = emit.both(emit.compare(component, emit.number(0), "GE"),
-                                             emit.compare(component, emit.number(part), "LT"));
-      all_inside = all_inside.valid() ? emit.both(all_inside, inside) : inside;
+      if (!components[c].is_parallel) {
+        const InstructionId inside = emit.both(emit.compare(component, emit.number(0), "GE"),
+                                               emit.compare(component, emit.number(part), "LT"));
+        all_inside = all_inside.valid() ? emit.both(all_inside, inside) : inside;
+      }
     }
-    components.push_back(component);
+    counted.push_back(component);
   }
-  const InstructionId made = has_vector ? emit.concatenate(components, vector) : components[0];
+  const InstructionId made = has_vector ? emit.concatenate(counted, vector) : counted[0];
   if (all_inside.valid() && has_vector) {
     std::vector<int64_t> sizes;
     for (int64_t i = 0; i < emit.shape(all_inside)->rank(); ++i)
@@ -77,16 +89,33 @@ bool is_indexed(const Factors& along, size_t factor, const ArrayFactors& array,
   return false;
 }
 
-/// Components of which single elements are picked; -1 instead of the others.
-std::vector<int64_t> picked(const Factors& along, std::span<const int64_t> map, size_t parts) {
-  std::vector<int64_t> dimensions(map.begin(), map.end());
-  for (int64_t& i : dimensions)
-    for (const int32_t f : along.arrays[0][static_cast<size_t>(i)])
-      if (is_in(along, static_cast<size_t>(f), parts, parts + 1)) {
-        i = -1;
-        break;
-      }
-  return dimensions;
+/// Components of which single elements are picked, or that the indices are walked through with; the others
+/// pick parts that are all there.
+std::vector<Component> picked(const Factors& along, std::span<const int64_t> map, size_t indices,
+                              size_t parts) {
+  std::vector<Component> components;
+  for (const int64_t i : map) {
+    Component component{i, false};
+    for (const int32_t f : along.arrays[0][static_cast<size_t>(i)]) {
+      component.is_parallel =
+          component.is_parallel || is_in(along, static_cast<size_t>(f), indices, indices + 1);
+      if (!component.is_parallel && is_in(along, static_cast<size_t>(f), parts, parts + 1))
+        component.dimension = -1;
+    }
+    components.push_back(component);
+  }
+  return components;
+}
+
+bool any_cut(std::span<const Component> components, const Tiling& array) {
+  return std::any_of(components.begin(), components.end(),
+                     [&](const Component& component) { return is_cut(component, array); });
+}
+
+/// Factors of the array and the indices that single elements are picked along, where no index can be counted
+/// from a part's first element.
+bool is_parallel(const Factors& along, size_t factor, size_t indices, std::span<const int64_t> map) {
+  return is_in(along, factor, indices, indices + 1) && is_indexed(along, factor, along.arrays[0], map);
 }
 
 Attr local_slice_sizes(Rules& rules, const RuleCall& call, const Tiling& result) {
@@ -111,19 +140,25 @@ std::optional<SpmdValues> gather_rule(Rules& rules, const RuleCall& call) {
   const auto map = call.op.ints(AttrKey::kStartIndexMap);
   std::vector<FactorUse> uses = plain_uses(along);
   const bool may_index = small(call, 1);
-  for (size_t f = 0; f < uses.size(); ++f)
+  for (size_t f = 0; f < uses.size(); ++f) {
+    if (!may_index && is_parallel(along, f, 1, map)) uses[f] = FactorUse::kWhole;
     if (!is_in(along, f, 2, 3))
       uses[f] =
           may_index && is_indexed(along, f, along.arrays[0], map) ? FactorUse::kPartial : FactorUse::kWhole;
+  }
   const FactorAxes axes = choose_axes(rules, call, along, uses);
   SpmdValues values = resharded(rules, call, axes);
   const Tiling& made = axes.results[0];
   std::vector<InstructionId> leaves = {values[0].id, values[1].id};
   const Attr attrs[] = {local_slice_sizes(rules, call, made)};
-  if (made.partial == 0) return emit_local(rules, call, leaves, std::span(&made, 1), attrs);
-  const LocalIndices local = local_indices(rules, call, values[1].id, values[0], picked(along, map, 2), true);
-  leaves[1] = local.indices;
+  const std::vector<Component> components = picked(along, map, 1, 2);
+  LocalIndices local;
+  if (any_cut(components, values[0].tiling)) {
+    local = local_indices(rules, call, values[1].id, values[0], components, true);
+    leaves[1] = local.indices;
+  }
   SpmdValues results = emit_local(rules, call, leaves, std::span(&made, 1), attrs);
+  if (!local.inside.valid()) return results;
   const ShapeRef shape = rules.emit.shape(results[0].id);
   std::vector<int64_t> batch;
   for (int64_t i = 0; i < shape->rank(); ++i)
@@ -146,6 +181,7 @@ std::optional<SpmdValues> scatter_rule(Rules& rules, const RuleCall& call) {
   std::vector<FactorUse> uses = plain_uses(along);
   for (size_t f = 0; f < uses.size(); ++f) {
     if (uses[f] != FactorUse::kLocal) continue;
+    if (!may_index && is_parallel(along, f, count, map)) uses[f] = FactorUse::kWhole;
     const bool of_array = is_in(along, f, 0, count), of_updates = is_in(along, f, count + 1, 2 * count + 1);
     if (of_array && of_updates) continue;
     if (of_array)
@@ -157,11 +193,15 @@ std::optional<SpmdValues> scatter_rule(Rules& rules, const RuleCall& call) {
   const FactorAxes axes = choose_axes(rules, call, along, uses, kind);
   SpmdValues values = resharded(rules, call, axes);
   const AxisSet partial = axes.results[0].partial;
+  const std::vector<Component> components = picked(along, map, count, count + 1);
+  AxisSet parallel = 0;
+  for (const Component& component : components)
+    if (component.is_parallel) parallel |= set_of(values[0].tiling.cut(component.dimension));
   // Indices that fill up the last tile have to point nowhere.
   InstructionId indices = values[count].id;
   for (int64_t i = 0; i < values[count].shape->rank(); ++i) {
     if (!is_padded(rules.axes, values[count].tiling.cut(i), values[count].shape->dim(i))) continue;
-    const bool counts = (set_of(values[count].tiling.cut(i)) & partial) != 0;
+    const bool counts = (set_of(values[count].tiling.cut(i)) & (partial | parallel)) != 0;
     SpmdValue now = values[count];
     now.id = indices;
     const ElementType type = now.shape->element_type;
@@ -170,10 +210,8 @@ std::optional<SpmdValues> scatter_rule(Rules& rules, const RuleCall& call) {
   std::vector<InstructionId> leaves;
   for (const SpmdValue& value : values) leaves.push_back(value.id);
   leaves[count] = indices;
-  bool is_cut = false;
-  const std::vector<int64_t> dimensions = picked(along, map, count + 1);
-  for (const int64_t i : dimensions) is_cut = is_cut || (i >= 0 && !values[0].tiling.cut(i).empty());
-  if (is_cut) leaves[count] = local_indices(rules, call, indices, values[0], dimensions, false).indices;
+  if (any_cut(components, values[0].tiling))
+    leaves[count] = local_indices(rules, call, indices, values[0], components, false).indices;
   if (partial != 0) {
     const InstructionId first =
         rules.emit.compare(rules.emit.index(list_of(partial)), rules.emit.number(0), "EQ");

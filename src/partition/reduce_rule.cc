@@ -5,6 +5,7 @@
 
 #include "hlo/literal.h"
 #include "hlo/number.h"
+#include "layout/packed_bytes.h"
 #include "partition/rule_call.h"
 
 namespace hlosim {
@@ -56,7 +57,7 @@ SpmdValues reduced_twice(Rules& rules, const RuleCall& call, const FactorAxes& a
                                emit.shape(part.id)->dimensions.end());
     sizes.insert(sizes.begin(), 1);
     const InstructionId all = emit.all_gather(emit.reshape(part.id, sizes), along, 0);
-    const int64_t bytes = emit.shape(part.id)->element_count() * byte_width(part.shape->element_type);
+    const int64_t bytes = packed_bytes(*emit.shape(part.id));
     rules.reshard.record(ReshardKind::kAllGather, all, part, part.tiling,
                          (rules.axes.length(along) - 1) * bytes);
     again.push_back(all);

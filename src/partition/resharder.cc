@@ -3,11 +3,35 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "layout/packed_bytes.h"
+#include "ops/collective_groups.h"
 
 namespace hlosim {
 namespace {
 
-int64_t element_bytes(ShapeRef shape) { return shape->is_array() ? byte_width(shape->element_type) : 0; }
+CollectiveKind kind_of(ReshardKind kind) {
+  switch (kind) {
+    case ReshardKind::kAllGather:
+      return CollectiveKind::kAllGather;
+    case ReshardKind::kAllToAll:
+      return CollectiveKind::kAllToAll;
+    case ReshardKind::kAllReduce:
+      return CollectiveKind::kAllReduce;
+    case ReshardKind::kReduceScatter:
+      return CollectiveKind::kReduceScatter;
+    case ReshardKind::kSlice:
+    case ReshardKind::kPermute:
+      break;
+  }
+  return CollectiveKind::kPermute;
+}
+
+/// What one device sends in a step, as the interconnect's model has it. Elements of four bits are packed in
+/// the array that each member gives.
+int64_t bytes_of(ShapeRef shape, const ReshardStep& step) {
+  const Bytes payload(packed_bytes(step.payload, shape->element_type));
+  return sent_per_member(kind_of(step.kind), step.members, payload).count();
+}
 
 }  // namespace
 
@@ -26,7 +50,10 @@ int64_t Resharder::bytes(const SpmdValue& value, const Tiling& tiling) const {
   if (!value.shape->is_array() || value.tiling == tiling) return 0;
   Tiling goal = tiling;
   goal.partial = value.tiling.partial & tiling.partial;
-  return reshard_elements(axes_, value.tiling, goal, value.shape->dimensions) * element_bytes(value.shape);
+  int64_t sum = 0;
+  for (const ReshardStep& step : reshard_plan(axes_, value.tiling, goal, value.shape->dimensions))
+    sum += bytes_of(value.shape, step);
+  return sum;
 }
 
 SpmdValue Resharder::to(const SpmdValue& value, const Tiling& tiling) {
@@ -73,7 +100,7 @@ SpmdValue Resharder::recut(const SpmdValue& value, int64_t dimension, const Axis
 }
 
 InstructionId Resharder::step(const SpmdValue& value, const ReshardStep& step) {
-  const int64_t bytes = step.elements * element_bytes(value.shape);
+  const int64_t bytes = bytes_of(value.shape, step);
   const AxisList& cut = step.result.cuts.empty() ? step.along : step.result.cut(step.dimension);
   InstructionId made;
   switch (step.kind) {
@@ -128,7 +155,7 @@ InstructionId Resharder::exchanged(const SpmdValue& value, const ReshardStep& st
   split[static_cast<size_t>(t)] /= n;
   split.insert(split.begin() + t, n);
   const InstructionId moved = emit_.all_to_all(emit_.reshape(whole, split), step.along, t);
-  record(step.kind, moved, value, step.result, step.elements * element_bytes(value.shape));
+  record(step.kind, moved, value, step.result, bytes_of(value.shape, step));
   std::vector<int64_t> order, sizes;
   for (int64_t i = 0; i < static_cast<int64_t>(split.size()); ++i) {
     if (i == t) continue;
@@ -165,8 +192,7 @@ InstructionId Resharder::permuted(const SpmdValue& value, const Tiling& to) {
     pairs.push_back({axes_.device_at(source[static_cast<size_t>(key(ours, place))]), axes_.device_at(place)});
   std::sort(pairs.begin(), pairs.end());
   const InstructionId made = emit_.permute(value.id, pairs);
-  record(ReshardKind::kPermute, made, value, to,
-         emit_.shape(made)->element_count() * element_bytes(value.shape));
+  record(ReshardKind::kPermute, made, value, to, packed_bytes(*emit_.shape(made)));
   return made;
 }
 
@@ -180,8 +206,7 @@ InstructionId Resharder::shift(const SpmdValue& value, const std::vector<int64_t
   }
   std::sort(pairs.begin(), pairs.end());
   const InstructionId made = emit_.permute(value.id, pairs);
-  record(ReshardKind::kPermute, made, value, value.tiling,
-         emit_.shape(made)->element_count() * element_bytes(value.shape));
+  record(ReshardKind::kPermute, made, value, value.tiling, packed_bytes(*emit_.shape(made)));
   return made;
 }
 
@@ -251,8 +276,7 @@ InstructionId Resharder::window(const SpmdValue& value, int64_t dimension, const
   const InstructionId all = emit_.all_gather(value.id, cut, dimension);
   Tiling gathered = value.tiling;
   gathered.cut(dimension).clear();
-  record(ReshardKind::kAllGather, all, value, gathered,
-         (tiles - 1) * emit_.shape(value.id)->element_count() * element_bytes(value.shape));
+  record(ReshardKind::kAllGather, all, value, gathered, (tiles - 1) * packed_bytes(*emit_.shape(value.id)));
   return cut_out(all, dimension, cut, starts, size);
 }
 
@@ -299,8 +323,7 @@ InstructionId Resharder::from_neighbour(const SpmdValue& value, InstructionId pa
   }
   std::sort(pairs.begin(), pairs.end());
   const InstructionId made = emit_.permute(part, pairs);
-  record(ReshardKind::kPermute, made, value, value.tiling,
-         emit_.shape(made)->element_count() * element_bytes(value.shape));
+  record(ReshardKind::kPermute, made, value, value.tiling, packed_bytes(*emit_.shape(made)));
   return made;
 }
 
@@ -326,8 +349,7 @@ InstructionId Resharder::mirrored(const SpmdValue& value, InstructionId x, int64
   }
   std::sort(pairs.begin(), pairs.end());
   const InstructionId made = emit_.permute(x, pairs);
-  record(ReshardKind::kPermute, made, value, value.tiling,
-         emit_.shape(made)->element_count() * element_bytes(value.shape));
+  record(ReshardKind::kPermute, made, value, value.tiling, packed_bytes(*emit_.shape(made)));
   return made;
 }
 

@@ -1,6 +1,7 @@
 // Windows that slide over cut dimensions: each tile fetches from its neighbours what its places see.
 #include <algorithm>
 
+#include "layout/packed_bytes.h"
 #include "partition/rule_call.h"
 #include "partition/window_reach.h"
 
@@ -60,7 +61,7 @@ SpmdValue cumulated(Rules& rules, const RuleCall& call, const Tiling& goal, int6
   Tiling gathered = goal;
   gathered.cut(dimension).clear();
   rules.reshard.record(ReshardKind::kAllGather, all, base, gathered,
-                       (tiles - 1) * emit.shape(total)->element_count() * byte_width(type));
+                       (tiles - 1) * packed_bytes(*emit.shape(total)));
   InstructionId others;
   for (int64_t t = forth ? 0 : 1; t < (forth ? tiles - 1 : tiles); ++t) {
     const InstructionId counts = emit.compare(emit.index(cut), emit.number(t), forth ? "GT" : "LT");

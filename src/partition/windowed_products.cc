@@ -8,6 +8,7 @@
 #include "dimensions/factors.h"
 #include "hlo/graph.h"
 #include "hlo/module_editor.h"
+#include "layout/packed_bytes.h"
 #include "partition/emitter.h"
 #include "partition/resharder.h"
 
@@ -133,7 +134,8 @@ class ProductWindower {
       if (ring.result < 0) {
         operands[other] = emit_.dynamic_slice(operands[other], ring.dimension[other], start, size);
         const InstructionId made = emit_.like(product_, product_.shape, operands);
-        sum = sum.valid() ? emit_.plus(sum, made) : made;
+        // One turn after the other, as in the loop that XLA writes: nothing makes one work of several turns.
+        sum = sum.valid() ? emit_.plus(emit_.apart(sum), made) : made;
         return;
       }
       const InstructionId made =
@@ -210,7 +212,7 @@ class ProductWindower {
     one.kind = ReshardKind::kPermute;
     one.collective = made;
     one.windowed = true;
-    one.bytes = emit_.shape(x)->element_count() * byte_width(emit_.shape(x)->element_type);
+    one.bytes = packed_bytes(*emit_.shape(x));
     return made;
   }
 

@@ -237,12 +237,13 @@ class FixedPoint {
       if (list.axes[i] != offer.axes[i - *begin]) return false;
       count *= arrays_.axes().size(list.axes[i]);
     }
+    const bool fits = arrays_.length(offer.axes) <= place.size;
+    const bool evenly = array.even || !place.alone || (parts && !fits);
     bool any = false;
     for (size_t i = list.count - *begin; i < offer.axes.size(); ++i) {
       const uint8_t axis = offer.axes[i];
       count *= arrays_.axes().size(axis);
       if ((array.used >> axis & 1) != 0 || list.count == CutList::kMost) break;
-      const bool evenly = parts || array.even || !place.alone;
       if (count > place.size || (evenly && place.size % count != 0)) break;
       list.axes[list.count++] = axis;
       array.used |= AxisSet{1} << axis;

@@ -1,9 +1,11 @@
 #include "propagate/links.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include "dimensions/factors.h"
+#include "dimensions/loose_pairs.h"
 #include "dimensions/sharding_trust.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "ops/leaf_forwarding.h"
@@ -263,9 +265,27 @@ class LinkFinder {
       // What is sorted as a whole is brought together for it, along another dimension if there is one.
       if (kind == FactorKind::kWhole && rule == DimensionRule::kSort && arrays_[arrays[0]].shape->rank() > 1)
         kind = FactorKind::kAlong;
-      add_link(kind, trust, by_factor_[factor], operands[factor]);
+      const ShardingTrust level =
+          kind == FactorKind::kPart ? ShardingTrust{kTrustOfParts, kTrustOfParts} : trust;
+      if (rule == DimensionRule::kScatter && op.operand_count() > 3)
+        add_links_by_update(kind, level, by_factor_[factor], operands[factor], arrays);
+      else
+        add_link(kind, level, by_factor_[factor], operands[factor]);
       by_factor_[factor].clear();
     }
+    for (const LoosePair& pair : loose_pairs(op))
+      link_loosely(arrays[static_cast<size_t>(pair.array)],
+                   arrays[static_cast<size_t>(all.operand_leaves + pair.leaf)], pair);
+  }
+
+  void link_loosely(int32_t from, int32_t to, const LoosePair& pair) {
+    Link& made = begin({kTrustOfParts, pair.both_ways ? kTrustOfParts : kNever});
+    const auto place = [&](int32_t array, int64_t dimension) {
+      return Place{array, static_cast<int32_t>(dimension), 1, arrays_[array].shape->dim(dimension), true};
+    };
+    made.parts = true;
+    add(made, place(from, pair.operand), true);
+    add(made, place(to, pair.result), false);
   }
 
   void add_link(FactorKind kind, ShardingTrust trust, std::span<const Place> places, int32_t operands) {
@@ -274,12 +294,29 @@ class LinkFinder {
       return place.array == places[0].array && place.dimension == places[0].dimension;
     });
     if (is_one) return;
-    if (kind == FactorKind::kPart) trust = {kTrustOfParts, kTrustOfParts};
     Link& made = begin(trust);
     made.parts = kind == FactorKind::kPart;
     made.operands = operands;
     made.count = static_cast<int32_t>(places.size());
     made_.places.insert(made_.places.end(), places.begin(), places.end());
+  }
+
+  /// Of a scatter of several arrays, which share their indices but lie each as its own updates do. `arrays`:
+  /// n that are changed, the indices, n of updates, n results.
+  void add_links_by_update(FactorKind kind, ShardingTrust trust, std::span<const Place> places,
+                           int32_t operands, std::span<const int32_t> arrays) {
+    const size_t n = arrays.size() / 3;
+    for (size_t i = 0; i < n; ++i) {
+      const int32_t mine[] = {arrays[i], arrays[n], arrays[n + 1 + i], arrays[2 * n + 1 + i]};
+      std::vector<Place> some;
+      int32_t of_operands = 0;
+      for (size_t k = 0; k < places.size(); ++k) {
+        if (std::find(std::begin(mine), std::end(mine), places[k].array) == std::end(mine)) continue;
+        some.push_back(places[k]);
+        of_operands += static_cast<int32_t>(k) < operands;
+      }
+      add_link(kind, trust, some, of_operands);
+    }
   }
 
   const Module& module_;

@@ -30,7 +30,7 @@ inline constexpr uint8_t kNever = 255;  // a level that is not reached
 struct Link {
   int32_t first = 0, operands = 0, count = 0;
   uint8_t forward = 0, backward = 0;  // levels (dimensions/sharding_trust.h)
-  bool parts = false;                 // places are parts of a range: cut evenly or not at all
+  bool parts = false;  // places are parts of a range: all axes of a cut, or those that cut evenly
 };
 
 struct LinkedInstruction {

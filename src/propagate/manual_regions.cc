@@ -52,11 +52,17 @@ class Meetings {
     }
     const OpContext op(module_, pool_, instruction, table_, nullptr);
     if (const std::optional<OpenedCall> call = opened_call(op)) return add_call(id, *call);
+    if (value == ValueRule::kShallowCopy) return add_pairs(id, instruction.operands[0]);
     for (const InstructionId operand : instruction.operands) put_all(operand);
     put_all(id);
     close(id);
   }
 
+  /// Leaf by leaf the same.
+  void add_pairs(InstructionId id, InstructionId from) {
+    for (int64_t leaf = 0; leaf < std::min(arrays_.leaf_count(from), arrays_.leaf_count(id)); ++leaf)
+      pair(id, arrays_.leaf(from, leaf), arrays_.leaf(id, leaf));
+  }
   void add_states(InstructionId id, size_t operand, const Attr& called) {
     add_state(id, operand, called.computations()[0]);
   }

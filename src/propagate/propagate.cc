@@ -118,7 +118,8 @@ class Propagation {
     made_.module = synchronous(module, table_);  // pairs are made of what is partitioned
     if (open_sdy_borders(made_.module)) made_.module = compacted(made_.module, table_);
     std::vector<ComputationId> computations = flow(made_.module, table_);
-    Result<StatedTilings> stated = read_stated(made_.module, computations, options_.devices);
+    Result<StatedTilings> stated =
+        read_stated(made_.module, computations, options_.devices, options_.some_devices);
     if (!stated) return tl::unexpected(stated.error());
     const bool has_manual = has_manual_regions(*stated);
     if (has_manual) {
@@ -127,7 +128,7 @@ class Propagation {
       if (made_.module.instructions.size() != before) {
         made_.module = compacted(made_.module, table_);
         computations = flow(made_.module, table_);
-        stated = read_stated(made_.module, computations, options_.devices);
+        stated = read_stated(made_.module, computations, options_.devices, options_.some_devices);
       }
     }
     open_borders(made_.module, *stated);

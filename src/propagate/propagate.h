@@ -18,6 +18,8 @@ namespace hlosim {
 
 struct PropagateOptions {
   int64_t devices = 0;  // 0: what the module says (num_partitions), else what its shardings name
+  /// Shardings that all list the same devices may leave some of a machine's out.
+  bool some_devices = false;
 };
 
 /// Who decided an instruction's sharding.

@@ -40,15 +40,18 @@ struct StatedTilings {
   std::string text(const Tiling& tiling, int32_t order) const;
 
   DeviceAxes axes;
+  /// Not empty: device i of the axes is called that. Where the module lists some of a machine's devices.
+  std::vector<int64_t> names;
   /// The device that holds what a tiling gives to a place of `axes`; the first is empty: as `axes` say.
   std::vector<std::vector<int64_t>> orders;
   IdMap<InstructionId, int32_t> first, count;  // in `leaves`
   std::vector<StatedTiling> leaves;
 };
 
-/// `devices`: 0: as many as the header or the shardings name. Errors, where they are written: shardings that
-/// are not understood, that don't fit the array or the number of devices.
+/// `devices`: 0: as many as the header or the shardings name. `some_devices`: those that all shardings list
+/// may be some of a machine's. Errors, where they are written: shardings that are not understood, that don't
+/// fit the array or the number of devices.
 Result<StatedTilings> read_stated(const Module& module, std::span<const ComputationId> computations,
-                                  int64_t devices);
+                                  int64_t devices, bool some_devices = false);
 
 }  // namespace hlosim

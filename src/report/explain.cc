@@ -247,16 +247,23 @@ class Explainer {
   void blocks() {
     const PipelineSummary& p = cost_.pipeline;
     if (p.steps == 0) return;
-    const bool is_product = p.m > 0 && !compute_.matmul.work.ragged;
+    const bool is_ragged = p.m > 0 && compute_.matmul.work.ragged, is_product = p.m > 0 && !is_ragged;
     ExplainedTerm& term =
         add("blocks",
-            fmt::format("first in + step + (steps - 1) x {} + last out, at most",
-                        is_product ? "(step^p + (DMA of a step)^p)^(1/p)" : "max(step, DMA of a step)"),
+            is_ragged
+                ? "groups of a core x first in + steps x max(step, DMA of a step) + last out, at most"
+                : fmt::format("first in + step + (steps - 1) x {} + last out, at most",
+                              is_product ? "(step^p + (DMA of a step)^p)^(1/p)" : "max(step, DMA of a step)"),
             p.first_in + p.last_out + p.step_work);
     given(term, "steps", grouped(p.steps), p.given ? "the module's window_config" : kPlan);
-    given(term, "first in", to_text(p.first_in), "its bytes / rate + read latency");
-    given(term, "step", to_text(p.step_work), "the longest unit above / steps");
-    given(term, "DMA of a step", to_text(p.step_dma), "bytes that change / rate, latencies");
+    given(term, "first in", to_text(p.first_in),
+          is_ragged ? "a group's weights: bytes / rate + read latency" : "its bytes / rate + read latency");
+    given(term, "step", to_text(p.step_work),
+          is_ragged ? "the units above, which take turns / steps" : "the longest unit above / steps");
+    given(term, "DMA of a step", to_text(p.step_dma),
+          is_ragged    ? "(all bytes but weights / rate + latency) / steps"
+          : is_product ? "bytes that change / rate"
+                       : "bytes / rate, or half of step + bytes / rate + latency");
     given(term, "last out", to_text(p.last_out), "its bytes / rate + write latency");
     if (is_product) key(term, "p", "dma.overlap");
     key(term, "read latency", "dma.read_latency");

@@ -75,7 +75,7 @@ class Maker {
     const Totals& totals = report_.totals;
     figures_.totals = {totals.makespan.count(),
                        totals.exposed_copies.count(),
-                       totals.exposed_collectives.count(),
+                       totals.all_exposed_collectives().count(),
                        totals.exposed_others.count(),
                        report_.hbm_traffic().total().count(),
                        totals.sent.count(),
@@ -145,12 +145,6 @@ class Maker {
     one.executions += record.executions;
     one.bound_by = report_.unit_name(record.bound_by);
     one.amounts[kTime] += record.self_time.count();
-    if (record.waited_for >= 0) {
-      const TransferKind kind = estimate_.simulation.transfers[static_cast<size_t>(record.waited_for)].kind;
-      one.amounts[kind == TransferKind::kCopy         ? kExposedCopies
-                  : kind == TransferKind::kCollective ? kExposedCollectives
-                                                      : kExposedOthers] += record.exposed.count();
-    }
     one.amounts[kHbmBytes] += all(record.cost.traffic[report_.hbm].total().count(), record.executions);
     one.amounts[kFlops] += all(record.cost.flops.count(), record.executions);
     one.amounts[kVectorOperations] += all(record.cost.vector_operations, record.executions);
@@ -163,12 +157,13 @@ class Maker {
       InstructionFigures& start = row(transfer.start_instruction);
       if (transfer.collective)
         start.amounts[kSentBytes] += all(transfer.collective->sent.count(), transfer.executions);
-      if (transfer.kind != TransferKind::kCollective ||
-          transfer.done_instruction != transfer.start_instruction)
-        continue;
-      int64_t& exposed = start.amounts[kExposedCollectives];
-      figures_.totals[kExposedCollectives] += start.amounts[kTime] - exposed;
-      exposed = start.amounts[kTime];
+      // What of it the core waits for is its done's, whoever else waited: that is what moved, if it is more.
+      const InstructionId done = transfer.done_instruction;
+      InstructionFigures& waits = done.valid() ? row(done) : start;
+      waits.amounts[transfer.kind == TransferKind::kCopy         ? kExposedCopies
+                    : transfer.kind == TransferKind::kCollective ? kExposedCollectives
+                                                                 : kExposedOthers] +=
+          all(transfer.exposed.count(), transfer.executions);
     }
   }
 

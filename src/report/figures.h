@@ -3,7 +3,7 @@
 //
 //   time                 the makespan; instructions: time without that of called computations
 //   exposed_copies       waiting for copies
-//   exposed_collectives  waiting for collectives, and the whole time of synchronous ones
+//   exposed_collectives  waiting for collectives, and running synchronous ones; each is its done's
 //   exposed_others       waiting for the host and for computations beside the TensorCore
 //   hbm_bytes            read from and written to HBM
 //   sent_bytes           sent by one device over the links

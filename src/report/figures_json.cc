@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "base/saturating.h"
 #include "report/figures.h"
 #include "text/json_fields.h"
 
@@ -26,8 +27,8 @@ class ReportReader {
       for (const Value& row : rows->items) instruction(row);
     if (const Value* rows = fields_.list(document, "copies")) transfers(*rows, "exposed_copies");
     if (const Value* rows = fields_.list(document, "collectives")) transfers(*rows, "exposed_collectives");
-    waiting();
-    synchronous();
+    if (document.find("other_transfers"))
+      if (const Value* rows = fields_.list(document, "other_transfers")) transfers(*rows, "exposed_others");
     largest();
     if (const Value* rows = fields_.list(document, "padding"))
       for (const Value& row : rows->items) padding(row);
@@ -186,8 +187,6 @@ class ReportReader {
     row.line = fields_.whole_or_zero(json, "line");
     row.executions = fields_.whole(json, "executions");
     amount(row, "time") = fields_.whole(json, "self_time_ps");
-    if (const int64_t exposed = fields_.whole(json, "exposed_ps"); exposed > 0)
-      waits_.push_back({row_by_name_.at(row.name), exposed, fields_.text_or_empty(json, "waited_for")});
     if (const Value* traffic = fields_.list(json, "traffic"))
       for (const Value& space : traffic->items)
         if (fields_.text(space, "space") == "hbm")
@@ -200,30 +199,13 @@ class ReportReader {
 
   void transfers(const Value& rows, std::string_view metric) {
     for (const Value& json : rows.items) {
-      const std::string start = fields_.text(json, "start");
-      kind_of_[start] = metric;
-      if (!json.find("group_size")) continue;  // a copy
-      InstructionFigures& row = row_of(start);
-      amount(row, "sent_bytes") +=
-          fields_.whole_or_zero(json, "sent_bytes") * fields_.whole(json, "executions");
-      if (fields_.text_or_empty(json, "done") == start) synchronous_.push_back(row_by_name_.at(start));
-    }
-  }
-
-  void waiting() {
-    for (const Wait& wait : waits_) {
-      const auto kind = kind_of_.find(wait.start);
-      amount(figures_.instructions[wait.row], kind == kind_of_.end() ? "exposed_others" : kind->second) +=
-          wait.exposed;
-    }
-  }
-
-  void synchronous() {
-    for (const size_t index : synchronous_) {
-      InstructionFigures& row = figures_.instructions[index];
-      int64_t& exposed = amount(row, "exposed_collectives");
-      total("exposed_collectives") += amount(row, "time") - exposed;
-      exposed = amount(row, "time");
+      const std::string start = fields_.text(json, "start"), done = fields_.text_or_empty(json, "done");
+      const int64_t executions = fields_.whole(json, "executions");
+      amount(row_of(done.empty() ? start : done), metric) +=
+          saturating_multiply(fields_.whole(json, "exposed_ps"), executions);
+      if (json.find("group_size"))  // a collective
+        amount(row_of(start), "sent_bytes") +=
+            saturating_multiply(fields_.whole_or_zero(json, "sent_bytes"), executions);
     }
   }
 
@@ -234,18 +216,10 @@ class ReportReader {
     amount(row, "padding_bytes") += fields_.whole(json, "extra_bytes");
   }
 
-  struct Wait {
-    size_t row;
-    int64_t exposed;
-    std::string start;
-  };
   JsonFields fields_;
   Figures figures_;
   std::unordered_map<std::string, size_t> row_by_name_;
-  std::unordered_map<std::string, std::string_view> kind_of_;  // the metric of a start's exposed time
-  std::vector<const Value*> largest_;                          // of each space with a peak
-  std::vector<Wait> waits_;
-  std::vector<size_t> synchronous_;
+  std::vector<const Value*> largest_;  // of each space with a peak
 };
 
 }  // namespace

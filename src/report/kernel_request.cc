@@ -195,14 +195,28 @@ void read_loss_blocks(Reader& read, KernelRequest& request) {
                                          read.whole("v_block_size", 1)};
 }
 
+constexpr int64_t kSmallestBlock = 128;
+
+/// Blocks that nobody gave have to divide what they cut.
+Result<void> require_blocks(std::string_view kernel, int64_t count, std::string_view of) {
+  if (count % kSmallestBlock == 0) return {};
+  return failure(fmt::format("{}: {} {}, expected a multiple of {}, which the smallest blocks are", kernel,
+                             count, of, kSmallestBlock));
+}
+
 Result<KernelCost> attention_request_cost(const DeviceConfig& device, const KernelRequest& request) {
   std::optional<AttentionBlocks> blocks = request.attention_blocks;
   if (!blocks) {
     blocks = best_attention_blocks(device, request.pass, request.attention);
     // An error of the problem itself says more than that nothing fits.
     if (!blocks) {
+      if (Result<void> q = require_blocks(request.kernel, request.attention.queries, "queries"); !q)
+        return tl::unexpected(q.error());
+      if (Result<void> kv = require_blocks(request.kernel, request.attention.keys, "keys"); !kv)
+        return tl::unexpected(kv.error());
       const Result<KernelCost> smallest =
-          attention_cost(device, request.pass, request.attention, {.q = 128, .kv = 128, .kv_compute = 128});
+          attention_cost(device, request.pass, request.attention,
+                         {.q = kSmallestBlock, .kv = kSmallestBlock, .kv_compute = kSmallestBlock});
       if (!smallest) return smallest;
       return failure(
           fmt::format("{}: no blocks fit into {}", request.kernel, to_text(kernel_vmem_limit(device))));
@@ -218,7 +232,10 @@ Result<KernelCost> loss_request_cost(const DeviceConfig& device, const KernelReq
   if (!blocks) {
     blocks = best_linear_loss_blocks(device, request.loss);
     if (!blocks) {
-      const Result<KernelCost> smallest = linear_loss_cost(device, request.loss, {128, 128, 128});
+      if (Result<void> tokens = require_blocks(request.kernel, request.loss.tokens, "tokens"); !tokens)
+        return tl::unexpected(tokens.error());
+      const Result<KernelCost> smallest =
+          linear_loss_cost(device, request.loss, {kSmallestBlock, kSmallestBlock, kSmallestBlock});
       if (!smallest) return smallest;
       return failure(
           fmt::format("{}: no blocks fit into {}", request.kernel, to_text(kernel_vmem_limit(device))));

@@ -75,7 +75,7 @@ Json time_json(const Report& report) {
           {"bound_by_ps", report.bound_time[index_of(totals.bound_by)].count()},
           {"idle_ps", totals.idle.count()},
           {"exposed_copies_ps", totals.exposed_copies.count()},
-          {"exposed_collectives_ps", totals.exposed_collectives.count()},
+          {"exposed_collectives_ps", totals.all_exposed_collectives().count()},
           {"exposed_others_ps", totals.exposed_others.count()},
           {"by_category_ps", by_category_json(totals)},
           {"by_unit", by_unit_json(report)}};

@@ -208,16 +208,12 @@ class Scheduler {
 
   // ── what is reported ──
 
-  static Picoseconds exposed(const Simulation& result) {
-    return result.totals.exposed_copies + result.totals.exposed_collectives + result.totals.exposed_others;
-  }
-
   void report(const Module& input, const Simulation& before, const Module& output, const Simulation& after,
               const Occupancy& memory_before, const Occupancy& memory_after) {
     result_.time_before = before.totals.makespan;
     result_.time_after = after.totals.makespan;
-    result_.exposed_before = exposed_with_synchronous(before);
-    result_.exposed_after = exposed_with_synchronous(after);
+    result_.exposed_before = before.totals.exposed();
+    result_.exposed_after = after.totals.exposed();
     std::map<std::string_view, const TransferRecord*> known;
     for (const TransferRecord& transfer : before.transfers)
       known.emplace(input[transfer.start_instruction].name, &transfer);
@@ -245,15 +241,6 @@ class Scheduler {
       if (space.number == 0 && options_.memory_limit) peak.limit = Bytes(*options_.memory_limit);
       result_.peaks.push_back(std::move(peak));
     }
-  }
-
-  /// Waiting, and collectives that nothing can be hidden behind.
-  static Picoseconds exposed_with_synchronous(const Simulation& result) {
-    Picoseconds sum = exposed(result);
-    for (const TransferRecord& transfer : result.transfers)
-      if (transfer.start_instruction == transfer.done_instruction)
-        sum = sum + transfer.exposed * transfer.executions;
-    return sum;
   }
 
   const OpTable& table_;

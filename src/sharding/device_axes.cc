@@ -17,6 +17,23 @@ std::vector<int64_t> strides_in(const TileAssignment& tiles, int64_t devices) {
   std::vector<int64_t> strides = {devices};
   int64_t stride = devices;
   for (const int64_t size : tiles.reshape) strides.push_back(stride /= size);
+  // Where several dimensions cut what is one run of devices, each begins an axis.
+  std::vector<int64_t> sizes = tiles.dimensions;
+  for (const TileAssignment::Subgroup& subgroup : tiles.subgroups) sizes.push_back(subgroup.size);
+  size_t run = 0;
+  int64_t left = tiles.order.empty() ? 1 : tiles.reshape[static_cast<size_t>(tiles.order[0])];
+  const std::vector<int64_t> ends(strides.begin() + 1, strides.end());
+  for (int64_t wanted : sizes) {
+    while (wanted > 1) {
+      while (left == 1 && ++run < tiles.order.size())
+        left = tiles.reshape[static_cast<size_t>(tiles.order[run])];
+      const int64_t common = std::min(left, wanted);
+      if (run >= tiles.order.size() || left % common != 0 || wanted % common != 0) return strides;
+      left /= common;
+      wanted /= common;
+      strides.push_back(ends[static_cast<size_t>(tiles.order[run])] * left);
+    }
+  }
   return strides;
 }
 

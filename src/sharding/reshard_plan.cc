@@ -43,10 +43,11 @@ class Planner {
   }
   bool is_free(const AxisList& list) const { return (set_of(list) & now_.used()) == 0; }
 
-  void add(ReshardKind kind, AxisList along, size_t dimension, Tiling result, int64_t elements,
+  void add(ReshardKind kind, AxisList along, size_t dimension, Tiling result, int64_t payload,
            size_t target = 0) {
+    const int64_t members = axes_.length(along);
     steps_.push_back({kind, std::move(along), static_cast<int64_t>(dimension), static_cast<int64_t>(target),
-                      result, elements});
+                      result, members, payload});
     now_ = std::move(result);
   }
 
@@ -71,14 +72,13 @@ class Planner {
       result.partial &= ~set_of(along);
       left &= ~set_of(along);
       const int64_t n = axes_.length(along);
-      const int64_t sent = (n - 1) * local_elements(result);
-      add(ReshardKind::kReduceScatter, std::move(along), d, std::move(result), sent);
+      const int64_t payload = n * local_elements(result);
+      add(ReshardKind::kReduceScatter, std::move(along), d, std::move(result), payload);
     }
     if (left == 0) return;
     Tiling result = now_;
     result.partial &= ~left;
-    const int64_t n = axes_.length(left), elements = local_elements(now_);
-    add(ReshardKind::kAllReduce, list_of(left), 0, std::move(result), 2 * (n - 1) * elements / n);
+    add(ReshardKind::kAllReduce, list_of(left), 0, std::move(result), local_elements(now_));
   }
 
   // A dimension is cut further by axes along which there are copies.
@@ -124,9 +124,8 @@ class Planner {
     Tiling result = now_;
     result.cuts[d] = less;
     result.cuts[t] = more;
-    const int64_t n = axes_.length(along);
-    const int64_t local = local_elements(result);
-    add(ReshardKind::kAllToAll, along, d, std::move(result), local / n * (n - 1), t);
+    const int64_t payload = local_elements(result);
+    add(ReshardKind::kAllToAll, along, d, std::move(result), payload, t);
     return true;
   }
 
@@ -180,7 +179,7 @@ class Planner {
     }
     Tiling result = gathered(best);
     AxisList along = behind(now_.cuts[best], result.cuts[best].size());
-    add(ReshardKind::kAllGather, std::move(along), best, std::move(result), least);
+    add(ReshardKind::kAllGather, std::move(along), best, std::move(result), local_elements(now_));
   }
 
   /// Can the cut only grow to what is wanted?
@@ -216,13 +215,6 @@ std::vector<ReshardStep> reshard_plan(const DeviceAxes& axes, const Tiling& from
                                       std::span<const int64_t> sizes) {
   if (from == to) return {};
   return Planner(axes, from, to, sizes).plan();
-}
-
-int64_t reshard_elements(const DeviceAxes& axes, const Tiling& from, const Tiling& to,
-                         std::span<const int64_t> sizes) {
-  int64_t elements = 0;
-  for (const ReshardStep& step : reshard_plan(axes, from, to, sizes)) elements += step.elements;
-  return elements;
 }
 
 }  // namespace hlosim

@@ -2,7 +2,7 @@
 // first.
 //
 //   for (const ReshardStep& step : reshard_plan(axes, from, to, shape->dimensions))
-//     std::cout << to_text(step.kind) << ' ' << step.bytes;
+//     std::cout << to_text(step.kind) << " of " << step.payload << " elements";
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,13 @@ struct ReshardStep {
   int64_t dimension = 0;  // that gets (kSlice, kReduceScatter), loses (kAllGather, kAllToAll) the cut
   int64_t target = 0;     // kAllToAll: the dimension that gets it
   Tiling result;
-  int64_t elements = 0;  // that a device sends, in a ring
+  int64_t members = 1;  // that exchange something
+  int64_t payload = 0;  // elements of the array that each of them gives; kSlice: 0
 };
 
 /// In order; empty: they are the same. Requires: same rank, same manual axes; summands appear nowhere but in
 /// `from` (or in both).
 std::vector<ReshardStep> reshard_plan(const DeviceAxes& axes, const Tiling& from, const Tiling& to,
                                       std::span<const int64_t> sizes);
-
-/// Elements that a device sends.
-int64_t reshard_elements(const DeviceAxes& axes, const Tiling& from, const Tiling& to,
-                         std::span<const int64_t> sizes);
 
 }  // namespace hlosim

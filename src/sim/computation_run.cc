@@ -278,7 +278,10 @@ class Runner {
     transfer.alone = own.stream;
     transfer.queued = begin - record.start;
     transfer.duration = transfer.end - transfer.start;
-    transfer.exposed = transfer.duration;
+    // While it queued, the TensorCore waited for what was in flight, which has that as its own. Nothing is
+    // hidden.
+    transfer.exposed = transfer.end - transfer.begin;
+    run_.totals.synchronous += transfer.exposed;
     transfer.bytes = cost.payload;
     describe_spaces(transfer, c_.module, instruction);
     add_sent(cost.sent, cost.scalar_sent);
@@ -585,6 +588,7 @@ void add_totals(Totals& totals, const Totals& more, int64_t count) {
   add_times(totals.exposed_collectives, more.exposed_collectives, count);
   add_times(totals.exposed_others, more.exposed_others, count);
   add_times(totals.idle, more.idle, count);
+  add_times(totals.synchronous, more.synchronous, count);
   add_times(totals.overhead, more.overhead, count);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <span>
@@ -120,23 +121,32 @@ class Assembly {
     return places_;
   }
 
+  /// Puts the records of one computation behind those of others; returns where.
+  size_t take_records(std::vector<InstructionRecord>& from, std::vector<InstructionRecord>& all) const {
+    const size_t first = all.size();
+    if (first > 0) {
+      all.insert(all.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+      return first;
+    }
+    size_t records = 0;  // in all
+    for (const ComputationRun& one : runs_) records += one.instructions.size();
+    all = std::move(from);
+    all.reserve(records);
+    return 0;
+  }
+
   void emit(ComputationId id, Simulation& result) {
     ComputationRun& run = runs_[id];
-    if (result.instructions.empty()) {  // all of them at once
-      size_t records = 0;
-      for (const ComputationRun& one : runs_) records += one.instructions.size();
-      result.instructions.reserve(records);
-    }
+    const size_t first_record = take_records(run.instructions, result.instructions);
     const Executions& executions = executions_[id];
     const Picoseconds offset = executions.count == 0 ? Picoseconds(0) : executions.first;
     const auto first_transfer = static_cast<int32_t>(result.transfers.size());
     const auto scale = [&](Picoseconds& time) { time = times(time, executions.count); };
-    for (InstructionRecord& record : run.instructions) {
+    for (InstructionRecord& record : std::span(result.instructions).subspan(first_record)) {
       record.executions = executions.count;
       record.start = later(record.start, offset);
       scale(record.time), scale(record.self_time), scale(record.exposed);
       if (record.waited_for >= 0) record.waited_for += first_transfer;
-      result.instructions.push_back(std::move(record));
     }
     for (TransferRecord& transfer : run.transfers) {
       transfer.executions = executions.count;

@@ -68,7 +68,7 @@ std::string_view to_text(TransferKind kind);
 
 /// A copy, collective, host transfer or computation beside the TensorCore, from its start to its done. The
 /// instructions of such a computation have no records of their own. Synchronous collectives are here as well,
-/// fully exposed. Times are those of the first execution.
+/// exposed from begin to end: duration = queued + exposed. Times are those of the first execution.
 struct TransferRecord {
   InstructionId start_instruction;
   InstructionId done_instruction;  // the same for synchronous ones; invalid if nothing waits for it
@@ -85,7 +85,7 @@ struct TransferRecord {
   int32_t ahead = -1;                    // the last of these, in Simulation::transfers; -1: none
   Picoseconds duration{};                // end - start
   Picoseconds exposed{};                 // the TensorCore stood still for it
-  Picoseconds hidden{};                  // duration - exposed
+  Picoseconds hidden{};                  // duration - exposed; of synchronous ones, 0
   Bytes bytes{};                         // moved by a copy (array size); a collective's payload
   int64_t from_space = 0, to_space = 0;  // S(n) of a copy
   bool cross_program = false;
@@ -113,6 +113,7 @@ struct Totals {
   Bytes scalar_sent{};
   Picoseconds exposed_copies{}, exposed_collectives{}, exposed_others{};
   Picoseconds idle{};                                         // all waiting of the TensorCore
+  Picoseconds synchronous{};                                  // collectives that it runs itself
   std::array<Picoseconds, kCostCategoryCount> by_category{};  // with idle: adds up to the makespan
   std::array<Picoseconds, kProvenanceCount> by_provenance{};  // adds up to the makespan
   UnitTimes by_bound{};    // time of what each unit decided; with overhead and idle: the makespan
@@ -120,6 +121,11 @@ struct Totals {
   /// No run of this module on this device is shorter: the busiest unit.
   Picoseconds lower_bound{};
   Unit bound_by = Unit::kNone;  // what decided the longest part: a unit, kOverhead or kWait
+
+  /// All that the TensorCore stands still for: waiting, and synchronous collectives as a whole.
+  Picoseconds exposed() const { return idle + synchronous; }
+  /// Of it, for collectives.
+  Picoseconds all_exposed_collectives() const { return exposed_collectives + synchronous; }
 };
 
 struct Simulation {

@@ -44,6 +44,11 @@ std::vector<const mlir::Operation*> entries_of(const Symbols& symbols) {
   return entries;
 }
 
+/// Functions, and what is said beside them: flags for LLVM don't touch what a program computes.
+bool is_known_in_module(std::string_view name) {
+  return name == "func.func" || name == "sdy.mesh" || name == "llvm.module_flags";
+}
+
 class FileConverter {
  public:
   /// `exported` null: there is no file around it.
@@ -68,7 +73,7 @@ class FileConverter {
     for (const mlir::Operation* inner : parts) {
       if (inner->name == "builtin.module")
         module(*inner);
-      else if (inner->name != "func.func" && inner->name != "sdy.mesh")
+      else if (!is_known_in_module(inner->name))
         complain(inner->offset, fmt::format("'{}' stands in a module, expected functions", inner->name));
     }
   }

@@ -37,6 +37,10 @@ Symbols symbols_of(const mlir::Operation& module) {
   return symbols;
 }
 
+bool is_constant(const mlir::Operation& op) {
+  return op.name == "stablehlo.constant" || op.name == "mhlo.constant" || op.name == "arith.constant";
+}
+
 // ── Values ────────────────────────────────────────────────────────────────────────────────────
 
 bool Lowering::is_made_anew(const mlir::Value& value) {
@@ -44,7 +48,7 @@ bool Lowering::is_made_anew(const mlir::Value& value) {
   return owner && owner->regions.empty() && owner->operands.size() <= 2 && owner->results.size() == 1 &&
          owner->name != "func.call" &&
          std::all_of(owner->operands.begin(), owner->operands.end(), [](const mlir::Value* operand) {
-           return operand->owner && operand->owner->name == "stablehlo.constant";
+           return operand->owner && is_constant(*operand->owner);
          });
 }
 
@@ -65,8 +69,8 @@ InstructionId Lowering::value(Scope& scope, const mlir::Value& value, uint32_t o
 std::vector<InstructionId> Lowering::block(Scope& scope, const mlir::Block& block) {
   for (size_t i = 0; i < block.operations.size() && !failed(); ++i) {
     const mlir::Operation& op = *block.operations[i];
-    const bool is_return =
-        op.name == "func.return" || op.name == "stablehlo.return" || op.name == "sdy.return";
+    const bool is_return = op.name == "func.return" || op.name == "stablehlo.return" ||
+                           op.name == "sdy.return" || op.name == "mhlo.return";
     if (!is_return) {
       operation(scope, op);
       continue;
@@ -84,13 +88,13 @@ void Lowering::operation(Scope& scope, const mlir::Operation& op) {
     return row->lower(lowering, row->opcode);
   }
   const std::string_view dialect = op.name.substr(0, op.name.find('.'));
-  const bool known = dialect == "stablehlo" || dialect == "chlo" || dialect == "check" || dialect == "sdy" ||
-                     dialect == "func" || dialect == "builtin";
+  const bool known = dialect == "stablehlo" || dialect == "mhlo" || dialect == "chlo" || dialect == "check" ||
+                     dialect == "sdy" || dialect == "func" || dialect == "builtin";
   builder_.fail(
       op.offset,
       known ? fmt::format("'{}' is no operation of the dialect {} that is known here", op.name, dialect)
-            : fmt::format("'{}' is of the dialect {}, expected stablehlo, chlo, check, sdy or func", op.name,
-                          dialect));
+            : fmt::format("'{}' is of the dialect {}, expected stablehlo, mhlo, chlo, check, sdy or func",
+                          op.name, dialect));
 }
 
 std::string_view Lowering::metadata(const mlir::Location* location) {

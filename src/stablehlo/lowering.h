@@ -52,6 +52,8 @@ Symbols symbols_of(const mlir::Operation& module);
 std::string_view symbol_name(const mlir::Operation& op);
 /// The body of a function; null: it is only declared.
 const mlir::Block* body_of(const mlir::Operation& function);
+/// Of whatever dialect.
+bool is_constant(const mlir::Operation& op);
 
 class Lowering {
  public:

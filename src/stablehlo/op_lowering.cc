@@ -405,9 +405,8 @@ class CaptureSearch {
 std::vector<const mlir::Value*> OpLowering::captured(size_t i) {
   CaptureSearch search;
   search.region(op_.regions[i]);
-  std::erase_if(search.found, [](const mlir::Value* value) {
-    return value->owner && value->owner->name == "stablehlo.constant";
-  });
+  std::erase_if(search.found,
+                [](const mlir::Value* value) { return value->owner && is_constant(*value->owner); });
   return search.found;
 }
 
@@ -442,15 +441,23 @@ const Row* find_row(std::string_view operation) {
   using Table = std::unordered_map<std::string_view, const Row*>;
   static const Table table = [] {
     Table made;
-    for (const auto rows :
-         {elementwise_rows, shape_rows, indexing_rows, contraction_rows, reduction_rows, control_rows,
-          random_rows, linear_algebra_rows, collective_rows, transfer_rows, call_rows, dynamic_rows,
-          quantized_rows, check_rows, sharding_rows, chlo_rows, chlo_function_rows, complex_function_rows})
+    for (const auto rows : {elementwise_rows, shape_rows, indexing_rows, contraction_rows, reduction_rows,
+                            control_rows, random_rows, mhlo_rows, linear_algebra_rows, collective_rows,
+                            transfer_rows, call_rows, dynamic_rows, quantized_rows, check_rows, sharding_rows,
+                            chlo_rows, chlo_function_rows, complex_function_rows})
       for (const Row& row : rows()) made.emplace(row.name, &row);
     return made;
   }();
-  const auto found = table.find(operation);
-  return found == table.end() ? nullptr : found->second;
+  const auto row = [](std::string_view name) {
+    const auto found = table.find(name);
+    return found == table.end() ? nullptr : found->second;
+  };
+  if (const Row* own = row(operation)) return own;
+  // What MHLO has no row of its own for is named and written alike in StableHLO or in CHLO.
+  if (constexpr std::string_view kOld = "mhlo."; operation.starts_with(kOld))
+    for (const std::string_view dialect : {"stablehlo", "chlo"})
+      if (const Row* same = row(fmt::format("{}.{}", dialect, operation.substr(kOld.size())))) return same;
+  return nullptr;
 }
 
 const Literal* literal_of(OpLowering& op, const mlir::Attribute& dense, ShapeRef shape) {

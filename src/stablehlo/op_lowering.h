@@ -162,6 +162,7 @@ std::span<const Row> contraction_rows();
 std::span<const Row> reduction_rows();
 std::span<const Row> control_rows();
 std::span<const Row> random_rows();
+std::span<const Row> mhlo_rows();
 std::span<const Row> linear_algebra_rows();
 std::span<const Row> collective_rows();
 std::span<const Row> transfer_rows();

@@ -3,6 +3,7 @@
 
 #include "stablehlo/approx_top_k.h"
 #include "stablehlo/checks.h"
+#include "stablehlo/output_aliases.h"
 #include "stablehlo/shardings.h"
 
 namespace hlosim::stablehlo {
@@ -47,6 +48,13 @@ ShapeRef with_listed_layout(OpLowering& op, ShapeRef shape, const mlir::Attribut
   return op.shapes().with_layout(shape, op.shapes().layout(layout));
 }
 
+/// `#mhlo<custom_call_schedule LATEST>`
+void add_schedule(OpLowering& op, std::vector<Attr>& attrs) {
+  const mlir::Attribute* when = op.find("custom_call_schedule");
+  if (when && when->text != "NONE")
+    attrs.push_back(op.word(AttrKey::kSchedule, fmt::format("SCHEDULE_{}", when->text)));
+}
+
 void add_operand_layouts(OpLowering& op, const Values& operands, std::vector<Attr>& attrs) {
   const mlir::Attribute* layouts = op.find("operand_layouts");
   if (!layouts || op.failed()) return;
@@ -55,21 +63,6 @@ void add_operand_layouts(OpLowering& op, const Values& operands, std::vector<Att
     shapes.push_back(op.builder().laid_out(with_listed_layout(op, op.shape(operands[i]), layouts, i)));
   attrs.push_back(Attr::make_list<ShapeRef>(AttrKey::kOperandLayoutConstraints, AttrSyntax::kShapes,
                                             op.arena().copy(shapes)));
-}
-
-void add_aliases(OpLowering& op, std::vector<Attr>& attrs) {
-  const mlir::Attribute* given = op.find("output_operand_aliases");
-  if (!given || given->items.empty()) return;
-  std::vector<Alias> aliases;
-  for (const mlir::Attribute* item : given->items) {
-    Alias alias;
-    alias.output_index = op.arena().copy(op.list_in(*item, "output_tuple_indices"));
-    alias.parameter = op.integer_in(*item, "operand_index", 0);
-    alias.parameter_index = op.arena().copy(op.list_in(*item, "operand_tuple_indices"));
-    aliases.push_back(alias);
-  }
-  attrs.push_back(Attr::make_list<Alias>(AttrKey::kOutputToOperandAliasing, AttrSyntax::kAliases,
-                                         op.arena().copy(aliases)));
 }
 
 void add_called(OpLowering& op, std::vector<Attr>& attrs) {
@@ -146,8 +139,9 @@ void lower_custom_call(OpLowering& op, Opcode) {
   std::vector<Attr> attrs = {op.builder().quoted(AttrKey::kCustomCallTarget, name->text)};
   add_operand_layouts(op, operands, attrs);
   if (op.flag("has_side_effect")) attrs.push_back(Attr::make_bool(AttrKey::kCustomCallHasSideEffect, true));
+  add_schedule(op, attrs);
   add_called(op, attrs);
-  add_aliases(op, attrs);
+  if (const auto aliases = output_aliases(op, "output_operand_aliases")) attrs.push_back(*aliases);
   add_api_version(op, attrs);
   add_config(op, attrs);
   const ShapeRef shape = result_shape(op);

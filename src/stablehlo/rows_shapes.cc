@@ -227,6 +227,7 @@ constexpr Row kRows[] = {
     {"stablehlo.tuple", lower_tuple},
     {"sdy.constant", lower_constant},
     {"chlo.constant", lower_constant},
+    {"arith.constant", lower_constant},
 };
 
 }  // namespace

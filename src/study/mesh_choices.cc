@@ -71,15 +71,25 @@ class Structure {
   /// Two dimensions of one argument belong to it: an axis would cut both.
   bool is_twice(size_t group) const { return (neighbours_[group] >> group & 1) != 0; }
 
-  /// A line for each argument that such groups keep whole.
-  std::vector<std::string> left_out() const {
+  /// What no axis of these sizes cuts, or not all of them: a line for each argument that has two dimensions
+  /// of one group, and one for each group that some sizes don't divide.
+  std::vector<std::string> left_out(const std::set<int64_t>& axis_sizes) const {
     std::vector<std::string> lines;
+    std::set<int32_t> told;
     for (const Argument& argument : arguments_)
       for (size_t d = 0; d < argument.groups.size(); ++d) {
         const int32_t group = argument.groups[d];
+        if (group < 0) continue;
+        std::vector<int64_t> uneven;
+        for (const int64_t size : axis_sizes)
+          if (divisors_[static_cast<size_t>(group)] % size != 0) uneven.push_back(size);
+        if (!uneven.empty() && told.insert(group).second)
+          lines.push_back(
+              fmt::format("dimension {} of {}, of size {}, by axes of {}: parts would not be equal", d,
+                          argument.name, argument.sizes[d], fmt::join(uneven, ", ")));
         const bool again = std::find(argument.groups.begin() + static_cast<int64_t>(d) + 1,
                                      argument.groups.end(), group) != argument.groups.end();
-        if (group < 0 || !again) continue;
+        if (!again || uneven.size() == axis_sizes.size()) continue;
         lines.push_back(
             fmt::format("dimensions of size {} of {}: they are cut alike, and a sharding names an axis once",
                         argument.sizes[d], argument.name));
@@ -261,7 +271,10 @@ class Chooser {
       : structure_(structure), question_(question) {}
 
   Result<MeshChoices> choose() {
+    std::set<int64_t> axis_sizes;
     for (const std::vector<int64_t>& sizes : factorizations(question_.devices, question_.axes.size())) {
+      for (const int64_t size : sizes)
+        if (size > 1) axis_sizes.insert(size);
       if (!structure_)
         choices_.push_back({text(sizes, {}), 1});
       else
@@ -272,7 +285,8 @@ class Chooser {
     }
     std::stable_sort(choices_.begin(), choices_.end(),
                      [](const MeshChoice& a, const MeshChoice& b) { return a.flop_share < b.flop_share; });
-    return MeshChoices{std::move(choices_), structure_ ? structure_->left_out() : std::vector<std::string>()};
+    return MeshChoices{std::move(choices_),
+                       structure_ ? structure_->left_out(axis_sizes) : std::vector<std::string>()};
   }
 
  private:

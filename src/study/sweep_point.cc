@@ -25,7 +25,7 @@ namespace {
 constexpr SweepMetric kMetrics[] = {
     {"time", "ps", "simulated time of one run"},
     {"lower_bound", "ps", "the busiest unit alone"},
-    {"exposed", "ps", "the TensorCore waits for transfers"},
+    {"exposed", "ps", "the TensorCore waits for transfers; synchronous collectives count as a whole"},
     {"cycles", "", "time in clock cycles"},
     {"mxu_busy", "", "part of the time in which the MXU works"},
     {"hbm_busy", "", "part of the time in which HBM works"},
@@ -55,7 +55,7 @@ std::vector<double> metrics_of(const Estimate& estimate, const Device& device) {
   }
   return {count(totals.makespan),
           count(totals.lower_bound),
-          count(totals.idle),
+          count(totals.exposed()),
           count(totals.cycles),
           part(Unit::kMxu),
           part(memory_unit(hbm)),

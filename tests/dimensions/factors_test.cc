@@ -71,7 +71,7 @@ TEST(Factors, ReshapesMergeAndSplitDimensions) {
   EXPECT_EQ(factors_of("  x = f32[32,1,3] parameter(0)\n  ROOT r = f32[4,8,3] reshape(x)\n"),
             "[a0a1 . a2] -> [a0 a1 a2]");
   EXPECT_EQ(factors_of("  x = f32[6,4,5] parameter(0)\n  ROOT r = f32[4,6,5] reshape(x)\n"),
-            "[f0 f3 a4] -> [f1 f2 a4]");
+            "[a0f1 f4 a5] -> [a0f2 f3 a5]");
 }
 
 TEST(Factors, BitcastsCountInTheOrderOfMemory) {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kernels/random_bits.h"
+#include "algorithms/random_bits.h"
 #include "support/execution.h"
 
 namespace hlosim::test {

@@ -351,6 +351,49 @@ ENTRY e {{
                                  row));
 }
 
+std::string softmax_of(std::string_view x, std::string_view shape, std::string_view root) {
+  return fmt::format(R"(HloModule m
+larger {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] maximum(a, b)
+}}
+sum {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}}
+ENTRY e {{
+  p = {1} parameter(0)
+  p2 = {1} multiply(p, p)
+  p4 = {1} multiply(p2, p2)
+  p5 = {1} multiply(p4, p)
+  n = {1} negate(p)
+  least = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[37] reduce({0}, least), dimensions={{1}}, to_apply=larger
+  mb = {1} broadcast(m), dimensions={{0}}
+  d = {1} subtract({0}, mb)
+  e = {1} exponential(d)
+  s = f32[37] reduce(e, zero), dimensions={{1}}, to_apply=sum
+  sb = {1} broadcast(s), dimensions={{0}}
+  q = {1} divide(e, sb)
+  ROOT t = {2}
+}})",
+                     x, shape, root);
+}
+
+// Of an argument, behind other operations, and of numbers far from each other; its maximum needed or not.
+TEST(Clusters, ChangeNoBitOfSoftmax) {
+  for (const int row : {1, 63, 64, 128, 320, 1000, 4096, 4160}) {
+    const std::string shape = fmt::format("f32[37,{}]", row);
+    for (const std::string_view x : {"p", "n", "p5"}) {
+      expect_same_bits(softmax_of(x, shape, fmt::format("({}) tuple(q)", shape)));
+      expect_same_bits(softmax_of(x, shape, fmt::format("({}, f32[37]) tuple(q, m)", shape)));
+    }
+  }
+}
+
 TEST(Clusters, ChangeNoBitOfLargeArrays) {
   expect_same_bits(R"(HloModule m
 ENTRY e {

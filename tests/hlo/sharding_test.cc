@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "hlo/sharding_spelling.h"
 #include "layout/shape_text.h"
 
 namespace hlosim {
@@ -59,6 +60,36 @@ TEST(Shardings, FitShapes) {
   EXPECT_EQ(misfit("{}", "f32[4]"), "a tuple of shardings for f32[4], which is no tuple");
   EXPECT_EQ(misfit("{{replicated}}", "f32[4]"), "a tuple of shardings for f32[4], which is no tuple");
   EXPECT_EQ(misfit("{{replicated}}", "(f32[4], f32[4])"), "1 shardings for the 2 arrays of (f32[4], f32[4])");
+}
+
+TEST(Shardings, BlanksBetweenNumbersGo) {
+  constexpr std::string_view kSpelled[][2] = {
+      {"{devices=[2, 1]0,\n  1}", "{devices=[2,1]0,1}"},
+      {"{devices=[ 2,1 ] 0 , 1 }", "{devices=[2,1]0,1}"},
+      {"{devices=[4,1,4]<=[16]last_tile_dim_replicate}", "{devices=[4,1,4]<=[16] last_tile_dim_replicate}"},
+      {"{devices=[2,1,2]0,1,2,3last_tile_dim_replicate}", "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}"},
+      {"{devices=[2,1,2] <= [2,2] T(1, 0)\tlast_tile_dims={manual}}",
+       "{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dims={manual}}"},
+      {"{devices=[2]<=[2]metadata={op_name=\"devices=[2, 1]\"}}",
+       "{devices=[2]<=[2] metadata={op_name=\"devices=[2, 1]\"}}"},
+      {"{{replicated}, /*index=1*/{devices=[2]0, /*one*/ 1}, {manual}}",
+       "{{replicated}, /*index=1*/{devices=[2]0,1}, {manual}}"},
+      {"{{devices=[2,1]0,1 metadata={op_name=\"x\"}}, {devices=[2, 1]0, 1}}",
+       "{{devices=[2,1]0,1 metadata={op_name=\"x\"}}, {devices=[2,1]0,1}}"},
+      {R"({{devices=[2]0,1 metadata={op_name="x\\"}}, {devices=[2]0, 1}})",
+       R"({{devices=[2]0,1 metadata={op_name="x\\"}}, {devices=[2]0,1}})"},
+      {R"({{devices=[2]0,1 metadata={op_name="\"devices=[2, 1]"}}, {devices=[2]0, 1}})",
+       R"({{devices=[2]0,1 metadata={op_name="\"devices=[2, 1]"}}, {devices=[2]0,1}})"},
+      {"{devices=[2]0,/*/ 1, */1}", "{devices=[2]0,1}"},
+  };
+  for (const auto& [given, printed] : kSpelled) {
+    EXPECT_EQ(spelled_as_printed(given), std::string(printed)) << given;
+    EXPECT_EQ(spelled_as_printed(printed), std::nullopt) << "once more: " << printed;
+  }
+  for (const std::string_view as_it_is :
+       {"{replicated}", "{maximal device=3}", "{mesh['x'=2,'y'=2], [{'x'}, {?}]}", "{ {manual}, {manual} }",
+        "{\"", "{\"\\"})
+    EXPECT_EQ(spelled_as_printed(as_it_is), std::nullopt) << as_it_is;
 }
 
 }  // namespace

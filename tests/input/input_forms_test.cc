@@ -1,8 +1,15 @@
 #include "input/input_forms.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "input/hlo_file.h"
+#include "input/load_modules.h"
+#include "ops/op_table.h"
 
 namespace hlosim {
 namespace {
@@ -32,6 +39,33 @@ TEST(InputForms, EveryRowEndsInText) {
   const auto text = as_text(std::make_shared<const SourceFile>("m", "HloModule m"));
   ASSERT_TRUE(text);
   EXPECT_EQ((*text)->text(), "HloModule m");
+}
+
+/// The modules of a file that holds `bytes`; how its first error begins, if it has one.
+std::pair<size_t, std::string> read_bytes(std::string_view bytes) {
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("hlosim_marks_{}.hlo", getpid());
+  std::ofstream(path, std::ios::binary) << bytes;
+  const Result<SourcePtr> source = read_source(path.string());
+  std::filesystem::remove(path);
+  if (!source) return {0, source.error().message};
+  DiagnosticList findings;
+  const size_t count = load_modules(*source, op_table(), findings).size();
+  return {count, findings.has_errors() ? findings.items()[0].message + "; " + findings.items()[0].hint : ""};
+}
+
+// What editors put before a text, and how they end its lines.
+TEST(InputForms, MarksOfEncodings) {
+  constexpr std::string_view kText = "HloModule m\r\nENTRY e {\r\n  ROOT p = f32[4] parameter(0)\r\n}\r\n";
+  const std::string mlir = "builtin.module @m {\n func private @g()\n func @main() {\n return\n }\n}\n";
+  for (const std::string mark : {"", "\xef\xbb\xbf"})
+    for (const std::string& text : {std::string(kText), mlir, mlir.substr(mlir.find("func"), 45)})
+      EXPECT_EQ(read_bytes(mark + text), std::pair(size_t{1}, std::string())) << text;
+  std::string wide = "\xff\xfe";
+  for (const char c : kText) wide += {c, '\0'};
+  EXPECT_EQ(read_bytes(wide),
+            std::pair(size_t{0}, std::string("this is text in UTF-16, not HLO text; write it in UTF-8")));
+  // A computation may be called so.
+  EXPECT_EQ(read_bytes("func {\n  ROOT p = f32[4] parameter(0)\n}\n").second.find("MLIR"), std::string::npos);
 }
 
 }  // namespace

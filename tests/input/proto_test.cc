@@ -390,6 +390,22 @@ TEST(Proto, NoChannelIsLostThatAModuleNeeds) {
   EXPECT_THAT(lost.error().message, testing::HasSubstr("HloProto has no place for channel_id of r"));
 }
 
+// What protos have no field for is lost where it says something.
+TEST(Proto, FlagsWithoutAField) {
+  const auto proto_with = [](std::string_view operands, std::string_view flag) {
+    const auto source = std::make_shared<const SourceFile>(
+        "text", fmt::format("HloModule m\nENTRY e {{\n  a = f32[2] parameter(0)\n  i = s32[1] parameter(1)\n"
+                            "  ROOT r = f32[2] collective-broadcast({}), replica_groups={{{{0,1}}}}, "
+                            "has_dynamic_root={}\n}}\n",
+                            operands, flag));
+    return proto_of(modules_of(source).front());
+  };
+  EXPECT_TRUE(proto_with("a", "false"));
+  const Result<std::string> lost = proto_with("a, i", "true");
+  ASSERT_FALSE(lost);
+  EXPECT_THAT(lost.error().message, testing::HasSubstr("HloProto has no place for has_dynamic_root of r"));
+}
+
 TEST(Proto, EveryCutIsAnErrorOrAWholeModule) {
   const std::string whole = field(1, module_bytes());
   for (size_t size = 0; size < whole.size(); ++size)

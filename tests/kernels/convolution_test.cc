@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/convolution_geometry.h"
 #include "kernels/convolution_kernels.h"
 #include "kernels/parallel.h"
 
@@ -291,6 +292,87 @@ TEST(Convolution, FewChannelsInWideRows) {
         }
   expect_right(images(1, 3, 64, {30, 7, 2, 3, 3}, {31, 7, 2, 3, 3}));
   expect_right(images(1, 2, 5, {3, 2}, {4, 9, 1, 4, 4}));  // a window wider than the input
+}
+
+Case depthwise(int64_t groups, std::vector<Dimension> spatial) {
+  Case c{2, 1, 1, groups, 1, std::move(spatial), {}, {}, {}};
+  for (size_t i = 0; i < c.spatial.size() + 2; ++i) c.input_order.push_back(i);
+  c.kernel_order = c.output_order = c.input_order;
+  return c;
+}
+
+TEST(Convolution, LinesOfOneChannel) {
+  for (const int64_t size : {7, 31, 33, 56, 130})
+    for (const int64_t stride : {1, 2, 3})
+      for (const int64_t low : {-2, 0, 1, 3})
+        for (const int64_t high : {-1, 0, 2, 40})
+          for (const int64_t window : {1, 2})
+            expect_right(depthwise(3, {{9, 3, stride, 1, 1}, {size, 3, stride, low, high, 1, window}}));
+}
+
+/// Whether it is computed along lines.
+bool goes_along_lines(const Case& c) {
+  Problem problem(c);
+  const auto input = bytes_of(problem.input.values, c.operand),
+             kernel = bytes_of(problem.kernel.values, c.operand);
+  std::vector<std::byte> result(problem.output.values.size() * 4);
+  return depthwise_lines(problem.convolution(input.data(), kernel.data(), result.data()),
+                         levels().front().second);
+}
+
+// However far a window reaches, the lines under it take little memory, or others do it.
+TEST(Convolution, LinesUnderWindowsThatReachFar) {
+  const int64_t far = 100'000'000;
+  const std::pair<bool, Case> cases[] = {
+      {true, depthwise(2, {{64, 3, 1, 1, 1}, {64, 3, 1, 1, 1}})},
+      {false, depthwise(2, {{4, 2, 1, 1, 0}, {64, 2, 1, far, 0, 1, far}})},
+      {false, depthwise(2, {{4, 2, 1, 1, 0}, {64, 2, 1, 0, far, 1, far}})},
+      {true, depthwise(2, {{4, 2, 1, 1, 0}, {64, 2, far, 0, 63 * far, 1, far}})},
+      {true, depthwise(1, {{256 * 4096, 2, 4096, 0, 0, 1, 4095}})},  // two of 4096 phases
+      {true, depthwise(1, {{40 * 17, 5, 17, 3, 40, 1, 9}})},
+      {false, depthwise(1, {{5 * 97, 90, 97, 3, 90, 1, 1}, {40 * 97, 90, 97, 3, 90, 1, 1}})},
+      {false, depthwise(1, {{2000, 2, 1, 1, 1, 1, 1500}, {64, 2, 1, 1, 0}})},
+  };
+  for (const auto& [along_lines, c] : cases) {
+    EXPECT_EQ(goes_along_lines(c), along_lines) << c.text();
+    expect_right(c);
+  }
+}
+
+TEST(Convolution, LinesOfOneChannelInAnyNumberOfDimensions) {
+  expect_right(depthwise(5, {{100, 4, 1, 3, 0}}));
+  expect_right(depthwise(2, {{5000, 5, 1, 2, 2}}));  // in pieces
+  expect_right(depthwise(2, {{2, 2, 1, 1, 0}, {9000, 7, 2, 3, 3, 1, 3}}));
+  expect_right(depthwise(3, {{4, 3, 1, 1, 1}, {6, 2, 2, 1, 1, 1, 2}, {33, 3, 1, 1, 1}}));
+  expect_right(depthwise(3, {{4, 3, 2, 2, 1, 2}, {6, 3, 1, -1, 2, 3}, {33, 3, 1, 1, 1}}));  // holes
+  expect_right(
+      depthwise(3, {{6, 3, 1, 9, 9, 1, 1, true}, {80, 4, 2, 1, 9, 1, 1, true}}));  // lines of padding
+  expect_right(depthwise(2, {{40, 9, 7, 4, 4}, {200, 2, 5, 1, 0}}));  // strides beyond the window
+  Case transposed = depthwise(4, {{20, 3, 1, 1, 1}, {50, 3, 1, 1, 1}});
+  transposed.output_order = {0, 1, 3, 2};
+  expect_right(transposed);
+}
+
+TEST(Convolution, WindowsOfOnePlace) {
+  for (const auto& order : {kNchw, kNhwc})
+    for (const ElementType type : {kF32, kBF16, kF64, kS8, kS32, kC64})
+      for (const auto& [inputs, outputs] : {std::pair{1, 1}, std::pair{3, 20}, std::pair{70, 33}})
+        for (const int64_t groups : {1, 3}) {
+          Case c = images(2, inputs, outputs, {13, 1}, {11, 1});
+          c.input_order = c.output_order = order;
+          c.kernel_order = kOihw;
+          c.operand = type;
+          c.result = type == kS8 ? kS32 : type;
+          c.feature_groups = groups;
+          expect_right(c);
+          c.feature_groups = 1, c.batch_groups = groups;
+          expect_right(c);
+        }
+  for (const Dimension& x : {Dimension{12, 1, 2}, {12, 1, 1, 1}, {12, 1, 1, 0, -1}, {12, 1, 1, 0, 0, 2}}) {
+    Case c = images(2, 5, 20, {19, 1}, x);
+    c.input_order = c.output_order = kNchw;
+    expect_right(c);
+  }
 }
 
 TEST(Convolution, AnyNumberOfSpatialDimensions) {

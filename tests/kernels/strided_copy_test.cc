@@ -73,6 +73,11 @@ TEST(StridedCopy, KindsOfCopies) {
       make_case({3, 33, 47}, {1, 3, 99}, {1551, 47, 1}),  // 0 2 1 reversed
       make_case({40, 50, 2}, {2, 80, 1}, {100, 2, 1}),    // pairs are transposed as one
       make_case({40, 50, 3}, {3, 120, 1}, {150, 3, 1}),
+      make_case({301, 2}, {1, 301}, {2, 1}),  // few columns
+      make_case({301, 3}, {1, 301}, {3, 1}),
+      make_case({301, 4}, {1, 305}, {4, 1}),
+      make_case({2, 77, 3}, {231, 1, 77}, {231, 3, 1}),
+      make_case({301, 3}, {1, 301}, {5, 1}),
       make_case({7, 9}, {0, 0}, {9, 1}),  // one element everywhere
       make_case({7, 9}, {0, 1}, {9, 1}),  // rows
       make_case({7, 9}, {1, 0}, {9, 1}),  // columns
@@ -93,6 +98,7 @@ TEST(StridedCopy, ManyPieces) {
   expect_copied(make_case({300, 700}, {1, 300}, {700, 1}), 4);
   expect_copied(make_case({2112, 2112}, {1, 2112}, {2112, 1}), 4);
   expect_copied(make_case({400000}, {1}, {1}), 4);
+  expect_copied(make_case({2000000, 3}, {1, 2000000}, {3, 1}), 4);
   expect_copied(make_case({3, 100000}, {0, 1}, {100000, 1}), 8);
   expect_copied(make_case({500, 700}, {700, -1}, {700, 1}), 2);
   expect_copied(make_case({2, 4000, 70}, {280000, 1, 4000}, {280000, 70, 1}), 1);

@@ -1,8 +1,10 @@
 // Lowered modules: they verify, compute what they did, and take no longer.
 #include "lower/lower.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -95,6 +97,35 @@ TEST(Lower, BitcastsThatMoveInTilesAreSpelledOut) {
   EXPECT_EQ(opcodes["turned"], Opcode::kBitcast);
   const Module tiled = run_passes(same, *parse_passes("tile"), {op_table(), device});
   EXPECT_EQ(to_text(tiled, op_table()), to_text(module, op_table()));
+}
+
+/// A chain of `count` additions, every tenth of which is summed as well.
+std::string chain_with_sums(int count) {
+  std::string text = "HloModule m\nsum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n";
+  text +=
+      "  ROOT c = f32[] add(a, b)\n}\nENTRY e {\n  x0 = f32[1024] parameter(0)\n  zero = f32[] constant(0)\n";
+  std::string sums, types;
+  for (int i = 1; i <= count; ++i) {
+    text += fmt::format("  x{} = f32[1024] add(x{}, x0)\n", i, i - 1);
+    if (i % 10 != 0) continue;
+    text += fmt::format("  s{0} = f32[] reduce(x{0}, zero), dimensions={{0}}, to_apply=sum\n", i);
+    sums += fmt::format("s{}, ", i), types += "f32[], ";
+  }
+  return text + fmt::format("  ROOT all = ({}f32[1024]) tuple({}x{})\n}}\n", types, sums, count);
+}
+
+TEST(Lower, KernelsRepeatLittleForEachOther) {
+  const Device device = device_of("v5e");
+  const Module module = test::module_or_fail(chain_with_sums(1000));
+  const Module lowered = run_passes(module, default_passes(), {op_table(), device});
+  size_t longest = 0, all = 0;
+  for (const Computation& computation : lowered.computations) {
+    if (&computation == &lowered.entry_computation()) continue;
+    longest = std::max(longest, computation.instructions.size());
+    all += computation.instructions.size();
+  }
+  EXPECT_LT(longest, 200u);
+  EXPECT_LT(all, 10'000u);
 }
 
 TEST(Lower, OnlyWhatNoCompilerTouchedIsPlain) {

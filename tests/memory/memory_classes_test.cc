@@ -11,6 +11,7 @@
 #include "support/folders.h"
 #include "support/module_files.h"
 #include "support/modules.h"
+#include "support/own_modules.h"
 
 namespace hlosim {
 namespace {
@@ -148,7 +149,7 @@ TEST(MemoryClasses, OfARealStep) {
   EXPECT_GT(of(MemoryClass::kGathered), 0.0);
 }
 
-TEST(ArgumentFlow, IsWhatSlowTracingSays) {
+TEST(ArgumentFlow, GoesThroughArithmeticAndLoops) {
   // a goes into both results by arithmetic, b into a product alone, c into the second through a loop.
   const Module module = test::module_or_fail(R"(HloModule m
 body {
@@ -187,6 +188,28 @@ ENTRY main {
   EXPECT_TRUE(flow.reaches(2, 1));
   EXPECT_TRUE(flow.is_multiplied(1));
   EXPECT_FALSE(flow.is_multiplied(0) || flow.is_multiplied(2));
+}
+
+// Values that have all that their operands have take the list of one of them: that saves memory only.
+TEST(ArgumentFlow, IsThatOfValuesWithListsOfTheirOwn) {
+  size_t with_flow = 0;
+  const auto leaves_of = [](const LeafSet& set) {
+    std::vector<int64_t> leaves;
+    set.for_each([&](int64_t leaf) { leaves.push_back(leaf); });
+    return leaves;
+  };
+  test::for_each_module(20, [&](const std::string& name, const Module& module) {
+    const ArgumentFlow shared = argument_flow(module, op_table()),
+                       apart = argument_flow(module, op_table(), FlowLists::kApart);
+    ASSERT_EQ(shared.results.size(), apart.results.size()) << name;
+    for (size_t i = 0; i < shared.results.size(); ++i) {
+      EXPECT_EQ(leaves_of(shared.results[i]), leaves_of(apart.results[i])) << name << " result " << i;
+      with_flow += !shared.results[i].empty();
+    }
+    EXPECT_EQ(leaves_of(shared.multiplied), leaves_of(apart.multiplied)) << name;
+    EXPECT_EQ(leaves_of(shared.cached), leaves_of(apart.cached)) << name;
+  });
+  EXPECT_GT(with_flow, 100u);
 }
 
 }  // namespace

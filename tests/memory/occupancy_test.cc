@@ -1,9 +1,11 @@
 #include "memory/occupancy.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/schedule.h"
+#include "support/own_modules.h"
 #include "support/simulations.h"
 
 namespace hlosim {
@@ -241,6 +243,38 @@ ENTRY e {
       EXPECT_EQ(buffer.last, 14);
     }
   EXPECT_EQ(gathered, 1);
+}
+
+/// All that is known of a module's memory.
+std::string text_of(const Occupancy& occupancy) {
+  std::string text = occupancy.unknown;
+  for (const InstructionId step : occupancy.steps) text += fmt::format(" {}", step.index);
+  for (const SpaceOccupancy& space : occupancy.spaces) {
+    text += fmt::format("\nS({}): {} at {}:", space.number, space.peak.count(), space.peak_step);
+    for (const Bytes at : space.at_step) text += fmt::format(" {}", at.count());
+  }
+  for (const LiveBuffer& one : occupancy.buffers)
+    text += fmt::format("\n{} {} S({}) {} B {}..{} {} {} {}", one.instruction.index,
+                        fmt::join(one.index, ","), one.space, one.size.count(), one.first, one.last,
+                        one.is_parameter, one.is_output, one.is_constant);
+  for (const Diagnostic& finding : occupancy.findings) text += "\n" + finding.message;
+  return text;
+}
+
+// Values inside of fusions are left out of the graph: that saves time and changes nothing.
+TEST(Occupancy, IsThatOfTheGraphOfAllComputations) {
+  const DeviceConfig device = test::device_or_fail("v5e").config;
+  size_t with_fusions = 0;
+  test::for_each_module(20, [&](const std::string& name, Module& module) {
+    const Schedule schedule = make_schedule(module, op_table());
+    const Occupancy all = memory_occupancy(module, device, schedule.order, GraphReach::kAll);
+    EXPECT_EQ(text_of(memory_occupancy(module, device, schedule.order)), text_of(all)) << name;
+    with_fusions +=
+        !all.buffers.empty() && std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
+          return op_table()[instruction.opcode].has(kFusion);
+        });
+  });
+  EXPECT_GT(with_fusions, 20u);
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ const Broken kBroken[] = {
      "1:14: expects the name of an argument, as in %arg0, of a function with a body"},
     {"func.func @f() { return } }", "1:27: expects an operation, but sees '}'"},
     {"func.func @f() { %0 = arith.addf %a, %b : f32 }",
-     "1:23: arith.addf is read in generic form only | as in \"arith.addf\"(%0) : (…) -> …"},
+     "1:23: arith.addf is read in generic form only | as in \"arith.addf\"(%0) : (…) -> …; programs are of "
+     "stablehlo, mhlo, chlo, sdy and func"},
     {"func.func @f(%a: tensor<f32>) {\n"
      "  check.expect_close %a, %a, min_ulp_difference = 3, min_ulp_difference = 0 : tensor<f32>, "
      "tensor<f32>\n"

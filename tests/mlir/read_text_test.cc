@@ -81,6 +81,33 @@ TEST(MlirAttribute, WrittenAgainIsTheSame) {
   }
 }
 
+/// Empty where `text` is no attribute, or where it is written as what reads as the same again.
+std::string read_otherwise(const std::string& text) {
+  Arena arena;
+  const Result<const Attribute*> read = read_attribute(text, arena);
+  if (!read) return "";
+  const std::string written = to_text(**read);
+  const Result<const Attribute*> again = read_attribute(written, arena);
+  const bool is_same = again && same(**read, **again) && to_text(**again) == written;
+  return is_same ? "" : fmt::format("{} is written as {}", text, written);
+}
+
+/// All bodies of up to five pieces: a dialect's own syntax may look like a structure, a word, a comment.
+TEST(MlirAttribute, WhateverADialectWritesReadsAgain) {
+  const std::vector<std::string> pieces = {"<", ">", "n", " ", " = ", "1", ", ", "[", "]", "-", "// c\n"};
+  for (const char* head : {"#d<", "#d.e<", "#d.conv<", "#sdy<", "#sdy.e<", "#stablehlo<e"}) {
+    std::vector<std::string> bodies = {""};
+    for (size_t at = 0, length = 0; length <= 5; ++length) {
+      const size_t end = bodies.size();
+      for (; at < end; ++at) {
+        ASSERT_EQ(read_otherwise(head + bodies[at] + ">"), "");
+        if (length == 5) continue;
+        for (const std::string& piece : pieces) bodies.push_back(bodies[at] + piece);
+      }
+    }
+  }
+}
+
 TEST(MlirAttribute, ElementsAreBytes) {
   EXPECT_EQ(elements<int8_t>(attribute_of(with_attribute("dense<[-1, 127]> : tensor<2xi8>"))),
             (std::vector<int8_t>{-1, 127}));
@@ -167,10 +194,12 @@ TEST(MlirText, NamesMayComeAgainInRegionsBesideEachOther) {
 TEST(MlirText, IsToldByItsFirstWords) {
   for (const char* text :
        {"module {}", "module @m {", "// x\n\n func.func @f", "sdy.mesh @m", "\"builtin.module\"()",
-        "\"func.func\"() <{", "#loc = loc(unknown)", "#loc1=loc(x)", "!t = i32", "{-# dialect"})
+        "\"func.func\"() <{", "#loc = loc(unknown)", "#loc1=loc(x)", "!t = i32", "{-# dialect", "func @main(",
+        "func private @f(", "ml_program.global private @w"})
     EXPECT_TRUE(is_mlir_text(text)) << text;
-  for (const char* text : {"", "HloModule m", "modules {}", "# comment", "#!/bin/sh", "%x = f32[] add",
-                           "ENTRY main {", "{\"a\": 1}", "module_x", "func.funcs", "--- a: 1"})
+  for (const char* text :
+       {"", "HloModule m", "modules {}", "# comment", "#!/bin/sh", "%x = f32[] add", "ENTRY main {",
+        "{\"a\": 1}", "module_x", "func.funcs", "--- a: 1", "Compiling @jit_f", "foo @bar", "of private @f"})
     EXPECT_FALSE(is_mlir_text(text)) << text;
 }
 

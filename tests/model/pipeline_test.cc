@@ -232,6 +232,91 @@ TEST(Pipeline, AStreamOverlapsAllButItsFirstAndLastBlock) {
   EXPECT_LT(late.time, (4 << 20) + (3 << 19) / 16 + 2100);  // more than sixteen blocks
 }
 
+/// Of one block.
+struct StreamBlock {
+  double in, out, work;  // picoseconds
+};
+
+/// A stream block by block, with two buffers for what comes in and two for what leaves, each way with lines
+/// of its own: a block is asked for when its buffer was worked on, and worked on when one for what it makes
+/// is empty.
+double with_two_buffers(int64_t steps, const StreamBlock& block, const DmaChannel& channel) {
+  double reads = 0, writes = 0;                 // when the lines are free
+  double done[2] = {}, left[2] = {}, last = 0;  // of the last but one and the last block
+  for (int64_t i = 0; i < steps; ++i) {
+    double& done_before = done[i % 2];
+    double& left_before = left[i % 2];
+    double arrived = 0;
+    if (block.in > 0) {
+      reads = std::max(reads, done_before) + block.in;
+      arrived = reads + channel.read_latency;
+    }
+    last = std::max({last, arrived, left_before}) + block.work;
+    done_before = left_before = last;
+    if (block.out > 0) {
+      writes = std::max(writes, last) + block.out;
+      left_before = writes + channel.write_latency;
+    }
+  }
+  return std::max(left[0], left[1]);
+}
+
+TEST(Pipeline, AStreamTakesTheTimeOfItsBlocksInTwoBuffers) {
+  std::mt19937 random(5);
+  const auto number = [&](int64_t low, int64_t high) {
+    return static_cast<double>(std::uniform_int_distribution<int64_t>(low, high)(random));
+  };
+  int hidden = 0, late_in = 0, late_out = 0, two_steps = 0;
+  for (int i = 0; i < 1500; ++i) {
+    Case c = make_case(random, 1);
+    // A byte per picosecond each way.
+    c.channels[0] = {1, 1, 0.5, number(0, 1 << (i % 2 ? 22 : 16)), number(0, 1 << (i % 4 > 1 ? 22 : 16))};
+    c.task = {};
+    const auto bytes = [&] { return std::exp2(number(16, 25)) * (1 + number(0, 1000) / 1000); };
+    if (i % 3 != 0) c.task.other.in[0] = bytes();
+    if (i % 3 != 1) c.task.other.out[0] = bytes();
+    c.task.other_bytes = c.task.other.in[0] + c.task.other.out[0];
+    c.task.vector = std::exp2(number(12, 27));
+    c.task.in_few_blocks = i % 5 < 2;
+    const PipelinePlan plan = c.model().plan(c.task);
+    const auto steps = static_cast<double>(plan.steps);
+    const DmaChannel& channel = c.channels[0];
+    const StreamBlock block{c.task.other.in[0] / steps, c.task.other.out[0] / steps, plan.step_work};
+    const double real = with_two_buffers(plan.steps, block, channel);
+    // Blocks come in pairs, with one wait for both: of an even number the last one has none before it, and is
+    // done up to half a latency earlier than at even distances.
+    const double latency =
+        std::max(block.in > 0 ? channel.read_latency : 0.0, block.out > 0 ? channel.write_latency : 0.0);
+    EXPECT_GE(plan.time, (1 - 1e-9) * real) << i;
+    EXPECT_LE(plan.time, (1 + 1e-9) * real + (plan.steps > 1 ? latency / 2 : 0)) << i;
+    if (plan.steps == 1) continue;
+    two_steps += plan.steps == 2;
+    if (plan.step_dma <= std::max({block.in, block.out, block.work}))
+      ++hidden;
+    else if (block.in + channel.read_latency > block.out + channel.write_latency || block.out == 0)
+      ++late_in;
+    else
+      ++late_out;
+  }
+  EXPECT_GT(hidden, 20);
+  EXPECT_GT(late_in, 20);
+  EXPECT_GT(late_out, 20);
+  EXPECT_GT(two_steps, 20);
+}
+
+// Latencies are paid at both ends, not by every block.
+TEST(Pipeline, ALongStreamHidesLatencies) {
+  Case c;
+  c.device = test::device_or_fail("v6e").config;
+  c.channels[0] = {0, 0, 1, 0, 0};
+  c.task.other.in[0] = c.task.other_bytes = 1 << 30;
+  const double at_once = c.model().plan(c.task).time;
+  c.channels[0].read_latency = 1 << 16;
+  const double late = c.model().plan(c.task).time;
+  EXPECT_GE(late, at_once + (1 << 16));
+  EXPECT_LE(late, at_once + 3 * (1 << 16));
+}
+
 TEST(Pipeline, BlocksThatTheTextStatesAreTaken) {
   std::mt19937 random(4);
   for (int i = 0; i < 50; ++i) {

@@ -100,8 +100,40 @@ TEST(Compacted, IsWhatTheTextGives) {
   test::for_each_module(20, [&](const std::string& name, const Module& module) {
     const Module compact = compacted(module, op_table());
     ASSERT_EQ(test::difference(compact, test::read_again(module)), "") << name;
-    ASSERT_EQ(test::difference(compacted(compact, op_table()), compact), "") << name;
+    ASSERT_EQ(test::difference(made_compact(compact.copy(), op_table()), compact), "") << name;
   });
+}
+
+// What is handed on as it is would have been made anew alike.
+TEST(Compacted, OfACompactModuleIsThatModule) {
+  size_t compact = 0, with_tuples = 0;
+  test::for_each_module(20, [&](const std::string& name, Module& module) {
+    Module made = made_compact(module.copy(), op_table());
+    if (is_compact(made, op_table())) {
+      ++compact;
+      with_tuples += std::ranges::any_of(made.instructions,
+                                         [](const Instruction& one) { return one.opcode == Opcode::kTuple; });
+    }
+    if (is_compact(module, op_table())) {
+      ASSERT_EQ(test::difference(made, module), "") << name;
+    }
+  });
+  EXPECT_GT(compact, 100u);
+  EXPECT_GT(with_tuples, 20u);
+}
+
+TEST(Compacted, HandsOnACompactModuleWithTuples) {
+  Module module = test::module_or_fail(R"(HloModule m
+ENTRY e {
+  p = f32[8,128]{1,0} parameter(0)
+  t = (f32[8,128]{1,0}, f32[8,128]{1,0}) tuple(p, p)
+  x = f32[8,128]{1,0} get-tuple-element(t), index=1
+  ROOT r = (f32[8,128]{1,0}, f32[8,128]{0,1}) tuple(x, p)
+})");
+  EXPECT_TRUE(is_compact(module, op_table()));
+  const Instruction* const first = &*module.instructions.begin();
+  const Module compact = compacted(std::move(module), op_table());
+  EXPECT_EQ(&*compact.instructions.begin(), first);
 }
 
 TEST(Compacted, LeavesOutWhatNothingLists) {

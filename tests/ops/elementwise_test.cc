@@ -192,6 +192,34 @@ TEST(Elementwise, WorkIsOnTheWiderSide) {
   });
 }
 
+// A divisor that is the same everywhere has one reciprocal, in whatever type it is spread.
+TEST(Elementwise, DivisorsThatRepeatAreInvertedOnce) {
+  const auto slots = [](std::string_view divisor) {
+    const std::string module = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[64,128] parameter(0)
+  d = bf16[] parameter(1)
+  one = f32[] parameter(2)
+  all = f32[64,128] parameter(3)
+  spread = bf16[64,128] broadcast(d), dimensions={{}}
+  converted = f32[64,128] convert(spread)
+  plain = f32[64,128] broadcast(one), dimensions={{}}
+  ROOT r = f32[64,128] divide(x, {})
+}})",
+                                           divisor);
+    std::string text;
+    with_work(module, [&](const Work& work, const Module&) {
+      for (const VectorWork& vector : work.vectors)
+        text += fmt::format("{} of {}, ", vector.op == VectorOp::kDivide ? "divide" : "simple",
+                            vector.shape->element_count());
+    });
+    return text;
+  };
+  EXPECT_EQ(slots("plain"), "divide of 1, simple of 8192, ");
+  EXPECT_EQ(slots("converted"), slots("plain"));
+  EXPECT_EQ(slots("all"), "divide of 8192, ");
+}
+
 TEST(Elementwise, WorkDependsOnTheType) {
   const auto class_of = [](std::string_view text) {
     VectorOp op{};

@@ -70,21 +70,26 @@ TEST(Reduce, WorkDependsOnWhatLiesAlongLanes) {
   EXPECT_EQ(vectors({"f32[64,8,256]", "f32[]"}, "f32[8,256] reduce(x0, x1), dimensions={0}, to_apply=add"),
             "simple 1 f32[64,8,256]");
   EXPECT_EQ(vectors({"f32[64,256]", "f32[]"}, "f32[64] reduce(x0, x1), dimensions={1}, to_apply=add"),
-            "simple 1 f32[64,256]; cross-lane 1 f32[64,1]");
+            "simple 1 f32[64,256]; cross-lane 2 f32[64,1]");
   EXPECT_EQ(vectors({"f32[64,256]{0,1}", "f32[]"}, "f32[64] reduce(x0, x1), dimensions={1}, to_apply=add"),
             "simple 1 f32[64,256]; cross-sublane 1 f32[64,1]");
   EXPECT_EQ(vectors({"f32[64,256]", "f32[]"}, "f32[] reduce(x0, x1), dimensions={0,1}, to_apply=add"),
             "simple 1 f32[64,256]; cross-lane 1 f32[1,1]; cross-sublane 1 f32[1,1]");
+  // One result has nothing to lie beside, whatever its dimensions.
+  EXPECT_EQ(vectors({"f32[256]", "f32[]"}, "f32[] reduce(x0, x1), dimensions={0}, to_apply=add"),
+            "simple 1 f32[256]; cross-lane 1 f32[1]");
+  EXPECT_EQ(vectors({"f32[1,256]", "f32[]"}, "f32[1] reduce(x0, x1), dimensions={1}, to_apply=add"),
+            "simple 1 f32[1,256]; cross-lane 1 f32[1,1]");
 }
 
 TEST(Reduce, WhatNoWindowsFillIsMasked) {
   EXPECT_EQ(vectors({"bf16[64,128256]", "bf16[]"}, "bf16[64] reduce(x0, x1), dimensions={1}, to_apply=add"),
-            "simple 1 bf16[64,128256]; cross-lane 1 bf16[64,1]; simple 3 s32[64,128256]");
+            "simple 1 bf16[64,128256]; cross-lane 2 bf16[64,1]; simple 3 s32[64,128256]");
   // Whole windows, and what one window holds.
   EXPECT_EQ(vectors({"f32[64,131072]", "f32[]"}, "f32[64] reduce(x0, x1), dimensions={1}, to_apply=add"),
-            "simple 1 f32[64,131072]; cross-lane 1 f32[64,1]");
+            "simple 1 f32[64,131072]; cross-lane 2 f32[64,1]");
   EXPECT_EQ(vectors({"f32[64,4608]", "f32[]"}, "f32[64] reduce(x0, x1), dimensions={1}, to_apply=add"),
-            "simple 1 f32[64,4608]; cross-lane 1 f32[64,1]");
+            "simple 1 f32[64,4608]; cross-lane 2 f32[64,1]");
   // Rows above lanes are as many as there are.
   EXPECT_EQ(vectors({"f32[128256,64]", "f32[]"}, "f32[64] reduce(x0, x1), dimensions={0}, to_apply=add"),
             "simple 1 f32[128256,64]; cross-sublane 1 f32[1,64]");

@@ -70,6 +70,17 @@ TEST(HoistGathers, WhatALoopHandsOnIsGatheredBeforeIt) {
   expect_agrees(loop());
 }
 
+TEST(HoistGathers, LoopsOfWhichNobodyKnowsHowOftenTheyRun) {
+  std::string text = loop();
+  const std::string counts = " n = s32[] add(i, one)\n";
+  text.replace(text.find(counts), counts.size(), " k = s32[] add(i, one)\n n = s32[] maximum(k, one)\n");
+  const std::vector<Resharding> made = reshardings(text, 1 << 20);
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_TRUE(made[0].hoisted);
+  EXPECT_FALSE(reshardings(text, 4095)[0].hoisted);
+  expect_agrees(text);
+}
+
 TEST(HoistGathers, ALimitKeepsItInside) {
   EXPECT_TRUE(reshardings(loop(), 4096)[0].hoisted);
   const Resharding inside = reshardings(loop(), 4095)[0];

@@ -159,6 +159,31 @@ const std::vector<std::string>& modules() {
       " lhs_ragged_dims={0}, rhs_group_dims={0}, $2\n}\n",
       "ENTRY e {\n x = c64[6,8] parameter(0), $2\n ROOT y = c64[6,8] fft(x), fft_type=FFT, fft_length={8},"
       " $2\n}\n",
+      "ENTRY e {\n x = f32[7,9,4] parameter(0), $3\n c = s32[7,5,1] parameter(1), $3\n"
+      " r = s32[7,5,1] iota(), iota_dimension=0, $3\n i = s32[7,5,2] concatenate(r, c), dimensions={2}\n"
+      " ROOT y = f32[7,5,4] gather(x, i), offset_dims={2}, collapsed_slice_dims={0,1}, start_index_map={0,1},"
+      " index_vector_dim=2, slice_sizes={1,1,4}, $3\n}\n",
+      std::string(kSum) +
+          "ENTRY e {\n x = f32[7,6,4] parameter(0), $3\n r = s16[6] iota(), iota_dimension=0, $1\n"
+          " q = s32[6] convert(r)\n s = s32[5,6,1] broadcast(q), dimensions={1}\n c = s32[5,6,1] "
+          "parameter(1), $3\n"
+          " u = f32[5,6,4] parameter(2), $3\n i = s32[5,6,2] concatenate(c, s), dimensions={2}, $3\n"
+          " ROOT y = f32[7,6,4] scatter(x, i, u), update_window_dims={2}, inserted_window_dims={0,1},"
+          " scatter_dims_to_operand_dims={0,1}, index_vector_dim=2, to_apply=sum, $3\n}\n",
+      std::string(kSum) +
+          "ENTRY e {\n x = f32[9,4] parameter(0), $2\n i = s32[9,1] iota(), iota_dimension=0, $2\n"
+          " u = f32[9,4] parameter(1), $2\n"
+          " ROOT y = f32[9,4] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0},"
+          " scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum, $2\n}\n",
+      "ENTRY e {\n x = f32[2,19,4] parameter(0), $3\n w = f32[3,4,6] parameter(1), $3\n"
+      " ROOT y = f32[2,11,6] convolution(x, w), window={size=3 rhs_dilate=4}, dim_labels=b0f_0io->b0f, $3\n"
+      "}\n",
+      std::string(kSum) +
+          "ENTRY e {\n x = f32[13,4] parameter(0), $2\n c = f32[] constant(0)\n"
+          " ROOT y = f32[4,4] reduce-window(x, c), window={size=4x1 stride=3x1 pad=0_2x0_0}, to_apply=sum,"
+          " $2\n}\n",
+      "ENTRY e {\n x = f32[12,8] parameter(0), $2\n y = f32[8,12] reshape(x), $2\n"
+      " ROOT z = f32[3,32] reshape(y), $2\n}\n",
   };
   return kModules;
 }

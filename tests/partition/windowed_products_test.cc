@@ -78,6 +78,26 @@ TEST(WindowedProducts, RingsSendWhatTheCollectivesDid) {
     }
 }
 
+TEST(WindowedProducts, SumsOfARingStayApart) {
+  const Partitioned made = partitioned(text_of({240, 48, 24, 0, 0, 0}, 4), rings(4));
+  int64_t barriers = 0;
+  for (const Computation& computation : made.module.computations)
+    for (const InstructionId id : computation.instructions)
+      barriers += made.module[id].opcode == Opcode::kOptimizationBarrier;
+  EXPECT_EQ(barriers, 3);  // between four products
+}
+
+TEST(WindowedProducts, FourBitsAreHalfABytePerElement) {
+  const std::string text =
+      "ENTRY e {\n x = s4[7,3] parameter(0), sharding={devices=[2,1]<=[2]}\n"
+      " ROOT y = s4[7,3] copy(x), sharding={replicated}\n}\n";
+  EXPECT_EQ(bytes_sent(partitioned(text, {.devices = 2})), 6);  // 4 rows of 3, 12 halves
+  const std::string odd =
+      "ENTRY e {\n x = s4[9] parameter(0), sharding={devices=[3]<=[3]}\n"
+      " ROOT y = s4[9] copy(x), sharding={replicated}\n}\n";
+  EXPECT_EQ(bytes_sent(partitioned(odd, {.devices = 3})), 4);  // two parts of three halves, of 2 B each
+}
+
 TEST(WindowedProducts, BatchesAndTransposedOperands) {
   for (const int64_t n : {2, 4})
     for (const std::string result : {"devices=[1,$,1]<=[$]", "devices=[1,1,$]<=[$]"}) {

@@ -145,6 +145,150 @@ TEST(Propagate, ReshapesCarryTheMajorPart) {
   EXPECT_EQ(spread["f"], "{replicated}");
 }
 
+TEST(Propagate, PadsLieAsWhatTheyPadEvenlyCutOrNot) {
+  const Spread forward(entry(R"(
+    a = f32[11,17] parameter(0), sharding={devices=[2,2]<=[4]}
+    zero = f32[] constant(0)
+    b = f32[27,51] pad(a, zero), padding=2_4_1x1_1_2
+    ROOT c = f32[27,51] negate(b)
+  )"));
+  EXPECT_EQ(forward["b"], "{devices=[2,2]<=[4]}");
+  const Spread backward(entry(R"(
+    p = f32[11,17] parameter(0)
+    a = f32[11,17] negate(p)
+    zero = f32[] constant(0)
+    ROOT b = f32[17,17] pad(a, zero), padding=2_4x0_0, sharding={devices=[4,1]<=[4]}
+  )"));
+  EXPECT_EQ(backward["a"], "{devices=[4,1]<=[4]}");
+  EXPECT_EQ(backward["p"], "{replicated}");  // 11 rows can't be cut evenly
+}
+
+TEST(Propagate, PartsOfARangeAreCutUnevenlyToo) {
+  const Spread spread(entry(R"(
+    a = f32[17,13] parameter(0), sharding={devices=[2,1]<=[2]}
+    b = f32[11,11] slice(a), slice={[1:12], [0:11]}
+    ROOT c = f32[33,11] concatenate(b, b, b), dimensions={0}
+  )"));
+  EXPECT_EQ(spread["b"], "{devices=[2,1]<=[2]}");
+  EXPECT_EQ(spread["c"], "{devices=[2,1]<=[2]}");
+}
+
+TEST(Propagate, DilatedKernelsLieAsTheImageIfTheyAreSmall) {
+  const auto convolution = [](int64_t size, int64_t dilation, int64_t places) {
+    return Spread(entry(fmt::format(R"(
+      image = f32[8,64,2] parameter(0), sharding={{devices=[1,4,1]<=[4]}}
+      kernel = f32[{0},2,2] parameter(1)
+      ROOT out = f32[8,{2},2] convolution(image, kernel), window={{size={0} rhs_dilate={1}}},
+          dim_labels=b0f_0io->b0f
+    )",
+                                    size, dilation, places)))["out"];
+  };
+  EXPECT_EQ(convolution(3, 16, 32), "{devices=[1,4,1]<=[4]}");
+  EXPECT_EQ(convolution(15, 4, 8), "{replicated}");  // what comes out is smaller than the kernel
+}
+
+TEST(Propagate, ReshapesCarryWhatBothSidesBeginWith) {
+  const Spread spread(entry(R"(
+    a = f32[12,8] parameter(0), sharding={devices=[2,4]<=[8]}
+    b = f32[8,12] reshape(a)
+    ROOT c = f32[8,12] negate(b)
+  )"));
+  EXPECT_EQ(spread["b"], "{devices=[2,1,4]<=[8] last_tile_dim_replicate}");
+  const Spread spoken(entry(R"(
+    a = f32[6,4,5] parameter(0), sharding={devices=[6,2,1]<=[12]}
+    b = f32[2,3,20] reshape(a)
+    c = f32[2,4,3,5] reshape(a)
+    d = f32[5,8,3] reshape(a)
+    ROOT t = (f32[2,3,20], f32[2,4,3,5], f32[5,8,3]) tuple(b, c, d)
+  )"));
+  EXPECT_EQ(spoken["b"], "{devices=[2,3,2]<=[12]}");
+  EXPECT_EQ(spoken["c"], "{devices=[2,1,1,1,6]<=[12] last_tile_dim_replicate}");
+  EXPECT_EQ(spoken["d"], "{replicated}");
+}
+
+/// A gather whose rows are counted by the indices themselves, made by `rows`.
+std::string counted_rows(std::string_view rows, std::string_view operand, std::string_view result) {
+  return entry(fmt::format(R"(
+    x = f32[8,4,2,2] parameter(0){}
+    {}
+    column = s32[1,8,4] parameter(1)
+    at = s32[2,8,4] concatenate(row, column), dimensions={{0}}
+    ROOT y = f32[8,4,2,2] gather(x, at), offset_dims={{2,3}}, collapsed_slice_dims={{0,1}},
+        start_index_map={{0,1}}, index_vector_dim=0, slice_sizes={{1,1,2,2}}{}
+  )",
+                           operand, rows, result));
+}
+
+TEST(Propagate, IndicesThatCountADimensionWalkThroughItWithTheArray) {
+  constexpr std::string_view kRows = "row = s32[1,8,4] iota(), iota_dimension=1";
+  const Spread forward(counted_rows(kRows, ", sharding={devices=[8,1,1,1]0,1,4,5,2,3,6,7}", ""));
+  EXPECT_EQ(forward["y"], "{devices=[8,1,1,1]<=[2,2,2]T(1,0,2)}");
+  EXPECT_EQ(forward["at"], "{devices=[1,8,1]<=[2,2,2]T(1,0,2)}");
+  const Spread backward(counted_rows(kRows, "", ", sharding={devices=[2,2,1,1]<=[4]}"));
+  EXPECT_EQ(backward["x"], "{devices=[2,1,1,1,2]<=[4] last_tile_dim_replicate}");
+  EXPECT_EQ(backward["at"], "{devices=[1,2,2]<=[4]}");
+}
+
+TEST(Propagate, CountedDimensionsAreSeenThroughWhatKeepsThem) {
+  const auto result = [](std::string_view rows) {
+    return Spread(counted_rows(rows, ", sharding={devices=[4,1,1,1]<=[4]}", ""))["y"];
+  };
+  EXPECT_EQ(result("n = s32[8] iota(), iota_dimension=0\n"
+                   "    c = s32[8] copy(n)\n"
+                   "    row = s32[1,8,4] broadcast(c), dimensions={1}"),
+            "{devices=[4,1,1,1]<=[4]}");
+  EXPECT_EQ(result("n = s16[4,8,1] iota(), iota_dimension=1\n"
+                   "    c = s32[4,8,1] convert(n)\n"
+                   "    row = s32[1,8,4] transpose(c), dimensions={2,1,0}"),
+            "{devices=[4,1,1,1]<=[4]}");
+  EXPECT_EQ(result("n = s32[32] iota(), iota_dimension=0\n"
+                   "    row = s32[1,8,4] reshape(n)"),
+            "{replicated}");
+  EXPECT_EQ(result("n = s32[1,8,4] iota(), iota_dimension=1\n"
+                   "    row = s32[1,8,4] negate(n)"),
+            "{replicated}");
+  EXPECT_EQ(result("row = s32[1,8,4] iota(), iota_dimension=2"), "{replicated}");  // 4 of the 8 rows
+}
+
+TEST(Propagate, ArraysOfOneScatterLieAsTheirOwnUpdates) {
+  const Spread spread(R"(HloModule m
+    add2 { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2) d = f32[] parameter(3)
+      ROOT t = (f32[], f32[]) tuple(c, d) }
+    ENTRY main {
+      x = f32[2,8] parameter(0)
+      y = f32[2,8] parameter(1)
+      at = s32[3] parameter(2)
+      u = f32[3,8] parameter(3), sharding={devices=[1,4]<=[4]}
+      v = f32[3,8] parameter(4), sharding={devices=[1,2,2]<=[4] last_tile_dim_replicate}
+      ROOT s = (f32[2,8], f32[2,8]) scatter(x, y, at, u, v), to_apply=add2, update_window_dims={1},
+          inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1
+    })");
+  EXPECT_EQ(spread["s"], "{{devices=[1,4]<=[4]}, {devices=[1,2,2]<=[4] last_tile_dim_replicate}}");
+  EXPECT_EQ(spread["y"], "{devices=[1,2,2]<=[4] last_tile_dim_replicate}");
+}
+
+TEST(Propagate, WhatStandsBesideAManualArrayInATupleIsNotManual) {
+  const Spread spread(entry(R"(
+    a = f32[4,8] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dims={manual}}
+    b = f32[4,8] parameter(1)
+    t = (f32[4,8], f32[4,8]) tuple(a, b)
+    ROOT c = (f32[4,8], f32[4,8]) copy(t)
+  )"));
+  EXPECT_EQ(spread["c"], "{{devices=[2,1,2]<=[4] last_tile_dims={manual}}, {replicated}}");
+}
+
+TEST(Propagate, SomeOfAMachinesDevicesKeepTheirNumbers) {
+  const Spread spread(entry(R"(
+    a = f32[8,4] parameter(0), sharding={devices=[2,1,2]0,4,1,5 last_tile_dim_replicate}
+    b = f32[8,4] parameter(1), sharding={devices=[1,2,2]0,1,4,5 last_tile_dim_replicate}
+    c = f32[8,4] add(a, b)
+    ROOT d = f32[8,4] negate(c)
+  )"),
+                      {.some_devices = true});
+  EXPECT_EQ(spread["d"], "{devices=[2,2]0,4,1,5}");
+  EXPECT_EQ(spread["a"], "{devices=[2,1,2]0,4,1,5 last_tile_dim_replicate}");
+}
+
 TEST(Propagate, TransposesBroadcastsAndReductions) {
   const Spread spread(entry(R"(
     a = f32[8,4] parameter(0), sharding={devices=[2,2]<=[4]}

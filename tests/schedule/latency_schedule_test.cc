@@ -96,6 +96,24 @@ TEST(LatencySchedule, FiveLoopFusionsCoverOneLatency) {
   EXPECT_EQ(covered(scheduled(chain(3, 0, true), as_xla()), "start", "done").size(), 3u);
 }
 
+// A synchronous all-reduce behind a pair: what the schedule reports is what the simulation has.
+TEST(LatencySchedule, ExposedIsThatOfTheSimulation) {
+  std::string text = chain(2, 0, true);
+  const std::string done = "  done = f32[256,256] all-reduce-done(start)\n";
+  text.replace(text.find(done), done.size(),
+               "  alone = f32[256,256] all-reduce(x), replica_groups={}, to_apply=sum\n" + done);
+  const Module module = test::module_or_fail(text);
+  const Device device = test::device_or_fail("v5e");
+  const auto result = tune_schedule(module, op_table(), device, as_xla());
+  ASSERT_TRUE(result) << render(result.error());
+  const auto before = simulate(module, op_table(), device),
+             after = simulate(result->module, op_table(), device);
+  ASSERT_TRUE(before && after);
+  EXPECT_GT(before->totals.synchronous, Picoseconds(0));
+  EXPECT_EQ(result->exposed_before, before->totals.exposed());
+  EXPECT_EQ(result->exposed_after, after->totals.exposed());
+}
+
 TEST(LatencySchedule, OneOutputFusionCoversOneLatency) {
   for (const int fusions : {1, 2, 7})
     for (const bool first : {false, true}) {

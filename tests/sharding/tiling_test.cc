@@ -177,14 +177,14 @@ TEST(ReshardPlan, TakesTheCheapestCollective) {
   const auto only = [&](const Tiling& from, const Tiling& to) {
     const auto plan = reshard_plan(axes, from, to, sizes);
     EXPECT_EQ(plan.size(), 1u);
-    return std::pair(plan.front().kind, plan.front().elements);
+    return std::tuple(plan.front().kind, plan.front().members, plan.front().payload);
   };
-  EXPECT_EQ(only(all, rows), std::pair(ReshardKind::kSlice, int64_t{0}));
-  EXPECT_EQ(only(rows, all), std::pair(ReshardKind::kAllGather, int64_t{48}));
-  EXPECT_EQ(only(rows, columns), std::pair(ReshardKind::kAllToAll, int64_t{12}));
-  EXPECT_EQ(only(first, second), std::pair(ReshardKind::kPermute, int64_t{32}));
-  EXPECT_EQ(only(summands, all), std::pair(ReshardKind::kAllReduce, int64_t{96}));
-  EXPECT_EQ(only(summands, rows), std::pair(ReshardKind::kReduceScatter, int64_t{48}));
+  EXPECT_EQ(only(all, rows), std::tuple(ReshardKind::kSlice, int64_t{4}, int64_t{0}));
+  EXPECT_EQ(only(rows, all), std::tuple(ReshardKind::kAllGather, int64_t{4}, int64_t{16}));
+  EXPECT_EQ(only(rows, columns), std::tuple(ReshardKind::kAllToAll, int64_t{4}, int64_t{16}));
+  EXPECT_EQ(only(first, second), std::tuple(ReshardKind::kPermute, int64_t{1}, int64_t{32}));
+  EXPECT_EQ(only(summands, all), std::tuple(ReshardKind::kAllReduce, int64_t{4}, int64_t{64}));
+  EXPECT_EQ(only(summands, rows), std::tuple(ReshardKind::kReduceScatter, int64_t{4}, int64_t{64}));
 }
 
 }  // namespace

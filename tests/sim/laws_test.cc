@@ -63,13 +63,26 @@ void check_laws(const Module& module, const Device& device, const Simulation& re
     for (const InstructionRecord& record : result.instructions)
       if (record.id == loop.id)
         one_by_one += times(device.config.overhead.loop_iteration, loop.trip_count * record.executions);
+  Picoseconds exposed{};
+  bool once = true;
   for (const TransferRecord& transfer : result.transfers) {
     pieces += 2 * transfer.executions;
     one_by_one += times(transfer.duration, transfer.executions);
     if (transfer.executions == 0) continue;
-    EXPECT_EQ(transfer.hidden + transfer.exposed, transfer.duration);
+    exposed += transfer.exposed;
+    once = once && transfer.executions == 1;
+    const bool synchronous =
+        transfer.kind == TransferKind::kCollective && transfer.done_instruction == transfer.start_instruction;
+    EXPECT_EQ((synchronous ? transfer.queued : transfer.hidden) + transfer.exposed, transfer.duration);
+    if (synchronous) {
+      EXPECT_EQ(transfer.hidden, Picoseconds(0));
+    }
     EXPECT_LE(transfer.start, transfer.end);
     EXPECT_LE(transfer.end, transfer.done);
+  }
+  // The TensorCore stands still for one of them at a time.
+  if (once) {
+    EXPECT_EQ(exposed, totals.exposed());
   }
   const double hbm = memory.busy_exactly(memory.hbm(), totals.traffic[memory.hbm()]);
   EXPECT_LE(hbm, static_cast<double>(totals.makespan.count() + pieces));

@@ -94,6 +94,32 @@ TEST(Simulate, ADoneWaitsForTheRestOfItsCopy) {
   EXPECT_EQ(shared["x"].bound_by, memory_unit(0));
 }
 
+// What queues for the links stands still for those that hold them, which are told that time, once.
+TEST(Simulate, QueuesOfSynchronousCollectivesBelongToWhatIsAhead) {
+  const std::string sum =
+      "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n";
+  const Outcome outcome = run(
+      "HloModule m, is_scheduled=true, replica_count=4\n" + sum +
+          "ENTRY e {\n  p = TILE parameter(0)\n  q = TILE parameter(1)\n"
+          "  s = (TILE, f32[32,128]{1,0:T(8,128)}) all-gather-start(p), replica_groups={}, dimensions={0}\n"
+          "  r = TILE all-reduce(q), replica_groups={}, to_apply=add\n"
+          "  d = f32[32,128]{1,0:T(8,128)} all-gather-done(s)\n"
+          "  ROOT t = (f32[32,128]{1,0:T(8,128)}, TILE) tuple(d, r)\n}\n",
+      {});
+  ASSERT_EQ(outcome.result.transfers.size(), 2u);
+  const TransferRecord& ahead = outcome.result.transfers[0];
+  const TransferRecord& queued = outcome.result.transfers[1];
+  ASSERT_GT(queued.queued, Picoseconds(0));
+  EXPECT_EQ(queued.exposed, queued.end - queued.begin);
+  EXPECT_EQ(queued.hidden, Picoseconds(0));
+  EXPECT_EQ(queued.queued + queued.exposed, queued.duration);
+  EXPECT_EQ(ahead.exposed, queued.queued);
+  const Totals& totals = outcome.result.totals;
+  EXPECT_EQ(ahead.exposed + queued.exposed, totals.exposed());
+  EXPECT_EQ(totals.all_exposed_collectives(), totals.exposed());
+  EXPECT_EQ(totals.synchronous, queued.exposed);
+}
+
 // A slice that comes on its own is a copy of its bytes; latencies of several overlap.
 TEST(Simulate, AsynchronousSlicesAreCopies) {
   const auto text = [](int starts, bool slices) {

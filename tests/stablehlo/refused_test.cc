@@ -55,7 +55,7 @@ constexpr Broken kBroken[] = {
     {kTwo, R"(%0 = "stablehlo.bogus"(%x) : (tensor<2xf32>) -> tensor<2xf32>)",
      "2: 'stablehlo.bogus' is no operation of the dialect stablehlo that is known here"},
     {kTwo, R"(%0 = "tosa.add"(%x) : (tensor<2xf32>) -> tensor<2xf32>)",
-     "2: 'tosa.add' is of the dialect tosa, expected stablehlo, chlo, check, sdy or func"},
+     "2: 'tosa.add' is of the dialect tosa, expected stablehlo, mhlo, chlo, check, sdy or func"},
     {"%x: tensor<?xf32>", "",
      "1: argument 0: dimension 0 of tensor<?xf32> is dynamic, expected a static size"},
     {"%x: tensor<*xf32>", "", "1: argument 0: tensor<*xf32> has no rank: unranked tensors are not supported"},

@@ -80,6 +80,42 @@ TEST(Figures, TotalsAreThoseOfTheReport) {
     EXPECT_EQ(figures.rest(static_cast<size_t>(figures.index_of(metric))), 0) << metric;
 }
 
+// What a transfer exposes is that of the tables, and its done's: a synchronous collective is without its
+// queue, which is its predecessor's, though it is the synchronous one that waits.
+TEST(Figures, ExposedIsThatOfTheTransfers) {
+  const Estimated run = estimated(R"(HloModule queue, is_scheduled=true, replica_count=4
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY main {
+  p = f32[256,128]{1,0:T(8,128)} parameter(0)
+  s = (f32[256,128]{1,0:T(8,128)}, f32[1024,128]{1,0:T(8,128)}) all-gather-start(p), replica_groups={}, dimensions={0}
+  r = f32[256,128]{1,0:T(8,128)} all-reduce(p), replica_groups={}, to_apply=add
+  d = f32[1024,128]{1,0:T(8,128)} all-gather-done(s)
+  ROOT t = (f32[1024,128]{1,0:T(8,128)}, f32[256,128]{1,0:T(8,128)}) tuple(d, r)
+})",
+                                  "v4");
+  DiagnosticList problems;
+  const auto source = std::make_shared<const SourceFile>("r.json", to_json(run.report, "0"));
+  const std::optional<Figures> saved = read_report_figures(*parse_json(source, problems), problems);
+  ASSERT_TRUE(saved) << test::rendered(problems);
+  ASSERT_EQ(run.report.transfers.size(), 2u);
+  for (const Figures& figures : {figures_of(run), *saved}) {
+    const auto metric = static_cast<size_t>(figures.index_of("exposed_collectives"));
+    for (const ReportTransfer& transfer : run.report.transfers)
+      for (const InstructionFigures& row : figures.instructions)
+        if (row.name == transfer.done_name) {
+          EXPECT_GT(row.amounts[metric], 0) << row.name;
+          EXPECT_EQ(row.amounts[metric], transfer.exposed.count()) << row.name;
+          EXPECT_EQ(transfer.queued.count() > 0, row.name == "r");
+        }
+    EXPECT_EQ(figures.totals[metric], run.report.totals.exposed().count());
+    EXPECT_EQ(figures.rest(metric), 0);
+  }
+}
+
 TEST(Figures, OfASavedReport) {
   const Estimated run = estimated(kManyThings, "v4");
   const Figures live = figures_of(run);

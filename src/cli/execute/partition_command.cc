@@ -129,7 +129,9 @@ int partition_file(Options& options, Streams streams) {
   std::string text;
   int worst = kExitSuccess;
   for (const Module& module : input.modules) {
-    const std::optional<Propagated> whole = propagated_module(module, options.sharding, streams);
+    ShardingRequest sharding = options.sharding;
+    sharding.some_devices = options.propagate_only;
+    const std::optional<Propagated> whole = propagated_module(module, sharding, streams);
     if (!whole) return kExitInput;
     if (!text.empty()) text += "\n// -----\n\n";
     if (options.propagate_only) {

@@ -116,7 +116,8 @@ std::optional<Propagated> propagated_module(const Module& module, const Sharding
     tell(stated.error(), streams);
     return std::nullopt;
   }
-  Result<Propagated> propagated = propagate(*stated, op_table(), {.devices = devices});
+  Result<Propagated> propagated =
+      propagate(*stated, op_table(), {.devices = devices, .some_devices = request.some_devices});
   if (!propagated) {
     tell(propagated.error(), streams);
     return std::nullopt;

@@ -20,6 +20,7 @@ struct ShardingRequest {
   std::string mesh;        // empty: not said
   std::vector<std::string> statements;
   std::string order, topology;  // of the mesh on a torus; empty: devices stand in order
+  bool some_devices = false;    // shardings may be over some of a machine's, the same ones
 };
 
 /// `--partitions`, `--mesh`, `--shard`, `--mesh-order`, `--topology`; `request` outlives the line.

@@ -15,6 +15,7 @@
 #include "hlo/printer.h"
 #include "lower/lower.h"
 #include "model/device.h"
+#include "model/native_layouts.h"
 #include "ops/op_table.h"
 
 namespace hlosim {
@@ -80,6 +81,8 @@ int lower_files(const Options& options, Streams streams) {
     if (!input.ok) return kExitInput;
     for (const Module& module : input.modules) {
       if (!text.empty()) text += "\n";
+      if (const auto measurable = check_native_sizes(module, *device); !measurable)
+        return fail(measurable.error());
       if (options.passes.empty() && !is_plain(module)) {
         text += to_text(module, op_table());
         continue;

@@ -184,6 +184,7 @@ bool matches(std::string_view pattern, std::string_view target) {
 }
 
 const Target* find_target(std::string_view target) {
+  if (target.empty()) return nullptr;  // most instructions are no custom calls
   for (const Target& known : kTargets)
     if (matches(known.name, target)) return &known;
   return nullptr;

@@ -48,7 +48,7 @@ class SummaryView {
                       `: ${grouped(first.rows.length)} of them take ${share(first.time)}.`));
     if (time.lower_bound_ps > 0 && time.lower_bound_ps < 0.95 * total)
       lines.push(line("", `The busiest unit works for ${timeText(time.lower_bound_ps)}: doing everything else beside it would take at most ${share(total - time.lower_bound_ps)} off.`));
-    const collective = time.exposed_collectives_ps + time.by_category_ps["collective"];
+    const collective = time.exposed_collectives_ps;
     const waits = [[time.exposed_copies_ps, "waiting for copies"], [collective, "in collectives that nothing hides"]].filter(([ps]) => ps >= 0.0005 * total);
     const transfers = report.copies.rows + report.collectives.rows;
     if (waits.length > 0)
@@ -97,10 +97,10 @@ class SummaryView {
                         level: time.exposed_copies_ps > 0.05 * total ? "warn" : null}),
              this.card("Waiting for collectives", timeText(time.exposed_collectives_ps),
                        [time.exposed_collectives_ps > 0 ? share(time.exposed_collectives_ps) : null, plural(report.collectives.rows, "collective"),
-                        collective > 0 ? `besides ${timeText(collective)} in synchronous ones, ${percentText(collective / total)}` : null],
+                        collective > 0 ? `synchronous ones, starts and dones take ${timeText(collective)}, ${percentText(collective / total)}` : null],
                        {exact: exactTime(time.exposed_collectives_ps), view: "transfers",
                         data: "time/exposed_collectives_ps",
-                        level: time.exposed_collectives_ps + collective > 0.05 * total ? "warn" : null}),
+                        level: time.exposed_collectives_ps > 0.05 * total ? "warn" : null}),
              this.card("HBM traffic", bytesText(traffic.hbm_bytes),
                        [`${bytesText(traffic.hbm_read_bytes)} read, ${bytesText(traffic.hbm_written_bytes)} written`,
                         traffic.hbm_utilisation === null ? null

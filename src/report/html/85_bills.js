@@ -23,8 +23,8 @@ class TransfersView {
     const {time} = report;
     put(this.element, h("p", {class: "facts"},
         h("span", {}, h("strong", {title: exactTime(time.exposed_copies_ps)}, timeText(time.exposed_copies_ps)), " waiting for copies"),
-        h("span", {}, h("strong", {title: exactTime(time.exposed_collectives_ps)}, timeText(time.exposed_collectives_ps)), " waiting for asynchronous collectives"),
-        h("span", {}, h("strong", {title: exactTime(time.by_category_ps["collective"])}, timeText(time.by_category_ps["collective"])), " in collective operations themselves"),
+        h("span", {}, h("strong", {title: exactTime(time.exposed_collectives_ps)}, timeText(time.exposed_collectives_ps)), " waiting for collectives, synchronous ones as a whole"),
+        h("span", {}, h("strong", {title: exactTime(time.by_category_ps["collective"])}, timeText(time.by_category_ps["collective"])), " in synchronous collectives, starts and dones"),
         h("span", {}, h("strong", {title: exactBytes(report.traffic.sent_bytes)}, bytesText(report.traffic.sent_bytes)), " sent by one device")));
     this.add("Copies", report.copies, "No asynchronous copy runs.", [["bytes", "size", "bytes"], ["from", "from"], ["to", "to"], ["cross_program", "cross-program", "flag"]]);
     this.add("Collectives", report.collectives, "No collective runs.",

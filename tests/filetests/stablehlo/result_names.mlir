@@ -34,32 +34,34 @@ module @plain {
 // CHECK: }
 // ==== 2
 // CHECK: step on unit
-// CHECK: time              1.539 us  (1,539 cycles @ 1 GHz)
+// CHECK: time              3.593 us  (3,593 cycles @ 1 GHz)
 // CHECK: bound by          HBM for 100.0 % of the time
 // CHECK: FLOP/s            0 FLOP/s, 0.0 % of the peak of 32.77 TFLOP/s (bf16); 0 FLOP in matrix products
-// CHECK: HBM traffic       1.50 KiB (1,536 B): 1,024 B read, 512 B written
-// CHECK: HBM bandwidth     998.1 MB/s, 99.8 % of 1 GB/s
-// CHECK: lower bound       1.536 us  (the busiest unit alone)
+// CHECK: HBM traffic       3.50 KiB (3,584 B): 2,048 B read, 1,536 B written
+// CHECK: HBM bandwidth     997.5 MB/s, 99.7 % of 1 GB/s
+// CHECK: lower bound       3.584 us  (the busiest unit alone)
 // CHECK: module            4 instructions, scheduled, from result_names.mlir
 // CHECK: results           result[0]['w'], result[1], -
 // CHECK: device            unit.yaml (built-in); slice 1x1 (no wrap-around), 1 x 1 (replicas x partitions)
 // CHECK:
 // CHECK: Memory spaces
-// CHECK:   space         read  written      peak      mean  capacity   used  scratch  peak at
-// CHECK:   hbm S(0)  1.00 KiB    512 B  1.50 KiB  1.50 KiB  1.00 GiB  0.0 %        -  step 2 (add.1)
+// CHECK:   space         read   written      peak      mean  capacity   used  scratch  peak at
+// CHECK:   hbm S(0)  2.00 KiB  1.50 KiB  2.50 KiB  1.93 KiB  1.00 GiB  0.0 %        -  step 4 (copy.2)
 // CHECK:
 // CHECK: Time by category
-// CHECK:   category      time    share
-// CHECK:   vector    1.539 us  100.0 %
+// CHECK:   category           time   share
+// CHECK:   vector         1.539 us  42.8 %
+// CHECK:   data movement  2.054 us  57.2 %
 // CHECK:
 // CHECK: Time by unit
 // CHECK:   unit      busy   share    bounds    share
-// CHECK:   VPU       1 ns   0.1 %      0 ps    0.0 %
-// CHECK:   HBM   1.536 us  99.8 %  1.539 us  100.0 %
+// CHECK:   VPU       1 ns   0.0 %      0 ps    0.0 %
+// CHECK:   HBM   3.584 us  99.7 %  3.593 us  100.0 %
 // CHECK:
 // CHECK: Longest instructions (time, FLOP and bytes of all their runs)
-// CHECK:   instruction  line  runs      time    share  bound by  FLOP     bytes  padding
-// CHECK:   add.1           6     1  1.539 us  100.0 %  HBM          0  1.50 KiB   96.9 %
+// CHECK:   instruction  line  runs      time   share  bound by  FLOP     bytes  padding
+// CHECK:   add.1           6     1  1.539 us  42.8 %  HBM          0  1.50 KiB   96.9 %
+// CHECK:   and 2 more (--top=0 shows all)
 // CHECK:
 // CHECK: Asynchronous copies
 // CHECK:   none: the module has no copy-start
@@ -68,7 +70,7 @@ module @plain {
 // CHECK:   none: the module has no collectives
 // CHECK:
 // CHECK: Padding
-// CHECK:   3 arrays are padded. All arrays: 48 B unpadded, 1.50 KiB padded, 1.45 KiB of padding (32.0x expansion)
+// CHECK:   5 arrays are padded. All arrays: 80 B unpadded, 2.50 KiB padded, 2.42 KiB of padding (32.0x expansion)
 // CHECK:   1. Size: 512B
 // CHECK:      Operator: op_name="params['w']"
 // CHECK:      Shape: f32[4]{0:T(128)}
@@ -76,39 +78,42 @@ module @plain {
 // CHECK:      Extra memory due to padding: 496B (32.0x expansion)
 // CHECK:      XLA label: Arg_0.1 = parameter
 // CHECK:      Allocation type: parameter in hbm
-// CHECK:   and 2 more (--top=0 shows more)
+// CHECK:   and 4 more (--top=0 shows more)
 // CHECK:
 // CHECK: Assumptions
 // CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for unit might do it
 // CHECK:
 // CHECK: Coverage: where the numbers come from that the time rests on
 // CHECK:   source         time    share
-// CHECK:   published  1.539 us  100.0 %
+// CHECK:   published  3.593 us  100.0 %
 // CHECK:   device 6772fe70f695e0e4, module ad6cdf661222ce76
 // CHECK:
 // CHECK:
 // CHECK: plain on unit
-// CHECK: time              0 ps  (0 cycles @ 1 GHz)
-// CHECK: bound by          nothing: the module takes no time
-// CHECK: FLOP/s            unknown
-// CHECK: HBM traffic       0 B (0 B): 0 B read, 0 B written
-// CHECK: HBM bandwidth     unknown
-// CHECK: lower bound       0 ps  (the busiest unit alone)
+// CHECK: time              1.027 us  (1,027 cycles @ 1 GHz)
+// CHECK: bound by          HBM for 100.0 % of the time
+// CHECK: FLOP/s            0 FLOP/s, 0.0 % of the peak of 32.77 TFLOP/s (bf16); 0 FLOP in matrix products
+// CHECK: HBM traffic       1.00 KiB (1,024 B): 512 B read, 512 B written
+// CHECK: HBM bandwidth     997.1 MB/s, 99.7 % of 1 GB/s
+// CHECK: lower bound       1.024 us  (the busiest unit alone)
 // CHECK: module            1 instruction, scheduled, from result_names.mlir
 // CHECK: device            unit.yaml (built-in); slice 1x1 (no wrap-around), 1 x 1 (replicas x partitions)
 // CHECK:
 // CHECK: Memory spaces
-// CHECK:   space     read  written   peak   mean  capacity   used  scratch  peak at
-// CHECK:   hbm S(0)   0 B      0 B  512 B  512 B  1.00 GiB  0.0 %        -  step 0 (Arg_0.1)
+// CHECK:   space      read  written      peak      mean  capacity   used  scratch  peak at
+// CHECK:   hbm S(0)  512 B    512 B  1.00 KiB  1.00 KiB  1.00 GiB  0.0 %        -  step 1 (copy.1)
 // CHECK:
 // CHECK: Time by category
-// CHECK:   none: no instruction takes time
+// CHECK:   category           time    share
+// CHECK:   data movement  1.027 us  100.0 %
 // CHECK:
 // CHECK: Time by unit
-// CHECK:   none: no unit is ever busy
+// CHECK:   unit      busy   share    bounds    share
+// CHECK:   HBM   1.024 us  99.7 %  1.027 us  100.0 %
 // CHECK:
 // CHECK: Longest instructions (time, FLOP and bytes of all their runs)
-// CHECK:   none: no instruction takes time
+// CHECK:   instruction  line  runs      time    share  bound by  FLOP     bytes  padding
+// CHECK:   copy.1         14     1  1.027 us  100.0 %  HBM          0  1.00 KiB   96.9 %
 // CHECK:
 // CHECK: Asynchronous copies
 // CHECK:   none: the module has no copy-start
@@ -117,7 +122,7 @@ module @plain {
 // CHECK:   none: the module has no collectives
 // CHECK:
 // CHECK: Padding
-// CHECK:   1 arrays are padded. All arrays: 16 B unpadded, 512 B padded, 496 B of padding (32.0x expansion)
+// CHECK:   2 arrays are padded. All arrays: 32 B unpadded, 1.00 KiB padded, 992 B of padding (32.0x expansion)
 // CHECK:   1. Size: 512B
 // CHECK:      Operator: unknown, the text has no metadata for it
 // CHECK:      Shape: f32[4]{0:T(128)}
@@ -125,10 +130,12 @@ module @plain {
 // CHECK:      Extra memory due to padding: 496B (32.0x expansion)
 // CHECK:      XLA label: Arg_0.1 = parameter
 // CHECK:      Allocation type: parameter in hbm
+// CHECK:   and 1 more (--top=0 shows more)
 // CHECK:
 // CHECK: Assumptions
 // CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for unit might do it
 // CHECK:
 // CHECK: Coverage: where the numbers come from that the time rests on
-// CHECK:   none: no instruction takes time
+// CHECK:   source         time    share
+// CHECK:   published  1.027 us  100.0 %
 // CHECK:   device 6772fe70f695e0e4, module db1a9c73c6bac353

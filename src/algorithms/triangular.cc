@@ -1,4 +1,4 @@
-#include "kernels/triangular.h"
+#include "algorithms/triangular.h"
 
 #include <Eigen/Core>
 

@@ -1,4 +1,4 @@
-#include "kernels/fft.h"
+#include "algorithms/fft.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "kernels/sort_keys.h"
+#include "algorithms/sort_keys.h"
 
 #include <algorithm>
 #include <array>

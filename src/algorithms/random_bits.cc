@@ -1,4 +1,4 @@
-#include "kernels/random_bits.h"
+#include "algorithms/random_bits.h"
 
 #include <algorithm>
 #include <bit>

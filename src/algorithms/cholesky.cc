@@ -1,8 +1,8 @@
 #include <Eigen/Cholesky>
 #include <limits>
 
+#include "algorithms/triangular.h"
 #include "kernels/matrix_scalar.h"
-#include "kernels/triangular.h"
 
 namespace hlosim {
 namespace {

@@ -1,0 +1,147 @@
+// What lowering needn't try: candidates that come to the same, or take longer by their single operations
+// alone.
+#include <gtest/gtest.h>
+
+#include "lower/lower.h"
+#include "lower/run_alike.h"
+#include "model/cost_details.h"
+#include "model/native_layouts.h"
+#include "support/own_modules.h"
+#include "support/simulations.h"
+
+namespace hlosim {
+namespace {
+
+constexpr const char* kDevices[] = {"unit", "v4", "v6e"};
+
+std::optional<Picoseconds> time_of(const Module& module, const Device& device) {
+  const Result<Simulation> simulation = simulate(module, op_table(), device);
+  if (!simulation) return std::nullopt;
+  return simulation->totals.makespan;
+}
+
+TEST(Candidates, SingleOperationsNeverTakeLongerThanTheRun) {
+  size_t all = 0, near = 0;
+  for (const char* name : kDevices) {
+    const Device device = test::device_or_fail(name);
+    test::for_each_module(40, [&](const std::string& file, Module& given) {
+      const Module module = lay_out(given, device).module;
+      const std::optional<Picoseconds> time = time_of(module, device);
+      if (!time || time->count() == 0 || *time >= kForever) return;
+      EXPECT_FALSE(takes_as_long(module, op_table(), device, {}, *time + Picoseconds(1)))
+          << file << " on " << name;
+      near += takes_as_long(module, op_table(), device, {}, *time - *time / 10);
+      ++all;
+    });
+  }
+  EXPECT_GT(all, 100u);
+  EXPECT_GT(near, all / 10);  // where nothing is called, sent or copied it is all there is
+}
+
+TEST(Candidates, TheBoundOfAChainIsItsTime) {
+  const Device device = test::device_or_fail("unit");
+  Module module = test::module_or_fail(R"(HloModule m
+ENTRY e {
+  p = f32[16,256]{1,0:T(8,128)} parameter(0)
+  a = f32[16,256]{1,0:T(8,128)} tanh(p)
+  ROOT b = f32[16,256]{1,0:T(8,128)} add(a, p)
+}
+)");
+  const std::optional<Picoseconds> time = time_of(module, device);
+  ASSERT_TRUE(time);
+  EXPECT_TRUE(takes_as_long(module, op_table(), device, {}, *time));
+  EXPECT_FALSE(takes_as_long(module, op_table(), device, {}, *time + Picoseconds(1)));
+}
+
+TEST(Candidates, WhatRunsAlikeTakesTheSameTime) {
+  const std::vector<const Pass*> all = default_passes();
+  const std::span<const Pass* const> but_last = std::span(all).first(all.size() - 1);
+  size_t alike = 0, different = 0;
+  for (const char* name : kDevices) {
+    const Device device = test::device_or_fail(name);
+    test::for_each_module(40, [&](const std::string& file, Module& module) {
+      if (!is_plain(module)) return;
+      const Module without = run_passes(module, but_last, {op_table(), device});
+      const Module with = run_more_passes(without, std::span(all).last(1), {op_table(), device});
+      EXPECT_EQ(test::difference(with, run_passes(module, all, {op_table(), device})), "")
+          << file << " on " << name;
+      const bool is_alike = run_alike(with, without);
+      is_alike ? ++alike : ++different;
+      if (!is_alike) return;
+      EXPECT_EQ(time_of(with, device), time_of(without, device)) << file << " on " << name;
+    });
+  }
+  EXPECT_GT(alike, 20u);
+  EXPECT_GT(different, 5u);
+}
+
+TEST(Candidates, OtherOperandsShapesAndOrdersAreNotAlike) {
+  const std::string text = R"(HloModule m
+ENTRY e {
+  p = f32[8,128]{1,0} parameter(0)
+  q = f32[8,128]{1,0} parameter(1)
+  a = f32[8,128]{1,0} negate(p)
+  b = f32[8,128]{1,0} negate(q)
+  ROOT c = f32[8,128]{1,0} subtract(a, b)
+}
+)";
+  const Module module = test::module_or_fail(text);
+  EXPECT_TRUE(run_alike(module, module.copy()));
+  const InstructionId root = module.entry_computation().root, a = module[root].operands[0];
+  Module operands = module.copy();
+  ModuleEditor(operands).set_operand(root, 1, a);
+  EXPECT_FALSE(run_alike(module, operands));
+  Module shape = module.copy();
+  shape.instructions[a].shape = shape.shapes().with_memory_space(module[a].shape, 1);
+  EXPECT_FALSE(run_alike(module, shape));
+  Module opcode = module.copy();
+  opcode.instructions[a].opcode = Opcode::kTanh;
+  EXPECT_FALSE(run_alike(module, opcode));
+  Module order = module.copy();
+  std::vector<InstructionId>& list = order.computations[order.entry].instructions;
+  std::swap(list[2], list[3]);
+  EXPECT_FALSE(run_alike(module, order));
+  Module attribute = module.copy();
+  ModuleEditor(attribute).add_control_predecessor(root, a);
+  EXPECT_FALSE(run_alike(module, attribute));
+  Module header = module.copy();
+  const Attr partitions[] = {Attr::make_int(AttrKey::kNumPartitions, 2)};
+  header.attrs = header.arena().copy(std::span<const Attr>(partitions));
+  EXPECT_FALSE(run_alike(module, header));
+  Module scheduled = module.copy();
+  mark_scheduled(scheduled);
+  EXPECT_TRUE(run_alike(module, scheduled));  // in the order that it has anyway
+}
+
+TEST(Candidates, TheSimulationThatComesWithAModuleIsItsOwn) {
+  size_t count = 0;
+  const Device device = test::device_or_fail("v5e");
+  test::for_each_module(60, [&](const std::string& file, Module& module) {
+    if (!is_plain(module)) return;
+    const Lowered lowered = lower_as(module, op_table(), device);
+    if (!lowered.simulation) return;
+    const std::optional<Picoseconds> time = time_of(lowered.module, device);
+    ASSERT_TRUE(time) << file;
+    EXPECT_EQ(lowered.simulation->totals.makespan, *time) << file;
+    ++count;
+  });
+  EXPECT_GT(count, 20u);
+}
+
+TEST(Candidates, AChainOfAnyLengthEndsInAnUpdateInPlace) {
+  std::string text =
+      "HloModule m\nENTRY e {\n  p = f32[64,128] parameter(0)\n  i = s32[] parameter(1)\n"
+      "  z = s32[] constant(0)\n  v = f32[8,128] dynamic-slice(p, i, z), dynamic_slice_sizes={8,128}\n";
+  std::string last = "v";
+  for (int k = 0; k < 100'000; ++k) {
+    text += fmt::format("  t{} = f32[8,128] {}({})\n", k, k % 2 ? "tanh" : "negate", last);
+    last = fmt::format("t{}", k);
+  }
+  text += fmt::format("  ROOT u = f32[64,128] dynamic-update-slice(p, {}, i, z)\n}}\n", last);
+  const Module module = test::module_or_fail(text);
+  const Module lowered = lower(module, op_table(), test::device_or_fail("v5e"));
+  EXPECT_EQ(lowered.root(lowered.entry).opcode, Opcode::kFusion);
+}
+
+}  // namespace
+}  // namespace hlosim
