@@ -83,7 +83,8 @@ def report(log, slowest):
     print(f"{'all':20} {len(files):6} {total:12.1f}\n")
     print(f"the {min(slowest, len(files))} slowest steps, in processor seconds")
     for seconds, output in sorted(files, reverse=True)[:slowest]:
-        print(f"{seconds:8.1f}  {re.sub(r'CMakeFiles/([^/]*)[.]dir/', r'[\1] ', output)}")
+        name = re.sub(r"CMakeFiles/([^/]*)[.]dir/", r"[\1] ", output)
+        print(f"{seconds:8.1f}  {name}")
 
 
 def main():

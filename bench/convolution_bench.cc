@@ -13,8 +13,8 @@
 #include <omp.h>
 #endif
 
+#include "convolution/convolution.h"
 #include "interleaved.h"
-#include "kernels/convolution.h"
 #include "kernels/parallel.h"
 
 namespace hlosim {

@@ -10,6 +10,7 @@
 #include "input/proto_text.h"
 #include "layout/sizes.h"
 #include "lower/lower.h"
+#include "model/native_layouts.h"
 #include "ops/op_table.h"
 #include "prefetch/prefetch.h"
 #include "read_input.h"
@@ -145,6 +146,7 @@ bool lower_module(const Bench& bench, const std::string& input, Random& choice) 
   if (!modules) return false;
   const Device& device = choice.pick(bench.devices);
   for (const Module& module : *modules) {
+    if (!check_native_sizes(module, device)) continue;  // as every command that lowers does first
     if (choice.one_in(3)) {
       const Pass& pass = all_passes()[choice.below(all_passes().size())];
       const std::vector<const Pass*> passes = {&pass};

@@ -111,10 +111,11 @@ Result<SourcePtr> read_source(const std::string& path) {
   if (fd < 0) return failure(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
   std::string text;
   struct stat info {};
-  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
-    text.reserve(static_cast<size_t>(info.st_size) + 1);
+  const bool known = ::fstat(fd, &info) == 0;
+  if (known && S_ISREG(info.st_mode) && info.st_size > 0) text.reserve(static_cast<size_t>(info.st_size) + 1);
+  const bool is_device = known && S_ISCHR(info.st_mode);  // some have no end
   std::string error;
-  constexpr size_t kStep = size_t{1} << 20;
+  constexpr size_t kStep = size_t{1} << 20, kMostOfDevice = size_t{256} << 20;
   for (;;) {
     const size_t old = text.size();
     const size_t spare = text.capacity() - old;
@@ -127,6 +128,10 @@ Result<SourcePtr> read_source(const std::string& path) {
     if (got <= 0) break;
     if (text.size() >= std::numeric_limits<uint32_t>::max()) {
       error = "larger than 4 GiB";
+      break;
+    }
+    if (is_device && text.size() > kMostOfDevice) {
+      error = "a device that gives more than 256 MiB";
       break;
     }
   }

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
+
+#include "base/utf8.h"
 
 namespace hlosim {
 namespace {
@@ -50,23 +53,34 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
 
 namespace {
 
-/// Bytes of a character that turns directions, breaks lines or is a C1 control at the beginning of `text`; 0:
-/// of none. `code`: which.
+/// First and last codes of what nobody sees: C1 controls, what turns directions, breaks lines or annotates,
+/// fillers, and all that Unicode lets a font leave out (Default_Ignorable_Code_Point) but the variation
+/// selectors FE00 to FE0F, which stand in signs that are seen.
+constexpr std::pair<unsigned, unsigned> kHidden[] = {
+    {0x80, 0x9F},       {0xAD, 0xAD},       {0x34F, 0x34F},   {0x61C, 0x61C},   {0x115F, 0x1160},
+    {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},
+    {0x3164, 0x3164},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3},
+    {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+};
+
+/// Those, and what is no character at all.
+bool is_hidden(unsigned code) {
+  return (code & 0xFFFEU) == 0xFFFE || std::ranges::any_of(kHidden, [&](const auto& range) {
+           return code >= range.first && code <= range.second;
+         });
+}
+
+/// Bytes of a hidden character at the beginning of `text`, at least one of what is no UTF-8; 0: it begins
+/// with another. `code`: which, or the byte.
 size_t hidden_character(std::string_view text, unsigned& code) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0) {
-    code = byte(1);
-    return 2;
-  }
-  if (byte(0) == 0xD8 && byte(1) == 0x9C) {
-    code = 0x61C;
-    return 2;
-  }
-  if (byte(0) != 0xE2 || byte(1) < 0x80 || byte(1) > 0x81 || byte(2) < 0x80 || byte(2) > 0xBF) return 0;
-  code = 0x2000 + (byte(1) - 0x80) * 0x40 + (byte(2) - 0x80);
-  const bool turns = code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
-                     (code >= 0x2066 && code <= 0x2069);
-  return turns ? 3 : 0;
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const size_t bytes = utf8_character(text);
+  code = byte(0);
+  if (bytes == 0) return 1;
+  if (bytes == 1) return 0;
+  code &= 0xFFU >> (bytes + 1);
+  for (size_t i = 1; i < bytes; ++i) code = code << 6U | (byte(i) & 0x3FU);
+  return is_hidden(code) ? bytes : 0;
 }
 
 /// Bytes of a colour as base/paint.h writes it at the beginning of `text`; 0: there is none.
@@ -76,10 +90,18 @@ size_t colour(std::string_view text) {
   return 0;
 }
 
+/// `limit`, or less: where the character begins that lies across it.
+size_t whole_characters(std::string_view text, size_t limit) {
+  if (limit >= text.size()) return limit;
+  for (size_t back = 1; back <= std::min<size_t>(limit, 3); ++back)
+    if (utf8_character(text.substr(limit - back)) > back) return limit - back;
+  return limit;
+}
+
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 bool may_be_hidden(char c) {
-  return (is_control(c) && c != '\n' && c != '\t') || c == '\xC2' || c == '\xD8' || c == '\xE2';
+  return (is_control(c) && c != '\n' && c != '\t') || static_cast<unsigned char>(c) >= 0x80;
 }
 
 }  // namespace
@@ -94,14 +116,15 @@ std::string printable(std::string text, bool coloured) {
       out += rest.substr(0, bytes);
       at += bytes;
     } else if (const size_t hidden = hidden_character(rest, code); hidden > 0) {
-      out += fmt::format("\\u{:04x}", code);
+      out += hidden == 1 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
       at += hidden;
+    } else if (is_control(rest[0]) && rest[0] != '\n' && rest[0] != '\t') {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(rest[0]));
+      ++at;
     } else {
-      const char c = text[at++];
-      if (is_control(c) && c != '\n' && c != '\t')
-        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-      else
-        out += c;
+      const size_t bytes_of_it = utf8_character(rest);
+      out += rest.substr(0, bytes_of_it);
+      at += bytes_of_it;
     }
   }
   return out;
@@ -116,6 +139,7 @@ std::string_view trimmed(std::string_view text) {
 
 std::string shown(std::string_view text, size_t limit) {
   std::string out;
+  limit = whole_characters(text, limit);
   for (const char c : text.substr(0, limit)) {
     if (is_control(c))
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));

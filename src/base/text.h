@@ -16,8 +16,8 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
 /// What has no picture of its own becomes its escape, as in \x1b, \u202e: control characters but for tabs
-/// and line ends, and characters that turn the direction of what stands around them. `coloured`: what
-/// base/paint.h writes stays.
+/// and line ends, characters without width or that turn directions, and bytes that are no UTF-8. `coloured`:
+/// what base/paint.h writes stays.
 std::string printable(std::string text, bool coloured = false);
 
 /// Without blanks, tabs and ends of lines at both ends.

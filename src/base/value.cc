@@ -8,6 +8,7 @@
 #include <exception>
 #include <sstream>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text.h"
@@ -108,6 +109,7 @@ class TreeBuilder : public YAML::EventHandler {
     bool has_key = false;
     std::string key;
     uint32_t key_offset = 0;
+    std::unordered_set<std::string> keys;  // of a map, so far
   };
 
   uint32_t offset_of(const YAML::Mark& mark) const {
@@ -152,13 +154,14 @@ class TreeBuilder : public YAML::EventHandler {
       level.key_offset = value.offset;
     } else {
       level.has_key = false;
-      if (const Value* first = level.value.find(level.key); first && !level.key.empty()) {
+      if (level.key.empty()) return;
+      if (!level.keys.insert(level.key).second) {
+        const Value* first = level.value.find(level.key);
         problems_.add(error_at(source_, level.key_offset,
                                fmt::format("key \"{}\" is given twice", shown(level.key)),
                                fmt::format("first on line {}", source_->locate(first->key_offset).line)));
         return;
       }
-      if (level.key.empty()) return;
       value.key = std::move(level.key);
       value.key_offset = level.key_offset;
       if (value.is_null()) value.offset = value.key_offset;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
 constexpr int32_t kBucket = 32;  // moments; 16 to 64 make no difference
+constexpr size_t kManySingles = 4 * kBucket;
 
 /// The first range that ends behind `place`: near `at` as a rule.
 const SpaceRange* first_behind(const SpaceRange* at, const SpaceRange* end, int64_t place) {
@@ -37,6 +38,11 @@ void add(SpaceSet& set, SpaceRange range) {
 bool covers(TimeSpan a, TimeSpan b) { return a.first <= b.first && b.last <= a.last; }
 bool overlap(TimeSpan a, TimeSpan b) { return a.first <= b.last && b.first <= a.last; }
 
+/// Where the part of `time` within the bucket from `begin` on lies in it.
+TimeSpan within_bucket(TimeSpan time, int32_t begin) {
+  return {std::max(time.first - begin, 0), std::min(time.last - begin, kBucket - 1)};
+}
+
 }  // namespace
 
 TakenSpace::TakenSpace(int32_t moments) {
@@ -51,12 +57,34 @@ void TakenSpace::take(size_t node, TimeSpan at, TimeSpan time, SpaceRange range)
   if (covers(time, at)) {
     add(nodes_[node].all, range);
   } else if (at.last - at.first < kBucket) {
-    buckets_[static_cast<size_t>(at.first / kBucket)].push_back({time, range});
+    take(buckets_[static_cast<size_t>(at.first / kBucket)], at.first, {time, range});
   } else {
     const int32_t middle = at.first + (at.last - at.first) / 2;
     if (time.first <= middle) take(2 * node + 1, {at.first, middle}, time, range);
     if (time.last > middle) take(2 * node + 2, {middle + 1, at.last}, time, range);
   }
+}
+
+void TakenSpace::take(Bucket& bucket, int32_t begin, Single single) {
+  bucket.singles.push_back(single);
+  if (bucket.by_moment.empty() && bucket.singles.size() <= kManySingles) return;
+  bucket.by_moment.resize(kBucket);
+  for (const Single& one : bucket.singles) {
+    const TimeSpan moments = within_bucket(one.time, begin);
+    for (int32_t moment = moments.first; moment <= moments.last; ++moment)
+      add(bucket.by_moment[static_cast<size_t>(moment)], one.range);
+  }
+  bucket.singles.clear();
+}
+
+void TakenSpace::collect(const Bucket& bucket, int32_t begin, TimeSpan time) {
+  for (const Single& single : bucket.singles)
+    if (overlap(single.time, time)) singles_.push_back(single.range);
+  if (bucket.by_moment.empty()) return;
+  const TimeSpan moments = within_bucket(time, begin);
+  for (int32_t moment = moments.first; moment <= moments.last; ++moment)
+    if (const SpaceSet& taken = bucket.by_moment[static_cast<size_t>(moment)]; !taken.empty())
+      found_.push_back({0, &taken});
 }
 
 void TakenSpace::collect(size_t node, TimeSpan at, TimeSpan time) {
@@ -67,8 +95,7 @@ void TakenSpace::collect(size_t node, TimeSpan at, TimeSpan time) {
   }
   if (!nodes_[node].all.empty()) found_.push_back({1, &nodes_[node].all});
   if (at.last - at.first < kBucket) {
-    for (const Single& single : buckets_[static_cast<size_t>(at.first / kBucket)])
-      if (overlap(single.time, time)) singles_.push_back(single.range);
+    collect(buckets_[static_cast<size_t>(at.first / kBucket)], at.first, time);
     return;
   }
   const int32_t middle = at.first + (at.last - at.first) / 2;

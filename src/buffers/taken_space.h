@@ -29,8 +29,9 @@ struct TimeSpan {
 
 /// A tree over all moments, with a bucket of them at each leaf. Each node knows what is taken at some moment
 /// below it, and what was taken for all of them at once; what is taken over any span is the union of a
-/// logarithmic number of those, and of single ranges in the buckets at its ends. Ranges that touch are one,
-/// so that a heap with few gaps is a few ranges however much lies in it.
+/// logarithmic number of those, and of what is in the buckets at its ends: single ranges while they are few,
+/// a set for each moment once they are many, as where all operands of a wide concatenation end. Ranges that
+/// touch are one, so that a heap with few gaps is a few ranges however much lies in it.
 class TakenSpace {
  public:
   explicit TakenSpace(int32_t moments);
@@ -49,6 +50,10 @@ class TakenSpace {
     TimeSpan time;
     SpaceRange range;
   };
+  struct Bucket {
+    std::vector<Single> singles;      // what is taken for a part of its moments
+    std::vector<SpaceSet> by_moment;  // the same, once they are many; else empty
+  };
   struct Found {
     int32_t order;
     const SpaceSet* taken;
@@ -56,13 +61,15 @@ class TakenSpace {
   };
 
   void take(size_t node, TimeSpan at, TimeSpan time, SpaceRange range);
+  static void take(Bucket& bucket, int32_t begin, Single single);
+  void collect(const Bucket& bucket, int32_t begin, TimeSpan time);
   void collect(size_t node, TimeSpan at, TimeSpan time);
   void collect_singles();
   void leave_free(const SpaceSet& taken, int64_t size);
 
   TimeSpan whole_;
-  std::vector<Node> nodes_;                   // the children of n are 2n + 1 and 2n + 2
-  std::vector<std::vector<Single>> buckets_;  // by leaf: what is taken for a part of its moments
+  std::vector<Node> nodes_;      // the children of n are 2n + 1 and 2n + 2
+  std::vector<Bucket> buckets_;  // by leaf
   // Of the search under way.
   std::vector<Found> found_;
   SpaceSet singles_, free_, next_free_;

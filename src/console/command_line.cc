@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "base/text.h"
 
@@ -24,12 +28,20 @@ std::vector<std::string> words_of(const std::string& type) {
   return words;
 }
 
-std::function<std::string(const std::string&)> whole_number_from(int64_t low) {
-  return [low](const std::string& text) {
-    int64_t value = 0;
+template <class T>
+constexpr T kAnyNumber = std::numeric_limits<T>::max();
+
+template <class T>
+std::function<std::string(const std::string&)> whole_number(T low, T high) {
+  return [low, high](const std::string& text) {
+    T value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size() && value >= low) return std::string();
-    return fmt::format("'{}' is not a whole number from {} on", shown(text), low);
+    if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high)
+      return std::string();
+    // What is too large for the type isn't told that any number will do.
+    const bool is_open = high == kAnyNumber<T> && error != std::errc::result_out_of_range;
+    const std::string range = is_open ? fmt::format("{} on", low) : fmt::format("{} to {}", low, high);
+    return fmt::format("'{}' is not a whole number from {}", shown(text), range);
   };
 }
 
@@ -49,7 +61,19 @@ Option Option::one_of(std::span<const char* const> words) const {
   return *this;
 }
 
-Option Option::from(int64_t low) const { return check(whole_number_from(low)); }
+Option Option::from(int64_t low) const { return between(low, kAnyNumber<int64_t>); }
+
+Option Option::between(int64_t low, int64_t high) const { return check(whole_number(low, high)); }
+
+Option Option::not_negative() const {
+  return check([](const std::string& text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool right =
+        error == std::errc() && end == text.data() + text.size() && value >= 0 && std::isfinite(value);
+    return right ? std::string() : fmt::format("'{}' is no number from 0 on", shown(text));
+  });
+}
 
 Option Option::check(const std::function<std::string(const std::string&)>& problem) const {
   option_->check(problem);
@@ -100,7 +124,9 @@ CommandLine::~CommandLine() = default;
 
 template <class T>
 Option CommandLine::add_option(const std::string& names, T& value, const std::string& description) {
-  return Option(app_->add_option(names, value, description));
+  Option option(app_->add_option(names, value, description));
+  if constexpr (std::is_same_v<T, uint64_t>) option.check(whole_number<T>(0, kAnyNumber<T>));
+  return option;
 }
 
 template Option CommandLine::add_option(const std::string&, std::string&, const std::string&);
@@ -165,6 +191,9 @@ Result<std::string> CommandLine::parse(const std::vector<std::string>& args) {
   } catch (const CLI::Error& error) {
     return failure(error.what());
   }
+  if (const std::optional<Option> output = find("--output"))
+    if (std::ranges::count(output->values(), std::string()) > 0)
+      return failure("--output: '' is no name of a file");
   return std::string();
 }
 

@@ -26,6 +26,11 @@ class Option;
 
 namespace hlosim {
 
+/// The most that options of these names take: more threads than any machine has, and offsets that still add
+/// up.
+inline constexpr int64_t kMostThreads = 4096;
+inline constexpr int64_t kMostAlignment = int64_t{1} << 30;
+
 /// An option, a flag or a positional argument; a handle, good as long as its CommandLine lives.
 class Option {
  public:
@@ -37,6 +42,9 @@ class Option {
   Option one_of(std::span<const char* const> words) const;
   /// A whole number from `low` on.
   Option from(int64_t low) const;
+  Option between(int64_t low, int64_t high) const;
+  /// Any number from 0 on that is finite.
+  Option not_negative() const;
   /// `problem` says what is wrong with a text; empty: nothing.
   Option check(const std::function<std::string(const std::string&)>& problem) const;
   /// Each mention takes one value: what follows is no further one.
@@ -76,8 +84,8 @@ class CommandLine {
   explicit CommandLine(const std::string& summary = "", const std::string& name = "");
   ~CommandLine();
 
-  /// `names`: "--name", "-n,--name", or "NAME" of a positional argument. T: std::string, int64_t, uint64_t,
-  /// double, std::optional of one of these, std::vector<std::string>.
+  /// `names`: "--name", "-n,--name", or "NAME" of a positional argument. T: std::string, int64_t, uint64_t
+  /// (a whole number from 0 on), double, std::optional of one of these, std::vector<std::string>.
   template <class T>
   Option add_option(const std::string& names, T& value, const std::string& description);
   /// Without a variable: values() has them.

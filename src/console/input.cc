@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <istream>
-#include <iterator>
+#include <limits>
 
 #include "base/text.h"
 #include "console/exchange.h"
@@ -25,14 +25,30 @@ const InputAtHand* at_hand(const std::string& path, Streams streams) {
   return found == inputs.end() ? nullptr : &*found;
 }
 
+/// All of it, as far as positions in a text reach.
+Result<std::string> read_all(std::istream& in) {
+  constexpr size_t kMost = std::numeric_limits<uint32_t>::max(), kStep = size_t{1} << 20;
+  std::string text;
+  for (bool more = true; more;) {
+    const size_t old = text.size(), room = std::max(kStep, old / 2);
+    text.resize(old + room);
+    in.read(text.data() + old, static_cast<std::streamsize>(room));
+    text.resize(old + static_cast<size_t>(in.gcount()));
+    more = text.size() == old + room;
+    if (text.size() >= kMost) return failure("cannot read '<stdin>': larger than 4 GiB");
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<SourcePtr> read_input(const std::string& path, Streams streams) {
   if (const InputAtHand* input = at_hand(path, streams)) return as_text(input->source);
   if (path != "-") return read_text_source(path);
   if (!streams.standard_input) {
-    std::string text(std::istreambuf_iterator<char>(streams.in), {});
-    Result<SourcePtr> source = as_text(std::make_shared<const SourceFile>("<stdin>", std::move(text)));
+    Result<std::string> text = read_all(streams.in);
+    if (!text) return tl::unexpected(std::move(text.error()));
+    Result<SourcePtr> source = as_text(std::make_shared<const SourceFile>("<stdin>", std::move(*text)));
     if (!source) return source;
     streams.standard_input = std::move(*source);
   }

@@ -4,9 +4,9 @@
 #include <complex>
 #include <limits>
 
+#include "convolution/convolution.h"
 #include "evaluate/dot_plan.h"
 #include "evaluate/sparse_operand.h"
-#include "kernels/convolution.h"
 #include "ops/window.h"
 
 namespace hlosim {

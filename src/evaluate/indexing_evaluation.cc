@@ -1,5 +1,7 @@
 #include "evaluate/indexing_evaluation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -62,7 +64,7 @@ struct IndexPlan {
   std::vector<IndexNumber> numbers;
   ElementType index_type{};
   int64_t vectors = 1;
-  bool in_operand = true;  // it has all that batching dimensions of the indices ask for
+  std::string beyond;  // what batching dimensions of the indices ask for and the operand doesn't have
 };
 
 struct IndexKeys {
@@ -86,7 +88,11 @@ IndexPlan plan_indices(const OpContext& op, ShapeRef operand, ShapeRef indices, 
     for (size_t b = 0; b < paired.size(); ++b)
       if (paired[b] == i) {
         loop.operand_stride = operand_strides[static_cast<size_t>(batching[b])];
-        plan.in_operand &= loop.size <= operand->dim(batching[b]);
+        if (const int64_t size = operand->dim(batching[b]); loop.size > size)
+          plan.beyond = fmt::format(
+              "dimension {} of the indices {} has {} elements, expected at most the {} of the "
+              "operand {} in its batching dimension {}",
+              i, text_of(indices), loop.size, size, text_of(operand), batching[b]);
       }
     plan.loops.push_back(loop);
     plan.vectors *= loop.size;
@@ -153,7 +159,7 @@ Evaluation evaluate_gather(EvaluateContext& op) {
       op, operand, indices,
       {AttrKey::kOperandBatchingDims, AttrKey::kStartIndicesBatchingDims, AttrKey::kStartIndexMap},
       strides_of(result, offset_dims, false), window);
-  if (!plan.in_operand) return op.unsupported();
+  if (!plan.beyond.empty()) return op.unsupported(plan.beyond);
   // The window's dimensions in the result, those that are left out have size 1.
   const std::vector<int64_t> offset_strides = strides_of(result, offset_dims, true);
   std::vector<int64_t> to(window.size(), 0);
@@ -317,7 +323,7 @@ Evaluation evaluate_scatter(EvaluateContext& op) {
       op, operand, op.operand_shape(count),
       {AttrKey::kInputBatchingDims, AttrKey::kScatterIndicesBatchingDims, AttrKey::kScatterDimsToOperandDims},
       strides_of(updates, window_dims, false), window);
-  if (!plan->indices.in_operand) return op.unsupported();
+  if (!plan->indices.beyond.empty()) return op.unsupported(plan->indices.beyond);
   const std::vector<int64_t> operand_strides = dense_strides(operand->dimensions),
                              dense = dense_strides(window);
   std::vector<ElementType> given, wanted;

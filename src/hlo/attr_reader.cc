@@ -587,7 +587,9 @@ bool scan_kept(Cursor& in, AttrKey key, AttrSyntax syntax) {
     case AttrSyntax::kAccuracy:
       return scan_accuracy(in);
     default:
-      return key == AttrKey::kDebugAttributes ? scan_debug_attributes(in) : in.braces(ignored);
+      if (key == AttrKey::kDebugAttributes) return scan_debug_attributes(in);
+      if (key == AttrKey::kOrigin) return scan_origin(in);
+      return key == AttrKey::kStatistics ? scan_statistics(in) : in.braces(ignored);
   }
 }
 

@@ -72,6 +72,8 @@ bool scan_frontend_attributes(Cursor& in);  // {key="value",key={...}}
 bool scan_sharding(Cursor& in);             // {devices=[2,1]0,1}, {{…},{…}}, {mesh[…], …}
 bool scan_accuracy(Cursor& in);             // {mode=highest} or {tolerance={atol=1,…}}
 bool scan_debug_attributes(Cursor& in);     // { {"v" {0}} : (…), … }
+bool scan_statistics(Cursor& in);           // {visualizing_index=1,a=0.5}
+bool scan_origin(Cursor& in);               // {({"a" {0}}, {})} or {[synthetic_call]}
 /// mesh['x'=2,'y'=4][, device_ids=(…)] or maximal_mesh[device_id=n]; gives the axis sizes' names.
 bool scan_mesh(Cursor& in, std::vector<std::string_view>& axes);
 /// {'x','y':(2)2}

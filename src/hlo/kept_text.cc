@@ -108,6 +108,39 @@ bool scan_accuracy(Cursor& in) {
   return in.need('}', "at the end of the result accuracy");
 }
 
+bool scan_statistics(Cursor& in) {
+  if (!in.need('{', "at the start of the statistics")) return false;
+  if (in.eat('}')) return true;
+  std::string_view name, ignored;
+  int64_t index = 0;
+  if (!scan_key(in, name, "visualizing_index=") || !in.integer(index)) return false;
+  while (in.eat(','))
+    if (!scan_key(in, name, "the name of a statistic") || !in.number(ignored)) return false;
+  return in.need('}', "at the end of the statistics");
+}
+
+bool scan_origin(Cursor& in) {
+  constexpr std::string_view kSynthetic = "synthetic_call";
+  if (!in.need('{', "at the start of the origin")) return false;
+  if (in.eat('[')) {
+    in.skip();
+    const size_t at = in.offset();
+    if (in.word() != kSynthetic) return in.fail_at(at, "expects synthetic_call in the origin");
+    return in.need(']', "behind synthetic_call") && in.need('}', "at the end of the origin");
+  }
+  while (!in.eat('}')) {
+    if (in.eat('(') || in.eat(')') || in.eat(',')) continue;
+    if (!in.need('{', "at the start of a value of the origin")) return false;
+    if (in.eat('}')) continue;
+    std::string_view name;
+    if (!in.string(name)) return false;
+    std::vector<int64_t> index;
+    if (in.peek() == '{' && !in.ints(index)) return false;
+    if (!in.need('}', "at the end of a value of the origin")) return false;
+  }
+  return true;
+}
+
 bool scan_debug_attributes(Cursor& in) {
   in.skip();
   const size_t start = in.offset();

@@ -55,6 +55,7 @@ std::optional<std::vector<int64_t>> numbers(std::string_view& text, std::string_
 struct Cut {
   bool tiled = false;           // cuts something at all
   size_t dimensions = 0;        // of the array that it is for, if tiled
+  int64_t devices = 0;          // that it is for, if tiled
   std::vector<int64_t> listed;  // device numbers
 };
 
@@ -62,11 +63,23 @@ int64_t product(std::span<const int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, saturating_multiply);
 }
 
+/// Devices of `mesh['x'=2,'y'=4]`, with which `text` begins.
+int64_t mesh_devices(std::string_view text) {
+  int64_t devices = 1;
+  text = text.substr(0, text.find(']'));
+  for (size_t at = text.find('='); at != std::string_view::npos; at = text.find('=')) {
+    text.remove_prefix(at + 1);
+    devices = saturating_multiply(devices, number(text).value_or(1));
+  }
+  return devices;
+}
+
 /// By named axes: dimensions without an axis are whole, and a sharding of nothing else is one of copies.
 Cut mesh_cut(std::string_view text) {
   Cut cut;
   if (std::string_view device = text; take_word(device, "maximal_mesh[device_id="))
     cut.listed = numbers(device, "]").value_or(cut.listed);
+  if (text.starts_with("mesh[")) cut.devices = mesh_devices(text);
   const std::vector<std::string_view> parts = split_outside_brackets(text, ",");
   for (const std::string_view part : std::span(parts).subspan(1)) {
     if (!part.starts_with("[") || part.size() < 2) continue;
@@ -90,6 +103,7 @@ void add_tiles(std::span<const int64_t> tiles, std::span<const std::string_view>
       std::adjacent_find(subgroups.begin(), subgroups.end(), std::not_equal_to<>()) == subgroups.end();
   cut.tiled = product(tiles) > 1 && (product(data) > 1 || !one_type);
   cut.dimensions = data.size();
+  cut.devices = product(tiles);
 }
 
 Cut cut_of(std::string_view text) {
@@ -114,12 +128,21 @@ Cut cut_of(std::string_view text) {
   return cut;
 }
 
-std::string devices_misfit(std::string_view text, std::vector<int64_t> devices) {
+std::string devices_misfit(std::string_view text, const Cut& cut, int64_t partitions) {
+  std::vector<int64_t> devices = cut.listed;
   std::sort(devices.begin(), devices.end());
   if (!devices.empty() && devices.front() < 0)
     return fmt::format("{{{}}} names device {}", shown(text), devices.front());
   if (const auto twice = std::adjacent_find(devices.begin(), devices.end()); twice != devices.end())
     return fmt::format("{{{}}} names device {} more than once", shown(text), *twice);
+  if (partitions <= 1) return {};
+  const bool single = devices.size() == 1 && cut.devices == 0;
+  if ((cut.tiled || single) && !devices.empty() && devices.back() >= partitions)
+    return fmt::format("{{{}}} names device {}, expected one below num_partitions={}", shown(text),
+                       devices.back(), partitions);
+  if (cut.tiled && cut.devices != partitions)
+    return fmt::format("{{{}}} is for {} devices, expected num_partitions={}", shown(text), cut.devices,
+                       partitions);
   return {};
 }
 
@@ -131,7 +154,7 @@ std::string leaf_misfit(std::string_view text, const Cut& cut, ShapeRef leaf) {
 
 }  // namespace
 
-std::string sharding_misfit(std::string_view text, ShapeRef shape) {
+std::string sharding_misfit(std::string_view text, ShapeRef shape, int64_t partitions) {
   if (shape->is_token()) return {};
   const std::string plain = without_comments(text);
   const std::string_view content = inside(plain).value_or("");
@@ -151,7 +174,7 @@ std::string sharding_misfit(std::string_view text, ShapeRef shape) {
   for (const std::string_view single : singles) {
     const std::string_view text_of_one = is_tuple ? inside(single).value_or(single) : single;
     const Cut cut = cut_of(text_of_one);
-    misfit = devices_misfit(text_of_one, cut.listed);
+    misfit = devices_misfit(text_of_one, cut, partitions);
     for (const size_t end = is_tuple ? next + 1 : leaves.size(); misfit.empty() && next < end; ++next)
       misfit = leaf_misfit(text_of_one, cut, leaves[next]);
     if (!misfit.empty()) break;

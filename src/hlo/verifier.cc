@@ -55,6 +55,7 @@ class Verifier {
       if (!attr) continue;
       if (attr->integer() < 1)
         error(attr->offset, "{} must be at least 1, but is {}", to_text(key), attr->integer());
+      if (key == AttrKey::kNumPartitions) partitions_ = attr->integer();
       devices = saturating_multiply(devices, std::max<int64_t>(attr->integer(), 1));
       if (!devices_fit(attr->offset, fmt::format("{}: the program is for", to_text(key)), devices))
         return false;
@@ -213,7 +214,8 @@ class Verifier {
   void instruction(const Instruction& instruction) {
     shape(instruction);
     if (const Attr* attr = instruction.find(AttrKey::kSharding))
-      if (const std::string misfit = sharding_misfit(attr->text(), instruction.shape); !misfit.empty())
+      if (const std::string misfit = sharding_misfit(attr->text(), instruction.shape, partitions_);
+          !misfit.empty())
         error(attr->offset, "{}: sharding of {}: {}", to_text(instruction.opcode), instruction.name, misfit);
     if (const Attr* attr = instruction.find(AttrKey::kReplicaGroups)) {
       const Result<ReplicaGroupCounts> counts = count_replica_groups(attr->replica_groups());
@@ -267,6 +269,7 @@ class Verifier {
   const OpTable& table_;
   DiagnosticList& diagnostics_;
   const Limits& limits_;
+  int64_t partitions_ = 1;  // num_partitions
   IdMap<InstructionId, int32_t> position_;
   std::unordered_set<ShapeRef> checked_, checked_leaves_;
   ShapeRef last_checked_ = nullptr;

@@ -6,7 +6,8 @@
 #include "input/packed.h"
 
 namespace hlosim {
-Result<SourcePtr> as_text(SourcePtr source) {
+Result<SourcePtr> as_text(SourcePtr source, bool* was_printed) {
+  if (was_printed) *was_printed = false;
   const std::string_view name = source->name();
   if (without_packing(name).size() != name.size() && !is_packed(source->text()))
     return failure(fmt::format("cannot unpack '{}': it is no {} data", name,
@@ -15,6 +16,7 @@ Result<SourcePtr> as_text(SourcePtr source) {
     if (!form.holds || !form.holds(source->text())) continue;
     Result<std::string> inside = form.unfold(source->text(), std::string(source->name()));
     if (!inside) return tl::unexpected(inside.error());
+    if (was_printed) *was_printed = form.holds != is_packed;
     source = std::make_shared<const SourceFile>(std::string(source->name()), std::move(*inside));
   }
   return source;

@@ -27,10 +27,11 @@ tl::unexpected<Diagnostic> too_large(std::string_view name, size_t limit) {
                  "unpacked by hand, up to 4 GiB are read");
 }
 
-/// Room at the end of `out` for the next piece: at most one byte more than `limit` in all.
+/// Room at the end of `out` for the next piece: at most one byte more than `limit` in all. Past half of it
+/// there is room for all at once, as a string that grows once more would take twice as much.
 size_t make_room(std::string& out, size_t used, size_t limit) {
-  const size_t wanted = std::max<size_t>(size_t{1} << 16, used);
-  out.resize(std::min(used + wanted, limit + 1));
+  const size_t size = used + std::max<size_t>(size_t{1} << 16, used);
+  out.resize(size > limit / 2 ? limit + 1 : size);
   return out.size() - used;
 }
 

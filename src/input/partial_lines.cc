@@ -131,10 +131,19 @@ std::vector<std::string> called_by(std::string_view attributes) {
     for (const std::string_view key : kCalling) {
       if (!part.starts_with(key)) continue;
       std::string_view value = part.substr(key.size());
+      if (value.find(" = ") != std::string_view::npos) continue;  // a computation that stands here
       if (value.starts_with('{') && value.size() > 1) value = value.substr(1, value.size() - 2);
       for (const std::string_view name : parts(value)) called.push_back(bare_name(name));
     }
   return called;
+}
+
+/// `%r = … reduce(%x, %zero), to_apply={`: the computation that is called begins here.
+bool opens_computation(std::string_view line) {
+  line = trimmed(line);
+  return line.ends_with('{') && line.find(" = ") != std::string_view::npos &&
+         std::ranges::any_of(
+             kCalling, [&](std::string_view key) { return line.substr(0, line.size() - 1).ends_with(key); });
 }
 
 /// `add(%a, %b)`: the type is left out, as the operands' say it.
@@ -273,17 +282,20 @@ class LineParser {
     return trimmed(out_.lines[brace]) == "}" && (indent(brace) < indent(i) || !instruction.any());
   }
 
-  /// Literals may go over lines: what isn't an instruction yet takes the next line as well, up to `last`.
+  /// Literals and the computations that are called may go over lines: what isn't an instruction yet takes the
+  /// next line as well, up to `last`.
   std::optional<PartialInstruction> instruction_over_lines(size_t i, size_t& last) const {
-    constexpr size_t kMostLines = 4096;
+    constexpr size_t kMostLines = 4096, kMostLinesOfComputation = 256;
     constexpr int kMostReadings = 64;  // of what is closed, and no instruction yet; each takes all of it
     std::string whole(out_.lines[i]);
     std::optional<PartialInstruction> made = instruction_of(whole);
     if (made || whole.find(" = ") == std::string::npos) return made;
+    const bool calls = opens_computation(whole);
+    const size_t most = calls ? kMostLinesOfComputation : kMostLines;
     OpenBrackets open;
     open.take(whole);
-    for (int readings = 0; !made && last + 1 < out_.lines.size() && last - i < kMostLines &&
-                           out_.lines[last + 1].find(" = ") == std::string_view::npos &&
+    for (int readings = 0; !made && last + 1 < out_.lines.size() && last - i < most &&
+                           (calls || out_.lines[last + 1].find(" = ") == std::string_view::npos) &&
                            !ends_computation(last + 1, i, open);) {
       whole += '\n';
       whole += out_.lines[++last];
@@ -425,11 +437,18 @@ bool PartialComputation::has_product() const {
   });
 }
 
-PartialInstruction* PartialLines::instruction_at(size_t line) {
-  for (PartialComputation& computation : computations)
-    for (PartialInstruction& instruction : computation.instructions)
-      if (instruction.line <= line && line < instruction.line + instruction.lines) return &instruction;
-  return nullptr;
+InstructionLines::InstructionLines(PartialLines& lines) {
+  for (PartialComputation& computation : lines.computations)
+    for (PartialInstruction& instruction : computation.instructions) sorted_.push_back(&instruction);
+  std::ranges::stable_sort(sorted_, {}, &PartialInstruction::line);
+}
+
+PartialInstruction* InstructionLines::at(size_t line) const {
+  const auto behind = std::ranges::upper_bound(sorted_, line, {}, &PartialInstruction::line);
+  if (behind == sorted_.begin()) return nullptr;
+  PartialInstruction* found =
+      *std::ranges::lower_bound(sorted_, (*(behind - 1))->line, {}, &PartialInstruction::line);
+  return line < found->line + found->lines ? found : nullptr;
 }
 
 bool PartialLines::is_scheduled(const PartialComputation& computation) const {

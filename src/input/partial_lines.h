@@ -72,11 +72,21 @@ struct PartialLines {
       others;  // lines that are neither, before the end: the reader's to understand, or to complain of
   std::vector<PartialComputation> computations;
 
-  PartialInstruction* instruction_at(size_t line);
   /// The header of its module says that instructions run in their order, so that none is dropped.
   bool is_scheduled(const PartialComputation& computation) const;
   /// The computations behind each header that has some, and those before the first.
   std::vector<std::span<PartialComputation>> modules();
+};
+
+/// Which instruction stands in a line. Requires: `lines` outlives it, and keeps its instructions.
+class InstructionLines {
+ public:
+  explicit InstructionLines(PartialLines& lines);
+  /// Null: none.
+  PartialInstruction* at(size_t line) const;
+
+ private:
+  std::vector<PartialInstruction*> sorted_;  // by line
 };
 
 /// Blanks where comments stood, so that nothing else moves.

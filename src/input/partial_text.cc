@@ -252,21 +252,33 @@ class Completer {
   /// Reads what was made; an instruction with an error becomes a custom call, until nothing is wrong or
   /// nothing changes.
   SourcePtr give_up_what_is_wrong() {
+    const InstructionLines instructions(lines_);
     for (int round = 0;; ++round) {
       const auto made = std::make_shared<const SourceFile>(source_->name(), text_of(lines_));
       DiagnosticList findings(kManyErrors);
       load_modules(made, table_, findings, {limits_, {}, false});
       if (!findings.has_errors() || round == kMostRounds) return made;
+      // Thousands of findings: the ends of lines are looked for once.
+      const std::vector<size_t> ends = ends_of_lines(made->text());
       bool changed = false;
-      for (const Diagnostic& finding : findings.items())
-        if (finding.severity == Severity::kError) changed |= give_up(*made, finding);
+      for (const Diagnostic& finding : findings.items()) {
+        if (finding.severity != Severity::kError) continue;
+        const auto line = std::ranges::lower_bound(ends, finding.offset) - ends.begin();
+        changed |= give_up(instructions, static_cast<size_t>(line), finding);
+      }
       if (!changed) return made;
     }
   }
 
-  bool give_up(const SourceFile& made, const Diagnostic& finding) {
-    const auto line = static_cast<size_t>(made.locate(finding.offset).line - 1);
-    PartialInstruction* instruction = lines_.instruction_at(line);
+  static std::vector<size_t> ends_of_lines(std::string_view text) {
+    std::vector<size_t> ends;
+    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+      ends.push_back(at);
+    return ends;
+  }
+
+  bool give_up(const InstructionLines& instructions, size_t line, const Diagnostic& finding) {
+    PartialInstruction* instruction = instructions.at(line);
     if (!instruction || instruction->is_parameter() || instruction->becomes != PartialInstruction::kStays)
       return false;
     note(line, fmt::format("{}: {}: a custom call", shown(instruction->name), finding.message));

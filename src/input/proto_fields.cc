@@ -119,7 +119,7 @@ constexpr ProtoField kFields[] = {
     {AttrKey::kTransposeA, "triangular_solve_options.transpose_a", kTransposes},
     {AttrKey::kLower, "cholesky_options.lower"},
     {AttrKey::kK, "k"},
-    {AttrKey::kLargest, "largest"},
+    {AttrKey::kLargest, "largest", {}, 0, false, {}, true},
     {AttrKey::kIsComposite, "is_composite"},
     {AttrKey::kIsReverse, "is_reverse"},
     {AttrKey::kNumCarries, "num_carries"},

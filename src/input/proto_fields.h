@@ -21,6 +21,7 @@ struct ProtoField {
   int64_t silent = 0;                            // the text leaves out numbers up to this one
   bool written_when_empty = false;
   std::optional<AttrKey> beside = {};  // only of opcodes that have this attribute too
+  bool is_always_said = false;         // of flags: by protos' texts; true where another text leaves it out
 };
 
 /// In the order in which XLA prints them; the first row for an attribute that fits an opcode counts.

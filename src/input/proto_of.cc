@@ -255,13 +255,27 @@ class ProtoWriter {
     if (instruction.parameter_number >= 0) proto.set_parameter_number(instruction.parameter_number);
     if (instruction.literal && !instruction.literal->elided)
       literal(*instruction.literal, *proto.mutable_literal());
+    write_thread(instruction, proto);
     for (const Attr& attr : instruction.attrs)
       if (!attribute(instruction, attr, proto))
         problem(fmt::format("{} of {}", to_text(attr.key), shown(instruction.name)));
+    const OpDef& def = op_table()[instruction.opcode];
+    for (const ProtoField& field : internal::proto_fields())
+      if (field.is_always_said && internal::find_spec(def, field.key) && !instruction.find(field.key))
+        simple(Attr::make_bool(field.key, true), field, proto);
     for (const AttrKey key : internal::calling_attributes())
       if (const Attr* attr = instruction.find(key))
         for (const ComputationId called : attr->computations())
           proto.add_called_computation_ids(number(called));
+  }
+
+  /// A start that names no thread has that of what it wraps, which texts made from the proto don't show.
+  void write_thread(const Instruction& instruction, pb::Instruction& proto) {
+    if (op_table()[instruction.opcode].rules.value != ValueRule::kAsyncStart) return;
+    const Attr* wrapped = instruction.find(AttrKey::kCalls);
+    if (!wrapped) return;
+    const std::string_view thread = module_[wrapped->computations()[0]].execution_thread;
+    if (thread != "main") proto.set_async_execution_thread(std::string(thread));
   }
 
   bool attribute(const Instruction& instruction, const Attr& attr, pb::Instruction& proto) {

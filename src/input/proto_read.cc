@@ -79,6 +79,24 @@ Found find_module(std::string_view bytes, Inputs& inputs) {
   return found;
 }
 
+/// What the text of `<op>-start` says once is of both: what one of them has the other has too. Metadata that
+/// the start alone has may become that of the operation.
+bool says_the_same(const Instruction& start, const Instruction& operation) {
+  const auto has = [](const Instruction& there, const Attr& attr) {
+    const Attr* same = there.find(attr.key);
+    return same && same->text() == attr.text();
+  };
+  const auto is_text = [](const Attr& attr) {
+    return attr.syntax == AttrSyntax::kConfig || attr.syntax == AttrSyntax::kFrontend;
+  };
+  for (const Attr& attr : operation.attrs)
+    if ((is_text(attr) || attr.syntax == AttrSyntax::kMetadata || attr.syntax == AttrSyntax::kSharding) &&
+        !has(start, attr))
+      return false;
+  return std::all_of(start.attrs.begin(), start.attrs.end(),
+                     [&](const Attr& attr) { return !is_text(attr) || has(operation, attr); });
+}
+
 /// Computations that hold one operation for an async-start become `<op>-start` again, as XLA prints them.
 void restore_sugar(Module& module) {
   std::vector<int> callers(module.computations.size(), 0);
@@ -112,12 +130,7 @@ void restore_sugar(Module& module) {
     if (start.shape->elements.size() < 2 || !compatible(start.shape->elements[1], root.shape) ||
         root.find(AttrKey::kOutputToOperandAliasing))
       continue;
-    bool same = true;  // what both have the text says once
-    for (const Attr& attr : root.attrs)
-      if (attr.syntax == AttrSyntax::kMetadata || attr.syntax == AttrSyntax::kConfig ||
-          attr.syntax == AttrSyntax::kFrontend || attr.syntax == AttrSyntax::kSharding)
-        same = same && start.find(attr.key) && start.find(attr.key)->text() == attr.text();
-    if (same) computation.is_async_sugar = true;
+    if (says_the_same(start, root)) computation.is_async_sugar = true;
   }
 }
 

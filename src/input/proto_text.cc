@@ -174,7 +174,7 @@ class TextWriter {
     }
     out_ += '}';
     if (!computation.execution_thread().empty() && computation.execution_thread() != "main")
-      out_ += ", execution_thread=" + quoted(computation.execution_thread());
+      out_ += ", execution_thread=" + hlosim::quoted(computation.execution_thread());
     out_ += "\n\n";
   }
 
@@ -250,7 +250,7 @@ class TextWriter {
       case FieldDescriptor::CPPTYPE_INT32:
         return reflection.GetInt32(*place.message, place.field) <= field.silent;
       case FieldDescriptor::CPPTYPE_BOOL:
-        return !reflection.GetBool(*place.message, place.field);
+        return !field.is_always_said && !reflection.GetBool(*place.message, place.field);
       case FieldDescriptor::CPPTYPE_STRING:
         return reflection.GetString(*place.message, place.field).empty();
       default:
@@ -310,7 +310,7 @@ class TextWriter {
         const std::string text = reflection.GetString(*place.message, place.field);
         if (syntax != AttrSyntax::kString && !is_hlo_name(text))
           return problem(fmt::format("'{}' as {}", shown(text), field.path));
-        out_ += syntax == AttrSyntax::kString ? quoted(text) : text;
+        out_ += syntax == AttrSyntax::kString ? hlosim::quoted(text) : text;
       }
     }
   }

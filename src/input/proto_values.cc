@@ -193,7 +193,7 @@ std::string replica_groups_text(const pb::Instruction& instruction) {
 std::string metadata_text(const pb::OpMetadata& metadata) {
   std::string out = "{";
   const auto text = [&](const char* key, const std::string& value) {
-    if (!value.empty()) out += fmt::format("{}{}={}", out.size() > 1 ? " " : "", key, quoted(value));
+    if (!value.empty()) out += fmt::format("{}{}={}", out.size() > 1 ? " " : "", key, hlosim::quoted(value));
   };
   const auto number = [&](const char* key, int64_t value) {
     if (value != 0) out += fmt::format("{}{}={}", out.size() > 1 ? " " : "", key, value);
@@ -308,7 +308,7 @@ std::string stack_frame_text(const pb::StackFrameIndex& index) {
   std::string out;
   const auto names = [&](const char* title, const auto& list) {
     out += fmt::format("{}\n", title);
-    for (int i = 0; i < list.size(); ++i) out += fmt::format("{} {}\n", i + 1, quoted(list[i]));
+    for (int i = 0; i < list.size(); ++i) out += fmt::format("{} {}\n", i + 1, hlosim::quoted(list[i]));
     out += '\n';
   };
   names("FileNames", index.file_names());

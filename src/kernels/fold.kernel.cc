@@ -320,6 +320,51 @@ inline bool extremum_of_numbers(const float* values, int64_t n, float& found) {
   return true;
 }
 
+// ── sums in f64 ─────────────────────────────────────────────────
+
+inline DoubleVector widened_vector(const double* from) { return load<DoubleVector>(from); }
+inline DoubleVector widened_vector(const float* from) {
+#if defined(__AVX512F__)
+  return _mm512_cvtps_pd(_mm256_loadu_ps(from));
+#elif defined(__AVX2__)
+  return _mm256_cvtps_pd(_mm_loadu_ps(from));
+#else
+  return _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+#endif
+}
+
+// What Fold::in_lanes makes of n values, with its lanes in registers.
+template <int kVectors, class T>
+inline double sum_in_vectors(const T* values, int64_t n) {
+  constexpr int kDoubleLanes = kVectorBytes / 8;
+  DoubleVector lanes[kVectors];
+  HLOSIM_UNROLL
+  for (int j = 0; j < kVectors; ++j) lanes[j] = widened_vector(values + j * kDoubleLanes);
+  for (int64_t i = kVectors * kDoubleLanes; i < n; i += kVectors * kDoubleLanes) {
+    HLOSIM_UNROLL
+    for (int j = 0; j < kVectors; ++j) lanes[j] += widened_vector(values + i + j * kDoubleLanes);
+  }
+  HLOSIM_UNROLL
+  for (int half = kVectors / 2; half > 0; half /= 2) {
+    HLOSIM_UNROLL
+    for (int j = 0; j < half; ++j) lanes[j] += lanes[j + half];
+  }
+  return across(lanes[0], [](DoubleVector a, DoubleVector b) { return a + b; });
+}
+
+template <class T, class Op>
+struct IsSumInDouble {
+  static constexpr bool value = false;
+};
+template <>
+struct IsSumInDouble<float, Add> {
+  static constexpr bool value = true;
+};
+template <>
+struct IsSumInDouble<double, Add> {
+  static constexpr bool value = true;
+};
+
 // ── kernels ─────────────────────────────────────────────────────
 
 template <class T, class Op>
@@ -335,6 +380,7 @@ struct Fold {
   static L in_lanes(const T* values, int64_t n) {
     if constexpr (IsExtremum<T, Op>::value && width > kFewLanes)
       if (L found; extremum_of_numbers<Op, width / kFloatLanes>(values, n, found)) return found;
+    if constexpr (IsSumInDouble<T, Op>::value) return sum_in_vectors<width * 8 / kVectorBytes>(values, n);
     L lanes[width];
     for (int64_t j = 0; j < width; ++j) lanes[j] = widened<L>(values[j]);
     for (int64_t i = width; i < n; i += width)

@@ -59,8 +59,7 @@ class BlockedProduct {
         panel_columns_(tiles_.vector_columns * MatmulTiles::kMaxVectors),
         panels_{product.m, ceil_div(product.m, tiles_.rows)},
         steps_(ceil_div(product.k, tiles_.group)) {
-    const int64_t blocks = ceil_div(steps_, kBlockSteps);
-    block_steps_ = ceil_div(ceil_div(steps_, blocks), 8) * 8;
+    block_steps_ = matmul_block_steps(steps_);
     blocks_ = ceil_div(steps_, block_steps_);
   }
 
@@ -295,6 +294,10 @@ void BlockedProduct::store(Range rows, Range columns, Sums sums) const {
 }
 
 }  // namespace
+
+int64_t matmul_block_steps(int64_t steps) {
+  return ceil_div(ceil_div(steps, ceil_div(steps, kBlockSteps)), 8) * 8;
+}
 
 void blocked_matmul(const Matmul& product, const MatmulRecipe& recipe, const MatmulLevel& level) {
   BlockedProduct(product, recipe, level).run();

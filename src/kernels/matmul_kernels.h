@@ -89,31 +89,39 @@ struct MatmulStoreKernels {
 };
 HLOSIM_KERNEL_TABLE(MatmulStoreKernels, kMatmulStore)
 
-/// Products of f32 with few rows, where reading rhs is all the time it takes.
+/// A product whose operands are read where they lie. Strides are in elements, of complex numbers in parts,
+/// and so is n; m and k are of numbers.
 struct MatmulDirect {
   int64_t m = 0, n = 0, k = 0;
-  const float* lhs = nullptr;
+  const void* lhs = nullptr;
   int64_t lhs_row_stride = 0, lhs_k_stride = 0;
   const void* rhs = nullptr;
   int64_t rhs_stride = 0;  // of k when columns are next to each other, of columns when k are
-  float* result = nullptr;
+  void* result = nullptr;
   int64_t result_stride = 0;  // of rows
+  bool accumulate = false;    // small ones: adds to the result
 };
+using MatmulDirectFn = void (*)(const MatmulDirect&);
 
-struct MatmulDirectKernels {
-  /// Columns of the widest tile of small().
-  int64_t small_columns = 0;
-  /// rhs rows of n neighbours; all operands f32, nothing packed, sizes that fit the L2 cache.
-  void (*small)(const MatmulDirect&) = nullptr;
-  /// m <= 16. lhs is [k][m] without gaps. Streams rhs of f32, bf16 or f16 once; the result stays in cache.
-  void (*stream_f32)(const MatmulDirect&) = nullptr;
-  void (*stream_bf16)(const MatmulDirect&) = nullptr;
-  void (*stream_f16)(const MatmulDirect&) = nullptr;
-  /// m <= 16. rhs columns of k neighbours; lhs rows of k neighbours.
-  void (*dots_f32)(const MatmulDirect&) = nullptr;
-  void (*dots_bf16)(const MatmulDirect&) = nullptr;
-  void (*dots_f16)(const MatmulDirect&) = nullptr;
+/// rhs rows of n neighbours; sizes that fit the L2 cache. Each element is summed front to back.
+struct MatmulSmallKernels {
+  int64_t column_bytes = 0;  // of a row of the widest tile
+  MatmulDirectFn f32 = nullptr, f64 = nullptr, bits32 = nullptr, bits64 = nullptr;
+  /// Four sums of real products per number, each product and each sum rounded, put together at the end.
+  MatmulDirectFn c64 = nullptr, c128 = nullptr;
 };
-HLOSIM_KERNEL_TABLE(MatmulDirectKernels, kMatmulDirect)
+HLOSIM_KERNEL_TABLE(MatmulSmallKernels, kMatmulSmall)
+
+/// Products of few rows, where reading rhs is all the time it takes. m <= 16.
+struct MatmulSkinnyKernels {
+  /// lhs is [k][m] without gaps. Streams rhs rows of n neighbours once; the result stays in cache. Each
+  /// element is summed front to back, of complex numbers re · rhs before im · i · rhs.
+  MatmulDirectFn stream_f32 = nullptr, stream_bf16 = nullptr, stream_f16 = nullptr;
+  MatmulDirectFn stream_f64 = nullptr, stream_bits32 = nullptr, stream_bits64 = nullptr;
+  MatmulDirectFn stream_c64 = nullptr, stream_c128 = nullptr;
+  /// rhs columns of k neighbours; lhs rows of k neighbours.
+  MatmulDirectFn dots_f32 = nullptr, dots_bf16 = nullptr, dots_f16 = nullptr;
+};
+HLOSIM_KERNEL_TABLE(MatmulSkinnyKernels, kMatmulSkinny)
 
 }  // namespace hlosim

@@ -22,7 +22,7 @@ bool fits_s16(ElementType type, ElementType result) {
 PackRecipe f32_pack(ElementType type, const MatmulPackKernels& kernels) {
   switch (type) {
     case ElementType::kF32:
-      return {kernels.f32_from_f32};
+      return {.pack = kernels.f32_from_f32, .copies = true};
     case ElementType::kBF16:
       return {kernels.f32_from_bf16};
     case ElementType::kF16:
@@ -47,6 +47,22 @@ MatmulStore f32_store(ElementType type, const MatmulStoreKernels& kernels) {
       return kernels.f32_to_f16;
     default:
       return nullptr;
+  }
+}
+
+void set_skinny(ElementType rhs, const MatmulSkinnyKernels& kernels, MatmulRecipe& recipe) {
+  switch (rhs) {
+    case ElementType::kF32:
+      recipe.stream = kernels.stream_f32, recipe.dots = kernels.dots_f32;
+      break;
+    case ElementType::kBF16:
+      recipe.stream = kernels.stream_bf16, recipe.dots = kernels.dots_bf16;
+      break;
+    case ElementType::kF16:
+      recipe.stream = kernels.stream_f16, recipe.dots = kernels.dots_f16;
+      break;
+    default:
+      break;
   }
 }
 
@@ -105,15 +121,20 @@ std::optional<MatmulRecipe> integer_recipe(ElementType lhs, ElementType rhs, Ele
   }
   if (byte_width(lhs) != 4 || byte_width(rhs) != 4) return std::nullopt;
   recipe.kind = MatmulKind::kU32;
-  recipe.lhs = recipe.rhs = {pack.bits32};
+  recipe.lhs = recipe.rhs = {.pack = pack.bits32, .copies = true};
+  recipe.small = level.small->bits32;
+  recipe.stream = level.skinny->stream_bits32;
   return recipe;
 }
 
 /// The same type of 64 bits all over.
 MatmulRecipe wide_recipe(ElementType type, const MatmulLevel& level) {
   MatmulRecipe recipe;
-  recipe.kind = type == ElementType::kF64 ? MatmulKind::kF64 : MatmulKind::kU64;
-  recipe.lhs = recipe.rhs = {level.pack->bits64};
+  const bool is_float = type == ElementType::kF64;
+  recipe.kind = is_float ? MatmulKind::kF64 : MatmulKind::kU64;
+  recipe.lhs = recipe.rhs = {.pack = level.pack->bits64, .copies = true};
+  recipe.small = is_float ? level.small->f64 : level.small->bits64;
+  recipe.stream = is_float ? level.skinny->stream_f64 : level.skinny->stream_bits64;
   recipe.store = level.store->bits64;
   recipe.sums_are_result = true;
   return recipe;
@@ -130,6 +151,8 @@ std::optional<MatmulRecipe> matmul_recipe(ElementType lhs, ElementType rhs, Elem
     recipe.lhs = f32_pack(lhs, *level.pack);
     recipe.rhs = f32_pack(rhs, *level.pack);
     recipe.sums_are_result = result == ElementType::kF32;
+    recipe.small = level.small->f32;
+    set_skinny(rhs, *level.skinny, recipe);
     return recipe;
   }
   if (is_complex(lhs) || is_complex(rhs)) return std::nullopt;
@@ -146,9 +169,9 @@ bool matmul_supports(ElementType lhs, ElementType rhs, ElementType result) {
 }
 
 MatmulLevel matmul_level(IsaLevel level, bool vnni) {
-  return {&HLOSIM_PICK_KERNELS(level, kMatmulTiles), &HLOSIM_PICK_KERNELS(level, kMatmulPack),
-          &HLOSIM_PICK_KERNELS(level, kMatmulStore), &HLOSIM_PICK_KERNELS(level, kMatmulDirect),
-          vnni && level == IsaLevel::kV4};
+  return {&HLOSIM_PICK_KERNELS(level, kMatmulTiles),  &HLOSIM_PICK_KERNELS(level, kMatmulPack),
+          &HLOSIM_PICK_KERNELS(level, kMatmulStore),  &HLOSIM_PICK_KERNELS(level, kMatmulSmall),
+          &HLOSIM_PICK_KERNELS(level, kMatmulSkinny), vnni && level == IsaLevel::kV4};
 }
 
 bool supports_vnni() {

@@ -1,5 +1,6 @@
 // Tiles of the result, summed in registers.
 #include "kernels/isa_vector.h"
+#include "kernels/matmul_arithmetic.h"
 #include "kernels/matmul_kernels.h"
 
 namespace hlosim::HLOSIM_ISA {
@@ -11,28 +12,9 @@ constexpr int kRows = 12;  // 24 sums, 2 of rhs and 1 of lhs: 27 of 32 registers
 constexpr int kRows = 6;  // 12 sums, 2 of rhs and 1 of lhs: 15 of 16 registers
 #endif
 
-// How one step of a row and one step of a vector of columns are added to sums.
+// How one step of a row and one step of a vector of columns are added to sums: besides by
+// matmul_arithmetic.h.
 
-struct F32 {
-  using Vector = FloatVector;
-  using Scalar = float;
-  static Vector add_product(Vector a, Vector b, Vector acc) { return multiply_add(a, b, acc); }
-};
-struct F64 {
-  using Vector = DoubleVector;
-  using Scalar = double;
-  static Vector add_product(Vector a, Vector b, Vector acc) { return multiply_add(a, b, acc); }
-};
-struct U32 {
-  using Vector = Uint32Vector;
-  using Scalar = uint32_t;
-  static Vector add_product(Vector a, Vector b, Vector acc) { return acc + a * b; }
-};
-struct U64 {
-  using Vector = Uint64Vector;
-  using Scalar = uint64_t;
-  static Vector add_product(Vector a, Vector b, Vector acc) { return acc + a * b; }
-};
 struct S16 {
   using Vector = Uint32Vector;
   using Scalar = uint32_t;

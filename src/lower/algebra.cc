@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "modules/list_rewriter.h"
@@ -31,7 +32,11 @@ class Algebra {
     return at(a).shape->logical == at(b).shape->logical && at(a).shape->is_array() &&
            at(a).shape->is_static();
   }
-  std::span<const int64_t> dims(InstructionId id) const { return at(id).find(AttrKey::kDimensions)->ints(); }
+  /// None where a scalar is broadcast without saying so.
+  std::span<const int64_t> dims(InstructionId id) const {
+    const Attr* list = at(id).find(AttrKey::kDimensions);
+    return list ? list->ints() : std::span<const int64_t>();
+  }
   Attr dimensions(const Ints& values) {
     return Attr::make_list<int64_t>(AttrKey::kDimensions, AttrSyntax::kInts, rewriter_.editor().keep(values));
   }
@@ -196,6 +201,13 @@ class Algebra {
     return integer_at(*literal, 0) != 0;
   }
 
+  /// Unsigned numbers beyond all signed ones are the largest of these.
+  static int64_t place_of(const Literal& literal) {
+    const int64_t value = integer_at(literal, 0);
+    const bool wraps = value < 0 && !is_signed_integer(literal.shape->element_type);
+    return wraps ? std::numeric_limits<int64_t>::max() : value;
+  }
+
   /// A dynamic-slice whose place is known, or that has only one.
   InstructionId fixed_slice(InstructionId id) {
     const ShapeRef from = at(operand(id)).shape, to = at(id).shape;
@@ -207,7 +219,7 @@ class Algebra {
       int64_t start = 0;
       if (room > 0) {
         if (!at(place).literal || at(place).literal->elided || !at(place).shape->is_scalar()) return id;
-        start = std::clamp<int64_t>(integer_at(*at(place).literal, 0), 0, room);
+        start = std::clamp<int64_t>(place_of(*at(place).literal), 0, room);
       }
       ranges.push_back(rewriter_.editor().keep(Ints{start, start + to->dim(d), 1}));
     }

@@ -107,25 +107,21 @@ class Assigner {
   /// Copies of weights in the other order, and their gradients, which are made in it.
   void turn_arguments() {
     const ComputationId entry = module_.entry;
-    const std::vector<InstructionId> products = products_that_leave(module_, table_);
     const std::vector<InstructionId> before = module_[entry].instructions;
     std::map<InstructionId, InstructionId> copies;
-    for (const auto& [argument, users, taking] : arguments_taken_both_ways(module_, table_)) {
+    for (const TakenBothWays& weights : arguments_taken_both_ways(module_, table_)) {
+      const InstructionId argument = weights.argument;
       const ShapeRef shape = shape_of(argument);
       const Ints plain(shape->layout->minor_to_major.begin(), shape->layout->minor_to_major.end());
       if (tiled_bytes(shape, turned(plain)) > tiled_bytes(shape, plain)) continue;
       const InstructionId operands[] = {argument};
       const ShapeRef other = in_order(module_.shapes(), shape, ordered(module_.shapes(), turned(plain)));
       const InstructionId copy = editor_.add(entry, Opcode::kCopy, "copy", other, operands);
-      for (const InstructionId user : users) editor_.replace_operand(user, argument, copy);
+      for (const InstructionId user : weights.users) editor_.replace_operand(user, argument, copy);
       copies[argument] = copy;
       turned_.resize(module_.instructions.size());
       turned_[copy] = true;
-      // What takes the weights isn't their gradient, whatever its dimensions.
-      for (const InstructionId product : products)
-        if (std::ranges::equal(shape_of(product)->dimensions, shape->dimensions) &&
-            std::ranges::find(taking, product) == taking.end())
-          turned_[product] = true;
+      for (const InstructionId product : weights.gradients) turned_[product] = true;
     }
     std::vector<InstructionId> order;
     for (const InstructionId id : before) {

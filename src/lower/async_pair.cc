@@ -12,7 +12,10 @@ ComputationId wrapped(ModuleEditor& editor, const Instruction& what, const Async
   Module& module = editor.module();
   const ComputationId made = editor.add_computation("async_computation");
   std::vector<InstructionId> parameters;
-  for (const ShapeRef shape : operands) parameters.push_back(editor.add_parameter(made, "param", shape));
+  for (const ShapeRef shape : operands) {
+    parameters.push_back(editor.add_parameter(made, "param", shape));
+    editor.place_like(parameters.back(), what);
+  }
   const InstructionId root = editor.add(made, what.opcode, spec.name, result, parameters, what.attrs);
   module.computations[made].instructions.push_back(root);
   module.computations[made].root = root;

@@ -56,9 +56,8 @@ class Folder {
       scalars.push_back(everywhere(operand));
       if (!scalars.back().valid()) return id;
     }
-    const InstructionId scalar = rewriter_.add(
-        instruction.opcode, module_.shapes().scalar(instruction.shape->element_type), {}, instruction.attrs);
-    rewriter_.editor().set_operands(scalar, scalars);
+    const ShapeRef shape = module_.shapes().scalar(instruction.shape->element_type);
+    const InstructionId scalar = rewriter_.add_like(instruction, to_text(instruction.opcode), shape, scalars);
     const InstructionId value = folded(scalar);
     const Attr dimensions[] = {Attr::make_list<int64_t>(AttrKey::kDimensions, AttrSyntax::kInts, {})};
     return rewriter_.add(Opcode::kBroadcast, instruction.shape, {value}, dimensions);

@@ -149,7 +149,16 @@ class Inliner {
                                            original.shape, mapped(id, frame.now), original.attrs);
     module_.instructions[copy].literal = original.literal;
     editor_.place_like(copy, original);
+    if (table_[original.opcode].rules.value == ValueRule::kAsyncStart) own_computation(copy, frame.called);
     result_.push_back(copy), frame.now[id] = copy;
+  }
+
+  /// What wraps a group of collectives may be called by one start alone: copies of `body`'s start wrap
+  /// copies.
+  void own_computation(InstructionId start, ComputationId body) {
+    const ComputationId wrapped = called_by(module_[start]);
+    const bool is_first = wrapped_.insert(wrapped).second;
+    if (callers_[body] > 1 || !is_first) editor_.set_called(start, 0, editor_.clone(wrapped));
   }
 
   /// "add" of "add.12".
@@ -161,6 +170,7 @@ class Inliner {
   IdMap<ComputationId, int32_t> callers_;
   ComputationId computation_;
   std::set<InstructionId> waited_for_;
+  std::set<ComputationId> wrapped_;          // by starts of opened calls
   IdMap<InstructionId, InstructionId> now_;  // what the instructions of computations that were gone over are
   std::vector<InstructionId> result_;
 };

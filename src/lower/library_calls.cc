@@ -29,10 +29,19 @@ constexpr bool is_complete() {
 }
 static_assert(is_complete(), "a row for each LibraryCall, in its order");
 
+/// An array, or a tuple of one and of workspaces, which become zeros: arrays of real numbers.
+bool has_known_result(ShapeRef shape) {
+  if (!shape->is_tuple()) return shape->is_array();
+  return !shape->elements.empty() && shape->elements[0]->is_array() &&
+         std::ranges::all_of(shape->elements.subspan(1), [](ShapeRef workspace) {
+           return workspace->is_array() && workspace->is_static() && !is_complex(workspace->element_type);
+         });
+}
+
 /// What stands for a call of a library; invalid: it stays a call.
 InstructionId spelled_out(Spelling& spelling) {
   const Row& row = kRows[static_cast<size_t>(library_call(spelling.call()))];
-  return row.spell_out ? row.spell_out(spelling) : InstructionId{};
+  return row.spell_out && has_known_result(spelling.call().shape) ? row.spell_out(spelling) : InstructionId{};
 }
 
 }  // namespace

@@ -154,9 +154,7 @@ class Simplifier {
     const InstructionId operands[] = {source};
     const ShapeRef shape =
         module_.shapes().array(instruction.shape->element_type, module_[source].shape->dimensions);
-    const InstructionId moved =
-        rewriter_.add("moved", instruction.opcode, shape, operands, instruction.attrs);
-    return reshaped(moved, instruction.shape);
+    return reshaped(rewriter_.add_like(instruction, "moved", shape, operands), instruction.shape);
   }
 
   // ── products ──
@@ -185,10 +183,10 @@ class Simplifier {
     if (!found) return;
     InstructionId source = found->source;
     if (found->through.valid()) {
-      const Instruction& f = module_[found->through];
+      const Instruction f = module_[found->through];
       const ShapeRef shape = module_.shapes().array(f.shape->element_type, module_[source].shape->dimensions);
       const InstructionId operands[] = {source};
-      source = rewriter_.add("moved", f.opcode, shape, operands, f.attrs);
+      source = rewriter_.add_like(f, "moved", shape, operands);
     }
     for (const AttrKey key : {kSides[side].batch, kSides[side].contracting}) {
       Ints dimensions = ints_of(module_[dot], key);
@@ -276,8 +274,8 @@ class Simplifier {
         sizes.push_back(module_[module_[id].operands[side]].shape->dim(i));
     if (static_cast<int64_t>(sizes.size()) == whole->rank()) return id;
     const Instruction old = module_[id];
-    const InstructionId product = rewriter_.add(
-        "dot", old.opcode, module_.shapes().array(whole->element_type, sizes), old.operands, old.attrs);
+    const ShapeRef joined = module_.shapes().array(whole->element_type, sizes);
+    const InstructionId product = rewriter_.add_like(old, "dot", joined, old.operands);
     return rewriter_.add(Opcode::kReshape, whole, {product});
   }
 

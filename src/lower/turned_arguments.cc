@@ -1,5 +1,9 @@
 #include "lower/turned_arguments.h"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "hlo/graph.h"
@@ -21,44 +25,62 @@ bool is_work_on_one(const OpTable& table, const Instruction& instruction) {
   return instruction.operands.size() == 1 && fusion_role(table, instruction) == FusionRole::kElement;
 }
 
-/// Requires: a matrix among the parameters. What leads to products, and the dimensions that they contract.
-uint8_t follow(const Module& module, const OpTable& table, const Users& users, TakenBothWays& taken) {
-  uint8_t contracted = 0;
-  std::vector<std::pair<InstructionId, InstructionId>> open;  // a value and what takes it
-  for (const InstructionId first : users[taken.argument]) {
-    const size_t before = taken.products.size();
-    open.push_back({taken.argument, first});
-    while (!open.empty()) {
-      const auto [id, user] = open.back();
-      open.pop_back();
-      const Instruction& instruction = module[user];
-      if (fusion_role(table, instruction) == FusionRole::kProduct) {
-        taken.products.push_back(user);
-        if (instruction.operands[1] == id) contracted |= contracted_on_the_right(instruction);
-      } else if (is_work_on_one(table, instruction)) {
-        for (const InstructionId next : users[user]) open.push_back({user, next});
-      }
+/// What one user of an argument leads to.
+struct Way {
+  std::vector<InstructionId> products;
+  uint8_t contracted = 0;  // dimensions, of right operands
+  bool ends_elsewhere = false;
+};
+
+Way follow(const Module& module, const OpTable& table, const Users& users, InstructionId argument,
+           InstructionId first) {
+  Way way;
+  std::vector<std::pair<InstructionId, InstructionId>> open{{argument, first}};  // a value and what takes it
+  while (!open.empty()) {
+    const auto [id, user] = open.back();
+    open.pop_back();
+    const Instruction& instruction = module[user];
+    if (fusion_role(table, instruction) == FusionRole::kProduct) {
+      way.products.push_back(user);
+      if (instruction.operands[1] == id) way.contracted |= contracted_on_the_right(instruction);
+    } else if (is_work_on_one(table, instruction) && user != module[module.entry].root) {
+      for (const InstructionId next : users[user]) open.push_back({user, next});
+    } else {
+      way.ends_elsewhere = true;
     }
-    if (taken.products.size() > before) taken.users.push_back(first);
+  }
+  return way;
+}
+
+/// Requires: a matrix among the parameters. Fills in what leads to products and nothing else, and gives the
+/// dimensions that they contract.
+uint8_t follow_all(const Module& module, const OpTable& table, const Users& users, TakenBothWays& taken) {
+  uint8_t contracted = 0;
+  for (const InstructionId first : users[taken.argument]) {
+    const Way way = follow(module, table, users, taken.argument, first);
+    if (way.products.empty() || way.ends_elsewhere) continue;
+    taken.users.push_back(first);
+    taken.products.insert(taken.products.end(), way.products.begin(), way.products.end());
+    contracted |= way.contracted;
   }
   return contracted;
 }
 
-}  // namespace
-
-std::vector<TakenBothWays> arguments_taken_both_ways(const Module& module, const OpTable& table) {
-  constexpr uint8_t kBoth = 3;
-  const Users users = users_of(module, module.entry);
-  std::vector<TakenBothWays> found;
-  for (const InstructionId parameter : module[module.entry].parameters) {
-    const ShapeRef shape = module[parameter].shape;
-    if (!shape->is_array() || shape->rank() != 2 || shape->memory_space() == kHostSpace) continue;
-    TakenBothWays taken{parameter, {}, {}};
-    if (follow(module, table, users, taken) == kBoth) found.push_back(std::move(taken));
+/// Of each instruction of the entry computation the value whose elements these are, each changed or moved by
+/// itself.
+IdMap<InstructionId, InstructionId> origins_of(const Module& module, const OpTable& table) {
+  IdMap<InstructionId, InstructionId> origins(module.instructions.size());
+  for (const InstructionId id : module[module.entry].instructions) {
+    const FusionRole role = fusion_role(table, module[id]);
+    const bool is_same = role == FusionRole::kElement || role == FusionRole::kReindex ||
+                         role == FusionRole::kCopy || role == FusionRole::kPart;
+    origins[id] = is_same && module[id].operands.size() == 1 ? origins[module[id].operands[0]] : id;
   }
-  return found;
+  return origins;
 }
 
+/// The instructions of the entry computation, results of dots, that leave the program as they are or after
+/// elementwise work with what is the same everywhere.
 std::vector<InstructionId> products_that_leave(const Module& module, const OpTable& table) {
   const InstructionId root = module[module.entry].root;
   std::vector<InstructionId> found, open = {root};
@@ -78,6 +100,44 @@ std::vector<InstructionId> products_that_leave(const Module& module, const OpTab
     }
     if (fusion_role(table, module[id]) == FusionRole::kProduct) found.push_back(id);
   }
+  return found;
+}
+
+/// Fills in which products that leave the program may be gradients of the weights.
+void find_gradients(const Module& module, const OpTable& table, std::vector<TakenBothWays>& all) {
+  if (all.empty()) return;
+  const IdMap<InstructionId, InstructionId> origins = origins_of(module, table);
+  std::map<InstructionId, std::vector<InstructionId>> takers;  // products that leave, by what they take
+  for (const InstructionId product : products_that_leave(module, table))
+    for (const InstructionId operand : module[product].operands) takers[origins[operand]].push_back(product);
+  for (TakenBothWays& weights : all) {
+    std::set<InstructionId> values, found;
+    for (const InstructionId taking : weights.products)
+      for (const InstructionId operand : module[taking].operands) values.insert(origins[operand]);
+    for (const InstructionId value : values)
+      if (const auto at = takers.find(value); at != takers.end())
+        found.insert(at->second.begin(), at->second.end());
+    for (const InstructionId taking : weights.products) found.erase(taking);
+    const ShapeRef shape = module[weights.argument].shape;
+    std::ranges::copy_if(found, std::back_inserter(weights.gradients), [&](InstructionId product) {
+      return std::ranges::equal(module[product].shape->dimensions, shape->dimensions);
+    });
+  }
+}
+
+}  // namespace
+
+std::vector<TakenBothWays> arguments_taken_both_ways(const Module& module, const OpTable& table) {
+  constexpr uint8_t kBoth = 3;
+  const Users users = users_of(module, module.entry);
+  std::vector<TakenBothWays> found;
+  for (const InstructionId parameter : module[module.entry].parameters) {
+    const ShapeRef shape = module[parameter].shape;
+    if (!shape->is_array() || shape->rank() != 2 || shape->memory_space() == kHostSpace) continue;
+    TakenBothWays taken{parameter, {}, {}, {}};
+    if (follow_all(module, table, users, taken) == kBoth) found.push_back(std::move(taken));
+  }
+  find_gradients(module, table, found);
   return found;
 }
 

@@ -38,6 +38,7 @@ class Merger {
       set_of_[i] = i;
     }
     list_in_place_pairs(era != Era::k2022);
+    list_loops();
     for (const Donation& donation : donations(module_, places))
       donors_.emplace(donation.output, donation.parameter);
   }
@@ -56,12 +57,7 @@ class Merger {
   std::vector<std::vector<ValueIndex>> sets;
 
  private:
-  struct Pair {
-    Place input, output;
-  };
-
   void list_in_place_pairs(bool scatters) {
-    pairs_ = IdMap<InstructionId, std::vector<Pair>>(module_.instructions.size());
     for (const ComputationId computation : graph_.computations())
       for (const InstructionId id : graph_.instructions(computation)) list_in_place_pairs(id, scatters);
   }
@@ -71,8 +67,17 @@ class Merger {
       const Place input = places_.find(operand, pair.operand_index);
       const Place output = places_.find(id, pair.output_index);
       if (input == kNoPlace || output == kNoPlace) continue;
-      pairs_[id].push_back({input, output});
+      input_of_.emplace(output, input);
+      output_of_.emplace(input, output);
     }
+  }
+  /// Loops by what they begin with: wide tuples have many users, and few of them are loops.
+  void list_loops() {
+    loops_ = IdMap<InstructionId, std::vector<InstructionId>>(module_.instructions.size());
+    for (const ComputationId computation : graph_.computations())
+      for (const InstructionId id : graph_.instructions(computation))
+        if (rule(id) == ValueRule::kLoop)
+          for (const InstructionId operand : module_[id].operands) loops_[operand].push_back(id);
   }
 
   void add(Place place) {
@@ -81,20 +86,21 @@ class Merger {
     if (value != kNoValue) found_.push_back(value);
   }
 
+  using PlacesOf = std::unordered_multimap<Place, Place>;
+  void add_all(const PlacesOf& places, Place of) {
+    const auto [first, last] = places.equal_range(of);
+    for (auto at = first; at != last; ++at) add(at->second);
+  }
   void add_donors(ValueIndex value) {
-    for (const Place place : values_.positions(value)) {
-      const auto [first, last] = donors_.equal_range(place);
-      for (auto donor = first; donor != last; ++donor) add(donor->second);
-    }
+    for (const Place place : values_.positions(value)) add_all(donors_, place);
   }
 
   /// The same part of a loop's or conditional's result.
   void add_result_of(InstructionId caller, Place place) { add(places_.first(caller) + places_.part(place)); }
 
   void add_control_flow(ValueIndex value) {
-    values_.for_each_use(graph_, places_, value, [&](const ValueUse& use) {
-      if (rule(use.user) == ValueRule::kLoop) add_result_of(use.user, use.place);
-    });
+    for (const Place place : values_.positions(value))
+      for (const InstructionId loop : loops_[places_.instruction(place)]) add_result_of(loop, place);
     const Place defined = values_[value].defined;
     const InstructionId definer = places_.instruction(defined);
     if (module_[definer].parameter_number >= 0)
@@ -112,13 +118,7 @@ class Merger {
   }
 
   void add_in_place(ValueIndex value) {
-    for (const Place place : values_.positions(value)) {
-      for (const Pair& pair : pairs_[places_.instruction(place)])
-        if (pair.output == place) add(pair.input);
-      for (const InstructionId user : graph_.users(places_.instruction(place)))
-        for (const Pair& pair : pairs_[user])
-          if (pair.input == place) add(pair.output);
-    }
+    for (const Place place : values_.positions(value)) add_all(input_of_, place), add_all(output_of_, place);
   }
 
   ValueRule rule(InstructionId id) const { return dataflow(module_[id].opcode).value; }
@@ -147,8 +147,9 @@ class Merger {
   const Module& module_;
   const Places& places_;
   const Values& values_;
-  IdMap<InstructionId, std::vector<Pair>> pairs_;
-  std::unordered_multimap<Place, Place> donors_;  // of a part of the result
+  PlacesOf input_of_, output_of_;  // what is written in place
+  PlacesOf donors_;                // of a part of the result
+  IdMap<InstructionId, std::vector<InstructionId>> loops_;
   std::vector<size_t> set_of_;
   std::vector<ValueIndex> found_;
 };

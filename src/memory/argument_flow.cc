@@ -111,6 +111,26 @@ class FlowFinder {
     return all;
   }
 
+  /// Leaves of all operands in a row, looked up: an element of a wide tuple needs few of them.
+  class OperandLeaves {
+   public:
+    OperandLeaves(const FlowFinder& finder, const Instruction& instruction) {
+      int64_t end = 0;
+      for (const InstructionId operand : instruction.operands) {
+        lists_.push_back(&finder.leaves_of(operand));
+        ends_.push_back(end += static_cast<int64_t>(lists_.back()->size()));
+      }
+    }
+    const Ways& operator[](int64_t leaf) const {
+      const auto list = static_cast<size_t>(std::ranges::upper_bound(ends_, leaf) - ends_.begin());
+      return (*lists_[list])[static_cast<size_t>(leaf - (list == 0 ? 0 : ends_[list - 1]))];
+    }
+
+   private:
+    std::vector<const Leaves*> lists_;
+    std::vector<int64_t> ends_;
+  };
+
   /// That of an operand which has all that the others have; null: there is none.
   SharedLeaves common_leaf(const Instruction& instruction) const {
     SharedLeaves most;
@@ -128,7 +148,7 @@ class FlowFinder {
   SharedLeaves value_of(const Instruction& instruction) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
     const OpDef& def = op.def();
-    if (def.forward) return shared(forwarded(op, operand_leaves(instruction)));
+    if (def.forward) return shared(forwarded(op, OperandLeaves(*this, instruction)));
     if (def.rules.value == ValueRule::kLoop) return shared(loop(op, operand_leaves(instruction)));
     if (def.rules.value == ValueRule::kConditional) return shared(conditional(op));
     const bool ends = ends_ways(op), in_place = def.rules.overwrite == OverwriteRule::kUpdate;
@@ -187,11 +207,11 @@ class FlowFinder {
     return results;
   }
 
-  Leaves forwarded(const OpContext& op, const Leaves& operands) {
+  Leaves forwarded(const OpContext& op, const OperandLeaves& operands) {
     Leaves opened;
     if (const std::optional<OpenedCall> call = opened_call(op)) {
       Leaves arguments;
-      for (const int64_t leaf : call->arguments) arguments.push_back(operands[static_cast<size_t>(leaf)]);
+      for (const int64_t leaf : call->arguments) arguments.push_back(operands[leaf]);
       opened = applied(summaries_[call->computation], arguments);
     }
     std::vector<int64_t> from;
@@ -202,7 +222,7 @@ class FlowFinder {
       if (inner >= 0 && inner < static_cast<int64_t>(opened.size()))
         result[i] = opened[static_cast<size_t>(inner)];
       else if (from[i] >= 0)
-        result[i] = operands[static_cast<size_t>(from[i])];
+        result[i] = operands[from[i]];
     }
     return result;
   }

@@ -56,12 +56,19 @@ class Values {
   /// Calls f(ValueUse) for every use, by position, user and operand.
   template <class F>
   void for_each_use(const ModuleGraph& graph, const Places& places, ValueIndex value, F&& f) const {
+    // A value that lies in thousands of places of one result is looked for once.
+    InstructionId root;
+    bool is_at_root = false;
+    const auto seen_at = [&](InstructionId user) {
+      if (!graph.is_root(user)) return false;
+      if (user != root) root = user, is_at_root = is_seen_at_root(graph, places, value, user);
+      return is_at_root;
+    };
     for (const Place place : positions(value)) {
       const InstructionId at = places.instruction(place);
       for (const OperandSlot slot : graph.slots(at)) {
         const UseRule rule = dataflow(graph.module()[slot.user].opcode).use;
-        if (rule == UseRule::kAll || (rule == UseRule::kTop && places.part(place) == 0) ||
-            is_seen_at_root(graph, places, value, slot.user))
+        if (rule == UseRule::kAll || (rule == UseRule::kTop && places.part(place) == 0) || seen_at(slot.user))
           f(ValueUse{slot.user, slot.operand, place});
       }
     }

@@ -5,8 +5,11 @@
 namespace hlosim {
 
 bool Interference::reads(InstructionId user, InstructionId operand) const {
+  // Either list may be long: the operands of a wide concatenation, the users of a common constant.
   const auto operands = graph_.module()[user].operands;
-  return std::find(operands.begin(), operands.end(), operand) != operands.end();
+  const auto users = graph_.users(operand);
+  return users.size() < operands.size() ? std::ranges::find(users, user) != users.end()
+                                        : std::ranges::find(operands, operand) != operands.end();
 }
 
 bool Interference::takes_over_at(ValueIndex user, Place place) const {

@@ -152,8 +152,7 @@ BytesByClass bytes_at_peak(const Occupancy& occupancy, const std::vector<MemoryC
   BytesByClass bytes{};
   for (size_t i = 0; i < occupancy.buffers.size(); ++i) {
     const LiveBuffer& buffer = occupancy.buffers[i];
-    if (buffer.space != space.number || buffer.first > space.peak_step || space.peak_step > buffer.last)
-      continue;
+    if (buffer.space != space.number || !buffer.counts_at(space.peak_step)) continue;
     bytes[static_cast<size_t>(classes[i])] += buffer.size;
   }
   return bytes;

@@ -8,11 +8,105 @@
 #include <map>
 
 #include "layout/sizes.h"
+#include "memory/interference.h"
 #include "memory/live_range.h"
 #include "ops/custom_calls/custom_call_targets.h"
+#include "ops/op_table.h"
 
 namespace hlosim {
 namespace {
+
+/// Marks what instructions write over, each by one array at most, as `hlosim buffers` shares memory.
+class HandedOver {
+ public:
+  /// `lives`: by buffer; null where a buffer holds no array.
+  HandedOver(const ModuleGraph& graph, const Places& places, const Values& values,
+             const AliasedBuffers& aliased, std::span<const LiveRange> ranges,
+             std::span<LiveBuffer* const> lives)
+      : places_(places),
+        values_(values),
+        aliased_(aliased),
+        ranges_(ranges),
+        lives_(lives),
+        module_(graph.module()),
+        users_(module_),
+        overwrites_(module_, op_table(), users_, SharingRules::kDefault),
+        interference_(graph, places, values, ranges, overwrites_, Era::k2026) {}
+
+  void mark() {
+    for (BufferIndex buffer = 0; buffer < aliased_.size(); ++buffer)
+      if (const LiveBuffer* made = lives_[static_cast<size_t>(buffer)])
+        for (const ValueIndex value : aliased_.values(buffer))
+          if (begins(value, *made) && take_over(value, *made)) break;
+  }
+
+ private:
+  const LiveRange& range(ValueIndex value) const { return ranges_[static_cast<size_t>(value)]; }
+
+  /// The buffer begins with it, and an instruction makes it.
+  bool begins(ValueIndex value, const LiveBuffer& made) const {
+    return !values_[value].is_phi && range(value).known() && range(value).start == made.first &&
+           places_.instruction(values_[value].defined) == made.instruction;
+  }
+
+  /// An operand that ends where `made` begins gives its memory.
+  bool take_over(ValueIndex value, const LiveBuffer& made) {
+    for (const InstructionId operand : module_[made.instruction].operands) {
+      const Place first = places_.first(operand);
+      for (Place place = first; place < places_.end(first); ++place) {
+        const ValueIndex read = values_.at(place);
+        if (read == kNoValue) continue;
+        LiveBuffer* const given = lives_[static_cast<size_t>(aliased_.of(read))];
+        if (!given || given == &made || given->is_handed_over || given->is_constant ||
+            given->space != made.space || given->size != made.size || given->first >= made.first ||
+            !ends_at(aliased_.of(read), made.first) || interference_.interfere(read, value))
+          continue;
+        return given->is_handed_over = true;
+      }
+    }
+    return false;
+  }
+
+  bool ends_at(BufferIndex buffer, int32_t step) const {
+    const std::span<const ValueIndex> all = aliased_.values(buffer);
+    return std::all_of(all.begin(), all.end(),
+                       [&](ValueIndex value) { return !range(value).known() || range(value).end <= step; });
+  }
+
+  const Places& places_;
+  const Values& values_;
+  const AliasedBuffers& aliased_;
+  const std::span<const LiveRange> ranges_;
+  const std::span<LiveBuffer* const> lives_;
+  const Module& module_;
+  const UserIndex users_;
+  const Overwrites overwrites_;
+  const Interference interference_;
+};
+
+/// When a buffer's arrays are there, and which is the first.
+void add_values(const Module& module, const Places& places, const Values& values,
+                std::span<const ValueIndex> held, std::span<const LiveRange> ranges, int32_t last_step,
+                LiveBuffer& live) {
+  for (const ValueIndex value : held) {
+    const LiveRange& range = ranges[static_cast<size_t>(value)];
+    const Place defined = values[value].defined;
+    const ShapeRef shape = places.shape(defined);
+    const ShapeRef array = shape->is_buffer() ? shape->elements[0] : shape;
+    if (!range.known() || !array->is_array()) continue;
+    const Instruction& definer = module[places.instruction(defined)];
+    if (range.start < live.first) {
+      live.first = range.start;
+      live.instruction = places.instruction(defined);
+      live.index = places.index(defined);
+      live.space = array->memory_space();
+    }
+    live.last = std::max(live.last, std::min(range.end, last_step));
+    live.size = std::max(live.size, array_size(array));
+    live.is_parameter |= definer.parameter_number >= 0 && definer.parent == module.entry;
+    live.is_constant |= dataflow(definer.opcode).is_constant;
+  }
+}
 
 std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrder& order, GraphReach reach,
                                      FlatSchedule& schedule, std::string& unknown) {
@@ -40,32 +134,20 @@ std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrde
         if (places.part(place) == 0) at = std::max(at, joined_at[places.instruction(place)]);
     return at;
   };
-  std::vector<LiveBuffer> found;
+  std::vector<LiveBuffer> all(static_cast<size_t>(aliased.size()));
+  std::vector<LiveBuffer*> lives(all.size());
   for (BufferIndex buffer = 0; buffer < aliased.size(); ++buffer) {
-    LiveBuffer live;
+    LiveBuffer& live = all[static_cast<size_t>(buffer)];
     live.first = last_step + 1;
     live.is_output = aliased.is_output(buffer);
-    for (const ValueIndex value : aliased.values(buffer)) {
-      const LiveRange& range = ranges[static_cast<size_t>(value)];
-      const Place defined = (*values)[value].defined;
-      const ShapeRef shape = places.shape(defined);
-      const ShapeRef array = shape->is_buffer() ? shape->elements[0] : shape;
-      if (!range.known() || !array->is_array()) continue;
-      const Instruction& definer = module[places.instruction(defined)];
-      if (range.start < live.first) {
-        live.first = range.start;
-        live.instruction = places.instruction(defined);
-        live.index = places.index(defined);
-        live.space = array->memory_space();
-      }
-      live.last = std::max(live.last, std::min(range.end, last_step));
-      live.size = std::max(live.size, array_size(array));
-      live.is_parameter |= definer.parameter_number >= 0 && definer.parent == module.entry;
-      live.is_constant |= dataflow(definer.opcode).is_constant;
-    }
+    add_values(module, places, *values, aliased.values(buffer), ranges, last_step, live);
     if (const int32_t joined = joined_at_of(buffer); joined == live.last && live.first < joined) --live.last;
-    if (live.instruction.valid()) found.push_back(std::move(live));
+    if (live.instruction.valid()) lives[static_cast<size_t>(buffer)] = &live;
   }
+  HandedOver(graph, places, *values, aliased, ranges, lives).mark();
+  std::vector<LiveBuffer> found;
+  for (LiveBuffer* const live : lives)
+    if (live) found.push_back(std::move(*live));
   std::stable_sort(found.begin(), found.end(), [&](const LiveBuffer& a, const LiveBuffer& b) {
     return schedule.step_of[a.instruction] < schedule.step_of[b.instruction];
   });
@@ -83,7 +165,8 @@ SpaceOccupancy occupancy_of(int64_t number, std::span<const LiveBuffer* const> b
   std::vector<double> change(steps + 1);
   for (const LiveBuffer* buffer : buffers) {
     change[static_cast<size_t>(buffer->first)] += static_cast<double>(buffer->size.count());
-    change[static_cast<size_t>(buffer->last) + 1] -= static_cast<double>(buffer->size.count());
+    const int32_t end = buffer->last + (buffer->is_handed_over ? 0 : 1);
+    change[static_cast<size_t>(end)] -= static_cast<double>(buffer->size.count());
   }
   double now = 0;
   out.at_step.reserve(steps);

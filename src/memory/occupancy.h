@@ -2,7 +2,9 @@
 // flattened schedule.
 //
 // Values that share memory are one buffer: through tuples, get-tuple-element, bitcast, while loops, calls,
-// async pairs and in-place updates. Sizes are array sizes, padding included. Tuples have no size here.
+// async pairs and in-place updates. What an instruction may write over an operand that nobody needs any more
+// (memory/overwrite.h) counts once in its step. Sizes are array sizes, padding included. Tuples have no size
+// here.
 //
 //   const Occupancy occupancy = memory_occupancy(module, device.config, order);
 //   for (const SpaceOccupancy& space : occupancy.spaces)
@@ -30,6 +32,10 @@ struct LiveBuffer {
   Bytes size{};
   int32_t first = 0, last = 0;  // steps, both included
   bool is_parameter = false, is_output = false, is_constant = false;
+  bool is_handed_over = false;  // what begins in its last step is written over it
+
+  /// Its bytes are in use then, and by nothing that is written over it.
+  bool counts_at(int32_t step) const { return first <= step && step <= last - (is_handed_over ? 1 : 0); }
 };
 
 struct SpaceOccupancy {

@@ -103,6 +103,7 @@ class CostModel {
     cost.category = category_of(cost, compute, instruction, def);
     finish(cost, compute);
     if (given) cost.provenance = Provenance::kOverride;
+    if (given && given->time) keep_time(cost, id, *given->time);
     if (kernel) finish_body(cost, *kernel);
     if (details) *details = compute;
     return cost;
@@ -286,6 +287,19 @@ class CostModel {
       cost.padded_bytes = all;
       cost.logical_bytes = all;
     }
+  }
+
+  /// A time that the user gives is that of the whole call: nothing comes on top, and no unit is busy longer.
+  void keep_time(InstructionCost& cost, InstructionId id, Picoseconds time) {
+    if (cost.stream > time)
+      assumptions_.add(
+          "a custom call's time as the user says is shorter than its operands and results take to move; "
+          "`read` and `written` say what it really moves",
+          id);
+    for (Picoseconds& busy : cost.busy) busy = std::min(busy, time);
+    cost.stream = time;
+    cost.fixed = Picoseconds(0);
+    cost.bound_by = time.count() > 0 ? Unit::kCustom : Unit::kNone;
   }
 
   const KernelOfCall* kernel_of(const Instruction& instruction, InstructionId id) {

@@ -127,13 +127,21 @@ class BufferChecker {
     return attr ? attr->aliases().size() : 0;
   }
 
+  /// The same but for layouts: unlike elsewhere a dynamic dimension is not the same as one of its bound.
+  static bool same_array(ShapeRef a, ShapeRef b) {
+    if (!compatible(a, b)) return false;
+    for (int64_t i = 0; i < a->rank(); ++i)
+      if (a->is_dynamic(i) != b->is_dynamic(i)) return false;
+    return true;
+  }
+
   void pin(InstructionId id) {
     const Instruction& call = module_[id];
     const ShapeRef operand = call.operands.size() == 1 ? module_[call.operands[0]].shape : nullptr;
     if (!operand || !operand->is_array()) return error(call, "Pin takes one array that is no buffer");
     if (!call.shape->is_buffer())
       return error(call, "the result of Pin is {}, expected a buffer", to_text_without_layout(call.shape));
-    if (!compatible(operand, call.shape->elements[0]))
+    if (!same_array(operand, call.shape->elements[0]))
       return error(call, "the result of Pin is {}, expected a buffer of {}",
                    to_text_without_layout(call.shape), to_text_without_layout(operand));
     if (alias_count(call) != 1)
@@ -158,7 +166,7 @@ class BufferChecker {
     if (!call.shape->is_array())
       return error(call, "the result of Unpin is {}, expected an array that is no buffer",
                    to_text_without_layout(call.shape));
-    if (!compatible(operand->elements[0], call.shape))
+    if (!same_array(operand->elements[0], call.shape))
       return error(call, "the result of Unpin is {}, expected the array of {}",
                    to_text_without_layout(call.shape), to_text_without_layout(operand));
     if (alias_count(call) != 1)

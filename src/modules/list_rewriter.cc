@@ -68,4 +68,11 @@ InstructionId ListRewriter::add(std::string_view name, Opcode opcode, ShapeRef s
   return list_.back();
 }
 
+InstructionId ListRewriter::add_like(const Instruction& like, std::string_view name, ShapeRef shape,
+                                     std::span<const InstructionId> operands) {
+  std::vector<Attr> attrs(like.attrs.begin(), like.attrs.end());
+  std::erase_if(attrs, [](const Attr& attr) { return attr.key == AttrKey::kSharding; });
+  return add(name, like.opcode, shape, operands, attrs);
+}
+
 }  // namespace hlosim

@@ -38,6 +38,9 @@ class ListRewriter {
   }
   InstructionId add(std::string_view name, Opcode opcode, ShapeRef shape,
                     std::span<const InstructionId> operands, std::span<const Attr> attrs = {});
+  /// What `like` does, to other arrays, of which its sharding says nothing.
+  InstructionId add_like(const Instruction& like, std::string_view name, ShapeRef shape,
+                         std::span<const InstructionId> operands);
 
   ModuleEditor& editor() { return editor_; }
   Module& module() { return module_; }

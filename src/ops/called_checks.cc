@@ -97,15 +97,26 @@ bool shardings_differ(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-bool require_sharding_of_caller(OpContext& op, int constraint, InstructionId related) {
-  const Attr* own = op.find(AttrKey::kSharding);
-  const Attr* other = op.module()[related].find(AttrKey::kSharding);
-  if (!own || !other) return true;
-  const std::string left = canonical_sharding(own->text()), right = canonical_sharding(other->text());
-  if (left.empty() || right.empty() || !shardings_differ(left, right)) return true;
-  op.error(constraint, "sharding of {} in {}, {}, is not the caller's, {}", op.module()[related].name,
-           op.computation(op.module()[related].parent).name, right, left);
-  return false;
+bool require_one_sharding(OpContext& op, int constraint, std::span<const InstructionId> related) {
+  const Instruction* first = op.has(AttrKey::kSharding) ? &op.instruction() : nullptr;
+  for (const InstructionId id : related) {
+    const Instruction& other = op.module()[id];
+    const Attr* attr = other.find(AttrKey::kSharding);
+    if (!attr) continue;
+    if (!first) {
+      first = &other;
+      continue;
+    }
+    const std::string left = canonical_sharding(first->find(AttrKey::kSharding)->text());
+    const std::string right = canonical_sharding(attr->text());
+    if (left.empty() || right.empty() || !shardings_differ(left, right)) continue;
+    const bool is_caller = first == &op.instruction();
+    op.error(constraint, "sharding of {} in {}, {}, is not {}, {}", other.name,
+             op.computation(other.parent).name, right,
+             is_caller ? "the caller's" : fmt::format("that of {}", first->name), left);
+    return false;
+  }
+  return true;
 }
 
 std::vector<ComputationId> branches_in(const OpContext& op) {

@@ -28,9 +28,9 @@ std::vector<ComputationId> branches_in(const OpContext& op);
 /// The shape without `b(...)`.
 inline ShapeRef without_buffer(ShapeRef shape) { return shape->is_buffer() ? shape->elements[0] : shape; }
 
-/// Is the sharding of `related` (a root or parameter of a called computation) that of the instruction, as
-/// far as the texts show? Forms with several spellings (iota, meshes, subgroups) are taken to agree, and so
-/// is an absent one.
-bool require_sharding_of_caller(OpContext& op, int constraint, InstructionId related);
+/// Do the instruction and `related` (roots and parameters of called computations) have one sharding, as far
+/// as the texts show? Forms with several spellings (iota, meshes, subgroups) are taken to agree, and so is an
+/// absent one.
+bool require_one_sharding(OpContext& op, int constraint, std::span<const InstructionId> related);
 
 }  // namespace hlosim

@@ -228,12 +228,26 @@ void ragged_all_to_all_work(const OpContext& op, Work& work) {
 
 // ── collective-broadcast ────────────────────────────────────────
 
-// C1 the operand is an array
-ShapeRef infer_broadcast(OpContext& op) {
-  return require_operands(op, 1) && require_array(op, 1, 0) ? op.operand_shape(0) : nullptr;
+/// Operands that are sent: with has_dynamic_root the last one says who sends.
+int64_t broadcast_values(const OpContext& op) {
+  return op.flag(AttrKey::kHasDynamicRoot) ? op.operand_count() - 1 : 1;
 }
 
-void broadcast_work(const OpContext& op, Work& work) { add_payload(op, work, CollectiveKind::kBroadcast, 1); }
+// C1 the operands are arrays, at least one that is sent
+ShapeRef infer_broadcast(OpContext& op) {
+  if (!require_operands(op, 1)) return nullptr;
+  const int64_t values = broadcast_values(op);
+  if (values < 1) return op.error(1, "no operand before the root that has_dynamic_root=true speaks of");
+  if (!require_arrays(op, 1, 0, op.flag(AttrKey::kHasDynamicRoot) ? op.operand_count() : 1)) return nullptr;
+  if (values == 1) return op.operand_shape(0);
+  std::vector<ShapeRef> results;
+  for (int64_t i = 0; i < values; ++i) results.push_back(op.operand_shape(i)->logical);
+  return op.shapes().tuple(results);
+}
+
+void broadcast_work(const OpContext& op, Work& work) {
+  add_payload(op, work, CollectiveKind::kBroadcast, broadcast_values(op));
+}
 
 // ── collective-permute ──────────────────────────────────────────
 // In place: (input, output, input offsets, output offsets) with slice_sizes; slices of the input land in

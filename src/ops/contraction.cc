@@ -277,6 +277,7 @@ bool require_scale(OpContext& op, int64_t operand) {
 // C8  one of the scales is no scalar
 // C9  a scale that is no scalar has the rank of its operand
 // C10 each size of an operand is a multiple of its scale's
+// C11 an operand with a scale is contracted along one dimension
 ShapeRef infer_scaled_dot(OpContext& op) {
   const Contraction c(op);
   if (!require_contraction(op, c)) return nullptr;
@@ -284,6 +285,8 @@ ShapeRef infer_scaled_dot(OpContext& op) {
     return op.error(8, "both scales are scalars ({} and {}), expected at least one array",
                     text_of(op.operand_shape(2)), text_of(op.operand_shape(3)));
   if (!require_scale(op, 0) || !require_scale(op, 1)) return nullptr;
+  if (const size_t contracted = op.ints(AttrKey::kLhsContractingDims).size(); contracted != 1)
+    return op.error(11, "contracts {} dimensions, expected one", contracted);
   DimensionList dimensions;
   return contraction_result(op, c, dimensions);
 }

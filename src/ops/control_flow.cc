@@ -1,6 +1,12 @@
 // Calls, loops, fusions and ordering.
+#include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <string>
+#include <vector>
 
+#include "base/bracketed_text.h"
+#include "base/text.h"
 #include "hlo/frontend.h"
 #include "hlo/op_def.h"
 #include "ops/called_checks.h"
@@ -20,6 +26,26 @@ void check_add_dependency(OpContext& op) {
     op.error(1, "operand 1 is {}, expected a token", text_of(op.operand_shape(1)));
 }
 ShapeRef infer_after_all(OpContext& op) { return op.shapes().token(); }
+
+// domain C1: {kind="sharding", entry=sharding, exit=sharding}, in any order.
+void check_domain_syntax(OpContext& op) {
+  const std::string text = without_comments(op.text(AttrKey::kDomain));
+  constexpr std::string_view kKeys[] = {"kind=", "entry=", "exit="};
+  int found[std::size(kKeys)] = {};
+  for (std::string_view part :
+       split_outside_brackets(std::string_view(text).substr(1, text.size() - 2), ",")) {
+    const std::string_view whole = part;
+    const auto key = std::ranges::find_if(kKeys, [&](std::string_view k) { return take_word(part, k); });
+    const bool known = key != std::end(kKeys) && ++found[key - kKeys] == 1;
+    part = trimmed(part);
+    if (!known || (key == kKeys && part != "\"sharding\"" && part != "'sharding'")) {
+      op.error(1, "domain has {}, expected kind=\"sharding\", entry={{…}} and exit={{…}}, each once", whole);
+      return;
+    }
+  }
+  for (size_t i = 0; i < std::size(kKeys); ++i)
+    if (found[i] == 0) op.error(1, "domain has no {}", kKeys[i].substr(0, kKeys[i].size() - 1));
+}
 
 /// domain keeps what it says: XLA does not compare it with its operand.
 ShapeRef infer_domain(OpContext& op) { return op.shape() ? op.shape() : op.operand_shape(0); }
@@ -42,9 +68,11 @@ void check_composite(OpContext& op) {
   if (attributes && attributes->empty()) op.error(4, "composite.attributes is empty, expected {{}} or more");
   const auto version = frontend_attribute(op.instruction(), "composite.version");
   if (!version) return;
+  std::string_view digits = trimmed(*version);
+  if (digits.starts_with('+') && !digits.starts_with("+-")) digits.remove_prefix(1);
   int64_t number = -1;
-  const auto [end, error] = std::from_chars(version->data(), version->data() + version->size(), number);
-  if (error != std::errc() || end != version->data() + version->size() || number < 0)
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || number < 0)
     op.error(4, "composite.version is \"{}\", expected a number that is not negative", *version);
 }
 
@@ -76,8 +104,7 @@ void check_while(OpContext& op) {
   if (!require_same_thread(op, AttrKey::kBody) || !require_same_thread(op, AttrKey::kCondition)) return;
   const InstructionId related[] = {op.computation(body).parameters[0], op.computation(body).root,
                                    op.computation(condition).parameters[0]};
-  for (const InstructionId id : related)
-    if (!require_sharding_of_caller(op, 4, id)) return;
+  require_one_sharding(op, 4, related);
 }
 
 // ── conditional ─────────────────────────────────────────────────
@@ -128,6 +155,7 @@ ShapeRef infer_conditional(OpContext& op) {
 
 void check_conditional(OpContext& op) {
   int64_t operand = 0;
+  std::vector<InstructionId> roots;
   for (const ComputationId branch : branches_in(op)) {
     ++operand;
     if (op.failed() || !require_parameters(op, 2, branch, operand, 1)) return;
@@ -142,8 +170,9 @@ void check_conditional(OpContext& op) {
                op.computation(op.instruction().parent).execution_thread);
       return;
     }
-    require_sharding_of_caller(op, 5, op.computation(branch).root);
+    roots.push_back(op.computation(branch).root);
   }
+  require_one_sharding(op, 5, roots);
 }
 
 // ── fusion ──────────────────────────────────────────────────────
@@ -255,6 +284,7 @@ const OpDef kDomainOp = {
     .arity = exactly(1),
     .traits = kFree,
     .attrs = kDomainAttrs,
+    .check_syntax = check_domain_syntax,
     .infer_shape = infer_domain,
     .xla_cost = xla_cost_nothing,
     .forward = forward_in_order,

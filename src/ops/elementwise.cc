@@ -343,17 +343,18 @@ constexpr OpDef binary(std::string_view name, InferFunction infer, WorkFunction 
           .rules = element_rules(identity)};
 }
 /// Functions of floats and complex numbers that may ask for a result accuracy.
-template <ElementOp kOp>
+template <ElementOp kOp, const Accepted& kAccepted = kFloatsOrComplex>
 constexpr OpDef function(std::string_view name, WorkFunction work) {
-  OpDef row = unary<kOp>(name, infer_unary<kFloatsOrComplex>, work, Identity::kNone);
+  OpDef row = unary<kOp>(name, infer_unary<kAccepted>, work, Identity::kNone);
   row.attrs = kAccuracyAttrs;
   row.xla_cost = xla_cost_transcendental_per_element;
   return row;
 }
 /// Functions of two numbers.
 template <ElementOp kOp>
-constexpr OpDef function_of_two(std::string_view name, WorkFunction work, Identity identity) {
-  OpDef row = binary<kOp>(name, infer_binary<kNumbers>, work, identity);
+constexpr OpDef function_of_two(std::string_view name, InferFunction infer, WorkFunction work,
+                                Identity identity) {
+  OpDef row = binary<kOp>(name, infer, work, identity);
   row.xla_cost = xla_cost_transcendental_per_element;
   return row;
 }
@@ -397,7 +398,7 @@ constexpr OpDef kAtanhOp = function<ElementOp::kAtanh>("atanh", vector_work<Vect
 constexpr OpDef kCbrtOp = function<ElementOp::kCbrt>("cbrt", expensive);
 constexpr OpDef kCosOp = function<ElementOp::kCos>("cosine", expensive);
 constexpr OpDef kCoshOp = function<ElementOp::kCosh>("cosh", vector_work<VectorOp::kTranscendental, 2>);
-constexpr OpDef kErfOp = function<ElementOp::kErf>("erf", expensive);
+constexpr OpDef kErfOp = function<ElementOp::kErf, kFloats>("erf", expensive);
 constexpr OpDef kExpOp = function<ElementOp::kExp>("exponential", transcendental);
 constexpr OpDef kExpm1Op = function<ElementOp::kExpMinusOne>("exponential-minus-one", transcendental);
 constexpr OpDef kLogOp = function<ElementOp::kLog>("log", transcendental);
@@ -437,7 +438,8 @@ constexpr OpDef kReducePrecisionOp = {.name = "reduce-precision",
 // ── two operands ────────────────────────────────────────────────
 constexpr OpDef kAddOp = binary<ElementOp::kAdd>("add", infer_binary<kAnyType>, simple, Identity::kSum);
 constexpr OpDef kAndOp = binary<ElementOp::kAnd>("and", infer_binary<kBits>, simple, Identity::kIdempotent);
-constexpr OpDef kAtan2Op = function_of_two<ElementOp::kAtan2>("atan2", expensive, Identity::kNone);
+constexpr OpDef kAtan2Op =
+    function_of_two<ElementOp::kAtan2>("atan2", infer_binary<kFloatsOrComplex>, expensive, Identity::kNone);
 constexpr OpDef kComplexOp = binary<ElementOp::kComplex>("complex", infer_complex, simple, Identity::kNone);
 constexpr OpDef kDivideOp =
     binary<ElementOp::kDivide>("divide", infer_binary<kNumbers>, divide_work, Identity::kQuotient);
@@ -445,12 +447,13 @@ constexpr OpDef kMaximumOp =
     binary<ElementOp::kMaximum>("maximum", infer_binary<kAnyType>, simple, Identity::kIdempotent);
 constexpr OpDef kMinimumOp =
     binary<ElementOp::kMinimum>("minimum", infer_binary<kAnyType>, simple, Identity::kIdempotent);
-constexpr OpDef kMulhiOp = binary<ElementOp::kMulhi>("mulhi", infer_binary<kIntegers>,
+constexpr OpDef kMulhiOp = binary<ElementOp::kMulhi>("mulhi", infer_binary<kAnyType>,
                                                      vector_work<VectorOp::kSimple, 4>, Identity::kNone);
 constexpr OpDef kMultiplyOp =
     binary<ElementOp::kMultiply>("multiply", infer_binary<kAnyType>, multiply_work, Identity::kProduct);
 constexpr OpDef kOrOp = binary<ElementOp::kOr>("or", infer_binary<kBits>, simple, Identity::kIdempotent);
-constexpr OpDef kPowerOp = function_of_two<ElementOp::kPower>("power", expensive, Identity::kPower);
+constexpr OpDef kPowerOp =
+    function_of_two<ElementOp::kPower>("power", infer_binary<kNumbers>, expensive, Identity::kPower);
 constexpr OpDef kRemainderOp =
     binary<ElementOp::kRemainder>("remainder", infer_binary<kNumbers>, divide_work, Identity::kNone);
 constexpr OpDef kShiftLeftOp =

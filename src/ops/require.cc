@@ -128,7 +128,7 @@ bool require_reducer(OpContext& op, int constraint, ComputationId reducer,
     }
     const ShapeRef accumulator = parameter_shape(op, reducer, i);
     const ShapeRef value = parameter_shape(op, reducer, count + i);
-    if (!compatible_up_to_float_precision(accumulator, results[at])) {
+    if (!compatible(accumulator, results[at])) {
       op.error(constraint, "parameter {} of computation {} is {}, expected its result's {}", i, name,
                text_of(accumulator), text_of(results[at]));
       return false;

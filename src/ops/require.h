@@ -48,7 +48,7 @@ ShapeRef merged(ShapePool& pool, ElementType type, ShapeRef base, ShapeRef other
 
 /// XLA's rule for the computation of reduce, reduce-window, scatter and of select-and-scatter's scatter:
 /// 2n parameters and n results (a tuple when n > 1), all scalars; accumulator i of type accumulators[i]
-/// and value i of type values[i], up to float precision.
+/// and value i of type values[i], up to float precision. Result i is exactly of the type of parameter i.
 bool require_reducer(OpContext& op, int constraint, ComputationId reducer,
                      std::span<const ElementType> accumulators, std::span<const ElementType> values);
 

@@ -145,7 +145,10 @@ std::optional<SpmdValues> forwarded_rule(Rules& rules, const RuleCall& call) {
     if (leaf < 0) return std::nullopt;
     values.push_back(call.operands[static_cast<size_t>(leaf)]);
   }
-  if (values.size() != call.results.size()) return std::nullopt;
+  const auto same = [](const SpmdValue& value, ShapeRef result) {
+    return std::ranges::equal(value.shape->dimensions, result->dimensions);
+  };
+  if (!std::ranges::equal(values, call.results, same)) return std::nullopt;
   for (size_t i = 0; i < values.size(); ++i) values[i].shape = call.results[i];
   return values;
 }

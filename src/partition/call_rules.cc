@@ -1,5 +1,7 @@
 // Custom calls: borders of regions partitioned by hand, notes that stand between values, and calls whose
 // dimensions are known.
+#include <algorithm>
+
 #include "ops/custom_calls/custom_call_targets.h"
 #include "partition/borders.h"
 #include "partition/rule_call.h"
@@ -21,6 +23,16 @@ bool is_note(const OpContext& op) {
          target == "xla.sdy.ShardingGroup" || target == "xla.sdy.PropagationBarrier" ||
          target == "ShardBarrierFrom" || target == "ShardBarrierTo" || target == "sdy.sharding_constraint" ||
          target == "sdy.propagation_barrier";
+}
+
+/// Is each result one operand's array, as of a call that computes nothing? A module may say otherwise.
+bool hands_operands_on(const RuleCall& call) {
+  return call.results.size() <= call.operands.size() &&
+         std::equal(call.results.begin(), call.results.end(), call.operands.begin(),
+                    [](ShapeRef result, const SpmdValue& operand) {
+                      return operand.shape->element_type == result->element_type &&
+                             std::ranges::equal(operand.shape->dimensions, result->dimensions);
+                    });
 }
 
 /// Batches, each of which is handled alone; the last dimension is whole.
@@ -51,7 +63,7 @@ std::optional<SpmdValues> by(Rules& rules, const RuleCall& call, const Factors& 
 }  // namespace
 
 std::optional<SpmdValues> custom_call_rule(Rules& rules, const RuleCall& call) {
-  if (is_note(call.op)) {
+  if (is_note(call.op) && hands_operands_on(call)) {
     SpmdValues values = call.operands;
     values.resize(call.results.size());
     return values;
@@ -59,7 +71,7 @@ std::optional<SpmdValues> custom_call_rule(Rules& rules, const RuleCall& call) {
   const bool one_array =
       call.operands.size() == 1 && call.results.size() == 1 && call.operands[0].shape->is_array();
   const EvaluationKind kind = custom_call_evaluation(call.op);
-  if (kind == EvaluationKind::kIdentityCall && one_array) {
+  if (kind == EvaluationKind::kIdentityCall && one_array && hands_operands_on(call)) {
     Tiling tiling = call.operands[0].tiling;
     tiling.partial = 0;
     const InstructionId leaves[] = {rules.reshard.to(call.operands[0], tiling).id};
@@ -71,7 +83,7 @@ std::optional<SpmdValues> custom_call_rule(Rules& rules, const RuleCall& call) {
     tiling.partial = 0;
     return emit_local(rules, call, {}, std::span(&tiling, 1));
   }
-  if (kind == EvaluationKind::kTopKCall && call.operands[0].shape->rank() > 0)
+  if (kind == EvaluationKind::kTopKCall && !call.operands.empty() && call.operands[0].shape->rank() > 0)
     return by(rules, call, batch_factors(call));
   return shifted_slices_rule(rules, call);
 }

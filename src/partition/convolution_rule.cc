@@ -60,7 +60,8 @@ int32_t split_groups(const RuleCall& call, const ConvolutionDimensions& labels, 
 // the window sees of them.
 std::optional<SpmdValues> convolution_rule(Rules& rules, const RuleCall& call) {
   const OpContext& op = call.op;
-  if (op.has(AttrKey::kSparsityConfig)) return std::nullopt;
+  // XLA's verifier looks at no operand behind the kernel.
+  if (op.has(AttrKey::kSparsityConfig) || op.operand_count() != 2) return std::nullopt;
   const ConvolutionDimensions& labels = op.find(AttrKey::kDimLabels)->dim_labels();
   std::vector<Spatial> spatial = spatial_dimensions(call, labels);
   Factors along = factors(op);

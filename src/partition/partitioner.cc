@@ -200,7 +200,7 @@ void Partitioner::instruction(InstructionId id) {
   emit_.stands_for(instruction);
   reshard_.asks(instruction);
   const OpDef& def = table_[instruction.opcode];
-  if (synchronous_form(instruction.opcode))
+  if (synchronous_form(instruction.opcode) || starts_what_is_lost(instruction, id))
     return fail(instruction, fmt::format("{} goes on while others run, and what ends it isn't next to it",
                                          to_text(instruction.opcode)));
   if (ends_what_is_lost(instruction))
@@ -237,7 +237,33 @@ void Partitioner::instruction(InstructionId id) {
       values = border_of(instruction) != Border::kNone ? border(instruction, wanted)
                                                        : by_rule(instruction, wanted);
   }
+  if (!fault_ && !fits(instruction.shape, values))
+    fail(instruction, fmt::format("{} hands on arrays of other dimensions than its result's",
+                                  to_text(instruction.opcode)));
   if (!fault_) values_[id] = settled(instruction, id, std::move(values), wanted);
+}
+
+/// Are these the arrays of `shape`? Nobody checks that of what only hands its operand on.
+bool Partitioner::fits(ShapeRef shape, const SpmdValues& values) {
+  size_t leaf = 0;
+  bool same = true;
+  for_each_leaf(shape, [&](ShapeRef one) {
+    same =
+        same && leaf < values.size() && std::ranges::equal(values[leaf].shape->dimensions, one->dimensions);
+    ++leaf;
+  });
+  return same && leaf == values.size();
+}
+
+/// A start of what a tuple holds until its done: tuples are taken apart into arrays here.
+bool Partitioner::starts_what_is_lost(const Instruction& instruction, InstructionId id) const {
+  const OpRules& rules = table_[instruction.opcode].rules;
+  if (rules.async_part != AsyncPart::kStart && rules.value != ValueRule::kAsyncStart) return false;
+  return !std::ranges::all_of(users_.users(id), [&](InstructionId user) {
+    const OpRules& next = table_[module_[user].opcode].rules;
+    return next.async_part == AsyncPart::kDone || next.value == ValueRule::kAsyncDone ||
+           next.value == ValueRule::kAsyncUpdate;
+  });
 }
 
 /// A done or update of what would be put together from arrays here: nothing that still goes on.

@@ -68,6 +68,8 @@ class Partitioner {
   AxisSet manual_of(const Instruction& instruction, const Wanted& wanted) const;
   SpmdValue seen_as(const SpmdValue& value, AxisSet manual);
   SpmdValues border(const Instruction& instruction, const Wanted& wanted);
+  static bool fits(ShapeRef shape, const SpmdValues& values);
+  bool starts_what_is_lost(const Instruction& instruction, InstructionId id) const;
   bool ends_what_is_lost(const Instruction& instruction);
   SpmdValues settled(const Instruction& instruction, InstructionId id, SpmdValues values,
                      const Wanted& wanted);

@@ -109,15 +109,16 @@ class Widener {
   /// Adds what brings its operands to their own types to `list`. Returns what others use from now on: the
   /// instruction, or its result made wide; invalid: it takes tuples.
   InstructionId narrowed(ComputationId computation, InstructionId id, std::vector<InstructionId>& list) {
-    const std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const ShapeRef shape = module_[operands[i]].shape;
+    std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
+    for (InstructionId& operand : operands) {
+      const ShapeRef shape = module_[operand].shape;
       if (!changes(shape)) continue;
       if (!shape->is_array()) return InstructionId();
-      list.push_back(converted(computation, operands[i], shape));
+      list.push_back(converted(computation, operand, shape));
       kept_.insert(list.back());
-      editor_.set_operand(id, i, list.back());
+      operand = list.back();
     }
+    editor_.set_operands(id, operands);
     const ShapeRef shape = module_[id].shape;
     if (!changes(shape)) return id;
     if (!shape->is_array()) return InstructionId();

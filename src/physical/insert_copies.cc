@@ -103,8 +103,8 @@ class CopyInserter {
       return copies[text(at)] = editor_.copy(leaf, module_[leaf].shape);
     });
     for (const InstructionId user : others)
-      for (size_t i = 0; i < module_[user].operands.size(); ++i)
-        if (module_[user].operands[i] == parameter) editor_.set_operand(user, i, now);
+      if (std::ranges::count(module_[user].operands, parameter) > 0)
+        editor_.replace_operand(user, parameter, now);
     if (module_[parent].root == parameter) module_.computations[parent].root = now;
     return copies;
   }

@@ -284,10 +284,14 @@ class PlanWriter {
 
   /// The operands of use `use` come from `source`, through bitcasts as before.
   void redirect(const PrefetchOrigin& origin, size_t use, InstructionId source) {
+    std::map<InstructionId, std::vector<InstructionId>> operands;  // of each user, as they become
     for (const Slot& slot : origin.slots[use]) {
-      const InstructionId before = module_[slot.user].operands[static_cast<size_t>(slot.operand)];
-      editor_.set_operand(slot.user, static_cast<size_t>(slot.operand), as_seen(origin, before, source));
+      const auto [at, is_new] = operands.try_emplace(slot.user);
+      if (is_new) at->second.assign(module_[slot.user].operands.begin(), module_[slot.user].operands.end());
+      InstructionId& operand = at->second[static_cast<size_t>(slot.operand)];
+      operand = as_seen(origin, operand, source);
     }
+    for (const auto& [user, list] : operands) editor_.set_operands(user, list);
   }
   InstructionId as_seen(const PrefetchOrigin& origin, InstructionId name, InstructionId source) {
     if (std::ranges::count(origin.sources, name) > 0) return source;

@@ -46,15 +46,27 @@ class SiteCosts {
     if (value.made_bit >= 0) sites_of(origin.maker).push_back({value.made_bit, origin.maker, origin.element});
     for (size_t i = 0; i < value.uses.size(); ++i) {
       if (value.uses[i].bit < 0) continue;
-      for (const PrefetchOrigin::Slot& slot : origin.slots[i]) {
-        // An operand of its own, not in any list: only its shape counts.
-        const InstructionId before = module_[slot.user].operands[static_cast<size_t>(slot.operand)];
-        const InstructionId own =
-            editor_.add(module_[slot.user].parent, Opcode::kParameter, "site", module_[before].shape, {});
-        editor_.set_operand(slot.user, static_cast<size_t>(slot.operand), own);
-        sites_of(slot.user).push_back({value.uses[i].bit, own, -1});
+      std::span<const PrefetchOrigin::Slot> slots(origin.slots[i]);
+      while (!slots.empty()) {
+        const auto others =
+            std::ranges::find_if(slots, [&](const auto& slot) { return slot.user != slots[0].user; });
+        const auto count = static_cast<size_t>(others - slots.begin());
+        add_sites(value.uses[i].bit, slots.first(count));
+        slots = slots.subspan(count);
       }
     }
+  }
+  /// `slots`: of one user.
+  void add_sites(int32_t bit, std::span<const PrefetchOrigin::Slot> slots) {
+    const InstructionId user = slots[0].user;
+    std::vector<InstructionId> operands(module_[user].operands.begin(), module_[user].operands.end());
+    for (const PrefetchOrigin::Slot& slot : slots) {
+      InstructionId& operand = operands[static_cast<size_t>(slot.operand)];
+      // An operand of its own, not in any list: only its shape counts.
+      operand = editor_.add(module_[user].parent, Opcode::kParameter, "site", module_[operand].shape, {});
+      sites_of(user).push_back({bit, operand, -1});
+    }
+    editor_.set_operands(user, operands);
   }
   std::vector<Site>& sites_of(InstructionId id) { return sites_[static_cast<size_t>(step_of_[id])]; }
 

@@ -127,9 +127,10 @@ class Stripper {
   }
 
   void redirect(InstructionId user) {
-    const std::vector<InstructionId> operands(module_[user].operands.begin(), module_[user].operands.end());
-    for (size_t k = 0; k < operands.size(); ++k)
-      if (instead_[operands[k]].valid()) editor_.set_operand(user, k, instead_[operands[k]]);
+    std::vector<InstructionId> operands(module_[user].operands.begin(), module_[user].operands.end());
+    for (InstructionId& operand : operands)
+      if (instead_[operand].valid()) operand = instead_[operand];
+    editor_.set_operands(user, operands);
     const Attr* before = module_[user].find(AttrKey::kControlPredecessors);
     if (!before) return;
     std::vector<InstructionId> kept;

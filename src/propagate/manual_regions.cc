@@ -179,15 +179,17 @@ class Splitter {
   void split() {
     const std::vector<InstructionId> before = module_[computation_].instructions;
     IdMap<InstructionId, uint8_t> used(module_.instructions.size(), 0);
-    for (const InstructionId user : before)
-      for (size_t i = 0; i < module_[user].operands.size(); ++i) {
-        const InstructionId operand = module_[user].operands[i];
+    for (const InstructionId user : before) {
+      std::vector<InstructionId> operands(module_[user].operands.begin(), module_[user].operands.end());
+      for (InstructionId& operand : operands) {
         if (!is_cheap(module_, table_, module_[operand])) continue;
         if (used[operand] != 0)
-          editor_.set_operand(user, i, clone(operand));
+          operand = clone(operand);
         else
           used[operand] = 1;
       }
+      if (!std::ranges::equal(operands, module_[user].operands)) editor_.set_operands(user, operands);
+    }
     std::vector<InstructionId>& list = module_.computations[computation_].instructions;
     list.insert(list.begin(), made_.begin(), made_.end());
     editor_.sort(computation_);

@@ -46,8 +46,9 @@ class LayoutGroups::Finder {
       out_.computations_.push_back(flow.id);
       for (const InstructionId id : module_[flow.id].instructions) {
         out_.first_[id] = static_cast<int32_t>(slots_.size());
-        for_each_leaf_number(module_[id].shape, [&](int32_t leaf, ShapeRef) {
+        for_each_leaf_number(module_[id].shape, [&](int32_t leaf, ShapeRef shape) {
           slots_.push_back({id, leaf});
+          leaves_.push_back(shape);
         });
       }
     }
@@ -172,7 +173,7 @@ class LayoutGroups::Finder {
     out_.group_.assign(slots_.size(), -1);
     std::vector<int32_t> of_root(slots_.size(), -1);
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
-      const ShapeRef leaf = leaf_of(slots_[slot]);
+      const ShapeRef leaf = leaves_[slot];
       if (!leaf->is_array()) continue;
       int32_t& group = of_root[static_cast<size_t>(find(static_cast<int32_t>(slot)))];
       if (group < 0) {
@@ -186,11 +187,7 @@ class LayoutGroups::Finder {
   }
 
   ShapeRef leaf_of(LayoutSlot slot) const {
-    ShapeRef found = nullptr;
-    for_each_leaf_number(module_[slot.id].shape, [&](int32_t number, ShapeRef leaf) {
-      if (number == slot.leaf) found = leaf;
-    });
-    return found;
+    return leaves_[static_cast<size_t>(out_.first_[slot.id] + slot.leaf)];
   }
 
   void find_bodies() {
@@ -305,6 +302,7 @@ class LayoutGroups::Finder {
   const OpTable& table_;
   bool free_entry_;
   std::vector<LayoutSlot> slots_;
+  std::vector<ShapeRef> leaves_;  // by slot
   std::vector<int32_t> parent_;
 };
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/text.h"
+#include "hlo/user_index.h"
 #include "layout/shape_text.h"
 #include "model/custom_call_costs.h"
 #include "model/memory_system.h"
@@ -21,30 +23,50 @@
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kModule = "the module";
+constexpr std::string_view kModule = "the module", kTerms = "of the terms above";
 constexpr std::string_view kPlan = "the best blocks that fit (docs/timing_model.md)";
+
+/// What an instruction's own time is made of.
+enum class Role : uint8_t { kWork, kOnLinks, kStart, kDone, kCaller, kNothing };
+
+/// `on_links`: a collective that the TensorCore waits for.
+Role role_of(const OpDef& def, bool on_links) {
+  if (def.has(kAsyncStart)) return Role::kStart;
+  if (def.has(kAsyncDone) || def.has(kAsyncUpdate)) return Role::kDone;
+  if (def.has(kCallsInline)) return Role::kCaller;
+  if (def.has(kFree)) return Role::kNothing;
+  return on_links ? Role::kOnLinks : Role::kWork;
+}
 
 class Explainer {
  public:
-  /// `on_links`: a collective that the TensorCore waits for.
-  /// `given_by`: where the user's cost of a custom call stands.
-  Explainer(const Device& device, const CostDetails& details, bool on_links, std::string given_by)
+  /// `launch`: of the collective, in what isn't hidden. `given`: the user's cost of a custom call, or null;
+  /// `given_by`: where it stands.
+  Explainer(const Device& device, const CostDetails& details, Role role, Picoseconds launch,
+            const CustomCallCost* given, std::string given_by)
       : device_(device),
         config_(device.config),
         cost_(details.cost),
         compute_(details.compute),
-        on_links_(on_links),
+        role_(role),
+        launch_(launch),
+        given_(given),
         given_by_(std::move(given_by)) {}
 
   /// Of a kernel's body, which says what the units do.
   std::vector<ExplainedTerm> terms_with(const KernelOfCall& kernel) {
     terms_ = terms_of_kernel(kernel);
     for (size_t i = 0; i < config_.memory.size(); ++i) memory(i);
+    body_not_hidden(kernel.cost.time);
     whole();
     return std::move(terms_);
   }
 
   std::vector<ExplainedTerm> terms() {
+    if (role_ != Role::kWork && role_ != Role::kOnLinks) {
+      issue();
+      return std::move(terms_);
+    }
     matmul();
     vector_unit();
     around_product();
@@ -53,12 +75,34 @@ class Explainer {
     beside(Unit::kScalar, compute_.slots.scalar);
     for (size_t i = 0; i < config_.memory.size(); ++i) memory(i);
     user();
-    blocks();
+    if (!(given_ && given_->time)) {
+      blocks();
+      not_hidden();
+    }
     whole();
     return std::move(terms_);
   }
 
  private:
+  /// Starts, dones and calls: what they do themselves.
+  void issue() {
+    const char* const formula = role_ == Role::kStart    ? "issue / clock; what it starts runs beside"
+                                : role_ == Role::kDone   ? "nothing but waiting for what was started"
+                                : role_ == Role::kCaller ? "instruction; what it calls has times of its own"
+                                                         : "nothing moves";
+    const bool takes_time = cost_.time().count() > 0;
+    ExplainedTerm& term =
+        add("time", role_ == Role::kCaller && !takes_time ? "what it calls has times of its own" : formula,
+            cost_.time());
+    if (!takes_time) return;
+    if (role_ == Role::kStart) {
+      key(term, "issue", "dma.issue");
+      key(term, "clock", "clock");
+    } else {
+      key(term, "instruction", "overhead.instruction");
+    }
+  }
+
   ExplainedTerm& add(std::string name, std::string formula, Picoseconds result) {
     terms_.push_back({std::move(name), std::move(formula), {}, result});
     return terms_.back();
@@ -202,6 +246,8 @@ class Explainer {
       key(term, "DMA", "dma.bandwidth");
       cores(term);
     }
+    if (given_ && given_->time && busy(unit) == *given_->time)
+      given(term, "at most", to_text(*given_->time), given_by_);
     if (is_hbm) short_runs(term);
     if (&config == config_.memory_space(int64_t{1})) moves(term);
     if (is_hbm && compute_.scattered_accesses > 0) {
@@ -269,41 +315,246 @@ class Explainer {
     key(term, "read latency", "dma.read_latency");
     key(term, "write latency", "dma.write_latency");
     key(term, "scratch", "vmem.scoped_limit");
-    term.result = p.first_in + p.last_out;
+    term.result = planned();
+  }
+
+  Picoseconds gain() const {
+    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
+    return hbm.total().count() > 0 ? idle_gain(hbm, config_) : Picoseconds(0);
+  }
+
+  /// The longest unit but for links and what drives them, and what isn't hidden of its work.
+  Picoseconds longest() const {
+    Picoseconds most{};
+    for (size_t i = 0; i < kUnitCount; ++i)
+      if (role_ != Role::kOnLinks || (i != index_of(Unit::kIci) && i != index_of(Unit::kSparseCore)))
+        most = std::max(most, cost_.busy[i]);
+    return most;
+  }
+  Picoseconds own_fixed() const { return cost_.fixed - std::min(cost_.fixed, launch_); }
+
+  /// The smallest instruction's time decides what isn't hidden.
+  bool is_smallest() const {
+    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
+    if (hbm.total().count() == 0) return false;
+    const Picoseconds least = least_time(hbm, config_.overhead);
+    return own_fixed() <= least - std::min(longest(), least);
+  }
+
+  /// Instructions without a DMA begin while the one before ends.
+  Picoseconds begins() const {
+    bool uses_dma = false;
+    for (size_t i = 0; i < config_.memory.size(); ++i)
+      uses_dma |= &config_.memory[i] != config_.memory_space(int64_t{1}) &&
+                  busy(memory_unit(i)).count() > 0 && config_.memory[i].scope != MemoryScope::kHost;
+    return uses_dma || cost_.pipeline.steps == 0 ? config_.overhead.instruction : Picoseconds(0);
+  }
+
+  /// From the first block in to the last one out. Where the smallest time hides it, what its steps come to.
+  Picoseconds planned() const {
+    const Picoseconds plan = std::max(longest() + own_fixed() + gain(), begins()) - begins();
+    if (!is_smallest()) return plan;
+    const PipelineSummary& p = cost_.pipeline;
+    const Picoseconds longest_step = std::max(p.step_work, p.step_dma);
+    const double steps = static_cast<double>(std::max<int64_t>(p.steps - 1, 0));
+    const Picoseconds by_steps =
+        p.first_in + p.step_work +
+        ceil_picoseconds(std::min(steps * static_cast<double>(longest_step.count()), 4e18)) + p.last_out;
+    return std::max(std::min(plan, by_steps), longest());
+  }
+
+  void body_not_hidden(Picoseconds grid) {
+    ExplainedTerm& fixed = add("not hidden", "grid + instruction - longest unit", cost_.fixed);
+    given(fixed, "grid", to_text(grid), kTerms);
+    key(fixed, "instruction", "overhead.instruction");
+    given(fixed, "longest unit", to_text(cost_.stream), kTerms);
+  }
+
+  void not_hidden() {
+    const bool by_blocks = cost_.pipeline.steps > 0, on_links = role_ == Role::kOnLinks;
+    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
+    const bool uses_hbm = hbm.total().count() > 0;
+    const std::string unit = on_links ? "longest unit but for links" : "longest unit";
+    std::string formula = by_blocks ? "blocks - " + unit : "";
+    if (begins().count() > 0) formula += by_blocks ? " + instruction" : "instruction";
+    if (!by_blocks && (uses_hbm || latencies().count() > 0)) formula += " + latencies";
+    if (gain().count() > 0) formula += " - idle gain";
+    if (uses_hbm) formula += ", at least smallest - " + unit;
+    if (on_links) formula += formula.empty() ? "launch" : ", + launch";
+    ExplainedTerm& fixed = add("not hidden", formula.empty() ? "nothing" : formula, cost_.fixed);
+    if (by_blocks) given(fixed, "blocks", to_text(planned()), kTerms);
+    if (by_blocks || uses_hbm) given(fixed, unit, to_text(longest()), kTerms);
+    if (begins().count() > 0) key(fixed, "instruction", "overhead.instruction");
+    if (!by_blocks && latencies().count() > 0)
+      given(fixed, "latencies", to_text(latencies()), latency_keys());
+    if (gain().count() > 0)
+      given(fixed, "idle gain", to_text(gain()), "its latencies - those of a loaded memory");
+    if (uses_hbm)
+      key(fixed, "smallest", hbm.read.count() > 0 ? "overhead.smallest_fusion" : "overhead.smallest_write");
+    if (on_links) given(fixed, "launch", to_text(launch_), kTerms);
+  }
+
+  /// Of one access to HBM.
+  Picoseconds access_latency() const {
+    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
+    Picoseconds latency{};
+    if (hbm.read.count() > 0) latency += config_.dma.read_latency;
+    if (hbm.written.count() > 0) latency += config_.dma.write_latency;
+    return latency;
+  }
+
+  /// Of scattered accesses, of which some are under way at a time.
+  Picoseconds scattered_latency() const {
+    const double under_way = static_cast<double>(std::max<int64_t>(config_.dma.outstanding, 1)) *
+                             static_cast<double>(config_.cores);
+    return ceil_picoseconds(static_cast<double>(compute_.scattered_accesses) *
+                            static_cast<double>(access_latency().count()) / under_way);
+  }
+
+  /// Of what goes in no blocks.
+  Picoseconds latencies() const {
+    const Picoseconds latency = std::max(access_latency(), scattered_latency());
+    return cost_.category == CostCategory::kHost ? latency + config_.host.pcie.latency : latency;
+  }
+
+  /// What latencies() are made of.
+  std::string latency_keys() const {
+    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
+    std::vector<std::string> keys;
+    if (hbm.read.count() > 0) keys.emplace_back("dma.read_latency");
+    if (hbm.written.count() > 0) keys.emplace_back("dma.write_latency");
+    std::string text = fmt::format("{}", fmt::join(keys, " + "));
+    if (scattered_latency() > access_latency())
+      text = fmt::format("{} accesses x {} / dma.outstanding / cores", grouped(compute_.scattered_accesses),
+                         keys.size() > 1 ? "(" + text + ")" : text);
+    if (cost_.category == CostCategory::kHost)
+      text += (text.empty() ? "" : " + ") + std::string("host.pcie.latency");
+    return text;
   }
 
   void whole() {
-    ExplainedTerm& fixed = add(
-        "not hidden",
-        on_links_
-            ? "instruction + latencies - idle gain, at least smallest - longest unit but for links, + launch"
-            : "blocks - longest unit + instruction - idle gain, at least smallest - longest unit",
-        cost_.fixed);
-    key(fixed, "instruction", "overhead.instruction");
-    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
-    if (hbm.total().count() > 0) {
-      if (const Picoseconds gain = idle_gain(hbm, config_); gain.count() > 0)
-        given(fixed, "idle gain", to_text(gain), "its latencies - those of a loaded memory");
+    if (given_ && given_->time) {
+      given(add("time", "time", cost_.time()), "time", to_text(cost_.time()), given_by_);
+      return;
     }
-    if (hbm.read.count() > 0)
-      key(fixed, "smallest", "overhead.smallest_fusion");
-    else if (hbm.written.count() > 0)
-      key(fixed, "smallest", "overhead.smallest_write");
     ExplainedTerm& all = add("time", "longest unit + not hidden", cost_.time());
-    given(all, "longest unit", to_text(cost_.stream), "of the terms above");
-    given(all, "not hidden", to_text(cost_.fixed), "of the terms above");
+    given(all, "longest unit", to_text(cost_.stream), kTerms);
+    given(all, "not hidden", to_text(cost_.fixed), kTerms);
   }
 
   const Device& device_;
   const DeviceConfig& config_;
   const InstructionCost& cost_;
   const ComputeSummary& compute_;
-  const bool on_links_;
+  const Role role_;
+  const Picoseconds launch_;
+  const CustomCallCost* const given_;
   const std::string given_by_;
   std::vector<ExplainedTerm> terms_;
 };
 
+/// What the run says of the instruction; `cost`: its own, where that of the run is not what links take.
+void add_run(const Module& module, const OpDef& def, const DeviceConfig& device, InstructionId id,
+             const Simulation& simulation, Explanation& result, InstructionCost& cost) {
+  Unit bound_by = Unit::kNone;
+  for (const InstructionRecord& record : simulation.instructions) {
+    if (record.id != id) continue;
+    result.executions += record.executions;
+    result.in_run += record.time;
+    result.waited += record.exposed;
+    result.computation = std::string(module[record.computation].name);
+    bound_by = record.bound_by;
+    if (record.waited_for >= 0)
+      result.waited_for =
+          module[simulation.transfers[static_cast<size_t>(record.waited_for)].start_instruction].name;
+    // Links are no part of cost_details().
+    const bool on_links = record.cost.busy[index_of(Unit::kIci)].count() > 0;
+    if ((def.has(kCollective) && !def.has(kAsyncStart)) || on_links) cost = record.cost;
+  }
+  const Picoseconds rest = result.in_run - result.waited;
+  const auto alone = static_cast<double>(cost.time().count()) * static_cast<double>(result.executions);
+  const bool is_work = !def.has(kCallsInline) && result.executions > 0 && alone < 9e18;
+  if (is_work && rest > Picoseconds(static_cast<int64_t>(alone))) {
+    result.shared = rest - Picoseconds(static_cast<int64_t>(alone));
+    result.bound_in_run = unit_name(device, bound_by);
+  }
+  for (const LoopRecord& loop : simulation.loops)
+    if (loop.id == id) result.loop = &loop;
+}
+
+/// Fusions, calls and starts that run a computation's instructions, and that run themselves.
+void add_runners(const Module& module, ComputationId computation, const UserIndex& users,
+                 const std::unordered_set<InstructionId>& running, std::unordered_set<ComputationId>& seen,
+                 std::vector<std::string>& names) {
+  if (!seen.insert(computation).second) return;
+  for (const InstructionId caller : users.callers(computation)) {
+    if (!running.contains(caller))
+      add_runners(module, module[caller].parent, users, running, seen, names);
+    else if (std::find(names.begin(), names.end(), module[caller].name) == names.end())
+      names.emplace_back(module[caller].name);
+  }
+}
+
+std::unordered_set<InstructionId> running_in(const Simulation& simulation) {
+  std::unordered_set<InstructionId> running;
+  for (const InstructionRecord& record : simulation.instructions)
+    if (record.executions > 0) running.insert(record.id);
+  return running;
+}
+
+/// A collective inside of a wrapper takes what it takes on the links; the wrapper's start moves its bytes.
+bool is_wrapped(const Explanation& e) {
+  return e.executions == 0 && e.transfers.size() == 1 && e.transfers[0].collectives.size() == 1 &&
+         e.transfers[0].collectives[0].instruction == e.instruction;
+}
+
+void explain_wrapped(const Device& device, Explanation& e) {
+  const CollectiveCost& collective = e.transfers[0].collectives[0].cost;
+  const Unit driver = collective.driver == Unit::kNone ? Unit::kIci : collective.driver;
+  e.cost = {};
+  e.cost.stream = collective.stream(), e.cost.fixed = collective.launch;
+  e.bound_by = unit_name(device.config, driver);
+  e.terms = terms_of(e.transfers[0], device);
+  const std::string launch = e.cost.fixed.count() > 0 ? "launch + " : "";
+  e.terms.push_back({"time", launch + "links, or what drives them if that is longer", {}, e.cost.time()});
+}
+
+std::vector<ExplainedTerm> terms_of_cost(const Module& module, const Device& device,
+                                         const CostOptions& options, const CostDetails& own, Role role,
+                                         Picoseconds launch, const Instruction& instruction,
+                                         std::string& given_by) {
+  const CustomCallCost* given = options.custom_calls ? options.custom_calls->find(instruction) : nullptr;
+  if (given) given_by = fmt::format("the user's \"{}\", {}", given->key, given->place());
+  KernelBodies kernels(device.config, options.custom_calls);
+  std::string problem;
+  const KernelOfCall* const body = given ? nullptr : kernels.find(module, instruction, problem);
+  if (body) given_by = "its body, step by step of its grid";
+  const KnownCall known = given || body ? KnownCall{} : known_call(module, instruction, device.config);
+  if (known) given_by = fmt::format("its {}", known.text(device.config));
+  Explainer explainer(device, own, role, launch, given, given_by);
+  if (body) return explainer.terms_with(*body);
+  if (known.kernel) return kernel_terms(device, *known.kernel, own.cost);
+  if (known.estimate) return estimate_terms(device, *known.estimate, own.cost);
+  return explainer.terms();
+}
+
 }  // namespace
+
+InstructionId find_instruction(const Module& module, const Simulation& simulation, std::string_view name,
+                               std::string_view computation) {
+  const auto bare = [](std::string_view text) { return text.starts_with('%') ? text.substr(1) : text; };
+  const std::unordered_set<InstructionId> running = running_in(simulation);
+  InstructionId first;
+  for (const Computation& one : module.computations) {
+    if (!computation.empty() && bare(one.name) != bare(computation)) continue;
+    for (const InstructionId id : one.instructions) {
+      if (bare(module[id].name) != bare(name)) continue;
+      if (running.contains(id)) return id;
+      if (!first.valid()) first = id;
+    }
+  }
+  return first;
+}
 
 Result<Explanation> explain(const Module& module, const OpTable& table, const Device& device,
                             const CostOptions& options, InstructionId id, const Simulation& simulation) {
@@ -313,179 +564,38 @@ Result<Explanation> explain(const Module& module, const OpTable& table, const De
   const OpDef& def = table[instruction.opcode];
   CostDetails own = *details;
   Explanation result;
-  for (const InstructionRecord& record : simulation.instructions) {
-    if (record.id != id) continue;
-    result.executions += record.executions;
-    result.in_run += record.time;
-    result.waited += record.exposed;
-    result.computation = std::string(module[record.computation].name);
-    if (record.waited_for >= 0)
-      result.waited_for =
-          module[simulation.transfers[static_cast<size_t>(record.waited_for)].start_instruction].name;
-    // Links are no part of cost_details().
-    if (def.has(kCollective) && !def.has(kAsyncStart)) own.cost = record.cost;
-  }
   result.instruction = std::string(instruction.name);
   result.opcode = std::string(def.name);
   result.device = device.config.name;
+  result.computation = std::string(module[instruction.parent].name);
+  add_run(module, def, device.config, id, simulation, result, own.cost);
   result.cost = own.cost;
   result.bound_by = unit_name(device.config, own.cost.bound_by);
-  const bool on_links = own.cost.busy[index_of(Unit::kIci)].count() > 0;
-  const CustomCallCost* given = options.custom_calls ? options.custom_calls->find(instruction) : nullptr;
-  if (given) result.given_by = fmt::format("the user's \"{}\", {}", given->key, given->place());
-  KernelBodies kernels(device.config, options.custom_calls);
-  std::string problem;
-  const KernelOfCall* const body = given ? nullptr : kernels.find(module, instruction, problem);
-  if (body) result.given_by = "its body, step by step of its grid";
-  const KnownCall known = given || body ? KnownCall{} : known_call(module, instruction, device.config);
-  if (known) result.given_by = fmt::format("its {}", known.text(device.config));
-  Explainer explainer(device, own, on_links, result.given_by);
-  if (body)
-    result.terms = explainer.terms_with(*body);
-  else if (known.kernel)
-    result.terms = kernel_terms(device, *known.kernel, own.cost);
-  else if (known.estimate)
-    result.terms = estimate_terms(device, *known.estimate, own.cost);
-  else
-    result.terms = explainer.terms();
+  if (result.executions == 0) {
+    std::unordered_set<ComputationId> seen;
+    add_runners(module, instruction.parent, UserIndex(module), running_in(simulation), seen, result.run_by);
+  }
+  const bool on_links = own.cost.busy[index_of(Unit::kIci)].count() > 0 ||
+                        (def.has(kCollective) && result.executions > 0);  // even if it goes nowhere
+  const Role role = role_of(def, on_links);
   result.transfers = transfers_of(module, table, device, simulation, id);
+  Picoseconds launch{};
+  if (role == Role::kOnLinks)
+    for (const ExplainedTransfer& transfer : result.transfers)
+      if (transfer.record.collective) launch += transfer.record.collective->launch;
+  result.terms = terms_of_cost(module, device, options, own, role, launch, instruction, result.given_by);
+  if (is_wrapped(result)) {
+    explain_wrapped(device, result);
+    return result;
+  }
   for (const ExplainedTransfer& transfer : result.transfers) {
     std::vector<ExplainedTerm> terms = terms_of(transfer, device);
     // The instruction's own time comes last; what a collective takes on the links is part of it.
-    result.terms.insert(result.terms.end() - (on_links ? 2 : 1), std::make_move_iterator(terms.begin()),
+    const bool is_own = role == Role::kOnLinks;
+    result.terms.insert(result.terms.end() - (is_own ? 2 : 1), std::make_move_iterator(terms.begin()),
                         std::make_move_iterator(terms.end()));
   }
   return result;
-}
-
-std::string to_text(const Explanation& e) {
-  std::string text;
-  const TextBuilder print{text};
-  print("{} = {} on {}: {} each time, bound by {}\n", e.instruction, e.opcode, e.device,
-        to_text(e.cost.time()), e.bound_by);
-  if (e.executions == 0) {
-    print("  does not run on its own in this module\n");
-    for (const ExplainedTransfer& transfer : e.transfers) print("  {} runs it\n", transfer.start);
-  } else {
-    print("  in {}: {} {}, {} in all, waiting included\n", e.computation, e.executions,
-          e.executions == 1 ? "execution" : "executions", to_text(e.in_run));
-  }
-  if (!e.given_by.empty()) print("  costed by {}\n", e.given_by);
-  if (e.waited.count() > 0)
-    print("  of it {} waiting for {}\n", to_text(e.waited),
-          e.waited_for.empty() ? "transfers" : e.waited_for);
-  for (const ExplainedTerm& term : e.terms) {
-    print("\n{:<44} {:>12}\n", term.name, to_text(term.result));
-    size_t from = 0;
-    while (from <= term.formula.size()) {
-      const size_t end = std::min(term.formula.find('\n', from), term.formula.size());
-      print("  {}\n", std::string_view(term.formula).substr(from, end - from));
-      from = end + 1;
-    }
-    for (const ExplainedNumber& number : term.numbers) {
-      print("    {:<24} {:<24} {}{}{}\n", number.name, number.value, number.key,
-            number.key.empty() ? "" : "  ", number.source);
-    }
-  }
-  return printable(std::move(text));
-}
-
-namespace {
-
-constexpr size_t kMostMembers = 4096;  // listed one by one
-
-Json term_json(const ExplainedTerm& term) {
-  Json numbers = Json::array();
-  for (const ExplainedNumber& number : term.numbers)
-    numbers.push_back({{"name", number.name},
-                       {"value", number.value},
-                       {"key", number.key.empty() ? Json(nullptr) : Json(number.key)},
-                       {"source", number.source}});
-  return {{"name", term.name},
-          {"formula", term.formula},
-          {"result_ps", term.result.count()},
-          {"numbers", std::move(numbers)}};
-}
-
-Json groups_json(const CollectiveGroups& groups) {
-  Json all = Json::array();
-  size_t members = 0;
-  for (const std::vector<int64_t>& group : groups.groups) {
-    members += group.size();
-    if (members > kMostMembers) return nullptr;
-    all.push_back(Json(group));
-  }
-  return all;
-}
-
-Json collective_json(const ExplainedCollective& one) {
-  const CollectiveCost& cost = one.cost;
-  Json pairs = Json::array();
-  for (const auto& [from, to] : one.groups.pairs) pairs.push_back({from, to});
-  return {
-      {"instruction", one.instruction},
-      {"opcode", one.opcode},
-      {"algorithm", cost.algorithm},
-      {"equation", cost.equation},
-      {"mode", std::string(to_text(one.groups.mode))},
-      {"group_count", cost.group_count},
-      {"group_size", cost.group_size},
-      {"groups", groups_json(one.groups)},
-      {"pairs", one.groups.pairs.size() > kMostMembers ? Json(nullptr) : std::move(pairs)},
-      {"slice", one.slice},
-      {"payload_bytes", cost.payload.count()},
-      {"scalar_payload_bytes", cost.scalar_payload.count()},
-      {"sent_bytes", cost.sent.count()},
-      {"launch_ps", cost.launch.count()},
-      {"network_ps", cost.network.count()},
-      {"by_bytes_ps", cost.by_bytes.count()},
-      {"by_hops_ps", cost.by_hops.count()},
-      {"hops", cost.hops},
-      {"link_bytes_per_second", cost.link.count()},
-      {"driver", cost.driver == Unit::kNone ? Json(nullptr) : Json(std::string(unit_row(cost.driver).name))},
-      {"driving_ps", cost.driving.count()}};
-}
-
-Json transfer_json(const ExplainedTransfer& transfer) {
-  const TransferRecord& record = transfer.record;
-  Json collectives = Json::array();
-  for (const ExplainedCollective& one : transfer.collectives) collectives.push_back(collective_json(one));
-  return {{"start", transfer.start},
-          {"done", transfer.done.empty() ? Json(nullptr) : Json(transfer.done)},
-          {"kind", std::string(to_text(record.kind))},
-          {"bytes", record.bytes.count()},
-          {"duration_ps", record.duration.count()},
-          {"queued_ps", record.queued.count()},
-          {"queued_behind", transfer.behind},
-          {"latency_ps", record.latency.count()},
-          {"alone_ps", record.alone.count()},
-          {"sharing_ps", transfer.sharing().count()},
-          {"shares_with", transfer.beside},
-          {"hidden_ps", record.hidden.count()},
-          {"exposed_ps", record.exposed.count()},
-          {"collectives", std::move(collectives)}};
-}
-
-}  // namespace
-
-std::string to_json(const Explanation& e) {
-  Json json = {
-      {"schema_version", 1}, {"instruction", e.instruction}, {"opcode", e.opcode}, {"device", e.device}};
-  json["computation"] = e.computation.empty() ? Json(nullptr) : Json(e.computation);
-  json["time_ps"] = e.cost.time().count();
-  json["longest_unit_ps"] = e.cost.stream.count();
-  json["not_hidden_ps"] = e.cost.fixed.count();
-  json["bound_by"] = e.bound_by;
-  json["executions"] = e.executions;
-  json["in_run_ps"] = e.in_run.count();
-  json["waited_ps"] = e.waited.count();
-  json["waited_for"] = e.waited_for.empty() ? Json(nullptr) : Json(e.waited_for);
-  json["cost_given_by"] = e.given_by.empty() ? Json(nullptr) : Json(e.given_by);
-  json["terms"] = Json::array();
-  for (const ExplainedTerm& term : e.terms) json["terms"].push_back(term_json(term));
-  json["transfers"] = Json::array();
-  for (const ExplainedTransfer& transfer : e.transfers) json["transfers"].push_back(transfer_json(transfer));
-  return json.dump(2) + "\n";
 }
 
 }  // namespace hlosim

@@ -30,6 +30,7 @@ struct ExplainedTerm {
   std::string formula;  // in the names of the numbers
   std::vector<ExplainedNumber> numbers;
   Picoseconds result{};
+  std::string amount{};  // what comes out where that is no time: "1.00 GiB"
 };
 
 /// A collective, alone or inside of what an async start calls.
@@ -60,13 +61,22 @@ struct Explanation {
                                      // is the instruction's time on its own
   InstructionCost cost;
   std::string bound_by;
-  int64_t executions = 0;  // in this run
-  Picoseconds in_run{};    // all of them, waiting included
-  Picoseconds waited{};    // of these
-  std::string waited_for;  // start of what it waited for last; empty: nothing
-  std::string given_by;    // a custom call: the entry of the user's file that it is costed by; else empty
+  int64_t executions = 0;            // in this run
+  Picoseconds in_run{};              // all of them, waiting included
+  Picoseconds waited{};              // of these
+  std::string waited_for;            // start of what it waited for last; empty: nothing
+  Picoseconds shared{};              // of these, as transfers had a part of the memory's bandwidth
+  std::string bound_in_run;          // as the report has it; differs from `bound_by` where it shares
+  std::vector<std::string> run_by;   // what runs it where it doesn't run on its own: fusions, starts
+  const LoopRecord* loop = nullptr;  // of the simulation: the instruction is a loop that ran
+  std::string given_by;  // a custom call: the entry of the user's file that it is costed by; else empty
   std::vector<ExplainedTransfer> transfers;
 };
+
+/// The instruction of that name, with or without %, in the computation of that name (empty: in any); of
+/// several the first one that runs on its own, else the first. Invalid: there is none.
+InstructionId find_instruction(const Module& module, const Simulation& simulation, std::string_view name,
+                               std::string_view computation);
 
 /// Requires: the module's arrays carry the layouts of `simulation`'s run on the device.
 /// Errors: as cost_details().

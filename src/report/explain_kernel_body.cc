@@ -45,7 +45,8 @@ ExplainedTerm window_of(const mosaic::KernelWindow& window, size_t number) {
         !window.is_unknown ? "its index map, step by step"
         : window.is_result ? "data decide where; each block of its array goes once"
                            : "its index depends on data that isn't known");
-  given(term, "bytes", to_text(bytes_of(static_cast<double>(window.fetches) * window.bytes)));
+  term.amount = to_text(bytes_of(static_cast<double>(window.fetches) * window.bytes));
+  given(term, "bytes", to_text(bytes_of(window.bytes)), "of one block");
   given(term, "buffers", grouped(window.buffers));
   return term;
 }

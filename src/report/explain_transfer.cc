@@ -110,10 +110,26 @@ class Finder {
 
 // ── terms ──
 
+/// What of the device's launch the collective has to wait for.
+void add_launch(ExplainedTerm& term, const CollectiveCost& cost, const Device& device) {
+  const IciConfig& ici = device.config.ici;
+  const bool within = is_within_chip(cost) && ici.die_launch;
+  const std::string path = within                       ? "ici.die_launch"
+                           : cost.driver == Unit::kNone ? "ici.launch"
+                                                        : "sparsecore.launch";
+  const Picoseconds whole = within ? *ici.die_launch : cost.driver == Unit::kNone ? ici.launch : cost.launch;
+  if (cost.launch == whole) return key(term, device, "launch", path);
+  given(term, "launch", to_text(cost.launch),
+        cost.launch < whole ? "all of it but the time of the bytes: the first travel while others get ready"
+                            : "twice, and a hop between: who exchanges waits for both sides");
+  key(term, device, "all of it", path);
+}
+
 ExplainedTerm collective_term(const ExplainedCollective& one, const Device& device) {
   const CollectiveCost& cost = one.cost;
+  const std::string work = cost.driver == Unit::kNone ? "links" : std::string(unit_row(cost.driver).name);
   ExplainedTerm term{fmt::format("{} {}", one.opcode, one.instruction),
-                     cost.driver == Unit::kNone ? "launch + links" : "launch + SparseCore",
+                     (cost.launch.count() > 0 ? "launch + " : "") + work,
                      {},
                      cost.time()};
   given(term, "algorithm", cost.algorithm, "docs/timing_model.md");
@@ -125,10 +141,8 @@ ExplainedTerm collective_term(const ExplainedCollective& one, const Device& devi
   given(term, "payload", to_text(cost.payload), "the module: one member's arrays, padded");
   if (cost.scalar_payload.count() > 0) given(term, "scalars", to_text(cost.scalar_payload), "the module");
   given(term, "sent", to_text(cost.sent + cost.scalar_sent), "by one member at least, without padding");
-  if (cost.launch.count() > 0 && is_within_chip(cost) && device.config.ici.die_launch)
-    key(term, device, "launch", "ici.die_launch");
-  else if (cost.launch.count() > 0)
-    key(term, device, "launch", cost.driver == Unit::kNone ? "ici.launch" : "sparsecore.launch");
+  if (cost.launch.count() > 0) add_launch(term, cost, device);
+  given(term, work, to_text(cost.stream()), "below");
   return term;
 }
 

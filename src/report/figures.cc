@@ -90,7 +90,8 @@ class Maker {
       figures_.metrics.push_back({std::move(name), MetricUnit::kBytes});
       figures_.totals.push_back(space.peak.count());
     }
-    if (given_.source) {
+    if (given_.source && has_lines(*given_.source)) {
+      has_lines_ = true;
       find_line_ends();
       if (given_.source->text().find("HloModule") != std::string_view::npos) figures_.line = line_of_module();
     }
@@ -113,7 +114,7 @@ class Maker {
 
   /// In the user's text: what lowering makes points to what it was made from. 0: to nothing.
   int64_t line_of(const Instruction& instruction) const {
-    return instruction.offset == 0 || !given_.source ? 0 : line_of(instruction.offset);
+    return instruction.offset == 0 || !has_lines_ ? 0 : line_of(instruction.offset);
   }
 
   InstructionFigures& row(InstructionId id) {
@@ -183,7 +184,7 @@ class Maker {
     for (const ReportSpace& space : report_.spaces) {
       if (!space.is_used) continue;
       for (const LiveBuffer& buffer : estimate_.occupancy.buffers)
-        if (buffer.space == space.number && buffer.first <= space.peak_step && space.peak_step <= buffer.last)
+        if (buffer.space == space.number && buffer.counts_at(space.peak_step))
           row(buffer.instruction).amounts[metric] += buffer.size.count();
       ++metric;
     }
@@ -197,6 +198,7 @@ class Maker {
   SourcePlaces places_;
   IdMap<InstructionId, int32_t> row_of_;
   std::vector<uint32_t> line_ends_;
+  bool has_lines_ = false;  // the user's text
   Figures figures_;
 };
 

@@ -179,20 +179,24 @@ Result<GraphView> graph_around(const GraphData& data, const Neighbourhood& wante
   const std::string_view name = without_percent(wanted.instruction),
                          where = without_percent(wanted.computation);
   std::vector<std::string_view> names;
+  const auto runs = [&](InstructionId id) { return data.record(id) && data.record(id)->executions > 0; };
+  InstructionId centre;
   for (const ComputationId computation : callees_first(module)) {
     if (!where.empty() && without_percent(module[computation].name) != where) continue;
     for (const InstructionId id : module[computation].instructions) {
       names.push_back(without_percent(module[id].name));
-      if (names.back() != name) continue;
-      GraphView view;
-      view.title =
-          fmt::format("{} and what is up to {} edge{} away, in {} of {}", module[id].name, wanted.distance,
-                      wanted.distance == 1 ? "" : "s", module[computation].name, module.name);
-      view.centre = id;
-      view.nodes = near(module, id, wanted.distance);
-      add_edges(data, view);
-      return view;
+      if (names.back() == name && (!centre.valid() || (runs(id) && !runs(centre)))) centre = id;
     }
+  }
+  if (centre.valid()) {
+    GraphView view;
+    view.title =
+        fmt::format("{} and what is up to {} edge{} away, in {} of {}", module[centre].name, wanted.distance,
+                    wanted.distance == 1 ? "" : "s", module[module[centre].parent].name, module.name);
+    view.centre = centre;
+    view.nodes = near(module, centre, wanted.distance);
+    add_edges(data, view);
+    return view;
   }
   return failure(
       where.empty() ? fmt::format("module {} has no instruction '{}'", module.name, shown(wanted.instruction))

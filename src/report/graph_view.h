@@ -69,7 +69,7 @@ Result<GraphView> graph_of(const GraphData& data, std::string_view computation);
 struct Neighbourhood {
   std::string_view instruction{};  // with or without %
   int64_t distance = 2;            // operands and users at most so many edges away
-  std::string_view computation{};  // empty: the first one that has such an instruction
+  std::string_view computation{};  // empty: one that runs such an instruction on its own, else the first
 };
 /// Errors: no such instruction.
 Result<GraphView> graph_around(const GraphData& data, const Neighbourhood& wanted);

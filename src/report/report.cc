@@ -6,13 +6,13 @@
 #include <limits>
 #include <unordered_map>
 
-#include "base/hash.h"
 #include "base/saturating.h"
 #include "hlo/frontend.h"
 #include "hlo/printer.h"
 #include "model/memory_system.h"
 #include "model/pallas/known_call.h"
 #include "report/source_place.h"
+#include "report/structure.h"
 
 namespace hlosim {
 namespace {
@@ -27,7 +27,7 @@ Bytes times(Bytes amount, int64_t count) { return Bytes(times(amount.count(), co
 class Lines {
  public:
   explicit Lines(const SourceFile* source) {
-    if (!source) return;
+    if (!source || !has_lines(*source)) return;
     const std::string_view text = source->text();
     for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
       ends_.push_back(static_cast<uint32_t>(at));
@@ -202,8 +202,7 @@ class ReportMaker {
       row.peak_instruction = name_of(steps[static_cast<size_t>(use.peak_step)]);
     std::vector<const LiveBuffer*> live;
     for (const LiveBuffer& buffer : estimate_.occupancy.buffers)
-      if (buffer.space == use.number && buffer.first <= use.peak_step && use.peak_step <= buffer.last)
-        live.push_back(&buffer);
+      if (buffer.space == use.number && buffer.counts_at(use.peak_step)) live.push_back(&buffer);
     const auto shown = live.begin() + static_cast<std::ptrdiff_t>(std::min(live.size(), kLargestBuffers));
     std::partial_sort(live.begin(), shown, live.end(), [](const LiveBuffer* a, const LiveBuffer* b) {
       return a->size != b->size ? a->size > b->size : a < b;
@@ -372,9 +371,7 @@ Report make_report(const Module& module, const OpTable& table, const Device& dev
 }
 
 std::string module_fingerprint(const Module& module, const OpTable& table) {
-  PrintOptions options;
-  options.metadata = false;
-  return fmt::format("{:016x}", WordHash().add_text(to_text(module, table, options)).value());
+  return fmt::format("{:016x}", structure_of(module, table).named);
 }
 
 std::vector<const ReportSpace*> Report::overflows() const {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "report/report_json.h"
@@ -47,9 +48,16 @@ void append_row(std::string& out, const Report& report, const ReportInstruction&
 std::string to_csv(std::span<const Report> reports) {
   std::string out;
   if (reports.empty()) return out;
-  out = header(reports.front());
+  // Modules of several files may have the same name.
+  const bool has_files = std::any_of(reports.begin(), reports.end(), [&](const Report& report) {
+    return report.module_file != reports.front().module_file;
+  });
+  out = (has_files ? "file," : "") + header(reports.front());
   for (const Report& report : reports)
-    for (const ReportInstruction& row : report.instructions) append_row(out, report, row);
+    for (const ReportInstruction& row : report.instructions) {
+      if (has_files) out += csv_field(report.module_file) + ',';
+      append_row(out, report, row);
+    }
   return out;
 }
 

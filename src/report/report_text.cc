@@ -320,8 +320,8 @@ class TextReport {
   static std::string pair_name(const ReportTransfer& row) { return std::string(row.start_name); }
 
   void copies() {
-    section("Asynchronous copies");
     const auto rows = transfers_of([](TransferKind kind) { return kind == TransferKind::kCopy; });
+    section(rows.empty() ? "Asynchronous copies" : "Asynchronous copies (bytes and times of one run)");
     if (rows.empty()) return line("  none: the module has no copy-start");
     line("  waiting for copies: {} ({})", to_text(report_.totals.exposed_copies),
          share_of(report_.totals.exposed_copies, makespan()));
@@ -347,8 +347,8 @@ class TextReport {
   }
 
   void collectives() {
-    section("Collectives");
     const auto rows = transfers_of([](TransferKind kind) { return kind == TransferKind::kCollective; });
+    section(rows.empty() ? "Collectives" : "Collectives (in the table bytes and times of one run)");
     if (rows.empty()) return line("  none: the module has no collectives");
     const Picoseconds synchronous =
         report_.totals.by_category[static_cast<size_t>(CostCategory::kCollective)];
@@ -406,7 +406,7 @@ class TextReport {
     const auto rows = transfers_of(
         [](TransferKind kind) { return kind != TransferKind::kCollective && kind != TransferKind::kCopy; });
     if (rows.empty()) return;
-    section("Host transfers and asynchronous computations");
+    section("Host transfers and asynchronous computations (bytes and times of one run)");
     Table table({{"start", Align::kLeft, kNameWidth},
                  {"kind", Align::kLeft},
                  {"runs"},

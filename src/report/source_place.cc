@@ -71,6 +71,11 @@ std::map<int64_t, std::string_view> rows_of(std::string_view tables, std::string
 
 }  // namespace
 
+bool has_lines(const SourceFile& source) {
+  constexpr size_t kBeginning = 4096;  // of bytecode and artifacts, far more than it takes to a byte 0
+  return source.text().substr(0, kBeginning).find('\0') == std::string_view::npos;
+}
+
 std::string_view metadata_value(const Instruction& instruction, std::string_view key) {
   const Attr* metadata = instruction.find(AttrKey::kMetadata);
   return metadata ? value_of(metadata->text(), key) : std::string_view();

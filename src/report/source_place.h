@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/source.h"
 #include "hlo/module.h"
 
 namespace hlosim {
@@ -19,6 +20,9 @@ struct SourcePlace {
   std::string_view file;  // as written between the quotes; empty: unknown
   int64_t line = 0;       // 0: unknown
 };
+
+/// Whether places in it are lines: not of MLIR's bytecode and the artifacts that hold it.
+bool has_lines(const SourceFile& source);
 
 /// The value of `key` in the metadata, as written without quotes; empty: it has none.
 std::string_view metadata_value(const Instruction& instruction, std::string_view key);

@@ -20,6 +20,9 @@ struct Structure {
   IdMap<InstructionId, uint64_t> deep;
   /// Of the module. The order of lines counts only when the module says that it is scheduled.
   uint64_t module = 0;
+  /// And of the order of lines, and of all names but those inside of what asynchronous operations wrap, which
+  /// not every text has.
+  uint64_t named = 0;
 };
 
 /// Requires: a verified module.

@@ -88,6 +88,13 @@ void DimensionClasses::tie_leaves(InstructionId a, int64_t leaf, InstructionId b
 
 void DimensionClasses::tie(const OpContext& op, InstructionId id) {
   const Instruction& instruction = op.instruction();
+  if (op.def().rules.value == ValueRule::kElement) {  // one of many leaves, as it is
+    std::vector<int64_t> from;
+    op.def().forward(op, from);
+    for (size_t leaf = 0; leaf < from.size(); ++leaf)
+      tie_leaves(id, static_cast<int64_t>(leaf), instruction.operands[0], from[leaf], 1);
+    return;
+  }
   const Factors all = factors(op);
   std::vector<int32_t> first;  // variable of each array
   for (const InstructionId operand : instruction.operands)

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "hlo/module.h"
-#include "ops/stablehlo_spelling.h"
+#include "stablehlo_text/stablehlo_spelling.h"
 
 namespace hlosim {
 

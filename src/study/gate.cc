@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "text/escape.h"
 
 namespace hlosim {
 namespace {
@@ -73,8 +78,8 @@ class Judge {
       return fmt::format("the baseline is of version {} of the model, this is version {}",
                          before.model_version.value_or(0), after.model_version.value_or(0));
     if (before.device_fingerprint != after.device_fingerprint)
-      return fmt::format("the device file changed: {} was {}, now {}", module_.run->device,
-                         before.device_fingerprint, after.device_fingerprint);
+      return fmt::format("the device changed, by its file or by options: {} was {}, now {}",
+                         module_.run->device, before.device_fingerprint, after.device_fingerprint);
     if (old_run.options != module_.run->options)
       return fmt::format("the options changed: {}; now {}", old_run.options, module_.run->options);
     return {};
@@ -124,8 +129,10 @@ class Judge {
     if (!limit || (!limit->relative && !limit->absolute)) return true;
     const long double increase = static_cast<long double>(after) - static_cast<long double>(before);
     if (limit->absolute && increase > static_cast<long double>(*limit->absolute)) return true;
-    return limit->relative &&
-           increase > static_cast<long double>(before) * static_cast<long double>(*limit->relative);
+    // 6 % is no binary fraction: what differs from the limit by its rounding alone is equal to it.
+    constexpr long double kRounding = 1 + 4 * std::numeric_limits<double>::epsilon();
+    return limit->relative && increase > kRounding * static_cast<long double>(before) *
+                                             static_cast<long double>(*limit->relative);
   }
 
   void add_culprits(GateRow& row) {
@@ -149,12 +156,30 @@ class Judge {
   std::optional<Diff> diff_;
 };
 
+/// The same program under another name, of the module or of its file.
+bool is_renamed(const GateRun& before, const GateRun& after) {
+  return before.device == after.device && !before.figures.structure.empty() &&
+         before.figures.structure == after.figures.structure;
+}
+
 }  // namespace
 
+// Where ".." leads to is the file system's to say, and names are found without those that lead back.
+std::string key_text(const std::string& file) {
+  std::filesystem::path path;
+  for (const std::filesystem::path& part : std::filesystem::path(file))
+    if (part != ".") path /= part;
+  return valid_utf8(path.generic_string());
+}
+
 std::string GateRun::key() const {
-  return fmt::format("{}\n{}\n{}\n{}", file, figures.module_name, number, device);
+  return fmt::format("{}\n{}\n{}\n{}", key_text(file), valid_utf8(figures.module_name), number,
+                     valid_utf8(device));
 }
 std::string GateRun::name() const { return fmt::format("{}:{}", file, figures.module_name); }
+std::string GateRun::title() const {
+  return number == 0 ? name() : fmt::format("{} ({})", name(), number + 1);
+}
 
 std::string GateGone::text() const { return fmt::format("{} on {}", name, device); }
 
@@ -202,12 +227,36 @@ int GateResult::exit_code() const {
   return on_new == GatePolicy::kFail && count(Verdict::kNew) > 0 ? 1 : 0;
 }
 
+std::vector<Diagnostic> idle_parts(const GateConfig& config, const GateResult& result) {
+  std::set<const GateLimit*> used;
+  std::set<std::string> metrics;
+  for (const GateModule& module : result.modules) {
+    for (const Metric& metric : module.run->figures.metrics) metrics.insert(metric.name);
+    for (const GateRow& row : module.rows)
+      used.insert(config.limit_of(module.run->name(), module.run->device, row.metric.name));
+  }
+  std::vector<Diagnostic> idle;
+  const auto warn = [&](const Value& place, std::string message, std::string hint) {
+    idle.push_back(error_at(place, std::move(message), std::move(hint)));
+    idle.back().severity = Severity::kWarning;
+  };
+  for (size_t i = 0; i < config.metrics.size(); ++i)
+    if (std::none_of(metrics.begin(), metrics.end(),
+                     [&](const std::string& metric) { return config.metric_expressions[i].matches(metric); }))
+      warn(config.metrics[i].place, "no module has such a metric on these devices", "");
+  for (const GateLimit& limit : config.limits)
+    if (!used.count(&limit))
+      warn(limit.place, "no number is held to this limit",
+           "`module` is found in file:name; of the limits that fit, the first decides");
+  return idle;
+}
+
 GateResult judge(const GateConfig& config, const std::vector<GateRun>& runs, const Baseline& baseline) {
   GateResult result;
   result.on_new = config.on_new;
   result.on_gone = config.on_gone;
   result.on_incomparable = config.on_incomparable;
-  std::unordered_map<std::string, const GateRun*> known;
+  std::map<std::string, const GateRun*> known;
   for (const GateRun& run : baseline.runs) known.emplace(run.key(), &run);
   for (const GateRun& run : runs) {
     const auto found = known.find(run.key());
@@ -215,7 +264,14 @@ GateResult judge(const GateConfig& config, const std::vector<GateRun>& runs, con
     if (found != known.end()) known.erase(found);
   }
   for (const GateRun& run : baseline.runs)
-    if (known.count(run.key())) result.gone.push_back({run.name(), run.device});
+    if (known.count(run.key())) result.gone.push_back({run.title(), run.device, run.file});
+  for (GateModule& module : result.modules) {
+    if (module.before) continue;
+    const auto same = std::find_if(known.begin(), known.end(),
+                                   [&](const auto& gone) { return is_renamed(*gone.second, *module.run); });
+    if (same != known.end())
+      module.reason = fmt::format("the baseline has the same program as {}", same->second->name());
+  }
   return result;
 }
 

@@ -19,6 +19,9 @@
 
 namespace hlosim {
 
+/// How keys write the name of a file: in UTF-8 and without ".", whoever wrote it.
+std::string key_text(const std::string& file);
+
 /// One module on one device.
 struct GateRun {
   std::string file;     // as the configuration finds it: relative to its folder
@@ -28,8 +31,9 @@ struct GateRun {
   int64_t number = 0;   // of the modules with this name in the file, from 0
   bool scheduled = false;
   Figures figures;
-  std::string key() const;   // what a baseline finds it by, though the module changed
-  std::string name() const;  // "file:module"
+  std::string key() const;    // what a baseline finds it by, though the module changed
+  std::string name() const;   // "file:module"
+  std::string title() const;  // name(), and "file:module (2)" of a second one of that name
 };
 
 struct Baseline {
@@ -74,12 +78,14 @@ struct GateModule {
 /// What the baseline has and the configuration no longer asks for.
 struct GateGone {
   std::string name, device;  // "file:module", as the baseline has them
+  std::string file;
   std::string text() const;  // "file:module on v5e"
 };
 
 /// A file or module that there are no numbers of; what is wrong was said before.
 struct GateError {
   std::string file, device, message;
+  int64_t line = 0;  // 0: the whole file
 };
 
 struct GateResult {
@@ -88,6 +94,7 @@ struct GateResult {
   std::vector<GateError> errors;
   GatePolicy on_new = GatePolicy::kWarn, on_gone = GatePolicy::kFail, on_incomparable = GatePolicy::kFail;
   std::string config;  // name of its file
+  std::string root;    // folder of the repository, which annotations count paths from; empty: as they are
   bool has_baseline = true;
 
   size_t count(Verdict verdict) const;  // rows
@@ -96,6 +103,10 @@ struct GateResult {
   /// be new or gone; 0: passed.
   int exit_code() const;
 };
+
+/// What of the configuration has no part in this result, as warnings: limits that no number is held to,
+/// metrics that no module has.
+std::vector<Diagnostic> idle_parts(const GateConfig& config, const GateResult& result);
 
 /// `runs` and `baseline` have to outlive the result.
 GateResult judge(const GateConfig& config, const std::vector<GateRun>& runs, const Baseline& baseline);

@@ -2,7 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <utility>
 
+#include "base/text.h"
+#include "study/file_patterns.h"
 #include "study/gate.h"
 #include "text/escape.h"
 #include "text/json.h"
@@ -11,10 +15,10 @@
 namespace hlosim {
 namespace {
 
-/// Of a workflow command: `%`, line ends, and in properties `:` and `,` are escaped.
-std::string command_text(std::string_view text, bool property) {
+/// Of a workflow command: `%`, line ends, and in properties `:` and `,` are escaped. It stands in a log, too.
+std::string command_text(std::string text, bool property) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(std::move(text))) {
     if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
       out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     else
@@ -23,12 +27,31 @@ std::string command_text(std::string_view text, bool property) {
   return out;
 }
 
-/// The line to look at: that of the worst instruction that has one, else the module's first.
+/// The line to look at: that of the worst instruction that has one, else the module's first. 0: the file is
+/// none of lines.
 int64_t line_of(const GateModule& module, const GateRow* row) {
   if (row)
     for (const Culprit& culprit : row->culprits)
       if (culprit.line > 0) return culprit.line;
-  return std::max<int64_t>(module.run->figures.line, 1);
+  return module.run->figures.line;
+}
+
+/// As the repository's root calls it; what lies elsewhere stays as it is.
+std::string from_root(const GateResult& result, const std::string& path) {
+  namespace fs = std::filesystem;
+  if (result.root.empty() || path.empty() || path == "-") return path;
+  std::error_code failed;
+  const fs::path whole = without_detours(fs::absolute(path, failed));
+  // A link in the repository is a file of it, wherever it points to.
+  const std::pair<fs::path, fs::path> ways[] = {
+      {result.root, whole},
+      {without_links(result.root), without_links(whole.parent_path()) / whole.filename()}};
+  for (const auto& [root, file] : ways) {
+    const fs::path below = file.lexically_relative(root);
+    if (!below.empty() && std::find(below.begin(), below.end(), "..") == below.end())
+      return below.generic_string();
+  }
+  return path;
 }
 
 std::string because_of(const GateRow& row) {
@@ -62,7 +85,7 @@ std::string junit_case(const GateResult& result, const GateModule& module, const
                        Counts& counts) {
   ++counts.tests;
   std::string out = fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"",
-                                attribute_escaped(module.run->name()), attribute_escaped(row.metric.name));
+                                attribute_escaped(module.run->title()), attribute_escaped(row.metric.name));
   const std::string message = attribute_escaped(row_text(row));
   if (row.verdict == Verdict::kRegressed) {
     ++counts.failures;
@@ -134,17 +157,18 @@ std::string uri(std::string_view path) {
 }
 
 Json location(std::string_view path, int64_t line) {
-  return {{"physicalLocation",
-           {{"artifactLocation", {{"uri", uri(path)}}},
-            {"region", {{"startLine", std::max<int64_t>(line, 1)}}}}}};
+  Json place = {{"artifactLocation", {{"uri", uri(path)}}}};
+  if (line > 0) place["region"] = {{"startLine", line}};
+  return {{"physicalLocation", std::move(place)}};
 }
 
-Json sarif_result(const std::string& rule, std::string_view level, const std::string& message,
-                  const GateModule& module, const GateRow* row) {
-  Json json = {{"ruleId", rule},
-               {"level", std::string(level)},
-               {"message", {{"text", message}}},
-               {"locations", Json::array({location(module.run->path, line_of(module, row))})}};
+Json sarif_result(const GateResult& result, const std::string& rule, std::string_view level,
+                  const std::string& message, const GateModule& module, const GateRow* row) {
+  Json json = {
+      {"ruleId", rule},
+      {"level", std::string(level)},
+      {"message", {{"text", message}}},
+      {"locations", Json::array({location(from_root(result, module.run->path), line_of(module, row))})}};
   Json related = Json::array();
   if (row)
     for (const Culprit& culprit : row->culprits) {
@@ -168,7 +192,7 @@ Json sarif_gone(const GateResult& result, const std::string& rule, const GateGon
   return {{"ruleId", rule},
           {"level", result.on_gone == GatePolicy::kFail ? "error" : "warning"},
           {"message", {{"text", fmt::format("Gone: {}: {}", gone.text(), kGone)}}},
-          {"locations", Json::array({location(result.config, 1)})},
+          {"locations", Json::array({location(from_root(result, result.config), 1)})},
           {"partialFingerprints", {{"hlosimGate/v1", fmt::format("{}/{}/gone", gone.name, gone.device)}}}};
 }
 
@@ -218,13 +242,13 @@ std::string to_sarif(const GateResult& result, std::string_view tool_version) {
     for (const GateRow& row : module.rows)
       if (row.verdict == Verdict::kRegressed)
         results.push_back(sarif_result(
-            use_rule(rule_of(row)), "error",
+            result, use_rule(rule_of(row)), "error",
             fmt::format("{}: {}{}", title_of(module, "Regression"), row_text(row), because_of(row)), module,
             &row));
     if (!is_unjudged(module) || policy_of(result, module) == GatePolicy::kPass) continue;
     const std::string_view level = policy_of(result, module) == GatePolicy::kFail ? "error" : "warning";
     results.push_back(sarif_result(
-        use_rule(module.before ? "HLOSIM-NOT-COMPARABLE" : "HLOSIM-NEW-MODULE"), level,
+        result, use_rule(module.before ? "HLOSIM-NOT-COMPARABLE" : "HLOSIM-NEW-MODULE"), level,
         fmt::format("{}: {}", title_of(module, module.before ? "Not comparable" : "New"), module.reason),
         module, nullptr));
   }
@@ -245,9 +269,10 @@ std::string to_sarif(const GateResult& result, std::string_view tool_version) {
   }
   Json notifications = Json::array();
   for (const GateError& error : result.errors)
-    notifications.push_back({{"level", "error"},
-                             {"message", {{"text", error.message}}},
-                             {"locations", Json::array({location(error.file, 1)})}});
+    notifications.push_back(
+        {{"level", "error"},
+         {"message", {{"text", error.message}}},
+         {"locations", Json::array({location(from_root(result, error.file), error.line)})}});
   Json invocation = {{"executionSuccessful", result.errors.empty()}};
   if (!notifications.empty()) invocation["toolExecutionNotifications"] = std::move(notifications);
   const Json driver = {
@@ -262,10 +287,11 @@ std::string to_sarif(const GateResult& result, std::string_view tool_version) {
 
 std::string to_annotations(const GateResult& result) {
   std::string out;
-  const auto annotate = [&](std::string_view kind, std::string_view file, int64_t line,
+  const auto annotate = [&](std::string_view kind, const std::string& file, int64_t line,
                             const std::string& title, const std::string& text) {
-    fmt::format_to(std::back_inserter(out), "::{} file={},line={},title={}::{}\n", kind,
-                   command_text(file, true), line, command_text(title, true), command_text(text, false));
+    fmt::format_to(std::back_inserter(out), "::{} file={}{},title={}::{}\n", kind,
+                   command_text(from_root(result, file), true), line > 0 ? fmt::format(",line={}", line) : "",
+                   command_text(title, true), command_text(text, false));
   };
   for (const GateModule& module : result.modules) {
     for (const GateRow& row : module.rows)
@@ -281,7 +307,8 @@ std::string to_annotations(const GateResult& result) {
     for (const GateGone& gone : result.gone)
       annotate(result.on_gone == GatePolicy::kFail ? "error" : "warning", result.config, 1,
                "Gone: " + gone.text(), std::string(kGone));
-  for (const GateError& error : result.errors) annotate("error", error.file, 1, "Wrong input", error.message);
+  for (const GateError& error : result.errors)
+    annotate("error", error.file, error.line, "Wrong input", error.message);
   return out;
 }
 

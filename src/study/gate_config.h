@@ -26,7 +26,7 @@ std::optional<GatePolicy> parse_gate_policy(std::string_view text);
 /// A limit without `relative` and `absolute` allows no increase at all.
 struct GateLimit {
   Pattern module, device, metric;
-  std::optional<double> relative;   // of the baseline: 0.01 for 1 %
+  std::optional<double> relative;   // of the baseline: 0.01 for 1 %, as near as that gets
   std::optional<int64_t> absolute;  // in the metric's unit
   std::optional<int64_t> most;      // of the value itself, whatever the baseline says
   std::optional<MetricUnit> unit;   // of the two above; none: any

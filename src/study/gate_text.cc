@@ -14,8 +14,11 @@ std::string plural(size_t count, std::string_view one) {
 }
 
 std::string where(const GateModule& module) {
-  return fmt::format("{} on {}", module.run->name(), module.run->device);
+  return fmt::format("{} on {}", module.run->title(), module.run->device);
 }
+
+/// The same between other words: a name may not begin a line, which in a job's log may be a command.
+std::string shown_where(const GateModule& module) { return one_line(where(module)); }
 
 std::string headline(const GateResult& result) {
   size_t rows = 0;
@@ -58,7 +61,8 @@ std::vector<std::string> advice(const GateResult& result) {
 
 std::string place_of(const Culprit& culprit) {
   std::string place = culprit.line > 0 ? fmt::format(" (line {})", culprit.line) : "";
-  if (!culprit.source_file.empty()) place += fmt::format(" {}:{}", culprit.source_file, culprit.source_line);
+  if (!culprit.source_file.empty())
+    place += fmt::format(" {}:{}", one_line(culprit.source_file), culprit.source_line);
   return place;
 }
 
@@ -120,27 +124,28 @@ std::string to_text(const GateResult& result, Paint paint) {
   for (const GateModule& module : result.modules) {
     for (const GateRow& row : module.rows) {
       if (row.verdict == Verdict::kRegressed) {
-        print("{}       {}: {}\n", paint.bad("regressed"), where(module), row_text(row));
+        print("{}       {}: {}\n", paint.bad("regressed"), shown_where(module), row_text(row));
         for (const Culprit& culprit : row.culprits)
           print("                  {} {}: {}{}{}\n", culprit.change, culprit.kind, culprit.name,
                 place_of(culprit), culprit.reason.empty() ? "" : "; " + culprit.reason);
       } else if (row.verdict == Verdict::kImproved) {
-        print("{}        {}: {}\n", paint.good("improved"), where(module), row_text(row));
+        print("{}        {}: {}\n", paint.good("improved"), shown_where(module), row_text(row));
       }
     }
     if (!module.reason.empty() && module.verdict != Verdict::kPassed)
       print("{} {}: {}\n", paint.warning(fmt::format("{:<15}", module.before ? "not comparable" : "new")),
-            where(module), module.reason);
+            shown_where(module), one_line(module.reason));
   }
   const bool gone_fails = result.on_gone == GatePolicy::kFail;
   for (const GateGone& gone : result.gone)
     print(
         "{} {}: the baseline has it\n",
         gone_fails ? paint.bad(fmt::format("{:<15}", "gone")) : paint.warning(fmt::format("{:<15}", "gone")),
-        gone.text());
+        one_line(gone.text()));
   for (const GateError& error : result.errors)
-    print("{}           {}{}{}: {}\n", paint.bad("error"), error.file, error.device.empty() ? "" : " on ",
-          error.device, error.message);
+    print("{}           {}{}{}{}: {}\n", paint.bad("error"), one_line(error.file),
+          error.line > 0 ? fmt::format(":{}", error.line) : "", error.device.empty() ? "" : " on ",
+          one_line(error.device), one_line(error.message));
   const std::string verdict = verdict_of(result);
   print("{}: {}\n", result.exit_code() == 0 ? paint.good(verdict) : paint.bad(verdict), headline(result));
   for (const std::string& line : advice(result)) print("  hint: {}\n", line);
@@ -166,7 +171,7 @@ std::string to_markdown(const GateResult& result) {
           because += fmt::format("{}{} {}{}", because.empty() ? "" : "; ", markdown_code(culprit.name),
                                  culprit.change, markdown_cell(place_of(culprit)));
         const std::string percent = row.before ? percent_text(*row.before, row.after) : "";
-        print("| {} | {} | {} | {} | {} | {}{} | {} | {} |\n", markdown_cell(module.run->name()),
+        print("| {} | {} | {} | {} | {} | {}{} | {} | {} |\n", markdown_cell(module.run->title()),
               markdown_cell(module.run->device), markdown_cell(row.metric.name),
               row.before ? amount_text(unit, *row.before) : "", amount_text(unit, row.after),
               row.before ? change_text(unit, row.after - *row.before) : "",
@@ -197,6 +202,7 @@ std::string to_json(const GateResult& result, std::string_view tool_version) {
   for (const GateError& error : result.errors)
     errors.push_back({{"file", error.file},
                       {"device", error.device.empty() ? Json(nullptr) : Json(error.device)},
+                      {"line", error.line > 0 ? Json(error.line) : Json(nullptr)},
                       {"message", error.message}});
   return printed({{"schema_version", 1},
                   {"tool", {{"name", "hlosim"}, {"version", std::string(tool_version)}}},

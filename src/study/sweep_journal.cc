@@ -5,17 +5,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
 
 #include "base/hash.h"
+#include "base/text.h"
 
 namespace hlosim {
 namespace {
 
 constexpr size_t kChecksumDigits = 16, kKeyDigits = 32;
+constexpr size_t kHead =
+    kChecksumDigits + 1 + kKeyDigits + 1;  // of a line: checksum and key, a blank behind each
 
 uint64_t checksum(std::string_view text) { return Fnv1a().add_text(text).value(); }
 
@@ -32,10 +36,36 @@ bool read_values(std::string_view text, std::vector<double>& values) {
   return values.size() == sweep_metrics().size();
 }
 
+/// A line of a journal, or the beginning of one: as far as it goes it begins with a checksum and a key.
+bool begins_as_journal(std::string_view line) {
+  for (size_t i = 0; i < std::min(line.size(), kHead); ++i) {
+    const bool is_blank = i == kChecksumDigits || i == kHead - 1;
+    if (is_blank ? line[i] != ' ' : hex_digit(line[i]) < 0) return false;
+  }
+  return true;
+}
+
+/// Some line has all that lines begin with, or the only one was torn before.
+bool is_journal(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of('\n'), text.size());
+  text.remove_prefix(begin);
+  if (text.find('\n') == std::string_view::npos) return begins_as_journal(text);
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.size() >= kHead && begins_as_journal(line)) return true;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return false;
+}
+
+/// Error: nothing in the file looks like a journal, so nobody should write to it.
 Result<void> read_file(const std::string& path, ResultsByKey& results, int64_t& damaged) {
   const Result<SourcePtr> source = read_source(path);
   if (!source) return tl::unexpected(source.error());
   std::string_view text = (*source)->text();
+  if (!is_journal(text))
+    return failure(fmt::format("'{}' is no journal of a sweep", path),
+                   "--journal names another, or a new one");
   while (!text.empty()) {
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
@@ -63,7 +93,6 @@ std::string journal_line(std::string_view key, const SweepResult& result) {
 }
 
 bool read_journal_line(std::string_view line, ResultsByKey& results) {
-  constexpr size_t kHead = kChecksumDigits + 1 + kKeyDigits + 1;
   if (line.size() < kHead || line[kChecksumDigits] != ' ' || line[kHead - 1] != ' ') return false;
   uint64_t expected = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + kChecksumDigits, expected, 16);

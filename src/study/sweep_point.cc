@@ -18,6 +18,7 @@
 #include "prefetch/prefetch.h"
 #include "relayout/layout_tuner.h"
 #include "schedule/latency_schedule.h"
+#include "text/escape.h"
 
 namespace hlosim {
 namespace {
@@ -217,12 +218,6 @@ class Hash128 {
   }
   Fnv1a a_, b_ = Fnv1a(0x84222325cbf29ce4);
 };
-
-std::string one_line(std::string text) {
-  for (char& c : text)
-    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
-  return text;
-}
 
 std::string first_error(const DiagnosticList& problems) {
   for (const Diagnostic& problem : problems.items()) {

@@ -1,7 +1,6 @@
 #include "study/sweep.h"
 
 #include <fmt/format.h>
-#include <glob.h>
 
 #include <algorithm>
 #include <charconv>
@@ -13,6 +12,7 @@
 #include "input/hlo_file.h"
 #include "model/device_overrides.h"
 #include "stablehlo/dimension_sizes.h"
+#include "study/file_patterns.h"
 #include "study/sweep_point.h"
 
 namespace hlosim {
@@ -20,15 +20,6 @@ namespace {
 
 constexpr int64_t kMostValues = 100'000;  // of one axis
 constexpr size_t kCheckedValues = 64;     // of one axis, about: what is right in many places is right between
-
-std::vector<std::string> files_matching(const std::string& pattern) {
-  std::vector<std::string> files;
-  glob_t found{};
-  if (::glob(pattern.c_str(), GLOB_TILDE, nullptr, &found) == 0)
-    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  return files;
-}
 
 class ExperimentReader {
  public:
@@ -119,10 +110,10 @@ class ExperimentReader {
     for_each_text(value, [&](const Value& item) {
       const auto given = std::ranges::find(at_hand_, item.text, &SweepModule::name);
       if (given != at_hand_.end()) return experiment_.modules.push_back(*given);
-      const std::filesystem::path path = folder_ / item.text;  // an absolute path stays as it is
-      const std::vector<std::string> files = files_matching(path.string());
+      const std::vector<std::string> files = files_that_fit(folder_, item.text);
       if (files.empty()) return error(item, fmt::format("no file matches \"{}\"", shown(item.text, 200)));
-      for (const std::string& file : files) {
+      for (const std::string& name : files) {
+        const std::string file = (folder_ / name).string();  // an absolute path stays as it is
         Result<SourcePtr> source = read_text_source(file);
         if (!source) return error(item, source.error().message, source.error().hint);
         experiment_.modules.push_back({module_name(file), std::move(*source)});

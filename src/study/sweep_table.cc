@@ -138,13 +138,21 @@ std::string sweep_markdown(const SweepTable& table) {
   return text;
 }
 
+namespace {
+
+/// "time_ps"; names that say their unit stay.
+std::string with_unit(const SweepMetric& metric) {
+  if (metric.unit.empty() || metric.name.ends_with("_bytes")) return std::string(metric.name);
+  return fmt::format("{}_{}", metric.name, metric.unit == "B" ? "bytes" : metric.unit);
+}
+
+}  // namespace
+
 std::string sweep_csv(const SweepTable& table) {
   const std::vector<std::string> settings = settings_of(table.experiment, true);
   std::string text;
   for (const std::string& name : settings) text += csv_field(name) + ",";
-  for (const SweepMetric& metric : sweep_metrics())
-    text += fmt::format("{}{}{},", metric.name, metric.unit.empty() ? "" : "_",
-                        metric.unit == "B" ? "bytes" : metric.unit);
+  for (const SweepMetric& metric : sweep_metrics()) text += with_unit(metric) + ",";
   text += "front,error\n";
   for_each_row(table, [&](size_t i, const SweepPoint& point, const SweepResult& result) {
     for (const std::string& name : settings) text += csv_field(*setting(table.experiment, point, name)) + ",";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -183,6 +184,42 @@ TEST(TakenSpace, FindsTheSmallestGapThatIsFreeAllTheTime) {
   EXPECT_EQ(gap({{0, 70}}, 7), 40);            // what is between 30 and 40 is taken later on
   EXPECT_EQ(gap({{0, 10}, {60, 61}}, 7), 40);  // apart in time
   EXPECT_EQ(gap({{51, 59}}, 1000), 10);        // between the two
+}
+
+// What is taken over some moments, byte by byte, finds the same gaps.
+TEST(TakenSpace, FindsThemAmongManyThatEndAtOneMoment) {
+  constexpr int32_t kMoments = 100;
+  constexpr int64_t kBytes = 2000;
+  std::mt19937 random(5);
+  const auto below = [&](int64_t n) { return static_cast<int32_t>(random() % static_cast<uint64_t>(n)); };
+  TakenSpace taken(kMoments);
+  std::vector<std::vector<bool>> bytes(kMoments, std::vector<bool>(kBytes, false));
+  for (int i = 0; i < 600; ++i) {
+    const int32_t last = below(4) > 0 ? 70 : below(kMoments);
+    const TimeSpan time{below(last + 1), last};
+    const int64_t begin = below(kBytes - 20), end = begin + 1 + below(20);
+    taken.take(time, {begin, end});
+    for (int32_t moment = time.first; moment <= time.last; ++moment)
+      std::fill(bytes[static_cast<size_t>(moment)].begin() + begin,
+                bytes[static_cast<size_t>(moment)].begin() + end, true);
+    const int32_t first = below(kMoments);
+    const TimeSpan asked{first, first + below(kMoments - first)};
+    const int64_t size = 1 + below(12);
+    int64_t best = 0, best_size = std::numeric_limits<int64_t>::max(), free = 0;
+    for (int64_t at = 0; at <= kBytes; ++at) {
+      bool is_free = at < kBytes;
+      for (int32_t moment = asked.first; is_free && moment <= asked.last; ++moment)
+        is_free = !bytes[static_cast<size_t>(moment)][static_cast<size_t>(at)];
+      if (is_free) {
+        ++free;
+      } else {
+        if (at < kBytes && free >= size && free < best_size) best = at - free, best_size = free;
+        if (at == kBytes && best_size == std::numeric_limits<int64_t>::max()) best = at - free;
+        free = 0;
+      }
+    }
+    EXPECT_EQ(taken.best_gap(std::span(&asked, 1), size), best) << i;
+  }
 }
 
 TEST(Packing, IsNearTheOptimumOfSmallCases) {

@@ -4,14 +4,17 @@ none, what continuous integration reads is well formed, and wrong input leaves n
 
   gate_test.py PROGRAM SOURCE_DIR
 """
+import gzip
 import json
 import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import xml.etree.ElementTree
 
@@ -152,6 +155,74 @@ class Regressions(Folder):
         self.configure(f"limits:\n  - {{metric: time, most: 1 ns}}\n{others}")
         self.assertEqual(self.gate().returncode, 1)
 
+    def test_a_share_that_is_reached_exactly_is_no_more_than_it(self):
+        self.accept(modules.layer())
+        whole = json.loads(self.read("hlosim-gate-baseline.json"))
+        now = next(amount for name, _, amount in whole["runs"][0]["metrics"] if name == "flops")
+        exact = 0
+        for thousandths in range(1, 2001):
+            before = now * 1000 // (1000 + thousandths)
+            if before * (1000 + thousandths) != now * 1000:
+                continue
+            exact += 1
+            for text, amount, code in ((f"{thousandths / 10:g} %", before, 0), (f"{thousandths / 1000:g}", before, 0),
+                                       (f"{thousandths / 10:g} %", before - 1, 1)):
+                run = whole["runs"][0]
+                run.update(structure="", module_fingerprint="another", instructions=[],
+                           metrics=[["flops", "count", amount]])
+                self.write("hlosim-gate-baseline.json", json.dumps(whole))
+                self.configure(f"metrics: [flops]\nlimits: [{{metric: flops, relative: {text}}}]\n")
+                self.assertEqual(self.gate().returncode, code, (text, amount, now))
+        self.assertGreater(exact, 5)
+
+    def test_what_of_the_configuration_has_no_part_is_said(self):
+        self.accept(modules.layer())
+        self.configure("metrics: [time, peak.cmem]\nlimits:\n  - {module: nobody, metric: time, relative: 1 %}\n"
+                       "  - {metric: time, relative: 1 %}\n  - {device: v5e, metric: time, relative: 2 %}\n")
+        run = self.gate()
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertEqual(re.findall(r"(?m)^hlosim-gate.yaml:(\d+):\d+: warning: (.*)$", run.stderr),
+                         [("3", "no module has such a metric on these devices"), ("5", "no number is held to this limit"),
+                          ("7", "no number is held to this limit")])
+
+    def test_files_are_there_once(self):
+        self.accept(modules.layer())
+        (self.path / "sub").mkdir()
+        self.write("sub/n.hlo", modules.layer())
+        self.write("hlosim-gate.yaml", f"modules: ['./m.hlo', '**/*.hlo', '{self.path}/m.hlo', 'sub/../m.hlo']\ndevices: [v5e]\n")
+        run = self.gate("--json=-")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual({m["file"]: m["verdict"] for m in json.loads(run.stdout)["modules"]},
+                         {"m.hlo": "passed", "sub/n.hlo": "new"})
+        folder = self.path / "job[1]*"
+        folder.mkdir()
+        (folder / "m.hlo").write_text(modules.layer(), encoding="utf-8")
+        (folder / "g.yaml").write_text("modules: ['*.hlo']\ndevices: [v5e]\n", encoding="utf-8")
+        self.assertEqual(self.gate("--config=job[1]*/g.yaml").returncode, 0)
+
+    def test_above_a_link_is_where_it_leads_to(self):
+        (self.path / "other/deep").mkdir(parents=True)
+        self.write("other/x.hlo", modules.layer())
+        self.write("x.hlo", "HloModule wrong\n")
+        (self.path / "link").symlink_to("other/deep")
+        self.write("hlosim-gate.yaml", "modules: [link/../x.hlo, other/x.hlo]\ndevices: [v5e]\n")
+        run = self.gate("--update-baseline")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        run = self.gate("--json=-")
+        self.assertEqual({m["file"]: m["verdict"] for m in json.loads(run.stdout)["modules"]},
+                         {"link/../x.hlo": "passed", "other/x.hlo": "passed"}, run.stderr)
+
+    def test_a_file_is_looked_at_once(self):
+        self.configure()
+        os.mkfifo(self.path / "m.hlo")
+        text = modules.layer() + "// -----\n" + modules.layer()
+        writer = threading.Thread(target=self.write, args=("m.hlo", text), daemon=True)
+        writer.start()
+        run = subprocess.run([PROGRAM, "gate", "--json=-"], capture_output=True, text=True, cwd=self.path, timeout=60, check=False)
+        writer.join(10)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(len(json.loads(run.stdout)["modules"]), 2)
+
     def test_new_and_gone_modules(self):
         self.accept(modules.layer())
         self.write("n.hlo", modules.layer())
@@ -175,6 +246,7 @@ class Regressions(Folder):
                      if c.get("name") == "gone"]
             self.assertEqual([c[0].tag for c in cases],
                              {"error": ["failure"], "warning": ["skipped"], None: []}[level])
+        self.assertIn("n.hlo:layer on v5e: the baseline has the same program as m.hlo:layer\n", run.stdout)
         self.configure("on_gone: warn\n")
         self.assertEqual(self.gate().returncode, 0)
 
@@ -232,7 +304,7 @@ class Regressions(Folder):
         self.assertEqual(self.gate("--update-baseline").returncode, 0)
         baseline = self.read("hlosim-gate-baseline.json")
         self.write("mine.yaml", device % "100 GB/s")
-        self.expect_not_comparable("the device file changed")
+        self.expect_not_comparable("the device changed")
         self.write("mine.yaml", device % "800 GB/s")
         self.assertEqual(self.gate().returncode, 0)
         self.configure("while_trip_count: 7\n", devices="[mine.yaml]")
@@ -403,6 +475,111 @@ class Outputs(Folder):
         time = next(r for r in run["results"] if r["ruleId"] == "HLOSIM-TIME")
         self.assertEqual(time["locations"][0]["physicalLocation"]["region"]["startLine"], line)
 
+    def test_lines_are_those_of_the_file_whatever_it_is(self):
+        small = [f"HloModule plain", "", "ENTRY main {", "  p = f32[1024,1024] parameter(0)", "  q = f32[1024,1024] parameter(1)",
+                 "  d = f32[1024,1024] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+                 "  ROOT r = f32[1024,1024] exponential(d)", "}", ""]
+        text = "\n".join(small)
+        other = text.replace("plain", "other")
+        mlir = self.printed(text, "stablehlo")
+        forms = {
+            "lf.hlo": (text, "", ("dot", "exponential")),
+            "crlf.hlo": (text.replace("\n", "\r\n"), "", ("dot", "exponential")),
+            "bom.hlo": ("\ufeff" + text, "", ("dot", "exponential")),
+            "tabs.hlo": ("\n\n" + text.replace("  ", "\t"), "", ("dot", "exponential")),
+            "second.hlo": (other + "// -----\n" + text, "", ("dot", "exponential")),
+            "cut.log": ("a log\nline\n" + text + "and so on\n", "partial: true\n", ("dot", "exponential")),
+            "spread.hlo": (text, 'mesh: "data=2; .*=[data,_]"\n', ("dot", "exponential")),
+            "plain.hlo": (text, "lower: false\n", ("dot", "exponential")),
+            "m.mlir": (mlir, "", ("dot", "exponential")),
+        }
+        for name, (before, extra, opcodes) in forms.items():
+            with self.subTest(name=name):
+                after = before.replace("1024", "2048")
+                found = self.annotated(name, before.encode(), after.encode(), extra)
+                self.assertTrue(found)
+                for line in found:
+                    self.assertTrue(any(opcode in after.splitlines()[line - 1] for opcode in opcodes), (line, after))
+        packed = self.annotated("m.hlo.gz", gzip.compress(text.encode()), gzip.compress(text.replace("1024", "2048").encode()))
+        self.assertTrue(set(packed) <= {6, 7}, packed)
+        # There are no lines in a binary file.
+        protos = [self.printed(one, "pb") for one in (text, text.replace("1024", "2048"))]
+        for name, (before, after) in {"m.pb": protos, "m.pb.gz": [gzip.compress(one) for one in protos]}.items():
+            self.assertEqual(set(self.annotated(name, before, after)), {None})
+            self.assertNotIn("line", self.gate().stdout)
+
+    def printed(self, text, form):
+        run = subprocess.run([PROGRAM, "print", "-", f"--format={form}"], input=text.encode(), capture_output=True, check=True)
+        return run.stdout if form == "pb" else run.stdout.decode()
+
+    def annotated(self, name, before, after, extra=""):
+        """Lines of GitHub's annotations, which are SARIF's too; None: they have none."""
+        for old in self.path.glob("*"):
+            old.unlink()
+        self.write("hlosim-gate.yaml", f"modules: ['{name}']\ndevices: [v5e]\nmetrics: [time, hbm_bytes, flops]\n{extra}")
+        (self.path / name).write_bytes(before)
+        self.assertEqual(self.gate("--update-baseline").returncode, 0)
+        (self.path / name).write_bytes(after)
+        run = self.gate("--github", "--sarif=s.sarif")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        lines = [re.match(r"::error file=[^,]*(?:,line=(\d+))?,title=", line)[1] for line in run.stdout.splitlines() if line.startswith("::")]
+        lines = [line and int(line) for line in lines]
+        results = json.loads(self.read("s.sarif"))["runs"][0]["results"]
+        places = [result["locations"][0]["physicalLocation"] for result in results]
+        self.assertEqual([place.get("region", {}).get("startLine") for place in places], lines)
+        return lines
+
+    def test_paths_are_those_of_the_repository(self):
+        (self.path / "ci").mkdir()
+        self.write("ci/m.hlo", modules.layer())
+        self.write("ci/hlosim-gate.yaml", "modules: [m.hlo]\ndevices: [v5e]\n")
+        for workspace, path in ((self.path, "ci/m.hlo"), (self.path / "ci", "m.hlo"), ("/nowhere", "m.hlo"), ("", "m.hlo")):
+            run = hlosim("gate", "--github", "--sarif=s.sarif", "--on-new=fail", cwd=self.path / "ci",
+                         env={"GITHUB_WORKSPACE": str(workspace)})
+            self.assertIn(f"::error file={path},line=1,", run.stdout)
+            result = json.loads(self.read("ci/s.sarif"))["runs"][0]["results"][0]
+            self.assertEqual(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], path)
+
+    def test_absolute_paths_are_those_of_the_repository_too(self):
+        (self.path / "a").mkdir()
+        (self.path / "job").mkdir()
+        (self.path / "repository").symlink_to(self.path)
+        self.write("a/x.hlo", modules.layer())
+        self.write("a/wrong.hlo", "HloModule wrong\n")
+        for root in (self.path, self.path / "repository"):
+            self.write("g.yaml", f"modules: [{self.path}/a/x.hlo, {root}/a/../a/wrong.hlo]\ndevices: [v5e]\n")
+            for cwd in (self.path, self.path / "job", "/"):
+                run = hlosim("gate", f"--config={self.path}/g.yaml", "--github", "--on-new=fail", f"--sarif={self.path}/s.sarif",
+                             cwd=cwd, env={"GITHUB_WORKSPACE": str(root)})
+                self.assertEqual(sorted(set(re.findall(r"(?m)^::error file=([^,]*),", run.stdout))),
+                                 ["a/wrong.hlo", "a/x.hlo"], run.stdout)
+                uris = re.findall(r'"uri": "([^"]*)"', self.read("s.sarif"))
+                self.assertEqual(sorted(set(uris)), ["a/wrong.hlo", "a/x.hlo"])
+
+    def test_names_are_only_names(self):
+        for name in (b"a\n::error::b", b"a\xff\xfe", "a\ufffeb".encode(), "a\u202eb\u200bc".encode(), b"a\x1b[31mb", b"<b>|`@x`&amp;"):
+            with self.subTest(name=name):
+                for old in self.path.glob("*"):
+                    old.unlink()
+                self.configure()
+                file = os.fsencode(self.path) + b"/" + name + b".hlo"
+                with open(file, "w", encoding="utf-8") as out:
+                    out.write(modules.layer())
+                self.assertEqual(self.gate("--update-baseline").returncode, 0)
+                self.assertEqual(self.gate().returncode, 0)
+                with open(file, "w", encoding="utf-8") as out:
+                    out.write(modules.layer(planted()[0][1]))
+                run = subprocess.run([PROGRAM, "gate", "--github", "--junit=j.xml", "--markdown=m.md", "--json=j.json"],
+                                     capture_output=True, cwd=self.path, check=False)
+                self.assertEqual(run.returncode, 1, run.stderr)
+                for text in (run.stdout, (self.path / "m.md").read_bytes()):
+                    self.assertFalse(set(text.decode()) & set("\u202e\u200b\ufffe\x1b\r"), text)
+                self.assertTrue(all(line.startswith(b"::error file=a") or line.startswith(b"::error file=<")
+                                    for line in run.stdout.splitlines() if line.startswith(b"::")), run.stdout)
+                cases = xml.etree.ElementTree.parse(self.path / "j.xml").getroot().iter("testcase")
+                self.assertTrue(all(case.get("classname").endswith(".hlo:layer") for case in cases))
+                json.loads(self.read("j.json"))
+
     def test_source_of_the_model(self):
         self.accept(modules.layer())
         self.write("m.hlo", modules.layer(lambda lines: lines[:-1] + [lines[-1].replace(
@@ -425,6 +602,18 @@ class Outputs(Folder):
         self.assertTrue(summary.startswith("before\n### hlosim gate failed"))
         self.assertIn("| m.hlo:layer | v5e | time |", summary)
         self.assertIn("`planted`", summary)
+
+    def test_modules_of_one_name_are_told_apart(self):
+        self.accept(modules.layer() + "// -----\n" + modules.layer(planted()[0][1]))
+        self.assertEqual(self.gate("--bencher-json=c.json", "--benchmark-json=b.json", "--junit=j.xml").returncode, 0)
+        times = [one["latency"]["value"] for one in json.loads(self.read("c.json")).values()]
+        self.assertEqual(len(set(times)), 2)
+        names = [row["name"] for row in json.loads(self.read("b.json"))]
+        self.assertEqual(len(set(names)), len(names))
+        cases = [(c.get("classname"), c.get("name")) for c in xml.etree.ElementTree.parse(self.path / "j.xml").iter("testcase")]
+        self.assertEqual(len(set(cases)), len(cases))
+        self.write("m.hlo", modules.layer())
+        self.assertIn("gone            m.hlo:layer (2) on v5e", self.gate().stdout)
 
     def test_what_trackers_read(self):
         self.accept(modules.layer())
@@ -488,6 +677,97 @@ class WrongInput(Folder):
             self.assertEqual(self.read("hlosim-gate-baseline.json"), text)
         self.assertEqual(self.gate("--update-baseline").returncode, 0)
         self.assertEqual(self.read("hlosim-gate-baseline.json"), whole)
+
+    def test_a_baseline_that_is_named_has_to_be_there(self):
+        self.accept(modules.layer())
+        (self.path / "link.json").symlink_to("nowhere.json")
+        (self.path / "circle.json").symlink_to("circle.json")
+        (self.path / "folder.json").mkdir()
+        for name, message in (("typo.json", "there is no baseline 'typo.json'"), ("m.hlo/x.json", "there is no baseline"),
+                              ("link.json", "there is no baseline 'link.json'"), ("circle.json", "cannot read 'circle.json'"),
+                              ("folder.json", "cannot read 'folder.json'"), ("n" * 300, "cannot read 'nnn")):
+            for extra, option in (("", f"--baseline={name}"), (f"baseline: {name}\n", "-q")):
+                self.configure(extra)
+                run = self.gate(option)
+                self.assertEqual((run.returncode, run.stdout), (2, ""), name)
+                self.assertIn(message, run.stderr)
+        self.configure()
+        # A link stays one, and makes what it points to.
+        self.assertEqual(self.gate("--baseline=link.json", "--update-baseline").returncode, 0)
+        self.assertTrue((self.path / "link.json").is_symlink() and (self.path / "nowhere.json").is_file())
+        self.assertEqual(self.gate("--baseline=link.json").returncode, 0)
+        with open(self.path / "nowhere.json", encoding="utf-8") as text:
+            run = subprocess.run([PROGRAM, "gate", "--baseline=-"], stdin=text, capture_output=True, cwd=self.path, check=False)
+        self.assertEqual((run.returncode, run.stderr), (0, b""))
+
+    def test_no_file_is_written_twice(self):
+        self.accept(modules.layer())
+        before = self.read("hlosim-gate-baseline.json")
+        for options in (("--json=o", "--junit=./o"), ("--json=-", "--sarif=-"), ("--json=hlosim-gate-baseline.json",),
+                        ("--markdown=hlosim-gate.yaml",), ("--update-baseline", "--json=hlosim-gate-baseline.json")):
+            run = self.gate(*options)
+            self.assertEqual((run.returncode, run.stdout), (2, ""), options)
+            self.assertIn("are the same file", run.stderr)
+        self.assertEqual(self.read("hlosim-gate-baseline.json"), before)
+        self.assertEqual(self.gate("--json=/dev/null", "--junit=/dev/null").returncode, 0)
+        self.assertEqual(self.gate("--json=o", "--junit=p").returncode, 0)
+        (self.path / "o").unlink()
+
+    def test_nothing_that_is_read_is_written(self):
+        self.accept(modules.layer())
+        (self.path / "l").symlink_to("o")
+        (self.path / "folder").symlink_to(".")
+        (self.path / "n.hlo").symlink_to("m.hlo")
+        for options, what in ((("--json=o", "--junit=l"), "--junit and --json"), (("--json=l", "--junit=folder/o"), "--junit and --json"),
+                              (("--json=m.hlo",), "a module and --json"), (("--sarif=folder/m.hlo",), "a module and --sarif"),
+                              (("--markdown=n.hlo",), "a module and --markdown"),
+                              (("--baseline=m.hlo", "--update-baseline"), "a module and the baseline"),
+                              (("--json=folder/hlosim-gate-baseline.json",), "the baseline and --json")):
+            run = self.gate(*options)
+            self.assertEqual((run.returncode, run.stdout), (2, ""), options)
+            self.assertIn(f"{what} are the same file", run.stderr)
+        self.assertEqual(self.read("m.hlo"), modules.layer())
+        self.assertFalse((self.path / "o").exists())
+
+    def test_what_is_read_beside_modules_is_not_written(self):
+        self.write("m.hlo", modules.layer())
+        shutil.copy(SOURCE / "configs/v5e.yaml", self.path / "d.yaml")
+        self.write("flags.txt", "--xla_tpu_enable_latency_hiding_scheduler=true\n")
+        self.configure("xla_flags: ['@flags.txt']\n", devices="[d.yaml]")
+        self.assertEqual(self.gate().returncode, 0)
+        for name, what in (("d.yaml", "a device file"), ("flags.txt", "a file of flags")):
+            before = self.read(name)
+            run = self.gate(f"--json={name}")
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(f"{what} and --json are the same file", run.stderr)
+            self.assertEqual(self.read(name), before)
+
+    def test_what_cannot_be_read_is_shown_where_it_is_wrong_and_is_not_gone(self):
+        self.accept(modules.layer())
+        lines = modules.layer().splitlines()
+        wrong = next(n for n, line in enumerate(lines) if " tanh(first)" in line)
+        lines[wrong] = lines[wrong].replace("tanh(first)", "tanh(nobody)")
+        self.write("m.hlo", "\r\n".join(lines))
+        run = self.gate("--github", "--sarif=s.sarif", "--json=j.json", "--junit=j.xml")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn(f"::error file=m.hlo,line={wrong + 1},title=Wrong input::", run.stdout)
+        self.assertNotIn("gone", run.stdout)
+        error = json.loads(self.read("j.json"))["errors"][0]
+        self.assertEqual((error["line"], error["file"]), (wrong + 1, "m.hlo"))
+        self.assertIn("nobody", error["message"])
+        told = json.loads(self.read("s.sarif"))["runs"][0]["invocations"][0]["toolExecutionNotifications"][0]
+        self.assertEqual(told["locations"][0]["physicalLocation"]["region"]["startLine"], wrong + 1)
+
+    def test_what_cannot_be_read_is_not_gone_whatever_the_baseline_calls_it(self):
+        self.accept(modules.layer())
+        whole = self.read("hlosim-gate-baseline.json")
+        self.write("hlosim-gate-baseline.json", whole.replace('"m.hlo"', '"./m.hlo"'))
+        self.assertEqual(self.gate().returncode, 0)
+        self.write("m.hlo", "HloModule wrong\n")
+        run = self.gate("--json=j.json")
+        self.assertEqual(run.returncode, 2)
+        told = json.loads(self.read("j.json"))
+        self.assertEqual((len(told["errors"]), told["gone"]), (1, []), told)
 
     def test_wrong_module_leaves_the_baseline(self):
         self.accept(modules.layer())

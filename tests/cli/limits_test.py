@@ -108,6 +108,20 @@ class Limits(unittest.TestCase):
         self.assertRegex(ended.stderr, r"error: needs more than 32\.00 MiB \(--max-memory\)\n  hint: under way: ")
         self.assertEqual(self.hlosim("check", "scalars.hlo", "--max-memory=4GiB", "--max-seconds=600").returncode, 0)
 
+    def test_wide_operations_take_what_they_list(self):
+        # Where time or memory grew with the square, 40,000 operands took minutes, or gigabytes.
+        count = 40000
+        names = [f"x{i}" for i in range(count)]
+        made = "".join(f"  {name} = f32[8] negate(p)\n" for name in names)
+        for name, lines, operands in (("many", made, names), ("one", "", ["p"] * count)):
+            (self.path / f"{name}.hlo").write_text(
+                f"HloModule {name}\n\nENTRY main {{\n  p = f32[8] parameter(0)\n{lines}  ROOT all = f32[{8 * count}] "
+                f"concatenate({', '.join(operands)}), dimensions={{0}}\n}}\n", encoding="utf-8")
+            for command in (["buffers", "--device=v5e"], ["tune", "prefetch", "--device=v5e"]):
+                with self.subTest(name=name, command=command):
+                    ended = self.hlosim(*command, f"{name}.hlo", "--max-seconds=60", "--max-memory=1GiB")
+                    self.assertEqual(ended.returncode, 0, ended.stderr)
+
     def test_wrong_values(self):
         for value, problem in {"--max-seconds=0": "no number above 0", "--max-seconds=soon": "no number above 0",
                                "--max-memory=lots": "expected a size"}.items():

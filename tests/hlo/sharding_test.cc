@@ -62,6 +62,28 @@ TEST(Shardings, FitShapes) {
   EXPECT_EQ(misfit("{{replicated}}", "(f32[4], f32[4])"), "1 shardings for the 2 arrays of (f32[4], f32[4])");
 }
 
+TEST(Shardings, AreForAsManyDevicesAsPartitions) {
+  ShapePool pool;
+  const auto misfit = [&](std::string_view sharding, std::string_view shape = "f32[4,4]") {
+    return sharding_misfit(sharding, *parse_shape(pool, shape), 4);
+  };
+  for (const std::string_view right :
+       {"{replicated}", "{manual}", "{maximal device=3}", "{devices=[2,2]<=[4]}", "{devices=[2,2]3,2,1,0}",
+        "{devices=[2,1,2]<=[4] last_tile_dim_replicate}", "{mesh['x'=2,'y'=2], [{'x'}, {}]}",
+        "{mesh['x'=9], [{}, {}]}", "{devices=[1,1]<=[1]}"})
+    EXPECT_EQ(misfit(right), "") << right;
+  EXPECT_EQ(misfit("{maximal device=4}"),
+            "{maximal device=4} names device 4, expected one below num_partitions=4");
+  EXPECT_EQ(misfit("{devices=[2,2]0,1,2,7}"),
+            "{devices=[2,2]0,1,2,7} names device 7, expected one below num_partitions=4");
+  EXPECT_EQ(misfit("{devices=[2,1]0,1}"), "{devices=[2,1]0,1} is for 2 devices, expected num_partitions=4");
+  EXPECT_EQ(misfit("{devices=[2,1]<=[2]}"),
+            "{devices=[2,1]<=[2]} is for 2 devices, expected num_partitions=4");
+  EXPECT_EQ(misfit("{mesh['x'=2,'y'=4], [{'x'}, {}]}"),
+            "{mesh['x'=2,'y'=4], [{'x'}, {}]} is for 8 devices, expected num_partitions=4");
+  EXPECT_THAT(misfit("{{replicated}, {maximal device=5}}", "(f32[4], f32[4])"), HasSubstr("names device 5"));
+}
+
 TEST(Shardings, BlanksBetweenNumbersGo) {
   constexpr std::string_view kSpelled[][2] = {
       {"{devices=[2, 1]0,\n  1}", "{devices=[2,1]0,1}"},

@@ -301,9 +301,10 @@ void expect_right(const Case& c) {
 // ── Tests ───────────────────────────────────────────────────────
 
 TEST(Matmul, EmptyAndSmallSizes) {
-  for (const int64_t m : {0, 1, 2, 5, 6, 7, 13})
-    for (const int64_t n : {0, 1, 3, 4, 8, 15, 16, 17, 65})
-      for (const int64_t k : {0, 1, 2, 7, 33}) expect_right({m, n, k});
+  for (const ElementType type : {kF32, kF64, kS32, kU64, kC64, kC128})
+    for (const int64_t m : {0, 1, 2, 5, 6, 7, 13})
+      for (const int64_t n : {0, 1, 3, 4, 8, 15, 16, 17, 65})
+        for (const int64_t k : {0, 1, 2, 7, 33}) expect_right({m, n, k, type, type, type});
 }
 
 TEST(Matmul, BlockedSizesAroundTilesAndBlocks) {
@@ -322,6 +323,12 @@ TEST(Matmul, FewRowsOrColumns) {
       expect_right({300, rows, 131, type, type});
       expect_right({300, rows, 131, type, type, kF32, Order::kColumns, Order::kColumns});
     }
+  for (const int64_t rows : {1, 6, 11, 16})
+    for (const ElementType type : {kF64, kS32, kU64, kC64, kC128})
+      for (const Order order : kOrders) {
+        expect_right({rows, 150, 405, type, type, type, Order::kRows, order});
+        expect_right({150, rows, 405, type, type, type, order, Order::kRows});
+      }
   expect_right({3, 70000, 9});
   expect_right({3, 9, 70000});
 }

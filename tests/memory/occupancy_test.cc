@@ -57,7 +57,7 @@ ENTRY e {
   EXPECT_EQ(result.range("a"), "1..3");
   EXPECT_EQ(result.range("b"), "2..3");
   EXPECT_EQ(result.range("d"), "4..4");
-  EXPECT_THAT(result.tiles(), ElementsAre(1, 2, 3, 4, 3));
+  EXPECT_THAT(result.tiles(), ElementsAre(1, 2, 3, 3, 2));  // c is written over a, d over c
 }
 
 TEST(Occupancy, MeanOverTime) {
@@ -74,11 +74,11 @@ ENTRY e {
     for (const int64_t time : times) steps.emplace_back(time);
     return mean_over_time(result.occupancy.spaces[0], steps).count();
   };
-  // 1, 2, 3, 4 and 3 tiles.
-  EXPECT_EQ(mean({1, 1, 1, 1, 0}), kTile * 10 / 4);
-  EXPECT_EQ(mean({0, 0, 0, 7, 0}), kTile * 4);
-  EXPECT_EQ(mean({0, 3, 0, 1, 0}), kTile * 10 / 4);
-  EXPECT_EQ(mean({0, 0, 0, 0, 0}), (kTile * 13 + 2) / 5);  // over the steps, rounded
+  // 1, 2, 3, 3 and 2 tiles.
+  EXPECT_EQ(mean({1, 1, 1, 1, 0}), kTile * 9 / 4);
+  EXPECT_EQ(mean({0, 0, 0, 7, 0}), kTile * 3);
+  EXPECT_EQ(mean({0, 3, 0, 1, 0}), kTile * 9 / 4);
+  EXPECT_EQ(mean({0, 0, 0, 0, 0}), (kTile * 11 + 2) / 5);  // over the steps, rounded
 }
 
 TEST(Occupancy, AMeanIsNeverNegative) {

@@ -272,8 +272,8 @@ TEST(CustomCallCost, CallsAreFoundByNameKernelTargetAndOrigin) {
                         " = f32[8,128]{1,0:T(8,128)} custom-call(p), " + attributes),
                   options, &assumptions);
     EXPECT_EQ(cost.provenance, Provenance::kOverride);
-    // That it is the user's figure is said, and nothing of bytes alone.
-    EXPECT_EQ(assumptions.items().size(), 1u);
+    // That it is the user's figure is said first; that the bytes take longer may be said behind it.
+    EXPECT_GE(assumptions.items().size(), 1u);
     EXPECT_NE(assumptions.items()[0].text.find("as the user says by"), std::string::npos);
     return cost.busy[index_of(Unit::kCustom)].count() / 1'000'000;
   };

@@ -170,7 +170,7 @@ TEST(KnownCall, OrderOfTrust) {
     const auto costs =
         cost_instructions(module, op_table(), test::device_or_fail("v6e"), options, assumptions);
     EXPECT_TRUE(costs);
-    EXPECT_EQ(assumptions.items().size(), 1u);
+    EXPECT_GE(assumptions.items().size(), 1u);
     return std::pair((*costs)[module.entry_computation().root], assumptions.items()[0].text);
   };
   const std::string known = kForward + ", " + std::string(kMetadata) + estimate;
@@ -183,6 +183,7 @@ TEST(KnownCall, OrderOfTrust) {
 
   const auto [by_user, user_text] = cost(known, {.custom_calls = &file});
   EXPECT_EQ(by_user.busy[index_of(Unit::kCustom)].count(), 5'000'000);
+  EXPECT_EQ(by_user.time().count(), 5'000'000);  // nothing on top
   EXPECT_EQ(user_text.substr(0, 42), "custom calls are costed as the user says b");
   const auto [by_blocks, block_text] = cost(known, {});
   EXPECT_EQ(by_blocks.provenance, Provenance::kCalibrated);

@@ -116,6 +116,12 @@ TEST(Buffers, PinWriteUnpin) {
             "");
 }
 
+TEST(Buffers, HoldArraysOfTheSameDynamicDimensions) {
+  EXPECT_EQ(first_fault("HloModule m\nENTRY main { x = s32[<=2] parameter(0)\n" + kPin +
+                        "ROOT y = s32[2] custom-call(b), custom_call_target=\"Unpin\"" + kAlias + "\n}\n"),
+            "custom-call: the result of Pin is b(s32[2]), expected a buffer of s32[<=2]");
+}
+
 TEST(Buffers, OneWriter) {
   EXPECT_EQ(buffers(kPin + "c = b(s32[2]) custom-call(b), custom_call_target=\"f\"" + kAlias +
                     "d = b(s32[2]) custom-call(b), custom_call_target=\"g\"" + kAlias +

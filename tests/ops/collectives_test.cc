@@ -161,12 +161,27 @@ TEST(CollectiveRules, RaggedAllToAll) {
             "ragged-all-to-all C2: operand 2 is s32[2,2,2], expected rank 1 or 2");
   EXPECT_EQ(with("f32[16,4]", "s32[2]", "s32[4]"),
             "ragged-all-to-all C3: operand 3 is s32[4], expected the shape of operand 2, s32[2]");
+  EXPECT_EQ(with("f32[16,4]", "s32[2,2]{1,0}", "s32[2,2]{0,1}"), "");  // so that layouts can be chosen
+  EXPECT_EQ(with("f32[16,4]", "s32[2,2]", "s32[2,2]{1,0}"), "");
 }
 
 TEST(CollectiveRules, CollectiveBroadcast) {
   EXPECT_EQ(errors({"f32[8]"}, "f32[8] collective-broadcast(x0), replica_groups={{1,0},{2,3}}"), "");
   EXPECT_THAT(errors({"(f32[8])"}, "(f32[8]) collective-broadcast(x0), replica_groups={{0,1}}"),
               StartsWith("collective-broadcast C1"));
+}
+
+TEST(CollectiveRules, CollectiveBroadcastFromRootsGivenAsData) {
+  const std::string_view root = ", replica_groups={{0,1}}, has_dynamic_root=true";
+  const auto with = [&](std::initializer_list<std::string_view> shapes, std::string_view text) {
+    return errors(shapes, std::string(text) + std::string(root));
+  };
+  EXPECT_EQ(with({"f32[8]", "s32[1]"}, "f32[8] collective-broadcast(x0, x1)"), "");
+  EXPECT_EQ(with({"f32[8]", "s8[2]", "s32[2]"}, "(f32[8], s8[2]) collective-broadcast(x0, x1, x2)"), "");
+  EXPECT_THAT(with({"f32[8]", "s8[2]", "s32[2]"}, "f32[8] collective-broadcast(x0, x1, x2)"),
+              HasSubstr("to have shape equal to (f32[8], s8[2])"));
+  EXPECT_THAT(with({"f32[8]"}, "f32[8] collective-broadcast(x0)"),
+              StartsWith("collective-broadcast C1: no operand before the root"));
 }
 
 TEST(CollectiveRules, CollectivePermutePairs) {

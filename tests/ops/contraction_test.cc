@@ -213,6 +213,13 @@ TEST(ScaledDot, Constraints) {
       "f8e8m0fnu[2,6]");
 }
 
+TEST(ScaledDot, ContractsOneDimension) {
+  EXPECT_EQ(errors({"f8e4m3fn[2,8,4]", "f8e4m3fn[3,8,4]", "f8e8m0fnu[2,1,1]", "f8e8m0fnu[3,1,1]"},
+                   "f32[2,3] scaled-dot(x0, x1, x2, x3), lhs_contracting_dims={1,2}, "
+                   "rhs_contracting_dims={1,2}"),
+            "scaled-dot C11: contracts 2 dimensions, expected one");
+}
+
 TEST(ScaledDot, WorkScalesOperandsThatHaveScales) {
   RootWork scaled =
       work({"f8e4m3fn[2,64]", "f8e4m3fn[64,4]", "f8e8m0fnu[2,2]", "bf16[]"},

@@ -72,6 +72,13 @@ TEST(While, ConditionBodyAndSharding) {
   EXPECT_EQ(messages_of(loop("pred[] constant(true)", "ROOT b = f32[] add(p, p), sharding={maximal device=1}",
                              ", sharding={maximal device=0}")),
             "while C4: sharding of b in body, {maximaldevice=1}, is not the caller's, {maximaldevice=0}");
+  EXPECT_EQ(messages_of("HloModule m\nbody { p = f32[] parameter(0), sharding={replicated}\n"
+                        " ROOT b = f32[] add(p, p), sharding={maximal device=1} }\n"
+                        "condition { q = f32[] parameter(0)\n ROOT c = pred[] constant(true) }\n"
+                        "ENTRY main { x = f32[] parameter(0)\n"
+                        " ROOT w = f32[] while(x), condition=condition, body=body }\n"),
+            "while C4: sharding of b in body, {maximaldevice=1}, is not that of p, {replicated}")
+      << "the loop itself has none";
 }
 
 TEST(Conditional, SelectorAndBranches) {

@@ -198,6 +198,18 @@ TEST(Partition, ComputesTheSameWhateverTheShardings) {
     }
 }
 
+TEST(Partition, ConvolutionsWithAnOperandBehindTheKernel) {
+  // XLA's verifier looks at none of these.
+  const auto made = partition(
+      module_or_fail(entry("ENTRY main {\n x = f32[2,8,2] parameter(0), sharding={devices=[2,1,1]<=[2]}\n"
+                           " k = f32[3,2,4] parameter(1)\n y = f32[4] parameter(2)\n"
+                           " ROOT c = f32[2,6,4] convolution(x, k, y), window={size=3}, "
+                           "dim_labels=b0f_0io->b0f\n}\n")),
+      op_table(), {.devices = 2});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(to_text_without_layout(made->module[made->module.entry_computation().root].shape), "f32[2,6,4]");
+}
+
 TEST(Partition, FourDevicesInAnotherOrder) {
   expect_agrees(entry("ENTRY e {\n x = f32[6,4] parameter(0), sharding={devices=[4,1]3,1,0,2}\n"
                       " ROOT y = f32[6,4] negate(x), sharding={devices=[1,4]0,1,3,2}\n}\n"),

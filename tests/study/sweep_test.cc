@@ -10,6 +10,7 @@
 
 #include "kernels/parallel.h"
 #include "model/device_overrides.h"
+#include "study/sweep_journal.h"
 #include "study/sweep_run.h"
 #include "study/sweep_table.h"
 #include "support/modules.h"
@@ -228,6 +229,27 @@ TEST_F(Sweep, GoesOnFromAnyBeginningOfAJournal) {
   }
 }
 
+TEST_F(Sweep, WritesToNoFileThatIsNoJournal) {
+  int64_t damaged = 0;
+  for (const std::string text :
+       {"HloModule m\n\nENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n", "cafe\nshopping: milk\n", "1.5\n2\n",
+        "1.5\n2", "1\n2\n", "\nmilk\n", "cafe\n", "0123456789abcdef bread\n",
+        "0123456789abcdef 0123456789abcdef\nfeed"}) {
+    std::ofstream(path("list"), std::ios::binary) << text;
+    const Result<ResultsByKey> read = read_journal(path("list"), damaged);
+    ASSERT_FALSE(read) << text;
+    EXPECT_THAT(read.error().message, testing::HasSubstr("is no journal of a sweep"));
+    EXPECT_EQ(contents(path("list")), text);
+  }
+  // What was torn at its beginning, and the line end that was put behind it.
+  const std::string line = journal_line(std::string(32, 'a'), {{}, "wrong"});
+  for (const std::string& text : {std::string(), std::string("\n"), std::string("cafe"), line.substr(0, 20),
+                                  "cafe\n" + line + "\n", line + "\ncafe"}) {
+    std::ofstream(path("journal"), std::ios::binary) << text;
+    EXPECT_TRUE(read_journal(path("journal"), damaged)) << text;
+  }
+}
+
 TEST_F(Sweep, DamagedLinesRunAgain) {
   const Experiment e = experiment(kSmall);
   const std::string expected = csv(e, run(e, path("whole"))), journal = contents(path("whole"));
@@ -293,6 +315,17 @@ TEST_F(Sweep, PointsThatFailAreTold) {
   EXPECT_THAT(sweep_text(table), testing::HasSubstr("error: "));
   EXPECT_THAT(sweep_json(table), testing::HasSubstr("\"error\": "));
   EXPECT_THAT(sweep_svg(table), testing::StartsWith("<svg"));
+}
+
+// The error names the file, and stands in tables, journals and terminals.
+TEST_F(Sweep, ErrorsOfPointsHaveNoHiddenCharacters) {
+  const std::string hidden = "\xe2\x80\xae";  // turns the direction of text
+  fs::copy_file(folder_ / "m.hlo", folder_ / ("m" + hidden + ".hlo"));
+  const SweepRun all =
+      run(experiment("modules: m" + hidden + ".hlo\ndevices: v5e\ntext: {columns: [128, many, 256]}\n"));
+  ASSERT_FALSE(all.results[1].ok());
+  EXPECT_THAT(all.results[1].error, testing::HasSubstr("\\u202e.hlo:"));
+  EXPECT_THAT(all.results[1].error, testing::Not(testing::HasSubstr(hidden)));
 }
 
 TEST_F(Sweep, DynamicDimensionsTakeTheSizesOfTheExperiment) {

@@ -15,6 +15,26 @@ TEST(Markup, AttributesKeepTheirLineEnds) {
   EXPECT_EQ(attribute_escaped("one\ntwo\t<3>"), "one&#10;two&#9;&lt;3&gt;");
 }
 
+TEST(Markup, IsUtf8AndHasNothingThatXmlRefuses) {
+  EXPECT_EQ(markup_escaped("a\xff\xfe\xc2"), "a\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(attribute_escaped("a\uFFFE\uFFFFb\U0001F600"), "a\uFFFD\uFFFDb\U0001F600");
+  EXPECT_EQ(valid_utf8("\xED\xA0\x80 \xE2\x82\xAC"), "\uFFFD\uFFFD\uFFFD \u20AC");
+}
+
+TEST(Lines, StayOne) { EXPECT_EQ(one_line("a\n::error::b\tc\x1b"), "a ::error::b c\\x1b"); }
+
+TEST(Csv, NothingIsAFormula) {
+  EXPECT_EQ(csv_field("=1+1"), "'=1+1");
+  EXPECT_EQ(csv_field("@SUM(A1)"), "'@SUM(A1)");
+  EXPECT_EQ(csv_field("-2+cmd|x"), "'-2+cmd|x");
+  EXPECT_EQ(csv_field("+x,y"), "\"'+x,y\"");
+  for (const char* text : {"-1+1", "+1-2", "--1", "+-1", "-1e", "-.", "+e", "-1.2.3"})
+    EXPECT_EQ(csv_field(text), std::string("'") + text);
+  for (const char* text :
+       {"", "-", "+", "-1.5e-3", "+7", "-.5", "+5.", "-1E+999", "-inf", "+nan", "a=b", "5 %"})
+    EXPECT_EQ(csv_field(text), text);
+}
+
 TEST(Csv, QuotesWhatWouldEndAField) {
   EXPECT_EQ(csv_field("f32[8] add"), "f32[8] add");
   EXPECT_EQ(csv_field("f32[8,4]"), "\"f32[8,4]\"");

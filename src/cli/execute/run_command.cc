@@ -385,7 +385,7 @@ void declare_physical(CommandLine& line, RunOptions& options) {
       .show_default();
   line.add_option("--alignment", options.physical.alignment,
                   "With --physical: bytes that offsets are multiples of")
-      .from(1)
+      .between(1, kMostAlignment)
       .show_default();
 }
 
@@ -397,7 +397,7 @@ std::function<int()> declare_run(CommandLine& line, Streams streams) {
   declare_devices(line, *options);
   declare_physical(line, *options);
   line.add_option("--threads", options->threads, "Number of threads; 0: one per processor")
-      .from(0)
+      .between(0, kMostThreads)
       .show_default();
   line.add_flag("--time", options->time, "Say on standard error how long it ran");
   return [options, streams] {

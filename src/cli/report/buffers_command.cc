@@ -263,7 +263,7 @@ std::function<int()> declare_buffers(CommandLine& line, Streams streams) {
       .show_default();
   line.add_option("--alignment", options->alignment,
                   "Bytes that offsets are multiples of (64; 128 for xla-2022)")
-      .from(1);
+      .between(1, kMostAlignment);
   line.add_option("--capacity", options->capacities, "What if: S1=64MiB");
   line.add_option("--at", options->at, "Show what lives at this step").from(0);
   line.add_option("--top", options->top, "Largest buffers to show").from(0).show_default();

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -19,7 +21,7 @@ namespace hlosim {
 namespace {
 
 struct Options {
-  std::string file, instruction;
+  std::string file, instruction, computation;
   SimulationOptions simulation;
   std::string format = "text";
   std::string output = "-";
@@ -34,12 +36,33 @@ std::string_view without_percent(std::string_view name) {
   return name.starts_with('%') ? name.substr(1) : name;
 }
 
-/// The first instruction of that name; invalid: there is none.
-InstructionId find(const Module& module, std::string_view name) {
-  for (const Computation& computation : module.computations)
+/// Names of the computations that have an instruction of that name.
+std::vector<std::string> computations_with(const Module& module, const Options& options) {
+  std::vector<std::string> found;
+  const std::string_view name = without_percent(options.instruction),
+                         where = without_percent(options.computation);
+  for (const Computation& computation : module.computations) {
+    if (!where.empty() && without_percent(computation.name) != where) continue;
     for (const InstructionId id : computation.instructions)
-      if (without_percent(module[id].name) == name) return id;
-  return {};
+      if (without_percent(module[id].name) == name) found.emplace_back(without_percent(computation.name));
+  }
+  return found;
+}
+
+/// Of several instructions of one name the one that runs is explained: which others there are.
+void tell_others(const Module& module, const Explanation& explanation, const Options& options,
+                 Streams streams) {
+  std::vector<std::string> others = computations_with(module, options);
+  std::erase(others, std::string(without_percent(explanation.computation)));
+  if (others.empty()) return;
+  constexpr size_t kShown = 4;
+  const size_t count = std::min(others.size(), kShown);
+  note(fmt::format(
+           "'{}' of {} is explained; there are others of that name in {}{}: --computation=NAME chooses",
+           shown(options.instruction), explanation.computation,
+           fmt::join(others.begin(), others.begin() + static_cast<int>(count), ", "),
+           others.size() > count ? fmt::format(" and {} more", others.size() - count) : ""),
+       streams);
 }
 
 Diagnostic unknown(const std::vector<Module>& modules, const Options& options) {
@@ -47,7 +70,9 @@ Diagnostic unknown(const std::vector<Module>& modules, const Options& options) {
   for (const Module& module : modules)
     for (const Instruction& instruction : module.instructions)
       names.push_back(without_percent(instruction.name));
-  return failure(fmt::format("{} has no instruction '{}'", options.file, shown(options.instruction)),
+  const std::string where =
+      options.computation.empty() ? "" : fmt::format(" in computation '{}'", shown(options.computation));
+  return failure(fmt::format("{} has no instruction '{}'{}", options.file, shown(options.instruction), where),
                  did_you_mean(without_percent(options.instruction), names))
       .value();
 }
@@ -59,14 +84,17 @@ Diagnostic lowered_away(const Options& options) {
       .value();
 }
 
-int explain_instruction(Prepared prepared, InstructionId id, const SimulationSetting& setting,
-                        const Options& options, Streams streams) {
+int explain_instruction(Prepared prepared, const SimulationSetting& setting, const Options& options,
+                        Streams streams) {
   const Result<Estimate> estimate =
       hlosim::estimate(std::move(prepared), op_table(), setting.device, setting.estimate.simulate);
   if (!estimate) return fail(estimate.error(), streams);
+  const InstructionId id =
+      find_instruction(*estimate->module, estimate->simulation, options.instruction, options.computation);
   const Result<Explanation> explanation = explain(*estimate->module, op_table(), setting.device,
                                                   {setting.custom_calls.get()}, id, estimate->simulation);
   if (!explanation) return fail(explanation.error(), streams);
+  tell_others(*estimate->module, *explanation, options, streams);
   const std::string text = options.format == "json" ? to_json(*explanation) : to_text(*explanation);
   return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
 }
@@ -76,14 +104,18 @@ int explain_command(const Options& options, Streams streams) {
   if (!setting) return kExitInput;
   const ModuleInput input = read_module_input(options.file, false, streams);
   if (!input.ok) return kExitInput;
-  const std::string_view name = without_percent(options.instruction);
+  if (setting->custom_calls) {
+    UnusedCustomCallCosts unused(*setting->custom_calls);
+    for (const Module& module : input.modules) unused.add(module);
+    for (const Diagnostic& warning : unused.warnings()) tell(warning, streams);
+  }
   bool was_there = false;
   for (const Module& module : input.modules) {  // in order: the first that has it
-    was_there = was_there || find(module, name).valid();
+    was_there = was_there || !computations_with(module, options).empty();
     Result<Prepared> prepared = prepare(module, op_table(), setting->device, setting->estimate);
     if (!prepared) return fail(prepared.error(), streams);
-    const InstructionId id = find(*prepared->module, name);
-    if (id.valid()) return explain_instruction(std::move(*prepared), id, *setting, options, streams);
+    if (!computations_with(*prepared->module, options).empty())
+      return explain_instruction(std::move(*prepared), *setting, options, streams);
   }
   return fail(was_there ? lowered_away(options) : unknown(input.modules, options), streams);
 }
@@ -95,6 +127,8 @@ std::function<int()> declare_explain(CommandLine& line, Streams streams) {
   line.add_option("FILE", options->file, "HLO text file; - is standard input").required();
   line.add_option("INSTRUCTION", options->instruction, "Name of an instruction, with or without %")
       .required();
+  line.add_option("--computation", options->computation,
+                  "The computation that it is in; without, the one that runs it on its own, if there is one");
   SimulationOptions& simulation = options->simulation;
   line.add_option("--device", simulation.device,
                   "Device file, built-in device or accelerator type: v4.yaml, v4, v5p-128");

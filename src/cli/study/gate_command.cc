@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <glob.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <sstream>
 
 #include "base/hash.h"
@@ -20,10 +20,15 @@
 #include "console/simulation_setting.h"
 #include "console/verbosity.h"
 #include "estimate/estimate.h"
+#include "input/hlo_file.h"
+#include "input/load_modules.h"
 #include "ops/op_table.h"
 #include "report/figures.h"
 #include "report/report.h"
+#include "report/source_place.h"
+#include "study/file_patterns.h"
 #include "study/gate.h"
+#include "text/escape.h"
 
 namespace hlosim {
 namespace {
@@ -39,15 +44,12 @@ struct Options {
   bool github = false;
 };
 
-/// Names that fit `pattern`, sorted.
-std::vector<std::string> files_of(const std::string& pattern) {
-  std::vector<std::string> files;
-  glob_t found{};
-  if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0)
-    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  globfree(&found);
-  std::sort(files.begin(), files.end());
-  return files;
+/// Of the repository that GitHub checked out, whose names of files annotations have; else empty.
+std::string root_of_job() {
+  const char* const root = std::getenv("GITHUB_WORKSPACE");
+  if (!root || !*root) return {};
+  std::error_code ignored;
+  return without_detours(fs::absolute(root, ignored)).string();
 }
 
 /// From the configuration to the figures of every module on every device.
@@ -58,13 +60,22 @@ class Gate {
   int run() {
     if (!read_config() || !read_devices() || !read_baseline_file()) return kExitInput;
     find_files();
+    if (!outputs_differ()) return kExitInput;
     for (const auto& [file, path] : files_) read_modules_of(file, path);
     if (unused_costs_)
       for (const Diagnostic& warning : unused_costs_->warnings()) tell(warning, streams_);
     GateResult result = judge(*config_, runs_, baseline_);
     result.errors = errors_;
     result.config = options_.config;
+    if (options_.github) result.root = root_of_job();
+    if (result.errors.empty())
+      for (const Diagnostic& warning : idle_parts(*config_, result)) tell(warning, streams_);
     result.has_baseline = has_baseline_ || options_.update_baseline;
+    // What couldn't be read or run isn't gone.
+    std::erase_if(result.gone, [&](const GateGone& gone) {
+      const std::string file = key_text(gone.file);
+      return failed_.count({file, ""}) || failed_.count({file, valid_utf8(gone.device)});
+    });
     const bool written = write_results(result);
     if (!written) return kExitInput;
     return options_.update_baseline ? update(result) : result.exit_code();
@@ -96,7 +107,7 @@ class Gate {
   }
 
   std::string beside_config(const std::string& name) const {
-    return (folder_ / name).lexically_normal().generic_string();
+    return without_detours(folder_ / name).generic_string();
   }
 
   /// Files of flags lie beside the configuration, too.
@@ -188,7 +199,16 @@ class Gate {
     const std::string name = by_name ? default_baseline(options_.config) : config_->baseline;
     baseline_path_ = options_.baseline.empty() ? beside_config(name) : options_.baseline;
     std::error_code ignored;
-    if (!fs::exists(baseline_path_, ignored)) {
+    // Links to nothing, and what isn't to be reached, are told as what they are.
+    const bool is_there = baseline_path_ == "-"
+                              ? !options_.update_baseline
+                              : fs::status(baseline_path_, ignored).type() != fs::file_type::not_found;
+    if (!is_there && !options_.update_baseline &&
+        (!by_name || !options_.baseline.empty() || is_link(baseline_path_)))
+      return fail(failure(fmt::format("there is no baseline '{}'", baseline_path_),
+                          "--update-baseline makes the present numbers one")
+                      .value());
+    if (!is_there) {
       const std::string other = beside_config("hlosim-baseline.json");
       if (by_name && options_.baseline.empty() && !options_.update_baseline && fs::exists(other, ignored))
         warn(fmt::format("there is no {}, but {}: `baseline:` in {} names another than its own name does",
@@ -196,7 +216,8 @@ class Gate {
              streams_);
       return true;
     }
-    const Result<SourcePtr> source = read_source(baseline_path_);
+    const Result<SourcePtr> source =
+        baseline_path_ == "-" ? read_input("-", streams_) : read_source(baseline_path_);
     if (!source) return fail(source.error());
     DiagnosticList problems;
     std::optional<Baseline> read = read_baseline(*source, problems);
@@ -209,32 +230,110 @@ class Gate {
     return options_.update_baseline;  // then it is made anew
   }
 
-  void error(const std::string& file, const std::string& device, const std::string& message) {
-    errors_.push_back({file, device, message});
+  static bool is_link(const std::string& path) {
+    std::error_code ignored;
+    return fs::is_symlink(fs::symlink_status(path, ignored));
+  }
+
+  /// Whatever is read, with what it is.
+  std::vector<std::pair<std::string, std::string>> inputs() const {
+    std::vector<std::pair<std::string, std::string>> files = {{"the configuration", options_.config}};
+    if (!options_.update_baseline) files.emplace_back("the baseline", baseline_path_);
+    for (const auto& [file, path] : files_) files.emplace_back("a module", path);
+    for (const GateText& device : config_->devices)
+      files.emplace_back("a device file", beside_config(device.text));
+    for (const GateText& flags : config_->xla_flags)
+      if (flags.text.starts_with('@')) files.emplace_back("a file of flags", flags_of(flags.text).substr(1));
+    if (const std::string& costs = config_->custom_call_costs.text; !costs.empty())
+      files.emplace_back("the costs of custom calls", beside_config(costs));
+    std::erase_if(files, [](const auto& file) {
+      std::error_code ignored;
+      return file.second == "-" || !fs::is_regular_file(file.second, ignored);
+    });
+    return files;
+  }
+
+  /// Of a file that is written twice one would have the later half; of a file that is read, nothing.
+  bool outputs_differ() {
+    std::map<std::string, std::string> known;
+    for (const auto& [what, path] : inputs()) known.emplace(without_links(path).string(), what);
+    const std::pair<std::string_view, std::string> outputs[] = {
+        {"the baseline", options_.update_baseline ? baseline_path_ : ""},
+        {"--junit", options_.junit},
+        {"--sarif", options_.sarif},
+        {"--markdown", options_.markdown},
+        {"--json", options_.json},
+        {"--benchmark-json", options_.benchmark},
+        {"--bencher-json", options_.bencher}};
+    std::error_code ignored;
+    for (const auto& [what, path] : outputs) {
+      if (path.empty() || fs::is_other(path, ignored)) continue;
+      const auto [other, is_new] = known.emplace(path == "-" ? path : without_links(path).string(), what);
+      if (!is_new)
+        return fail(failure(fmt::format("{} and {} are the same file, '{}'", other->second, what, path),
+                            "every result needs a file of its own")
+                        .value());
+    }
+    return true;
+  }
+
+  void error(const std::string& file, const std::string& device, const Diagnostic& what) {
+    const int64_t line =
+        what.source && what.source->name() == file && has_lines(*what.source) && !printed_.count(file)
+            ? what.source->locate(what.offset).line
+            : 0;
+    errors_.push_back({file, device, what.message, line});
   }
 
   void find_files() {
-    const std::string folder = folder_.empty() ? "" : folder_.generic_string() + "/";
+    std::set<std::string> known;
+    std::error_code ignored;
     for (const GateText& pattern : config_->modules) {
-      const bool absolute = fs::path(pattern.text).is_absolute();
-      const std::vector<std::string> found = files_of((absolute ? "" : folder) + pattern.text);
+      const std::vector<std::string> found = files_that_fit(folder_, pattern.text);
       if (found.empty()) {
         const Diagnostic diagnostic = error_at(pattern.place, fmt::format("no file fits '{}'", pattern.text));
         fail(diagnostic);
-        error(options_.config, "", diagnostic.message);
+        error(options_.config, "", diagnostic);
       }
-      for (const std::string& path : found)
-        files_.emplace(absolute ? path : path.substr(folder.size()),
-                       fs::path(path).lexically_normal().generic_string());
+      for (const std::string& file : found)
+        if (const std::string path = beside_config(file);
+            known.insert(without_detours(fs::absolute(path, ignored)).string()).second)
+          files_.emplace(file, path);
     }
   }
 
+  /// What is wrong is told; the first of it is an error of the file.
+  std::vector<Module> modules_of(const std::string& path) {
+    const Step reading(fmt::format("read {}", path), streams_);
+    // A file is looked at once: a pipe has nothing to say a second time.
+    Result<SourcePtr> source = read_source(path == "-" ? "./-" : path);
+    bool was_printed = false;
+    if (source) source = as_text(std::move(*source), &was_printed);
+    if (was_printed) printed_.insert(path);
+    if (!source) {
+      fail(source.error());
+      error(path, "", source.error());
+      return {};
+    }
+    DiagnosticList problems;
+    std::vector<Module> modules =
+        load_modules(*source, op_table(), problems, {streams_.limits, streams_.mlir, streams_.partial});
+    tell(problems, streams_);
+    const auto first = std::find_if(problems.items().begin(), problems.items().end(),
+                                    [](const Diagnostic& one) { return one.severity == Severity::kError; });
+    if (first != problems.items().end()) {
+      error(path, "", *first);
+      return {};
+    }
+    if (modules.empty()) error(path, "", failure("there is no module in it").value());
+    return modules;
+  }
+
   void read_modules_of(const std::string& file, const std::string& path) {
-    const ModuleInput input = read_module_input(path, false, streams_);
-    if (!input.ok) return error(path, "", "it can't be read: what is wrong stands above");
-    if (input.modules.empty()) return error(path, "", "there is no module in it");
+    const std::vector<Module> modules = modules_of(path);
+    if (modules.empty()) failed_.insert({key_text(file), ""});
     std::map<std::string, int64_t> numbers;
-    for (const Module& module : input.modules) {
+    for (const Module& module : modules) {
       if (unused_costs_) unused_costs_->add(module);
       const int64_t number = numbers[std::string(module.name)]++;
       for (size_t i = 0; i < settings_.size(); ++i) run_module(module, file, path, number, i);
@@ -249,7 +348,8 @@ class Gate {
     const Result<Estimate> estimate = hlosim::estimate(module, op_table(), setting.device, setting.estimate);
     if (!estimate) {
       fail(estimate.error());
-      return error(path, config_->devices[device].text, estimate.error().message);
+      failed_.insert({key_text(file), valid_utf8(config_->devices[device].text)});
+      return error(path, config_->devices[device].text, estimate.error());
     }
     GateRun run;
     run.file = file;
@@ -260,6 +360,10 @@ class Gate {
     run.scheduled = module.is_scheduled();
     const Report report = make_report(module, op_table(), setting.device, *estimate);
     run.figures = make_figures(report, module, op_table(), *estimate);
+    if ((module.source && !has_lines(*module.source)) || printed_.count(path)) {
+      run.figures.line = 0;
+      for (InstructionFigures& one : run.figures.instructions) one.line = 0;
+    }
     runs_.push_back(std::move(run));
   }
 
@@ -324,6 +428,9 @@ class Gate {
   std::map<std::string, std::string> files_;  // as the configuration finds them, with the path to open
   std::vector<GateRun> runs_;
   std::vector<GateError> errors_;
+  std::set<std::pair<std::string, std::string>>
+      failed_;                     // file and device as keys write them, all devices: ""
+  std::set<std::string> printed_;  // paths of protos: nobody has seen the lines of their text
   std::optional<UnusedCustomCallCosts> unused_costs_;
 };
 

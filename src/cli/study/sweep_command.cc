@@ -147,7 +147,7 @@ std::function<int()> declare_sweep(CommandLine& line, Streams streams) {
                   "Where results are kept for the next run of the same; without it FILE.journal");
   line.add_flag("--no-journal", options->no_journal, "Keep nothing, resume nothing");
   line.add_option("--threads", options->threads, "Number of threads of each rank; 0: one per processor")
-      .from(0)
+      .between(0, kMostThreads)
       .show_default();
   return [options, streams] { return sweep(*options, streams); };
 }

@@ -110,7 +110,8 @@ std::function<int()> declare_tune_layout(CommandLine& line, Streams streams) {
       .from(0)
       .show_default();
   line.add_option("--budget", options->budget,
-                  "Seconds after which to stop; results then depend on the machine");
+                  "Seconds after which to stop; results then depend on the machine")
+      .not_negative();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output,
                   "Write the rewritten module here; with -, the report goes to standard error");

@@ -234,6 +234,7 @@ std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams) {
   declare_device(line, options->simulation);
   line.add_option("--within", options->within,
                   "Leave out what is sure to take so many times as long as the fastest that fits")
+      .not_negative()
       .show_default();
   line.add_flag("--all", options->everything, "Leave out nothing: simulate every choice");
   line.add_option(
@@ -246,7 +247,7 @@ std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams) {
   line.add_option("--top", options->top, "Rows of the table; 0: all").from(0).show_default();
   line.add_option("--journal", options->journal, "Where results are kept for the next run of the same");
   line.add_option("--threads", options->threads, "Number of threads of each rank; 0: one per processor")
-      .from(0)
+      .between(0, kMostThreads)
       .show_default();
   declare_step(line, options->step);
   return [options, streams] { return MeshTuner(*options, streams).tune(); };

@@ -141,7 +141,9 @@ InstructionId convolution(Spelling& spelling, const Call& call, const Attr& labe
   const ConvolutionDimensions& roles = labels.dim_labels();
   for (size_t i = 0; i < window.size(); ++i) {  // the library pads by itself where sizes don't fit
     const int64_t size = call.lhs->dim(roles.input_spatial[i]);
-    if (output_size(size, window[i]) != call.result->dim(roles.output_spatial[i])) return {};
+    if (window[i].size != call.rhs->dim(roles.kernel_spatial[i]) ||
+        output_size(size, window[i]) != call.result->dim(roles.output_spatial[i]))
+      return {};
   }
   if (call.lhs->dim(roles.input_feature) != call.rhs->dim(roles.kernel_input_feature) * call.groups ||
       call.rhs->dim(roles.kernel_output_feature) != call.result->dim(roles.output_feature) ||

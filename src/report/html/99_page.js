@@ -138,7 +138,7 @@ class App {
       ["time", timeText(value("self_time_ps")) + (total > 0 ? `, ${percentText(value("self_time_ps") / total)}` : ""), exactTime(value("self_time_ps"))],
       value("time_ps") !== value("self_time_ps") ? ["with what it calls", timeText(value("time_ps")), exactTime(value("time_ps"))] : null,
       value("exposed_ps") > 0 ? ["of it waiting", [timeText(value("exposed_ps")), value("waited_for") ? [" for ", this.linkTo(value("waited_for"))] : ""], exactTime(value("exposed_ps"))] : null,
-      transfer ? ["transfer", `${timeText(transfer.duration_ps)}: ${timeText(transfer.hidden_ps)} hidden, ${timeText(transfer.exposed_ps)} exposed`,
+      transfer ? [value("executions") > 1 ? "transfer, one run" : "transfer", `${timeText(transfer.duration_ps)}: ${timeText(transfer.hidden_ps)} hidden, ${timeText(transfer.exposed_ps)} exposed`,
                   exactTime(transfer.duration_ps)] : null,
       transfer && transfer.start !== transfer.done ? ["from, to", [this.linkTo(transfer.start), " → ", transfer.done === null ? "nothing waits" : this.linkTo(transfer.done)]] : null,
       ["bound by", value("bound_by")],

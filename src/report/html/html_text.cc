@@ -4,6 +4,7 @@
 #include "hlo/printer.h"
 #include "hlo/reader.h"
 #include "report/html/html_data.h"
+#include "report/source_place.h"
 
 namespace hlosim {
 namespace {
@@ -54,7 +55,7 @@ std::unordered_map<std::string, int64_t> lines_by_name(const SourcePtr& source, 
 ModuleText module_text(const OpTable& table, const Report& report) {
   ModuleText out;
   const Module& module = *report.module;
-  if (!report.is_lowered && module.source) {
+  if (!report.is_lowered && module.source && has_lines(*module.source)) {
     const std::string_view file = module.source->text();
     const std::string_view part = part_of_file(file, module);
     out.text = std::string(part);

@@ -1,4 +1,4 @@
-#include "ops/stablehlo_spelling.h"
+#include "stablehlo_text/stablehlo_spelling.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "kernels/convolution_geometry.h"
+#include "convolution/convolution_geometry.h"
 
 #include <algorithm>
 #include <bit>

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/convolution_geometry.h"
+#include "base/rounding.h"
+#include "convolution/convolution_geometry.h"
 #include "kernels/parallel.h"
 
 namespace hlosim {
@@ -37,6 +38,7 @@ class DepthwiseConvolution {
         channels_(wide_.input_features),
         row_(wide_.spatial.empty() ? 1 : wide_.spatial.back().output),
         inside_(geometry_.inside_row()),
+        sliding_(sliding_tiles()),
         weights_(taps_ * channels_ * 4),
         zeros_(channels_ * 4) {
     std::memset(zeros_.as<float>(), 0, static_cast<size_t>(channels_ * 4));
@@ -67,6 +69,18 @@ class DepthwiseConvolution {
   }
 
  private:
+  /// Tiles of places whose window slides by one element, or none. In the middle of all windows is input.
+  std::span<const DepthwiseTile> sliding_tiles() const {
+    if (wide_.spatial.empty()) return {};
+    const ConvolutionSpatial& d = wide_.spatial.back();
+    const int64_t middle = d.kernel / 2;
+    if (d.base_dilation != 1 || d.window_dilation != 1 || d.stride != 1 || d.padding_low > middle ||
+        d.output - 1 - d.padding_low + middle >= d.input)
+      return {};
+    if (d.kernel == 3) return kernels_.sliding_by_3;
+    if (d.kernel == 5) return kernels_.sliding_by_5;
+    return {};
+  }
   int64_t to_stride() const { return direct_ ? result_.stride() : channels_; }
 
   void run_places(int64_t begin, int64_t end, float* to) const {
@@ -74,7 +88,10 @@ class DepthwiseConvolution {
     for (int64_t place = begin; place < end;) {
       const int64_t x = place % row_, left = end - place;
       int64_t count = 0;
-      if (x >= inside_.first && x < inside_.second)
+      if (!sliding_.empty())
+        count =
+            run_sliding(place, std::min(left, row_ - x), rows.as<const float*>(), steps.as<int64_t>(), to);
+      else if (x >= inside_.first && x < inside_.second)
         count = run_even(place, std::min(left, inside_.second - x), rows.as<const float*>(),
                          steps.as<int64_t>(), to);
       else
@@ -99,6 +116,34 @@ class DepthwiseConvolution {
       kernels_.even_depthwise[static_cast<size_t>(now - 1)](taps_, rows, steps, weights_.as<float>(),
                                                             to + done * to_stride(), to_stride(), channels_);
       for (int64_t tap = 0; tap < taps_; ++tap) rows[tap] += now * steps[tap];
+    }
+    return count;
+  }
+
+  /// Places of one row whose window slides by one element.
+  int64_t run_sliding(int64_t place, int64_t count, const float** rows, int64_t* steps, float* to) const {
+    const ConvolutionSpatial& d = input_.convolution().spatial.back();
+    const int64_t inner = d.kernel, first = place % row_ - d.padding_low, middle = inner / 2;
+    Scratch own(taps_ * 8);  // where tap 0 of each row of taps is for the first place; zeros of rows outside
+    const auto** lines = own.as<const float*>();
+    std::fill_n(lines, taps_ / inner, zeros_.as<float>());
+    std::fill_n(steps, taps_, 0);
+    geometry_.for_each_run(Geometry::Cursor(geometry_, place), [&](const TapRun& run) {
+      if (!run.inside) return;
+      lines[run.tap / inner] = at(run, -(run.tap % inner));
+      steps[run.tap / inner * inner] = d.input_stride;
+    });
+    for (int64_t done = 0, tiles = ceil_div(count, ConvolutionKernels::kSlidingPlaces); tiles > 0; --tiles) {
+      const int64_t now = ceil_div(count - done, tiles);
+      for (int64_t j = 0; j < inner; ++j) {
+        const int64_t position = done + (j > middle ? j + now - 1 : j);
+        const bool inside = first + position >= 0 && first + position < d.input;
+        for (int64_t line = 0, tap = j; tap < taps_; tap += inner, ++line)
+          rows[tap] = inside ? lines[line] + position * steps[tap - j] : zeros_.as<float>();
+      }
+      sliding_[static_cast<size_t>(now - 1)](taps_, rows, steps, weights_.as<float>(),
+                                             to + done * to_stride(), to_stride(), channels_);
+      done += now;
     }
     return count;
   }
@@ -128,6 +173,7 @@ class DepthwiseConvolution {
   bool direct_;
   int64_t taps_, channels_, row_;
   std::pair<int64_t, int64_t> inside_;
+  std::span<const DepthwiseTile> sliding_;
   Scratch weights_, zeros_;
 };
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "kernels/convolution_geometry.h"
+#include "convolution/convolution_geometry.h"
 #include "kernels/parallel.h"
 
 namespace hlosim {

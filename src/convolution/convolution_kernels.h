@@ -52,6 +52,11 @@ struct ConvolutionKernels {
   /// [places - 1]
   static constexpr int64_t kDepthwisePlaces = 6;
   std::array<DepthwiseTile, kDepthwisePlaces> depthwise = {}, even_depthwise = {};
+  /// Places and their innermost 3 or 5 taps are one element apart. Of the positions of such a row of taps the
+  /// middle ones, as many as places, follow rows[middle tap] by its step; those before and behind them are
+  /// where rows[] says, before taps and behind taps of the middle one.
+  static constexpr int64_t kSlidingPlaces = 8;
+  std::array<DepthwiseTile, kSlidingPlaces> sliding_by_3 = {}, sliding_by_5 = {};
 };
 HLOSIM_KERNEL_TABLE(ConvolutionKernels, kConvolution)
 

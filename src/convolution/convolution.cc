@@ -10,13 +10,13 @@
 //                    are neighbours in memory (convolution_lines.cc)
 //   1x1 windows      kernel · input, image by image, where places stand in a row
 //   other types      rows of lhs are gathered, and multiplied by matmul()
-#include "kernels/convolution.h"
+#include "convolution/convolution.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
-#include "kernels/convolution_geometry.h"
+#include "convolution/convolution_geometry.h"
 #include "kernels/parallel.h"
 #include "kernels/strided_copy.h"
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/convolution.h"
-#include "kernels/convolution_kernels.h"
+#include "convolution/convolution.h"
+#include "convolution/convolution_kernels.h"
 #include "kernels/scratch.h"
 
 namespace hlosim {

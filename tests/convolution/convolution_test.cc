@@ -1,5 +1,5 @@
 // Convolutions against loops over every index, on operands whose sums are exact (see matmul_test.cc).
-#include "kernels/convolution.h"
+#include "convolution/convolution.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
-#include "kernels/convolution_geometry.h"
-#include "kernels/convolution_kernels.h"
+#include "convolution/convolution_geometry.h"
+#include "convolution/convolution_kernels.h"
 #include "kernels/parallel.h"
 
 namespace hlosim {
@@ -294,6 +294,21 @@ TEST(Convolution, FewChannelsInWideRows) {
   expect_right(images(1, 2, 5, {3, 2}, {4, 9, 1, 4, 4}));  // a window wider than the input
 }
 
+// An element is read once for all places that meet it, and padding is at either end of a row, or at both.
+TEST(Convolution, WindowsThatSlide) {
+  for (const int64_t taps : {3, 5})
+    for (int64_t low = 0; low <= taps / 2; ++low)
+      for (int64_t high = 0; high <= taps / 2; ++high)
+        for (const int64_t size : {1, 2, 4, 5, 8, 9, 17, 20}) {
+          if (size + low + high < taps) continue;
+          for (const int64_t channels : {2, 8, 19, 40}) {
+            Case c = images(2, 1, 1, {4, 3, 1, 1, 1}, {size, taps, 1, low, high});
+            c.feature_groups = channels;
+            expect_right(c);
+          }
+        }
+}
+
 Case depthwise(int64_t groups, std::vector<Dimension> spatial) {
   Case c{2, 1, 1, groups, 1, std::move(spatial), {}, {}, {}};
   for (size_t i = 0; i < c.spatial.size() + 2; ++i) c.input_order.push_back(i);
@@ -308,6 +323,64 @@ TEST(Convolution, LinesOfOneChannel) {
         for (const int64_t high : {-1, 0, 2, 40})
           for (const int64_t window : {1, 2})
             expect_right(depthwise(3, {{9, 3, stride, 1, 1}, {size, 3, stride, low, high, 1, window}}));
+}
+
+TEST(Convolution, WindowsThatSlideByOneElement) {
+  for (const int64_t taps : {3, 5})
+    for (const int64_t low : {-1, 0, 1, 2})
+      for (const int64_t high : {0, 1, 2})
+        for (const int64_t channels : {3, 8, 9, 17, 33, 70})
+          for (const int64_t size : {5, 12, 19}) {
+            Case c = images(2, 1, 1, {6, taps, 1, low, high}, {size, taps, 1, low, high});
+            c.feature_groups = channels;
+            expect_right(c);
+          }
+}
+
+/// A depthwise convolution of NHWC whose rows are of `x`, with its bits by each level.
+std::vector<std::pair<std::string, std::vector<float>>> fractions(int64_t channels, Dimension y,
+                                                                  Dimension x) {
+  Case c = images(2, 1, 1, y, x);
+  c.feature_groups = channels;
+  Problem problem(c);
+  std::mt19937 random(11);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> input(problem.input.values.size()), kernel(problem.kernel.values.size());
+  for (float& value : input) value = uniform(random);
+  for (float& value : kernel) value = uniform(random);
+  std::vector<std::pair<std::string, std::vector<float>>> results;
+  for (const auto& [name, level] : levels()) {
+    results.emplace_back(name, std::vector<float>(problem.output.values.size(), -1.0F));
+    convolution(problem.convolution(input.data(), kernel.data(), results.back().second.data()), level);
+  }
+  return results;
+}
+
+// Sums that depend on the order of their terms: the even places of a window that slides by one are those of
+// one that strides by two, which other kernels compute.
+TEST(Convolution, SlidingWindowsHaveTheBitsOfThoseThatStride) {
+  for (const int64_t taps : {3, 5})
+    for (const int64_t low : {-1, 0, 1, 2})
+      for (const int64_t high : {0, 1, 2})
+        for (const int64_t channels : {3, 8, 17, 33, 64, 70}) {
+          const Dimension y{7, taps, 1, 1, 1}, x{23, taps, 1, low, high};
+          Dimension apart = x;
+          apart.stride = 2;
+          const auto sliding = fractions(channels, y, x), striding = fractions(channels, y, apart);
+          ASSERT_EQ(sliding.size(), striding.size());
+          const auto row = static_cast<size_t>(x.output()), half = static_cast<size_t>(apart.output()),
+                     width = static_cast<size_t>(channels);
+          for (size_t level = 0; level < sliding.size(); ++level) {
+            const std::vector<float>&all = sliding[level].second, &even = striding[level].second;
+            size_t different = 0;
+            for (size_t place = 0; place < even.size() / width; ++place) {
+              const size_t from = (place / half * row + place % half * 2) * width;
+              different += std::memcmp(&all[from], &even[place * width], width * sizeof(float)) != 0;
+            }
+            EXPECT_EQ(different, 0u) << sliding[level].first << ", " << taps << " taps, padded by " << low
+                                     << ", " << high << ", " << channels << " channels";
+          }
+        }
 }
 
 /// Whether it is computed along lines.

@@ -1,4 +1,4 @@
-#include "kernels/convolution_kernels.h"
+#include "convolution/convolution_kernels.h"
 #include "kernels/isa_partial.h"
 #include "kernels/isa_vector.h"
 
@@ -22,6 +22,14 @@ void tile(int64_t taps, int64_t channels, const float* const* rows, const int64_
   for (int i = 0; i < kTileRows; ++i) {
     HLOSIM_UNROLL
     for (int j = 0; j < kTileVectors; ++j) sums[i][j] = FloatVector{};
+  }
+  if (columns == kColumns) {
+    HLOSIM_UNROLL
+    for (int i = 0; i < kTileRows; ++i) {
+      HLOSIM_UNROLL
+      for (int j = 0; j < kTileVectors; ++j)
+        if (j * kVectorBytes % 64 == 0) __builtin_prefetch(result + i * result_stride + j * kFloatLanes, 1);
+    }
   }
   for (int64_t tap = 0; tap < taps; ++tap) {
     const float* row[kTileRows];
@@ -138,6 +146,94 @@ void depthwise(int64_t taps, const float* const* rows, const int64_t* steps, con
                                       Lanes(channels - c < kFloatLanes ? channels - c : kFloatLanes));
 }
 
+#if defined(__AVX512F__)
+constexpr int kSlidingVectors = 2;
+#else
+constexpr int kSlidingVectors = 1;
+#endif
+
+// Places one element of the input apart: it is read once for all of a row's taps that meet it, instead of
+// once for each. `lanes` are those of the last vector, which are all if it is kWhole.
+template <int kPlaces, int kInnerTaps, int kTileVectors, bool kWhole>
+inline void slide(int64_t taps, const float* const* rows, const int64_t* steps, const float* weights,
+                  float* result, int64_t result_stride, int64_t channels, int64_t first, Lanes lanes) {
+  constexpr int kMiddle = kInnerTaps / 2;
+  const auto read = [&](const float* from) {
+    return kWhole ? load<FloatVector>(from) : load_first(from, lanes);
+  };
+  FloatVector sums[kPlaces][kTileVectors];
+  HLOSIM_UNROLL
+  for (int i = 0; i < kPlaces; ++i) {
+    HLOSIM_UNROLL
+    for (int v = 0; v < kTileVectors; ++v) sums[i][v] = FloatVector{};
+  }
+  for (int64_t tap = 0; tap < taps; tap += kInnerTaps) {
+    FloatVector factors[kInnerTaps][kTileVectors];
+    HLOSIM_UNROLL
+    for (int j = 0; j < kInnerTaps; ++j) {
+      HLOSIM_UNROLL
+      for (int v = 0; v < kTileVectors; ++v)
+        factors[j][v] = read(weights + (tap + j) * channels + first + v * kFloatLanes);
+    }
+    const float* even = rows[tap + kMiddle] + first;
+    HLOSIM_UNROLL
+    for (int at = 0; at < kPlaces + kInnerTaps - 1; ++at) {
+      const float* from = even;
+      if (at < kMiddle)
+        from = rows[tap + at] + first;
+      else if (at >= kMiddle + kPlaces)
+        from = rows[tap + at - kPlaces + 1] + first;
+      else
+        even += steps[tap];
+      HLOSIM_UNROLL
+      for (int v = 0; v < kTileVectors; ++v) {
+        const FloatVector value = read(from + v * kFloatLanes);
+        HLOSIM_UNROLL
+        for (int j = 0; j < kInnerTaps; ++j)
+          if (at >= j && at - j < kPlaces)
+            sums[at - j][v] = multiply_add(value, factors[j][v], sums[at - j][v]);
+      }
+    }
+  }
+  HLOSIM_UNROLL
+  for (int i = 0; i < kPlaces; ++i) {
+    HLOSIM_UNROLL
+    for (int v = 0; v < kTileVectors; ++v) {
+      float* to = result + i * result_stride + first + v * kFloatLanes;
+      kWhole ? store(to, sums[i][v]) : store_first(to, sums[i][v], lanes);
+    }
+  }
+}
+
+template <int kPlaces, int kInnerTaps>
+void sliding_depthwise(int64_t taps, const float* const* rows, const int64_t* steps, const float* weights,
+                       float* result, int64_t result_stride, int64_t channels) {
+  int64_t c = 0;
+  for (; c + kSlidingVectors * kFloatLanes <= channels; c += kSlidingVectors * kFloatLanes) {
+    // What the next places read that is new, and where they go, by cache lines.
+    const int64_t step = steps[taps - kInnerTaps];
+    const float* ahead = rows[taps - 1 - kInnerTaps / 2] + kPlaces * step;
+    for (int64_t line = c + (-c & 15); line < c + kSlidingVectors * kFloatLanes; line += 16) {
+      HLOSIM_UNROLL
+      for (int i = 0; i < kPlaces; ++i) {
+        __builtin_prefetch(ahead + i * step + line);
+        __builtin_prefetch(result + (kPlaces + i) * result_stride + line, 1);
+      }
+    }
+    slide<kPlaces, kInnerTaps, kSlidingVectors, true>(taps, rows, steps, weights, result, result_stride,
+                                                      channels, c, Lanes(kFloatLanes));
+  }
+  for (; c < channels; c += kFloatLanes)
+    slide<kPlaces, kInnerTaps, 1, false>(taps, rows, steps, weights, result, result_stride, channels, c,
+                                         Lanes(channels - c < kFloatLanes ? channels - c : kFloatLanes));
+}
+
+template <int kPlaces, int kInnerTaps>
+constexpr void fill_sliding(std::array<DepthwiseTile, ConvolutionKernels::kSlidingPlaces>& tiles) {
+  tiles[kPlaces - 1] = sliding_depthwise<kPlaces, kInnerTaps>;
+  if constexpr (kPlaces > 1) fill_sliding<kPlaces - 1, kInnerTaps>(tiles);
+}
+
 template <int kPlaces>
 constexpr void fill_depthwise(ConvolutionKernels& kernels) {
   kernels.depthwise[kPlaces - 1] = depthwise<kPlaces, false>;
@@ -151,6 +247,8 @@ constexpr ConvolutionKernels kernels() {
   all.lanes = kFloatLanes;
   fill<kRows, kVectors>(all);
   fill_depthwise<ConvolutionKernels::kDepthwisePlaces>(all);
+  fill_sliding<ConvolutionKernels::kSlidingPlaces, 3>(all.sliding_by_3);
+  fill_sliding<ConvolutionKernels::kSlidingPlaces, 5>(all.sliding_by_5);
   return all;
 }
 

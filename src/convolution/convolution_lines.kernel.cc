@@ -1,5 +1,5 @@
 // Convolutions of images whose places are neighbours in memory: vectors along a line of places.
-#include "kernels/convolution_kernels.h"
+#include "convolution/convolution_kernels.h"
 #include "kernels/isa_partial.h"
 #include "kernels/isa_vector.h"
 
