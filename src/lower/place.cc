@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "hlo/graph.h"
 #include "layout/sizes.h"
 #include "lower/on_chip.h"
+#include "lower/step_load.h"
+#include "lower/tracked_users.h"
 #include "modules/trip_count.h"
 #include "ops/dataflow.h"
 #include "ops/fusion_role.h"
@@ -49,25 +53,30 @@ class Placer {
     if (const auto done = taken_in_.find(id); done != taken_in_.end()) return done->second;
     budget = std::min(budget, room_.at(id));
     std::vector<Loop> loops;
+    std::optional<TrackedUsers> tracked;
     for (const InstructionId at : std::vector<InstructionId>(module_[id].instructions))
       if (module_[at].find(AttrKey::kCondition) && module_[at].find(AttrKey::kBody)) {
+        if (!tracked) tracked.emplace(editor_, id);
         Loop loop{at, 2 * bytes_in(module_[at].shape,
                                    space_)};  // slices that come one iteration ahead: this one and the next
         if (takes_sliced_) {  // inner loops first: what they want on the chip may as well come from outside
           loop.bytes += place_in(called(at, AttrKey::kBody), budget - loop.bytes);
-          loop.bytes += place_carried(id, at, budget - loop.bytes);
+          loop.bytes += place_carried(*tracked, at, budget - loop.bytes);
         } else {
-          loop.bytes += place_carried(id, at, budget - loop.bytes);
+          loop.bytes += place_carried(*tracked, at, budget - loop.bytes);
           loop.bytes += place_in(called(at, AttrKey::kBody), budget - loop.bytes);
         }
         loops.push_back(loop);
       }
+    if (tracked) tracked->write();
     const std::vector<InstructionId> order = module_[id].instructions;
     const auto users = users_of(module_, id);
-    IdMap<InstructionId, size_t> step(module_.instructions.size());
+    IdMap<InstructionId, size_t>& step = step_;  // of this computation's instructions; the others' are stale
+    step.resize(module_.instructions.size());
     for (size_t i = 0; i < order.size(); ++i) step[order[i]] = i;
     std::vector<int64_t> taken(order.size());
     for (const Loop& loop : loops) taken[step[loop.id]] += loop.bytes;
+    StepLoad load(taken);
     std::vector<Candidate> candidates;
     for (const InstructionId at : order) {
       if (!may_move(at, id, users[at]) || is_too_large(at, id)) continue;
@@ -81,13 +90,11 @@ class Placer {
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.uses > b.uses; });
     for (const Candidate& one : candidates) {
-      const auto first = taken.begin() + static_cast<std::ptrdiff_t>(one.begin);
-      const auto last = taken.begin() + static_cast<std::ptrdiff_t>(one.end) + 1;
-      if (*std::max_element(first, last) + one.bytes > budget) continue;
-      for (auto at = first; at != last; ++at) *at += one.bytes;
+      if (load.most(one.begin, one.end) + one.bytes > budget) continue;
+      load.add(one.begin, one.end, one.bytes);
       move(one.id, users[one.id]);
     }
-    return taken_in_[id] = taken.empty() ? 0 : *std::max_element(taken.begin(), taken.end());
+    return taken_in_[id] = order.empty() ? 0 : load.most(0, order.size() - 1);
   }
 
   /// What a loop makes anew each time and is as large as the scratch of an instruction stays in HBM.
@@ -170,31 +177,28 @@ class Placer {
         set_space(module_[body].parameters[i], module_[value].shape->memory_space());
   }
 
-  void set_element_space(InstructionId tuple, size_t index) {
+  void set_element_space(InstructionId tuple, size_t index) { set_element_spaces(tuple, {index}); }
+  void set_element_spaces(InstructionId tuple, const std::vector<size_t>& indices) {
     const ShapeRef shape = module_[tuple].shape;
     std::vector<ShapeRef> elements(shape->elements.begin(), shape->elements.end());
-    elements[index] = module_.shapes().with_memory_space(elements[index], space_);
+    for (const size_t index : indices)
+      elements[index] = module_.shapes().with_memory_space(elements[index], space_);
     module_.instructions[tuple].shape = module_.shapes().tuple(elements);
   }
 
   // ── what loops carry ──
 
   /// A value in another space, made just before `user`.
-  void copy_operand(ComputationId id, InstructionId user, size_t operand, int64_t space) {
-    std::vector<InstructionId> operands(module_[user].operands.begin(), module_[user].operands.end());
-    const InstructionId from[] = {operands[operand]};
-    const ShapeRef shape = module_.shapes().with_memory_space(module_[operands[operand]].shape, space);
-    operands[operand] = editor_.add(id, Opcode::kCopy, "copy", shape, from);
-    editor_.set_operands(user, operands);
-    std::vector<InstructionId>& list = module_.computations[id].instructions;
-    list.insert(std::find(list.begin(), list.end(), user), operands[operand]);
+  void copy_operand(TrackedUsers& users, InstructionId user, size_t operand, int64_t space) {
+    const InstructionId from[] = {module_[user].operands[operand]};
+    const ShapeRef shape = module_.shapes().with_memory_space(module_[from[0]].shape, space);
+    users.insert_before(user, operand, editor_.add(users.computation(), Opcode::kCopy, "copy", shape, from));
   }
 
   /// Element `index` of `tuple` lives on the chip.
-  void feed(ComputationId id, InstructionId tuple, size_t index) {
+  void feed(TrackedUsers& users, InstructionId tuple, size_t index) {
     const InstructionId value = module_[tuple].operands[index];
-    const auto users = users_of(module_, id);
-    const bool alone = made_by_kernel(value) && value != module_[id].root &&
+    const bool alone = made_by_kernel(value) && value != module_[users.computation()].root &&
                        std::ranges::count(module_[tuple].operands, value) == 1 &&
                        std::ranges::all_of(users[value], [&](InstructionId user) {
                          return user == tuple || only_reads(user, value);
@@ -202,42 +206,42 @@ class Placer {
     if (alone)
       move(value, users[value]);
     else if (module_[value].shape->memory_space() != space_)
-      copy_operand(id, tuple, index, space_);
-    set_element_space(tuple, index);
+      copy_operand(users, tuple, index, space_);
   }
 
   /// The value at `index` of `tuple` (a loop, or the parameter of its body) is on the chip: so it is for
   /// kernels and for tuples; all others get a copy.
-  void follow_elements(ComputationId id, InstructionId tuple, size_t index, bool carried_on) {
-    const auto users = users_of(module_, id);
-    for (const InstructionId element : users[tuple]) {
-      if (!is_element(element) || index_of_element(element) != index) continue;
+  void follow_elements(TrackedUsers& users, InstructionId tuple, size_t index, bool carried_on) {
+    const InstructionId root = module_[users.computation()].root;
+    for (const InstructionId element : users.elements(tuple, index)) {
       set_space(element, space_);
-      for (const InstructionId user : users[element]) {
+      const auto now = users[element];
+      for (const InstructionId user : std::vector<InstructionId>(now.begin(), now.end())) {
         if (only_reads(user, element)) {
           tell(user, element);
           continue;
         }
-        const bool same_place = carried_on && user == module_[id].root && is_tuple(user) &&
+        const bool same_place = carried_on && user == root && is_tuple(user) &&
                                 module_[user].operands[index] == element &&
                                 std::ranges::count(module_[user].operands, element) == 1;
         if (same_place) continue;
         for (size_t k = 0; k < module_[user].operands.size(); ++k)
-          if (module_[user].operands[k] == element && !(carried_on && user == module_[id].root && k == index))
-            copy_operand(id, user, k, kDefaultMemorySpace);
+          if (module_[user].operands[k] == element && !(carried_on && user == root && k == index))
+            copy_operand(users, user, k, kDefaultMemorySpace);
       }
     }
   }
 
   /// The computation's result, if it is that element of the loop, comes back to HBM.
-  void copy_result_out(ComputationId id, InstructionId loop, size_t index) {
+  void copy_result_out(TrackedUsers& users, InstructionId loop, size_t index) {
+    const ComputationId id = users.computation();
     const InstructionId result = module_[id].root;
     if (!is_element(result) || module_[result].operands[0] != loop || index_of_element(result) != index)
       return;
     const InstructionId from[] = {result};
     const ShapeRef shape = module_.shapes().with_memory_space(module_[result].shape, kDefaultMemorySpace);
     module_.computations[id].root = editor_.add(id, Opcode::kCopy, "copy", shape, from);
-    module_.computations[id].instructions.push_back(module_[id].root);
+    users.append(module_[id].root);
   }
 
   bool runs_again(InstructionId loop) const {
@@ -245,18 +249,16 @@ class Placer {
     return trips.known() && trips.count > 1;
   }
 
-  bool only_taken_apart(ComputationId id, InstructionId tuple) const {
-    const auto users = users_of(module_, id);
-    return tuple != module_[id].root &&
+  bool only_taken_apart(const TrackedUsers& users, InstructionId tuple) const {
+    return tuple != module_[users.computation()].root &&
            std::ranges::all_of(users[tuple], [&](InstructionId user) { return is_element(user); });
   }
 
   /// The loop only ever looks at parts of the value, and hands it on as it is: it is as well read where it
   /// lies.
-  bool only_sliced(const Users& users, InstructionId parameter, InstructionId last, size_t index) const {
+  bool only_sliced(TrackedUsers& users, InstructionId parameter, InstructionId last, size_t index) {
     bool sliced = false;
-    for (const InstructionId element : users[parameter]) {
-      if (!is_element(element) || index_of_element(element) != index) continue;
+    for (const InstructionId element : users.elements(parameter, index)) {
       for (const InstructionId user : users[element]) {
         if (user == last) {
           if (module_[last].operands[index] != element) return false;
@@ -271,9 +273,8 @@ class Placer {
   }
 
   /// Somebody in the body would need a copy in HBM: what is updated in place, collectives, inner loops.
-  bool needs_copies(const Users& users, InstructionId parameter, InstructionId last, size_t index) const {
-    for (const InstructionId element : users[parameter]) {
-      if (!is_element(element) || index_of_element(element) != index) continue;
+  bool needs_copies(TrackedUsers& users, InstructionId parameter, InstructionId last, size_t index) const {
+    for (const InstructionId element : users.elements(parameter, index)) {
       for (const InstructionId user : users[element])
         if (!only_reads(user, element) && !(user == last && module_[last].operands[index] == element))
           return true;
@@ -285,10 +286,9 @@ class Placer {
   }
 
   /// The body copies the carried value to where it would be anyway.
-  bool comes_onto_the_chip(const Users& users, InstructionId parameter, size_t index) const {
-    return std::ranges::any_of(users[parameter], [&](InstructionId element) {
-      return is_element(element) && index_of_element(element) == index &&
-             std::ranges::any_of(users[element],
+  bool comes_onto_the_chip(TrackedUsers& users, InstructionId parameter, size_t index) const {
+    return std::ranges::any_of(users.elements(parameter, index), [&](InstructionId element) {
+      return std::ranges::any_of(users[element],
                                  [&](InstructionId user) { return is_copy_of(user, element, space_); });
     });
   }
@@ -296,70 +296,81 @@ class Placer {
     return module_[user].opcode == Opcode::kCopy &&
            module_[user].shape == module_.shapes().with_memory_space(module_[value].shape, space);
   }
-  void drop_copies(ComputationId body, InstructionId parameter, size_t index) {
-    const auto users = users_of(module_, body);
-    for (const InstructionId element : users[parameter]) {
-      if (!is_element(element) || index_of_element(element) != index) continue;
-      for (const InstructionId user : users[element]) {
-        if (!is_copy_of(user, element, space_)) continue;
-        editor_.replace_everywhere(body, user, element);
-        std::erase(module_.computations[body].instructions, user);
-      }
+  void drop_copies(TrackedUsers& users, InstructionId parameter, size_t index) {
+    for (const InstructionId element : users.elements(parameter, index)) {
+      const auto now = users[element];
+      for (const InstructionId user : std::vector<InstructionId>(now.begin(), now.end()))
+        if (is_copy_of(user, element, space_)) users.replace_and_remove(user, element);
     }
   }
 
-  bool slices(InstructionId user, InstructionId value) const {
+  bool slices(InstructionId user, InstructionId value) {
     if (module_[user].opcode == Opcode::kDynamicSlice) return module_[user].operands[0] == value;
     if (!is_fusion(user)) return false;
     const ComputationId body = called(user, AttrKey::kCalls);
-    const auto users = users_of(module_, body);
-    for (size_t i = 0; i < module_[body].parameters.size(); ++i) {
-      if (module_[user].operands[i] != value) continue;
-      for (const InstructionId inner : users[module_[body].parameters[i]])
-        if (module_[inner].opcode != Opcode::kDynamicSlice) return false;
-    }
+    const auto [entry, is_first] = sliced_in_.try_emplace(body);
+    if (is_first) entry->second = sliced_parameters(body);
+    for (size_t i = 0; i < entry->second.size(); ++i)
+      if (module_[user].operands[i] == value && !entry->second[i]) return false;
     return true;
+  }
+  /// For each parameter of a fusion's body: it only takes slices of it.
+  std::vector<bool> sliced_parameters(ComputationId body) const {
+    const auto users = users_of(module_, body);
+    std::vector<bool> sliced;
+    for (const InstructionId parameter : module_[body].parameters)
+      sliced.push_back(std::ranges::all_of(users[parameter], [&](InstructionId inner) {
+        return module_[inner].opcode == Opcode::kDynamicSlice;
+      }));
+    return sliced;
   }
 
   /// The smallest values that a loop carries, up to a part of the budget; returns their bytes.
-  int64_t place_carried(ComputationId id, InstructionId loop, int64_t budget) {
+  int64_t place_carried(TrackedUsers& around, InstructionId loop, int64_t budget) {
     constexpr double kPart = 0.75;  // the rest is for what the body makes
-    const ComputationId body = called(loop, AttrKey::kBody), condition = called(loop, AttrKey::kCondition);
-    const InstructionId init = module_[loop].operands[0], last = module_[body].root;
-    const InstructionId parameter = module_[body].parameters[0];
-    const InstructionId condition_parameter = module_[condition].parameters[0];
+    const InstructionId init = module_[loop].operands[0];
+    const InstructionId last = module_[called(loop, AttrKey::kBody)].root;
     if (!has_alone(loop, AttrKey::kBody) || !has_alone(loop, AttrKey::kCondition) || !is_tuple(init) ||
-        !is_tuple(last) || users_of(module_, id)[init].size() != 1 || !only_taken_apart(id, loop) ||
-        !only_taken_apart(body, parameter) || !only_taken_apart(condition, condition_parameter))
+        !is_tuple(last) || around[init].size() != 1 || !only_taken_apart(around, loop))
       return 0;
-    const Users users = users_of(module_, body);
+    TrackedUsers body(editor_, called(loop, AttrKey::kBody));
+    TrackedUsers condition(editor_, called(loop, AttrKey::kCondition));
+    const InstructionId parameter = module_[body.computation()].parameters[0];
+    const InstructionId condition_parameter = module_[condition.computation()].parameters[0];
+    if (!only_taken_apart(body, parameter) || !only_taken_apart(condition, condition_parameter)) return 0;
     std::vector<std::pair<int64_t, size_t>> sizes;
     for (size_t k = 0; k < module_[init].operands.size(); ++k) {
       const ShapeRef shape = module_[loop].shape->elements[k];
-      const InstructionId result = module_[id].root;
+      const InstructionId result = module_[around.computation()].root;
       const bool is_result =
           is_element(result) && module_[result].operands[0] == loop && index_of_element(result) == k;
       // A result that the loop makes again and again is copied out at the end.
       const bool stays = is_result && !runs_again(loop);
       if (shape->is_array() && shape->rank() > 0 && !stays &&
-          (takes_sliced_ || !only_sliced(users, parameter, last, k)) &&
-          !needs_copies(users, parameter, last, k))
-        sizes.push_back({comes_onto_the_chip(users, parameter, k) ? 0 : array_size(shape).count(), k});
+          (takes_sliced_ || !only_sliced(body, parameter, last, k)) &&
+          !needs_copies(body, parameter, last, k))
+        sizes.push_back({comes_onto_the_chip(body, parameter, k) ? 0 : array_size(shape).count(), k});
     }
     std::sort(sizes.begin(), sizes.end());
     int64_t bytes = 0;
+    std::vector<size_t> placed;
     for (const auto& [size, k] : sizes) {
       if (static_cast<double>(bytes + size) > kPart * static_cast<double>(budget)) break;
       bytes += size;
-      feed(id, init, k);
-      for (const InstructionId tuple : {loop, parameter, condition_parameter}) set_element_space(tuple, k);
+      feed(around, init, k);
       follow_elements(body, parameter, k, true);
       drop_copies(body, parameter, k);
       follow_elements(condition, condition_parameter, k, false);
-      follow_elements(id, loop, k, false);
-      copy_result_out(id, loop, k);
+      follow_elements(around, loop, k, false);
+      copy_result_out(around, loop, k);
       feed(body, last, k);
+      placed.push_back(k);
     }
+    if (!placed.empty())
+      for (const InstructionId tuple : {init, loop, parameter, condition_parameter, last})
+        set_element_spaces(tuple, placed);
+    body.write();
+    condition.write();
     return bytes;
   }
 
@@ -369,7 +380,9 @@ class Placer {
   int64_t space_, scratch_;
   bool takes_sliced_;  // of what loops carry, also what their bodies only take slices of
   const IdMap<ComputationId, int32_t> callers_;
-  std::map<ComputationId, int64_t> room_, taken_in_;  // bytes, of the entry and the bodies of loops
+  IdMap<InstructionId, size_t> step_;                     // of instructions in their computations
+  std::map<ComputationId, std::vector<bool>> sliced_in_;  // bodies of fusions: see sliced_parameters()
+  std::map<ComputationId, int64_t> room_, taken_in_;      // bytes, of the entry and the bodies of loops
 };
 
 }  // namespace
