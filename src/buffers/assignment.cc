@@ -9,6 +9,7 @@
 
 #include "base/rounding.h"
 #include "buffers/assignment_order.h"
+#include "buffers/busy_allocations.h"
 #include "buffers/occupants.h"
 
 namespace hlosim {
@@ -25,7 +26,8 @@ class Assigner {
         module_(interference.graph().module()),
         sizes_(sizes),
         spaces_(spaces),
-        alignment_(alignment) {
+        alignment_(alignment),
+        busy_(last_step() + 1) {
     out_.allocation_of.assign(values_.size(), -1);
     buffer_sizes_.assign(static_cast<size_t>(buffers.size()), 0);
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -49,6 +51,12 @@ class Assigner {
   }
 
  private:
+  int32_t last_step() const {
+    int32_t last = 0;
+    for (size_t i = 0; i < values_.size(); ++i)
+      last = std::max(last, interference_.range(static_cast<ValueIndex>(i)).end);
+    return last;
+  }
   ShapeRef shape(ValueIndex value) const { return places_.shape(values_[value].defined); }
   int64_t size_of(BufferIndex buffer) const { return buffer_sizes_[static_cast<size_t>(buffer)]; }
   /// Decided by the first member, as its colour is.
@@ -101,10 +109,9 @@ class Assigner {
       return definer.parameter_number >= 0 && definer.parent == module_.entry;
     });
     if (parameter != members.end()) {
-      Allocation& allocation = add_allocation(buffer);
+      Allocation& allocation = add_allocation(buffer, buffers_.is_donated(*parameter));
       allocation.parameter = interference_.definer(*parameter).parameter_number;
       allocation.parameter_index = places_.index(values_[*parameter].defined);
-      if (buffers_.is_donated(*parameter)) share_last_allocation();
       return;
     }
     if (is_thread_local) {
@@ -125,26 +132,32 @@ class Assigner {
                                             members.end());
       return;
     }
-    add_allocation(buffer);
-    share_last_allocation();
+    add_allocation(buffer, true);
   }
 
-  /// Other values may lie in it from now on.
-  void share_last_allocation() {
-    const size_t last = out_.allocations.size() - 1;
-    occupants_.resize(last + 1);
-    occupants_[last].emplace();
-    for (const AssignedValue& there : out_.allocations[last].values)
-      occupants_[last]->add(interference_, there.value);
-    shared_.push_back(static_cast<int32_t>(last));
-  }
-
-  Allocation& add_allocation(BufferIndex buffer) {
+  /// `shared`: other values may lie in it from now on.
+  Allocation& add_allocation(BufferIndex buffer, bool shared = false) {
+    const auto number = static_cast<int32_t>(out_.allocations.size());
     Allocation& allocation = out_.allocations.emplace_back();
     allocation.size = size_of(buffer);
     allocation.space = space_of(buffer);
-    place(buffer, static_cast<int32_t>(out_.allocations.size()) - 1);
+    place(buffer, number);
+    if (!shared) {
+      busy_.add_always(number);
+      return allocation;
+    }
+    occupants_.resize(static_cast<size_t>(number) + 1);
+    occupants_.back().emplace();
+    for (const AssignedValue& there : allocation.values) occupy(number, there.value);
     return allocation;
+  }
+
+  void occupy(int32_t number, ValueIndex value) {
+    occupants_[static_cast<size_t>(number)]->add(interference_, value);
+    if (const LiveRange& range = interference_.range(value); range.known())
+      busy_.add(number, range);
+    else
+      busy_.add_always(number);
   }
 
   void place(BufferIndex buffer, int32_t allocation) {
@@ -168,11 +181,19 @@ class Assigner {
     return false;
   }
 
+  /// The last allocation that has room. Large buffers come first: behind one that is too large for an output
+  /// there is none of its size.
   bool reuse_any(BufferIndex buffer) {
-    for (size_t i = shared_.size(); i-- > 0;)
-      if (reuse(buffer, shared_[i])) return true;
-    return false;
+    std::vector<LiveRange> ranges;
+    for (const ValueIndex value : buffers_.values(buffer)) ranges.push_back(interference_.range(value));
+    bool found = false;
+    busy_.find_free(ranges, static_cast<int32_t>(out_.allocations.size()), [&](int32_t number) {
+      found = reuse(buffer, number);
+      return found || (buffers_.is_output(buffer) && size_at(number) > size_of(buffer));
+    });
+    return found;
   }
+  int64_t size_at(int32_t allocation) const { return out_.allocations[static_cast<size_t>(allocation)].size; }
 
   bool reuse(BufferIndex buffer, int32_t number) {
     const auto n = static_cast<size_t>(number);
@@ -184,7 +205,7 @@ class Assigner {
     for (const ValueIndex value : buffers_.values(buffer))
       if (occupants_[n]->interfere(interference_, value) || is_copied_from(value, number)) return false;
     place(buffer, number);
-    for (const ValueIndex value : buffers_.values(buffer)) occupants_[n]->add(interference_, value);
+    for (const ValueIndex value : buffers_.values(buffer)) occupy(number, value);
     return true;
   }
 
@@ -268,7 +289,7 @@ class Assigner {
   std::vector<int64_t> buffer_sizes_;
   Assignment out_;
   std::vector<std::optional<Occupants>> occupants_;         // by allocation; those that may be shared
-  std::vector<int32_t> shared_;                             // allocations, oldest first
+  BusyAllocations busy_;                                    // the others are in use at all times
   std::map<int64_t, std::vector<ValueIndex>> heap_values_;  // by space
 };
 
