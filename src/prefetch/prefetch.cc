@@ -86,7 +86,7 @@ class Tuner {
     const bool both = has_own && options_.algorithm == PrefetchAlgorithm::kStrong;
     if (auto done = solve("", stripped, both ? 0.6 : 0.9); !done)
       return tl::unexpected(std::move(done.error()));
-    if (both)
+    if (both && !is_cut())
       if (auto done = solve(" beside what was there", *input, 1); !done)
         return tl::unexpected(std::move(done.error()));
     return finish(best());
@@ -168,6 +168,12 @@ class Tuner {
     const auto left = std::chrono::duration<double>(until_ - std::chrono::steady_clock::now()).count();
     return left < options_.budget * (1 - part);
   }
+  /// What is left to search would end at once, with a plan that is known already.
+  bool is_cut() {
+    out_.cut |= is_over();
+    return is_over();
+  }
+  bool is_over() const { return out_of_time(part_) || !simulate_.go_on(); }
 
   PrefetchLimits limits() const {
     const XlaKnobs& knobs = options_.knobs;
@@ -187,6 +193,7 @@ class Tuner {
 
   /// `part` of the budget may be gone when it is done.
   Result<void> solve(const std::string& suffix, const Module& module, double part) {
+    part_ = part;
     tiled_.push_back(std::make_unique<Module>(with_tiles(module)));
     Module& tiled = *tiled_.back();
     const Result<Simulation> baseline = simulate(tiled, table_, device_, simulate_);
@@ -214,18 +221,18 @@ class Tuner {
         return done;
       if (options_.algorithm == PrefetchAlgorithm::kXla) return {};
     }
-    return search(suffix, module, model, part);
+    return search(suffix, module, model);
   }
 
   Result<void> search(const std::string& suffix, const Module& module,
-                      const std::shared_ptr<PrefetchModel>& model, double part) {
+                      const std::shared_ptr<PrefetchModel>& model) {
     const PrefetchProblem& problem = model->problem;
     PrefetchSearchOptions search;
     search.seed = options_.seed;
     // Bytes first, but a plan among those that move equally little should still be short.
     if (options_.objective == PrefetchObjective::kBytes) search.traffic_weight = 1000;
     search.moves = options_.moves.value_or(std::clamp<int64_t>(int64_t{400} * problem.sites(), 2000, 200000));
-    search.out_of_time = [this, part] { return out_of_time(part) || !simulate_.go_on(); };
+    search.out_of_time = [this] { return is_over(); };
     PrefetchPlans found = greedy_prefetch(problem, search);
     const auto note = [&] {
       out_.cut |= found.cut;
@@ -233,11 +240,12 @@ class Tuner {
     };
     note();
     if (auto done = keep("greedy" + suffix, module, model, found.plans, found.time); !done) return done;
-    if (options_.algorithm == PrefetchAlgorithm::kGreedy) return {};
+    if (options_.algorithm == PrefetchAlgorithm::kGreedy || is_cut()) return {};
     found = improve_prefetch(problem, found, search);
     const PrefetchPlans annealed = found;
     note();
     if (auto done = keep("annealed" + suffix, module, model, found.plans, found.time); !done) return done;
+    if (is_cut()) return {};
     // From XLA's plan, too.
     PrefetchPlans start;
     for (const Kept& kept : kept_)
@@ -259,7 +267,7 @@ class Tuner {
   Result<void> reorder(const std::string& suffix, const Module& module,
                        const std::shared_ptr<PrefetchModel>& model, const PrefetchPlans& start,
                        PrefetchSearchOptions search) {
-    if (!model->problem.freedom.any()) return {};
+    if (!model->problem.freedom.any() || is_cut()) return {};
     ++search.seed;
     search.moves *= 2;
     search.reorder = true;
@@ -327,7 +335,8 @@ class Tuner {
     kept.candidate.objective = objective;
     kept.model = model;
     if (model) {
-      kept.packed = pack_plans(*model, plans, offsets);
+      kept.packed = pack_plans(*model, plans, offsets, [this] { return is_over(); });
+      out_.cut |= kept.packed.cut;
       const int32_t across = cross_program >= 0 ? cross_program : first_parameter(*model, kept.packed.plans);
       kept.module = apply_prefetches(module, table_, *model, kept.packed.plans, across);
     } else {
@@ -455,6 +464,7 @@ class Tuner {
   std::vector<std::unique_ptr<Module>> tiled_;  // names in problems are views into them
   std::optional<PrefetchTimes> as_given_;       // of a module without a schedule
   double bound_ = -1;
+  double part_ = 1;  // of the budget, for what is being solved
   bool had_copies_ = false;
 };
 

@@ -16,8 +16,9 @@ struct Item {
 
 class Packer {
  public:
-  Packer(const PrefetchModel& model, std::vector<ValuePlan> plans, std::vector<std::vector<int64_t>> offsets)
-      : model_(model), given_(std::move(offsets)) {
+  Packer(const PrefetchModel& model, std::vector<ValuePlan> plans, std::vector<std::vector<int64_t>> offsets,
+         const std::function<bool()>& out_of_time)
+      : model_(model), given_(std::move(offsets)), out_of_time_(out_of_time) {
     out_.plans = std::move(plans);
   }
 
@@ -27,13 +28,17 @@ class Packer {
       const Packing packing = pack_best(pack_, model_.problem.alignment);
       if (packing.size <= model_.problem.capacity) {
         out_.size = packing.size;
-        for (size_t i = 0; i < items_.size(); ++i)
-          if (items_[i].value >= 0)
-            out_.offsets[static_cast<size_t>(items_[i].value)][items_[i].stay] = packing.offset[i];
+        keep_offsets(packing);
         return std::move(out_);
       }
       if (!given_.empty() && out_.dropped == 0 && model_.fixed.empty()) return as_given();
-      if (!give_up(packing)) return std::move(out_);
+      const int32_t worst = worst_above(packing);
+      if (out_.cut) {
+        if (keep_below(packing)) return std::move(out_);
+        continue;
+      }
+      if (worst < 0) return std::move(out_);
+      give_up(worst);
     }
   }
 
@@ -72,15 +77,26 @@ class Packer {
     return std::move(out_);
   }
 
-  /// The plan above the edge that gains least per byte.
-  bool give_up(const Packing& packing) {
+  void keep_offsets(const Packing& packing) {
+    for (size_t i = 0; i < items_.size(); ++i)
+      if (items_[i].value >= 0 && !out_.plans[static_cast<size_t>(items_[i].value)].empty())
+        out_.offsets[static_cast<size_t>(items_[i].value)][items_[i].stay] = packing.offset[i];
+  }
+
+  bool is_above(const Packing& packing, size_t item) const {
+    return packing.offset[item] + pack_[item].size > model_.problem.capacity;
+  }
+
+  /// The plan above the edge that gains least per byte, -1: there is none; or time is out.
+  int32_t worst_above(const Packing& packing) {
     PrefetchSimulator simulator(model_.problem);
-    for (size_t v = 0; v < out_.plans.size(); ++v) simulator.set(static_cast<int32_t>(v), out_.plans[v]);
+    for (size_t v = 0; v < out_.plans.size() && !is_cut(v); ++v)
+      simulator.set(static_cast<int32_t>(v), out_.plans[v]);
     const double now = simulator.time();
     int32_t worst = -1;
     double least = 0;
-    for (size_t i = 0; i < items_.size(); ++i) {
-      if (items_[i].value < 0 || packing.offset[i] + pack_[i].size <= model_.problem.capacity) continue;
+    for (size_t i = 0; i < items_.size() && !is_cut(i); ++i) {
+      if (items_[i].value < 0 || !is_above(packing, i)) continue;
       simulator.set(items_[i].value, {});
       const double density = (simulator.time() - now) / static_cast<double>(pack_[i].size);
       simulator.set(items_[i].value, out_.plans[static_cast<size_t>(items_[i].value)]);
@@ -89,14 +105,46 @@ class Packer {
     if (worst < 0)  // what is fixed lies above the edge: whatever comes first
       for (size_t v = 0; v < out_.plans.size() && worst < 0; ++v)
         if (!out_.plans[v].empty()) worst = static_cast<int32_t>(v);
-    if (worst < 0) return false;
-    out_.plans[static_cast<size_t>(worst)] = {};
+    return worst;
+  }
+
+  /// Asks for the time now and then.
+  bool is_cut(size_t round) {
+    constexpr size_t kRounds = 16;
+    if (!out_.cut && round % kRounds == 0 && out_of_time_) out_.cut = out_of_time_();
+    return out_.cut;
+  }
+
+  void give_up(int32_t value) {
+    out_.plans[static_cast<size_t>(value)] = {};
+    out_.offsets[static_cast<size_t>(value)].clear();
     ++out_.dropped;
+  }
+
+  /// Gives up all values above the edge; what is below stays where it is. False: something fixed lies above,
+  /// and values have made way for it.
+  bool keep_below(const Packing& packing) {
+    const int64_t before = out_.dropped;
+    bool fits = true;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (!is_above(packing, i)) continue;
+      const int32_t value = items_[i].value;
+      fits = fits && value >= 0;
+      if (value >= 0 && !out_.plans[static_cast<size_t>(value)].empty()) give_up(value);
+    }
+    if (!fits && out_.dropped == before)
+      for (size_t v = 0; v < out_.plans.size(); ++v)
+        if (!out_.plans[v].empty()) give_up(static_cast<int32_t>(v));
+    if (!fits && out_.dropped > before) return false;
+    keep_offsets(packing);
+    for (size_t i = 0; i < items_.size(); ++i)
+      if (!is_above(packing, i)) out_.size = std::max(out_.size, packing.offset[i] + pack_[i].size);
     return true;
   }
 
   const PrefetchModel& model_;
   std::vector<std::vector<int64_t>> given_;
+  const std::function<bool()>& out_of_time_;
   PackedPlans out_;
   std::vector<Item> items_;
   std::vector<PackItem> pack_;
@@ -105,8 +153,8 @@ class Packer {
 }  // namespace
 
 PackedPlans pack_plans(const PrefetchModel& model, std::vector<ValuePlan> plans,
-                       std::vector<std::vector<int64_t>> offsets) {
-  return Packer(model, std::move(plans), std::move(offsets)).run();
+                       std::vector<std::vector<int64_t>> offsets, const std::function<bool()>& out_of_time) {
+  return Packer(model, std::move(plans), std::move(offsets), out_of_time).run();
 }
 
 }  // namespace hlosim
