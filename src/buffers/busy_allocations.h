@@ -2,7 +2,8 @@
 //
 //   BusyAllocations busy(steps);
 //   busy.add(7, {0, 40});                          // a value of allocation 7
-//   busy.find_free({{{10, 12}}}, 9, [&](int32_t allocation) { return fits(allocation); })
+//   const LiveRange wanted[] = {{10, 12}};
+//   busy.find_free(wanted, 9, [&](int32_t allocation) { return fits(allocation); })
 #pragma once
 
 #include <cstdint>

@@ -1,16 +1,33 @@
 #include "ops/dataflow.h"
 
+#include <array>
+
 #include "ops/op_table.h"
 
 namespace hlosim {
-Dataflow dataflow(Opcode opcode) {
-  const OpDef& def = op_table()[opcode];
+namespace {
+
+Dataflow made_from(const OpDef& def) {
   return {.value = def.rules.value,
           .use = def.rules.use,
           .call = def.rules.call,
           .is_constant = def.rules.number == NumberRule::kConstant,
           .is_fusion = def.has(kFusion),
           .is_copy = def.rules.value == ValueRule::kShallowCopy};
+}
+
+std::array<Dataflow, kOpcodeCount> all_dataflows() {
+  std::array<Dataflow, kOpcodeCount> all;
+  for (size_t i = 0; i < all.size(); ++i) all[i] = made_from(*op_table().rows[i]);
+  return all;
+}
+
+}  // namespace
+
+Dataflow dataflow(Opcode opcode) {
+  // A result that is put together byte by byte has to be stored before it can be returned in a register.
+  static const std::array<Dataflow, kOpcodeCount> kAll = all_dataflows();
+  return kAll[static_cast<size_t>(opcode)];
 }
 
 std::vector<ComputationId> called_in_order(const Instruction& instruction) {
