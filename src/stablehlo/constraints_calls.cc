@@ -19,7 +19,7 @@ bool layouts_hold(const Constrained& op, std::string_view name, std::span<const 
   for (size_t i = 0; i < types.size(); ++i) {
     const mlir::Attribute& layout = *layouts->items[i];
     const auto order = integers_of(layout);
-    if (!order || (layout.type && layout.type->dims.size() != 1))
+    if (!order || (layout.kind == mlir::AttributeKind::kDense && layout.type->dims.size() != 1))
       return op.fail(name, "layout {} is no list of dimensions", i);
     const bool tensor = is_tensor(*types[i]);
     if (types[i]->kind == mlir::TypeKind::kTuple)
@@ -136,7 +136,7 @@ bool batching_holds(const Constrained& op, const Batching& batching) {
 
 bool gather(const Constrained& op) {
   const mlir::Attribute* numbers = op.op().find("dimension_numbers");
-  if (op.operands() < 2 || !numbers) return true;
+  if (op.operands() < 2 || op.results() != 1 || !numbers) return true;
   const auto list = [&](std::string_view name) { return op.op().list_in(*numbers, name); };
   return op.operand_is("I1", 0, kAnyClass) && op.operand_is("I2", 1, kIntClass) &&
          op.same_elements("C23", op.in(0), op.out()) &&

@@ -64,9 +64,10 @@ bool broadcast_select(const Constrained& op) {
 bool constant_like(const Constrained& op) {
   const mlir::Attribute* value = op.op().find("value");
   if (!op.has(1, 1) || !op.operand_is("", 0, kAnyClass)) return false;
-  const bool right = !value || !value->type || value->type->kind != mlir::TypeKind::kElement ||
+  const bool right = !value || !is_tensor(op.out()) || !value->type ||
+                     value->type->kind != mlir::TypeKind::kElement ||
                      same_element(*value->type, *op.out().element);
-  if (is_tensor(op.out()) && !right)
+  if (!right)
     return op.fail("value", "is of {}, expected the result's elements, {}", type_text(*value->type),
                    type_text(op.out()));
   return op.result_is("", 0, op.in(0));

@@ -40,7 +40,8 @@ struct GroupRule {
 /// Ids, each once, in a table of a row for each group.
 bool groups_hold(const Constrained& op, const GroupRule& rule) {
   const mlir::Attribute* given = op.op().find("replica_groups");
-  if (!given || given->kind != mlir::AttributeKind::kDense || !given->type) return true;
+  if (!given || given->kind != mlir::AttributeKind::kDense || !given->type || !given->type->element)
+    return true;
   const auto dims = given->type->dims;
   if (dims.size() != 2)
     return op.fail("replica_groups", "is {}, expected a table of rank 2", type_text(*given->type));

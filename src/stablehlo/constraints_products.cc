@@ -81,6 +81,7 @@ bool dot(const Constrained& op) {
 
 bool convolution(const Constrained& op) {
   if (op.operands() < 2) return true;
+  if (!op.operand_is("I1", 0, kAnyClass) || !op.operand_is("I2", 1, kAnyClass)) return false;
   for (const std::string_view name : {"batch_group_count", "feature_group_count"})
     if (!op.op().need(name)) return false;
   const mlir::Attribute* padding = op.op().find("padding");

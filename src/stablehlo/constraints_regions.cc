@@ -111,6 +111,17 @@ bool padding_holds(const Constrained& op, std::string_view constraint, size_t ra
   return op.fail(constraint, "padding is {}, expected tensor<{}x2xi64>", type_text(*padding->type), rank);
 }
 
+/// Places between the ends of `size` elements, of which neighbours are `dilation` apart, and their padding;
+/// nullopt: more than there are numbers for.
+std::optional<int64_t> dilated(int64_t size, int64_t dilation, int64_t low, int64_t high) {
+  int64_t places = 0;
+  const bool beyond = (size > 0 && (__builtin_mul_overflow(size - 1, dilation, &places) ||
+                                    __builtin_add_overflow(places, 1, &places))) ||
+                      __builtin_add_overflow(places, low, &places) ||
+                      __builtin_add_overflow(places, high, &places) || places < -(int64_t{1} << 62);
+  return beyond ? std::nullopt : std::optional(places);
+}
+
 bool reduce_window(const Constrained& op) {
   if (!folds(op) || !padding_holds(op, "C12", op.in(0).dims.size())) return false;
   const auto sizes = op.op().need("window_dimensions") ? op.list("window_dimensions") : std::nullopt;
@@ -131,10 +142,9 @@ bool reduce_window(const Constrained& op) {
       return op.fail("C5", "the window has size {}, stride {} and dilations {} and {}, expected at least 1",
                      (*sizes)[i], strides[i], base[i], dilations[i]);
     if (dims[i] == mlir::kDynamic) continue;
-    const int64_t whole =
-        (dims[i] == 0 ? 0 : (dims[i] - 1) * base[i] + 1) + padding[2 * i] + padding[2 * i + 1];
-    const int64_t window = ((*sizes)[i] - 1) * dilations[i] + 1;
-    made[i] = window > whole ? 0 : (whole - window) / strides[i] + 1;
+    const auto whole = dilated(dims[i], base[i], padding[2 * i], padding[2 * i + 1]);
+    const auto window = dilated((*sizes)[i], dilations[i], 0, 0);
+    if (whole && window) made[i] = *window > *whole ? 0 : (*whole - *window) / strides[i] + 1;
   }
   return folded_results(op, "C15", made);
 }
