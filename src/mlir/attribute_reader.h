@@ -127,6 +127,7 @@ class AttributeReader {
   const Attribute* structure(std::string_view name, uint32_t offset);
   const Attribute* struct_value();
   const Attribute* struct_list();
+  const Attribute* sub_axis(uint32_t offset);
   bool labels(std::string_view batch, std::string_view batch_key, std::string_view feature,
               std::string_view feature_key, std::string_view spatial_key,
               std::vector<NamedAttribute>& entries);

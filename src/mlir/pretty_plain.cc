@@ -158,7 +158,8 @@ bool read_slice(OperationReader& reader, Draft& draft) {
   const uint32_t offset = in.offset();
   std::vector<int64_t> starts, limits, strides;
   if (!in.need('[', "before the bounds of a slice")) return false;
-  while (in.peek() != ']') {
+  bool more = in.peek() != ']';
+  while (more) {
     int64_t start = 0, limit = 0, stride = 1;
     if (!in.integer(start) || !in.need(':', "behind the start of a slice") || !in.integer(limit))
       return false;
@@ -166,7 +167,7 @@ bool read_slice(OperationReader& reader, Draft& draft) {
     starts.push_back(start);
     limits.push_back(limit);
     strides.push_back(stride);
-    if (!in.eat(',')) break;
+    more = in.eat(',');
   }
   if (!in.need(']', "behind the bounds of a slice")) return false;
   draft.add("start_indices", reader.attributes().make_integers(starts, "i64", offset));

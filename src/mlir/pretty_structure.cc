@@ -1,6 +1,8 @@
 // builtin.module and func.*
 #include "mlir/pretty_forms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace hlosim::mlir {
@@ -123,6 +125,28 @@ bool read_return(OperationReader& reader, Draft& draft) {
   return read_end(reader, draft, TypeRule::kOperands);
 }
 
+bool types(OperationReader& reader, std::vector<const Type*>& list) {
+  do {
+    list.push_back(reader.attributes().type());
+    if (list.back() == nullptr) return false;
+  } while (reader.in().eat(','));
+  return true;
+}
+
+/// `[%a, … : T, … to] U, …`
+bool read_cast(OperationReader& reader, Draft& draft) {
+  Scanner& in = reader.in();
+  if (!reader.operands(draft)) return false;
+  if (!draft.operands.empty() &&
+      (!in.need(':', "before the types of operands") || !types(reader, draft.types)))
+    return false;
+  if (!in.eat_word("to")) return in.expects("'to' and the types of the results");
+  if (draft.types.size() != draft.operands.size())
+    return in.fail_at(draft.offset, fmt::format("has {} operands, but {} types for them",
+                                                draft.operands.size(), draft.types.size()));
+  return types(reader, draft.results) && reader.optional_attributes(draft);
+}
+
 /// `[#llvm.mlir.module_flag<…>, …]`
 bool read_flags(OperationReader& reader, Draft& draft) {
   const Attribute* flags = reader.attributes().attribute();
@@ -132,9 +156,10 @@ bool read_flags(OperationReader& reader, Draft& draft) {
 }
 
 constexpr PrettyForm kForms[] = {
-    {"builtin.module", read_module},   {"func.func", read_function},      {"func.call", read_call},
-    {"func.return", read_return},      {"stablehlo.return", read_return}, {"sdy.return", read_return},
-    {"llvm.module_flags", read_flags},
+    {"builtin.module", read_module},   {"func.func", read_function},
+    {"func.call", read_call},          {"func.return", read_return},
+    {"stablehlo.return", read_return}, {"sdy.return", read_return},
+    {"llvm.module_flags", read_flags}, {"builtin.unrealized_conversion_cast", read_cast},
 };
 
 }  // namespace

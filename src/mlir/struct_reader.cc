@@ -94,6 +94,7 @@ const Attribute* AttributeReader::struct_value() {
   const uint32_t offset = in_.offset();
   if (in_.peek() == '[') return struct_list();
   if (in_.peek() == '<') return dialect_body({}, offset);
+  if (in_.peek() == '(') return sub_axis(offset);
   if (!Scanner::starts_word(in_.peek())) return attribute();
   const Scanner::State before = in_.state();
   const std::string_view word = in_.word();
@@ -101,6 +102,18 @@ const Attribute* AttributeReader::struct_value() {
   if (!is_attribute) return make_named(AttributeKind::kEnum, {}, word, offset);
   in_.back_to(before);
   return attribute();
+}
+
+/// `(2)4`: the part of a mesh's axis that has size 4 under parts of size 2.
+const Attribute* AttributeReader::sub_axis(uint32_t offset) {
+  std::vector<NamedAttribute> entries;
+  int64_t before = 0, size = 0;
+  in_.eat('(');
+  if (!in_.integer(before) || !in_.need(')', "behind the size of the parts before") || !in_.integer(size))
+    return nullptr;
+  entries.push_back({"pre_size", make_integer(before, "i64", offset)});
+  entries.push_back({"size", make_integer(size, "i64", offset)});
+  return make_entries(AttributeKind::kStruct, "stablehlo.sub_axis_info", entries, offset);
 }
 
 const Attribute* AttributeReader::struct_list() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "hlo/frontend.h"
 #include "hlo/user_index.h"
@@ -136,10 +137,10 @@ class ModuleRules {
     }
   }
 
-  /// Host transfers of one channel are the same but for their operands, and for what says nothing of the
-  /// transfer itself.
+  /// Host transfers of one channel and direction are the same but for their operands, and for what says
+  /// nothing of the transfer itself. A send and a recv may share a channel.
   void host_channels() {
-    std::map<int64_t, const Instruction*> first_of;
+    std::map<std::pair<int64_t, Opcode>, const Instruction*> first_of;
     for (const Instruction& transfer : module_.instructions) {
       const OpRules& rules = table_[transfer.opcode].rules;
       const bool transfers =
@@ -148,7 +149,7 @@ class ModuleRules {
       const Attr* host = transfer.find(AttrKey::kIsHostTransfer);
       const Attr* channel = transfer.find(AttrKey::kChannelId);
       if (!host || !host->flag() || !channel) continue;
-      const auto [at, is_new] = first_of.emplace(channel->integer(), &transfer);
+      const auto [at, is_new] = first_of.emplace(std::pair(channel->integer(), transfer.opcode), &transfer);
       const Instruction& first = *at->second;
       if (is_new || same_transfer(first, transfer)) continue;
       error(transfer.opcode_offset,
@@ -158,7 +159,7 @@ class ModuleRules {
   }
 
   bool same_transfer(const Instruction& a, const Instruction& b) const {
-    if (a.opcode != b.opcode || a.shape != b.shape || a.operands.size() != b.operands.size()) return false;
+    if (a.shape != b.shape || a.operands.size() != b.operands.size()) return false;
     for (size_t i = 0; i < a.operands.size(); ++i)
       if (module_[a.operands[i]].shape != module_[b.operands[i]].shape) return false;
     for (const AttrKey key : {AttrKey::kSharding, AttrKey::kFrontendAttributes, AttrKey::kBackendConfig}) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "stablehlo/constraints.h"
 #include "stablehlo/locations.h"
 #include "stablehlo/op_lowering.h"
 #include "stablehlo/shardings.h"
@@ -85,7 +86,8 @@ std::vector<InstructionId> Lowering::block(Scope& scope, const mlir::Block& bloc
 void Lowering::operation(Scope& scope, const mlir::Operation& op) {
   if (const Row* row = find_row(op.name)) {
     OpLowering lowering(*this, scope, op);
-    return row->lower(lowering, row->opcode);
+    if (constraints_hold(lowering)) row->lower(lowering, row->opcode);
+    return;
   }
   const std::string_view dialect = op.name.substr(0, op.name.find('.'));
   const bool known = dialect == "stablehlo" || dialect == "mhlo" || dialect == "chlo" || dialect == "check" ||

@@ -190,7 +190,9 @@ std::optional<std::vector<int64_t>> integers_of(const mlir::Attribute& attribute
 std::vector<int64_t> OpLowering::list(std::string_view name) {
   const mlir::Attribute* attribute = need(name);
   if (!attribute) return {};
-  auto values = integers_of(*attribute);
+  const bool table =
+      attribute->kind == mlir::AttributeKind::kDense && attribute->type && attribute->type->dims.size() > 1;
+  auto values = table ? std::nullopt : integers_of(*attribute);
   if (values) return std::move(*values);
   fail("the attribute \"{}\" is no list of integers", name);
   return {};
@@ -217,7 +219,12 @@ int64_t OpLowering::integer_in(const mlir::Attribute& structure, std::string_vie
 std::vector<std::vector<int64_t>> OpLowering::table(std::string_view name, size_t columns) {
   const mlir::Attribute* attribute = need(name);
   if (!attribute) return {};
-  const std::vector<int64_t> values = list(name);
+  const auto integers = integers_of(*attribute);
+  if (!integers) {
+    fail("the attribute \"{}\" is no table of integers", name);
+    return {};
+  }
+  const std::vector<int64_t>& values = *integers;
   if (attribute->type && attribute->type->dims.size() == 2 && attribute->type->dims[1] >= 0)
     columns = static_cast<size_t>(attribute->type->dims[1]);
   std::vector<std::vector<int64_t>> rows;

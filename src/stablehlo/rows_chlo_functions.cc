@@ -268,6 +268,18 @@ Expression next_after(const Expression& x, const Expression& y) {
   return select(is_nan(x) || is_nan(y), kNan, result);
 }
 
+const double kLogHalf = std::log(0.5);
+
+/// Both by the terms that CHLO and XLA expand them to, whose rounding shows: e^(x - log 2), so that nothing
+/// overflows before the result does.
+Expression cosh(const Expression& x) { return exp(x + kLogHalf) + exp(-x + kLogHalf); }
+
+/// Near 0, where the terms are alike, by e^x - 1.
+Expression sinh(const Expression& x) {
+  const Expression less = x.unary(Opcode::kExpm1);
+  return select(abs(x) < 1.0, (less + less / (less + 1.0)) * 0.5, exp(x + kLogHalf) - exp(kLogHalf - x));
+}
+
 /// In f32 where the type is narrower.
 template <class F>
 void give_wide(OpLowering& op, size_t operands, F&& function) {
@@ -298,6 +310,16 @@ void lower_two(OpLowering& op, Opcode) {
   give_wide(op, 2, [](Values1 values) { return kFunction(values[0], values[1]); });
 }
 
+/// HLO has the function itself for complex numbers.
+template <Expression (*kFunction)(const Expression&)>
+void lower_hyperbolic(OpLowering& op, Opcode opcode) {
+  if (!op.takes(1)) return;
+  const Expression x(op, op.operand(0));
+  if (op.failed()) return;
+  if (x.is_complex_number()) return op.give(x.unary(opcode).id());
+  lower_one<kFunction>(op, opcode);
+}
+
 void lower_next_after(OpLowering& op, Opcode) {
   if (!op.takes(2)) return;
   const Values alike = broadcast_alike(op, op.operands());
@@ -318,6 +340,8 @@ void lower_atan(OpLowering& op, Opcode) {
 
 constexpr Row kRows[] = {
     {"chlo.atan", lower_atan},
+    {"chlo.cosh", lower_hyperbolic<cosh>, Opcode::kCosh},
+    {"chlo.sinh", lower_hyperbolic<sinh>, Opcode::kSinh},
     {"chlo.bessel_i1e", lower_one<bessel_i1e>},
     {"chlo.digamma", lower_one<digamma>},
     {"chlo.erf_inv", lower_one<erf_inv>},

@@ -6,24 +6,66 @@
 namespace hlosim::stablehlo {
 namespace {
 
-std::optional<ReplicaGroups> mesh_groups(OpLowering& op, const mlir::Attribute& axes) {
-  const mlir::Attribute* symbol = axes.find("mesh");
-  const mlir::Attribute* list = axes.find("axes");
-  const std::optional<Mesh> mesh = symbol ? mesh_finder(op.lowering())(symbol->text) : std::nullopt;
-  if (!mesh || !list) {
-    op.fail("replica_groups name no mesh of this module");
+/// `#stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "x", size = 2>, …], device_ids = dense<…>>`, which
+/// stands where a mesh may be named.
+std::optional<Mesh> inline_mesh(const mlir::Attribute& given) {
+  Mesh mesh;
+  const mlir::Attribute* axes = given.find("axes");
+  for (size_t i = 0; axes && i < axes->items.size(); ++i) {
+    const mlir::Attribute *name = axes->items[i]->find("name"), *size = axes->items[i]->find("size");
+    if (!name || !size) return std::nullopt;
+    mesh.axes.emplace_back(name->text, size->integer);
+  }
+  if (const mlir::Attribute* ids = given.find("device_ids")) {
+    const auto listed = integers_of(*ids);
+    if (!listed) return std::nullopt;
+    mesh.device_ids = *listed;
+  }
+  return axes ? std::optional(std::move(mesh)) : std::nullopt;
+}
+
+/// The mesh of `replica_groups`; nullopt after a report.
+std::optional<Mesh> mesh_of_groups(OpLowering& op, const mlir::Attribute& groups) {
+  const mlir::Attribute* given = groups.find("mesh");
+  if (!given) given = groups.find("mesh_name");
+  const bool is_inline = given && given->kind == mlir::AttributeKind::kStruct;
+  std::optional<Mesh> mesh;
+  if (is_inline)
+    mesh = inline_mesh(*given);
+  else if (given && given->kind == mlir::AttributeKind::kSymbol)
+    mesh = mesh_finder(op.lowering())(given->text);
+  if (!mesh) {
+    if (is_inline || !given)
+      op.fail("replica_groups need a mesh, as in mesh = @mesh");
+    else
+      op.fail("replica_groups name the mesh @{}, which this module doesn't have", given->text);
     return std::nullopt;
   }
+  if (const std::string problem = mesh_problem(*mesh); !problem.empty()) {
+    op.fail("replica_groups: {}", problem);
+    return std::nullopt;
+  }
+  return mesh;
+}
+
+std::optional<ReplicaGroups> mesh_groups(OpLowering& op, const mlir::Attribute& given) {
+  const std::optional<Mesh> mesh = mesh_of_groups(op, given);
+  if (!mesh) return std::nullopt;
+  const mlir::Attribute* list = given.find("axes");
   std::string text = "mesh[";
   for (size_t i = 0; i < mesh->axes.size(); ++i)
     text += fmt::format("{}'{}'={}", i ? "," : "", mesh->axes[i].first, mesh->axes[i].second);
   text += "]";
   if (!mesh->device_ids.empty()) text += fmt::format(", device_ids=({})", fmt::join(mesh->device_ids, ","));
   text += " {";
-  for (size_t i = 0; i < list->items.size(); ++i) {
+  for (size_t i = 0; list && i < list->items.size(); ++i) {
     const mlir::Attribute* name = list->items[i]->find("name");
     const mlir::Attribute* part = list->items[i]->find("sub_axis_info");
-    text += fmt::format("{}'{}'", i ? "," : "", name ? name->text : std::string_view());
+    if (!name) {
+      op.fail("axis {} of replica_groups has no name", i);
+      return std::nullopt;
+    }
+    text += fmt::format("{}'{}'", i ? "," : "", name->text);
     if (part && part->find("pre_size") && part->find("size"))
       text += fmt::format(":({}){}", part->find("pre_size")->integer, part->find("size")->integer);
   }
@@ -70,11 +112,34 @@ void add_global_ids(OpLowering& op, std::vector<Attr>& attrs) {
   if (op.flag("use_global_device_ids")) attrs.push_back(Attr::make_bool(AttrKey::kUseGlobalDeviceIds, true));
 }
 
+/// By how much each result is larger than its operand is the same of all.
+bool grows_evenly(OpLowering& op, const Values& operands, int64_t dimension) {
+  std::optional<int64_t> factor;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const ShapeRef from = op.shape(operands[i]), to = op.static_result(i);
+    if (op.failed() || dimension < 0 || dimension >= from->rank() || to->rank() != from->rank()) return true;
+    if (from->dim(dimension) < 1) return true;
+    const int64_t own = to->dim(dimension) / from->dim(dimension);
+    if (factor.value_or(own) != own) return false;
+    factor = own;
+  }
+  return true;
+}
+
+/// HLO's all-gather of several operands has one number of shards: where they differ there is one for each.
 void lower_all_gather(OpLowering& op, Opcode) {
   std::vector<Attr> attrs = group_attrs(op);
-  attrs.push_back(op.ints(AttrKey::kDimensions, {op.integer("all_gather_dim")}));
+  const int64_t dimension = op.integer("all_gather_dim");
+  attrs.push_back(op.ints(AttrKey::kDimensions, {dimension}));
   add_global_ids(op, attrs);
   const Values operands = op.operands();
+  if (op.failed()) return;
+  if (operands.size() == op.result_count() && !grows_evenly(op, operands, dimension)) {
+    Values gathered;
+    for (size_t i = 0; i < operands.size(); ++i)
+      gathered.push_back(op.make(Opcode::kAllGather, std::span(&operands[i], 1), attrs, op.static_result(i)));
+    return op.give_all(gathered);
+  }
   op.give_elements(op.make(Opcode::kAllGather, operands, attrs, op.whole_result()));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "stablehlo/captured_operands.h"
+#include "stablehlo/types.h"
 #include "stablehlo/windows.h"
 
 namespace hlosim::stablehlo {
@@ -12,11 +13,28 @@ Attr to_apply(OpLowering& op, AttrKey key, size_t region, std::string_view name)
   return op.builder().computations(key, computation);
 }
 
+/// Operand `i` in the integers of the reducer, which may be wider; HLO's reducers are of the arrays' type.
+InstructionId promoted_operand(OpLowering& op, size_t i) {
+  const InstructionId operand = op.operand(i);
+  const size_t arrays = op.operand_count() / 2;
+  if (op.failed() || !op.has_region(0)) return operand;
+  const mlir::Block& block = *op.mlir().regions[0].blocks[0];
+  const size_t argument = i < arrays ? arrays + i : i - arrays;
+  if (argument >= block.arguments.size() || !block.arguments[argument]->type->element) return operand;
+  const ElementType wider = element_type_of(*block.arguments[argument]->type->element);
+  return is_integer(wider) && (is_integer(op.type(operand)) || is_pred(op.type(operand)))
+             ? op.convert(operand, wider)
+             : operand;
+}
+
 /// Arrays, then initial values, with what the region takes from outside in both.
 Values folded_operands(OpLowering& op, CapturedOperands& outside) {
   const size_t arrays = op.operand_count() / 2;
-  Values operands = outside.with_arrays(op.operands(0, arrays));
-  const Values initial = outside.with_scalars(op.operands(arrays));
+  Values own_arrays, own_initial;
+  for (size_t i = 0; i < op.operand_count(); ++i)
+    (i < arrays ? own_arrays : own_initial).push_back(promoted_operand(op, i));
+  Values operands = outside.with_arrays(own_arrays);
+  const Values initial = outside.with_scalars(own_initial);
   operands.insert(operands.end(), initial.begin(), initial.end());
   return operands;
 }

@@ -206,7 +206,32 @@ void lower_optimization_barrier(OpLowering& op, Opcode) {
   op.give_elements(op.make(Opcode::kOptimizationBarrier, {tuple}));
 }
 
+/// What a conversion between dialects left behind, `1 to 1` or `n to n`: the values in types that have the
+/// same bits. Signless integers are signed here, so that a cast may change the sign.
+void lower_unrealized_cast(OpLowering& op, Opcode) {
+  if (!op.takes(op.result_count())) return;
+  Values values = op.operands();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ShapeRef from = op.failed() ? nullptr : op.shape(values[i]);
+    const ShapeRef to = op.static_result(i);
+    if (op.failed()) return;
+    if (compatible(from, to)) continue;
+    const bool same_bits = from->is_array() && to->is_array() && is_integer(from->element_type) &&
+                           is_integer(to->element_type) &&
+                           bit_width(from->element_type) == bit_width(to->element_type) &&
+                           std::ranges::equal(from->dimensions, to->dimensions);
+    if (!same_bits) {
+      op.fail("casts {} to {}, expected types of the same bits", to_text_without_layout(from),
+              to_text_without_layout(to));
+      return;
+    }
+    values[i] = op.make(Opcode::kBitcastConvert, {values[i]}, {}, to);
+  }
+  op.give_all(values);
+}
+
 constexpr Row kRows[] = {
+    {"builtin.unrealized_conversion_cast", lower_unrealized_cast},
     {"stablehlo.bitcast_convert", lower_bitcast_convert},
     {"stablehlo.broadcast", lower_broadcast},
     {"stablehlo.broadcast_in_dim", lower_broadcast_in_dim},

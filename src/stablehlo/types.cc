@@ -65,6 +65,13 @@ Result<ShapeRef> tensor(const Type& type, ShapePool& shapes) {
     return failure(fmt::format("{} has no HLO type for its elements", type_text(type)));
   const std::vector<int64_t> bounds = bounds_of(type);
   std::vector<int64_t> dimensions(type.dims.begin(), type.dims.end());
+  if (!bounds.empty() && bounds.size() != dimensions.size())
+    return failure(fmt::format("{} has {} bounds, expected one for each of its {} dimensions",
+                               type_text(type), bounds.size(), dimensions.size()));
+  for (size_t i = 0; i < bounds.size(); ++i)
+    if (bounds[i] >= 0 && dimensions[i] != mlir::kDynamic)
+      return failure(fmt::format("dimension {} of {} is static and has the bound {}, expected '?'", i,
+                                 type_text(type), bounds[i]));
   const auto flags = std::make_unique<bool[]>(dimensions.size() + 1);
   bool any = false;
   for (size_t i = 0; i < dimensions.size(); ++i) {

@@ -100,7 +100,7 @@ constexpr Broken kBroken[] = {
     {kTwo, R"(%0 = "chlo.lgamma"(%x, %x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>)",
      "2: chlo.lgamma: expects 1 operand, but has 2"},
     {"%x: tensor<2xi32>", "%0 = chlo.lgamma %x : tensor<2xi32> -> tensor<2xi32>",
-     "2: chlo.lgamma: expects floats, but has s32[2]"},
+     "2: chlo.lgamma: operand 0 is tensor<2xi32>, expected a tensor of floats or complex numbers"},
     {"%x: tensor<2xi32> {mhlo.memory_kind = \"moon\"}", "",
      "1: mhlo.memory_kind \"moon\" is none of device, pinned_host, unpinned_host"},
     {"%x: tensor<2xi32> {mhlo.layout_mode = \"{1,0}\"}", "",

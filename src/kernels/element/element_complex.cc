@@ -37,10 +37,25 @@ Complex exp_minus_one(Complex z) {
   return {std::expm1(x) * std::cos(y) - 2 * half * half, std::exp(x) * std::sin(y)};
 }
 
+/// |1 + z|² - 1 = x(2 + x) + y², with the rounding errors of its terms: near 0 they cancel.
+double excess_of_square(double x, double y) {
+  const double xx = x * x, yy = y * y, linear = 2 * x;
+  const double first = linear + xx, second = first + yy;
+  const auto lost = [](double a, double b, double sum) {
+    const double part = sum - a;
+    return (a - (sum - part)) + (b - part);
+  };
+  return second +
+         (lost(linear, xx, first) + lost(first, yy, second) + std::fma(x, x, -xx) + std::fma(y, y, -yy));
+}
+
 Complex log_plus_one(Complex z) {
-  const double x = z.real(), y = z.imag();
-  const double real = std::fabs(x) < 0.5 && std::fabs(y) < 0.5 ? 0.5 * std::log1p(x * (2 + x) + y * y)
-                                                               : std::log(std::hypot(1 + x, y));
+  constexpr double kNear = 4;      // up to there squares are far from overflow
+  constexpr double kFar = 0x1p60;  // from there on 1 is nothing
+  const double x = z.real(), y = z.imag(), size = std::max(std::fabs(x), std::fabs(y));
+  if (size > kFar) return std::log(z);
+  const double excess = size < kNear ? excess_of_square(x, y) : -1;
+  const double real = excess > -0.5 ? 0.5 * std::log1p(excess) : std::log(std::hypot(1 + x, y));
   return {real, std::atan2(y, 1 + x)};
 }
 

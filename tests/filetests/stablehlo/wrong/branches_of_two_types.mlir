@@ -9,6 +9,6 @@ func.func @main(%x: tensor<4x8xf32>, %v: tensor<8xf32>, %i: tensor<i32>) -> tens
   }) : (tensor<i1>) -> tensor<4x8xf32>
   return %x : tensor<4x8xf32>
 }
-// ERR: branches_of_two_types.mlir:5:8: error: conditional C3: expected the result of branch region_branch_1.1, f32[8], to be f32[4,8]
+// ERR: branches_of_two_types.mlir:5:8: error: stablehlo.if: C3: branch 1 returns tensor<8xf32> as value 0, expected tensor<4x8xf32>
 // ERR:     %0 = "stablehlo.if"(%p) ({
 // ERR:          ^

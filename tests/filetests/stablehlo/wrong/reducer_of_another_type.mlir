@@ -9,6 +9,6 @@ func.func @main(%x: tensor<4x8xf32>, %v: tensor<8xf32>, %i: tensor<i32>) -> tens
   }
   return %x : tensor<4x8xf32>
 }
-// ERR: reducer_of_another_type.mlir:5:8: error: reduce C2: computation region.1 returns pred[] as value 0, expected f32[]
+// ERR: reducer_of_another_type.mlir:5:8: error: stablehlo.reduce: C6: the reducer makes tensor<i1> of tensor<f32> and tensor<f32>, expected one type
 // ERR:     %0 = stablehlo.reduce(%x init: %c) across dimensions = [0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8xf32>
 // ERR:          ^

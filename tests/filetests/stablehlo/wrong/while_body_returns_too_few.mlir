@@ -10,6 +10,6 @@ func.func @main(%x: tensor<4x8xf32>, %v: tensor<8xf32>, %i: tensor<i32>) -> tens
   }
   return %x : tensor<4x8xf32>
 }
-// ERR: while_body_returns_too_few.mlir:4:8: error: stablehlo.while: a region returns 0 values, expected 1
+// ERR: while_body_returns_too_few.mlir:4:8: error: stablehlo.while: C2: the body returns 0 values, expected 1
 // ERR:     %0 = stablehlo.while(%a = %x) : tensor<4x8xf32>
 // ERR:          ^

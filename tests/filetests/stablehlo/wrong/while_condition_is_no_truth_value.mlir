@@ -9,6 +9,6 @@ func.func @main(%x: tensor<4x8xf32>, %v: tensor<8xf32>, %i: tensor<i32>) -> tens
   }
   return %x : tensor<4x8xf32>
 }
-// ERR: while_condition_is_no_truth_value.mlir:4:8: error: while C2: the condition's result is f32[4,8], expected pred[]
+// ERR: while_condition_is_no_truth_value.mlir:4:8: error: stablehlo.while: C1: the condition returns tensor<4x8xf32>, expected tensor<i1>
 // ERR:     %0 = stablehlo.while(%a = %x) : tensor<4x8xf32>
 // ERR:          ^
