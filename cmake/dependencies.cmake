@@ -1,7 +1,7 @@
 # Every package comes from Debian 12 (scripts/setup installs them); nothing is downloaded.
 
 # What a program that links hlosim needs too: the exported package looks for the same list.
-set(HLOSIM_TIMING_DEPENDENCIES fmt tl-expected yaml-cpp)  # hlosim::sim
+set(HLOSIM_TIMING_DEPENDENCIES fmt tl-expected yaml-cpp RE2)  # hlosim::sim
 set(HLOSIM_DEPENDENCIES ${HLOSIM_TIMING_DEPENDENCIES} TBB LibZip ZLIB zstd Protobuf)
 # Headers that our .cc files alone include.
 set(HLOSIM_BUILD_DEPENDENCIES Boost Eigen3 nlohmann_json CLI11)

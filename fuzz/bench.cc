@@ -32,8 +32,9 @@ constexpr size_t kLargestSeed = 4096;
 constexpr size_t kMadeSeeds = 60;  // of every form that is made of modules
 
 constexpr std::string_view kFormNames[kInputForms] = {
-    "module", "pair",  "proto", "gate",     "baseline", "experiment", "journal", "device",       "dump",
-    "report", "costs", "knobs", "measured", "mlir",     "artifact",   "profile", "profile_text", "model"};
+    "module",       "pair",   "proto", "gate",   "baseline", "experiment", "journal",  "device",
+    "dump",         "report", "costs", "knobs",  "measured", "mlir",       "artifact", "profile",
+    "profile_text", "model",  "yaml",  "limits", "config",   "pattern",    "mesh"};
 
 constexpr std::string_view kGateConfig = R"(modules: [a.hlo, b*.hlo]
 devices: [v5e]
@@ -85,6 +86,39 @@ overrides { hlo_position_matcher { instruction_regex: ".*dot.*" hlo_use_filter {
             override_options { assign_value: -7 } }
 )";
 
+constexpr std::string_view kLimits = R"(rows:
+  all core single native: {median: 4 %, p90: 25 %}
+steps:
+  maxtext_v5p v5p: {error: 10 %, sum: 0.05}
+)";
+constexpr std::string_view kRunConfig = R"(# hlosim configuration
+command: report
+options:
+  FILE: "-"
+  device: v5e
+  top: 10
+  format: json
+  topology: 2x2
+  set: ["clock=1 GHz", "mxu.count=8"]
+  no-lower: true
+---
+)";
+constexpr std::string_view kYamls[] = {
+    "a: &a [x, y, \"z\", 1.5]\nb: &b {k: *a, l: [*a, *a]}\nc: [*b, *b, *b]\n",
+    "? key\n: &v value\nlist:\n  - *v\n  - {a: 1, 'b c': ~}\n  - |\n    text\n    more\n  - >-\n    folded\n",
+    "&root\na: &a\n  b: &b\n    c: &c {d: e}\n  f: *c\ng: *a\nh: [*b, *c]\n# end\n"};
+constexpr std::string_view kPatterns[] = {
+    "fusion\\.[0-9]+\nfusion.12\na.fusion.x\n", ".*b\naaaaaaaaaaaaaaaaaaaaaaaaaa\nab\n\n",
+    "(a+)+$\naaaaaaaaaaab\naaa\n",
+    "^(?i:Layer)_([a-z]|[^x-z]{2,3})*?\\b|\\d{1,4}\nlayer_12\n\xC3\xA4\n\xff\n",
+    "splash_(mha|mqa)_fwd.*=0.5\nsplash_mha_fwd_1\n"};
+constexpr std::string_view kMeshes[] = {
+    "data=4,model=2\nshard x=[data,_]\nshard w.*=[_,model]\n",
+    "a=2,b=2,c=2\nshard .*=[{a,b},c]\nslice 2x2x2\norder auto\n",
+    "fsdp=8\nshard .*=[fsdp:(2)4,fsdp:(1)2]\nwritten data=2,model=2\n",
+    "data=2,model=4\norder model=y,data=x\nslice 4x4_mesh\n",
+    "fsdp=4,tensor=2; w=[fsdp,tensor]; order=auto; from fsdp=2,tensor=2; windowed=auto\n"};
+
 SourcePtr source_of(std::string name, std::string text) {
   return std::make_shared<const SourceFile>(std::move(name), std::move(text));
 }
@@ -118,11 +152,14 @@ class Seeds {
     if (text.size() > kLargestSeed) return;
     if (mlir::is_bytecode(text)) return add(InputForm::kArtifact, file, text);
     const bool is_yaml = file.ends_with(".yaml");
+    if (is_yaml) add(InputForm::kYaml, file, text);
     const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
     if (is_yaml && has("devices:"))
       add(has("objectives:") ? InputForm::kExperiment : InputForm::kGate, file, text);
     else if (is_yaml && has("custom_calls"))
       add(InputForm::kCosts, file, text);
+    else if (is_yaml && has("median"))
+      add(InputForm::kLimits, file, text);
     else if (is_yaml && has("vocab"))
       add(InputForm::kModel, file, text);
     else if (is_yaml)
@@ -140,6 +177,11 @@ class Seeds {
     add(InputForm::kExperiment, "experiment.yaml", std::string(kExperiment));
     add(InputForm::kCosts, "costs.yaml", std::string(kCosts));
     add(InputForm::kKnobs, "knobs.txt", std::string(kKnobs));
+    add(InputForm::kLimits, "limits.yaml", std::string(kLimits));
+    add(InputForm::kRunConfig, "run.yaml", std::string(kRunConfig) + to_yaml(bench_.device("v5e")));
+    for (const std::string_view text : kYamls) add(InputForm::kYaml, "text.yaml", std::string(text));
+    for (const std::string_view text : kPatterns) add(InputForm::kPattern, "pattern", std::string(text));
+    for (const std::string_view text : kMeshes) add(InputForm::kMesh, "mesh", std::string(text));
     for (const ProfileSeed& seed : profile_texts())
       add(InputForm::kProfileText, std::string(seed.name), std::string(seed.text));
     for (const std::string_view name : {"v4", "v5e"})

@@ -36,8 +36,13 @@ enum class InputForm : uint8_t {
   kProfile,      // XSpace
   kProfileText,  // traces and tables
   kModel,        // models whose steps are made
+  kYaml,         // of any kind, with anchors
+  kLimits,       // of the errors that `accuracy` finds
+  kRunConfig,    // options and device of a run, as --print-config writes them
+  kPattern,      // a regular expression, then texts, one a line
+  kMesh,         // a mesh, then statements, an order, a slice, one a line
 };
-inline constexpr size_t kInputForms = static_cast<size_t>(InputForm::kModel) + 1;
+inline constexpr size_t kInputForms = static_cast<size_t>(InputForm::kMesh) + 1;
 /// "module", "proto": also the folder of fuzz/corpus that has such inputs.
 std::string_view name(InputForm form);
 

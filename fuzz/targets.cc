@@ -38,6 +38,11 @@ constexpr Target kTargets[] = {
     {"program.bytecode", InputForm::kArtifact, convert_program},
     {"profile", InputForm::kProfile, read_profiles},
     {"profile.text", InputForm::kProfileText, read_profiles},
+    {"yaml", InputForm::kYaml, read_yaml},
+    {"accuracy.limits", InputForm::kLimits, limit_accuracy},
+    {"config", InputForm::kRunConfig, configure_run},
+    {"pattern", InputForm::kPattern, match_pattern},
+    {"mesh", InputForm::kMesh, spread_over_mesh},
 };
 
 }  // namespace

@@ -62,4 +62,10 @@ bool read_profiles(const Bench& bench, const std::string& input, Random& choice)
 bool convert_program(const Bench& bench, const std::string& input, Random& choice);
 bool read_artifact(const Bench& bench, const std::string& input, Random& choice);
 
+bool read_yaml(const Bench& bench, const std::string& input, Random& choice);
+bool limit_accuracy(const Bench& bench, const std::string& input, Random& choice);
+bool match_pattern(const Bench& bench, const std::string& input, Random& choice);
+bool spread_over_mesh(const Bench& bench, const std::string& input, Random& choice);
+bool configure_run(const Bench& bench, const std::string& input, Random& choice);
+
 }  // namespace hlosim::fuzz

@@ -265,6 +265,14 @@ bool read_prefetch_knobs(const Bench& bench, const std::string& input, Random& c
   return true;
 }
 
+bool configure_run(const Bench& bench, const std::string& input, Random& choice) {
+  const InputFile file(bench, ".yaml", input);
+  std::vector<std::string> args = {"report", "--config=" + file.path()};
+  args.emplace_back(choice.one_in(8) ? "--no-lower" : "--print-config");
+  if (choice.one_in(2)) args.push_back(bench.folder + "/a.hlo");
+  return command(args);
+}
+
 bool compare_measured(const Bench&, const std::string& input, Random&) {
   const SourcePtr source = source_of(input);
   DiagnosticList problems;

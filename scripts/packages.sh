@@ -3,7 +3,7 @@
 # Compiler and build tools.
 build_tools="cmake ninja-build ccache g++ binutils python3 protobuf-compiler"
 # Libraries: cmake/dependencies.cmake looks for each.
-libraries="libfmt-dev libexpected-dev libyaml-cpp-dev libboost-graph-dev libtbb-dev libopenmpi-dev libzip-dev zlib1g-dev libzstd-dev libprotobuf-dev libeigen3-dev nlohmann-json3-dev libcli11-dev"
+libraries="libfmt-dev libexpected-dev libyaml-cpp-dev libre2-dev libboost-graph-dev libtbb-dev libopenmpi-dev libzip-dev zlib1g-dev libzstd-dev libprotobuf-dev libeigen3-dev nlohmann-json3-dev libcli11-dev"
 # What tests and benchmarks link and call: of mpirun, YAML files, packed cases, the Debian package; .ci/run clones.
 test_libraries="git libgtest-dev libgmock-dev libbenchmark-dev openmpi-bin python3-yaml xz-utils dpkg-dev file"
 # The second compiler, for the `clang` and `fuzz` presets, and what formats.

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from . import _core
-from ._errors import check
+from ._errors import check, wrong
 from ._mesh import mesh_text, shard_texts
 
 # (what the line names, its text or None, modules read already)
@@ -76,6 +77,37 @@ def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
     if "lower" in all_options:
         all_options["no_lower"] = not all_options.pop("lower")
     return all_options
+
+
+def refuse_inputs(path: "os.PathLike[str] | str", inputs: Iterable[Optional[str]]) -> None:
+    """Raises where `path`, which is to be written, is one of the files `inputs`, by whatever name."""
+    for one in inputs:
+        if one and os.path.isfile(one) and os.path.isfile(path) and os.path.samefile(one, path):
+            raise wrong("'%s' would overwrite the input '%s'" % (os.fspath(path), one),
+                        "every result needs a file of its own")
+
+
+def write_text(path: "os.PathLike[str] | str", text: str) -> None:
+    """Writes a file as a whole or not at all."""
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        return
+    target = os.path.realpath(path)
+    try:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="", dir=os.path.dirname(target), delete=False) as file:
+            try:
+                file.write(text)
+                file.close()
+                mask = os.umask(0)
+                os.umask(mask)
+                os.chmod(file.name, 0o666 & ~mask)
+                os.replace(file.name, target)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as error:
+        raise wrong("cannot write '%s': %s" % (os.fspath(path), error.strerror)) from error
 
 
 def call(command: str, inputs: Iterable[Input] = (), options: Optional[Mapping[str, Any]] = None, *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
-from ._calls import call
+from ._calls import call, refuse_inputs
 from ._errors import needed
 from ._html import bar, bytes_text, legend, table, time_text
 from ._report import Report
@@ -52,6 +52,7 @@ class Comparison:
         """Writes one page of all: a table side by side, bars by category, and each report."""
         if not os.fspath(path).endswith(".html"):
             raise ValueError("%r: expects a name that ends in .html" % os.fspath(path))
+        refuse_inputs(path, [file for one in self.reports for file in one._files()])
         inputs = [("<%d>" % i, one.to_json(), []) for i, one in enumerate(self.reports)]
         call("report", inputs, {"format": "html", "output": os.path.abspath(path)})
 

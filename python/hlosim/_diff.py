@@ -5,7 +5,7 @@ import json
 import os
 from typing import Any, Dict, List, Mapping, Optional, Union
 
-from ._calls import call
+from ._calls import call, refuse_inputs
 from ._html import bytes_text, table, time_text
 from ._module import Module
 from ._report import Report
@@ -80,6 +80,7 @@ class Diff:
         suffix = os.path.splitext(os.fspath(path))[1].lower()
         if suffix not in formats:
             raise ValueError("%r: expects a name that ends in .html, .json, .md or .txt" % os.fspath(path))
+        refuse_inputs(path, self.before._files() + self.after._files())
         self._print(formats[suffix], output=os.path.abspath(path))
 
     def __repr__(self) -> str:

@@ -5,6 +5,7 @@ import json
 import os
 from typing import Any, Dict, List, Mapping, Optional
 
+from ._calls import refuse_inputs, write_text
 from ._html import summary
 from ._table import Table
 
@@ -173,6 +174,12 @@ class Report:
         """The report for people; lists have `top` rows, 0: all."""
         return self._again("report", top=top, timeline=timeline)
 
+    def _files(self) -> List[Optional[str]]:
+        """The files that it was made from, as far as they are files."""
+        device = getattr(self._device, "file", self._device)
+        return [self.module.file if self.module is not None else None,
+                None if device is None else os.fspath(device)]
+
     def save(self, path: "os.PathLike[str] | str") -> None:
         """Writes it: .html (one page, nothing loaded from anywhere), .json, .csv or .txt, by the name's end.
 
@@ -188,8 +195,8 @@ class Report:
         if suffix not in formats:
             raise ValueError("%r: expects a name that ends in .html, .json, .csv or .txt" % os.fspath(path))
         if suffix == ".json":
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(self._text)
+            refuse_inputs(path, self._files())
+            write_text(path, self._text)
         else:
             self._again("report", format=formats[suffix], output=os.path.abspath(path))
 

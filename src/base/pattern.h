@@ -1,5 +1,5 @@
-// A regular expression in ECMAScript's language. Headers that name one don't bring <regex>, which takes a
-// compiler seconds.
+// A regular expression in RE2's syntax: matched in time linear in the text; without lookaround and
+// backreferences. Headers that name one don't bring <re2/re2.h>.
 //
 //   const Result<Pattern> pattern = Pattern::parse("fusion\\.[0-9]+");
 //   pattern->finds("a.fusion.12");    // somewhere in the text: true
@@ -18,7 +18,7 @@ class Pattern {
  public:
   /// Any text.
   Pattern() = default;
-  /// The error says what is wrong with the expression.
+  /// The error has the expression, and the part of it that is wrong: "'a(' is no regular expression: …".
   static Result<Pattern> parse(const std::string& expression);
 
   bool finds(std::string_view text) const;

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/files_in_use.h"
+
 namespace hlosim {
 namespace {
 
@@ -65,6 +67,8 @@ StagedFiles::~StagedFiles() {
 }
 
 Result<void> StagedFiles::add(const std::string& path, std::span<const std::string_view> parts) {
+  if (in_use_)
+    if (auto used = in_use_->writes(path); !used) return used;
   const std::lock_guard lock(mutex_);  // umask() below is the process's, too
   if (is_special_file(path)) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);

@@ -16,11 +16,14 @@
 
 namespace hlosim {
 
+class FilesInUse;  // base/files_in_use.h
+
 /// Each file is written to a temporary in the folder where it will be; commit() gives them their names.
 /// add() may be called from several threads. Whoever goes without commit() leaves nothing behind.
 class StagedFiles {
  public:
-  StagedFiles() = default;
+  /// `in_use`: files that add() refuses to overwrite; null: none.
+  explicit StagedFiles(FilesInUse* in_use = nullptr) : in_use_(in_use) {}
   StagedFiles(const StagedFiles&) = delete;
   StagedFiles& operator=(const StagedFiles&) = delete;
   ~StagedFiles();
@@ -37,6 +40,7 @@ class StagedFiles {
     std::string temporary, target, path;
   };
   std::mutex mutex_;
+  FilesInUse* in_use_;
   std::vector<File> files_;
 };
 

@@ -8,7 +8,6 @@
 #include <exception>
 #include <sstream>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "base/text.h"
@@ -52,13 +51,20 @@ Diagnostic error_at_key(const Value& value, std::string message, std::string hin
 
 namespace {
 
-constexpr size_t kMostValues = 100'000;  // aliases of aliases grow exponentially
+// Aliases of aliases grow exponentially. Anchors count as well: each keeps a copy of what it marks.
+constexpr size_t kMostValues = 100'000;
+constexpr size_t kMostCopiedText = size_t{16} << 20;
 
-size_t count_values(const Value& value) {
-  size_t count = 1;
-  for (const Value& item : value.items) count += count_values(item);
-  return count;
-}
+/// What a copy of a value takes.
+struct Weight {
+  size_t values = 0, text = 0;
+
+  Weight& operator+=(const Weight& other) {
+    values += other.values;
+    text += other.text;
+    return *this;
+  }
+};
 
 /// Builds the tree from yaml-cpp's events. Ignores everything after the first problem that makes
 /// the rest meaningless.
@@ -70,24 +76,23 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    put(make(Value::Kind::kNull, mark), anchor);
+    put(make(Value::Kind::kNull, mark), {1, 0}, anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) {
       report(mark, "this alias stands inside what it names");
-      put(make(Value::Kind::kNull, mark), 0);
+      put(make(Value::Kind::kNull, mark), {1, 0}, 0);
       return;
     }
-    Value copy = found->second;
-    count_ += count_values(copy) - 1;
-    put(std::move(copy), 0);
+    count_copy(mark, found->second.weight);
+    put(found->second.value, found->second.weight, 0);
   }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                 const std::string& text) override {
     Value value = make(Value::Kind::kScalar, mark);
     value.text = text;
-    put(std::move(value), anchor);
+    put(std::move(value), {1, text.size()}, anchor);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
@@ -105,11 +110,16 @@ class TreeBuilder : public YAML::EventHandler {
  private:
   struct Level {
     Value value;
+    Weight weight{1, 0};
     YAML::anchor_t anchor = 0;
     bool has_key = false;
     std::string key;
     uint32_t key_offset = 0;
-    std::unordered_set<std::string> keys;  // of a map, so far
+    std::unordered_map<std::string, uint32_t> keys;  // of a map, so far, with their places
+  };
+  struct Anchored {
+    Value value;
+    Weight weight;
   };
 
   uint32_t offset_of(const YAML::Mark& mark) const {
@@ -120,12 +130,30 @@ class TreeBuilder : public YAML::EventHandler {
     value.kind = kind;
     value.source = source_;
     value.offset = offset_of(mark);
-    if (++count_ > kMostValues)
-      throw YAML::Exception(mark, fmt::format("more than {} values, aliases expanded", kMostValues));
+    count(mark, 1);
     return value;
+  }
+  void count(const YAML::Mark& mark, size_t values) {
+    count_ += values;
+    if (count_ > kMostValues)
+      throw YAML::Exception(mark, fmt::format("more than {} values, aliases expanded", kMostValues));
+  }
+  /// Before anything is copied.
+  void count_copy(const YAML::Mark& mark, const Weight& weight) {
+    count(mark, weight.values);
+    copied_text_ += weight.text;
+    if (copied_text_ > kMostCopiedText)
+      throw YAML::Exception(mark,
+                            fmt::format("more than {} MiB of text, aliases expanded", kMostCopiedText >> 20));
   }
   void report(const YAML::Mark& mark, std::string message) {
     problems_.add(error_at(source_, offset_of(mark), std::move(message)));
+  }
+  void report_twice(const Level& level, uint32_t first) {
+    // Lines are counted from the top: only for errors that the list keeps.
+    problems_.add(error_at(
+        source_, level.key_offset, fmt::format("key \"{}\" is given twice", shown(level.key)),
+        problems_.full() ? std::string() : fmt::format("first on line {}", source_->locate(first).line)));
   }
   void open(Value value, YAML::anchor_t anchor) {
     levels_.emplace_back();
@@ -135,16 +163,23 @@ class TreeBuilder : public YAML::EventHandler {
   void close() {
     Level level = std::move(levels_.back());
     levels_.pop_back();
-    put(std::move(level.value), level.anchor);
+    put(std::move(level.value), level.weight, level.anchor);
+  }
+  void keep(YAML::anchor_t anchor, const Value& value, const Weight& weight) {
+    YAML::Mark mark;
+    mark.pos = static_cast<int>(value.offset - start_);
+    count_copy(mark, weight);
+    anchors_[anchor] = {value, weight};
   }
   /// A finished value: the root, an item of a list, a key of a map or the value of that key.
-  void put(Value value, YAML::anchor_t anchor) {
-    if (anchor != 0) anchors_[anchor] = value;
+  void put(Value value, const Weight& weight, YAML::anchor_t anchor) {
+    if (anchor != 0) keep(anchor, value, weight);
     if (levels_.empty()) {
       root_ = std::move(value);
       return;
     }
     Level& level = levels_.back();
+    level.weight += weight;
     if (level.value.is_list()) {
       level.value.items.push_back(std::move(value));
     } else if (!level.has_key) {
@@ -155,13 +190,8 @@ class TreeBuilder : public YAML::EventHandler {
     } else {
       level.has_key = false;
       if (level.key.empty()) return;
-      if (!level.keys.insert(level.key).second) {
-        const Value* first = level.value.find(level.key);
-        problems_.add(error_at(source_, level.key_offset,
-                               fmt::format("key \"{}\" is given twice", shown(level.key)),
-                               fmt::format("first on line {}", source_->locate(first->key_offset).line)));
-        return;
-      }
+      const auto [first, is_new] = level.keys.emplace(level.key, level.key_offset);
+      if (!is_new) return report_twice(level, first->second);
       value.key = std::move(level.key);
       value.key_offset = level.key_offset;
       if (value.is_null()) value.offset = value.key_offset;
@@ -173,8 +203,8 @@ class TreeBuilder : public YAML::EventHandler {
   uint32_t start_;
   DiagnosticList& problems_;
   std::vector<Level> levels_;
-  std::unordered_map<YAML::anchor_t, Value> anchors_;
-  size_t count_ = 0;
+  std::unordered_map<YAML::anchor_t, Anchored> anchors_;
+  size_t count_ = 0, copied_text_ = 0;
   Value root_;
 };
 

@@ -268,7 +268,8 @@ int run(std::span<const std::string> given, std::istream& in, std::ostream& out,
   Stop stop;
   bool partial = false;
   stablehlo::ConvertOptions mlir;
-  const Streams streams{in, out, err, ranks, standard_input, verbosity, limits, stop, mlir, partial};
+  FilesInUse files;
+  const Streams streams{in, out, err, ranks, standard_input, verbosity, limits, stop, mlir, partial, files};
   const std::vector<std::string> line = with_command_first(given);
   const std::span<const std::string> args = line;
   const CommandMatch match = find_command(kCommands, args);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/files_in_use.h"
 #include "base/text.h"
 
 namespace hlosim {
@@ -78,6 +79,15 @@ Option Option::not_negative() const {
 Option Option::check(const std::function<std::string(const std::string&)>& problem) const {
   option_->check(problem);
   return *this;
+}
+
+Option Option::writes_file(FilesInUse& files) const {
+  return check([&files, what = (long_names().empty() ? "" : "--") + name()](const std::string& path) {
+    const Result<void> used = files.writes(what, path);
+    return used ? std::string()
+                : used.error().message.substr(what.size() +
+                                              2);  // what is wrong with an option is told with its name
+  });
 }
 
 Option Option::one_value_each() const {

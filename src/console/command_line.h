@@ -26,6 +26,8 @@ class Option;
 
 namespace hlosim {
 
+class FilesInUse;  // base/files_in_use.h
+
 /// The most that options of these names take: more threads than any machine has, and offsets that still add
 /// up.
 inline constexpr int64_t kMostThreads = 4096;
@@ -50,6 +52,8 @@ class Option {
   /// Each mention takes one value: what follows is no further one.
   Option one_value_each() const;
   Option excludes(Option other) const;
+  /// A file that the command writes: `files` must have it for nothing else.
+  Option writes_file(FilesInUse& files) const;
 
   // What help says of it.
   /// The value that its variable has now.

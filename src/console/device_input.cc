@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <ostream>
+#include <set>
 
 #include "console/command_line.h"
 #include "console/input.h"
@@ -69,6 +70,17 @@ void declare_device_choices(CommandLine& line, DeviceChoices& choices) {
       .one_value_each();
 }
 
+bool claim_files_of(const Device& device, Streams streams) {
+  std::set<std::string> files = {device.file};
+  for (const DeviceValue& value : device.values)
+    if (value.file) files.insert(value.file->name());
+  for (const std::string& file : files) {
+    const Result<void> used = streams.files.reads(file);
+    if (!used) return tell(used.error(), streams), false;
+  }
+  return true;
+}
+
 std::optional<Device> read_device(const std::string& name, const DeviceChoices& choices, Streams streams) {
   DiagnosticList problems;
   const DeviceSearch search = DeviceSearch::from_environment();
@@ -86,6 +98,7 @@ std::optional<Device> read_device(const std::string& name, const DeviceChoices& 
       std::erase_if(device->changes, [](const DeviceChange& change) { return !change.from_set; });
   }
   tell(problems, streams);
+  if (device && !claim_files_of(*device, streams)) return std::nullopt;
   if (device)
     step.add(
         fmt::format(": {}, {}, fingerprint {}", device->config.name, device->file, device->fingerprint()));

@@ -25,4 +25,7 @@ void declare_device_choices(CommandLine& line, DeviceChoices& choices);
 /// change it.
 std::optional<Device> read_device(const std::string& name, const DeviceChoices& choices, Streams streams);
 
+/// The files that it was read from are no outputs. False, with what is wrong printed.
+bool claim_files_of(const Device& device, Streams streams);
+
 }  // namespace hlosim

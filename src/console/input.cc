@@ -44,7 +44,10 @@ Result<std::string> read_all(std::istream& in) {
 
 Result<SourcePtr> read_input(const std::string& path, Streams streams) {
   if (const InputAtHand* input = at_hand(path, streams)) return as_text(input->source);
-  if (path != "-") return read_text_source(path);
+  if (path != "-") {
+    if (const Result<void> used = streams.files.reads(path); !used) return tl::unexpected(used.error());
+    return read_text_source(path);
+  }
   if (!streams.standard_input) {
     Result<std::string> text = read_all(streams.in);
     if (!text) return tl::unexpected(std::move(text.error()));
@@ -72,7 +75,8 @@ bool write_output(const std::string& path, std::string_view text, Streams stream
     return true;
   }
   const Step step(fmt::format("wrote {}: {} bytes", path, text.size()), streams);
-  const Result<void> written = write_file(path, text);
+  Result<void> written = streams.files.writes(path);
+  if (written) written = write_file(path, text);
   if (!written) tell(written.error(), streams);
   return written.has_value();
 }
@@ -80,8 +84,14 @@ bool write_output(const std::string& path, std::string_view text, Streams stream
 ModuleInput read_module_input(const std::string& path, bool parse_only, Streams streams) {
   ModuleInput input;
   if (const InputAtHand* given = at_hand(path, streams); given && !given->modules.empty()) {
-    for (const auto& module : given->modules) input.modules.push_back(module->copy());
     input.ok = true;
+    for (const auto& module : given->modules) {
+      // The file that the program read it from stays an input.
+      const Result<void> used = module->source ? streams.files.reads(module->source->name()) : Result<void>();
+      if (!used) tell(used.error(), streams);
+      input.ok &= used.has_value();
+      input.modules.push_back(module->copy());
+    }
     return input;
   }
   Step reading(fmt::format("read {}", path), streams);

@@ -25,9 +25,7 @@ Result<ModuleChoice> ModuleChoice::parse(const std::string& text) {
     return choice;
   }
   Result<Pattern> pattern = Pattern::parse(text);
-  if (!pattern)
-    return failure(fmt::format("--module: '{}' is neither a number nor a regular expression: {}", shown(text),
-                               pattern.error().message));
+  if (!pattern) return failure("--module: " + pattern.error().message);
   choice.pattern_ = std::move(*pattern);
   return choice;
 }

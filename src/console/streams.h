@@ -10,6 +10,7 @@
 #include <iosfwd>
 #include <string_view>
 
+#include "base/files_in_use.h"
 #include "base/limits.h"
 #include "base/source.h"
 #include "base/stop.h"
@@ -42,6 +43,7 @@ struct Streams {
   Stop& stop;                          // whether it is to end
   stablehlo::ConvertOptions& mlir;     // what StableHLO programs are read with
   bool& partial;                       // modules are read as far as they are there
+  FilesInUse& files;                   // what the command reads and writes
   const Exchange* exchange = nullptr;  // with the program that calls the command; null: a person does
 };
 

@@ -33,7 +33,7 @@ class CallStreams {
 
   Streams streams() {
     return {in_,     out_,  err_,  lone_rank(), standard_input_, verbosity_,
-            limits_, stop_, mlir_, partial_,    &exchange_};
+            limits_, stop_, mlir_, partial_,    files_,          &exchange_};
   }
   CallResult result(int code) { return {code, std::move(out_).str(), std::move(err_).str(), findings_}; }
   std::vector<Diagnostic>& findings() { return findings_; }
@@ -48,6 +48,7 @@ class CallStreams {
   Limits limits_;
   stablehlo::ConvertOptions mlir_;
   bool partial_ = false;
+  FilesInUse files_;
   std::vector<Diagnostic> findings_;
 };
 

@@ -6,9 +6,9 @@
 
 #include "elementwise/element_program.h"
 #include "evaluate/devices/joint.h"
-#include "hlo/effects.h"
 #include "hlo/literal.h"
 #include "ops/called_checks.h"
+#include "ops/endless_loops.h"
 #include "ops/leaf_forwarding.h"
 
 namespace hlosim {
@@ -23,8 +23,9 @@ void set_results(Invocation& call, std::vector<Array>& values) {
 // The state is one value of at most 16 bytes per leaf, in two copies: body reads one and writes the other.
 class ScalarLoop {
  public:
-  ScalarLoop(std::shared_ptr<const ElementProgram> condition, std::shared_ptr<const ElementProgram> body)
-      : condition_(std::move(condition)), body_(std::move(body)) {}
+  ScalarLoop(std::shared_ptr<const ElementProgram> condition, std::shared_ptr<const ElementProgram> body,
+             LoopEnd end)
+      : condition_(std::move(condition)), body_(std::move(body)), end_(end) {}
 
   void run(Invocation& call) const {
     using Value = std::array<std::byte, 16>;
@@ -45,6 +46,7 @@ class ScalarLoop {
       void* const answer[] = {&go_on};
       condition.run(const_cast<const void* const*>(places[now].data()), answer, 1);
       if (!go_on) break;
+      if (const char* const why = never_ends(end_)) return call.fail(why);
       body.run(const_cast<const void* const*>(places[now].data()), places[now ^ 1].data(), 1);
     }
     for (size_t i = 0; i < leaves; ++i) {
@@ -55,15 +57,8 @@ class ScalarLoop {
 
  private:
   std::shared_ptr<const ElementProgram> condition_, body_;
+  LoopEnd end_;
 };
-
-/// No state ends the loop, and nothing else depends on it: the condition is a constant, and true.
-bool never_ends(const EvaluateContext& op) {
-  const Instruction& root = op.module()[op.module()[op.called(AttrKey::kCondition)].root];
-  return root.opcode == Opcode::kConstant && root.literal && integer_at(*root.literal, 0) != 0 &&
-         !has_effect(op.module(), op.table(), op.instruction());
-}
-constexpr const char* kNeverEnds = "the loop never ends: its condition is always true";
 
 }  // namespace
 
@@ -80,12 +75,14 @@ Evaluation evaluate_call(EvaluateContext& op) {
 
 Evaluation evaluate_while(EvaluateContext& op) {
   const ComputationId condition_id = op.called(AttrKey::kCondition), body_id = op.called(AttrKey::kBody);
-  if (never_ends(op)) return [](Invocation& call) { call.fail(kNeverEnds); };
+  // Whatever the body does with other devices or the host: there is no result.
+  const LoopEnd end = loop_end(op.module(), op.table(), op.instruction());
+  if (end == LoopEnd::kNever) return [](Invocation& call) { call.fail(never_ends(LoopEnd::kNever)); };
   const auto scalar_condition = op.element_program(condition_id), scalar_body = op.element_program(body_id);
   if (scalar_condition && scalar_body)
-    return [loop = ScalarLoop(scalar_condition, scalar_body)](Invocation& call) { loop.run(call); };
+    return [loop = ScalarLoop(scalar_condition, scalar_body, end)](Invocation& call) { loop.run(call); };
 
-  return [condition = op.callable(condition_id), body = op.callable(body_id)](Invocation& call) {
+  return [condition = op.callable(condition_id), body = op.callable(body_id), end](Invocation& call) {
     std::vector<Array> state, arguments;
     for (size_t i = 0; i < call.operand_count(); ++i) state.push_back(call.take(i));
     std::vector<Array> answer(1);
@@ -96,6 +93,7 @@ Evaluation evaluate_while(EvaluateContext& op) {
       condition->call(call.device(), arguments, answer);
       if (call.device().failed()) return call.device().stopped_in(call.instruction(), iteration);
       if (integer_at(answer[0], 0) == 0) break;
+      if (const char* const why = never_ends(end)) return call.fail(why);
       arguments.swap(state);
       for (Array& old : state) old = Array();  // the body's arguments aren't held elsewhere
       body->call(call.device(), arguments, state);
@@ -187,8 +185,9 @@ JointEvaluation evaluate_while_jointly(EvaluateContext& op) {
   const auto condition = op.callable(op.called(AttrKey::kCondition)),
              body = op.callable(op.called(AttrKey::kBody));
   if (!condition->is_joint() && !body->is_joint()) return nullptr;
-  if (never_ends(op)) return [](JointCall& call) { call.fail(kNeverEnds); };
-  return [condition, body](JointCall& call) {
+  const LoopEnd end = loop_end(op.module(), op.table(), op.instruction());
+  if (end == LoopEnd::kNever) return [](JointCall& call) { call.fail(never_ends(LoopEnd::kNever)); };
+  return [condition, body, end](JointCall& call) {
     std::vector<Part> parts;
     for (Invocation& member : call.members()) {
       parts.push_back({&member, {}, {}});
@@ -214,6 +213,7 @@ JointEvaluation evaluate_while_jointly(EvaluateContext& op) {
       }
       staying = std::move(next);
       if (staying.empty()) break;
+      if (const char* const why = never_ends(end)) return call.fail(why);
       states.clear();  // the body's arguments aren't held elsewhere
       run_parts(call, *body, staying);
       if (call.failed()) return;

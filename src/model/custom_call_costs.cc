@@ -40,8 +40,7 @@ std::optional<Pattern> read_pattern(const Value& item, DiagnosticList& problems)
   }
   Result<Pattern> pattern = Pattern::parse(item.text);
   if (pattern) return std::move(*pattern);
-  problems.add(error_at(item, fmt::format("{}: '{}' is no regular expression: {}", item.key, shown(item.text),
-                                          pattern.error().message)));
+  problems.add(error_at(item, fmt::format("{}: {}", item.key, pattern.error().message)));
   return std::nullopt;
 }
 
@@ -216,8 +215,7 @@ Result<KernelDensity> parse_kernel_density(const std::string& text) {
                    "as in splash_mha_fwd=0.5, or a regular expression for the names of several");
   Result<Pattern> kernel = Pattern::parse(text.substr(0, equals));
   if (kernel) return KernelDensity{text, std::move(*kernel), *share};
-  return failure(fmt::format("'{}' is no regular expression: {}", shown(text.substr(0, equals)),
-                             kernel.error().message));
+  return tl::unexpected(std::move(kernel.error()));
 }
 
 void UnusedCustomCallCosts::add(const Module& module) {

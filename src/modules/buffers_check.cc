@@ -42,6 +42,13 @@ std::string index_text(std::span<const int64_t> index) {
   return fmt::format("{{{}}}", fmt::join(index, ","));
 }
 
+/// Parts of a result and of an operand that are the same memory.
+struct Pair {
+  Index result_index;
+  int64_t operand;
+  Index operand_index;
+};
+
 class BufferChecker {
  public:
   BufferChecker(const Module& module, const UserIndex& users, DiagnosticList& diagnostics)
@@ -173,15 +180,37 @@ class BufferChecker {
       error(call, "Unpin must have one entry of output_to_operand_aliasing, but has {}", alias_count(call));
   }
 
+  /// Pairs of a part of the call's result and a part of an operand.
+  std::vector<Pair> alias_pairs(const Instruction& call) const {
+    const auto pair_of = [](const Alias& alias, std::span<const int64_t> result) {
+      return Pair{Index(result.begin(), result.end()), alias.parameter,
+                  Index(alias.parameter_index.begin(), alias.parameter_index.end())};
+    };
+    std::vector<Pair> pairs;
+    if (const Attr* attr = call.find(AttrKey::kOutputToOperandAliasing)) {
+      for (const Alias& alias : attr->aliases()) pairs.push_back(pair_of(alias, alias.output_index));
+      return pairs;
+    }
+    // `custom-call-start` has the aliases of the call that it wraps, whose result is part {1} of its own.
+    for (const InstructionId start : users_.callers(call.parent)) {
+      const Attr* attr = module_[start].find(AttrKey::kOutputToOperandAliasing);
+      if (!attr || op_rules(module_[start]).value != ValueRule::kAsyncStart) continue;
+      for (const Alias& alias : attr->aliases())
+        if (!alias.output_index.empty() && alias.output_index[0] == 1)
+          pairs.push_back(pair_of(alias, alias.output_index.subspan(1)));
+      break;
+    }
+    return pairs;
+  }
+
   /// Every buffer among operands and results stands in one alias pair.
   bool operands_and_results(const Instruction& call) {
     std::map<std::pair<int64_t, Index>, int> operand_uses;
     std::map<Index, int> result_uses;
-    if (const Attr* attr = call.find(AttrKey::kOutputToOperandAliasing))
-      for (const Alias& alias : attr->aliases()) {
-        ++operand_uses[{alias.parameter, Index(alias.parameter_index.begin(), alias.parameter_index.end())}];
-        ++result_uses[Index(alias.output_index.begin(), alias.output_index.end())];
-      }
+    for (const Pair& pair : alias_pairs(call)) {
+      ++operand_uses[{pair.operand, pair.operand_index}];
+      ++result_uses[pair.result_index];
+    }
     bool right = true;
     for (size_t i = 0; i < call.operands.size(); ++i)
       for_each_buffer(module_[call.operands[i]].shape, [&](const Index& index) {

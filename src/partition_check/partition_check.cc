@@ -13,10 +13,10 @@
 #include "base/saturating.h"
 #include "base/units.h"
 #include "hlo/graph.h"
-#include "hlo/literal.h"
 #include "hlo/number.h"
 #include "kernels/strided_copy.h"
 #include "modules/edit.h"
+#include "ops/endless_loops.h"
 #include "partition_check/device_runs.h"
 #include "partition_check/same_form.h"
 #include "partition_check/wide_floats.h"
@@ -246,19 +246,16 @@ class Check {
   DevicesRun ours_, theirs_;
 };
 
-/// A loop that is run forever once it is reached: what its condition gives is a constant.
-Result<void> expect_ends(const Module& module) {
+/// An error for a loop that never ends once it is reached.
+Result<void> expect_ends(const Module& module, const OpTable& table) {
   for (const ComputationId id : callees_first(module)) {
     for (const InstructionId at : module[id].instructions) {
       const Attr* condition = module[at].find(AttrKey::kCondition);
-      if (!condition) continue;
-      const Computation& decides = module[condition->computations()[0]];
-      const Literal* goes_on = module[decides.root].literal;
-      if (!goes_on || goes_on->elided || integer_at(*goes_on, 0) == 0) continue;
+      if (!condition || loop_end(module, table, module[at]) != LoopEnd::kNever) continue;
       return tl::unexpected(Diagnostic{
           Severity::kError,
           fmt::format("{} never ends, so that no results can be compared: its condition {} is always true",
-                      module[at].name, decides.name),
+                      module[at].name, module[condition->computations()[0]].name),
           "partition it without --check", module.source, module[at].offset});
     }
   }
@@ -382,7 +379,7 @@ Result<PartitionCheck> check_partition(const Module& module, const OpTable& tabl
     if (one) one->notes.push_back(fmt::format("one of {} replicas is compared", module.replica_count()));
     return one;
   }
-  if (const auto ends = expect_ends(module); !ends) return tl::unexpected(ends.error());
+  if (const auto ends = expect_ends(module, table); !ends) return tl::unexpected(ends.error());
   auto full = made_ready(module, table, options, check);
   if (!full) return tl::unexpected(full.error());
   std::optional<Smaller> smaller;

@@ -6,6 +6,7 @@
 
 #include "hlo/effects.h"
 #include "hlo/finding.h"
+#include "ops/endless_loops.h"
 
 namespace hlosim {
 
@@ -194,6 +195,7 @@ void Interpreter::run_loop(InstructionId id) {
   const std::vector<ComputationId> called = called_in_order(module_[id]);
   const InstructionId condition = module_[called[0]].parameters[0], body = module_[called[1]].parameters[0];
   const int32_t step = step_of_[static_cast<size_t>(id.index)];
+  const LoopEnd end = loop_end(module_, table_, module_[id]);
   Place state = top(module_[id].operands[0]);
   while (!stopped()) {
     pass(state, top(condition));
@@ -204,6 +206,7 @@ void Interpreter::run_loop(InstructionId id) {
     const bool goes_on = integer_at_place(module_[called[0]].root) != 0;
     state = top(condition);
     if (!goes_on || stopped()) break;
+    if (const char* const why = never_ends(end)) return stop(error_at(module_, module_[id], why));
     pass(state, top(body));
     if (stopped()) return;
     run(called[1]);

@@ -200,7 +200,7 @@ class KnobReader {
   Result<void> regex(const Value& field, std::string& out) const {
     if (field.annotation != kTextProtoString) return error(field, fmt::format("'{}' is a string", field.key));
     if (const Result<Pattern> pattern = Pattern::parse(field.text); !pattern)
-      return error(field, fmt::format("not a regular expression: {}", pattern.error().message));
+      return error(field, pattern.error().message);
     out = field.text;
     return {};
   }

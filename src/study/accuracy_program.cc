@@ -66,6 +66,7 @@ class ProgramRun {
     MeasuredProgram program;
     program.name = std::filesystem::path(*module).stem().string();
     program.device = *device_name;
+    program.files = {path_, file, *device_name};
     return add_rows(estimate->simulation.totals, std::move(program));
   }
 

@@ -24,6 +24,7 @@ struct MeasuredProgram {
     double measured_ms = 0, simulated_ms = 0;
   };
   std::string name, device;
+  std::vector<std::string> files;  // that were read for it
   std::vector<Row> rows;
 };
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/file_path.h"
+
 namespace hlosim {
 namespace {
 
@@ -16,15 +18,6 @@ bool is_pattern(const std::string& part) { return part.find_first_of("*?[") != s
 
 bool fits(const std::string& part, const std::string& name) {
   return part == name || ::fnmatch(part.c_str(), name.c_str(), FNM_PERIOD) == 0;
-}
-
-/// The folder above `name`, seen from `folder`. Above what a link leads to is another one than above the
-/// link.
-fs::path above(const fs::path& folder, const fs::path& name) {
-  std::error_code ignored;
-  const bool is_folder = !name.empty() && name.filename() != ".." &&
-                         fs::is_directory(fs::symlink_status(folder / name, ignored));
-  return is_folder ? name.parent_path() : name / "..";
 }
 
 class Finder {
@@ -95,29 +88,6 @@ std::vector<std::string> files_that_fit(const fs::path& folder, const std::strin
   const char* const home = std::getenv("HOME");
   if (pattern.starts_with("~/") && home) return Finder({}, home + pattern.substr(1)).find();
   return Finder(folder, pattern).find();  // what is absolute stands alone behind a folder, too
-}
-
-fs::path without_detours(const fs::path& path) {
-  fs::path shortest;
-  for (const fs::path& part : path) {
-    if (part == "..")
-      shortest = above({}, shortest);
-    else if (!part.empty() && part != ".")
-      shortest /= part;
-  }
-  return shortest.empty() && !path.empty() ? "." : shortest;
-}
-
-fs::path without_links(const fs::path& path) {
-  constexpr int kMostLinks = 40;  // as Linux takes
-  std::error_code failed;
-  fs::path file = fs::absolute(path, failed);
-  if (failed) file = path;  // the folder we stand in is gone
-  // What a link points to may be yet to be written, which weakly_canonical() takes for no link.
-  for (int i = 0; i < kMostLinks && fs::is_symlink(fs::symlink_status(file, failed)); ++i)
-    file = file.parent_path() / fs::read_symlink(file, failed);
-  const fs::path found = fs::weakly_canonical(file, failed);
-  return failed ? without_detours(file) : found;
 }
 
 }  // namespace hlosim

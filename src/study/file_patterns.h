@@ -17,11 +17,4 @@ namespace hlosim {
 /// isn't there.
 std::vector<std::string> files_that_fit(const std::filesystem::path& folder, const std::string& pattern);
 
-/// Without ".", and without ".." behind a folder; behind a link it stays, for it leads to somewhere else.
-std::filesystem::path without_detours(const std::filesystem::path& path);
-
-/// Absolute and without links as far as there are files, whoever names the file in which way. What a link to
-/// nothing points to counts as well.
-std::filesystem::path without_links(const std::filesystem::path& path);
-
 }  // namespace hlosim

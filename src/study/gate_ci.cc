@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/file_path.h"
 #include "base/text.h"
-#include "study/file_patterns.h"
 #include "study/gate.h"
 #include "text/escape.h"
 #include "text/json.h"

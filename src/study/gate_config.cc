@@ -160,8 +160,7 @@ class Reader {
     if (pattern)
       into = std::move(*pattern);
     else
-      problems_.add(error_at(
-          item, fmt::format("'{}' is no regular expression: {}", shown(item.text), pattern.error().message)));
+      problems_.add(error_at(item, pattern.error().message));
     return pattern.has_value();
   }
 

@@ -74,6 +74,49 @@ TEST(ParseYaml, AliasesOfAliasesDontExplode) {
   EXPECT_THAT(refused(text), HasSubstr("more than 100000 values, aliases expanded"));
 }
 
+std::string repeated(std::string_view part, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += part;
+  return text;
+}
+
+TEST(ParseYaml, AliasesOfALongListStopAtTheLimit) {
+  const std::string list = "a: &a [" + repeated("x, ", 90'000) + "]\n";
+  EXPECT_THAT(refused(list + "b: [" + repeated("*a, ", 60'000) + "]\n"),
+              HasSubstr("t.yaml:1:4: error: YAML: more than 100000 values, aliases expanded"));
+  const std::string shorter = "a: &a [" + repeated("x, ", 40'000) + "]\n";
+  EXPECT_THAT(refused(shorter + "b: [" + repeated("*a, ", 60'000) + "]\n"),
+              HasSubstr("t.yaml:2:5: error: YAML: more than 100000 values, aliases expanded"));
+}
+
+TEST(ParseYaml, AliasesRepeatBoundedText) {
+  const std::string text = std::string(1 << 16, 'x');  // 256 times 16 MiB, the anchor's own copy among them
+  EXPECT_EQ(parsed("a: &a " + text + "\nb: [" + repeated("*a, ", 255) + "]\n").find("b")->items.size(), 255u);
+  EXPECT_THAT(refused("a: &a " + text + "\nb: [" + repeated("*a, ", 60'000) + "]\n"),
+              HasSubstr("t.yaml:2:1025: error: YAML: more than 16 MiB of text, aliases expanded"));
+  // Keys are text, too; and so is what lists of lists hold.
+  const std::string sixteen = "[" + repeated("*a, ", 16) + "]\n", eight = "[" + repeated("*b, ", 8) + "]\n";
+  EXPECT_EQ(parsed("a: &a [{? " + text + " : v}]\nb: &b " + sixteen + "c: " + eight).items.size(), 3u);
+  EXPECT_THAT(refused("a: &a [{? " + text + " : v}]\nb: &b " + sixteen + "c: " + eight + "d: " + eight),
+              HasSubstr("t.yaml:4:25: error: YAML: more than 16 MiB of text, aliases expanded"));
+}
+
+TEST(ParseYaml, NestedAnchorsStopAtTheLimit) {
+  std::string text = "a: ";
+  for (int i = 0; i < 100; ++i) text += "&n" + std::to_string(i) + " [";
+  text += repeated("x, ", 50'000) + repeated("]", 100) + "\n";
+  EXPECT_THAT(refused(text), HasSubstr("more than 100000 values, aliases expanded"));
+}
+
+TEST(ParseYaml, OfManyDuplicateKeysEveryOneIsCounted) {
+  std::string text;
+  for (int i = 0; i < 24'000; ++i) text += "key" + std::to_string(i) + ": 1\n";
+  text += repeated("key23999: 2\n", 24'000);
+  DiagnosticList problems;
+  EXPECT_FALSE(parse_yaml(text_file(text), problems));
+  EXPECT_EQ(problems.error_count(), 24'000u);
+}
+
 TEST(ParseYaml, DeepNestingIsAnError) {
   EXPECT_THAT(refused("a: " + std::string(100000, '[') + "\n"),
               HasSubstr("t.yaml:1:1: error: YAML: nested too deeply"));

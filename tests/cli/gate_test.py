@@ -707,7 +707,7 @@ class WrongInput(Folder):
                         ("--markdown=hlosim-gate.yaml",), ("--update-baseline", "--json=hlosim-gate-baseline.json")):
             run = self.gate(*options)
             self.assertEqual((run.returncode, run.stdout), (2, ""), options)
-            self.assertIn("are the same file", run.stderr)
+            self.assertRegex(run.stderr, "is the same file as that of|would overwrite the input")
         self.assertEqual(self.read("hlosim-gate-baseline.json"), before)
         self.assertEqual(self.gate("--json=/dev/null", "--junit=/dev/null").returncode, 0)
         self.assertEqual(self.gate("--json=o", "--junit=p").returncode, 0)
@@ -718,14 +718,17 @@ class WrongInput(Folder):
         (self.path / "l").symlink_to("o")
         (self.path / "folder").symlink_to(".")
         (self.path / "n.hlo").symlink_to("m.hlo")
-        for options, what in ((("--json=o", "--junit=l"), "--junit and --json"), (("--json=l", "--junit=folder/o"), "--junit and --json"),
-                              (("--json=m.hlo",), "a module and --json"), (("--sarif=folder/m.hlo",), "a module and --sarif"),
-                              (("--markdown=n.hlo",), "a module and --markdown"),
-                              (("--baseline=m.hlo", "--update-baseline"), "a module and the baseline"),
-                              (("--json=folder/hlosim-gate-baseline.json",), "the baseline and --json")):
+        for options, what in ((("--json=o", "--junit=l"), "--json: 'o' is the same file as that of --junit"),
+                              (("--json=l", "--junit=folder/o"), "--json: 'l' is the same file as that of --junit"),
+                              (("--json=m.hlo",), "--json: 'm.hlo' would overwrite the input 'm.hlo'"),
+                              (("--sarif=folder/m.hlo",), "--sarif: 'folder/m.hlo' would overwrite the input 'm.hlo'"),
+                              (("--markdown=n.hlo",), "--markdown: 'n.hlo' would overwrite the input 'm.hlo'"),
+                              (("--baseline=m.hlo", "--update-baseline"), "the baseline: 'm.hlo' would overwrite the input 'm.hlo'"),
+                              (("--json=folder/hlosim-gate-baseline.json",),
+                               "--json: 'folder/hlosim-gate-baseline.json' would overwrite the input 'hlosim-gate-baseline.json'")):
             run = self.gate(*options)
             self.assertEqual((run.returncode, run.stdout), (2, ""), options)
-            self.assertIn(f"{what} are the same file", run.stderr)
+            self.assertIn(what, run.stderr)
         self.assertEqual(self.read("m.hlo"), modules.layer())
         self.assertFalse((self.path / "o").exists())
 
@@ -735,11 +738,11 @@ class WrongInput(Folder):
         self.write("flags.txt", "--xla_tpu_enable_latency_hiding_scheduler=true\n")
         self.configure("xla_flags: ['@flags.txt']\n", devices="[d.yaml]")
         self.assertEqual(self.gate().returncode, 0)
-        for name, what in (("d.yaml", "a device file"), ("flags.txt", "a file of flags")):
+        for name in ("d.yaml", "flags.txt"):
             before = self.read(name)
             run = self.gate(f"--json={name}")
             self.assertEqual(run.returncode, 2)
-            self.assertIn(f"{what} and --json are the same file", run.stderr)
+            self.assertIn(f"--json: '{name}' would overwrite the input '{name}'", run.stderr)
             self.assertEqual(self.read(name), before)
 
     def test_what_cannot_be_read_is_shown_where_it_is_wrong_and_is_not_gone(self):

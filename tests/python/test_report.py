@@ -147,6 +147,31 @@ def test_saves(mlp, tmp_path):
         report.save(tmp_path / "nowhere/r.html")
 
 
+def test_saves_overwrite_no_input(adder, program, tmp_path):
+    device = tmp_path / "d.json"
+    device.write_text(subprocess.run([program, "devices", "v5e", "--format=yaml"], capture_output=True, text=True, check=True).stdout)
+    module = tmp_path / "m.txt"
+    module.write_text(adder().text())
+    (tmp_path / "link.txt").symlink_to(module)
+    (tmp_path / "hard.txt").hardlink_to(module)
+    (tmp_path / "link.html").symlink_to(module)
+    before = module.read_bytes(), device.read_bytes()
+    loaded = hlosim.load(module)
+    report = loaded.report(device)
+    other = adder(16).report("v5e")
+    for save in (report.save, hlosim.diff(report, other).save, hlosim.diff(other, report).save):
+        for name in ("m.txt", "link.txt", "hard.txt"):
+            with pytest.raises(hlosim.Error, match="would overwrite the input"):
+                save(tmp_path / name)
+        with pytest.raises(hlosim.Error, match="would overwrite the input"):
+            save(device)
+    for save in (hlosim.compare(report, other).save, report.save, report.trace):
+        with pytest.raises(hlosim.Error, match="would overwrite the input"):
+            save(tmp_path / "link.html" if save != report.trace else device)
+    assert (module.read_bytes(), device.read_bytes()) == before
+    assert sorted(os.listdir(tmp_path)) == ["d.json", "hard.txt", "link.html", "link.txt", "m.txt"]
+
+
 def test_saved_reports_come_back(mlp):
     report = mlp.report("v5e")
     again = hlosim.Report.from_json(report.to_json())

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <fstream>
 
+#include "base/file_path.h"
+
 namespace hlosim {
 namespace {
 

@@ -169,9 +169,10 @@ std::function<int()> declare_partition(CommandLine& line, Streams streams) {
   line.add_flag("--propagate-only", options->propagate_only,
                 "Print the module with the shardings of all instructions and who decided each");
   line.add_option(
-      "-o,--output", options->output,
-      "File for what each device runs; - is standard output, which is where it goes without --report "
-      "and --check");
+          "-o,--output", options->output,
+          "File for what each device runs; - is standard output, which is where it goes without --report "
+          "and --check")
+      .writes_file(streams.files);
   line.add_flag("--report", options->report,
                 "List the collectives that were added: who asked, both shardings, bytes");
   line.add_flag("--check", options->check,

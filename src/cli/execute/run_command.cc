@@ -163,7 +163,7 @@ std::optional<std::vector<OutputSet>> Run::run_other(const Loaded& loaded, std::
 
 std::optional<Values> Run::read_expected(const std::string& folder, std::span<const ShapeRef> shapes) {
   constexpr std::string_view kPrefixes[] = {"output", "out"};
-  const auto files = numbered_files(folder, kPrefixes);
+  const auto files = numbered_files(folder, kPrefixes, &streams_.files);
   if (!files) {
     complain(files.error());
     return std::nullopt;
@@ -402,6 +402,7 @@ std::function<int()> declare_run(CommandLine& line, Streams streams) {
   line.add_flag("--time", options->time, "Say on standard error how long it ran");
   return [options, streams] {
     options->inputs.seed = static_cast<uint64_t>(options->seed);
+    options->inputs.in_use = &streams.files;
     if (streams.exchange) options->inputs.at_hand = streams.exchange->arrays;
     if (options->made == "random") options->inputs.made = ArgumentKind::kRandom;
     if (options->made == "zeros") options->inputs.made = ArgumentKind::kZeros;

@@ -99,6 +99,9 @@ class FileList {
 
 Result<std::vector<Array>> read_files(const InputOptions& options, std::span<const ParameterLeaf> leaves,
                                       MemoryPool& pool) {
+  if (options.in_use)
+    for (const std::string& file : options.files)
+      if (auto used = options.in_use->reads(file); !used) return tl::unexpected(used.error());
   FileList list(options.files);
   std::vector<Array> arrays;
   size_t read = 0, wanted = 0;
@@ -120,10 +123,11 @@ Result<std::vector<Array>> read_files(const InputOptions& options, std::span<con
   return arrays;
 }
 
-Result<std::vector<Array>> read_folder(const std::string& folder, std::span<const ParameterLeaf> leaves,
+Result<std::vector<Array>> read_folder(const InputOptions& options, std::span<const ParameterLeaf> leaves,
                                        MemoryPool& pool) {
+  const std::string& folder = options.folder;
   constexpr std::string_view kPrefix[] = {"param"};
-  const Result<std::map<int64_t, NumberedFile>> files = numbered_files(folder, kPrefix);
+  const Result<std::map<int64_t, NumberedFile>> files = numbered_files(folder, kPrefix, options.in_use);
   if (!files) return tl::unexpected(files.error());
   std::vector<Array> arrays;
   for (size_t i = 0; i < leaves.size(); ++i) {
@@ -191,7 +195,7 @@ Result<std::vector<Array>> read_inputs(const InputOptions& options, std::span<co
     return arrays;
   }
   if (!options.at_hand.empty()) return take_arrays(options.at_hand[0], leaves, pool);
-  if (!options.folder.empty()) return read_folder(options.folder, leaves, pool);
+  if (!options.folder.empty()) return read_folder(options, leaves, pool);
   const bool none = std::none_of(leaves.begin(), leaves.end(),
                                  [](const ParameterLeaf& leaf) { return leaf.shape->is_array(); });
   if (options.files.empty() && !none)
@@ -202,7 +206,8 @@ Result<std::vector<Array>> read_inputs(const InputOptions& options, std::span<co
 }
 
 Result<std::map<int64_t, NumberedFile>> numbered_files(const std::string& folder,
-                                                       std::span<const std::string_view> prefixes) {
+                                                       std::span<const std::string_view> prefixes,
+                                                       FilesInUse* in_use) {
   std::map<int64_t, NumberedFile> files;
   std::error_code error;
   std::filesystem::directory_iterator entries(folder, error);
@@ -227,6 +232,8 @@ Result<std::map<int64_t, NumberedFile>> numbered_files(const std::string& folder
       return failure(fmt::format("'{}' and '{}' have the same number",
                                  std::min(place->second.path, file.path),
                                  std::max(place->second.path, file.path)));
+    if (auto used = in_use ? in_use->reads(file.path) : Result<void>(); !used)
+      return tl::unexpected(used.error());
   }
   if (error) return failure(fmt::format("cannot read '{}': {}", folder, error.message()));
   return files;
@@ -270,7 +277,10 @@ class HostFiles final : public HostTransfers {
     if (options_.folder.empty())
       return failure(fmt::format("nothing is there to read {} from", to_text_without_layout(leaf)),
                      fmt::format("--inputs=DIR with {}.npy, or --args=random", name));
-    return read_npy(options_.folder + "/" + name + ".npy", leaf, pool);
+    const std::string path = options_.folder + "/" + name + ".npy";
+    if (auto used = options_.in_use ? options_.in_use->reads(path) : Result<void>(); !used)
+      return tl::unexpected(used.error());
+    return read_npy(path, leaf, pool);
   }
   Result<void> write(const std::string& name, const Array& leaf) {
     if (!leaf.shape->is_array()) return {};

@@ -16,6 +16,7 @@
 #include "array/arguments.h"
 #include "array/array.h"
 #include "array/npy.h"
+#include "base/files_in_use.h"
 #include "base/source.h"
 #include "base/staged_files.h"
 #include "evaluate/device_state.h"
@@ -27,6 +28,7 @@ namespace hlosim {
 struct InputOptions {
   std::vector<std::string> files;    // --input: .npy and .npz, one array after another
   std::string folder;                // --inputs: param0.npy, param1.npy, …
+  FilesInUse* in_use = nullptr;      // hears of each file that is read
   std::optional<ArgumentKind> made;  // --args
   uint64_t seed = 0;
   /// Of a program that calls: what each device gets, or one list for all.
@@ -50,9 +52,11 @@ struct NumberedFile {
 };
 
 /// The files `<prefix><number>.npy` and `<prefix><number>.<type>.npy` of a folder, by number, for any of
-/// `prefixes`. Errors: the folder can't be read; two files of one number.
+/// `prefixes`; `in_use`, unless null, hears of them. Errors: the folder can't be read; two files of one
+/// number.
 Result<std::map<int64_t, NumberedFile>> numbered_files(const std::string& folder,
-                                                       std::span<const std::string_view> prefixes);
+                                                       std::span<const std::string_view> prefixes,
+                                                       FilesInUse* in_use = nullptr);
 
 /// The array of one of them, where `expected` is wanted.
 Result<Array> read_numbered(const NumberedFile& file, ShapeRef expected, MemoryPool& pool);

@@ -29,6 +29,21 @@ double machine_memory() {
 
 }  // namespace
 
+/// The outputs are written before the expected ones are read.
+bool RunSession::claim_expected() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::recursive_directory_iterator at(options_.output.empty() ? "" : options_.expect, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (at.depth() > 0) at.disable_recursion_pending();  // a folder for each device
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with("out") || !name.ends_with(".npy")) continue;
+    if (const Result<void> used = streams_.files.reads(at->path().string()); !used)
+      return complain(used.error());
+  }
+  return true;
+}
+
 bool RunSession::prepare() {
   const InputOptions& inputs = options_.inputs;
   const bool several = !inputs.files.empty() + !inputs.folder.empty() + !options_.made.empty() > 1;
@@ -44,6 +59,7 @@ bool RunSession::prepare() {
   if (options_.peers != "run" && streams_.ranks.size() > 1) return complain("several ranks need --peers=run");
   if (options_.output == "-")
     return complain("-o: '-' is no folder", "--print writes the outputs to standard output");
+  if (!claim_expected()) return false;
   if (options_.physical.any() && !options_.physical.wanted)
     return complain("--device, --set, --schedule, --layouts and --alignment need --physical");
   max_memory_ = static_cast<int64_t>(0.8 * machine_memory());
@@ -57,8 +73,7 @@ bool RunSession::prepare() {
   }
   if (!options_.trace.empty()) {
     Result<Pattern> pattern = Pattern::parse(options_.trace);
-    if (!pattern)
-      return complain(fmt::format("--trace-values: '{}' is no regular expression", shown(options_.trace)));
+    if (!pattern) return complain("--trace-values: " + pattern.error().message);
     trace_ = std::move(*pattern);
   }
   set_thread_count(static_cast<int>(options_.threads));

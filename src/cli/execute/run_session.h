@@ -110,6 +110,7 @@ class RunSession {
   }
 
  private:
+  bool claim_expected();
   bool choose_grid(Loaded& loaded, bool whole);
   ProgramOptions program_options(const Loaded& loaded, bool traced);
   Result<Values> run_physical(const Loaded& loaded, DeviceState& device, Values inputs);
@@ -126,7 +127,7 @@ class RunSession {
   std::unique_ptr<FailedChecks> failed_checks_ = std::make_unique<FailedChecks>();
   std::optional<Pattern> trace_;
   bool anything_traced_ = false;
-  StagedFiles files_;
+  StagedFiles files_{&streams_.files};
   bool same_inputs_ = true;
   int gathered_ = 0;            // how often outputs came together
   int exit_code_ = kExitInput;  // when something stops the run

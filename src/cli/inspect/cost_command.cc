@@ -43,7 +43,9 @@ std::function<int()> declare_cost(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<Options>();
   line.add_option("FILE", options->files, "HLO text files; - is standard input").required();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return cost(*options, streams); };
 }
 

@@ -79,7 +79,9 @@ std::function<int()> declare_devices(CommandLine& line, Streams streams) {
   line.add_option("--format", options->format, "text, yaml, json, or markdown: the keys of device files")
       .one_of({"text", "yaml", "json", "markdown"})
       .show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return devices(*options, streams); };
 }
 

@@ -116,7 +116,9 @@ std::function<int()> declare_kernel(CommandLine& line, Streams streams) {
       .one_value_each();
   line.add_flag("--tune", options->tune, "Find the best blocks that fit into VMEM");
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return kernel(*options, streams); };
 }
 

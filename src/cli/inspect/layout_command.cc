@@ -69,7 +69,9 @@ std::function<int()> declare_layout(CommandLine& line, Streams streams) {
   line.add_option("--index", options->index, "Where is this element? Indices by dimension: 9,130");
   line.add_option("--offset", options->offset, "Which element is in this slot? In elements");
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return layout(*options, streams); };
 }
 

@@ -76,7 +76,9 @@ int print(const Options& options, Streams streams) {
 std::function<int()> declare_print(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<Options>();
   line.add_option("FILE", options->file, "HLO text file; - is standard input").required();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   line.add_option("--format", options->format, "text, pb, a binary HloProto, or stablehlo")
       .one_of({"text", "pb", "stablehlo"})
       .show_default();

@@ -50,7 +50,9 @@ std::function<int()> declare_shrink(CommandLine& line, Streams streams) {
           "--layers", options->shrink.layers,
           "Turns of loops that run once per layer, and layers in their stacked arrays; 0: as they are")
       .show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return shrink_file(*options, streams); };
 }
 

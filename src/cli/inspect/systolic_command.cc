@@ -137,7 +137,9 @@ std::function<int()> declare_systolic(CommandLine& line, Streams streams) {
       .show_default();
   line.add_option("--array", options->array, "Rows and columns of the array").show_default();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return systolic(*options, streams); };
 }
 

@@ -268,7 +268,9 @@ std::function<int()> declare_buffers(CommandLine& line, Streams streams) {
   line.add_option("--at", options->at, "Show what lives at this step").from(0);
   line.add_option("--top", options->top, "Largest buffers to show").from(0).show_default();
   line.add_option("--check", options->check, "A dump to compare with");
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return buffers(*options, streams); };
 }
 

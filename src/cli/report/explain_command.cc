@@ -147,7 +147,9 @@ std::function<int()> declare_explain(CommandLine& line, Streams streams) {
                 "Take modules that no TPU compiler has touched as they stand");
   declare_custom_calls(line, simulation);
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return explain_command(*options, streams); };
 }
 

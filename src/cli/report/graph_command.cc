@@ -105,7 +105,9 @@ std::function<int()> declare_graph(CommandLine& line, Streams streams) {
   line.add_option("--distance", options->distance, "How near: operands and users so many edges away")
       .from(0)
       .show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return graph(*options, streams); };
 }
 

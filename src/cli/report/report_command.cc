@@ -228,7 +228,9 @@ std::function<int()> declare_report(CommandLine& line, Streams streams) {
   std::vector<const char*> formats;
   for (const ReportFormat& format : report_formats()) formats.push_back(format.name);
   line.add_option("--format", options->format, report_format_names()).one_of(formats).show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   line.add_option("--top", options->top, "Rows of the longest lists in the text; 0: all")
       .from(0)
       .show_default();

@@ -150,6 +150,7 @@ std::function<int()> declare_trace(CommandLine& line, Streams streams) {
           "-o,--output", options->output,
           "Output file, its format by its name: .json or .json.gz (Chrome's format), .pftrace (Perfetto's), "
           ".svg (a picture); - is JSON on standard output; with --format=xplane a log folder")
+      .writes_file(streams.files)
       .show_default();
   line.add_option("--format", options->format,
                   "json, perfetto, svg, or xplane: a log folder for XProf; by the output's name if not given")

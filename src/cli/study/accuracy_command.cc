@@ -67,6 +67,9 @@ std::optional<std::vector<MeasuredCase>> read_cases(const Options& options, Stre
   tell(problems, streams);
   if (problems.has_errors()) return std::nullopt;
   std::erase_if(cases, [&](const MeasuredCase& one) { return !selection->takes(one); });
+  for (const MeasuredCase& one : cases)
+    if (const Result<void> used = streams.files.reads(one.device); !used)
+      return usage_error(used.error(), streams), std::nullopt;
   if (cases.empty())
     return usage_error(failure(fmt::format("{} has no such case", options.file)).value(), streams),
            std::nullopt;
@@ -79,6 +82,9 @@ std::optional<std::vector<MeasuredProgram>> read_programs(const Options& options
   for (const std::string& path : options.programs) {
     Result<MeasuredProgram> one = measure_program(path, DeviceSearch::from_environment(), streams.limits);
     if (!one) return usage_error(one.error(), streams), std::nullopt;
+    for (const std::string& file : one->files)
+      if (const Result<void> used = streams.files.reads(file); !used)
+        return usage_error(used.error(), streams), std::nullopt;
     programs.push_back(std::move(*one));
   }
   return programs;
@@ -108,6 +114,10 @@ int accuracy(const Options& options, Streams streams) {
     if (!one) return usage_error(one.error(), streams);
     predict_options.overrides.push_back(std::move(*one));
   }
+  if (!options.report.empty())
+    for (const char* name : {"/accuracy.md", "/accuracy.svg"})
+      if (const Result<void> used = streams.files.writes("--report", options.report + name); !used)
+        return usage_error(used.error(), streams);
   std::optional<std::vector<MeasuredCase>> cases = read_cases(options, streams);
   if (!cases) return kExitInput;
   std::vector<Prediction> predictions = predict(*cases, options.file, predict_options);
@@ -164,7 +174,9 @@ std::function<int()> declare_accuracy(CommandLine& line, Streams streams) {
       .from(0)
       .show_default();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   line.add_option("--report", options->report, "Directory for accuracy.md and accuracy.svg");
   line.add_option("--date", options->date, "Date of the report; today if not given");
   return [options, streams] { return accuracy(*options, streams); };

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "cli/study/case_selection.h"
+#include "cli/study/profile_input.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/progress.h"
@@ -119,7 +120,7 @@ int fit_cases(const SourcePtr& source, const Options& options, const Device& dev
 }
 
 int fit_profile(const Options& options, const SimulationSetting& setting, Streams streams) {
-  const Result<Profile> profile = read_profile(options.path);
+  const Result<Profile> profile = read_profile_input(options.path, streams);
   if (!profile) return wrong(profile.error(), streams);
   ProgramModules modules(streams.limits);
   if (!options.module_file.empty()) {
@@ -151,6 +152,7 @@ int calibrate_command(const Options& options, Streams streams) {
   if (!setting) return kExitInput;
   std::error_code ignored;
   if (std::filesystem::is_directory(options.path, ignored)) return fit_profile(options, *setting, streams);
+  if (const Result<void> used = streams.files.reads(options.path); !used) return wrong(used.error(), streams);
   const Result<SourcePtr> raw = read_source(options.path);
   if (!raw) return wrong(raw.error(), streams);
   const Result<bool> is_profile = holds_profile(*raw);
@@ -191,7 +193,8 @@ std::function<int()> declare_calibrate(CommandLine& line, Streams streams) {
       .show_default();
   line.add_flag("--no-lower", options->no_lower, "Take plain modules as they stand");
   line.add_option("-o,--output", options->output,
-                  "The device file to write; none: only what was found is printed");
+                  "The device file to write; none: only what was found is printed")
+      .writes_file(streams.files);
   return [options, streams] { return calibrate_command(*options, streams); };
 }
 

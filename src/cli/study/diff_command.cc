@@ -175,7 +175,9 @@ std::function<int()> declare_diff(CommandLine& line, Streams streams) {
   line.add_option("--format", options->format, "text, json, markdown or html (one page for a browser)")
       .one_of({"text", "json", "markdown", "html"})
       .show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   line.add_option("--top", options->top, "Rows of each list in text and Markdown; 0: all")
       .from(0)
       .show_default();

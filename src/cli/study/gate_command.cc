@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/file_path.h"
 #include "base/hash.h"
 #include "cli/run.h"
 #include "cli/study/compare_commands.h"
@@ -60,7 +61,7 @@ class Gate {
   int run() {
     if (!read_config() || !read_devices() || !read_baseline_file()) return kExitInput;
     find_files();
-    if (!outputs_differ()) return kExitInput;
+    if (!claim_files()) return kExitInput;
     for (const auto& [file, path] : files_) read_modules_of(file, path);
     if (unused_costs_)
       for (const Diagnostic& warning : unused_costs_->warnings()) tell(warning, streams_);
@@ -91,7 +92,8 @@ class Gate {
     const Result<SourcePtr> source = read_input(options_.config, streams_);
     if (!source) {
       Diagnostic diagnostic = source.error();
-      diagnostic.hint = "`hlosim init` writes an example; --config names another file";
+      if (diagnostic.hint.empty())
+        diagnostic.hint = "`hlosim init` writes an example; --config names another file";
       return fail(diagnostic);
     }
     DiagnosticList problems;
@@ -151,7 +153,8 @@ class Gate {
     const auto works = [&](const SimulationOptions& part) {
       const Streams quiet{
           streams_.in,        silent,          silent,        streams_.ranks, streams_.standard_input,
-          streams_.verbosity, streams_.limits, streams_.stop, streams_.mlir,  streams_.partial};
+          streams_.verbosity, streams_.limits, streams_.stop, streams_.mlir,  streams_.partial,
+          streams_.files};
       return read_simulation(part, quiet).has_value();
     };
     SimulationOptions bare;
@@ -235,46 +238,13 @@ class Gate {
     return fs::is_symlink(fs::symlink_status(path, ignored));
   }
 
-  /// Whatever is read, with what it is.
-  std::vector<std::pair<std::string, std::string>> inputs() const {
-    std::vector<std::pair<std::string, std::string>> files = {{"the configuration", options_.config}};
-    if (!options_.update_baseline) files.emplace_back("the baseline", baseline_path_);
-    for (const auto& [file, path] : files_) files.emplace_back("a module", path);
-    for (const GateText& device : config_->devices)
-      files.emplace_back("a device file", beside_config(device.text));
-    for (const GateText& flags : config_->xla_flags)
-      if (flags.text.starts_with('@')) files.emplace_back("a file of flags", flags_of(flags.text).substr(1));
-    if (const std::string& costs = config_->custom_call_costs.text; !costs.empty())
-      files.emplace_back("the costs of custom calls", beside_config(costs));
-    std::erase_if(files, [](const auto& file) {
-      std::error_code ignored;
-      return file.second == "-" || !fs::is_regular_file(file.second, ignored);
-    });
-    return files;
-  }
-
-  /// Of a file that is written twice one would have the later half; of a file that is read, nothing.
-  bool outputs_differ() {
-    std::map<std::string, std::string> known;
-    for (const auto& [what, path] : inputs()) known.emplace(without_links(path).string(), what);
-    const std::pair<std::string_view, std::string> outputs[] = {
-        {"the baseline", options_.update_baseline ? baseline_path_ : ""},
-        {"--junit", options_.junit},
-        {"--sarif", options_.sarif},
-        {"--markdown", options_.markdown},
-        {"--json", options_.json},
-        {"--benchmark-json", options_.benchmark},
-        {"--bencher-json", options_.bencher}};
-    std::error_code ignored;
-    for (const auto& [what, path] : outputs) {
-      if (path.empty() || fs::is_other(path, ignored)) continue;
-      const auto [other, is_new] = known.emplace(path == "-" ? path : without_links(path).string(), what);
-      if (!is_new)
-        return fail(failure(fmt::format("{} and {} are the same file, '{}'", other->second, what, path),
-                            "every result needs a file of its own")
-                        .value());
-    }
-    return true;
+  /// The baseline and the modules, which are read here. (What reads the other files does so itself.)
+  bool claim_files() {
+    Result<void> used = options_.update_baseline ? streams_.files.writes("the baseline", baseline_path_)
+                                                 : streams_.files.reads(baseline_path_);
+    for (auto file = files_.begin(); used && file != files_.end(); ++file)
+      used = streams_.files.reads(file->second == "-" ? "./-" : file->second);
+    return used || fail(used.error());
   }
 
   void error(const std::string& file, const std::string& device, const Diagnostic& what) {
@@ -395,6 +365,8 @@ class Gate {
     (to_standard_output ? streams_.err : streams_.out) << to_annotations(result);
     const char* summary = std::getenv("GITHUB_STEP_SUMMARY");
     if (!summary || !*summary) return true;
+    if (const Result<void> used = streams_.files.writes("$GITHUB_STEP_SUMMARY", summary); !used)
+      return fail(used.error());
     std::ofstream file(summary, std::ios::app | std::ios::binary);
     file << to_markdown(result);
     file.flush();
@@ -470,20 +442,26 @@ std::function<int()> declare_gate(CommandLine& line, Streams streams) {
   line.add_option("--on-incomparable", options->on_incomparable,
                   "A baseline of another device, options or model: pass, warn or fail")
       .one_of({"pass", "warn", "fail"});
-  line.add_option("--junit", options->junit, "Write JUnit XML; - is standard output");
-  line.add_option("--sarif", options->sarif, "Write SARIF 2.1.0");
-  line.add_option("--markdown", options->markdown, "Write Markdown for a pull request");
-  line.add_option("--json", options->json, "Write JSON");
+  line.add_option("--junit", options->junit, "Write JUnit XML; - is standard output")
+      .writes_file(streams.files);
+  line.add_option("--sarif", options->sarif, "Write SARIF 2.1.0").writes_file(streams.files);
+  line.add_option("--markdown", options->markdown, "Write Markdown for a pull request")
+      .writes_file(streams.files);
+  line.add_option("--json", options->json, "Write JSON").writes_file(streams.files);
   line.add_option("--benchmark-json", options->benchmark,
-                  "Write what github-action-benchmark reads (customSmallerIsBetter)");
-  line.add_option("--bencher-json", options->bencher, "Write the Bencher metric format");
+                  "Write what github-action-benchmark reads (customSmallerIsBetter)")
+      .writes_file(streams.files);
+  line.add_option("--bencher-json", options->bencher, "Write the Bencher metric format")
+      .writes_file(streams.files);
   line.add_flag("--github", options->github, "Print annotations; append to $GITHUB_STEP_SUMMARY");
   return [options, streams] { return Gate(*options, streams).run(); };
 }
 
 std::function<int()> declare_init(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<InitOptions>();
-  line.add_option("-o,--output", options->output, "The file to write; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "The file to write; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   line.add_flag("--force", options->force, "Replace it when it is there");
   return [options, streams] { return init(*options, streams); };
 }

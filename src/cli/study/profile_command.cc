@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "cli/study/profile_input.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/simulation_setting.h"
@@ -18,7 +19,6 @@
 #include "measured/program_modules.h"
 #include "ops/op_table.h"
 #include "profile/device_types.h"
-#include "profile/read_profile.h"
 #include "report/html/html.h"
 
 namespace hlosim {
@@ -82,7 +82,7 @@ bool read_given_module(const Options& options, ProgramModules& modules, Streams 
 
 std::optional<Compared> compare(const Profile& profile, Options& options, Streams streams) {
   const Result<Pattern> pattern = Pattern::parse(options.program);
-  if (!pattern) return wrong(pattern.error(), streams), std::nullopt;
+  if (!pattern) return complain("--program: " + pattern.error().message, "", streams), std::nullopt;
   ProgramModules modules(streams.limits);
   if (!read_given_module(options, modules, streams)) return std::nullopt;
   if (options.device.empty()) options.device = device_of_type(profile.device_type);
@@ -107,7 +107,7 @@ std::optional<Compared> compare(const Profile& profile, Options& options, Stream
 }
 
 int profile(Options options, Streams streams) {
-  const Result<Profile> profile = read_profile(options.path);
+  const Result<Profile> profile = read_profile_input(options.path, streams);
   if (!profile) return wrong(profile.error(), streams);
   const std::optional<Compared> compared = compare(*profile, options, streams);
   if (!compared) return kExitInput;
@@ -153,7 +153,9 @@ std::function<int()> declare_profile(CommandLine& line, Streams streams) {
                   "text, json, csv, or html: the report's page with this comparison")
       .one_of({"text", "json", "csv", "html"})
       .show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return profile(*options, streams); };
 }
 

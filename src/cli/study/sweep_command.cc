@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "console/command_line.h"
+#include "console/device_input.h"
 #include "console/exchange.h"
 #include "console/input.h"
 #include "console/progress.h"
@@ -29,6 +31,12 @@ struct Options {
   bool no_journal = false, front = false;
   int64_t threads = 0;
 };
+
+/// Empty: none.
+std::string journal_of(const Options& options) {
+  if (!options.journal.empty()) return options.journal;
+  return options.no_journal || options.file == "-" ? std::string() : options.file + ".journal";
+}
 
 std::string eta(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
@@ -89,6 +97,19 @@ Result<void> tell_problems(const DiagnosticList& problems, Streams streams) {
   return {};
 }
 
+/// The experiment's modules and devices are no outputs, nor is its journal another result. False, with what
+/// is wrong printed.
+bool claim_files(const Options& options, const Experiment& experiment, Streams streams) {
+  const std::string journal = journal_of(options);
+  Result<void> used;
+  if (!journal.empty()) used = streams.files.writes("--journal", journal);
+  for (const SweepModule& module : experiment.modules)
+    if (used) used = streams.files.reads(module.source->name());
+  if (!used) return tell(used.error(), streams), false;
+  return std::ranges::all_of(
+      experiment.devices, [&](const SweepDevice& device) { return claim_files_of(device.device, streams); });
+}
+
 int sweep(const Options& options, Streams streams) {
   const auto fail = [&](const Diagnostic& diagnostic) {
     tell(diagnostic, streams);
@@ -100,7 +121,7 @@ int sweep(const Options& options, Streams streams) {
   DiagnosticList problems;
   std::optional<Experiment> experiment = read_experiment(*source, search, problems, modules_at_hand(streams));
   if (const auto reported = tell_problems(problems, streams); !reported) return fail(reported.error());
-  if (!experiment) return kExitInput;
+  if (!experiment || !claim_files(options, *experiment, streams)) return kExitInput;
   experiment->load.limits = streams.limits;
   if (!streams.mlir.dimensions.empty()) experiment->load.mlir = streams.mlir;
   experiment->load.partial |= streams.partial;
@@ -109,10 +130,7 @@ int sweep(const Options& options, Streams streams) {
   SweepOptions run_options;
   run_options.version =
       fmt::format("hlosim {} sweep {}, model {}", HLOSIM_VERSION, kResultsVersion, kModelVersion);
-  if (!options.journal.empty())
-    run_options.journal = options.journal;
-  else if (!options.no_journal && options.file != "-")
-    run_options.journal = options.file + ".journal";
+  run_options.journal = journal_of(options);
   SweepProgress own_progress;
   SweepProgress& progress =
       streams.exchange && streams.exchange->sweep ? *streams.exchange->sweep : own_progress;
@@ -137,14 +155,16 @@ std::function<int()> declare_sweep(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<Options>();
   line.add_option("FILE", options->file, "The experiment, YAML; - is standard input").required();
   line.add_option("-o,--output", options->output, "Where the table goes; - is standard output")
+      .writes_file(streams.files)
       .show_default();
   line.add_option("--format", options->format, "Form of the table: text, csv, json, markdown")
       .one_of({"text", "csv", "json", "markdown"})
       .show_default();
-  line.add_option("--svg", options->svg, "Draw a picture into this file");
+  line.add_option("--svg", options->svg, "Draw a picture into this file").writes_file(streams.files);
   line.add_flag("--front", options->front, "Only points that no other one beats in all objectives");
   line.add_option("--journal", options->journal,
-                  "Where results are kept for the next run of the same; without it FILE.journal");
+                  "Where results are kept for the next run of the same; without it FILE.journal")
+      .writes_file(streams.files);
   line.add_flag("--no-journal", options->no_journal, "Keep nothing, resume nothing");
   line.add_option("--threads", options->threads, "Number of threads of each rank; 0: one per processor")
       .between(0, kMostThreads)

@@ -119,7 +119,9 @@ std::function<int()> declare_lower(CommandLine& line, Streams streams) {
   line.add_option("--print-after", options->print_after,
                   "Print the module to standard error after each of these passes, or after all");
   line.add_flag("--list-passes", options->list_passes, "List the passes");
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return lower_files(*options, streams); };
 }
 

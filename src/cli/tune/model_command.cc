@@ -82,7 +82,9 @@ std::function<int()> declare_model(CommandLine& line, Streams streams) {
                   "fsdp=8,tensor=4");
   declare_step(line, options->step);
   line.add_flag("--count", options->count, "Parameters and FLOPs by arithmetic, no module");
-  line.add_option("-o,--output", options->output, "Output file; - is standard output").show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
   return [options, streams] { return model(*options, streams); };
 }
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <chrono>
 #include <memory>
 #include <ostream>
@@ -31,9 +29,7 @@ Result<LayoutTuneOptions> tune_options(const Options& options, const SimulationS
   LayoutTuneOptions result;
   if (!options.values.empty()) {
     Result<Pattern> values = Pattern::parse(options.values);
-    if (!values)
-      return failure(
-          fmt::format("--values: '{}' is no regular expression: {}", options.values, values.error().message));
+    if (!values) return failure("--values: " + values.error().message);
     result.arrays.values = std::move(*values);
   }
   result.arrays.tiles = options.tiles;
@@ -114,7 +110,8 @@ std::function<int()> declare_tune_layout(CommandLine& line, Streams streams) {
       .not_negative();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output,
-                  "Write the rewritten module here; with -, the report goes to standard error");
+                  "Write the rewritten module here; with -, the report goes to standard error")
+      .writes_file(streams.files);
   line.add_option("--top", options->top, "Rows of lists in the text; 0: all").from(0).show_default();
   return [options, streams] { return tune(*options, streams); };
 }

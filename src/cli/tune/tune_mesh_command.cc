@@ -237,15 +237,17 @@ std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams) {
       .not_negative()
       .show_default();
   line.add_flag("--all", options->everything, "Leave out nothing: simulate every choice");
-  line.add_option(
-      "-o,--output", options->output,
-      "Write the program that the fastest choice gives; with -, the table goes to standard error");
-  line.add_option("--svg", options->svg, "Draw time against memory into this file");
+  line.add_option("-o,--output", options->output,
+                  "Write the program that the fastest choice gives; with -, the table goes to standard error")
+      .writes_file(streams.files);
+  line.add_option("--svg", options->svg, "Draw time against memory into this file")
+      .writes_file(streams.files);
   line.add_option("--format", options->format, "Form of the table: text, json")
       .one_of({"text", "json"})
       .show_default();
   line.add_option("--top", options->top, "Rows of the table; 0: all").from(0).show_default();
-  line.add_option("--journal", options->journal, "Where results are kept for the next run of the same");
+  line.add_option("--journal", options->journal, "Where results are kept for the next run of the same")
+      .writes_file(streams.files);
   line.add_option("--threads", options->threads, "Number of threads of each rank; 0: one per processor")
       .between(0, kMostThreads)
       .show_default();

@@ -173,7 +173,8 @@ std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams) {
   line.add_flag("--list-knobs", options->list_knobs,
                 "What --knob can set, with the values that hold without it");
   line.add_option("-o,--output", options->output,
-                  "Write the rewritten module here; with -, the report goes to standard error");
+                  "Write the rewritten module here; with -, the report goes to standard error")
+      .writes_file(streams.files);
   line.add_option("--format", options->format, "Form of the report: text, json")
       .one_of({"text", "json"})
       .show_default();

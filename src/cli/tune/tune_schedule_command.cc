@@ -105,7 +105,8 @@ std::function<int()> declare_tune_schedule(CommandLine& line, Streams streams) {
   line.add_flag("--no-split", options->no_split, "Leave synchronous collectives as they are");
   line.add_flag("--always", options->always, "Take the new order even where the old one is faster");
   line.add_option("-o,--output", options->output,
-                  "Write the scheduled module here; with -, the report goes to standard error");
+                  "Write the scheduled module here; with -, the report goes to standard error")
+      .writes_file(streams.files);
   line.add_option("--format", options->format, "Form of the report: text, json")
       .one_of({"text", "json"})
       .show_default();
