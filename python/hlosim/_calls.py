@@ -55,7 +55,8 @@ def changes_of(changes: Any) -> Dict[str, Any]:
 
 
 def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
-    """The options of commands that simulate: those of the device, those given, ``lower=False`` as --no-lower."""
+    """The options of commands that simulate: those of the device, those given, ``lower=False`` as --no-lower,
+    ``partition=False`` as --no-partition."""
     from ._device import Device
 
     all_options: Dict[str, Any] = dict(options)
@@ -74,8 +75,9 @@ def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
         all_options["shard"] = shard_texts(all_options["shard"])
     if isinstance(all_options.get("topology"), (list, tuple)):
         all_options["topology"] = "x".join(str(one) for one in all_options["topology"])
-    if "lower" in all_options:
-        all_options["no_lower"] = not all_options.pop("lower")
+    for name in ("lower", "partition"):
+        if name in all_options:
+            all_options["no_" + name] = not all_options.pop(name)
     return all_options
 
 

@@ -37,9 +37,9 @@ class Module:
     Every method that simulates takes a device (a name, a file or a `Device`) and, by name, the options of the command
     behind it with ``_`` for ``-``: ``topology="2x2x1"``, ``devices=8``, ``slices=2``, ``while_trip_count=10``,
     ``custom_call_costs="costs.yaml"``, ``xla_flags="--xla_…"``, ``lower=False``. `set` changes keys of the device.
-    A program that isn't partitioned is spread over a mesh first: ``mesh={"data": 4, "model": 2}``, with ``shard=
-    {"params.*kernel": [None, "model"]}`` for how parameters lie, ``mesh_order="auto"``, ``written_for={…}``; or over as
-    many devices as its shardings name: ``partitions=8``.
+    A program with shardings that isn't partitioned is partitioned first, over the devices that they name;
+    ``partition=False`` takes it as it stands. ``mesh={"data": 4, "model": 2}`` spreads it over a mesh, with ``shard=
+    {"params.*kernel": [None, "model"]}`` for how parameters lie, ``mesh_order="auto"``, ``written_for={…}``.
     """
 
     def __init__(self, core: "_core.Module"):

@@ -9,7 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.h"
+#include "console/streams.h"
 #include "estimate/spread.h"
+#include "hlo/module.h"
 
 namespace hlosim {
 
@@ -24,12 +27,27 @@ struct MeshOptions {
   std::string written_for;
   std::string windowed = "never";
   std::string all_in_one;  // as parse_mesh_request() takes it: a configuration's, in place of the others
+  bool no_partition = false;
 };
 
-/// --mesh, --partitions, --shard, --mesh-order, --written-for, --windowed-products.
+/// --mesh, --partitions, --shard, --mesh-order, --written-for, --windowed-products, --no-partition.
 void declare_mesh(CommandLine& line, MeshOptions& options);
+/// The last one alone.
+void declare_no_partition(CommandLine& line, bool& no_partition);
 
-/// Nullopt: none of them was given. Errors: what read_mesh_request() says; options that need others.
-Result<std::optional<MeshRequest>> mesh_request(const MeshOptions& options);
+/// Nullopt: nobody says how modules are to be spread. Errors: what read_mesh_request() says; options that
+/// need or exclude others; more devices than the limits allow.
+Result<std::optional<MeshRequest>> mesh_request(const MeshOptions& options, const Limits& limits);
+
+/// A warning where --no-partition leaves a sharded module as it stands.
+void warn_of_unpartitioned(const Module& module, bool no_partition, Streams streams);
+
+/// For commands that don't estimate: the module spread as the request says or, without one, over the devices
+/// of its shardings, which a note reports; as it stands where there is nothing to partition, and with a
+/// warning where `no_partition`. `device`: null: it isn't known; a request needs one. Errors: of
+/// spread_out().
+Result<Module> partitioned_module(const Module& given, const Device* device, const SimulateOptions& options,
+                                  const std::optional<MeshRequest>& request, bool no_partition,
+                                  Streams streams);
 
 }  // namespace hlosim

@@ -129,9 +129,10 @@ std::optional<SimulationSetting> read_simulation(const SimulationOptions& option
   setting.choice = *choice;
   SimulateOptions& simulate = setting.estimate.simulate;
   if (options.no_lower) setting.estimate.lowering = Lowering::kNever;
-  Result<std::optional<MeshRequest>> mesh = mesh_request(options.mesh);
+  Result<std::optional<MeshRequest>> mesh = mesh_request(options.mesh, streams.limits);
   if (!mesh) return usage_error(mesh.error(), streams);
   setting.estimate.mesh = std::move(*mesh);
+  if (options.mesh.no_partition) setting.estimate.partitioning = Partitioning::kNever;
   if (!options.topology.empty()) {
     const Result<SliceRequest> topology = parse_topology(options.topology);
     if (!topology) {
@@ -178,6 +179,7 @@ bool for_each_chosen(const SimulationOptions& options, const SimulationSetting& 
       if (!setting.choice.takes(module.name, names.size() - 1) || !input.ok) continue;
       ++chosen;
       unused.add(module);
+      warn_of_unpartitioned(module, options.mesh.no_partition, streams);
       if (!each(module)) ok = false;
     }
   }

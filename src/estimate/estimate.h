@@ -20,9 +20,10 @@ namespace hlosim {
 struct Estimate {
   std::shared_ptr<const Module> module;       // what ran
   bool is_lowered = false;                    // it is another one than the one given
-  std::shared_ptr<const SpreadNotes> spread;  // null: it was not asked to be spread over devices
+  std::shared_ptr<const SpreadNotes> spread;  // null: it was not spread over devices
   Simulation simulation;
   Occupancy occupancy;
+  int64_t unpartitioned_devices = 0;  // as Prepared's
 };
 
 /// Errors: as simulate().

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "estimate/prepared_run.h"
+#include "estimate/unpartitioned.h"
 #include "lower/lower.h"
 #include "model/native_layouts.h"
 
@@ -79,11 +80,30 @@ Result<Prepared> faster(const Module& module, const OpTable& table, const Device
   return std::move(best);
 }
 
+/// Nobody says over what the module is to be spread.
+Result<Prepared> by_its_shardings(const Module& module, const OpTable& table, const Device& device,
+                                  const EstimateOptions& options, std::optional<Simulation>& run) {
+  const std::optional<MeshRequest> request = default_request(module, table);
+  if (request && options.partitioning == Partitioning::kSharded)
+    return spread_and_lowered(module, table, device, options, *request, run);
+  Result<Prepared> prepared = lowered_and_laid_out(module, table, device, options, run);
+  if (!prepared || !request) return prepared;
+  prepared->unpartitioned_devices = request->partitions;
+  AssumptionList assumptions;
+  assumptions.add(fmt::format(
+      "the module is sharded over {} devices and not partitioned: time and memory are those of one device "
+      "that runs all of it",
+      request->partitions));
+  assumptions.add_all(prepared->assumptions);
+  prepared->assumptions = std::move(assumptions);
+  return prepared;
+}
+
 }  // namespace
 
 Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
                          const EstimateOptions& options, std::optional<Simulation>& run) {
-  if (!options.mesh) return lowered_and_laid_out(module, table, device, options, run);
+  if (!options.mesh) return by_its_shardings(module, table, device, options, run);
   if (options.mesh->windowed == WindowedProducts::kAuto) return faster(module, table, device, options);
   return spread_and_lowered(module, table, device, options, *options.mesh, run);
 }

@@ -6,27 +6,22 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/check.h"
 #include "base/text.h"
+#include "estimate/fitted_partition.h"
 #include "estimate/rebind.h"
+#include "estimate/unpartitioned.h"
 #include "lower/lower.h"
-#include "memory/occupancy.h"
 #include "model/slice.h"
-#include "ops/custom_calls/custom_call_targets.h"
 #include "partition/partition.h"
 #include "propagate/propagate.h"
 #include "sharding/mesh_order.h"
-#include "sim/schedule.h"
 
 namespace hlosim {
 namespace {
 
 constexpr std::string_view kAutoOrder = "auto";
-
-/// Notes of a program that isn't partitioned yet.
-bool is_sharding_note(const Instruction& instruction) {
-  const std::string_view target = custom_call_target(instruction);
-  return target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape";
-}
+constexpr std::string_view kUnpartitioned = "--no-partition simulates the module as it stands, on one device";
 
 /// The device at each place of the mesh; empty: device i at place i.
 Result<std::vector<int64_t>> order_on_slice(const Mesh& mesh, const Slice& slice, const std::string& order) {
@@ -41,20 +36,35 @@ Result<std::vector<int64_t>> order_on_slice(const Mesh& mesh, const Slice& slice
 
 class Spreader {
  public:
-  Spreader(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,
+  Spreader(const Module& module, const OpTable& table, const Device* device, const SimulateOptions& options,
            const MeshRequest& request)
       : module_(module), table_(table), device_(device), options_(options), request_(request) {}
 
   Result<Spread> spread() {
     if (Result<void> laid = lay_mesh(); !laid) return tl::unexpected(laid.error());
-    return is_partitioned(module_, table_) ? as_it_is() : partitioned();
+    if (is_partitioned(module_, table_)) return as_it_is();
+    Result<Spread> made = partitioned();
+    if (!made && request_.is_default && made.error().hint.empty())
+      made.error().hint = std::string(kUnpartitioned);
+    return made;
   }
 
  private:
+  /// Those of the module, where the request has no number of devices.
+  Result<void> count_devices() {
+    if (is_partitioned(module_, table_)) return {};  // a fault of its own
+    request_.partitions = unpartitioned_devices(module_, table_);
+    request_.is_default = true;
+    if (request_.partitions > 0) return {};
+    return failure(fmt::format("--windowed-products: module {} is not sharded", module_.name),
+                   "--mesh and --shard say over which devices it is to be partitioned");
+  }
+
   Result<void> lay_mesh() {
     spread_.notes.mesh = request_.mesh;
     const int64_t declared = module_.num_partitions();
     if (request_.mesh.axes.empty()) {
+      if (request_.partitions == 0) return count_devices();
       if (declared > 1 && request_.partitions != declared)
         return failure(fmt::format("--partitions={}: module {} is for {} partitions", request_.partitions,
                                    module_.name, declared));
@@ -67,12 +77,38 @@ class Spreader {
     } else if (declared > 1)
       if (Result<void> fits = check_mesh(request_.mesh, declared); !fits) return fits;
     if (request_.order.empty()) return {};
-    AssumptionList of_slice;  // the simulation says the same
-    const Result<Slice> slice = choose_slice(device_.config, options_.slice, request_.devices(), of_slice);
+    const Result<Slice> slice = slice_of(request_.devices());
     if (!slice) return tl::unexpected(slice.error());
     Result<std::vector<int64_t>> order = order_on_slice(request_.mesh, *slice, request_.order);
     if (!order) return tl::unexpected(order.error());
     spread_.notes.mesh.device_order = std::move(*order);
+    return {};
+  }
+
+  Result<Slice> slice_of(int64_t devices) const {
+    HLOSIM_CHECK(device_ != nullptr, "a mesh is laid over devices that are known");
+    AssumptionList of_slice;  // the simulation says the same
+    return choose_slice(device_->config, options_.slice, devices, of_slice);
+  }
+
+  /// That the module is partitioned here; how many devices of a slice that was given that takes. Errors: the
+  /// slice has fewer.
+  Result<void> note_devices() {
+    const int64_t partitions = request_.devices(), replicas = module_.replica_count();
+    std::string text = fmt::format("hlosim partitioned the module over {} devices", partitions);
+    if (request_.mesh.axes.empty())
+      text += ", as its shardings specify,";
+    else
+      text += fmt::format(" (mesh {})", to_text(request_.mesh));
+    text += " by rules like XLA's";
+    if (device_ && (options_.slice.topology || options_.slice.devices)) {
+      const Result<Slice> slice = slice_of(partitions * replicas);
+      if (!slice) return tl::unexpected(slice.error());
+      if (slice->devices() > partitions * replicas)
+        text += fmt::format("; the slice has {}, of which {} are idle", slice->devices(),
+                            slice->devices() - partitions * replicas);
+    }
+    spread_.assumptions.add(text);
     return {};
   }
 
@@ -102,6 +138,7 @@ class Spreader {
       rebound = rebind_shardings(module_, request_.written_for, spread_.notes.mesh);
       if (!rebound) return tl::unexpected(rebound.error());
     }
+    if (Result<void> noted = note_devices(); !noted) return tl::unexpected(noted.error());
     const Module& given = request_.written_for.axes.empty() ? module_ : *rebound;
     Result<Stated> stated = state_shardings(given, spread_.notes.mesh, request_.said);
     if (!stated) return tl::unexpected(stated.error());
@@ -116,46 +153,11 @@ class Spreader {
     PartitionOptions options;
     options.devices = devices;
     options.windowed_products = request_.windowed == WindowedProducts::kAlways;
-    Result<Partitioned> made = fitted(whole->module, options);
+    Result<Partitioned> made = partition_to_fit(whole->module, table_, options, device_, spread_.assumptions);
     if (!made) return tl::unexpected(made.error());
     keep_notes(*made);
     spread_.module = std::move(made->module);
     return std::move(spread_);
-  }
-
-  /// What loops hand on unchanged is gathered before them while there is room beside what the program takes
-  /// without.
-  Result<Partitioned> fitted(const Module& whole, PartitionOptions options) {
-    options.hoist_bytes = 0;
-    Result<Partitioned> made = partition(whole, table_, options);
-    if (!made || std::ranges::none_of(made->reshardings, [](const Resharding& one) { return one.held > 0; }))
-      return made;
-    const int64_t room = room_beside(made->module);
-    if (room > 0) {
-      options.hoist_bytes = room;
-      made = partition(whole, table_, options);
-      if (!made) return made;
-    }
-    int64_t inside = 0, before = 0, held = 0;
-    for (const Resharding& one : made->reshardings) {
-      before += one.hoisted;
-      inside += !one.hoisted && one.held > 0;
-      if (one.hoisted) held += one.held;
-    }
-    spread_.assumptions.add(
-        fmt::format("collectives of what loops hand on unchanged: {} done once before them, which takes {} "
-                    "of the {} that "
-                    "are free beside the program; {} each turn",
-                    before, to_text(Bytes(held)), to_text(Bytes(std::max<int64_t>(room, 0))), inside));
-    return made;
-  }
-
-  /// Of the device's memory, with the instructions in order and nothing fused; 0: it isn't known.
-  int64_t room_beside(const Module& module) const {
-    const Occupancy occupancy = memory_occupancy(module, device_.config, make_schedule(module, table_).order);
-    for (const SpaceOccupancy& space : occupancy.spaces)
-      if (space.number == 0 && space.capacity) return (*space.capacity - space.peak).count();
-    return 0;
   }
 
   std::string parameter_hint() const {
@@ -182,29 +184,17 @@ class Spreader {
           fmt::format("every device runs {} as a whole: {}{}", one.name, one.reason,
                       one.bytes > 0 ? fmt::format(" ({} gathered)", to_text(Bytes(one.bytes))) : ""));
     }
-    spread_.assumptions.add(
-        fmt::format("the module was partitioned for {} devices by rules like XLA's", made.devices));
   }
 
   const Module& module_;
   const OpTable& table_;
-  const Device& device_;
+  const Device* device_;  // null: it isn't known
   const SimulateOptions& options_;
-  const MeshRequest& request_;
+  MeshRequest request_;
   Spread spread_;
 };
 
 }  // namespace
-
-bool is_partitioned(const Module& module, const OpTable& table) {
-  if (module.num_partitions() <= 1) return false;
-  if (std::ranges::any_of(module.instructions, is_sharding_note)) return false;
-  return module.is_scheduled() || !is_plain(module) ||
-         std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
-           const OpDef& def = table[instruction.opcode];
-           return def.has(kCollective) || def.evaluation == EvaluationKind::kPartitionId;
-         });
-}
 
 Result<MeshRequest> read_mesh_request(std::string_view mesh, const std::vector<std::string>& statements,
                                       std::string_view order, std::string_view written_for) {
@@ -224,6 +214,16 @@ Result<MeshRequest> read_mesh_request(std::string_view mesh, const std::vector<s
     request.said.push_back(std::move(*statement));
   }
   return request;
+}
+
+Result<void> check_devices(const MeshRequest& request, const Limits& limits) {
+  const int64_t devices = request.devices();
+  if (devices <= limits.devices) return {};
+  return failure(
+      fmt::format("{}: the program is for {} devices, more than {}",
+                  request.mesh.axes.empty() ? fmt::format("--partitions={}", devices) : to_text(request.mesh),
+                  devices, limits.devices),
+      "--max-devices=N takes programs for up to N");
 }
 
 Result<MeshRequest> parse_mesh_request(std::string_view text) {
@@ -287,7 +287,11 @@ std::string MeshRequest::text() const {
 
 Result<Spread> spread_out(const Module& module, const OpTable& table, const Device& device,
                           const SimulateOptions& options, const MeshRequest& request) {
-  return Spreader(module, table, device, options, request).spread();
+  return Spreader(module, table, &device, options, request).spread();
+}
+
+Result<Spread> spread_out(const Module& module, const OpTable& table, const MeshRequest& request) {
+  return Spreader(module, table, nullptr, {}, request).spread();
 }
 
 }  // namespace hlosim

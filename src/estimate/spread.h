@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/source.h"
 #include "hlo/module.h"
 #include "hlo/op_def.h"
@@ -36,10 +37,11 @@ enum class WindowedProducts : uint8_t { kNever, kAlways, kAuto };
 struct MeshRequest {
   Mesh mesh;                         // no axes: the shardings of the module say everything
   Mesh written_for{};                // its shardings are taken by the names of the axes of this mesh; or none
-  int64_t partitions = 0;            // where there are no axes
+  int64_t partitions = 0;            // where there are no axes; 0: as many as the shardings name
   std::vector<ShardStatement> said;  // of the entry's parameters
   std::string order;                 // of the devices; empty: in order, "auto": as the torus suggests
   WindowedProducts windowed = WindowedProducts::kNever;
+  bool is_default = false;  // nobody asked for it: the module is sharded (unpartitioned.h)
 
   int64_t devices() const { return mesh.axes.empty() ? partitions : mesh.devices(); }
   /// As the line of parse_mesh_request() says it.
@@ -49,6 +51,8 @@ struct MeshRequest {
 /// What --mesh, --shard, --mesh-order and --written-for say.
 Result<MeshRequest> read_mesh_request(std::string_view mesh, const std::vector<std::string>& statements,
                                       std::string_view order, std::string_view written_for = {});
+/// Errors: more devices than the limits allow programs to run on (--max-devices).
+Result<void> check_devices(const MeshRequest& request, const Limits& limits);
 /// "never", "always", "auto".
 Result<WindowedProducts> parse_windowed_products(std::string_view text);
 /// All in one: `fsdp=16,tensor=4; wi=[fsdp,tensor]; order=auto; from fsdp=2,tensor=2; windowed=auto`.
@@ -94,9 +98,7 @@ struct Spread {
 /// nothing, statements about a module that is partitioned already.
 Result<Spread> spread_out(const Module& module, const OpTable& table, const Device& device,
                           const SimulateOptions& options, const MeshRequest& request);
-
-/// Each device has its part of the program already: there is more than one, and the module exchanges data
-/// between them, has been scheduled or carries tiles.
-bool is_partitioned(const Module& module, const OpTable& table);
+/// Over devices that aren't known: no collective moves out of a loop. Requires: no order of the mesh.
+Result<Spread> spread_out(const Module& module, const OpTable& table, const MeshRequest& request);
 
 }  // namespace hlosim

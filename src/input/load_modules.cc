@@ -13,6 +13,7 @@
 #include "hlo/verifier.h"
 #include "input/log_lines.h"
 #include "input/partial_text.h"
+#include "modules/header_note.h"
 #include "modules/module_rules.h"
 #include "stablehlo/read_stablehlo.h"
 
@@ -28,16 +29,7 @@ void note_missing(Module& module, const std::vector<std::string>& missing) {
   std::string note = fmt::format(
       "{}", fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(count), "; "));
   if (count < missing.size()) note += fmt::format("; and {} more", missing.size() - count);
-  const Attr* given = module.find(AttrKey::kFrontendAttributes);
-  const std::string_view before = given ? given->text() : std::string_view("{}");
-  const std::string text = fmt::format("{}{}{}=\"{}\"}}", before.substr(0, before.size() - 1),
-                                       before.size() > 2 ? "," : "", kMissingOfText, escaped(note));
-  std::vector<Attr> attrs;
-  for (const Attr& attr : module.attrs)
-    if (attr.key != AttrKey::kFrontendAttributes) attrs.push_back(attr);
-  attrs.push_back(Attr::make_text(AttrKey::kFrontendAttributes, AttrSyntax::kFrontend,
-                                  module.arena().copy(std::string_view(text))));
-  module.attrs = module.arena().copy(attrs);
+  add_header_note(module, kMissingOfText, escaped(note));
 }
 
 /// Of a text that is made whole first.

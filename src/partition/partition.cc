@@ -18,6 +18,7 @@
 #include "modules/synchronous.h"
 #include "partition/combine_collectives.h"
 #include "partition/hoist_gathers.h"
+#include "partition/partition_mark.h"
 #include "partition/partitioner.h"
 #include "partition/windowed_products.h"
 
@@ -119,6 +120,7 @@ Result<Partitioned> partition_plain(const Module& module, const OpTable& table,
     names.push_back(made.module[one.collective].name);
   }
   made.module = compacted(made.module, table);
+  mark_partitioned(made.module, table);
   find_again(made, names);
   if (Result<void> right = check_made(module, made, table); !right) return tl::unexpected(right.error());
   return made;

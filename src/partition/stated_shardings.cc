@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
 #include "base/text.h"
 #include "partition/partitioner.h"
 
@@ -57,8 +58,8 @@ Result<WantedShardings> WantedShardings::read(const Module& module, const Partit
         found->second.tiles = std::move(*read);
       }
       for (const TileAssignment& tiles : found->second.tiles) {
-        most = std::max(
-            {most, tiles.devices(), tiles.kind == TileAssignment::Kind::kMaximal ? tiles.device + 1 : 0});
+        most = std::max({most, tiles.devices(),
+                         tiles.kind == TileAssignment::Kind::kMaximal ? saturating_add(tiles.device, 1) : 0});
         if (tiles.is_tiled()) all.push_back(tiles);
       }
     }

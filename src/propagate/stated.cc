@@ -7,6 +7,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "base/saturating.h"
 #include "sharding/sharding_calls.h"
 
 namespace hlosim {
@@ -14,6 +15,7 @@ namespace {
 
 /// So many decide what the axes are.
 constexpr size_t kMostDistinct = 256;
+constexpr int64_t kMostDevices = int64_t{1} << 24;  // that DeviceAxes has numbers for
 
 struct StatedText {
   InstructionId id;
@@ -160,7 +162,7 @@ Result<std::vector<StatedText>> read_texts(const Module& module, std::span<const
 }
 
 int64_t named_devices(const TileAssignment& tiles) {
-  return tiles.kind == TileAssignment::Kind::kMaximal ? tiles.device + 1 : tiles.devices();
+  return tiles.kind == TileAssignment::Kind::kMaximal ? saturating_add(tiles.device, 1) : tiles.devices();
 }
 
 /// The tilings of single arrays, equal ones read once.
@@ -258,6 +260,8 @@ Result<StatedTilings> read_stated(const Module& module, std::span<const Computat
         distinct.push_back(tiles);
     }
   if (devices == 0) devices = names.empty() ? std::max(named, module.num_partitions()) : named;
+  if (devices < 1 || devices > kMostDevices)
+    return failure(fmt::format("{} devices, expected 1 to {}", devices, kMostDevices));
   StatedTilings stated(DeviceAxes(devices, distinct));
   stated.names = std::move(names);
   TilingReader reader(stated);

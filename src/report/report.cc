@@ -86,8 +86,10 @@ class ReportMaker {
     return id.valid() ? module_[id].name : std::string_view();
   }
 
-  /// Of custom calls that are costed by their bytes alone nobody knows how far off that is.
+  /// Of custom calls that are costed by their bytes alone nobody knows how far off that is; no device runs a
+  /// sharded program as a whole.
   void make_range() {
+    if (estimate_.unpartitioned_devices > 0) return;
     constexpr int64_t kMostUnknown = 20;  // one part in so many
     if (report_.custom_calls_by_bytes > report_.totals.makespan / kMostUnknown) return;
     report_.time_range = time_range(measured_errors(), device_.config.generation, kinds_of(report_.totals));

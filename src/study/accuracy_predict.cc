@@ -204,7 +204,9 @@ Result<LoadedCase> load_case(const MeasuredCase& one, const std::string& file, c
   const Result<SliceRequest> slice = on_named_slice(simulate.slice, one.device, device);
   if (!slice) return failure(slice.error().message);
   simulate.slice = *slice;
-  options.lowering = one.optimized.value_or(false) ? Lowering::kNever : predict.lowering;
+  const bool is_optimized = one.optimized.value_or(false);
+  options.lowering = is_optimized ? Lowering::kNever : predict.lowering;
+  if (is_optimized) options.partitioning = Partitioning::kNever;
   return LoadedCase{std::move(modules[0]), std::move(options)};
 }
 

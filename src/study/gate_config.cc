@@ -13,10 +13,11 @@
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kKeys[] = {
-    "baseline", "modules", "devices",   "metrics",          "set",   "topology",
-    "mesh",     "slices",  "xla_flags", "while_trip_count", "lower", "custom_call_costs",
-    "limits",   "on_new",  "on_gone",   "on_incomparable",  "dim",   "partial"};
+constexpr std::string_view kKeys[] = {"baseline",  "modules",          "devices",  "metrics",
+                                      "set",       "topology",         "mesh",     "slices",
+                                      "xla_flags", "while_trip_count", "lower",    "custom_call_costs",
+                                      "limits",    "on_new",           "on_gone",  "on_incomparable",
+                                      "dim",       "partial",          "partition"};
 constexpr std::string_view kLimitKeys[] = {"module", "device", "metric", "relative", "absolute", "most"};
 constexpr std::string_view kPolicies[] = {"pass", "warn", "fail"};
 // A good change often brings more of these; a config may name them in `metrics`.
@@ -66,6 +67,8 @@ class Reader {
       whole(item, 0, config_.while_trip_count);
     else if (item.key == "lower")
       boolean(item, config_.lower);
+    else if (item.key == "partition")
+      boolean(item, config_.partition);
     else if (item.key == "custom_call_costs")
       placed(item, config_.custom_call_costs);
     else if (item.key == "dim")

@@ -56,6 +56,7 @@ struct GateConfig {
   std::vector<stablehlo::DimensionSize> dimensions;  // as --dim takes them
   bool partial = false;
   bool lower = true;
+  bool partition = true;          // sharded modules, where no mesh is given
   std::vector<GateLimit> limits;  // the first that fits decides
   GatePolicy on_new = GatePolicy::kWarn;
   GatePolicy on_gone = GatePolicy::kFail;

@@ -115,6 +115,11 @@ Result<void> set_lowering(Steps& steps, const Result<bool>& lower) {
   steps.estimate.lowering = *lower ? Lowering::kPlain : Lowering::kNever;
   return {};
 }
+Result<void> set_partitioning(Steps& steps, const Result<bool>& partition) {
+  if (!partition) return tl::unexpected(partition.error());
+  steps.estimate.partitioning = *partition ? Partitioning::kSharded : Partitioning::kNever;
+  return {};
+}
 constexpr Knob kKnobs[] = {
     {"layout", [](Steps& s, std::string_view v) { return store(read_flag(v), s.layout); }},
     {"lower", [](Steps& s, std::string_view v) { return set_lowering(s, read_flag(v)); }},
@@ -122,6 +127,7 @@ constexpr Knob kKnobs[] = {
      [](Steps& s, std::string_view v) {
        return v == "none" ? Result<void>() : store(parse_mesh_request(v), s.estimate.mesh);
      }},
+    {"partition", [](Steps& s, std::string_view v) { return set_partitioning(s, read_flag(v)); }},
     {"prefetch", [](Steps& s, std::string_view v) { return store(read_algorithm(v), s.prefetch); }},
     {"schedule", [](Steps& s, std::string_view v) { return store(read_flag(v), s.schedule); }},
     {"slices",
@@ -199,7 +205,10 @@ Result<Estimate> run_steps(const Module& module, const Device& device, const Ste
   if (!ok) return tl::unexpected(std::move(made.error()));
   if (now == prepared->written.get())
     return estimate(std::move(*prepared), op_table(), device, steps.estimate.simulate);
-  return estimate(*now, op_table(), device, {steps.estimate.simulate, Lowering::kNever});
+  return estimate(*now, op_table(), device,
+                  {.simulate = steps.estimate.simulate,
+                   .lowering = Lowering::kNever,
+                   .partitioning = steps.estimate.partitioning});
 }
 
 /// FNV-1a over what is added, twice from different beginnings.
@@ -374,6 +383,9 @@ SweepResult PointRunner::run(const SweepPoint& point) {
     if (experiment_.axes[i].kind == SweepAxis::Kind::kKnob)
       if (const auto set = set_knob(steps, experiment_.axes[i].name, value_at(experiment_, point, i)); !set)
         result.error = one_line(set.error().message);
+  if (result.ok() && steps.estimate.mesh)
+    if (const auto few = check_devices(*steps.estimate.mesh, experiment_.load.limits); !few)
+      result.error = one_line(few.error().message);
   if (!result.ok()) return result;
   const Result<SliceRequest> slice =
       on_named_slice(steps.estimate.simulate.slice, experiment_.devices[point.device].name, *device.device);

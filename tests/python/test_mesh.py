@@ -60,6 +60,18 @@ def test_report_over_a_mesh(program, layer):
     assert layer.lower("v5e").report("v5e").time_ps != report.time_ps
 
 
+def test_sharded_modules_are_partitioned_by_default(program):
+    path = ROOT / "tests/samples/sharded_step.hlo"
+    sharded = hlosim.load(path)
+    report = sharded.report("v5e")
+    assert report.to_json() == output(program, "report", path, "--device=v5e", "--format=json")
+    assert report.time_ps == sharded.report("v5e", partitions=4).time_ps == sharded.lower("v5e").report("v5e").time_ps
+    assert report.to_dict()["module"]["partitions"] == 4 and len(report.collectives) > 0
+    with pytest.warns(hlosim.HlosimWarning, match="sharded over 4 devices and not partitioned"):
+        whole = sharded.report("v5e", partition=False)
+    assert len(whole.collectives) == 0
+
+
 def test_report_over_another_mesh_than_written_for(program, layer):
     made = hlosim.load(layer.propagate(MESH, SHARD))
     report = made.report("v5e", mesh={"data": 2, "model": 4}, written_for=MESH)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <set>
 
@@ -13,8 +14,10 @@
 #include "cli/run.h"
 #include "cli/tune/made_text.h"
 #include "console/command_line.h"
+#include "console/device_input.h"
 #include "console/input.h"
 #include "console/verbosity.h"
+#include "estimate/fitted_partition.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
 #include "partition_check/partition_check.h"
@@ -24,7 +27,7 @@ namespace {
 
 struct Options {
   std::string file;
-  std::string output;
+  std::string output, device;
   bool check = false, report = false, propagate_only = false;
   std::string hoist, combine, windowed = "never";
   ShardingRequest sharding;
@@ -121,8 +124,23 @@ bool read_sizes(Options& options, Streams streams) {
                     {&into.combine_reductions_bytes, &into.combine_moves_bytes}, streams);
 }
 
+/// Notes of what the device decided are printed.
+Result<Partitioned> partitioned(const Module& whole, const PartitionOptions& how,
+                                const std::optional<Device>& device, Streams streams) {
+  if (!device) return partition(whole, op_table(), how);
+  AssumptionList assumptions;
+  Result<Partitioned> made = partition_to_fit(whole, op_table(), how, &*device, assumptions);
+  for (const Assumption& one : assumptions.items()) note(one.text, streams);
+  return made;
+}
+
 int partition_file(Options& options, Streams streams) {
   if (!read_sizes(options, streams)) return kExitInput;
+  std::optional<Device> device;
+  if (!options.device.empty()) {
+    device = read_device(options.device, {}, streams);
+    if (!device) return kExitInput;
+  }
   const ModuleInput input = read_module_input(options.file, false, streams);
   if (!input.ok) return kExitInput;
   const bool writes = !options.output.empty() || (!options.check && !options.report);
@@ -140,7 +158,7 @@ int partition_file(Options& options, Streams streams) {
     }
     PartitionOptions how = options.partition;
     how.devices = whole->devices;
-    const Result<Partitioned> made = partition(whole->module, op_table(), how);
+    const Result<Partitioned> made = partitioned(whole->module, how, device, streams);
     if (!made) {
       tell(made.error(), streams);
       return kExitInput;
@@ -177,9 +195,14 @@ std::function<int()> declare_partition(CommandLine& line, Streams streams) {
                 "List the collectives that were added: who asked, both shardings, bytes");
   line.add_flag("--check", options->check,
                 "Run both on random global inputs, NaN in all padding, and compare");
-  line.add_option("--hoist-gathers", options->hoist,
-                  "What a loop hands on unchanged is gathered before it while that takes no more of a "
-                  "device's memory: 4GiB; 0: never; without it 1GiB");
+  const Option hoist =
+      line.add_option("--hoist-gathers", options->hoist,
+                      "What a loop hands on unchanged is gathered before it while that takes no more of a "
+                      "device's memory: 4GiB; 0: never; without it 1GiB");
+  line.add_option("--device", options->device,
+                  "What a loop hands on unchanged is gathered before it while this device's memory has room, "
+                  "as for reports")
+      .excludes(hoist);
   line.add_option("--combine-collectives", options->combine,
                   "Independent ones between the same devices are one up to so many bytes; 0: never; "
                   "without it 30MiB of all-reduces, 1MiB of others");

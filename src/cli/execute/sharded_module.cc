@@ -7,6 +7,7 @@
 
 #include "console/command_line.h"
 #include "console/verbosity.h"
+#include "estimate/spread.h"
 #include "hlo/printer.h"
 #include "model/slice.h"
 #include "ops/op_table.h"
@@ -110,18 +111,19 @@ void declare_sharding(CommandLine& line, ShardingRequest& request) {
 
 std::optional<Propagated> propagated_module(const Module& module, const ShardingRequest& request,
                                             Streams streams) {
+  const auto fail = [&](const Diagnostic& diagnostic) -> std::optional<Propagated> {
+    tell(diagnostic, streams);
+    return std::nullopt;
+  };
   int64_t devices = request.partitions;
   const Result<Module> stated = with_statements(module, request, devices, streams);
-  if (!stated) {
-    tell(stated.error(), streams);
-    return std::nullopt;
-  }
+  if (!stated) return fail(stated.error());
   Result<Propagated> propagated =
       propagate(*stated, op_table(), {.devices = devices, .some_devices = request.some_devices});
-  if (!propagated) {
-    tell(propagated.error(), streams);
-    return std::nullopt;
-  }
+  if (!propagated) return fail(propagated.error());
+  MeshRequest all;
+  all.partitions = propagated->devices;
+  if (const auto few = check_devices(all, streams.limits); !few) return fail(few.error());
   for (const std::string& text : propagated->notes) note(text, streams);
   return std::move(*propagated);
 }

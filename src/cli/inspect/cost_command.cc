@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <memory>
 #include <ostream>
 
@@ -5,6 +7,8 @@
 #include "cli/run.h"
 #include "console/command_line.h"
 #include "console/input.h"
+#include "console/verbosity.h"
+#include "estimate/unpartitioned.h"
 #include "ops/op_table.h"
 #include "report/cost_report.h"
 
@@ -17,6 +21,16 @@ struct Options {
   std::string output = "-";
 };
 
+/// Counters are those of XLA's analysis of the same text.
+void note_unpartitioned(const Module& module, Streams streams) {
+  const int64_t devices = unpartitioned_devices(module, op_table());
+  if (devices > 0)
+    note(fmt::format("{} is sharded over {} devices and not partitioned: the counts are those of the whole "
+                     "program, `hlosim partition` writes that of one device",
+                     module.name, devices),
+         streams);
+}
+
 int cost(const Options& options, Streams streams) {
   std::vector<CostReport> reports;
   bool ok = true;
@@ -24,7 +38,10 @@ int cost(const Options& options, Streams streams) {
     ModuleInput input = read_module_input(file, false, streams);
     ok &= input.ok;
     if (!input.ok) continue;
-    for (Module& module : input.modules) reports.push_back(cost_report(module, op_table()));
+    for (Module& module : input.modules) {
+      note_unpartitioned(module, streams);
+      reports.push_back(cost_report(module, op_table()));
+    }
   }
   if (reports.empty()) return ok ? kExitSuccess : kExitInput;
   std::string text;

@@ -41,6 +41,7 @@ struct Setting {
   BufferReportOptions report;
   std::optional<BufferDump> dump;  // --check
   std::optional<MeshRequest> mesh;
+  bool no_partition = false;
 };
 
 ScheduleSource schedule_source(const std::string& word) {
@@ -70,7 +71,7 @@ std::optional<BufferDump> read_dump_file(const std::string& path, Streams stream
 }
 
 bool read_setting(const Options& options, Streams streams, Setting& setting) {
-  Result<std::optional<MeshRequest>> mesh = mesh_request(options.mesh);
+  Result<std::optional<MeshRequest>> mesh = mesh_request(options.mesh, streams.limits);
   if (mesh && *mesh && options.device.empty())
     mesh = failure("--mesh needs --device", "the devices that the mesh is made of");
   if (!mesh) {
@@ -78,6 +79,7 @@ bool read_setting(const Options& options, Streams streams, Setting& setting) {
     return false;
   }
   setting.mesh = std::move(*mesh);
+  setting.no_partition = options.mesh.no_partition;
   if (!options.device.empty()) {
     setting.device = read_device(options.device, options.choices, streams);
     if (!setting.device) return false;
@@ -171,20 +173,20 @@ int check(const Setting& setting, const BufferAnalysis& analysis, std::string& o
   return found.empty() ? kExitSuccess : kExitFailedCheck;
 }
 
-/// As it was read, or spread over the mesh.
-Result<Module> spread(const Module& given, const Setting& setting) {
-  if (!setting.mesh) return given.copy();
-  if (setting.mesh->windowed == WindowedProducts::kAuto)
+/// As it was read, or spread over the mesh or the devices of its shardings. What a dump is checked against is
+/// the program that the dump is of.
+Result<Module> spread(const Module& given, const Setting& setting, Streams streams) {
+  if (setting.mesh && setting.mesh->windowed == WindowedProducts::kAuto)
     return failure("--windowed-products=auto takes the faster program, and nothing is simulated here",
                    "always or never");
-  Result<Spread> spread = spread_out(given, op_table(), *setting.device, {}, *setting.mesh);
-  if (!spread) return tl::unexpected(std::move(spread.error()));
-  return std::move(spread->module);
+  if (setting.dump && !setting.mesh) return given.copy();
+  return partitioned_module(given, setting.device ? &*setting.device : nullptr, {}, setting.mesh,
+                            setting.no_partition, streams);
 }
 
 int report_on_module(const Options& options, Setting& setting, const Module& given, Streams streams,
                      std::string& out) {
-  Result<Module> spread = hlosim::spread(given, setting);
+  Result<Module> spread = hlosim::spread(given, setting, streams);
   if (!spread) {
     tell(spread.error(), streams);
     return kExitInput;

@@ -112,6 +112,7 @@ int explain_command(const Options& options, Streams streams) {
   bool was_there = false;
   for (const Module& module : input.modules) {  // in order: the first that has it
     was_there = was_there || !computations_with(module, options).empty();
+    warn_of_unpartitioned(module, options.simulation.mesh.no_partition, streams);
     Result<Prepared> prepared = prepare(module, op_table(), setting->device, setting->estimate);
     if (!prepared) return fail(prepared.error(), streams);
     if (!computations_with(*prepared->module, options).empty())

@@ -129,6 +129,7 @@ class Gate {
     one.slices = config_->slices;
     one.while_trip_count = config_->while_trip_count;
     one.no_lower = !config_->lower;
+    one.mesh.no_partition = !config_->partition;
     const std::string& costs = config_->custom_call_costs.text;
     if (!costs.empty()) one.custom_call_costs = beside_config(costs);
     for (const GateText& device : config_->devices) {
@@ -187,6 +188,7 @@ class Gate {
                                 config_->topology.text.empty() ? "of the module" : config_->topology.text,
                                 config_->slices, config_->while_trip_count, config_->lower);
     if (!config_->mesh.text.empty()) options_text_ += ", mesh " + config_->mesh.text;
+    if (!config_->partition) options_text_ += ", partition false";
     for (const stablehlo::DimensionSize& one : streams_.mlir.dimensions)
       options_text_ += fmt::format(", dim {}={}", one.name, one.size);
     if (streams_.partial) options_text_ += ", partial";
@@ -315,6 +317,7 @@ class Gate {
     const SimulationSetting& setting = settings_[device];
     const Step step(fmt::format("simulated {} of {} on {}", module.name, path, config_->devices[device].text),
                     streams_);
+    warn_of_unpartitioned(module, !config_->partition, streams_);
     const Result<Estimate> estimate = hlosim::estimate(module, op_table(), setting.device, setting.estimate);
     if (!estimate) {
       fail(estimate.error());

@@ -11,7 +11,9 @@
 #include "console/command_line.h"
 #include "console/device_input.h"
 #include "console/input.h"
+#include "console/mesh_options.h"
 #include "console/verbosity.h"
+#include "estimate/named_slice.h"
 #include "hlo/printer.h"
 #include "lower/lower.h"
 #include "model/device.h"
@@ -27,7 +29,7 @@ struct Options {
   DeviceChoices choices;
   std::string output = "-";
   std::string passes, print_after;
-  bool list_passes = false;
+  bool list_passes = false, no_partition = false;
 };
 
 std::string list_of_passes() {
@@ -60,6 +62,66 @@ Result<Plan> plan_of(const Options& options) {
   return plan;
 }
 
+class Lowerer {
+ public:
+  Lowerer(const Options& options, Plan plan, Device device, Streams streams)
+      : options_(options), plan_(std::move(plan)), device_(std::move(device)), streams_(streams) {
+    simulate_.stop = &streams_.stop;
+  }
+
+  /// Nullopt, with what is wrong printed.
+  std::optional<std::string> lower_all() {
+    const Result<SliceRequest> slice = on_named_slice({}, options_.device, device_);
+    if (!slice) return fail(slice.error());
+    simulate_.slice = *slice;
+    std::string text;
+    for (const std::string& file : options_.files) {
+      const ModuleInput input = read_module_input(file, false, streams_);
+      if (!input.ok) return std::nullopt;
+      for (const Module& module : input.modules) {
+        const Result<std::string> one = lowered(module);
+        if (!one) return fail(one.error());
+        text += (text.empty() ? "" : "\n") + *one;
+      }
+    }
+    return text;
+  }
+
+ private:
+  std::optional<std::string> fail(const Diagnostic& diagnostic) const {
+    tell(diagnostic, streams_);
+    return std::nullopt;
+  }
+
+  Result<std::string> lowered(const Module& given) {
+    const Result<Module> spread =
+        partitioned_module(given, &device_, simulate_, std::nullopt, options_.no_partition, streams_);
+    if (!spread) return tl::unexpected(spread.error());
+    if (const auto measurable = check_native_sizes(*spread, device_); !measurable)
+      return tl::unexpected(measurable.error());
+    const bool by_default = options_.passes.empty();
+    if (by_default && !is_plain(*spread)) return to_text(*spread, op_table());
+    const auto after = [&](const Pass& pass, const Module& now) {
+      if (std::ranges::find(plan_.print_after, &pass) == plan_.print_after.end()) return;
+      streams_.err << "// after " << pass.name << "\n" << to_text(now, op_table()) << "\n";
+    };
+    const Module made = by_default
+                            ? lower(*spread, op_table(), device_, simulate_, after)
+                            : run_passes(*spread, plan_.run, {op_table(), device_, &streams_.stop}, after);
+    if (streams_.stop.asked()) return failure(streams_.stop.why());
+    std::string text = to_text(made, op_table());
+    if (const auto checked = check_made_text(text, "lower", given.name); !checked)
+      return tl::unexpected(checked.error());
+    return text;
+  }
+
+  const Options& options_;
+  Plan plan_;
+  Device device_;
+  SimulateOptions simulate_;
+  Streams streams_;
+};
+
 int lower_files(const Options& options, Streams streams) {
   if (options.list_passes)
     return write_output(options.output, list_of_passes(), streams) ? kExitSuccess : kExitInput;
@@ -71,40 +133,13 @@ int lower_files(const Options& options, Streams streams) {
     return fail(failure("FILE is required", "`hlosim help lower` lists the options").value());
   if (options.device.empty())
     return fail(failure("--device is required", "`hlosim help lower` lists the options").value());
-  const Result<Plan> plan = plan_of(options);
+  Result<Plan> plan = plan_of(options);
   if (!plan) return fail(plan.error());
-  const std::optional<Device> device = read_device(options.device, options.choices, streams);
+  std::optional<Device> device = read_device(options.device, options.choices, streams);
   if (!device) return kExitInput;
-  std::string text;
-  for (const std::string& file : options.files) {
-    const ModuleInput input = read_module_input(file, false, streams);
-    if (!input.ok) return kExitInput;
-    for (const Module& module : input.modules) {
-      if (!text.empty()) text += "\n";
-      if (const auto measurable = check_native_sizes(module, *device); !measurable)
-        return fail(measurable.error());
-      if (options.passes.empty() && !is_plain(module)) {
-        text += to_text(module, op_table());
-        continue;
-      }
-      const auto after = [&](const Pass& pass, const Module& now) {
-        if (std::find(plan->print_after.begin(), plan->print_after.end(), &pass) == plan->print_after.end())
-          return;
-        streams.err << "// after " << pass.name << "\n" << to_text(now, op_table()) << "\n";
-      };
-      SimulateOptions simulate;
-      simulate.stop = &streams.stop;
-      const Module lowered = options.passes.empty()
-                                 ? lower(module, op_table(), *device, simulate, after)
-                                 : run_passes(module, plan->run, {op_table(), *device, &streams.stop}, after);
-      if (streams.stop.asked()) return fail(failure(streams.stop.why()).value());
-      const std::string one = to_text(lowered, op_table());
-      if (const auto checked = check_made_text(one, "lower", module.name); !checked)
-        return fail(checked.error());
-      text += one;
-    }
-  }
-  return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
+  const std::optional<std::string> text =
+      Lowerer(options, std::move(*plan), std::move(*device), streams).lower_all();
+  return text && write_output(options.output, *text, streams) ? kExitSuccess : kExitInput;
 }
 
 }  // namespace
@@ -118,6 +153,7 @@ std::function<int()> declare_lower(CommandLine& line, Streams streams) {
                   "These passes in this order, on plain modules and others: a,b,c");
   line.add_option("--print-after", options->print_after,
                   "Print the module to standard error after each of these passes, or after all");
+  declare_no_partition(line, options->no_partition);
   line.add_flag("--list-passes", options->list_passes, "List the passes");
   line.add_option("-o,--output", options->output, "Output file; - is standard output")
       .writes_file(streams.files)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <memory>
 
 #include "base/text.h"
@@ -14,7 +15,9 @@ Result<void> check_made_text(const std::string& text, std::string_view command, 
   const auto source =
       std::make_shared<const SourceFile>(fmt::format("what {} made of {}", command, shown(module)), text);
   DiagnosticList problems(1);
-  load_modules(source, op_table(), problems);
+  LoadOptions options;  // the module that was given kept to the limits
+  options.limits.rank = options.limits.devices = std::numeric_limits<int64_t>::max();
+  load_modules(source, op_table(), problems, options);
   if (!problems.has_errors()) return {};
   Diagnostic wrong = problems.items().front();
   wrong.message = "internal error: " + wrong.message;

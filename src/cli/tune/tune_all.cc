@@ -23,6 +23,8 @@ int tune_all(const SimulationOptions& options, const SimulationSetting& setting,
       tell(prepared.error(), streams);
       return false;
     }
+    if (prepared->spread && !setting.estimate.mesh)
+      note(prepared->assumptions.items().front().text, streams);  // that it was partitioned
     Result<TunedModule> tuned = tune(module, *prepared);
     if (!tuned) {
       tell(tuned.error(), streams);

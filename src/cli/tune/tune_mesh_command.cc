@@ -83,6 +83,9 @@ class MeshTuner {
   MeshTuner(const Options& options, Streams streams) : options_(options), streams_(streams) {}
 
   int tune() {
+    MeshRequest every;
+    every.partitions = options_.devices;
+    if (const Result<void> few = check_devices(every, streams_.limits); !few) return fail(few.error());
     Result<std::vector<std::string>> axes = read_axes(options_.axes);
     if (!axes) return fail(axes.error());
     SimulationOptions plain = options_.simulation;

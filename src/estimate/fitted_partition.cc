@@ -1,0 +1,50 @@
+#include "estimate/fitted_partition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "memory/occupancy.h"
+#include "sim/schedule.h"
+
+namespace hlosim {
+namespace {
+
+/// 0: it isn't known.
+int64_t room_beside(const Module& module, const OpTable& table, const Device* device) {
+  if (!device) return 0;
+  const Occupancy occupancy = memory_occupancy(module, device->config, make_schedule(module, table).order);
+  for (const SpaceOccupancy& space : occupancy.spaces)
+    if (space.number == 0 && space.capacity) return (*space.capacity - space.peak).count();
+  return 0;
+}
+
+}  // namespace
+
+Result<Partitioned> partition_to_fit(const Module& module, const OpTable& table, PartitionOptions options,
+                                     const Device* device, AssumptionList& assumptions) {
+  options.hoist_bytes = 0;
+  Result<Partitioned> made = partition(module, table, options);
+  if (!made || std::ranges::none_of(made->reshardings, [](const Resharding& one) { return one.held > 0; }))
+    return made;
+  const int64_t room = room_beside(made->module, table, device);
+  if (room > 0) {
+    options.hoist_bytes = room;
+    made = partition(module, table, options);
+    if (!made) return made;
+  }
+  int64_t inside = 0, before = 0, held = 0;
+  for (const Resharding& one : made->reshardings) {
+    before += one.hoisted;
+    inside += !one.hoisted && one.held > 0;
+    if (one.hoisted) held += one.held;
+  }
+  assumptions.add(
+      fmt::format("collectives of what loops hand on unchanged: {} done once before them, which takes {} "
+                  "of the {} that "
+                  "are free beside the program; {} each turn",
+                  before, to_text(Bytes(held)), to_text(Bytes(std::max<int64_t>(room, 0))), inside));
+  return made;
+}
+
+}  // namespace hlosim
