@@ -222,8 +222,8 @@ class Reader {
     const std::optional<std::string> text = leaf_text<T>(node, path);
     if (!text) return false;
     Result<T> value = TextForm<T>::read(*text);
-    const std::string_view infinite = value ? std::string_view() : infinite_part(*text);
-    if (!infinite.empty() && report_limits<T>(node, path, fmt::format("\"{}\"", shown(infinite)), range))
+    const std::string_view huge = value ? std::string_view() : number_beyond<T>(*text, range);
+    if (!huge.empty() && report_limits<T>(node, path, fmt::format("\"{}\"", shown(huge)), range))
       return false;
     if (!value) {
       problems_.add(error_at(node, fmt::format("{}: {}", path, value.error().message), value.error().hint));
@@ -256,14 +256,20 @@ class Reader {
     return true;
   }
 
-  /// The number, or the one of a list, that no double holds; empty: none.
-  static std::string_view infinite_part(std::string_view text) {
-    while (!text.empty()) {
-      const size_t comma = std::min(text.find(','), text.size());
-      const std::string_view item = trimmed(text.substr(0, comma));
-      const std::optional<LeadingNumber> number = leading_number(item);
-      if (number && std::isinf(number->value)) return item;
-      text.remove_prefix(std::min(comma + 1, text.size()));
+  /// Of a text that isn't a T: the number, or the one of a list, that is larger than all of them; empty:
+  /// none.
+  template <class T>
+  static std::string_view number_beyond(std::string_view text, std::optional<Range> range) {
+    if constexpr (kIsList<T>) {
+      for (; !text.empty(); text.remove_prefix(std::min(text.find(','), text.size() - 1) + 1)) {
+        const std::string_view item = trimmed(text.substr(0, text.find(',')));
+        if (const auto found = number_beyond<typename T::value_type>(item, range); !found.empty())
+          return found;
+      }
+    } else if constexpr (NumberForm<T>) {
+      if (const auto number = leading_number(trimmed(text)); number && std::isinf(number->value)) return text;
+      const Result<double> number = internal::read_double(text, TextForm<T>::dimension);
+      if (number && *number > range.value_or(TextForm<T>::range).high) return text;
     }
     return {};
   }
