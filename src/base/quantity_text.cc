@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "base/check.h"
+#include "base/number_text.h"
 #include "base/text.h"
 
 namespace hlosim {
@@ -105,6 +106,13 @@ std::string unit_hint(std::string_view unit, Dimension allowed, Dimension also) 
   return did_you_mean(unit, candidates);
 }
 
+/// "nan", as YAML writes it too; a unit may follow.
+bool is_nan(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('.')) text.remove_prefix(1);
+  return same_letters(text.substr(0, text.find(' ')), "nan");
+}
+
 std::string expected(Dimension allowed, Dimension also) {
   if (allowed == Dimension::kNone) return "a plain number";
   return also == allowed ? expected_quantity(allowed)
@@ -126,21 +134,16 @@ std::string expected_quantity(Dimension dimension) {
 
 Result<NumberWithUnit> read_number(std::string_view text, Dimension allowed, Dimension also) {
   const std::string_view all = trimmed(text);
-  std::string_view digits = all;
-  if (!digits.empty() && digits.front() == '+') digits.remove_prefix(1);
-  NumberWithUnit out;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out.number);
   const auto wrong = [&](std::string_view what) {
     return failure(fmt::format("\"{}\" {}; expected {}", shown(all), what, expected(allowed, also)));
   };
-  if (error == std::errc::result_out_of_range) return wrong("is beyond any number");
-  const bool yaml_special = digits.starts_with('.') && error != std::errc();
-  if (yaml_special && (same_letters(digits, ".nan") || same_letters(digits, ".inf")))
-    return wrong("is not a finite number");
-  if (error != std::errc()) return wrong("is not a number");
-  if (!std::isfinite(out.number)) return wrong("is not a finite number");
+  const std::optional<LeadingNumber> number = leading_number(all);
+  if (!number) return wrong(is_nan(all) ? "is not a finite number" : "is not a number");
+  if (std::isinf(number->value)) return wrong("is out of range");
+  NumberWithUnit out;
+  out.number = number->value;
 
-  const std::string_view unit = trimmed({end, static_cast<size_t>(digits.data() + digits.size() - end)});
+  const std::string_view unit = trimmed(all.substr(number->length));
   if (unit.empty()) {
     if (allowed != Dimension::kNone) return wrong("has no unit");
     return out;
@@ -194,7 +197,8 @@ Result<int64_t> read_integer(std::string_view text, Dimension dimension, std::st
   if (std::abs(*value - rounded) > 1e-9 * std::abs(*value))
     return failure(fmt::format("\"{}\" is not {}", shown(trimmed(text)), whole));
   if (std::abs(rounded) >= 9.2e18)
-    return failure(fmt::format("\"{}\" is beyond any number", shown(trimmed(text))));
+    return failure(
+        fmt::format("\"{}\" is out of range; expected {} below 9.2e18", shown(trimmed(text)), whole));
   return static_cast<int64_t>(rounded);
 }
 

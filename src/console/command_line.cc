@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "base/files_in_use.h"
+#include "base/number_text.h"
 #include "base/text.h"
 
 namespace hlosim {
@@ -32,6 +33,21 @@ std::vector<std::string> words_of(const std::string& type) {
 template <class T>
 constexpr T kAnyNumber = std::numeric_limits<T>::max();
 
+/// What is wrong with a number that T has no room for; empty: it isn't one.
+template <class T>
+std::string too_large(const std::string& text, T low, T high) {
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool overflows =
+      std::is_integral_v<T> && error == std::errc::result_out_of_range && end == text.data() + text.size();
+  if (!overflows && !is_number_beyond(text, static_cast<double>(kAnyNumber<T>))) return {};
+  if constexpr (std::is_integral_v<T>)
+    return fmt::format("'{}' is out of range: expected a whole number from {} to {}", shown(text), low, high);
+  else
+    return fmt::format("'{}' is out of range: expected a number from {:.2g} to {:.2g}", shown(text), low,
+                       high);
+}
+
 template <class T>
 std::function<std::string(const std::string&)> whole_number(T low, T high) {
   return [low, high](const std::string& text) {
@@ -39,9 +55,9 @@ std::function<std::string(const std::string&)> whole_number(T low, T high) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high)
       return std::string();
-    // What is too large for the type isn't told that any number will do.
-    const bool is_open = high == kAnyNumber<T> && error != std::errc::result_out_of_range;
-    const std::string range = is_open ? fmt::format("{} on", low) : fmt::format("{} to {}", low, high);
+    if (const std::string problem = too_large<T>(text, low, high); !problem.empty()) return problem;
+    const std::string range =
+        high == kAnyNumber<T> ? fmt::format("{} on", low) : fmt::format("{} to {}", low, high);
     return fmt::format("'{}' is not a whole number from {}", shown(text), range);
   };
 }
@@ -72,7 +88,10 @@ Option Option::not_negative() const {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool right =
         error == std::errc() && end == text.data() + text.size() && value >= 0 && std::isfinite(value);
-    return right ? std::string() : fmt::format("'{}' is no number from 0 on", shown(text));
+    if (right) return std::string();
+    if (std::string problem = too_large<double>(text, 0, kAnyNumber<double>); !problem.empty())
+      return problem;
+    return fmt::format("'{}' is no number from 0 on", shown(text));
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "base/quantity_text.h"
 #include "base/text.h"
 #include "console/command_line.h"
@@ -12,8 +13,11 @@ namespace hlosim {
 namespace {
 
 std::string seconds_problem(const std::string& text) {
+  constexpr double kMost = 1e9;
+  if (is_number_beyond(text, kMost))
+    return fmt::format("'{}' is out of range: expected a number above 0, up to {:g}", shown(text), kMost);
   const Result<double> number = TextForm<double>::read(text);
-  return number && *number > 0 && *number <= 1e9 ? "" : fmt::format("'{}' is no number above 0", shown(text));
+  return number && *number > 0 ? "" : fmt::format("'{}' is no number above 0", shown(text));
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ ShapeRef in_order(ShapePool& pool, ShapeRef array, const Layout* layout) {
 
 class Assigner {
  public:
-  Assigner(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy)
-      : editor_(editor), module_(editor.module()), table_(table), policy_(policy) {}
+  Assigner(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy, int64_t room)
+      : editor_(editor), module_(editor.module()), table_(table), policy_(policy), room_(room) {}
 
   /// The same order wherever a shape crosses the border of a computation.
   ShapeRef canonical(ShapeRef shape) {
@@ -360,7 +360,7 @@ class Assigner {
     } else if (here == FusionRole::kProduct && module_[id].opcode == Opcode::kDot) {
       for (size_t side = 0; side < 2; ++side) {
         const ShapeRef shape = shape_of(operands[side]);
-        if (shape->rank() < 2) continue;
+        if (shape->rank() < 2 || is_large_cache(operands[side])) continue;
         const Layout* wanted = product_operand_order(id, side, shape);
         operands[side] = in_layout(operands[side], module_.shapes().with_layout(shape, wanted));
       }
@@ -372,6 +372,16 @@ class Assigner {
     }
     if (!std::ranges::equal(operands, module_[id].operands)) editor_.set_operands(id, operands);
     result_.push_back(id);
+  }
+
+  /// What a dynamic-update-slice has just changed, or a part of it, where the copy would have no room on the
+  /// chip: to HBM and back is further than any product has to go for what lies apart.
+  bool is_large_cache(InstructionId id) {
+    if (total_array_size(with_native_tiling(module_.shapes(), shape_of(id), policy_)).count() <= room_)
+      return false;
+    while (role(id) == FusionRole::kReindex || module_[id].opcode == Opcode::kDynamicSlice)
+      id = module_[id].operands[0];
+    return module_[id].opcode == Opcode::kDynamicUpdateSlice;
   }
 
   /// The contracting and the free dimension fastest, in the order that they have; batches slowest.
@@ -414,6 +424,7 @@ class Assigner {
   Module& module_;
   const OpTable& table_;
   const TilingPolicy& policy_;
+  int64_t room_;  // bytes on the chip
   ComputationId computation_;
   InstructionId carried_;                     // the parameter of a loop's body
   std::map<InstructionId, ShapeRef> tuples_;  // of loops: what they carry
@@ -456,9 +467,9 @@ const Layout* compact_layout(ShapePool& pool, ShapeRef array, const TilingPolicy
   return ordered(pool, order);
 }
 
-void assign_layouts(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy) {
+void assign_layouts(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy, int64_t room) {
   Module& module = editor.module();
-  Assigner assigner(editor, table, policy);
+  Assigner assigner(editor, table, policy, room);
   const std::vector<FlowComputation> flows = flow_computations(module, table);
   for (Computation& computation : module.computations)
     for (const InstructionId id : computation.instructions)

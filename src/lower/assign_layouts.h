@@ -13,8 +13,9 @@ const Layout* compact_layout(ShapePool& pool, ShapeRef array, const TilingPolicy
 /// Arguments, results, and what instructions that run on their own take and make get compact_layout(). What
 /// is computed from other arrays follows them; products get operands whose two fastest dimensions are the
 /// contracting and the free one; what loops carry follows what their bodies do with it. Copies are put in
-/// where a value is wanted in another order than it has.
+/// where a value is wanted in another order than it has; but products take caches, which a
+/// dynamic-update-slice has changed before, as they lie where a copy has no `room` on the chip (bytes).
 /// Requires: simplify() ran. Post: every array has a layout without tiles.
-void assign_layouts(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy);
+void assign_layouts(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy, int64_t room);
 
 }  // namespace hlosim

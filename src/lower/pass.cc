@@ -15,7 +15,9 @@
 #include "lower/host_copies.h"
 #include "lower/inline.h"
 #include "lower/library_calls.h"
+#include "lower/on_chip.h"
 #include "lower/own_results.h"
+#include "lower/part_updates.h"
 #include "lower/place.h"
 #include "lower/prefetch_arguments.h"
 #include "lower/simplify.h"
@@ -45,6 +47,8 @@ constexpr Pass kPasses[] = {
      [](ModuleEditor& editor, const PassContext& context) {
        join_common_subexpressions(editor, context.table);
      }},
+    {"update-parts", "parts of arrays that are taken out, changed and put back are changed where they are",
+     [](ModuleEditor& editor, const PassContext& context) { update_parts_in_place(editor, context.table); }},
     {"hoist", "what loops compute anew each time although it is the same",
      [](ModuleEditor& editor, const PassContext& context) { hoist_invariants(editor, context.table); }},
     {"simplify", "dead code, algebra, reshapes, products without dimensions of size 1",
@@ -55,7 +59,8 @@ constexpr Pass kPasses[] = {
      [](ModuleEditor& editor, const PassContext&) { give_results_own_memory(editor); }},
     {"assign-layouts", "an order of dimensions for every array",
      [](ModuleEditor& editor, const PassContext& context) {
-       assign_layouts(editor, context.table, tiling_policy(context.device.config));
+       const DeviceConfig& device = context.device.config;
+       assign_layouts(editor, context.table, tiling_policy(device), on_chip_memory(device).room());
      }},
     {"tile", "native tiles for every array that has none",
      [](ModuleEditor& editor, const PassContext& context) {
@@ -95,10 +100,10 @@ constexpr Pass kPasses[] = {
 };
 
 constexpr std::string_view kDefault[] = {
-    "spell-layouts", "inline",         "library-calls", "algebra",     "fold-constants",
-    "join-common",   "hoist",          "simplify",      "algebra",     "sum-vector-products",
-    "own-results",   "assign-layouts", "tile",          "host-copies", "sparse-gathers",
-    "fuse",          "place",          "prefetch"};
+    "spell-layouts",       "inline",       "library-calls",  "algebra",  "fold-constants",
+    "join-common",         "update-parts", "hoist",          "simplify", "algebra",
+    "sum-vector-products", "own-results",  "assign-layouts", "tile",     "host-copies",
+    "sparse-gathers",      "fuse",         "place",          "prefetch"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found = std::find_if(std::begin(kPasses), std::end(kPasses),

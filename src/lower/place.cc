@@ -99,7 +99,35 @@ class Placer {
 
   /// What a loop makes anew each time and is as large as the scratch of an instruction stays in HBM.
   bool is_too_large(InstructionId id, ComputationId computation) const {
-    return computation != module_.entry && scratch_ > 0 && array_size(module_[id].shape).count() >= scratch_;
+    return computation != module_.entry && scratch_ > 0 &&
+           array_size(module_[id].shape).count() >= scratch_ && !is_fetched(id, computation);
+  }
+
+  /// Made by a kernel that takes a part of what the loop carries, in another order or type at most, and
+  /// computes nothing: such a part comes onto the chip for its users, as a program's arguments do.
+  bool is_fetched(InstructionId id, ComputationId computation) const {
+    const InstructionId kernel = maker(id);
+    const std::span<const InstructionId> operands = module_[kernel].operands;
+    if (!std::ranges::all_of(operands, [&](InstructionId operand) {
+          return module_[operand].shape->is_scalar() || is_carried(operand, computation);
+        }))
+      return false;
+    if (!is_fusion(kernel)) return only_moves(kernel);
+    return std::ranges::all_of(
+        module_[called(kernel, AttrKey::kCalls)].instructions, [&](InstructionId inner) {
+          return module_[inner].parameter_number >= 0 || module_[inner].literal || only_moves(inner);
+        });
+  }
+  /// An element of the loop's state, also after something was changed in it.
+  bool is_carried(InstructionId id, ComputationId computation) const {
+    const InstructionId from = is_element(id) ? module_[id].operands[0] : id;
+    return (is_element(id) && from == module_[computation].parameters[0]) ||
+           !in_place_pairs(module_, module_[from]).empty();
+  }
+  bool only_moves(InstructionId id) const {
+    const FusionRole role = fusion_role(table_, module_[id]);
+    return role == FusionRole::kPart || role == FusionRole::kReindex || role == FusionRole::kCopy ||
+           module_[id].opcode == Opcode::kConvert;
   }
 
   bool is_fusion(InstructionId id) const { return table_[module_[id].opcode].has(kFusion); }

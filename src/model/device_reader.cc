@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
+#include "base/number_text.h"
 #include "base/quantity_text.h"
 #include "base/text.h"
 #include "model/device_text_form.h"
@@ -220,6 +222,9 @@ class Reader {
     const std::optional<std::string> text = leaf_text<T>(node, path);
     if (!text) return false;
     Result<T> value = TextForm<T>::read(*text);
+    const std::string_view huge = value ? std::string_view() : number_beyond<T>(*text, range);
+    if (!huge.empty() && report_limits<T>(node, path, fmt::format("\"{}\"", shown(huge)), range))
+      return false;
     if (!value) {
       problems_.add(error_at(node, fmt::format("{}: {}", path, value.error().message), value.error().hint));
       return false;
@@ -251,16 +256,48 @@ class Reader {
     return true;
   }
 
+  /// Of a text that isn't a T: the number, or the one of a list, that is larger than all of them; empty:
+  /// none.
+  template <class T>
+  static std::string_view number_beyond(std::string_view text, std::optional<Range> range) {
+    if constexpr (kIsList<T>) {
+      for (; !text.empty(); text.remove_prefix(std::min(text.find(','), text.size() - 1) + 1)) {
+        const std::string_view item = trimmed(text.substr(0, text.find(',')));
+        if (const auto found = number_beyond<typename T::value_type>(item, range); !found.empty())
+          return found;
+      }
+    } else if constexpr (NumberForm<T>) {
+      if (const auto number = leading_number(trimmed(text)); number && std::isinf(number->value)) return text;
+      const Result<double> number = internal::read_double(text, TextForm<T>::dimension);
+      if (number && *number > range.value_or(TextForm<T>::range).high) return text;
+    }
+    return {};
+  }
+
+  /// False: the limits depend on the unit, or there are none.
+  template <class T>
+  bool report_limits(const Value& node, const std::string& path, const std::string& found,
+                     std::optional<Range> range) {
+    if constexpr (NumberForm<T>) {
+      const Range limits = range.value_or(TextForm<T>::range);
+      problems_.add(error_at(node, fmt::format("{}: {} is out of range; expected {} to {}", path, found,
+                                               internal::write_number(limits.low, TextForm<T>::dimension),
+                                               internal::write_number(limits.high, TextForm<T>::dimension))));
+      return true;
+    } else if constexpr (kIsList<T>) {
+      return report_limits<typename T::value_type>(node, path, found, range);
+    } else {
+      return false;
+    }
+  }
+
   template <class T>
   bool in_range(const Value& node, const T& value, const std::string& path, std::optional<Range> range) {
     if constexpr (NumberForm<T>) {
       const Range limits = range.value_or(TextForm<T>::range);
       const double number = TextForm<T>::number(value);
       if (number >= limits.low && number <= limits.high) return true;
-      problems_.add(error_at(
-          node, fmt::format("{}: {} is out of range; expected {} to {}", path, TextForm<T>::write(value),
-                            internal::write_number(limits.low, TextForm<T>::dimension),
-                            internal::write_number(limits.high, TextForm<T>::dimension))));
+      report_limits<T>(node, path, TextForm<T>::write(value), range);
       return false;
     } else if constexpr (kIsList<T>) {
       return std::all_of(value.begin(), value.end(),

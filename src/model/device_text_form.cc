@@ -1,6 +1,10 @@
 #include "model/device_text_form.h"
 
 #include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "base/number_text.h"
 
 namespace hlosim {
 
@@ -20,8 +24,10 @@ Result<Topology> TextForm<Topology>::read(std::string_view text) {
   for (std::string_view rest = text; !rest.empty();) {
     int64_t side = 0;
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), side);
-    if (error != std::errc() || side < 1 || side > kLongestSide || out.sides.size() == kMostSides)
-      return wrong;
+    if (error == std::errc::result_out_of_range || side > kLongestSide)
+      return failure(
+          fmt::format("\"{}\" has a side that is out of range; expected 1 to {}", shown(text), kLongestSide));
+    if (error != std::errc() || side < 1 || out.sides.size() == kMostSides) return wrong;
     out.sides.push_back(side);
     rest.remove_prefix(static_cast<size_t>(end - rest.data()));
     if (rest.empty()) return out;
@@ -46,15 +52,24 @@ std::string TextForm<Bandwidth>::expects() {
 }
 
 Result<Bandwidth> TextForm<Bandwidth>::read(std::string_view text) {
+  const auto limits = [](const Range& range, Dimension dimension) {
+    return fmt::format("{} to {}", internal::write_number(range.low, dimension),
+                       internal::write_number(range.high, dimension));
+  };
+  constexpr Range kPerSecond = TextForm<BytesPerSecond>::range;
+  if (const std::optional<LeadingNumber> huge = leading_number(trimmed(text));
+      huge && std::isinf(huge->value))
+    return failure(fmt::format("\"{}\" is out of range; expected {}, or {}", shown(text),
+                               limits(kPerSecond, Dimension::kRate),
+                               limits(kPerCycle, Dimension::kRatePerCycle)));
   const auto number = internal::read_number(text, Dimension::kRate, Dimension::kRatePerCycle);
   if (!number) return tl::unexpected<Diagnostic>(number.error());
   const Bandwidth out{number->number * number->unit->factor,
                       number->unit->dimension == Dimension::kRatePerCycle};
-  const Range range = out.per_cycle ? kPerCycle : TextForm<BytesPerSecond>::range;
+  const Range range = out.per_cycle ? kPerCycle : kPerSecond;
   if (out.amount < range.low || out.amount > range.high)
-    return failure(fmt::format("{} is out of range; expected {} to {}", shown(text),
-                               internal::write_number(range.low, number->unit->dimension),
-                               internal::write_number(range.high, number->unit->dimension)));
+    return failure(
+        fmt::format("{} is out of range; expected {}", shown(text), limits(range, number->unit->dimension)));
   return out;
 }
 

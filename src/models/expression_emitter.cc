@@ -115,14 +115,19 @@ InstructionId ExpressionEmitter::emit(Expr value) {
 
 void ExpressionEmitter::emit(const std::vector<Expr>& roots) {
   made_.resize(static_cast<size_t>(graph_.size()));
-  std::vector<bool> wanted(made_.size());
-  for (const Expr root : roots) wanted[static_cast<size_t>(root.index)] = true;
-  for (size_t i = made_.size(); i-- > 0;)
-    if (wanted[i] && !made_[i].valid())
-      for (const Expr operand : graph_[Expr{static_cast<int32_t>(i)}].operands)
-        wanted[static_cast<size_t>(operand.index)] = true;
-  for (size_t i = 0; i < made_.size(); ++i)
-    if (wanted[i] && !made_[i].valid()) made_[i] = add(graph_[Expr{static_cast<int32_t>(i)}]);
+  is_wanted_.resize(made_.size());
+  std::vector<int32_t> wanted;  // no more than what is emitted now: graphs that grow are emitted bit by bit
+  const auto want = [&](Expr value) {
+    const auto i = static_cast<size_t>(value.index);
+    if (made_[i].valid() || is_wanted_[i]) return;
+    is_wanted_[i] = true;
+    wanted.push_back(value.index);
+  };
+  for (const Expr root : roots) want(root);
+  for (size_t next = 0; next < wanted.size(); ++next)
+    for (const Expr operand : graph_[Expr{wanted[next]}].operands) want(operand);
+  std::sort(wanted.begin(), wanted.end());
+  for (const int32_t i : wanted) made_[static_cast<size_t>(i)] = add(graph_[Expr{i}]);
 }
 
 InstructionId ExpressionEmitter::add(const Expression& expression) {

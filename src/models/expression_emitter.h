@@ -59,6 +59,7 @@ class ExpressionEmitter {
   ModelParts& parts_;
   ModuleBuilder::Body& body_;
   std::vector<InstructionId> made_;  // by expression
+  std::vector<bool> is_wanted_;      // by expression: made, or about to be
 };
 
 /// Of `cuts`, those that `roots` need; what a cut is made of doesn't count.

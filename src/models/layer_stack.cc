@@ -56,12 +56,12 @@ LayerStack::LayerStack(const ModelConfig& model, const StepOptions& options, con
     turn_->parameters.push_back(
         graph.leaf({options.param_type, parameter.spec.dims, {}}, parameter.spec.name));
   Expr x = turn_->input;
+  size_t next = 0;  // parameters are in the order of their layers
   for (int64_t place = 0; place < group.period; ++place) {
     LayerScope scope{graph, model, options, rules, group.first + place};
-    for (size_t i = 0; i < parameters_.size(); ++i)
-      if (parameters_[i].place == place)
-        scope.parameters[parameters_[i].spec.name] =
-            usable(graph, turn_->parameters[i], parameters_[i].spec, options, rules);
+    for (; next < parameters_.size() && parameters_[next].place == place; ++next)
+      scope.parameters[parameters_[next].spec.name] =
+          usable(graph, turn_->parameters[next], parameters_[next].spec, options, rules);
     x = decoder_layer(scope, x);
   }
   turn_->output = x;

@@ -12,34 +12,60 @@ namespace {
 /// More than any model has, and little enough that no count overflows.
 constexpr int64_t kMostLayers = 1 << 12, kMostExperts = 1 << 14, kMostSize = 1 << 24;
 constexpr double kMostParameters = 1e18;
+constexpr double kMostNumber = 1e30;            // squares of what is divided by it are still numbers in f32
+constexpr double kMostCapacity = kMostExperts;  // each expert has a slot for every token
 
-std::string size_fault(const ModelConfig& model) {
+/// `size` of `key`, from `least` on.
+std::optional<ModelFault> range_fault(const std::string& key, int64_t size, int64_t least, int64_t most,
+                                      std::string_view what = {}) {
+  if (size >= least && size <= most) return {};
+  return ModelFault{key, fmt::format("{}{} is {}, expected {} to {}", key, what, size, least, most)};
+}
+
+std::optional<ModelFault> size_fault(const ModelConfig& model) {
   const LatentAttention latent = model.attention.latent.value_or(LatentAttention());
   const MoeConfig moe = model.moe.value_or(MoeConfig());
-  const std::tuple<const char*, int64_t, int64_t, int64_t> sizes[] = {
-      {"layers", model.layers, 1, kMostLayers},
-      {"d_model", model.d_model, 1, kMostSize},
-      {"q_heads", model.q_heads, 1, kMostSize},
-      {"kv_heads", model.kv_heads, 1, kMostSize},
-      {"head_dim", model.head_dim, 1, kMostSize},
-      {"vocab", model.vocab, 1, kMostSize},
-      {"d_ff", model.d_ff, 0, kMostSize},
-      {"max_positions", model.max_positions, 0, kMostSize},
-      {"attention.window", model.attention.window, 0, kMostSize},
-      {"attention.global_head_dim", model.attention.global_head_dim, 0, kMostSize},
-      {"attention.latent.q_rank", latent.q_rank, 0, kMostSize},
-      {"attention.latent.kv_rank", latent.kv_rank, 0, kMostSize},
-      {"attention.latent.nope_dim", latent.nope_dim, 0, kMostSize},
-      {"attention.latent.rope_dim", latent.rope_dim, 0, kMostSize},
-      {"attention.latent.value_dim", latent.value_dim, 0, kMostSize},
-      {"attention.pattern's length", static_cast<int64_t>(model.attention.pattern.size()), 0, kMostLayers},
-      {"moe.experts", moe.experts, 0, kMostExperts},
-      {"moe.d_ff", moe.d_ff, 0, kMostSize},
-      {"moe.d_ff_shared", moe.d_ff_shared, 0, kMostSize},
-      {"moe.every", moe.every, 1, kMostLayers}};
-  for (const auto& [name, size, least, most] : sizes)
-    if (size < least || size > most)
-      return fmt::format("{} is {}, expected {} to {}", name, size, least, most);
+  const std::tuple<const char*, int64_t, int64_t> sizes[] = {
+      {"layers", model.layers, 1},
+      {"d_model", model.d_model, 1},
+      {"q_heads", model.q_heads, 1},
+      {"kv_heads", model.kv_heads, 1},
+      {"head_dim", model.head_dim, 1},
+      {"vocab", model.vocab, 1},
+      {"d_ff", model.d_ff, 0},
+      {"max_positions", model.max_positions, 0},
+      {"attention.window", model.attention.window, 0},
+      {"attention.global_head_dim", model.attention.global_head_dim, 0},
+      {"attention.global_kv_heads", model.attention.global_kv_heads, 0},
+      {"attention.latent.q_rank", latent.q_rank, 0},
+      {"attention.latent.kv_rank", latent.kv_rank, 0},
+      {"attention.latent.nope_dim", latent.nope_dim, 0},
+      {"attention.latent.rope_dim", latent.rope_dim, 0},
+      {"attention.latent.value_dim", latent.value_dim, 0},
+      {"moe.experts", moe.experts, 0},
+      {"moe.top_k", moe.top_k, 0},
+      {"moe.d_ff", moe.d_ff, 0},
+      {"moe.shared_experts", moe.shared_experts, 0},
+      {"moe.d_ff_shared", moe.d_ff_shared, 0},
+      {"moe.first_dense_layers", moe.first_dense_layers, 0},
+      {"moe.every", moe.every, 1}};
+  for (const auto& [key, size, least] : sizes)
+    if (const auto fault = range_fault(key, size, least, most_of(key))) return fault;
+  return range_fault("attention.pattern", static_cast<int64_t>(model.attention.pattern.size()), 0,
+                     kMostLayers, "'s length");
+}
+
+std::optional<ModelFault> number_fault(const ModelConfig& model) {
+  const std::pair<const char*, double> numbers[] = {
+      {"final_soft_cap", model.final_soft_cap},
+      {"norm_epsilon", model.norm_epsilon},
+      {"rope_theta", model.rope_theta},
+      {"attention.soft_cap", model.attention.soft_cap},
+      {"attention.scale", model.attention.scale},
+      {"moe.capacity_factor", model.moe ? model.moe->capacity_factor : 1}};
+  for (const auto& [key, number] : numbers)
+    if (!(number >= 0 && number <= most_number_of(key)))
+      return ModelFault{key, fmt::format("{} is {}, expected 0 to {:g}", key, number, most_number_of(key))};
   return {};
 }
 
@@ -58,38 +84,74 @@ double rough_count(const ModelConfig& model) {
   return count;
 }
 
-std::string attention_fault(const ModelConfig& model) {
-  const AttentionConfig& attention = model.attention;
-  if (model.fused_qkv && (model.kv_heads != model.q_heads || attention.latent))
-    return "fused_qkv needs as many kv_heads as q_heads";
-  for (const char letter : attention.pattern)
-    if (letter != 'L' && letter != 'G')
-      return fmt::format("attention.pattern has '{}', expected letters L (window) and G (full)", letter);
-  if (attention.pattern.find('L') != std::string::npos && attention.window <= 0)
-    return "attention.pattern has L, but attention.window is missing";
-  if (attention.latent) {
-    const LatentAttention& latent = *attention.latent;
-    if (latent.kv_rank <= 0 || latent.nope_dim <= 0 || latent.rope_dim <= 0 || latent.value_dim <= 0)
-      return "attention.latent needs kv_rank, nope_dim, rope_dim and value_dim";
-    if (latent.rope_dim % 2 != 0) return "attention.latent.rope_dim is odd";
-    if (!attention.pattern.empty() || attention.qk_norm)
-      return "attention.latent has no pattern and no qk_norm";
-  }
+std::optional<ModelFault> latent_fault(const AttentionConfig& attention) {
+  const LatentAttention& latent = *attention.latent;
+  if (latent.kv_rank <= 0 || latent.nope_dim <= 0 || latent.rope_dim <= 0 || latent.value_dim <= 0)
+    return ModelFault{"attention.latent", "attention.latent needs kv_rank, nope_dim, rope_dim and value_dim"};
+  if (latent.rope_dim % 2 != 0)
+    return ModelFault{"attention.latent.rope_dim", "attention.latent.rope_dim is odd"};
+  if (!attention.pattern.empty() || attention.qk_norm)
+    return ModelFault{"attention.latent", "attention.latent has no pattern and no qk_norm"};
   return {};
 }
 
-std::string moe_fault(const ModelConfig& model) {
+std::optional<ModelFault> attention_fault(const ModelConfig& model) {
+  const AttentionConfig& attention = model.attention;
+  if (model.fused_qkv && (model.kv_heads != model.q_heads || attention.latent))
+    return ModelFault{"fused_qkv", "fused_qkv needs as many kv_heads as q_heads"};
+  for (const char letter : attention.pattern)
+    if (letter != 'L' && letter != 'G')
+      return ModelFault{
+          "attention.pattern",
+          fmt::format("attention.pattern has '{}', expected letters L (window) and G (full)", letter)};
+  if (attention.pattern.find('L') != std::string::npos && attention.window <= 0)
+    return ModelFault{"attention.pattern", "attention.pattern has L, but attention.window is missing"};
+  return attention.latent ? latent_fault(attention) : std::nullopt;
+}
+
+std::optional<ModelFault> moe_fault(const ModelConfig& model) {
   const MoeConfig& moe = *model.moe;
-  if (moe.experts < 1 || moe.top_k < 1 || moe.d_ff < 1) return "moe needs experts, top_k and d_ff";
-  if (moe.top_k > moe.experts) return fmt::format("moe.top_k {} of {} experts", moe.top_k, moe.experts);
-  if (moe.every < 1) return fmt::format("moe.every is {}, expected 1 or more", moe.every);
-  if (moe.shared_experts > 0 && moe.d_ff_shared < 1) return "moe.shared_experts needs moe.d_ff_shared";
-  if (moe.capacity_factor <= 0) return "moe.capacity_factor is not positive";
-  if (model.parallel_block) return "parallel_block has no experts";
+  if (moe.experts < 1 || moe.top_k < 1 || moe.d_ff < 1)
+    return ModelFault{"moe", "moe needs experts, top_k and d_ff"};
+  if (moe.top_k > moe.experts)
+    return ModelFault{"moe.top_k", fmt::format("moe.top_k {} of {} experts", moe.top_k, moe.experts)};
+  for (const auto& [key, layers] :
+       {std::pair{"moe.first_dense_layers", moe.first_dense_layers}, {"moe.every", moe.every}})
+    if (layers > model.layers)
+      return ModelFault{key, fmt::format("{} is {}, but the model has {} layers", key, layers, model.layers)};
+  if (moe.shared_experts > 0 && moe.d_ff_shared < 1)
+    return ModelFault{"moe.shared_experts", "moe.shared_experts needs moe.d_ff_shared"};
+  if (moe.capacity_factor <= 0)
+    return ModelFault{"moe.capacity_factor", "moe.capacity_factor is not positive"};
+  if (model.parallel_block) return ModelFault{"parallel_block", "parallel_block has no experts"};
+  return {};
+}
+
+std::optional<ModelFault> heads_fault(const ModelConfig& model) {
+  const std::pair<const char*, int64_t> shared[] = {
+      {"kv_heads", model.kv_heads}, {"attention.global_kv_heads", model.attention.global_kv_heads}};
+  for (const auto& [key, heads] : shared)
+    if (heads > 0 && model.q_heads % heads != 0)
+      return ModelFault{key, fmt::format("{} q_heads can't share {} kv_heads evenly", model.q_heads, heads)};
+  if (model.position == Position::kRotary && !model.attention.latent && model.head_dim % 2 != 0)
+    return ModelFault{"head_dim",
+                      fmt::format("head_dim {} is odd, but rotary positions turn pairs", model.head_dim)};
   return {};
 }
 
 }  // namespace
+
+int64_t most_of(std::string_view key) {
+  for (const std::string_view count : {"layers", "moe.first_dense_layers", "moe.every"})
+    if (key == count) return kMostLayers;
+  for (const std::string_view count : {"moe.experts", "moe.top_k", "moe.shared_experts"})
+    if (key == count) return kMostExperts;
+  return kMostSize;
+}
+
+double most_number_of(std::string_view key) {
+  return key == "moe.capacity_factor" ? kMostCapacity : kMostNumber;
+}
 
 bool ModelConfig::is_global(int64_t layer) const {
   const std::string& pattern = attention.pattern;
@@ -102,21 +164,18 @@ bool ModelConfig::is_sparse(int64_t layer) const {
   return (layer - moe->first_dense_layers) % moe->every == moe->every - 1;
 }
 
-std::string model_fault(const ModelConfig& model) {
-  if (const std::string fault = size_fault(model); !fault.empty()) return fault;
+std::optional<ModelFault> model_fault(const ModelConfig& model) {
+  if (auto fault = size_fault(model)) return fault;
+  if (auto fault = number_fault(model)) return fault;
   bool has_dense = false;
   for (int64_t i = 0; i < model.layers; ++i) has_dense |= !model.is_sparse(i);
-  if (has_dense && model.d_ff < 1) return fmt::format("d_ff is {}, expected a positive number", model.d_ff);
-  if (model.q_heads % model.kv_heads != 0)
-    return fmt::format("{} q_heads can't share {} kv_heads evenly", model.q_heads, model.kv_heads);
-  if (const int64_t shared = model.attention.global_kv_heads; shared > 0 && model.q_heads % shared != 0)
-    return fmt::format("{} q_heads can't share {} kv_heads evenly", model.q_heads, shared);
-  if (model.position == Position::kRotary && !model.attention.latent && model.head_dim % 2 != 0)
-    return fmt::format("head_dim {} is odd, but rotary positions turn pairs", model.head_dim);
-  if (const std::string fault = attention_fault(model); !fault.empty()) return fault;
+  if (has_dense && model.d_ff < 1)
+    return ModelFault{"d_ff", fmt::format("d_ff is {}, expected a positive number", model.d_ff)};
+  if (auto fault = heads_fault(model)) return fault;
+  if (auto fault = attention_fault(model)) return fault;
   if (model.moe)
-    if (const std::string fault = moe_fault(model); !fault.empty()) return fault;
-  if (rough_count(model) > kMostParameters) return "the model has more than 1e18 parameters";
+    if (auto fault = moe_fault(model)) return fault;
+  if (rough_count(model) > kMostParameters) return ModelFault{"", "the model has more than 1e18 parameters"};
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/source.h"
@@ -92,8 +93,17 @@ struct ModelConfig {
 
 /// Reads a file of examples/models; errors have places: unknown keys, sizes that don't go together.
 Result<ModelConfig> read_model_config(const SourcePtr& source);
-/// The same checks for a configuration made otherwise; empty: sound, else what is wrong.
-std::string model_fault(const ModelConfig& model);
+/// What is wrong with a model, and with which key of its file ("moe.every"; empty: with several).
+struct ModelFault {
+  std::string key, message;
+};
+/// The same checks for a configuration made otherwise; none: it is sound.
+std::optional<ModelFault> model_fault(const ModelConfig& model);
+
+/// The largest size of a key: "layers", "moe.experts".
+int64_t most_of(std::string_view key);
+/// The largest number of a key that is no size.
+double most_number_of(std::string_view key);
 
 /// Counted as published tables do: norms, biases and position tables left out.
 struct ParameterCount {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "base/quantity_text.h"
 #include "base/text.h"
 #include "base/value.h"
@@ -14,8 +15,9 @@ namespace {
 /// One map of the file, key by key. Keys that nobody asked for are errors.
 class MapReader {
  public:
-  MapReader(const Value& map, std::string what, DiagnosticList& problems)
-      : map_(map), what_(std::move(what)), problems_(problems) {
+  /// `prefix`: of its keys in model_fault(), "moe.".
+  MapReader(const Value& map, std::string what, std::string prefix, DiagnosticList& problems)
+      : map_(map), what_(std::move(what)), prefix_(std::move(prefix)), problems_(problems) {
     if (!map.is_map())
       problems_.add(error_at(map, fmt::format("expected the keys of {}, found {}", what_, described(map))));
   }
@@ -23,8 +25,11 @@ class MapReader {
     const Value* value = scalar(key, "a whole number");
     if (!value) return;
     const Result<int64_t> read = TextForm<int64_t>::read(value->text);
+    constexpr double kMostRead = 9e18;  // what is less and too large is found with all others
     if (read && *read >= low)
       into = *read;
+    else if (is_number_beyond(value->text, kMostRead))
+      add_out_of_range(*value, key, fmt::format("a whole number from {} to {}", low, most_of(full(key))));
     else
       problems_.add(error_at(
           *value, fmt::format("{}: '{}' is not a whole number from {} on", key, shown(value->text), low)));
@@ -33,7 +38,10 @@ class MapReader {
     const Value* value = scalar(key, "a number");
     if (!value) return;
     const Result<double> read = TextForm<double>::read(value->text);
-    if (read && *read >= 0)
+    const double most = most_number_of(full(key));
+    if (is_number_beyond(value->text, most))
+      add_out_of_range(*value, key, fmt::format("a number from 0 to {:g}", most));
+    else if (read && *read >= 0)
       into = *read;
     else
       problems_.add(
@@ -81,6 +89,11 @@ class MapReader {
   }
 
  private:
+  std::string full(std::string_view key) const { return fmt::format("{}{}", prefix_, key); }
+  void add_out_of_range(const Value& value, std::string_view key, const std::string& expected) {
+    problems_.add(error_at(
+        value, fmt::format("{}: '{}' is out of range: expected {}", key, shown(value.text), expected)));
+  }
   const Value* scalar(std::string_view key, std::string_view expected) {
     const Value* value = section(key);
     if (!value) return nullptr;
@@ -91,14 +104,14 @@ class MapReader {
   }
 
   const Value& map_;
-  std::string what_;
+  std::string what_, prefix_;
   DiagnosticList& problems_;
   std::vector<std::string_view> known_;
 };
 
 void read_latent(const Value& value, AttentionConfig& attention, DiagnosticList& problems) {
   LatentAttention latent;
-  MapReader read(value, "latent attention", problems);
+  MapReader read(value, "latent attention", "attention.latent.", problems);
   read.integer("q_rank", latent.q_rank, 0);
   read.integer("kv_rank", latent.kv_rank);
   read.integer("nope_dim", latent.nope_dim);
@@ -109,7 +122,7 @@ void read_latent(const Value& value, AttentionConfig& attention, DiagnosticList&
 }
 
 void read_attention(const Value& value, AttentionConfig& attention, DiagnosticList& problems) {
-  MapReader read(value, "attention", problems);
+  MapReader read(value, "attention", "attention.", problems);
   read.integer("window", attention.window);
   read.text("pattern", attention.pattern);
   read.number("soft_cap", attention.soft_cap);
@@ -127,7 +140,7 @@ void read_attention(const Value& value, AttentionConfig& attention, DiagnosticLi
 
 MoeConfig read_moe(const Value& value, DiagnosticList& problems) {
   MoeConfig moe;
-  MapReader read(value, "moe", problems);
+  MapReader read(value, "moe", "moe.", problems);
   for (const char* key : {"experts", "top_k", "d_ff"}) read.need(key);
   read.integer("experts", moe.experts);
   read.integer("top_k", moe.top_k);
@@ -174,6 +187,19 @@ void read_model(MapReader& read, ModelConfig& model) {
   read.number("rope_theta", model.rope_theta);
 }
 
+/// The value of "moe.every"; of what it is part of where the file doesn't have it.
+const Value& at_key(const Value& root, std::string_view key) {
+  const Value* at = &root;
+  while (!key.empty()) {
+    const size_t dot = std::min(key.find('.'), key.size());
+    const Value* part = at->is_map() ? at->find(key.substr(0, dot)) : nullptr;
+    if (!part) break;
+    at = part;
+    key.remove_prefix(std::min(dot + 1, key.size()));
+  }
+  return *at;
+}
+
 }  // namespace
 
 Result<ModelConfig> read_model_config(const SourcePtr& source) {
@@ -181,15 +207,15 @@ Result<ModelConfig> read_model_config(const SourcePtr& source) {
   const std::optional<Value> root = parse_yaml(source, problems);
   if (!root) return tl::unexpected(problems.items().front());
   ModelConfig model;
-  MapReader read(*root, "a model", problems);
+  MapReader read(*root, "a model", "", problems);
   read_model(read, model);
   if (const Value* attention = read.section("attention"))
     read_attention(*attention, model.attention, problems);
   if (const Value* moe = read.section("moe")) model.moe = read_moe(*moe, problems);
   read.finish();
   if (problems.has_errors()) return tl::unexpected(problems.items().front());
-  if (const std::string fault = model_fault(model); !fault.empty())
-    return tl::unexpected(error_at(*root, fault));
+  if (const std::optional<ModelFault> fault = model_fault(model))
+    return tl::unexpected(error_at(at_key(*root, fault->key), fault->message));
   return model;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace hlosim {
@@ -122,6 +123,12 @@ bool alike(const ModelConfig& model, int64_t a, int64_t b) {
   return model.is_global(a) == model.is_global(b) && model.is_sparse(a) == model.is_sparse(b);
 }
 
+/// Layers that far apart are alike whatever the model, but for dense ones at the beginning.
+int64_t longest_period(const ModelConfig& model) {
+  const auto pattern = static_cast<int64_t>(model.attention.pattern.size());
+  return std::min(std::lcm(std::max<int64_t>(pattern, 1), model.moe ? model.moe->every : 1), model.layers);
+}
+
 }  // namespace
 
 HeadSizes head_sizes(const ModelConfig& model, int64_t layer) {
@@ -165,22 +172,28 @@ std::vector<ParameterSpec> outer_parameters(const ModelConfig& model, int64_t po
 }
 
 std::vector<LayerGroup> layer_groups(const ModelConfig& model) {
-  const int64_t dense = model.moe ? std::min(model.moe->first_dense_layers, model.layers) : 0;
-  const int64_t pattern = std::max<int64_t>(static_cast<int64_t>(model.attention.pattern.size()), 1);
-  const int64_t period = std::lcm(pattern, model.moe ? model.moe->every : 1);
-  std::vector<LayerGroup> groups;
-  for (int64_t first = 0; first < model.layers;) {
-    const int64_t end = first < dense ? dense : model.layers;
-    int64_t same = first + 1;
-    while (same < end && alike(model, first, same)) ++same;
-    LayerGroup group{first, 1, same - first};
-    if (same < end && same - first < period) {
-      group.period = std::min(period, end - first);
-      group.repeats = std::max<int64_t>((end - first) / group.period, 1);
+  const int64_t count = model.layers, longest = longest_period(model);
+  std::vector<LayerGroup> best(static_cast<size_t>(count));    // that begins at each layer
+  std::vector<int64_t> cost(static_cast<size_t>(count) + 1);   // of it and of all behind it
+  std::vector<int64_t> run(static_cast<size_t>(longest) + 1);  // by period p: layers from here on that are
+                                                               // like those p layers later
+  for (int64_t first = count; first-- > 0;) {
+    int64_t& least = cost[static_cast<size_t>(first)] = std::numeric_limits<int64_t>::max();
+    for (int64_t period = 1; period <= std::min(longest, count - first); ++period) {
+      int64_t& alike_from_here = run[static_cast<size_t>(period)];
+      const bool goes_on = first + period < count && alike(model, first, first + period);
+      alike_from_here = goes_on ? alike_from_here + 1 : 0;
+      for (int64_t repeats = 1; repeats <= 1 + alike_from_here / period; ++repeats) {
+        const int64_t with = period + 1 + cost[static_cast<size_t>(first + period * repeats)];
+        if (with > least) continue;
+        least = with;
+        best[static_cast<size_t>(first)] = {first, period, repeats};
+      }
     }
-    groups.push_back(group);
-    first += group.period * group.repeats;
   }
+  std::vector<LayerGroup> groups;
+  for (int64_t first = 0; first < count; first += groups.back().period * groups.back().repeats)
+    groups.push_back(best[static_cast<size_t>(first)]);
   return groups;
 }
 

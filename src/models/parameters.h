@@ -38,7 +38,8 @@ HeadSizes head_sizes(const ModelConfig& model, int64_t layer);
 struct LayerGroup {
   int64_t first = 0, period = 1, repeats = 1;
 };
-/// The fewest groups: dense layers before sparse ones, patterns of windows, what is left over.
+/// The fewest layers to write, each group counted as one more: dense layers before sparse ones, patterns of
+/// windows however they are spelled (LG, LGLGLG), what is left over. Among equals the fewest groups.
 std::vector<LayerGroup> layer_groups(const ModelConfig& model);
 
 }  // namespace hlosim

@@ -121,12 +121,12 @@ class ServeStep {
     Expr value =
         leaf(graph, emitter, {options_.compute_type, {options_.batch, length(), model_.d_model}, {}}, x);
     std::vector<Expr> results;
+    size_t next = 0;  // parameters are in the order of their layers
     for (int64_t place = 0; place < group.period; ++place) {
       LayerScope at = scope(graph, group.first + place);
-      for (size_t i = 0; i < specs.size(); ++i)
-        if (specs[i].place == place)
-          at.parameters[specs[i].spec.name] =
-              leaf(graph, emitter, {options_.param_type, specs[i].spec.dims, {}}, parameters[i]);
+      for (; next < specs.size() && specs[next].place == place; ++next)
+        at.parameters[specs[next].spec.name] =
+            leaf(graph, emitter, {options_.param_type, specs[next].spec.dims, {}}, parameters[next]);
       if (!cached.empty()) {
         const std::vector<ValueType> types = cache_types(group.first + place);
         at.position = leaf(graph, emitter, {ElementType::kS32, {}, {}}, position);

@@ -67,8 +67,9 @@ std::string mesh_fault(const ModelConfig& model, const StepOptions& options) {
 }  // namespace
 
 std::string step_fault(const ModelConfig& model, const StepOptions& options) {
+  if (const std::optional<ModelFault> fault = model_fault(model)) return fault->message;
   for (const std::string& fault :
-       {model_fault(model), sizes_fault(model, options), types_fault(options), experts_fault(model, options)})
+       {sizes_fault(model, options), types_fault(options), experts_fault(model, options)})
     if (!fault.empty()) return fault;
   return mesh_fault(model, options);
 }

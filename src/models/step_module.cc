@@ -65,10 +65,14 @@ const StepParameter& StepModule::outer(std::string_view name) const {
   return *found;
 }
 
+std::span<const StepModule::LayerPlace> StepModule::places_of(size_t group) const {
+  const auto [first, last] = std::ranges::equal_range(places_, group, {}, &LayerPlace::group);
+  return {first, last};
+}
+
 std::vector<StackedParameter> StepModule::group_parameters(size_t group) const {
   std::vector<StackedParameter> made;
-  for (const LayerPlace& at : places_) {
-    if (at.group != group) continue;
+  for (const LayerPlace& at : places_of(group)) {
     const StepParameter& parameter = model_parameters_[at.parameter];
     if (at.turn == 0) {
       made.push_back({parameter.spec, at.place, {}});
@@ -84,8 +88,7 @@ std::vector<StackedParameter> StepModule::group_parameters(size_t group) const {
 
 std::vector<std::vector<size_t>> StepModule::group_places(size_t group) const {
   std::vector<std::vector<size_t>> made;
-  for (const LayerPlace& at : places_) {
-    if (at.group != group) continue;
+  for (const LayerPlace& at : places_of(group)) {
     if (at.turn == 0) made.emplace_back();
     made.back().push_back(at.parameter);
   }

@@ -6,6 +6,7 @@
 //   Result<Module> module = step.finish("train_step");
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,7 @@ class StepModule {
     size_t group = 0, parameter = 0;  // of parameters()
     int64_t place = 0, turn = 0;
   };
+  std::span<const LayerPlace> places_of(size_t group) const;
 
   const ModelConfig& model_;
   const StepOptions& options_;
@@ -77,7 +79,7 @@ class StepModule {
   ModuleBuilder::Body body_;
   std::vector<LayerGroup> groups_;
   std::vector<StepParameter> model_parameters_;
-  std::vector<LayerPlace> places_;  // of those in layers
+  std::vector<LayerPlace> places_;  // of those in layers, in the order of their groups
   std::vector<StepResult> results_;
 };
 

@@ -186,8 +186,8 @@ class ModelReader {
     const bool has_total = fields_.positive("params_total", total);
     fields_.positive("params_in_matmuls_per_token", active);
     if (!has_total || problems_.has_errors()) return;
-    if (const std::string fault = model_fault(model_); !fault.empty())
-      return fields_.wrong("name", fmt::format("the model is not sound: {}", fault));
+    if (const std::optional<ModelFault> fault = model_fault(model_))
+      return fields_.wrong("name", fmt::format("the model is not sound: {}", fault->message));
     constexpr double kOff = 0.01;  // norms, biases and position tables are left out of published counts
     const auto counted = static_cast<double>(count_parameters(model_).total);
     if (std::abs(counted / total - 1) > kOff)

@@ -171,8 +171,8 @@ class RunReader {
       return fields_.wrong("mesh", fmt::format("the mesh between slices has {} places, there are {} slices",
                                                run_.dcn.devices(), run_.slices));
     run_.options.mesh = over_slices(run_.ici, run_.dcn);
-    if (const std::string fault = model_fault(run_.model); !fault.empty())
-      fields_.wrong("model", fmt::format("the model is not sound: {}", fault));
+    if (const std::optional<ModelFault> fault = model_fault(run_.model))
+      fields_.wrong("model", fmt::format("the model is not sound: {}", fault->message));
   }
 
   EntryFields fields_;

@@ -102,8 +102,11 @@ TEST(QuantityText, Refusals) {
       {"1 ghz", "\"1 ghz\" has the unknown unit \"ghz\"; expected a frequency in Hz, kHz, MHz or GHz",
        "did you mean \"GHz\"?"},
       {"1 GB/s", "\"1 GB/s\" is a bandwidth; expected a frequency in Hz, kHz, MHz or GHz", ""},
-      {"inf GHz", "\"inf GHz\" is not a finite number; expected a frequency in Hz, kHz, MHz or GHz", ""},
-      {"1e999 GHz", "\"1e999 GHz\" is beyond any number; expected a frequency in Hz, kHz, MHz or GHz", ""},
+      {"nan GHz", "\"nan GHz\" is not a finite number; expected a frequency in Hz, kHz, MHz or GHz", ""},
+      {"inf GHz", "\"inf GHz\" is out of range; expected a frequency in Hz, kHz, MHz or GHz", ""},
+      {"++1 GHz", "\"++1 GHz\" is not a number; expected a frequency in Hz, kHz, MHz or GHz", ""},
+      {"-.inf", "\"-.inf\" is out of range; expected a frequency in Hz, kHz, MHz or GHz", ""},
+      {"1e999 GHz", "\"1e999 GHz\" is out of range; expected a frequency in Hz, kHz, MHz or GHz", ""},
       {"1_000 MHz",
        "\"1_000 MHz\" has a separator among its digits; expected a frequency in Hz, kHz, MHz or GHz", ""},
   });
@@ -117,7 +120,9 @@ TEST(QuantityText, Refusals) {
   expect_refusals<int64_t>(
       {{"8 GHz", "\"8 GHz\" is a frequency; expected a plain number", ""},
        {"8 arrays", "\"8 arrays\" has the unknown unit \"arrays\"; expected a plain number", ""},
-       {"0.5", "\"0.5\" is not a whole number", ""}});
+       {"0.5", "\"0.5\" is not a whole number", ""},
+       {"1e19", "\"1e19\" is out of range; expected a whole number below 9.2e18", ""},
+       {"1e400", "\"1e400\" is out of range; expected a plain number", ""}});
   expect_refusals<bool>({{"yes", "\"yes\" is neither true nor false", ""}});
 }
 

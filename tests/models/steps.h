@@ -49,7 +49,9 @@ using Numbers = std::vector<double>;
 class RunningStep {
  public:
   RunningStep(const ModelConfig& model, const StepOptions& options)
-      : device_(pool_), module_(step_or_fail(model, options)), vocab_(model.vocab) {
+      : RunningStep(step_or_fail(model, options), model.vocab) {}
+  /// What was made of a step.
+  RunningStep(Module module, int64_t vocab) : device_(pool_), module_(std::move(module)), vocab_(vocab) {
     DiagnosticList problems;
     program_ = Program::make(module_, op_table(), pool_, {}, problems);
     EXPECT_TRUE(program_) << rendered(problems);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <ostream>
 
 #include "array/npy.h"
+#include "base/number_text.h"
 #include "base/quantity_text.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -316,6 +318,9 @@ int Run::run(Module module) {
 
 /// Checks an option's text: a number from 0 on.
 std::string tolerance_problem(const std::string& text) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  if (is_number_beyond(text, kMost))
+    return fmt::format("'{}' is out of range: expected a number from 0 to {:.2g}", shown(text), kMost);
   const Result<double> number = TextForm<double>::read(text);
   return number && *number >= 0 ? "" : fmt::format("'{}' is no number from 0 on", shown(text));
 }

@@ -106,7 +106,8 @@ void declare_sizes(CommandLine& line, StepChoice& choice) {
       .one_of({"train", "prefill", "decode"})
       .show_default();
   line.add_option("--batch", choice.batch,
-                  "Sequences of all devices together; without it, one for each part of the batch");
+                  "Sequences of all devices together; without it, one for each part of the batch")
+      .from(1);
   line.add_option("--sequence", choice.sequence, "Tokens of a sequence; decode: of the cache")
       .from(1)
       .show_default();

@@ -5,6 +5,8 @@
 #include <optional>
 #include <ostream>
 
+#include "base/number_text.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "cli/tune/tune_all.h"
@@ -88,7 +90,10 @@ Result<double> seconds_in(const std::string& text) {
     }
   char* end = nullptr;
   const double value = std::strtod(number.c_str(), &end);
-  if (number.empty() || *end != '\0' || !(value >= 0 && value <= 1e6))
+  if (is_number_beyond(number, 1e6))
+    return failure(fmt::format("--budget: '{}' is out of range: expected a time from 0 to 1e6{}", shown(text),
+                               text.substr(number.size())));
+  if (number.empty() || *end != '\0' || !(value >= 0))
     return failure(fmt::format("--budget: '{}' is no time", text), "as in 10s, 500ms or 2min");
   return value * factor;
 }

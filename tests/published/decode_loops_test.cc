@@ -1,0 +1,87 @@
+// Decode steps with layers in a loop take the time of the same layers written out: caches are updated in
+// place either way.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "estimate/estimate.h"
+#include "lower/pass.h"
+#include "models/steps.h"
+#include "support/folders.h"
+#include "support/simulations.h"
+
+namespace hlosim {
+namespace {
+
+ModelConfig example(const std::string& name) {
+  return test::model_or_fail(test::file_text(test::source_folder() / "examples/models" / (name + ".yaml")));
+}
+
+double seconds_of(const ModelConfig& model, int64_t sequence, bool loops, const Device& device) {
+  StepOptions options;
+  options.kind = StepKind::kDecode;
+  options.batch = 16, options.sequence = sequence;
+  options.param_type = ElementType::kBF16;
+  options.scan_layers = loops;
+  const Result<Module> module = make_step(model, options);
+  EXPECT_TRUE(module) << (module ? "" : render(module.error()));
+  EstimateOptions how;
+  how.simulate.keep_timeline = false;
+  const Result<Estimate> made = estimate(*module, op_table(), device, how);
+  EXPECT_TRUE(made) << (made ? "" : render(made.error()));
+  return static_cast<double>(made->simulation.totals.makespan.count()) * 1e-12;
+}
+
+TEST(DecodeLoops, TakeTheTimeOfTheSameLayersWrittenOut) {
+  const Device device = test::device_or_fail("v6e");
+  for (const char* name :
+       {"llama2-7b", "llama3-8b", "qwen3-8b", "mistral-7b", "gemma2-9b", "maxtext-default-1b"}) {
+    ModelConfig model = example(name);
+    model.layers = 8;
+    for (const int64_t sequence : {512, 2048}) {
+      const double loop = seconds_of(model, sequence, true, device),
+                   flat = seconds_of(model, sequence, false, device);
+      EXPECT_NEAR(loop / flat, 1, 0.05)
+          << name << ", " << sequence << ": " << loop << " s and " << flat << " s";
+    }
+  }
+}
+
+size_t updates_of(const Module& module, size_t rank) {
+  return static_cast<size_t>(std::ranges::count_if(module.instructions, [&](const Instruction& instruction) {
+    return instruction.opcode == Opcode::kDynamicUpdateSlice &&
+           static_cast<size_t>(instruction.shape->rank()) == rank;
+  }));
+}
+
+/// The stacked caches [layers, batch, sequence, heads, size] are updated, no part of them is, and results are
+/// the same numbers.
+TEST(DecodeLoops, ComputeTheSameInPlace) {
+  const Device device = test::device_or_fail("v6e");
+  for (const char* more : {"", "attention: {window: 3, pattern: LG}\n"}) {
+    const ModelConfig model = test::model_or_fail(
+        std::string("name: m\nlayers: 4\nd_model: 16\nd_ff: 24\nq_heads: 4\nkv_heads: 2\nvocab: 11\n") +
+        more);
+    StepOptions options;
+    options.kind = StepKind::kDecode;
+    options.batch = 2, options.sequence = 8;
+    options.compute_type = options.param_type = ElementType::kF32;
+    test::RunningStep written(model, options);
+    Module lowered = run_passes(written.module(), default_passes(), {op_table(), device});
+    EXPECT_EQ(updates_of(lowered, 4), 0U);
+    EXPECT_EQ(updates_of(lowered, 5), *more ? 4U : 2U);
+    test::RunningStep made(std::move(lowered), model.vocab);
+    ASSERT_TRUE(written.ready() && made.ready());
+    for (const double position : {0.0, 3.0, 7.0}) {
+      std::vector<test::Numbers> inputs = written.random_inputs(4);
+      for (size_t i = 0; i < inputs.size(); ++i)
+        if (written.name(i) == "position") inputs[i] = {position};
+      const std::vector<test::Numbers> want = written.run(inputs), got = made.run(inputs);
+      ASSERT_EQ(want.size(), got.size());
+      for (size_t i = 0; i < want.size(); ++i) EXPECT_LT(test::difference(want[i], got[i]), 1e-4) << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hlosim
