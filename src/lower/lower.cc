@@ -6,8 +6,10 @@
 #include "links/sparse_core.h"
 #include "lower/inline.h"
 #include "lower/run_alike.h"
+#include "lower/spill.h"
 #include "model/cost_details.h"
 #include "model/native_layouts.h"
+#include "modules/compact.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "schedule/latency_schedule.h"
 
@@ -89,7 +91,43 @@ bool is_slow_as_it_stands(const Module& module, const OpTable& table, const Devi
          takes_as_long(lay_out(module, device).module, table, device, {options.custom_calls}, least);
 }
 
-/// Collectives that run as such become pairs of start and done with work between, in whatever came out.
+/// A module and what it takes; kForever: it can't be simulated.
+struct Timed {
+  Module module;
+  std::optional<Simulation> simulation;
+  Picoseconds time() const { return simulation ? simulation->totals.makespan : kForever; }
+};
+
+Timed timed(Module module, const OpTable& table, const Device& device, const SimulateOptions& options) {
+  Result<Simulation> simulation = simulate(module, table, device, options);
+  Timed one{std::move(module), {}};
+  if (simulation) one.simulation = std::move(*simulation);
+  return one;
+}
+
+/// The same with as much on the chip as there is room for.
+Timed made_to_fit(Timed one, const OpTable& table, const Device& device, const SimulateOptions& options) {
+  if (spill_overflow(one.module, table, device.config) == 0) return one;
+  return timed(compacted(std::move(one.module), table), table, device, options);
+}
+
+/// An order with pairs of start and done; nothing: it hides nothing, or nothing is known of it.
+std::optional<LatencySchedule> order_with_pairs(const Module& module, const OpTable& table,
+                                                const Device& device,
+                                                const LatencyScheduleOptions& scheduling) {
+  Result<LatencySchedule> scheduled = tune_schedule(module, table, device, scheduling);
+  if (!scheduled) return std::nullopt;  // the slice doesn't hold the module's devices
+  // Where nothing can be hidden there is no reason for pairs.
+  const bool hides = std::ranges::any_of(scheduled->transfers, [](const ScheduledTransfer& transfer) {
+    return transfer.before != transfer.start && transfer.exposed_after < transfer.duration;
+  });
+  if (!hides) scheduled->kept_input = true;
+  return std::move(*scheduled);
+}
+
+/// Collectives that run as such become pairs of start and done with work between, in whatever came out. Where
+/// on-chip memory has too little room for the order that hides most, the faster of two: parts of the order,
+/// or all of it, with values moved back to HBM.
 Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& device,
                          const SimulateOptions& options) {
   const bool has_any = std::ranges::any_of(lowered.module.instructions, [&](const Instruction& instruction) {
@@ -101,15 +139,25 @@ Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& de
   // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
   const auto& sparsecore = device.config.sparsecore;
   scheduling.split_reduce_scatters = sparsecore && sparsecore->offload_reduce_scatters;
-  Result<LatencySchedule> scheduled = tune_schedule(lowered.module, table, device, scheduling);
-  if (!scheduled) return lowered;  // the slice doesn't hold the module's devices
-  // Where nothing can be hidden there is no reason for pairs.
-  const bool hides = std::ranges::any_of(scheduled->transfers, [](const ScheduledTransfer& transfer) {
-    return transfer.before != transfer.start && transfer.exposed_after < transfer.duration;
-  });
-  if (!hides || scheduled->time_after >= scheduled->time_before) return lowered;
-  lowered.module = std::move(scheduled->module);
-  lowered.simulation.reset();
+  std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, table, device, scheduling);
+  if (!fitting) return lowered;
+  Picoseconds least = fitting->time_before;
+  const Module given = fitting->short_on_chip ? lowered.module.copy() : Module();
+  if (!fitting->kept_input && fitting->time_after < least) {
+    least = fitting->time_after;
+    lowered.module = std::move(fitting->module);
+    lowered.simulation.reset();
+  }
+  if (!fitting->short_on_chip) return lowered;
+  scheduling.fits_on_chip = false;
+  std::optional<LatencySchedule> whole = order_with_pairs(given, table, device, scheduling);
+  if (!whole || whole->kept_input || whole->time_after >= least) return lowered;
+  if (spill_overflow(whole->module, table, device.config) > 0)
+    whole->module = compacted(std::move(whole->module), table);
+  Timed one = timed(std::move(whole->module), table, device, options);
+  if (one.time() >= least) return lowered;
+  lowered.module = std::move(one.module);
+  lowered.simulation = std::move(one.simulation);
   return lowered;
 }
 
@@ -137,12 +185,12 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
       return run_more_passes(*shared, rest, context, observer);
     }();
     if (best && run_alike(one, best->module)) continue;
-    Result<Simulation> simulation = simulate(one, table, device, quick);
-    const Picoseconds time = simulation ? simulation->totals.makespan : kForever;
-    if (best && time >= least) continue;
-    least = time;
-    best = Lowered{std::move(one), candidate.how, {}};
-    if (simulation) best->simulation = std::move(*simulation);
+    Timed run = timed(std::move(one), table, device, quick);
+    if (best && run.time() >= least) continue;
+    if (candidate.how != kAsItStands) run = made_to_fit(std::move(run), table, device, quick);
+    if (best && run.time() >= least) continue;
+    least = run.time();
+    best = Lowered{std::move(run.module), candidate.how, std::move(run.simulation)};
   }
   if (!options.go_on()) return std::move(*best);
   return hide_collectives(std::move(*best), table, device, quick);

@@ -4,6 +4,7 @@
 
 #include "hlo/graph.h"
 #include "layout/sizes.h"
+#include "memory/room.h"
 
 namespace hlosim {
 namespace {
@@ -19,12 +20,14 @@ OnChip on_chip_memory(const DeviceConfig& device) {
   OnChip best;
   for (const MemorySpace& space : device.memory) {
     if (!holds_values(device, space)) continue;
-    // The cores of a device keep a value at the same addresses: there is room for as much as one core holds.
-    OnChip one{space.numbers[0], space.capacity->count(), 0};
-    if (&space == &device.vmem_space()) one.scratch = device.vmem.scoped_limit.count();
-    if (one.room() > best.room()) best = one;
+    const int64_t capacity = space.capacity->count(), room = room_for_values(device, space);
+    if (room > best.room()) best = {space.numbers[0], capacity, capacity - room};
   }
   return best;
+}
+
+int64_t room_in(const DeviceConfig& device, int64_t space) {
+  return room_for_values(device, *device.memory_space(space));
 }
 
 int64_t bytes_in(ShapeRef shape, int64_t space) {

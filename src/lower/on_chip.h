@@ -21,6 +21,9 @@ struct OnChip {
 };
 OnChip on_chip_memory(const DeviceConfig& device);
 
+/// room_for_values() of an on-chip space. Requires: is_on_chip().
+int64_t room_in(const DeviceConfig& device, int64_t space);
+
 /// Bytes of the arrays inside that live in a space; scalars are no matter.
 int64_t bytes_in(ShapeRef shape, int64_t space);
 

@@ -74,7 +74,7 @@ class Placer {
     IdMap<InstructionId, size_t>& step = step_;  // of this computation's instructions; the others' are stale
     step.resize(module_.instructions.size());
     for (size_t i = 0; i < order.size(); ++i) step[order[i]] = i;
-    std::vector<int64_t> taken(order.size());
+    std::vector<int64_t> taken = taken_around(loops, order.size(), users, step);
     for (const Loop& loop : loops) taken[step[loop.id]] += loop.bytes;
     StepLoad load(taken);
     std::vector<Candidate> candidates;
@@ -95,6 +95,42 @@ class Placer {
       move(one.id, users[one.id]);
     }
     return taken_in_[id] = order.empty() ? 0 : load.most(0, order.size() - 1);
+  }
+
+  /// Bytes, step by step, of what loops begin with from where it is made, and of what they leave up to where
+  /// it is used last.
+  std::vector<int64_t> taken_around(const std::vector<Loop>& loops, size_t steps, const Users& users,
+                                    const IdMap<InstructionId, size_t>& step) const {
+    std::vector<int64_t> change(steps + 1);
+    const auto add = [&](size_t begin, size_t end, int64_t bytes) {
+      if (begin >= end) return;
+      change[begin] += bytes;
+      change[end] -= bytes;
+    };
+    const auto is_loop = [&](InstructionId id) { return module_[id].find(AttrKey::kBody) != nullptr; };
+    for (const Loop& loop : loops) {
+      const InstructionId init = module_[loop.id].operands[0];
+      if (is_tuple(init))
+        for (const InstructionId value : module_[init].operands)
+          if (!(is_element(value) && is_loop(module_[value].operands[0])))
+            add(step[maker(value)], step[loop.id], own_bytes(value));
+      for (const InstructionId left : users[loop.id]) {
+        if (!is_element(left)) continue;
+        size_t last = step[loop.id];
+        for (const InstructionId user : users[left]) {
+          last = std::max(last, step[user]);
+          for (const InstructionId next : users[user])  // the next loop has it from there on
+            if (is_tuple(user) && is_loop(next)) last = std::max(last, step[next] - 1);
+        }
+        add(step[loop.id] + 1, last + 1, own_bytes(left));
+      }
+    }
+    for (size_t i = 1; i < change.size(); ++i) change[i] += change[i - 1];
+    change.resize(steps);
+    return change;
+  }
+  int64_t own_bytes(InstructionId id) const {
+    return module_[id].shape->is_array() ? bytes_in(module_[id].shape, space_) : 0;
   }
 
   /// What a loop makes anew each time and is as large as the scratch of an instruction stays in HBM.

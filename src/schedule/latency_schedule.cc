@@ -1,18 +1,25 @@
 #include "schedule/latency_schedule.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
+#include <optional>
 
 #include "memory/occupancy.h"
+#include "memory/room.h"
 #include "model/native_layouts.h"
 #include "modules/compact.h"
 #include "modules/edit.h"
+#include "schedule/order_in_parts.h"
 #include "schedule/schedule_graph.h"
 #include "schedule/schedule_list.h"
 #include "schedule/split_collectives.h"
 
 namespace hlosim {
 namespace {
+
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max() / 4;
 
 /// The computation's instructions as they stand, but every part of an asynchronous chain as soon as it may
 /// come.
@@ -145,33 +152,45 @@ class Scheduler {
     for (const ComputationId id : computations)
       graphs.push_back(make_schedule_graph(work_, table_, id, *times, memory.get(), options_));
 
-    SpaceBytes limits;
-    if (memory) limits = memory->limits();
-    if (options_.memory_limit) limits[0] = *options_.memory_limit;
-    allowed_ = limits;
-    for (const SpaceOccupancy& space : at_first.spaces)
-      if (is_followed(space))
-        allowed_[static_cast<size_t>(space.number)] =
-            std::max(allowed_[static_cast<size_t>(space.number)], space.peak.count());
-    hbm_limit_ = limits[0];
+    SpaceBytes limits = limits_for(memory.get(), at_first);
     std::vector<uint8_t> changed(graphs.size());
     for (int64_t run = 0;; ++run) {
       result_.exceeded_limits = 0;
-      bool short_of_memory = false;
+      short_of_ = {};
       for (size_t i = 0; i < graphs.size(); ++i) {
         ListSchedule list = schedule_list(graphs[i], memory.get(), limits, options_);
         result_.exceeded_limits += list.exceeded_limits;
-        const Result<bool> taken = offer(graphs[i].computation, std::move(list.order), short_of_memory);
+        const Result<bool> taken = offer(graphs[i].computation, std::move(list.order));
         if (!taken) return tl::unexpected(taken.error());
         changed[i] |= *taken;
       }
-      if (!options_.keep_faster) short_of_memory = memory && peak_of_hbm() > hbm_limit_;
-      if (!short_of_memory || run == options_.rerun) break;
-      limits[0] = limits[0] / 10 * 9;
+      if (!options_.keep_faster) short_of_[0] = memory && peak_of_hbm() > limits_[0];
+      result_.short_on_chip |= std::find(short_of_.begin() + 1, short_of_.end(), true) != short_of_.end();
+      if (std::find(short_of_.begin(), short_of_.end(), true) == short_of_.end() || run == options_.rerun)
+        break;
+      for (size_t space = 0; space < SpaceBytes::kCount; ++space)
+        if (short_of_[space]) limits[space] = limits[space] / 10 * 9;
       ++result_.reruns;
     }
     result_.rescheduled = std::count(changed.begin(), changed.end(), 1);
     return {};
+  }
+
+  /// What orders are made for; and what they may need, which is more where the present one does.
+  SpaceBytes limits_for(const ScheduleMemory* memory, const Occupancy& at_first) {
+    if (memory) limits_ = memory->limits();
+    for (const SpaceOccupancy& space : at_first.spaces)
+      if (is_followed(space) && space.space && space.space->capacity && space.number != kDefaultMemorySpace)
+        limits_[static_cast<size_t>(space.number)] =
+            std::max(room_for_values(device_.config, *space.space), space.peak.count());
+    if (options_.memory_limit) limits_[0] = *options_.memory_limit;
+    if (!options_.fits_on_chip) std::fill(limits_.bytes.begin() + 1, limits_.bytes.end(), kNoLimit);
+    allowed_ = limits_;
+    for (const SpaceOccupancy& space : at_first.spaces)
+      if (is_followed(space))
+        allowed_[static_cast<size_t>(space.number)] =
+            std::max(allowed_[static_cast<size_t>(space.number)], space.peak.count());
+    return limits_;
   }
 
   static bool is_followed(const SpaceOccupancy& space) {
@@ -185,25 +204,66 @@ class Scheduler {
   }
 
   /// Takes the order if it is better, or whatever it is.
-  Result<bool> offer(ComputationId id, std::vector<InstructionId> order, bool& short_of_memory) {
+  Result<bool> offer(ComputationId id, std::vector<InstructionId> order) {
     std::vector<InstructionId>& list = work_.computations[id].instructions;
     if (order == list) return false;
     order.swap(list);
     if (!options_.keep_faster) return true;
+    Result<bool> taken = is_faster();
+    if (taken && *taken && !cut_to_fit(id, order)) taken = list == order ? Result<bool>(false) : is_faster();
+    if (taken && *taken)
+      best_time_ = time_;
+    else
+      order.swap(list);
+    return taken;
+  }
+
+  /// Remembers its time if it is.
+  Result<bool> is_faster() {
     const Result<Simulation> result = simulate(work_, table_, device_, options_.simulate);
     if (!result) return tl::unexpected(result.error());
-    bool fits = true;
-    for (const SpaceOccupancy& space : occupancy(work_).spaces) {
+    if (result->totals.makespan >= best_time_) return false;
+    time_ = result->totals.makespan;
+    return true;
+  }
+
+  /// Where memory has too little room for the order of the computation, it gets back parts of the one that it
+  /// had. True: there was nothing to do.
+  bool cut_to_fit(ComputationId id, const std::vector<InstructionId>& before) {
+    std::vector<InstructionId>& list = work_.computations[id].instructions;
+    std::optional<OrderInParts> parts;
+    for (;;) {
+      const std::optional<std::vector<InstructionId>> tight = find_tight(id);
+      if (!tight) return !parts;
+      if (!parts) parts.emplace(before, list);
+      list = parts->split(*tight) ? parts->order() : before;
+      if (list == before) return false;
+    }
+  }
+
+  /// Instructions of the computation during which a space holds more than it may; nothing: none ever does.
+  /// Notes which spaces are short.
+  std::optional<std::vector<InstructionId>> find_tight(ComputationId id) {
+    const Occupancy held = occupancy(work_);
+    std::vector<uint8_t> is_over(held.steps.size());
+    for (const SpaceOccupancy& space : held.spaces) {
       if (!is_followed(space)) continue;
-      fits &= space.peak.count() <= allowed_[static_cast<size_t>(space.number)];
-      short_of_memory |= space.number == 0 && space.peak.count() > hbm_limit_;
+      const auto number = static_cast<size_t>(space.number);
+      short_of_[number] |= space.peak.count() > limits_[number];
+      if (space.peak.count() <= allowed_[number]) continue;
+      for (size_t i = 0; i < is_over.size(); ++i) is_over[i] |= space.at_step[i].count() > allowed_[number];
     }
-    if (fits && result->totals.makespan < best_time_) {
-      best_time_ = result->totals.makespan;
-      return true;
+    // What an instruction calls stands before it.
+    if (std::ranges::count(is_over, 0) == std::ssize(is_over)) return std::nullopt;
+    std::vector<InstructionId> tight;
+    bool over = false;
+    for (size_t i = 0; i < is_over.size(); ++i) {
+      over |= is_over[i] != 0;
+      if (work_[held.steps[i]].parent != id) continue;
+      if (over) tight.push_back(held.steps[i]);
+      over = false;
     }
-    order.swap(list);
-    return false;
+    return tight;
   }
 
   // ── what is reported ──
@@ -250,9 +310,9 @@ class Scheduler {
   Module split_;  // with its collectives as pairs
   Module work_;   // that, laid out: what is simulated, in the best order so far
   std::map<std::string, std::string, std::less<>> split_of_;  // start → the collective
-  Picoseconds best_time_{};
-  SpaceBytes allowed_;
-  int64_t hbm_limit_ = 0;
+  Picoseconds best_time_{}, time_{};  // of work_ as it was taken last; of the order that is looked at
+  SpaceBytes limits_, allowed_;
+  std::array<bool, SpaceBytes::kCount> short_of_{};  // an order needed more than the limit
   LatencySchedule result_;
 };
 

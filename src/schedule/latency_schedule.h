@@ -44,11 +44,14 @@ struct LatencySchedule {
   int64_t reruns = 0;                             // because of the memory limit
   int64_t exceeded_limits = 0;  // times that dependencies left no way but to exceed an overlap limit
   bool kept_input = false;      // the module as it was is as fast
+  /// An order that takes less time needed more on-chip memory than there is, and was taken in part at most.
+  bool short_on_chip = false;
 };
 
 /// Splits and schedules. Nothing that computes is changed; the result verifies, and with keep_faster it takes
-/// no longer than the module did, nor more of any memory space than there is or the module took. Requires: a
-/// verified module. Errors: those of simulate().
+/// no longer than the module did, nor more of any memory space than there is or the module took: where an
+/// order would, parts of the computation keep the one that they had. Requires: a verified module. Errors:
+/// those of simulate().
 Result<LatencySchedule> tune_schedule(const Module& module, const OpTable& table, const Device& device,
                                       const LatencyScheduleOptions& options = {});
 

@@ -45,6 +45,8 @@ struct LatencyScheduleOptions {
   bool split = true;  // synchronous collectives are split first (schedule/split_collectives.h)
   bool split_reduce_scatters = true;  // these too
   bool keep_faster = true;  // of the order that was there and the new one, computation by computation
+  /// With keep_faster: an order has to fit into on-chip memory too; else only into HBM.
+  bool fits_on_chip = true;
   SimulateOptions simulate;
 
   LatencyScheduleOptions();

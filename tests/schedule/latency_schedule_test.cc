@@ -529,6 +529,30 @@ TEST(LatencySchedule, LessMemoryWhereTheLimitAsksForIt) {
   }
 }
 
+// Between the memory of the order that is there and that of the fastest: as much of the new one as fits.
+TEST(LatencySchedule, TakesAnOrderInPartWhereMemoryIsShort) {
+  const Device device = test::device_or_fail("v5e");
+  size_t orders = 0, parts = 0;
+  for (uint64_t seed = 0; seed < 120; ++seed) {
+    const Module module = test::module_or_fail(RandomModule(seed).text());
+    LatencyScheduleOptions options;
+    Result<LatencySchedule> free = tune_schedule(module, op_table(), device, options);
+    ASSERT_TRUE(free);
+    const Bytes needed = peak_of_hbm(free->module, device);
+    options.memory_limit = needed.count() - 1;
+    options.rerun = 0;
+    Result<LatencySchedule> bounded = tune_schedule(module, op_table(), device, options);
+    ASSERT_TRUE(bounded);
+    if (free->kept_input || free->peaks.empty() || free->peaks[0].before >= needed) continue;
+    ++orders;
+    EXPECT_LT(peak_of_hbm(bounded->module, device), needed) << seed;
+    EXPECT_LE(bounded->time_after, bounded->time_before) << seed;
+    parts += !bounded->kept_input;
+  }
+  EXPECT_GT(orders, 10u);
+  EXPECT_GT(parts, orders * 3 / 4);
+}
+
 // A buffer that is updated in place is read before, in whatever order else.
 TEST(LatencySchedule, ReadersOfABufferStayBeforeItsUpdate) {
   const Module module = scheduled(R"(HloModule m, is_scheduled=true, replica_count=4

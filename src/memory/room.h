@@ -1,0 +1,16 @@
+// How much of a memory space values may take.
+//
+//   const int64_t room = room_for_values(device.config, *device.config.memory_space(kVmemSpace));
+#pragma once
+
+#include <cstdint>
+
+#include "model/device.h"
+
+namespace hlosim {
+
+/// Bytes. Of memory that each core has those of one core: all keep a value at the same addresses. Of VMEM
+/// without the scratch of an instruction. Requires: the capacity is known.
+int64_t room_for_values(const DeviceConfig& device, const MemorySpace& space);
+
+}  // namespace hlosim
