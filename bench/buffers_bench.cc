@@ -1,16 +1,11 @@
-// Speed of the buffer analysis in instructions per second, and of packing alone. Where sizes follow one
-// another, `exponent` is that of the growth from one to the next, by the processor time of all threads in the
-// cheapest round of each: 1.1 is n log n. `peak_MB` is the most memory the process has had so far.
+// Speed of the buffer analysis in instructions per second, and of packing alone; counters as growth.h
+// explains.
 #include <benchmark/benchmark.h>
-#include <sys/resource.h>
 
-#include <algorithm>
-#include <cmath>
-#include <ctime>
-#include <limits>
 #include <random>
 
 #include "buffers/buffer_analysis.h"
+#include "growth.h"
 #include "modules.h"
 
 namespace {
@@ -18,39 +13,14 @@ namespace {
 using namespace hlosim;
 using namespace hlosim::bench;
 
-/// The sizes of one benchmark, which run one after the other, each more than once.
-struct Growth {
-  double size = 0, seconds = 0;
-  double size_before = 0, seconds_before = 0;
-};
-
-template <class F>
-void measure(benchmark::State& state, Growth& growth, F&& f) {
-  double fastest = std::numeric_limits<double>::max();
-  for (auto _ : state) {
-    const std::clock_t start = std::clock();
-    f();
-    fastest = std::min(fastest, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-  }
-  const auto size = static_cast<double>(state.range(0));
-  if (size != growth.size) growth = {size, fastest, growth.size, growth.seconds};
-  growth.seconds = fastest;
-  if (growth.size_before > 0)
-    state.counters["exponent"] =
-        std::log(fastest / growth.seconds_before) / std::log(size / growth.size_before);
-  state.counters["cpu_ms"] = 1000 * fastest;
-  rusage use{};
-  getrusage(RUSAGE_SELF, &use);
-  state.counters["peak_MB"] = static_cast<double>(use.ru_maxrss) / 1024;
-}
-
 void analyse_module(benchmark::State& state, Growth& growth, const SourcePtr& source,
                     ScheduleSource schedule) {
   Module module = read_module(source);
   verify_module(module);
   BufferOptions options;
   options.schedule = schedule;
-  measure(state, growth, [&] { benchmark::DoNotOptimize(analyse_buffers(module, op_table(), options)); });
+  growth.measure(state, static_cast<double>(state.range(0)),
+                 [&] { benchmark::DoNotOptimize(analyse_buffers(module, op_table(), options)); });
   count(state, source, module.instructions.size());
 }
 
@@ -137,7 +107,8 @@ std::vector<PackItem> intervals(int64_t count, F&& longest) {
 }
 
 void pack_items(benchmark::State& state, Growth& growth, const std::vector<PackItem>& items) {
-  measure(state, growth, [&] { benchmark::DoNotOptimize(pack_best(items, 64)); });
+  growth.measure(state, static_cast<double>(state.range(0)),
+                 [&] { benchmark::DoNotOptimize(pack_best(items, 64)); });
 }
 
 /// Ten at a time.

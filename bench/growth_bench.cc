@@ -1,0 +1,179 @@
+// How the cost of whole commands grows with their input: each case doubles a size; growth.h explains the
+// counters. An `exponent` well above 1.1 on the larger sizes is a loop over everything inside of another one.
+//
+//   build/release/bench/growth_bench --benchmark_filter=buffers
+//
+// The inputs are steps of the model examples/models/tiny.yaml with more layers, unrolled or as a loop, and
+// modules of which one part is large.
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <string>
+
+#include "buffers/buffer_analysis.h"
+#include "estimate/estimate.h"
+#include "growth.h"
+#include "hlo/printer.h"
+#include "models/step.h"
+#include "modules.h"
+#include "partition/partition.h"
+#include "prefetch/prefetch.h"
+#include "propagate/propagate.h"
+#include "report/report.h"
+#include "report/report_text.h"
+
+namespace {
+
+using namespace hlosim;
+using namespace hlosim::bench;
+
+[[noreturn]] void stop(const Diagnostic& diagnostic) {
+  std::cerr << render(diagnostic);
+  std::exit(1);
+}
+
+Device device(std::string_view name) {
+  DiagnosticList problems;
+  std::optional<Device> loaded = load_device(std::string(name), {}, DeviceSearch{}, problems);
+  if (!loaded) bench::stop(problems);
+  return std::move(*loaded);
+}
+
+Module module_of(std::string name, std::string text) {
+  Module module = read_module(std::make_shared<const SourceFile>(std::move(name), std::move(text)));
+  verify_module(module);
+  return module;
+}
+
+double size_of(const Module& module) { return static_cast<double>(module.instructions.size()); }
+
+/// A training step of that many layers, as a framework would write it: layouts, but no tiles.
+Module training_step(int64_t layers, bool unrolled, const std::string& mesh = "") {
+  const Result<SourcePtr> source = read_source(HLOSIM_SOURCE_DIR "/examples/models/tiny.yaml");
+  if (!source) stop(source.error());
+  Result<ModelConfig> model = read_model_config(*source);
+  if (!model) stop(model.error());
+  model->layers = layers;
+  StepOptions options;
+  options.batch = 8;
+  options.sequence = 128;
+  options.attention = AttentionKernel::kPlain;
+  options.manual_attention = false;
+  options.scan_layers = !unrolled;
+  if (!mesh.empty()) options.mesh = *parse_mesh(mesh);
+  const Result<Module> step = make_step(*model, options);
+  if (!step) stop(step.error());
+  return module_of("step", to_text(*step, op_table()));
+}
+
+/// A loop that carries `count` arrays and changes each of them.
+Module carrying_loop(int64_t count) {
+  std::string shapes, body, results, parameters, inputs;
+  for (int64_t i = 0; i < count; ++i) {
+    shapes += ", f32[64,128]";
+    body += fmt::format("  g{0} = f32[64,128] get-tuple-element(p), index={1}\n", i, i + 1);
+    body += fmt::format("  t{0} = f32[64,128] tanh(g{0})\n  n{0} = f32[64,128] multiply(t{0}, g{1})\n", i,
+                        i == 0 ? 0 : i - 1);
+    results += fmt::format(", n{}", i);
+    parameters += fmt::format("  a{0} = f32[64,128] parameter({0})\n", i);
+    inputs += fmt::format(", a{}", i);
+  }
+  return module_of("loop", fmt::format(R"(HloModule loop
+body {{
+  p = (s32[]{0}) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+{1}  ROOT r = (s32[]{0}) tuple(next{2})
+}}
+condition {{
+  p = (s32[]{0}) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(10)
+  ROOT less = pred[] compare(i, n), direction=LT
+}}
+ENTRY e {{
+  zero = s32[] constant(0)
+{3}  init = (s32[]{0}) tuple(zero{4})
+  ROOT w = (s32[]{0}) while(init), condition=condition, body=body
+}}
+)",
+                                       shapes, body, results, parameters, inputs));
+}
+
+// ── report ──
+
+void report(benchmark::State& state, Growth& growth, const Module& module) {
+  const Device v5e = device("v5e");
+  SimulateOptions options;
+  options.keep_timeline = false;
+  growth.measure(state, size_of(module), [&] {
+    const Result<Estimate> run = estimate(module, op_table(), v5e, {options, Lowering::kPlain});
+    if (!run) stop(run.error());
+    benchmark::DoNotOptimize(to_text(make_report(module, op_table(), v5e, *run), ReportTextOptions{}));
+  });
+}
+
+/// With lowering; the argument is layers.
+void report_unrolled(benchmark::State& state) {
+  static Growth growth;
+  report(state, growth, training_step(state.range(0), true));
+}
+BENCHMARK(report_unrolled)->Arg(16)->Arg(32)->Arg(64)->Unit(benchmark::kMillisecond);
+
+/// With lowering; the argument is arrays that the loop carries.
+void report_carried(benchmark::State& state) {
+  static Growth growth;
+  report(state, growth, carrying_loop(state.range(0)));
+}
+BENCHMARK(report_carried)->Arg(1000)->Arg(2000)->Arg(4000)->Unit(benchmark::kMillisecond);
+
+// ── buffers ──
+
+void buffers_unrolled(benchmark::State& state) {
+  static Growth growth;
+  const Module module = training_step(state.range(0), true);
+  growth.measure(state, size_of(module),
+                 [&] { benchmark::DoNotOptimize(analyse_buffers(module, op_table(), {})); });
+}
+BENCHMARK(buffers_unrolled)->Arg(32)->Arg(64)->Arg(128)->Unit(benchmark::kMillisecond);
+
+// ── tuners: time over their budget ──
+
+void tune_prefetch_in_time(benchmark::State& state) {
+  static Growth growth;
+  const Module module = training_step(state.range(0), true);
+  const Device v5e = device("v5e");
+  PrefetchOptions options;
+  options.budget = 2;
+  growth.measure(state, size_of(module),
+                 [&] { benchmark::DoNotOptimize(tune_prefetch(module, op_table(), v5e, options)); });
+  state.counters["of_budget"] = state.counters["cpu_ms"] / (1000 * options.budget);
+}
+BENCHMARK(tune_prefetch_in_time)->Arg(32)->Arg(64)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+// ── many devices ──
+
+/// Shardings for a mesh of eight devices; the argument is layers.
+void propagate_step(benchmark::State& state) {
+  static Growth growth;
+  const Module module = training_step(state.range(0), true, "data=2,fsdp=2,tensor=2");
+  growth.measure(state, size_of(module),
+                 [&] { benchmark::DoNotOptimize(propagate(module, op_table(), {.devices = 8})); });
+}
+BENCHMARK(propagate_step)->Arg(16)->Arg(32)->Arg(64)->Unit(benchmark::kMillisecond);
+
+/// The program of one of these devices.
+void partition_step(benchmark::State& state) {
+  static Growth growth;
+  const Module module = training_step(state.range(0), true, "data=2,fsdp=2,tensor=2");
+  const Result<Propagated> whole = propagate(module, op_table(), {.devices = 8});
+  if (!whole) stop(whole.error());
+  growth.measure(state, size_of(module),
+                 [&] { benchmark::DoNotOptimize(partition(whole->module, op_table(), {.devices = 8})); });
+}
+BENCHMARK(partition_step)->Arg(16)->Arg(32)->Arg(64)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();
