@@ -29,10 +29,21 @@ std::string write_all(int fd, std::string_view text) {
   return {};
 }
 
-std::string write_and_close(int fd, std::span<const std::string_view> parts) {
-  std::string error;
-  for (const std::string_view part : parts)
-    if (error.empty()) error = write_all(fd, part);
+std::string write_and_close(int fd, const TextSource& text) {
+  constexpr size_t kBuffered = size_t{1} << 16;  // parts may be a few bytes
+  std::string error, buffer;
+  const auto flush = [&] {
+    if (error.empty()) error = write_all(fd, buffer);
+    buffer.clear();
+  };
+  text([&](std::string_view part) {
+    if (buffer.size() + part.size() > kBuffered) flush();
+    if (part.size() <= kBuffered)
+      buffer += part;
+    else if (error.empty())
+      error = write_all(fd, part);
+  });
+  flush();
   if (::close(fd) != 0 && error.empty()) error = std::strerror(errno);
   return error;
 }
@@ -67,13 +78,19 @@ StagedFiles::~StagedFiles() {
 }
 
 Result<void> StagedFiles::add(const std::string& path, std::span<const std::string_view> parts) {
+  return add(path, [&](const TextSink& out) {
+    for (const std::string_view part : parts) out(part);
+  });
+}
+
+Result<void> StagedFiles::add(const std::string& path, const TextSource& text) {
   if (in_use_)
     if (auto used = in_use_->writes(path); !used) return used;
   const std::lock_guard lock(mutex_);  // umask() below is the process's, too
   if (is_special_file(path)) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) return cannot_write(path, std::strerror(errno));
-    const std::string error = write_and_close(fd, parts);
+    const std::string error = write_and_close(fd, text);
     if (!error.empty()) return cannot_write(path, error);
     return {};
   }
@@ -86,7 +103,7 @@ Result<void> StagedFiles::add(const std::string& path, std::span<const std::stri
   ::umask(mask);
   ::fchmod(fd, 0666 & ~mask);
   files_.push_back(file);
-  const std::string error = write_and_close(fd, parts);
+  const std::string error = write_and_close(fd, text);
   if (!error.empty()) return cannot_write(path, error);
   return {};
 }
@@ -99,6 +116,12 @@ Result<void> StagedFiles::commit() {
     files_.erase(files_.begin());
   }
   return {};
+}
+
+Result<void> write_file(const std::string& path, const TextSource& text) {
+  StagedFiles staged;
+  const Result<void> added = staged.add(path, text);
+  return added ? staged.commit() : added;
 }
 
 }  // namespace hlosim

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "layout/sizes.h"
+#include "links/collective_costs.h"
 #include "links/collective_driver.h"
 #include "links/interconnect.h"
 #include "links/torus.h"
@@ -23,6 +24,13 @@ struct Seconds {
   double by_bytes = 0, by_hops = 0;
   int64_t hops = 0;
   double total() const { return by_bytes + by_hops; }
+};
+
+/// What messages put on the links of a slice and the network of its hosts.
+struct LinkUse {
+  double busiest = 0;       // bytes on the busiest link in one direction
+  double busiest_host = 0;  // bytes that the busiest host sends or receives
+  int64_t hops = 0;         // of the farthest message
 };
 
 /// How the members of one group lie in a slice, the same in each slice that they lie in.
@@ -248,26 +256,29 @@ class CollectiveModel {
     return most;
   }
 
-  /// A ring through the members in the order of the text, both ways, all groups at the same time.
-  Seconds on_links(CollectiveKind kind, const std::vector<std::vector<int64_t>>& groups, double volume,
-                   double payload) const {
+  /// A ring through the members in the order of the text, both ways, all groups at the same time: half of
+  /// what a member passes on.
+  LinkUse ring_use(const std::vector<std::vector<int64_t>>& groups) const {
     Traffic loads(*this);
-    size_t members = 1;
-    for (const auto& group : groups) {
-      members = std::max(members, group.size());
+    for (const auto& group : groups)
       for (size_t i = 0; i < group.size(); ++i) {
         const int64_t here = chip_of(group[i]), next = chip_of(group[(i + 1) % group.size()]);
         loads.send(here, next, 0.5);
         loads.send(next, here, 0.5);
       }
-    }
+    return loads.use();
+  }
+
+  /// On those rings, the longest of `members`.
+  Seconds on_links(CollectiveKind kind, const LinkUse& ring, int64_t members, double volume,
+                   double payload) const {
     const auto n = static_cast<double>(members);
     const double rounds = kind == CollectiveKind::kAllReduce ? 2 * (n - 1) : n - 1;
     // An all-to-all sends each part as far as it has to go: a quarter of the way round on average, both ways.
     const double part = kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kRaggedAllToAll
                             ? payload / 4
                             : volume / n;
-    const Seconds step = loads.seconds(link_rate(slice_.devices_per_chip), part);
+    const Seconds step = seconds_of(ring, link_rate(slice_.devices_per_chip), part);
     return {rounds * step.by_bytes, rounds * step.by_hops, static_cast<int64_t>(rounds) * step.hops};
   }
 
@@ -278,7 +289,7 @@ class CollectiveModel {
       loads.send(chip_of(source), chip_of(target), payload);
       within_chip |= source != target && chip_of(source) == chip_of(target);
     }
-    Seconds seconds = loads.seconds(link_rate(slice_.devices_per_chip), 1);
+    Seconds seconds = seconds_of(loads.use(), link_rate(slice_.devices_per_chip), 1);
     if (within_chip) {
       seconds.by_bytes = std::max(seconds.by_bytes, payload / die_rate());
       seconds.by_hops = std::max(seconds.by_hops, hop_seconds());
@@ -304,15 +315,10 @@ class CollectiveModel {
           std::max({busiest_host_, out_[model_.host_of(from)] += bytes, in_[model_.host_of(to)] += bytes});
     }
 
-    Seconds seconds(double link, double scale) const {
-      double busiest = 0;
-      for (const LinkLoads& loads : links_) busiest = std::max(busiest, loads.busiest());
-      Seconds result{busiest * scale / link, static_cast<double>(hops_) * model_.hop_seconds(), hops_};
-      if (busiest_host_ == 0) return result;
-      const LinkConfig& dcn = model_.device_.host.dcn;
-      result.by_bytes = std::max(result.by_bytes, busiest_host_ * scale / dcn.bandwidth.count());
-      result.by_hops = std::max(result.by_hops, static_cast<double>(dcn.latency.count()) * 1e-12);
-      return result;
+    LinkUse use() const {
+      LinkUse use{0, busiest_host_, hops_};
+      for (const LinkLoads& loads : links_) use.busiest = std::max(use.busiest, loads.busiest());
+      return use;
     }
 
    private:
@@ -322,6 +328,16 @@ class CollectiveModel {
     double busiest_host_ = 0;
     int64_t hops_ = 0;
   };
+
+  /// Of `scale` times the bytes that `use` was found with.
+  Seconds seconds_of(const LinkUse& use, double link, double scale) const {
+    Seconds result{use.busiest * scale / link, static_cast<double>(use.hops) * hop_seconds(), use.hops};
+    if (use.busiest_host == 0) return result;
+    const LinkConfig& dcn = device_.host.dcn;
+    result.by_bytes = std::max(result.by_bytes, use.busiest_host * scale / dcn.bandwidth.count());
+    result.by_hops = std::max(result.by_hops, static_cast<double>(dcn.latency.count()) * 1e-12);
+    return result;
+  }
 
   GroupPlace place_in_slice(const std::map<int64_t, int64_t>& members) const {
     GroupPlace place;
@@ -439,24 +455,68 @@ void add_payload(CollectiveCost& cost, std::span<const ShapeRef> payload) {
     });
 }
 
-/// The slowest of groups that go on at the same time; `cost` gets the algorithm and the bound.
-Seconds seconds_of_groups(const CollectiveModel& model, const Slice& slice,
-                          const std::vector<std::vector<int64_t>>& groups, double volume, double bytes,
-                          CollectiveCost& cost) {
-  Seconds seconds;
-  std::optional<GroupPlace> last;
-  bool boxes = true;
+/// What the text has of the groups of a collective: the same for two of which collective_groups() says the
+/// same.
+std::string text_of_groups(const OpContext& op, GroupMode mode) {
+  std::string text;
+  const auto add = [&](int64_t number) {
+    text.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  const auto add_list = [&](std::span<const int64_t> list) {
+    add(static_cast<int64_t>(list.size()));
+    for (const int64_t number : list) add(number);
+  };
+  add(static_cast<int64_t>(mode));
+  add(op.has(AttrKey::kSourceTargetPairs));
+  if (op.has(AttrKey::kSourceTargetPairs)) {
+    for (const auto pair : op.int_lists(AttrKey::kSourceTargetPairs)) add_list(pair);
+    return text;
+  }
+  const Attr* attr = op.find(AttrKey::kReplicaGroups);
+  const ReplicaGroups groups = attr ? attr->replica_groups() : ReplicaGroups{};
+  add(static_cast<int64_t>(groups.form));
+  add(static_cast<int64_t>(groups.groups.size()));
+  for (const auto group : groups.groups) add_list(group);
+  add_list(groups.iota_dimensions), add_list(groups.iota_reshape), add_list(groups.iota_transpose);
+  return text.append(groups.text);
+}
+
+}  // namespace
+
+struct CollectiveCosts::Placed {
+  CollectiveGroups listed;
+  int64_t group_size = 1, group_count = 1;
+  std::vector<GroupPlace> boxes;  // of the groups that fill one, in order; of neighbours that are alike, one
+  bool all_boxes = true;
+  int64_t members_per_host = 1;  // known where a group has members in several slices
+  std::optional<LinkUse> ring;   // known once it was asked
+};
+
+namespace {
+
+/// Where the members of groups are, in the order of the groups.
+void place_groups(const CollectiveModel& model, const std::vector<std::vector<int64_t>>& groups,
+                  std::vector<GroupPlace>& boxes, bool& all_boxes) {
   const bool cover = model.covers(groups);
   for (const auto& group : groups) {
     GroupPlace place = model.place(group);
     // Each has its share of links only if nobody else uses them.
     place.is_box &= cover || !place.is_strided();
-    boxes &= place.is_box;
-    if (!place.is_box || place == last) continue;
+    all_boxes &= place.is_box;
+    if (place.is_box && (boxes.empty() || boxes.back() != place)) boxes.push_back(std::move(place));
+  }
+}
+
+/// The slowest of groups that fill boxes and go on at the same time; `cost` gets the algorithm and the bound.
+Seconds seconds_of_boxes(const CollectiveModel& model, std::span<const GroupPlace> boxes,
+                         int64_t members_per_host, double volume, double bytes, CollectiveCost& cost) {
+  Seconds seconds;
+  bool first = true;
+  for (const GroupPlace& place : boxes) {
     Seconds here = model.on_box(cost.kind, place, volume, bytes);
     if (place.slices > 1)
-      here.by_bytes += model.between_slices(cost.kind, place, volume, bytes, model.members_per_host(groups));
-    if (!last || here.total() > seconds.total()) {
+      here.by_bytes += model.between_slices(cost.kind, place, volume, bytes, members_per_host);
+    if (first || here.total() > seconds.total()) {
       const Seconds bound = model.bound(cost.kind, place, volume, bytes);
       cost.bound = ceil_picoseconds(std::max(bound.by_bytes, bound.by_hops) * 1e12);
       seconds = here;
@@ -465,73 +525,127 @@ Seconds seconds_of_groups(const CollectiveModel& model, const Slice& slice,
       const bool within_chip = place.chips == 1 && place.slices == 1;
       cost.link = BytesPerSecond(within_chip ? 0 : model.link_rate(place.members_per_chip));
     }
-    last = place;
-  }
-  if (!boxes) {
-    const Seconds ring = model.on_links(cost.kind, groups, volume, bytes);
-    if (ring.total() >= seconds.total()) {
-      seconds = ring;
-      cost.algorithm = fmt::format("{}: ring in group order on {}", kind_text(cost.kind), slice.text());
-      cost.equation = "rounds x bytes of the busiest link in a round / w";
-      cost.link = BytesPerSecond(model.link_rate(slice.devices_per_chip));
-      cost.bound = Picoseconds(0);
-    }
+    first = false;
   }
   return seconds;
 }
 
-}  // namespace
-
-Result<CollectiveCost> cost_collective(const OpContext& op, const DeviceConfig& device, const Slice& slice,
-                                       const DeviceGrid& grid, AssumptionList& assumptions, AxisOrder order) {
-  return cost_collective_as({}, op, device, slice, grid, assumptions, order);
+/// The same where some groups fill no box: all of them as rings, if that is slower.
+void use_rings(const CollectiveModel& model, const Slice& slice, const LinkUse& ring, double volume,
+               double bytes, CollectiveCost& cost, Seconds& seconds) {
+  const Seconds rings = model.on_links(cost.kind, ring, cost.group_size, volume, bytes);
+  if (rings.total() < seconds.total()) return;
+  seconds = rings;
+  cost.algorithm = fmt::format("{}: ring in group order on {}", kind_text(cost.kind), slice.text());
+  cost.equation = "rounds x bytes of the busiest link in a round / w";
+  cost.link = BytesPerSecond(model.link_rate(slice.devices_per_chip));
+  cost.bound = Picoseconds(0);
 }
 
-Result<CollectiveCost> cost_collective_as(std::optional<CollectiveKind> kind, const OpContext& op,
-                                          const DeviceConfig& device, const Slice& slice,
-                                          const DeviceGrid& grid, AssumptionList& assumptions,
-                                          AxisOrder order) {
+}  // namespace
+
+CollectiveCosts::CollectiveCosts(const DeviceConfig& device, const Slice& slice, const DeviceGrid& grid)
+    : device_(device), slice_(slice), grid_(grid) {}
+
+CollectiveCosts::~CollectiveCosts() = default;
+
+Result<CollectiveCost> CollectiveCosts::of(const OpContext& op, AssumptionList& assumptions, AxisOrder order,
+                                           std::optional<CollectiveKind> kind) {
   CollectiveCost cost;
   const Work work = work_of(op);
   if (!work.collective) return cost;
-  const Result<CollectiveGroups> groups = collective_groups(op, grid);
-  if (!groups) return tl::unexpected(groups.error());
+  const Result<Placed*> placed = this->placed(op);
+  if (!placed) return tl::unexpected(placed.error());
   cost.kind = kind.value_or(work.collective->kind);
   add_payload(cost, work.collective->payload);
-  cost.group_count = static_cast<int64_t>(groups->groups.size());
-  for (const auto& group : groups->groups)
-    cost.group_size = std::max(cost.group_size, static_cast<int64_t>(group.size()));
-  if (!groups->pairs.empty())
-    cost.group_size = 2, cost.group_count = static_cast<int64_t>(groups->pairs.size());
+  const Key key{*placed,
+                cost.kind,
+                order,
+                cost.payload.count(),
+                cost.scalar_payload.count(),
+                cost.logical_payload.count()};
+  const auto [found, is_new] = known_.try_emplace(key);
+  Known& known = found->second;
+  if (is_new) known.cost = price(**placed, std::move(cost), order, known.assumptions);
+  assumptions.add_all(known.assumptions);
+  return known.cost;
+}
+
+Result<CollectiveCosts::Placed*> CollectiveCosts::placed(const OpContext& op) {
+  const Result<GroupMode> mode = group_mode(op);
+  if (!mode) return tl::unexpected(mode.error());
+  std::string text = text_of_groups(op, *mode);
+  if (const auto found = placed_.find(text); found != placed_.end()) return found->second.get();
+  Result<CollectiveGroups> listed = collective_groups(op, grid_);
+  if (!listed) return tl::unexpected(listed.error());
+  auto made = std::make_unique<Placed>();
+  made->listed = std::move(*listed);
+  const std::vector<std::vector<int64_t>>& groups = made->listed.groups;
+  made->group_count = static_cast<int64_t>(groups.size());
+  for (const auto& group : groups)
+    made->group_size = std::max(made->group_size, static_cast<int64_t>(group.size()));
+  if (!made->listed.pairs.empty())
+    made->group_size = 2, made->group_count = static_cast<int64_t>(made->listed.pairs.size());
+  AssumptionList none;  // places rest on none
+  const CollectiveModel model(device_, slice_, grid_, none, AxisOrder::kRotation);
+  if (made->group_size > 1 && made->listed.pairs.empty()) {
+    place_groups(model, groups, made->boxes, made->all_boxes);
+    if (std::ranges::any_of(made->boxes, [](const GroupPlace& place) { return place.slices > 1; }))
+      made->members_per_host = model.members_per_host(groups);
+  }
+  return placed_.emplace(std::move(text), std::move(made)).first->second.get();
+}
+
+/// `cost` has the kind and the payload.
+CollectiveCost CollectiveCosts::price(Placed& placed, CollectiveCost cost, AxisOrder order,
+                                      AssumptionList& assumptions) {
+  const auto& pairs = placed.listed.pairs;
+  cost.group_size = placed.group_size, cost.group_count = placed.group_count;
   cost.sent = sent_per_member(cost.kind, cost.group_size, cost.logical_payload);
   cost.scalar_sent = sent_per_member(cost.kind, cost.group_size, cost.scalar_payload);
-  const CollectiveModel model(device, slice, grid, assumptions, order);
+  const CollectiveModel model(device_, slice_, grid_, assumptions, order);
   // Scalars travel with the arrays, padding too.
   const Bytes payload = cost.payload + cost.scalar_payload;
   cost.volume = collective_volume(cost.kind, cost.group_size, payload);
   const auto volume = static_cast<double>(cost.volume.count());
   const auto bytes = static_cast<double>(payload.count());
   Seconds seconds;
-  if (cost.group_size == 1 && groups->pairs.empty()) {
+  if (cost.group_size == 1 && pairs.empty()) {
     cost.algorithm = "one member: nothing is sent";
     return cost;
   }
-  if (!groups->pairs.empty()) {
-    seconds = model.permute(groups->pairs, bytes);
+  if (!pairs.empty()) {
+    seconds = model.permute(pairs, bytes);
     cost.algorithm =
-        fmt::format("permute of {} pairs by the shortest ways on {}", groups->pairs.size(), slice.text());
+        fmt::format("permute of {} pairs by the shortest ways on {}", pairs.size(), slice_.text());
     cost.equation = "bytes of the busiest link / w";
-    cost.link = BytesPerSecond(model.link_rate(slice.devices_per_chip));
+    cost.link = BytesPerSecond(model.link_rate(slice_.devices_per_chip));
   } else {
-    seconds = seconds_of_groups(model, slice, groups->groups, volume, bytes, cost);
+    seconds = seconds_of_boxes(model, placed.boxes, placed.members_per_host, volume, bytes, cost);
+    if (!placed.all_boxes) {
+      if (!placed.ring) placed.ring = model.ring_use(placed.listed.groups);
+      use_rings(model, slice_, *placed.ring, volume, bytes, cost, seconds);
+    }
   }
   cost.network = ceil_picoseconds(seconds.total() * 1e12);
   cost.by_bytes = std::min(ceil_picoseconds(seconds.by_bytes * 1e12), cost.network);
   cost.by_hops = cost.network - cost.by_bytes;
   cost.hops = seconds.hops;
   cost.latency_bound = seconds.by_hops > seconds.by_bytes;
-  cost.launch = device.ici.launch;
+  cost.launch = device_.ici.launch;
   return cost;
+}
+
+Result<CollectiveCost> cost_collective(const OpContext& op, const DeviceConfig& device, const Slice& slice,
+                                       const DeviceGrid& grid, AssumptionList& assumptions, AxisOrder order) {
+  return CollectiveCosts(device, slice, grid).of(op, assumptions, order);
+}
+
+Result<CollectiveCost> cost_collective_as(std::optional<CollectiveKind> kind, const OpContext& op,
+                                          const DeviceConfig& device, const Slice& slice,
+                                          const DeviceGrid& grid, AssumptionList& assumptions,
+                                          AxisOrder order) {
+  return CollectiveCosts(device, slice, grid).of(op, assumptions, order, kind);
 }
 
 std::string_view to_text(CollectiveKind kind) {

@@ -124,52 +124,70 @@ struct Origin {
 /// What of each value is written when it ends up in memory: mostly all of it, which takes four bytes to say.
 class Writings {
  public:
-  explicit Writings(size_t instructions) : at_(instructions, kNothing) {}
+  void resize(size_t instructions) { at_.resize(instructions); }
   void set(InstructionId id, const PartAccess& access) {
     const bool is_plain = access.whole && access.padded.count() == 0 && access.logical.count() == 0 &&
                           access.runs == ShortRuns{} && access.accesses == 0;
-    at_[id] = is_plain ? kWhole : static_cast<int32_t>(parts_.size());
+    at_[id] = is_plain ? kWhole : static_cast<int32_t>(parts_.size()) + kFirstPart;
     if (!is_plain) parts_.push_back(access);
   }
   PartAccess operator[](InstructionId id) const {
     const int32_t at = at_[id];
-    if (at >= 0) return parts_[static_cast<size_t>(at)];
+    if (at >= kFirstPart) return parts_[static_cast<size_t>(at - kFirstPart)];
     return at == kWhole ? whole_access() : PartAccess{};
+  }
+  /// Forgets what was set. `set_ones`: at least the instructions that something was set of.
+  void clear(std::span<const InstructionId> set_ones) {
+    for (const InstructionId id : set_ones) at_[id] = kNothing;
+    parts_.clear();
   }
 
  private:
-  static constexpr int32_t kNothing = -2, kWhole = -1;
-  IdMap<InstructionId, int32_t> at_;  // in parts_, or one of these
+  static constexpr int32_t kNothing = 0, kWhole = 1, kFirstPart = 2;
+  IdMap<InstructionId, int32_t> at_;  // one of these, or kFirstPart and the place in parts_
   std::vector<PartAccess> parts_;
 };
 
-/// Walks one body in order. The tables are the module's, shared by all bodies.
-class BodyWalk {
+}  // namespace
+
+/// Walks one body after another, each in order. The tables are the module's, shared by all bodies; what one
+/// body left there doesn't change what another one, or the same one again, is found to do.
+class FusionSummaries::Walk {
  public:
-  BodyWalk(const Module& module, ShapePool& shapes, const OpTable& table, const DeviceConfig& device,
-           AssumptionList& assumptions, const IdMap<ComputationId, FusionSummary>& done)
-      : module_(module),
-        shapes_(shapes),
-        table_(table),
-        device_(device),
-        assumptions_(assumptions),
-        done_(done),
-        origins_(module.instructions.size()),
-        in_place_(module.instructions.size()),
-        computed_(module.instructions.size()),
-        converted_(module.instructions.size()),
-        slots_(module.instructions.size()) {}
+  explicit Walk(FusionSummaries& all)
+      : module_(all.module_),
+        shapes_(all.shapes_),
+        table_(all.table_),
+        device_(all.device_),
+        assumptions_(all.assumptions_),
+        done_(all.summaries_) {}
 
   FusionSummary walk(ComputationId id) {
+    const std::vector<InstructionId>& body = module_[id].instructions;
+    cover_module();
+    for (const InstructionId instruction : body)
+      computed_[instruction] = converted_[instruction] = false, slots_[instruction] = {};
     FusionSummary summary;
     for (const InstructionId parameter : module_[id].parameters)
       summary.parameters.emplace_back(static_cast<size_t>(leaf_count(module_[parameter].shape)));
-    for (const InstructionId instruction : module_[id].instructions) visit(instruction, summary);
+    for (const InstructionId instruction : body) visit(instruction, summary);
     add_results(module_[id].root, summary);
+    in_place_.clear(body);
     return summary;
   }
 
  private:
+  /// Editors add instructions.
+  void cover_module() {
+    const size_t instructions = module_.instructions.size();
+    if (origins_.size() >= instructions) return;
+    origins_.resize(instructions);
+    in_place_.resize(instructions);
+    computed_.resize(instructions);
+    converted_.resize(instructions);
+    slots_.resize(instructions);
+  }
+
   void visit(InstructionId id, FusionSummary& summary) {
     const Instruction& instruction = module_[id];
     const OpDef& def = table_[instruction.opcode];
@@ -419,8 +437,6 @@ class BodyWalk {
   IdMap<InstructionId, VectorSlots> slots_;  // of each instruction, conversions of what it takes up included
 };
 
-}  // namespace
-
 ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, AssumptionList& assumptions) {
   ComputeSummary sum;
   for (const MatmulWork& matmul : work.matmuls) add_matmul(sum, matmul, device, assumptions);
@@ -458,30 +474,32 @@ void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, cons
   compute.regrouped_tiles = std::max(compute.regrouped_tiles, compute.moved_tiles);
 }
 
-IdMap<ComputationId, FusionSummary> summarize_fusions(const Module& module, ShapePool& shapes,
-                                                      const OpTable& table, const DeviceConfig& device,
-                                                      AssumptionList& assumptions) {
-  IdMap<ComputationId, FusionSummary> summaries(module.computations.size());
+FusionSummaries::FusionSummaries(const Module& module, ShapePool& shapes, const OpTable& table,
+                                 const DeviceConfig& device, AssumptionList& assumptions)
+    : module_(module),
+      shapes_(shapes),
+      table_(table),
+      device_(device),
+      assumptions_(assumptions),
+      summaries_(module.computations.size()) {
   IdMap<ComputationId, uint8_t> is_body(module.computations.size());
   for (const Instruction& instruction : module.instructions)
     if (table[instruction.opcode].has(kFusion))
       for_each_called(instruction, [&](ComputationId id) { is_body[id] = true; });
-  if (std::ranges::count(is_body, 1) == 0) return summaries;
-  BodyWalk walk(module, shapes, table, device, assumptions, summaries);
+  if (std::ranges::count(is_body, 1) == 0) return;
+  Walk walk(*this);
   for (const ComputationId id : callees_first(module))
-    if (is_body[id]) summaries[id] = walk.walk(id);
-  return summaries;
+    if (is_body[id]) summaries_[id] = walk.walk(id);
 }
 
-void summarize_fusion_again(const Module& module, ShapePool& shapes, const OpTable& table,
-                            const DeviceConfig& device, AssumptionList& assumptions, ComputationId body,
-                            IdMap<ComputationId, FusionSummary>& summaries) {
-  for (const InstructionId id : module[body].instructions)
-    if (table[module[id].opcode].has(kFusion))
-      for_each_called(module[id], [&](ComputationId inner) {
-        summarize_fusion_again(module, shapes, table, device, assumptions, inner, summaries);
-      });
-  summaries[body] = BodyWalk(module, shapes, table, device, assumptions, summaries).walk(body);
+FusionSummaries::~FusionSummaries() = default;
+
+void FusionSummaries::look_again(ComputationId body) {
+  for (const InstructionId id : module_[body].instructions)
+    if (table_[module_[id].opcode].has(kFusion))
+      for_each_called(module_[id], [&](ComputationId inner) { look_again(inner); });
+  if (!walk_) walk_ = std::make_unique<Walk>(*this);
+  summaries_[body] = walk_->walk(body);
 }
 
 }  // namespace hlosim

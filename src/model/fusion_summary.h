@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -91,15 +92,28 @@ ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, Assu
 /// else they are as they were.
 void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, const DeviceConfig& device);
 
-/// Summaries of every computation that a fusion of the module calls, nested fusions included. `shapes`: the
-/// module's or a copy of them.
-IdMap<ComputationId, FusionSummary> summarize_fusions(const Module& module, ShapePool& shapes,
-                                                      const OpTable& table, const DeviceConfig& device,
-                                                      AssumptionList& assumptions);
-/// The one of `body` anew, and before it those of the fusions inside it. Requires: `summaries` are the
-/// module's.
-void summarize_fusion_again(const Module& module, ShapePool& shapes, const OpTable& table,
-                            const DeviceConfig& device, AssumptionList& assumptions, ComputationId body,
-                            IdMap<ComputationId, FusionSummary>& summaries);
+/// Summaries of every computation that a fusion of a module calls, nested fusions included.
+class FusionSummaries {
+ public:
+  /// All outlive the object. `shapes`: the module's or a copy of them.
+  FusionSummaries(const Module& module, ShapePool& shapes, const OpTable& table, const DeviceConfig& device,
+                  AssumptionList& assumptions);
+  ~FusionSummaries();
+
+  const FusionSummary& operator[](ComputationId body) const { return summaries_[body]; }
+  /// Summarizes `body` and the fusions inside it anew: instructions in it have other shapes or opcodes, or
+  /// there are others. O(size of the body).
+  void look_again(ComputationId body);
+
+ private:
+  class Walk;
+  const Module& module_;
+  ShapePool& shapes_;
+  const OpTable& table_;
+  const DeviceConfig& device_;
+  AssumptionList& assumptions_;
+  IdMap<ComputationId, FusionSummary> summaries_;
+  std::unique_ptr<Walk> walk_;  // made when a body is first summarized anew: it is as large as the module
+};
 
 }  // namespace hlosim

@@ -52,14 +52,12 @@ class CostModel {
         pipeline_(module, device.config, memory_),
         kernels_(device.config, options.custom_calls),
         fused_(module, table),
-        fusions_(summarize_fusions(module, shapes, table, device.config, assumptions)) {}
+        fusions_(module, shapes, table, device.config, assumptions) {}
 
   /// The bodies of the fusions that the instruction calls have other shapes than they had.
   void look_again(InstructionId id) {
     if (table_[module_[id].opcode].has(kFusion))
-      for_each_called(module_[id], [&](ComputationId body) {
-        summarize_fusion_again(module_, shapes_, table_, device_, assumptions_, body, fusions_);
-      });
+      for_each_called(module_[id], [&](ComputationId body) { fusions_.look_again(body); });
   }
 
   /// `details`: filled if not null.
@@ -458,7 +456,7 @@ class CostModel {
   InstructionPipeline pipeline_;
   KernelBodies kernels_;
   FusedCollectives fused_;
-  IdMap<ComputationId, FusionSummary> fusions_;
+  FusionSummaries fusions_;
 };
 
 }  // namespace

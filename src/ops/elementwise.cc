@@ -4,6 +4,7 @@
 #include <span>
 
 #include "hlo/op_def.h"
+#include "ops/divisor.h"
 #include "ops/op_table.h"
 #include "ops/require.h"
 #include "ops/work.h"
@@ -247,16 +248,9 @@ void multiply_work(const OpContext& op, Work& work) {
 /// Integers have no divider and take a long sequence; a complex quotient is two products and a division.
 void divide_work(const OpContext& op, Work& work) {
   const ElementType type = op.operand_shape(0)->element_type;
-  // Of a divisor that repeats few values, in whatever type, the reciprocals are made once.
-  const Instruction* divisor = &op.operand(1);
-  while (divisor->opcode == Opcode::kConvert) divisor = &op.module()[divisor->operands[0]];
-  if (is_float(type) && op.shape()->is_array() && divisor->opcode == Opcode::kBroadcast) {
-    const ShapeRef few = op.module()[divisor->operands[0]].shape;
-    constexpr int64_t kRepeats = 8;
-    if (few->element_count() <= op.shape()->element_count() / kRepeats) {
-      work.vectors.push_back({VectorOp::kDivide, few, 1});
-      return add_vector_work(op, work, VectorOp::kSimple, 1);
-    }
+  if (const ShapeRef few = repeated_divisor(op.module(), op.instruction())) {
+    work.vectors.push_back({VectorOp::kDivide, few, 1});
+    return add_vector_work(op, work, VectorOp::kSimple, 1);
   }
   add_vector_work(op, work, is_integer(type) ? VectorOp::kExpensive : VectorOp::kDivide, 1);
   if (is_complex(type)) add_vector_work(op, work, VectorOp::kSimple, 4);

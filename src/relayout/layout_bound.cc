@@ -71,10 +71,7 @@ LayoutCosts::NodeCost LayoutCosts::floor_of(size_t part, const LayoutChoice& cho
 }
 
 LayoutScore LayoutCosts::bound(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided) {
-  LayoutChoice open = choice;
-  for (const int32_t group : parts_[part].groups)
-    if (!decided[static_cast<size_t>(group)]) open[static_cast<size_t>(group)] = nullptr;
-  const auto [place, is_new] = bounds_.try_emplace(key_of(part, open));
+  const auto [place, is_new] = bounds_.try_emplace(key_of(part, choice, &decided));
   if (is_new) place->second = minimum(part, choice, decided);
   return place->second;
 }
@@ -99,7 +96,10 @@ LayoutScore LayoutCosts::minimum(size_t part, const LayoutChoice& choice,
     const bool may_vanish = !is_fusion && one.groups.size() <= 2;
     if (!may_vanish) least = score(floor_of(part, choice, decided), one);
   } else {
-    LayoutChoice trial = choice;
+    LayoutChoice& trial = trial_;
+    trial.resize(choice.size());
+    for (const int32_t group : one.groups)
+      trial[static_cast<size_t>(group)] = choice[static_cast<size_t>(group)];
     int64_t time = std::numeric_limits<int64_t>::max(), bytes = time;
     for (int64_t i = 0; i < combinations; ++i) {
       if (out_of_time_ && out_of_time_()) return {};

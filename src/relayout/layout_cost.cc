@@ -4,7 +4,6 @@
 #include <limits>
 #include <set>
 
-#include "base/hash.h"
 #include "base/saturating.h"
 #include "layout/sizes.h"
 #include "ops/dataflow.h"
@@ -22,12 +21,6 @@ LayoutScore& LayoutScore::operator-=(const LayoutScore& other) {
   first = saturating_subtract(first, other.first);
   second = saturating_subtract(second, other.second);
   return *this;
-}
-
-size_t LayoutCosts::KeyHash::operator()(const std::vector<const void*>& key) const {
-  Fnv1a hash;
-  for (const void* part : key) hash.add_word(reinterpret_cast<uintptr_t>(part));
-  return hash.value() ^ (hash.value() >> 29);
 }
 
 LayoutCosts::LayoutCosts(LayoutProblem& problem, const OpTable& table, const Device& device,
@@ -209,7 +202,7 @@ bool LayoutCosts::is_better(const NodeCost& a, const NodeCost& b) const {
 bool LayoutCosts::unchanged(InstructionId id, const std::vector<ShapeRef>& operands, ShapeRef result) const {
   const LayoutRelations& relations = problem_.relations();
   for (size_t k = 0; k < operands.size(); ++k)
-    if (operands[k] != relations.original(problem_.module()[id].operands[k])) return false;
+    if (operands[k] != relations.original(relations.operands(id)[k])) return false;
   return result == relations.original(id);
 }
 
@@ -287,9 +280,15 @@ LayoutCosts::NodeCost LayoutCosts::copies_now(const Part& part, const LayoutChoi
   return sum;
 }
 
-std::vector<const void*> LayoutCosts::key_of(size_t part, const LayoutChoice& choice) const {
-  std::vector<const void*> key = {reinterpret_cast<const void*>(part)};
-  for (const int32_t group : parts_[part].groups) key.push_back(choice[static_cast<size_t>(group)]);
+PointerKey LayoutCosts::key_of(size_t part, const LayoutChoice& choice,
+                               const std::vector<uint8_t>* decided) const {
+  PointerKey key;
+  key.reserve(parts_[part].groups.size() + 1);
+  key.push_back(reinterpret_cast<const void*>(part));
+  for (const int32_t group : parts_[part].groups) {
+    const auto i = static_cast<size_t>(group);
+    key.push_back(!decided || (*decided)[i] ? choice[i] : nullptr);
+  }
   return key;
 }
 
@@ -320,27 +319,37 @@ LayoutScore LayoutCosts::total(const LayoutChoice& choice) {
 // ── writing ─────────────────────────────────────────────────────
 
 void LayoutCosts::apply(const LayoutChoice& choice) {
+  find_variants(choice);
+  for (const auto& [id, part] : node_of_) apply_inside(id, choice);
+  write_outside(choice);
+}
+
+void LayoutCosts::apply_outside(const LayoutChoice& choice) {
+  find_variants(choice);
+  write_outside(choice);
+}
+
+/// Costs that are not known yet are found by trying: nothing may be written meanwhile.
+void LayoutCosts::find_variants(const LayoutChoice& choice) {
+  for (const auto& [id, part] : node_of_) node(part, choice);
+}
+
+void LayoutCosts::apply_inside(InstructionId fusion, const LayoutChoice& choice) {
   LayoutEdit& edit = problem_.edit();
-  Module& module = problem_.module();
-  struct Body {
-    InstructionId fusion;
-    std::vector<ShapeRef> operands;
-    ShapeRef result;
-    BodyVariant variant;
-  };
-  std::vector<Body> bodies;
-  for (const auto& [id, part] : node_of_) {
-    if (!problem_.groups().may_relay_body(id)) continue;
-    Body body{id, {}, edit.shape_of(id, choice), node(part, choice).variant};
-    for (size_t k = 0; k < module[id].operands.size(); ++k)
-      body.operands.push_back(edit.presented(id, k, choice));
-    if (!unchanged(id, body.operands, body.result)) bodies.push_back(std::move(body));
-  }
-  std::sort(bodies.begin(), bodies.end(), [](const Body& a, const Body& b) { return a.fusion < b.fusion; });
+  if (!problem_.groups().may_relay_body(fusion)) return;
+  const ShapeRef result = edit.shape_of(fusion, choice);
+  std::vector<ShapeRef> operands;
+  for (size_t k = 0; k < problem_.relations().operands(fusion).size(); ++k)
+    operands.push_back(edit.presented(fusion, k, choice));
+  if (unchanged(fusion, operands, result)) return;
+  edit.lay_out_body(fusion, operands, result, node(node_of_.at(fusion), choice).variant);
+}
+
+void LayoutCosts::write_outside(const LayoutChoice& choice) {
+  LayoutEdit& edit = problem_.edit();
   for (const ComputationId computation : problem_.groups().computations())
-    for (const InstructionId id : module[computation].instructions)
+    for (const InstructionId id : problem_.module()[computation].instructions)
       edit.set_shape(id, edit.shape_of(id, choice));
-  for (const Body& body : bodies) edit.lay_out_body(body.fusion, body.operands, body.result, body.variant);
   for (const ComputationId computation : problem_.groups().computations()) edit.finish(computation);
 }
 

@@ -9,6 +9,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "model/cost_details.h"
 #include "model/memory_system.h"
 #include "relayout/layout_problem.h"
+#include "relayout/pointer_key.h"
 #include "sim/simulate.h"
 
 namespace hlosim {
@@ -62,6 +64,9 @@ class LayoutCosts {
 
   /// Writes `choice` into the problem's module; LayoutEdit::undo() takes it back.
   void apply(const LayoutChoice& choice);
+  /// The same but for what is inside fusions: they keep their bodies until apply_inside(), once each.
+  void apply_outside(const LayoutChoice& choice);
+  void apply_inside(InstructionId fusion, const LayoutChoice& choice);
 
  private:
   struct NodeCost {
@@ -80,11 +85,8 @@ class LayoutCosts {
     bool reads_all = false;  // whole operands, whatever their layouts
     bool may_share = false;  // is_copies: with those of another array
   };
-  struct KeyHash {
-    size_t operator()(const std::vector<const void*>& key) const;
-  };
   template <class T>
-  using Memo = std::unordered_map<std::vector<const void*>, T, KeyHash>;
+  using Memo = std::unordered_map<PointerKey, T, PointerKeyHash>;
 
   LayoutCosts(LayoutProblem& problem, const OpTable& table, const Device& device, LayoutObjective objective);
   void collect(const Simulation& given);
@@ -101,10 +103,14 @@ class LayoutCosts {
   bool reads_all(InstructionId id) const;
   bool takes_all(InstructionId id);
   NodeCost floor_of(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided);
+  void find_variants(const LayoutChoice& choice);
+  void write_outside(const LayoutChoice& choice);
   bool unchanged(InstructionId id, const std::vector<ShapeRef>& operands, ShapeRef result) const;
   bool is_better(const NodeCost& a, const NodeCost& b) const;
   LayoutScore minimum(size_t part, const LayoutChoice& choice, const std::vector<uint8_t>& decided);
-  std::vector<const void*> key_of(size_t part, const LayoutChoice& choice) const;
+  /// Groups that are not `decided` count as open; null: all are.
+  PointerKey key_of(size_t part, const LayoutChoice& choice,
+                    const std::vector<uint8_t>* decided = nullptr) const;
 
   LayoutProblem& problem_;
   const OpTable& table_;
@@ -121,8 +127,9 @@ class LayoutCosts {
   std::vector<std::vector<int32_t>> parts_of_;  // by group
   Memo<NodeCost> nodes_;
   Memo<LayoutScore> bounds_;
-  std::unordered_map<InstructionId, size_t> node_of_;  // fusions
-  InstructionId scratch_, scratch_operand_;            // a copy that stands nowhere
+  LayoutChoice trial_;                       // at hand: right for the groups of one part
+  std::map<InstructionId, size_t> node_of_;  // fusions
+  InstructionId scratch_, scratch_operand_;  // a copy that stands nowhere
   std::function<bool()> out_of_time_;
 };
 

@@ -41,10 +41,20 @@ bool moves_nothing(ShapeRef from, ShapeRef to, std::span<const int64_t> dimensio
 
 LayoutEdit::LayoutEdit(ModuleEditor& editor, const LayoutRelations& relations, const LayoutGroups& groups,
                        const LayoutMoves& moves)
-    : editor_(editor), module_(editor.module()), relations_(relations), groups_(groups), moves_(moves) {}
+    : editor_(editor),
+      module_(editor.module()),
+      relations_(relations),
+      groups_(groups),
+      moves_(moves),
+      first_copy_(static_cast<int32_t>(module_.instructions.size())) {}
 
 ShapeRef LayoutEdit::shape_of(InstructionId id, const LayoutChoice& choice) const {
   const ShapeRef given = relations_.original(id);
+  if (given->is_array()) {
+    const int32_t group = groups_.of(id);
+    const Layout* layout = group < 0 ? nullptr : choice[static_cast<size_t>(group)];
+    return layout ? laid_out_as(module_.shapes(), given, layout) : given;
+  }
   bool changes = false;
   std::vector<ShapeRef> leaves;
   for_each_leaf_number(given, [&](int32_t number, ShapeRef leaf) {
@@ -58,8 +68,7 @@ ShapeRef LayoutEdit::shape_of(InstructionId id, const LayoutChoice& choice) cons
 }
 
 ShapeRef LayoutEdit::presented(InstructionId id, size_t k, const LayoutChoice& choice) const {
-  const InstructionId from = module_[id].operands[k];
-  const ShapeRef operand = shape_of(from, choice);
+  const ShapeRef operand = shape_of(relations_.operands(id)[k], choice);
   if (!operand->is_array()) return operand;
   const ShapeRef result = shape_of(id, choice);
   return relations_.takes(id, k, operand, result) ? operand : relations_.wanted(id, k, operand, result);
@@ -68,10 +77,14 @@ ShapeRef LayoutEdit::presented(InstructionId id, size_t k, const LayoutChoice& c
 bool LayoutEdit::vanishes(InstructionId id, ShapeRef operand, ShapeRef result) const {
   if (moves_.removable.contains(id)) return same_layout(operand, result) && same_space(operand, result);
   if (!moves_.bitcasts.contains(id)) return false;
+  const auto [known, is_new] =
+      vanish_.try_emplace({reinterpret_cast<const void*>(int64_t{id.index}), operand, result});
+  if (!is_new) return known->second;
   const auto spelled = moves_.spelled_out.find(id);
   const Instruction& instruction = spelled == moves_.spelled_out.end() ? module_[id] : spelled->second;
   const Attr* dimensions = instruction.find(AttrKey::kDimensions);
-  return moves_nothing(operand, result, dimensions ? dimensions->ints() : std::span<const int64_t>());
+  return known->second =
+             moves_nothing(operand, result, dimensions ? dimensions->ints() : std::span<const int64_t>());
 }
 
 Instruction& LayoutEdit::change(InstructionId id) {

@@ -15,6 +15,7 @@
 #include "hlo/module_editor.h"
 #include "relayout/layout_groups.h"
 #include "relayout/layout_relations.h"
+#include "relayout/pointer_key.h"
 
 namespace hlosim {
 
@@ -47,7 +48,7 @@ class LayoutEdit {
   /// The shape that the instruction has with `choice`.
   ShapeRef shape_of(InstructionId id, const LayoutChoice& choice) const;
   /// How operand `k` of an instruction that runs as such lies when it gets there: as it is made, or as a
-  /// copy.
+  /// copy. Whatever is written into the module.
   ShapeRef presented(InstructionId id, size_t k, const LayoutChoice& choice) const;
   /// It does nothing when its operand and its result lie like this.
   bool vanishes(InstructionId id, ShapeRef operand, ShapeRef result) const;
@@ -62,6 +63,9 @@ class LayoutEdit {
   /// Puts copies before instructions that want them, and drops what does nothing. Requires: the shapes of all
   /// instructions that run as such are set.
   void finish(ComputationId computation);
+
+  /// A copy that an edit put there: the module as given doesn't have it.
+  bool is_copy(InstructionId id) const { return id.index >= first_copy_; }
 
   /// Everything as the module was given.
   void undo();
@@ -80,9 +84,11 @@ class LayoutEdit {
   const LayoutRelations& relations_;
   const LayoutGroups& groups_;
   const LayoutMoves& moves_;
+  mutable std::unordered_map<PointerKey, bool, PointerKeyHash> vanish_;  // by instruction and shapes
   std::unordered_map<InstructionId, Instruction> saved_;
   std::map<ComputationId, Computation> saved_computations_;
-  std::vector<InstructionId> copies_;  // made for edits; the first `copies_used_` stand somewhere
+  int32_t first_copy_;                 // instructions from this one on were made for edits
+  std::vector<InstructionId> copies_;  // of these; the first `copies_used_` stand somewhere
   size_t copies_used_ = 0;
   std::unordered_map<InstructionId, ShapeRef> decided_;  // in the body at hand
 };

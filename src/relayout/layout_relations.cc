@@ -132,12 +132,29 @@ ShapeRef LayoutRelations::in_order_of(ShapeRef array, Order order, ShapeRef othe
   return laid_out_as(pool, array, pool.layout(layout));
 }
 
+bool LayoutRelations::is_as_given(InstructionId id) const {
+  const std::span<const InstructionId> operands = module_[id].operands;
+  if (module_[id].shape != originals_[id] || operands.size() != operands_[id].size()) return false;
+  for (size_t k = 0; k < operands.size(); ++k)
+    if (module_[operands[k]].shape != originals_[operand_of(id, k)]) return false;
+  return true;
+}
+
+/// same_places(), which looks at every tile, once for each two shapes.
+bool LayoutRelations::are_same_places(ShapeRef a, ShapeRef b) const {
+  if (same_layout(a, b)) return true;
+  const auto [known, is_new] = same_places_.try_emplace({a, b});
+  if (is_new) known->second = same_places(module_.shapes(), a, b);
+  return known->second;
+}
+
 bool LayoutRelations::takes(InstructionId id, size_t k, ShapeRef operand, ShapeRef result) const {
   const OperandLayoutRule& rule = operand_rule(id, k);
   if (rule.wish == LayoutWish::kAny || !operand->is_array() || operand->rank() < 2) return true;
   const ShapeRef given = originals_[operand_of(id, k)];
+  if (operand == given && result == originals_[id]) return true;
   const bool unchanged = same_layout(operand, given);
-  if (rule.wish == LayoutWish::kKeep) return unchanged || same_places(module_.shapes(), operand, given);
+  if (rule.wish == LayoutWish::kKeep) return unchanged || are_same_places(operand, given);
   if (rule.wish == LayoutWish::kProduct)
     return unchanged || is_product_order(operand->layout->minor_to_major, operand->dimensions, rule.parts);
   if (unchanged && same_layout(result, originals_[id])) return true;
@@ -152,7 +169,7 @@ bool LayoutRelations::takes(InstructionId id, size_t k, ShapeRef operand, ShapeR
   }
   if (std::ranges::equal(operand->dimensions, result->dimensions) &&
       element_storage_bits(operand) == element_storage_bits(result))
-    return same_places(module_.shapes(), operand, result);
+    return are_same_places(operand, result);
   const Order order(operand->layout->minor_to_major.begin(), operand->layout->minor_to_major.end());
   return same_order(order, renamed(result, rule.dimensions), operand, result, to_result);
 }

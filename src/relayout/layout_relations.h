@@ -5,10 +5,12 @@
 //   if (!relations.takes(id, 0, operand, result)) operand = relations.wanted(id, 0, operand, result);
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "layout/native_tiling.h"
 #include "ops/layout_rule.h"
+#include "relayout/pointer_key.h"
 
 namespace hlosim {
 
@@ -27,6 +29,11 @@ class LayoutRelations {
   const LayoutRule& rule(InstructionId id) const { return rules_[id]; }
   /// Its shape as the module was given.
   ShapeRef original(InstructionId id) const { return originals_[id]; }
+  /// Its operands as the module was given.
+  const std::vector<InstructionId>& operands(InstructionId id) const { return operands_[id]; }
+
+  /// The instruction's result and what it reads have the shapes that they were given.
+  bool is_as_given(InstructionId id) const;
 
   /// Operand `k` may lie as `operand` when the result lies as `result`. What the module was given goes with
   /// each other.
@@ -50,12 +57,14 @@ class LayoutRelations {
   const OperandLayoutRule& operand_rule(InstructionId id, size_t k) const { return rules_[id].operands[k]; }
   InstructionId operand_of(InstructionId id, size_t k) const { return operands_[id][k]; }
   ShapeRef in_order_of(ShapeRef array, std::vector<int64_t> order, ShapeRef other) const;
+  bool are_same_places(ShapeRef a, ShapeRef b) const;
 
   Module& module_;
   TilingPolicy policy_;
   IdMap<InstructionId, LayoutRule> rules_;
   IdMap<InstructionId, ShapeRef> originals_;
   IdMap<InstructionId, std::vector<InstructionId>> operands_;  // as given
+  mutable std::unordered_map<PointerKey, bool, PointerKeyHash> same_places_;
 };
 
 }  // namespace hlosim

@@ -21,6 +21,8 @@ LayoutSearchResult LayoutSearch::run(LayoutScore given, const LayoutSearchOption
   best_ = {};
   best_.choice = now_ = problem_.as_given();
   best_.score = given;
+  kept_at_.assign(static_cast<size_t>(problem_.groups().size()), -1);
+  wanted_.assign(2 * links_.size(), {});
   part_scores_.clear();
   for (size_t part = 0; part < costs_.parts(); ++part) part_scores_.push_back(costs_.cost(part, now_));
   additive_ ? search_by_estimate() : search_by_evaluation();
@@ -102,6 +104,16 @@ ShapeRef LayoutSearch::across(const Link& link, bool forward, const Layout* layo
   return problem_.relations().ordered(there, here->layout->minor_to_major);
 }
 
+const Layout* LayoutSearch::wanted(size_t link, bool forward, const Layout* layout) {
+  auto& known = wanted_[2 * link + (forward ? 1 : 0)];
+  for (const auto& [here, there] : known)
+    if (here == layout) return there;
+  const int32_t other = forward ? links_[link].to : links_[link].from;
+  const ShapeRef array = across(links_[link], forward, layout);
+  known.emplace_back(layout, array ? candidate_like(other, array) : nullptr);
+  return known.back().second;
+}
+
 /// A layout for a group, and what its neighbours, their neighbours, … want then.
 LayoutSearch::Moves LayoutSearch::spread(int32_t group, const Layout* layout) {
   Moves moves = {{group, layout}};
@@ -113,11 +125,10 @@ LayoutSearch::Moves LayoutSearch::spread(int32_t group, const Layout* layout) {
       const bool forward = link.from == at;
       const int32_t other = forward ? link.to : link.from;
       if (seen.contains(other) || problem_.candidates(other).size() < 2) continue;
-      const ShapeRef array = across(link, forward, laid);
-      const Layout* wanted = array ? candidate_like(other, array) : nullptr;
-      if (!wanted) continue;
+      const Layout* there = wanted(index, forward, laid);
+      if (!there) continue;
       seen.insert(other);
-      moves.push_back({other, wanted});
+      moves.push_back({other, there});
     }
   }
   return moves;
@@ -227,7 +238,9 @@ std::optional<LayoutScore> LayoutSearch::evaluate(const LayoutChoice& choice) {
 void LayoutSearch::offer(const LayoutChoice& choice) {
   if (choice == best_.choice) return;
   const std::optional<LayoutScore> score = evaluate(choice);
-  if (score && *score < best_.score) best_.score = *score, best_.choice = choice;
+  if (!score || *score >= best_.score) return;
+  best_.score = *score, best_.choice = choice;
+  ++changes_;
 }
 
 void LayoutSearch::search_by_evaluation() {
@@ -257,11 +270,17 @@ void LayoutSearch::simplify() {
   for (const int32_t group : problem_.free_groups()) {
     const auto i = static_cast<size_t>(group);
     if (best_.choice[i] == given[i] || tried++ >= kMost) continue;
+    if (kept_at_[i] == changes_) continue;  // of the same choice
     if (out_of_time()) return;
     LayoutChoice choice = best_.choice;
     choice[i] = given[i];
     const std::optional<LayoutScore> score = evaluate(choice);
-    if (score && *score <= best_.score) best_.score = *score, best_.choice = std::move(choice);
+    if (score && *score <= best_.score) {
+      best_.score = *score, best_.choice = std::move(choice);
+      ++changes_;
+    } else {
+      kept_at_[i] = changes_;
+    }
   }
 }
 
@@ -276,8 +295,9 @@ void LayoutSearch::branch(size_t depth, std::vector<uint8_t>& decided, LayoutCho
                           std::vector<LayoutScore>& bounds, LayoutScore total) {
   if (!complete_ || total >= best_.score) return;
   if (depth == order_.size()) {
-    constexpr int64_t kStepsOfEvaluation = 10;  // it takes about as long
-    best_.steps += kStepsOfEvaluation;
+    // It takes about as long as so many steps, which look at few parts, whatever the module's size.
+    constexpr int64_t kStepsOfSmall = 10, kSmall = 1000;  // parts
+    best_.steps += kStepsOfSmall * std::max<int64_t>(1, static_cast<int64_t>(costs_.parts()) / kSmall);
     return offer(choice);
   }
   const int32_t group = order_[depth];

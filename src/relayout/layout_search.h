@@ -21,7 +21,8 @@ using LayoutEvaluation = std::function<std::optional<LayoutScore>(const LayoutCh
 struct LayoutSearchOptions {
   uint64_t seed = 1;
   int64_t moves = 20000;  // choices that are looked at by estimate
-  int64_t steps = 20000;  // of branch and bound: choices of one layout each, evaluations count ten; 0: none
+  int64_t steps =
+      20000;  // of branch and bound: choices of one layout each, evaluations count ten or more; 0: none
   std::function<bool()> out_of_time;  // asked now and then
 };
 
@@ -55,6 +56,8 @@ class LayoutSearch {
   void find_links();
   const Layout* candidate_like(int32_t group, ShapeRef array);
   ShapeRef across(const Link& link, bool forward, const Layout* layout);
+  /// What the group at the other end of a link wants then; null: nothing that it could have.
+  const Layout* wanted(size_t link, bool forward, const Layout* layout);
   Moves spread(int32_t group, const Layout* layout);
   LayoutScore score_of_now() const;
   /// The change of the estimate; the choice stays as it was.
@@ -81,10 +84,14 @@ class LayoutSearch {
   std::mt19937_64 random_;
   std::vector<Link> links_;
   std::vector<std::vector<size_t>> links_of_;  // by group
+  /// wanted() of twice the link's number, and one more where it is asked forward.
+  std::vector<std::vector<std::pair<const Layout*, const Layout*>>> wanted_;
   LayoutChoice now_;
   std::vector<LayoutScore> part_scores_;
   LayoutSearchResult best_;
-  std::vector<int32_t> order_;  // of branching
+  int64_t changes_ = 0;           // of the best choice
+  std::vector<int64_t> kept_at_;  // by group: changes_ when taking it back was worse; -1: it wasn't tried
+  std::vector<int32_t> order_;    // of branching
   bool complete_ = true;
 };
 

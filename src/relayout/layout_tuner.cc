@@ -15,6 +15,8 @@
 #include "modules/compact.h"
 #include "modules/edit.h"
 #include "ops/dataflow.h"
+#include "relayout/layout_room.h"
+#include "relayout/layout_trial.h"
 
 namespace hlosim {
 namespace {
@@ -52,6 +54,9 @@ class Tuner {
     Result<Written> before = measure(given_);
     if (!before) return tl::unexpected(before.error());
     before_ = std::move(*before);
+    auto trials = LayoutTrials::make(*problem_, *costs_, table_, device_, options_.simulate);
+    if (!trials) return tl::unexpected(trials.error());
+    trials_ = std::move(*trials);
     return {};
   }
 
@@ -78,9 +83,13 @@ class Tuner {
 
   LayoutEvaluation evaluation() {
     return [this](const LayoutChoice& choice) -> std::optional<LayoutScore> {
-      const Result<Written> written = write(choice);
-      if (!written || !written->fits) return std::nullopt;
-      return score(written->figures);
+      if (options_.objective == LayoutObjective::kMemory) return score_of_written(choice);
+      trials_->write(choice);
+      const Result<LayoutFigures> figures = trials_->figures();
+      const bool fits = room_->surely_fits();
+      problem_->edit().undo();
+      if (!figures) return std::nullopt;
+      return fits ? score(*figures) : score_of_written(choice);
     };
   }
 
@@ -94,6 +103,9 @@ class Tuner {
     tuning.arrays = problem_->groups().size();
     tuning.free_arrays = static_cast<int64_t>(problem_->free_groups().size());
     tuning.score = score(after->figures);
+    trials_->write(choice);
+    tuned_moves_ = moves_now();
+    problem_->edit().undo();
     tuning.removed = moves_missing(*given_, *after->module);
     tuning.added = moves_missing(*after->module, *given_);
     tuning.assumptions = assumptions_;
@@ -118,12 +130,14 @@ class Tuner {
     if (options_.search.out_of_time && options_.search.out_of_time()) return change;
     LayoutChoice without = choice;
     without[static_cast<size_t>(group)] = problem_->candidates(group)[0];
-    const Result<Written> other = write(without);
+    trials_->write(without);
+    const Result<LayoutFigures> other = trials_->figures();
+    const Moves moves = moves_now();
+    problem_->edit().undo();
     if (!other) return change;
-    change.saved = other->figures.time - tuning.after.time;
-    change.saved_hbm = other->figures.hbm - tuning.after.hbm;
-    change.why = why(change, moves_missing(*other->module, *tuning.module),
-                     moves_missing(*tuning.module, *other->module));
+    change.saved = other->time - tuning.after.time;
+    change.saved_hbm = other->hbm - tuning.after.hbm;
+    change.why = why(change, missing(moves, tuned_moves_), missing(tuned_moves_, moves));
     return change;
   }
 
@@ -132,6 +146,50 @@ class Tuner {
   const Written& before() const { return before_; }
 
  private:
+  /// Instructions that move elements: what they read and make, by which copies are told apart; those of the
+  /// module itself stay what they are. In order.
+  struct Move {
+    InstructionId id, operand;
+    ShapeRef shape = nullptr;
+    auto operator<=>(const Move&) const = default;
+  };
+  using Moves = std::vector<Move>;
+
+  /// Of the problem's module as it is now.
+  Moves moves_now() const {
+    const Module& module = problem_->module();
+    Moves moves;
+    for (const ComputationId computation : problem_->groups().computations())
+      for (const InstructionId id : module[computation].instructions) {
+        const Instruction& instruction = module[id];
+        if (instruction.operands.size() != 1 || table_[instruction.opcode].has(kFree)) continue;
+        const InstructionId operand = instruction.operands[0];
+        moves.push_back(problem_->edit().is_copy(id) ? Move{{}, operand, instruction.shape}
+                                                     : Move{id, operand, nullptr});
+      }
+    return moves;
+  }
+
+  /// The names of what is moved in `a` and not in `b`.
+  std::vector<std::string> missing(const Moves& a, const Moves& b) const {
+    const auto key = [](Move move) {
+      if (move.id.valid()) move.operand = {};
+      return move;
+    };
+    std::set<Move> there;
+    for (const Move& move : b) there.insert(key(move));
+    std::vector<std::string> names;
+    for (const Move& move : a)
+      if (!there.contains(key(move))) names.emplace_back(problem_->module()[move.operand].name);
+    return names;
+  }
+
+  std::optional<LayoutScore> score_of_written(const LayoutChoice& choice) {
+    const Result<Written> written = write(choice);
+    if (!written || !written->fits) return std::nullopt;
+    return score(written->figures);
+  }
+
   Result<Written> measure(std::shared_ptr<Module> module) {
     auto simulated = simulate(*module, table_, device_, options_.simulate);
     if (!simulated) return tl::unexpected(simulated.error());
@@ -142,19 +200,13 @@ class Tuner {
     written.figures.padding = totals.padded_bytes - totals.logical_bytes;
     for (size_t i = 0; i < device_.config.memory.size(); ++i)
       if (&device_.config.memory[i] == &device_.config.hbm()) written.figures.hbm = totals.traffic[i].total();
-    for (const SpaceOccupancy& space : occupancy.spaces) {
+    for (const SpaceOccupancy& space : occupancy.spaces)
       if (space.space == &device_.config.hbm()) written.figures.peak = space.peak;
-      Bytes allowed = space.capacity.value_or(kTooLarge);
-      for (const auto& [number, peak] : peaks_)
-        if (number == space.number) allowed = std::max(allowed, peak);
-      written.fits &= space.peak <= allowed;
-      if (!is_measured_) peaks_.push_back({space.number, space.peak});
-    }
-    if (!is_measured_) {
+    if (!room_) {
       assumptions_.add_all(simulated->assumptions);
-      written.fits = true;
+      room_ = std::make_unique<LayoutRoom>(*problem_, table_, device_.config, occupancy);
     }
-    is_measured_ = true;
+    written.fits = room_->fits(occupancy);
     written.module = std::move(module);
     return written;
   }
@@ -217,16 +269,16 @@ class Tuner {
     return moves;
   }
 
-  /// "b and one other": operands of the moves.
-  static std::string operands_text(const std::vector<LayoutMove>& moves) {
-    if (moves.size() == 1) return moves[0].operand;
-    if (moves.size() == 2) return moves[0].operand + " and one other";
-    return fmt::format("{} and {} others", moves[0].operand, moves.size() - 1);
+  /// "b and one other"
+  static std::string operands_text(const std::vector<std::string>& moved) {
+    if (moved.size() == 1) return moved[0];
+    if (moved.size() == 2) return moved[0] + " and one other";
+    return fmt::format("{} and {} others", moved[0], moved.size() - 1);
   }
 
-  /// `spared`, `needed`: moves that are only there without and with the change.
-  static std::string why(const LayoutChange& change, const std::vector<LayoutMove>& spared,
-                         const std::vector<LayoutMove>& needed) {
+  /// `spared`, `needed`: operands of moves that are only there without and with the change.
+  static std::string why(const LayoutChange& change, const std::vector<std::string>& spared,
+                         const std::vector<std::string>& needed) {
     const Bytes before = array_size(change.before), after = array_size(change.after);
     std::vector<std::string> reasons;
     if (after < before) reasons.push_back(fmt::format("{:.3g} times less memory", before / after));
@@ -244,8 +296,9 @@ class Tuner {
   std::unique_ptr<LayoutProblem> problem_;
   std::unique_ptr<LayoutCosts> costs_;
   Written before_;
-  bool is_measured_ = false;
-  std::vector<std::pair<int64_t, Bytes>> peaks_;  // by space, of the module as given
+  std::unique_ptr<LayoutRoom> room_;  // by the module as given
+  std::unique_ptr<LayoutTrials> trials_;
+  Moves tuned_moves_;
   AssumptionList assumptions_;
 };
 

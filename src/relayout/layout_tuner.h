@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "relayout/layout_search.h"
+#include "relayout/layout_trial.h"
 #include "sim/simulate.h"
 
 namespace hlosim {
@@ -22,14 +23,6 @@ struct LayoutTuneOptions {
   LayoutObjective objective = LayoutObjective::kTime;
   LayoutSearchOptions search;
   SimulateOptions simulate;
-};
-
-/// What a module takes.
-struct LayoutFigures {
-  Picoseconds time{};
-  Bytes hbm{};      // read and written, all executions
-  Bytes peak{};     // of HBM
-  Bytes padding{};  // in what is read and written, all memories and executions
 };
 
 /// A copy, reshape or transpose that is there only before or only after.

@@ -14,7 +14,6 @@ namespace hlosim {
 namespace {
 
 Json text(std::string_view value) { return std::string(value); }
-std::string dumped(const Json& json) { return json.dump() + "\n"; }
 
 /// "jit(f)/layer_0/attention" of the op_name "jit(f)/layer_0/attention/dot_general".
 std::string_view scope_of(const Instruction& instruction) {
@@ -32,31 +31,47 @@ class GraphJson {
     std::rotate(order_.begin(), entry, entry + 1);
   }
 
-  Json collection() const {
-    Json graphs = Json::array();
-    for (const ComputationId id : order_) graphs.push_back(graph(id));
-    return {{"label", text(module_.name)}, {"graphs", std::move(graphs)}};
+  void write_collection(const TextSink& out) const {
+    out("{\"label\":" + json_text(module_.name) + ",\"graphs\":[");
+    for (const ComputationId id : order_) {
+      out(fmt::format("{}{{\"id\":{},\"nodes\":[", id == order_.front() ? "" : ",",
+                      json_text(module_[id].name)));
+      const std::vector<InstructionId>& instructions = module_[id].instructions;
+      for (const InstructionId instruction : instructions)
+        out((instruction == instructions.front() ? "" : ",") + node(instruction).dump());
+      out("]}");
+    }
+    out("]}\n");
   }
 
-  Json node_data(GraphColour colour) const {
-    Json graphs = Json::object();
+  /// Computations and instructions without any value are left out.
+  void write_node_data(GraphColour colour, const TextSink& out) const {
+    out("{");
+    std::string_view graph_comma;
     for (const ComputationId id : order_) {
-      Json results = Json::object();
-      for (const InstructionId instruction : module_[id].instructions)
-        if (const Json result = value(instruction, colour); !result.is_null())
-          results[std::string(module_[instruction].name)] = result;
-      if (results.empty()) continue;
-      Json& out = graphs[std::string(module_[id].name)];
-      out["results"] = std::move(results);
-      if (colour == GraphColour::kTime)
-        out["gradient"] = {{{"stop", 0}, {"bgColor", "#fff6e5"}},
-                           {{"stop", 0.25}, {"bgColor", "#f28e2b"}},
-                           {{"stop", 1}, {"bgColor", "#b31b1b"}, {"textColor", "#ffffff"}}};
+      std::string_view comma;
+      for (const InstructionId instruction : module_[id].instructions) {
+        const Json result = value(instruction, colour);
+        if (result.is_null()) continue;
+        if (comma.empty())
+          out(fmt::format("{}{}:{{\"results\":{{", graph_comma, json_text(module_[id].name)));
+        out(fmt::format("{}{}:{}", comma, json_text(module_[instruction].name), result.dump()));
+        comma = ",";
+      }
+      if (comma.empty()) continue;
+      out(colour == GraphColour::kTime ? "},\"gradient\":" + gradient().dump() + "}" : "}}");
+      graph_comma = ",";
     }
-    return graphs;
+    out("}\n");
   }
 
  private:
+  static Json gradient() {
+    return {{{"stop", 0}, {"bgColor", "#fff6e5"}},
+            {{"stop", 0.25}, {"bgColor", "#f28e2b"}},
+            {{"stop", 1}, {"bgColor", "#b31b1b"}, {"textColor", "#ffffff"}}};
+  }
+
   Json value(InstructionId id, GraphColour colour) const {
     if (colour != GraphColour::kTime) {
       const InstructionRecord* record = data_.record(id);
@@ -69,12 +84,6 @@ class GraphJson {
     }
     if (!data_.record(id)) return nullptr;
     return {{"value", static_cast<double>(data_.time(id).count()) / 1e6}};
-  }
-
-  Json graph(ComputationId id) const {
-    Json nodes = Json::array();
-    for (const InstructionId instruction : module_[id].instructions) nodes.push_back(node(instruction));
-    return {{"id", text(module_[id].name)}, {"nodes", std::move(nodes)}};
   }
 
   Json node(InstructionId id) const {
@@ -134,10 +143,12 @@ class GraphJson {
 
 }  // namespace
 
-std::string model_explorer_json(const GraphData& data) { return dumped(GraphJson(data).collection()); }
+void write_model_explorer_json(const GraphData& data, const TextSink& out) {
+  GraphJson(data).write_collection(out);
+}
 
-std::string node_data_json(const GraphData& data, GraphColour colour) {
-  return dumped(GraphJson(data).node_data(colour));
+void write_node_data_json(const GraphData& data, GraphColour colour, const TextSink& out) {
+  GraphJson(data).write_node_data(colour, out);
 }
 
 }  // namespace hlosim

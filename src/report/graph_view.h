@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/source.h"
+#include "base/staged_files.h"
 #include "estimate/estimate.h"
 
 namespace hlosim {
@@ -78,9 +79,9 @@ Result<GraphView> graph_around(const GraphData& data, const Neighbourhood& wante
 std::string to_dot(const GraphData& data, const GraphView& view, GraphColour colour);
 
 /// Model Explorer's graph collection: a graph per computation that runs or is inside one, the entry first.
-std::string model_explorer_json(const GraphData& data);
+void write_model_explorer_json(const GraphData& data, const TextSink& out);
 /// Model Explorer's node data for those graphs: microseconds, names of memory spaces or categories.
-std::string node_data_json(const GraphData& data, GraphColour colour);
+void write_node_data_json(const GraphData& data, GraphColour colour, const TextSink& out);
 
 /// "#rrggbb" of an instruction, and of the text on it.
 struct NodeColours {

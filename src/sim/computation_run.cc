@@ -34,7 +34,7 @@ class Runner {
 
   Result<ComputationRun> run(ComputationId id) {
     const std::vector<InstructionId>& order = c_.schedule.order[id];
-    run_.instructions.reserve(order.size());
+    if (c_.keeps_records) run_.instructions.reserve(order.size());
     for (size_t i = 0; i < order.size(); ++i) {
       if (i % kStepsBetweenStops == 0)
         if (auto stopped = c_.options.go_on(); !stopped) return tl::unexpected(std::move(stopped.error()));
@@ -83,7 +83,7 @@ class Runner {
     const bool waits = record.time.count() > 0 && record.exposed == record.time;
     if (c_.options.keep_timeline && (record.time.count() > 0 || def.has(kAsyncStart) || def.has(kAsyncDone)))
       run_.spans.push_back({id, Lane::kTensorCore, record.start, overlap_.now(), waits});
-    run_.instructions.push_back(std::move(record));
+    if (c_.keeps_records) run_.instructions.push_back(std::move(record));
     return {};
   }
 

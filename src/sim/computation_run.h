@@ -12,6 +12,7 @@
 
 namespace hlosim {
 
+class CollectiveCosts;
 class MemorySystem;
 class FusedCollectives;
 class SparseCoreWork;
@@ -60,8 +61,10 @@ struct RunContext {
   const Schedule& schedule;
   const Slice& slice;
   const DeviceGrid& grid;
+  CollectiveCosts& collectives;  // of that slice
   Provenance copy_provenance{}, loop_provenance{};
   std::array<Provenance, index_of(Unit::kMemory)> unit_provenance{};
+  bool keeps_records = true;  // false: ComputationRun::instructions stay empty
 
   Provenance provenance_of(Unit unit) const { return unit_provenance[index_of(unit)]; }
 };

@@ -11,6 +11,7 @@
 #include "base/saturating.h"
 #include "base/stop.h"
 #include "hlo/graph.h"
+#include "links/collective_costs.h"
 #include "links/sparse_core.h"
 #include "model/fused_collectives.h"
 #include "model/memory_system.h"
@@ -18,6 +19,7 @@
 #include "ops/infer.h"
 #include "sim/computation_run.h"
 #include "sim/overlap.h"
+#include "sim/resimulation.h"
 
 namespace hlosim {
 
@@ -265,18 +267,45 @@ void conclude(Totals& totals, const DeviceConfig& device) {
   totals.bound_by = longest;
 }
 
+/// The grid and the slice of a run.
+Result<void> place(const Module& module, const OpTable& table, const Device& device,
+                   const SimulateOptions& options, DeviceGrid& grid, Slice& slice,
+                   AssumptionList& assumptions) {
+  auto found = device_grid(module, table);
+  if (!found) return tl::unexpected(std::move(found.error()));
+  grid = *found;
+  auto chosen = choose_slice(device.config, options.slice, grid.devices(), assumptions);
+  if (!chosen) return tl::unexpected(std::move(chosen.error()));
+  slice = std::move(*chosen);
+  return {};
+}
+
+/// Runs the computations that the schedule has; `ran` gets them in that order.
+Result<IdMap<ComputationId, ComputationRun>> run_all(const RunContext& context,
+                                                     std::span<const ComputationId> callees_first,
+                                                     RunSinks& sinks, std::vector<ComputationId>& ran) {
+  IdMap<ComputationId, ComputationRun> runs(context.module.computations.size());
+  for (const ComputationId id : callees_first) {
+    if (context.schedule.order[id].empty()) continue;
+    if (Result<void> go_on = context.options.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
+    auto run = run_computation(context, id, runs, sinks);
+    if (!run) return tl::unexpected(std::move(run.error()));
+    runs[id] = std::move(*run);
+    ran.push_back(id);
+  }
+  return runs;
+}
+
 }  // namespace
 
 Result<Simulation> simulate(const Module& module, const OpTable& table, const Device& device,
                             const SimulateOptions& options) {
   Simulation result;
   if (Result<void> go_on = options.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
-  auto grid = device_grid(module, table);
-  if (!grid) return tl::unexpected(std::move(grid.error()));
-  result.grid = *grid;
-  auto slice = choose_slice(device.config, options.slice, grid->devices(), result.assumptions);
-  if (!slice) return tl::unexpected(std::move(slice.error()));
-  result.slice = std::move(*slice);
+  if (Result<void> placed =
+          place(module, table, device, options, result.grid, result.slice, result.assumptions);
+      !placed)
+    return tl::unexpected(std::move(placed.error()));
   const auto costs = cost_instructions(module, table, device, {options.custom_calls}, result.assumptions);
   if (!costs) return tl::unexpected(costs.error());
   result.schedule = make_schedule(module, table);
@@ -290,6 +319,7 @@ Result<Simulation> simulate(const Module& module, const OpTable& table, const De
   ShapePool shapes = module.shapes().copy();
   const SparseCoreWork sparse_core(module, table);
   const FusedCollectives fused(module, table);
+  CollectiveCosts collectives(device.config, result.slice, result.grid);
   const RunContext context{module,
                            shapes,
                            table,
@@ -302,26 +332,65 @@ Result<Simulation> simulate(const Module& module, const OpTable& table, const De
                            result.schedule,
                            result.slice,
                            result.grid,
+                           collectives,
                            provenance_of(device, {"dma", "memory.hbm"}),
                            provenance_of(device, {"overhead.loop_iteration"}),
                            unit_provenance(device)};
   std::vector<CalledRun> calls;
   RunSinks sinks{result.assumptions, result.loops, calls};
-  IdMap<ComputationId, ComputationRun> runs(module.computations.size());
   std::vector<ComputationId> order;
-  for (const ComputationId id : callees_first(module)) {
-    if (result.schedule.order[id].empty()) continue;
-    if (Result<void> go_on = options.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
-    auto run = run_computation(context, id, runs, sinks);
-    if (!run) return tl::unexpected(std::move(run.error()));
-    runs[id] = std::move(*run);
-    order.push_back(id);
-  }
-  result.totals = runs[module.entry].totals;
+  auto runs = run_all(context, callees_first(module), sinks, order);
+  if (!runs) return tl::unexpected(std::move(runs.error()));
+  result.totals = (*runs)[module.entry].totals;
   std::reverse(order.begin(), order.end());
-  Assembly(module, std::move(order), runs, calls).assemble(result, options.keep_timeline);
+  Assembly(module, std::move(order), *runs, calls).assemble(result, options.keep_timeline);
   conclude(result.totals, device.config);
   return result;
+}
+
+Result<std::unique_ptr<Resimulation>> Resimulation::make(Module& module, const OpTable& table,
+                                                         const Device& device,
+                                                         const SimulateOptions& options) {
+  std::unique_ptr<Resimulation> made(new Resimulation(module, table, device, options));
+  made->options_.keep_timeline = false;
+  AssumptionList ignored;
+  if (Result<void> placed = place(module, table, device, options, made->grid_, made->slice_, ignored);
+      !placed)
+    return tl::unexpected(std::move(placed.error()));
+  made->collectives_ = std::make_unique<CollectiveCosts>(device.config, made->slice_, made->grid_);
+  made->callees_first_ = callees_first(module);
+  return made;
+}
+
+Result<Totals> Resimulation::run(const InstructionCosts& costs, bool other_bodies) {
+  const Schedule schedule = make_schedule(module_, table_);
+  const MemorySystem memory(device_.config);
+  if (other_bodies) fused_.emplace(module_, table_);
+  RunContext context{module_,
+                     module_.shapes(),
+                     table_,
+                     device_.config,
+                     options_,
+                     memory,
+                     sparse_core_,
+                     *fused_,
+                     costs,
+                     schedule,
+                     slice_,
+                     grid_,
+                     *collectives_,
+                     provenance_of(device_, {"dma", "memory.hbm"}),
+                     provenance_of(device_, {"overhead.loop_iteration"}),
+                     unit_provenance(device_)};
+  context.keeps_records = false;
+  AssumptionList ignored;
+  std::vector<LoopRecord> loops;
+  std::vector<CalledRun> calls;
+  RunSinks sinks{ignored, loops, calls};
+  std::vector<ComputationId> ran;
+  auto runs = run_all(context, callees_first_, sinks, ran);
+  if (!runs) return tl::unexpected(std::move(runs.error()));
+  return (*runs)[module_.entry].totals;
 }
 
 }  // namespace hlosim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "links/collective_costs.h"
 #include "links/collective_driver.h"
 #include "links/sparse_core.h"
 #include "model/fused_collectives.h"
@@ -253,8 +254,7 @@ Result<CollectiveCost> fused_network_cost(const RunContext& context, const Fused
                                           RunSinks& sinks) {
   const OpContext op(context.module, context.shapes, context.module[fused.instruction], context.table,
                      nullptr);
-  auto cost = cost_collective_as(fused.kind, op, context.device, context.slice, context.grid,
-                                 sinks.assumptions, AxisOrder::kInTurn);
+  auto cost = context.collectives.of(op, sinks.assumptions, AxisOrder::kInTurn, fused.kind);
   if (cost) drive_by_tensor_cores(*cost, context.device);
   return cost;
 }
@@ -262,8 +262,7 @@ Result<CollectiveCost> fused_network_cost(const RunContext& context, const Fused
 Result<CollectiveCost> network_cost(const RunContext& context, InstructionId id, RunSinks& sinks) {
   const OpContext op(context.module, context.shapes, context.module[id], context.table, nullptr);
   const bool is_given = context.sparse_core.has(id);
-  auto cost = cost_collective(op, context.device, context.slice, context.grid, sinks.assumptions,
-                              axis_order(is_given, context.device));
+  auto cost = context.collectives.of(op, sinks.assumptions, axis_order(is_given, context.device));
   if (cost) drive_collective(*cost, context.module[id], is_given, context.device, sinks.assumptions);
   return cost;
 }

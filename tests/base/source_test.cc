@@ -9,6 +9,8 @@
 #include <iterator>
 #include <thread>
 
+#include "base/staged_files.h"
+
 namespace hlosim {
 namespace {
 
@@ -186,6 +188,27 @@ TEST_F(SourceFiles, WriteHonoursTheUmask) {
   struct stat info {};
   ASSERT_EQ(::stat(path("out").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0640u);
+}
+
+TEST_F(SourceFiles, WritesTextsThatAreMadeMeanwhile) {
+  for (const size_t size : {1u, 7u, 65'535u, 65'536u, 65'537u, 300'000u}) {
+    std::string whole;
+    const auto written = write_file(path("out"), [&](const TextSink& out) {
+      for (size_t i = 0; i < 5; ++i) {
+        const std::string part(i == 3 ? 0 : size + i, static_cast<char>('a' + i));
+        whole += part;
+        out(part);
+      }
+    });
+    ASSERT_TRUE(written);
+    EXPECT_TRUE(content(path("out")) == whole) << size;
+    EXPECT_EQ(file_count(), 1u);
+  }
+  const TextSource two_parts = [](const TextSink& out) { out("x"), out(std::string(100'000, 'y')); };
+  EXPECT_FALSE(write_file(path("no/such/out"), two_parts));
+  if (fs::exists("/dev/full")) {
+    EXPECT_FALSE(write_file("/dev/full", two_parts));
+  }
 }
 
 TEST_F(SourceFiles, FailedWritesChangeNothing) {

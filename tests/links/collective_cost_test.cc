@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "links/collective_costs.h"
 #include "links/collective_driver.h"
 #include "ops/collective_groups.h"
 #include "ops/work.h"
@@ -321,6 +322,95 @@ TEST(CollectiveCost, StartsOfAllGathersHoldTheCoresForTheFirstStep) {
   EXPECT_NEAR(static_cast<double>(held(four, "v5p", {2, 2, 1}).count()), 6e6 + own, 10);
   EXPECT_EQ(held(all_reduce(4, "{}"), "v5p", {2, 2, 1}), Picoseconds(0));
   EXPECT_EQ(held(gather(1024, 4096, 8, "{}").replace(27, 2, "8"), "v7x", {2, 2, 1}), Picoseconds(0));
+}
+
+/// Collectives of 16 devices: every kind, in groups of several forms, of two sizes each.
+std::string many_collectives() {
+  std::string text =
+      "HloModule m, num_partitions=16\nsum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+      "  ROOT c = f32[] add(a, b)\n}\nENTRY e {\n";
+  std::vector<std::string> names;
+  int number = 0;
+  for (const int64_t rows : {1024, 4096}) {
+    text +=
+        fmt::format("  p{} = f32[{},256]{{1,0:T(8,128)}} parameter({})\n", rows, rows, rows == 1024 ? 0 : 1);
+    for (const std::string_view groups :
+         {"{}", "[4,4]<=[16]", "[4,4]<=[4,4]T(1,0)", "[8,2]<=[16]", "[1,16]<=[16]", "[16,1]<=[16]",
+          "{{0,1,2,3},{4,5,6,7},{8,9,10,11},{12,13,14,15}}",
+          "{{0,5,10,15},{1,6,11,12},{2,7,8,13},{3,4,9,14}}",
+          "{{0,1},{2,3},{4,5,6,7},{8,9,10,11,12,13,14,15}}", "{{0,1,2},{3,4,5,6,7,8,9,10,11,12,13,14,15}}"}) {
+      const bool even = groups.find("},{4,5,6,7},{8,9,10,11,12") == std::string_view::npos &&
+                        groups.find("{0,1,2},{3") == std::string_view::npos && groups != "[16,1]<=[16]";
+      const auto add = [&](std::string_view call, bool flat) {
+        text += fmt::format("  c{} = {}\n", number, call);
+        text.pop_back();
+        text += fmt::format(", channel_id={}, replica_groups={}{}\n", ++number,
+                            groups == "{}" && flat ? "[1,16]<=[16]" : groups,
+                            flat ? ", use_global_device_ids=true" : "");
+      };
+      const std::string shape = fmt::format("f32[{},256]{{1,0:T(8,128)}}", rows);
+      add(fmt::format("{} all-reduce(p{}), to_apply=sum", shape, rows), true);
+      if (!even) continue;
+      add(fmt::format("{} all-to-all(p{}), dimensions={{0}}", shape, rows), false);
+    }
+    for (const std::string_view pairs : {"{{0,1},{1,2},{2,3},{3,0}}", "{{0,15},{3,12}}", "{{0,1}}"})
+      text += fmt::format(
+          "  c{0} = f32[{1},256]{{1,0:T(8,128)}} collective-permute(p{1}), channel_id={2}, "
+          "source_target_pairs={3}\n",
+          number, rows, number + 1, pairs),
+          ++number;
+  }
+  return text + "  ROOT r = f32[1024,256]{1,0:T(8,128)} negate(c0)\n}\n";
+}
+
+bool are_equal(const CollectiveCost& a, const CollectiveCost& b) {
+  const auto all = [](const CollectiveCost& c) {
+    return std::tie(c.kind, c.group_size, c.group_count, c.payload, c.scalar_payload, c.logical_payload,
+                    c.sent, c.scalar_sent, c.launch, c.network, c.by_bytes, c.by_hops, c.hops, c.link,
+                    c.volume, c.bound, c.latency_bound, c.driver, c.driving, c.algorithm, c.equation);
+  };
+  return all(a) == all(b);
+}
+
+// However many are costed together, each costs what it does alone, and rests on the same assumptions.
+TEST(CollectiveCost, ManyTogetherCostWhatEachDoesAlone) {
+  Module module = test::module_or_fail(many_collectives());
+  int compared = 0;
+  for (const auto& [name, sides] :
+       std::vector<std::pair<const char*, std::vector<int64_t>>>{{"v4", {4, 4, 1}},
+                                                                 {"v4", {2, 2, 4}},
+                                                                 {"v5e", {4, 4}},
+                                                                 {"v5e", {2, 8}},
+                                                                 {"v7x", {2, 2, 2}},
+                                                                 {"v3", {4, 2}}}) {
+    const Device device = test::device_or_fail(name);
+    AssumptionList unused;
+    const auto grid = device_grid(module, op_table());
+    ASSERT_TRUE(grid);
+    const auto slice = choose_slice(device.config, {Topology{sides}, {}}, grid->devices(), unused);
+    ASSERT_TRUE(slice) << render(slice.error());
+    CollectiveCosts together(device.config, *slice, *grid);
+    AssumptionList all, each;
+    for (int round = 0; round < 2; ++round) {
+      for (const InstructionId id : module.entry_computation().instructions) {
+        if (!op_table()[module[id].opcode].has(kCollective)) continue;
+        const OpContext op(module, module[id], op_table(), nullptr);
+        for (const AxisOrder order : {AxisOrder::kRotation, AxisOrder::kInTurn}) {
+          const auto cost = together.of(op, all, order);
+          const auto alone = cost_collective(op, device.config, *slice, *grid, each, order);
+          ASSERT_TRUE(cost && alone) << module[id].name;
+          EXPECT_TRUE(are_equal(*cost, *alone)) << name << " " << module[id].name;
+          ++compared;
+        }
+      }
+    }
+    ASSERT_EQ(all.items().size(), each.items().size());
+    for (size_t i = 0; i < all.items().size(); ++i) {
+      EXPECT_EQ(all.items()[i].text, each.items()[i].text);
+      EXPECT_EQ(all.items()[i].count, each.items()[i].count);
+    }
+  }
+  EXPECT_GT(compared, 500);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "hlo/graph.h"
 #include "ops/op_table.h"
 #include "support/estimated.h"
+#include "support/written_text.h"
 
 namespace hlosim {
 namespace {
@@ -159,11 +160,19 @@ TEST(Graph, ColoursDiffer) {
   EXPECT_NE(fill("b", GraphColour::kCategory), fill("a", GraphColour::kCategory));
 }
 
+Json explorer_graphs(const GraphData& data) {
+  return Json::parse(test::written([&](const TextSink& out) { write_model_explorer_json(data, out); }));
+}
+
+Json node_data(const GraphData& data, GraphColour colour) {
+  return Json::parse(test::written([&](const TextSink& out) { write_node_data_json(data, colour, out); }));
+}
+
 /// What input_graph.ts of Model Explorer asks for.
 TEST(Graph, ModelExplorerJson) {
   const Graphed g{test::estimated(test::kManyThings, "v5e")};
   const GraphData data = g.data();
-  const Json json = Json::parse(model_explorer_json(data));
+  const Json json = explorer_graphs(data);
   EXPECT_EQ(json["label"], "many");
   ASSERT_EQ(json["graphs"].size(), data.module().computations.size());
   EXPECT_EQ(json["graphs"][0]["id"], "main");
@@ -197,7 +206,7 @@ TEST(Graph, ModelExplorerJson) {
 
 TEST(Graph, NamespacesAreScopesOfOpNames) {
   const Graphed g{test::estimated(kChain, "v5e")};
-  const Json json = Json::parse(model_explorer_json(g.data()));
+  const Json json = explorer_graphs(g.data());
   for (const Json& node : json["graphs"][0]["nodes"])
     EXPECT_EQ(node["namespace"], node["id"] == "d" ? "jit(f)/layer" : "") << node["id"];
 }
@@ -205,18 +214,17 @@ TEST(Graph, NamespacesAreScopesOfOpNames) {
 TEST(Graph, NodeDataIsThatOfTheRun) {
   const Graphed g{test::estimated(test::kManyThings, "v5e")};
   const GraphData data = g.data();
-  const Json times = Json::parse(node_data_json(data, GraphColour::kTime));
+  const Json times = node_data(data, GraphColour::kTime);
   double sum = 0;
   for (const auto& [graph, values] : times.items()) {
     EXPECT_EQ(values["gradient"].size(), 3u);
     for (const auto& [node, result] : values["results"].items()) sum += result["value"].get<double>();
   }
   EXPECT_NEAR(sum, static_cast<double>(data.makespan().count()) / 1e6, 1e-6);
-  const Json spaces = Json::parse(node_data_json(data, GraphColour::kSpace));
+  const Json spaces = node_data(data, GraphColour::kSpace);
   EXPECT_EQ(spaces["main"]["results"]["done"]["value"], "vmem");
   EXPECT_EQ(spaces["main"]["results"]["b"]["value"], "hbm");
-  EXPECT_EQ(Json::parse(node_data_json(data, GraphColour::kCategory))["main"]["results"]["m"]["value"],
-            "matmul");
+  EXPECT_EQ(node_data(data, GraphColour::kCategory)["main"]["results"]["m"]["value"], "matmul");
 }
 
 }  // namespace

@@ -28,6 +28,7 @@
 #include "study/sweep_run.h"
 #include "support/module_files.h"
 #include "support/simulations.h"
+#include "support/written_text.h"
 
 namespace hlosim {
 namespace {
@@ -92,7 +93,9 @@ std::string report_of(const Module& module, const Device& device, Lowering lower
   std::string text = to_json(report, figures, "1");
   const Trace trace = make_trace(op_table(), device, *run);
   text += chrome_json({&trace, 1});
-  text += model_explorer_json(GraphData(op_table(), device.config, *run));
+  text += test::written([&](const TextSink& out) {
+    write_model_explorer_json(GraphData(op_table(), device.config, *run), out);
+  });
   text += to_json(make_diff(figures, figures), "1");
   for (const InstructionRecord& record : run->simulation.instructions)
     if (const auto why = explain(*run->module, op_table(), device, {}, record.id, run->simulation); why)

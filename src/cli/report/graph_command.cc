@@ -8,6 +8,7 @@
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/simulation_setting.h"
+#include "console/text_output.h"
 #include "console/verbosity.h"
 #include "ops/op_table.h"
 #include "report/graph_view.h"
@@ -29,37 +30,70 @@ GraphColour colour_of(const std::string& word) {
   return word == "category" ? GraphColour::kCategory : GraphColour::kTime;
 }
 
-Result<std::string> written(const GraphData& data, const Options& options) {
-  const GraphColour colour = colour_of(options.colour);
-  if (options.format == "model-explorer") return model_explorer_json(data);
-  if (options.format == "node-data") return node_data_json(data, colour);
-  const Result<GraphView> view =
-      options.around.empty() ? graph_of(data, options.computation)
-                             : graph_around(data, {options.around, options.distance, options.computation});
-  if (!view) return tl::unexpected(view.error());
-  return to_dot(data, *view, colour);
-}
-
-/// The graph of one module; says what is wrong.
-std::optional<std::string> graph_module(const Module& module, const SimulationSetting& setting,
-                                        const Options& options, Streams streams) {
-  const Result<Estimate> estimate = hlosim::estimate(module, op_table(), setting.device, setting.estimate);
-  Diagnostic problem;
-  if (estimate) {
-    Result<std::string> text = written(GraphData(op_table(), setting.device.config, *estimate), options);
-    if (text) return std::move(*text);
-    problem = text.error();
-  } else {
-    problem = estimate.error();
-    if (!problem.source) problem.message = fmt::format("module {}: {}", module.name, problem.message);
-  }
+std::optional<Estimate> estimated(const Module& module, const SimulationSetting& setting, Streams streams) {
+  Result<Estimate> estimate = hlosim::estimate(module, op_table(), setting.device, setting.estimate);
+  if (estimate) return std::move(*estimate);
+  Diagnostic problem = estimate.error();
+  if (!problem.source) problem.message = fmt::format("module {}: {}", module.name, problem.message);
   tell(problem, streams);
   return std::nullopt;
 }
 
+/// The picture of one module.
+std::optional<std::string> drawn(const Module& module, const SimulationSetting& setting,
+                                 const Options& options, Streams streams) {
+  const std::optional<Estimate> estimate = estimated(module, setting, streams);
+  if (!estimate) return std::nullopt;
+  const GraphData data(op_table(), setting.device.config, *estimate);
+  const Result<GraphView> view =
+      options.around.empty() ? graph_of(data, options.computation)
+                             : graph_around(data, {options.around, options.distance, options.computation});
+  if (view) return to_dot(data, *view, colour_of(options.colour));
+  tell(view.error(), streams);
+  return std::nullopt;
+}
+
+int write_pictures(const Options& options, const SimulationSetting& setting, Streams streams) {
+  std::string all;
+  bool any = false;
+  const bool ok = for_each_chosen(options, setting, streams, [&](const Module& module) {
+    const std::optional<std::string> text = drawn(module, setting, options, streams);
+    if (text) any = true, all += *text;
+    return text.has_value();
+  });
+  if (!ok || !any) return kExitInput;
+  return write_output(options.output, all, streams) ? kExitSuccess : kExitInput;
+}
+
+/// Every computation of one module, written as it is made: of large modules that is more text than fits.
+int write_graphs(const Options& options, const SimulationSetting& setting, Streams streams) {
+  std::optional<Estimate> estimate;
+  size_t modules = 0;
+  const bool ok = for_each_chosen(options, setting, streams, [&](const Module& module) {
+    std::optional<Estimate> one = estimated(module, setting, streams);
+    if (!one) return false;
+    if (++modules == 1) estimate = std::move(one);
+    return true;
+  });
+  if (!ok || !estimate) return kExitInput;
+  if (modules > 1) {
+    tell(failure(fmt::format("--format={} holds one module, there are {}", options.format, modules),
+                 "--module chooses one")
+             .value(),
+         streams);
+    return kExitInput;
+  }
+  const GraphData data(op_table(), setting.device.config, *estimate);
+  const TextSource text = [&](const TextSink& out) {
+    if (options.format == "model-explorer") return write_model_explorer_json(data, out);
+    write_node_data_json(data, colour_of(options.colour), out);
+  };
+  return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
+}
+
 int graph(const Options& options, Streams streams) {
-  const bool is_whole = options.format != "dot";
-  if (is_whole && (!options.around.empty() || !options.computation.empty())) {
+  const bool is_picture = options.format == "dot";
+  if (!is_picture && (!options.around.empty() || !options.computation.empty())) {
     tell(failure(fmt::format("--format={} has every computation", options.format),
                  "--around and --computation are for --format=dot")
              .value(),
@@ -68,23 +102,7 @@ int graph(const Options& options, Streams streams) {
   }
   const std::optional<SimulationSetting> setting = read_simulation(options, streams);
   if (!setting) return kExitInput;
-  std::vector<std::string> texts;
-  const bool ok = for_each_chosen(options, *setting, streams, [&](const Module& module) {
-    std::optional<std::string> text = graph_module(module, *setting, options, streams);
-    if (text) texts.push_back(std::move(*text));
-    return text.has_value();
-  });
-  if (!ok || texts.empty()) return kExitInput;
-  if (is_whole && texts.size() > 1) {
-    tell(failure(fmt::format("--format={} holds one module, there are {}", options.format, texts.size()),
-                 "--module chooses one")
-             .value(),
-         streams);
-    return kExitInput;
-  }
-  std::string all;
-  for (const std::string& text : texts) all += text;
-  return write_output(options.output, all, streams) ? kExitSuccess : kExitInput;
+  return is_picture ? write_pictures(options, *setting, streams) : write_graphs(options, *setting, streams);
 }
 
 }  // namespace

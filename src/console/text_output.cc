@@ -1,0 +1,29 @@
+#include "console/text_output.h"
+
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "console/verbosity.h"
+
+namespace hlosim {
+
+bool write_output(const std::string& path, const TextSource& text, Streams streams) {
+  if (path == "-") {
+    text([&](std::string_view part) { streams.out << part; });
+    return true;
+  }
+  Step step(fmt::format("wrote {}", path), streams);
+  size_t bytes = 0;
+  const Result<void> written = write_file(path, [&](const TextSink& out) {
+    text([&](std::string_view part) {
+      bytes += part.size();
+      out(part);
+    });
+  });
+  step.add(fmt::format(": {} bytes", bytes));
+  if (!written) tell(written.error(), streams);
+  return written.has_value();
+}
+
+}  // namespace hlosim
