@@ -15,12 +15,14 @@ bool write_output(const std::string& path, const TextSource& text, Streams strea
   }
   Step step(fmt::format("wrote {}", path), streams);
   size_t bytes = 0;
-  const Result<void> written = write_file(path, [&](const TextSink& out) {
-    text([&](std::string_view part) {
-      bytes += part.size();
-      out(part);
+  Result<void> written = streams.files.writes(path);
+  if (written)
+    written = write_file(path, [&](const TextSink& out) {
+      text([&](std::string_view part) {
+        bytes += part.size();
+        out(part);
+      });
     });
-  });
   step.add(fmt::format(": {} bytes", bytes));
   if (!written) tell(written.error(), streams);
   return written.has_value();
