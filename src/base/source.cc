@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "base/staged_files.h"
+#include "base/text.h"
 
 namespace hlosim {
 
@@ -81,22 +82,26 @@ bool is_binary(std::string_view content) {
          (content.size() >= 4 && content.substr(2, 2) == std::string_view("\0\0", 2));
 }
 
+/// Names of files and texts of others stay within their line, whatever they hold.
+std::string in_line(std::string_view text) { return shown(text, text.size()); }
+
 }  // namespace
 
 std::string render(const Diagnostic& diagnostic) {
+  const char* const word = severity_word(diagnostic.severity);
+  const std::string message = in_line(diagnostic.message);
+  const std::string file = diagnostic.source ? in_line(diagnostic.source->name()) : std::string();
   std::string out;
   if (diagnostic.source && is_binary(diagnostic.source->text())) {
-    out = fmt::format("{}: {}: {} at byte {}\n", diagnostic.source->name(),
-                      severity_word(diagnostic.severity), diagnostic.message, diagnostic.offset);
+    out = fmt::format("{}: {}: {} at byte {}\n", file, word, message, diagnostic.offset);
   } else if (diagnostic.source) {
     const LineColumn at = diagnostic.source->locate(diagnostic.offset);
-    out = fmt::format("{}:{}:{}: {}: {}\n", diagnostic.source->name(), at.line, at.column,
-                      severity_word(diagnostic.severity), diagnostic.message);
+    out = fmt::format("{}:{}:{}: {}: {}\n", file, at.line, at.column, word, message);
     out += excerpt(diagnostic.source->line_at(diagnostic.offset), at.column);
   } else {
-    out = fmt::format("hlosim: {}: {}\n", severity_word(diagnostic.severity), diagnostic.message);
+    out = fmt::format("hlosim: {}: {}\n", word, message);
   }
-  if (!diagnostic.hint.empty()) out += fmt::format("  hint: {}\n", diagnostic.hint);
+  if (!diagnostic.hint.empty()) out += fmt::format("  hint: {}\n", in_line(diagnostic.hint));
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "input/hlo_file.h"
 #include "input/load_modules.h"
 #include "ops/op_table.h"
+#include "text/escape.h"
 
 namespace hlosim {
 
@@ -110,7 +111,7 @@ ModuleInput read_module_input(const std::string& path, bool parse_only, Streams 
                           input.modules.size(), input.modules.size() == 1 ? "" : "s", instructions));
   tell(diagnostics, streams);
   if (diagnostics.error_count() > diagnostics.items().size())
-    streams.err << fmt::format("{}: {} more errors are not shown\n", (*source)->name(),
+    streams.err << fmt::format("{}: {} more errors are not shown\n", one_line((*source)->name()),
                                diagnostics.error_count() - diagnostics.items().size());
   input.ok = !diagnostics.has_errors();
   return input;

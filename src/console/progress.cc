@@ -1,5 +1,6 @@
 #include "console/progress.h"
 
+#include "base/text.h"
 #include "console/verbosity.h"
 
 #include <fmt/format.h>
@@ -35,7 +36,8 @@ void ProgressLine::show(Streams streams, const std::string& what,
   bool shown = false;
   while (!changed_.wait_for(lock, pause, [this] { return done_; })) {
     const std::chrono::duration<double> passed = Clock::now() - start;
-    streams.err << fmt::format("\r\x1b[K{}: {:.1f} s, {}", what, passed.count(), status()) << std::flush;
+    const std::string now = fmt::format("{}: {:.1f} s, {}", what, passed.count(), status());
+    streams.err << "\r\x1b[K" << hlosim::shown(now, now.size()) << std::flush;
     shown = true;
     pause = std::chrono::milliseconds(500);
   }

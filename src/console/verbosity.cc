@@ -40,11 +40,11 @@ std::string painted(const Diagnostic& diagnostic, Paint paint) {
   const auto emphasised = [&](std::string_view part) {
     return diagnostic.severity == Severity::kError ? paint.bad(part) : paint.warning(part);
   };
-  const size_t at = text.find(fmt::format("{} {}", word, diagnostic.message));
+  const std::string message = shown(diagnostic.message, diagnostic.message.size());
+  const size_t at = text.find(fmt::format("{} {}", word, message));
   if (at == std::string::npos) return text;
-  const size_t message_end = at + word.size() + 1 + diagnostic.message.size();
-  std::string out =
-      paint.strong(std::string_view(text).substr(0, at)) + emphasised(word) + " " + diagnostic.message;
+  const size_t message_end = at + word.size() + 1 + message.size();
+  std::string out = paint.strong(std::string_view(text).substr(0, at)) + emphasised(word) + " " + message;
   std::string_view rest = std::string_view(text).substr(message_end);
   if (diagnostic.source) {  // "\n", the line, then blanks and the caret
     const size_t caret = rest.find('^', rest.find('\n', 1));
@@ -109,12 +109,12 @@ void warn(std::string message, Streams streams) {
 }
 
 void note(std::string_view text, Streams streams) {
-  if (!streams.verbosity.quiet) streams.err << printable(fmt::format("hlosim: {}\n", text));
+  if (!streams.verbosity.quiet) streams.err << fmt::format("hlosim: {}\n", shown(text, text.size()));
 }
 
 void detail(std::string_view text, Streams streams) {
   if (!streams.verbosity.verbose) return;
-  const std::string line = fmt::format("hlosim: {}", text);
+  const std::string line = fmt::format("hlosim: {}", shown(text, text.size()));
   streams.err << error_paint(streams).faint(line) << "\n";
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/regular_file.h"
 #include "input/input_forms.h"
 #include "input/packed.h"
 
@@ -169,10 +170,12 @@ Result<std::vector<DumpedModule>> read_dump_folder(const std::string& path) {
   DumpFileName name;
   for (const std::string& file : files) {
     if (!parse_dump_file_name(file, name)) continue;
+    const std::string member = (fs::path(path) / file).string();
+    if (Result<void> regular = expect_regular(member); !regular)
+      return tl::unexpected(std::move(regular.error()));
     std::string_view stem = file;
     const int form = take_form_ending(stem);
-    found[{name.prefix, name.number, name.module}].of(name).offer(
-        name.rank, form, (fs::path(path) / file).string(), name.platform);
+    found[{name.prefix, name.number, name.module}].of(name).offer(name.rank, form, member, name.platform);
   }
   std::vector<DumpedModule> modules;
   for (const auto& [key, parts] : found) {

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "accelerators/accelerator.h"
+#include "base/regular_file.h"
 #include "base/text.h"
 #include "model/builtin_configs.h"
 #include "model/device_reader.h"
@@ -191,7 +192,7 @@ class Files {
   }
 
   SourcePtr read(const std::string& path, const Value* at) {
-    Result<SourcePtr> source = read_source(path);
+    Result<SourcePtr> source = read_regular(path);
     if (source) return *source;
     report(at, source.error().message, source.error().hint);
     return nullptr;

@@ -6,6 +6,7 @@
 
 #include "base/saturating.h"
 #include "base/text.h"
+#include "text/escape.h"
 #include "text/table.h"
 
 namespace hlosim {
@@ -77,7 +78,7 @@ std::string dump_table(const std::string& folder, const std::vector<DumpTableRow
         row.xla_allocates ? to_text(*row.xla_allocates) : "");
   }
   add({"all", "", "", to_text(time), "", "", to_text(traffic), to_text(peak)}, to_text(allocated));
-  std::string text = fmt::format("{} modules of {} on {}\n\n{}", rows.size(), folder,
+  std::string text = fmt::format("{} modules of {} on {}\n\n{}", rows.size(), one_line(folder),
                                  rows[0].report->device_name, table.text("  "));
   text += "\nTimes and traffic of one run of each module; all: their sums, and the largest peak.\n";
   if (overflowing > 0)

@@ -458,16 +458,31 @@ class Runner {
     transfer.hidden = transfer.duration - std::min(transfer.duration, transfer.exposed);
   }
 
-  /// A computation ends when everything that it started has.
+  /// A computation ends when everything that it started has: its last instruction waits for what no done
+  /// does.
   void finish_transfers() {
-    InstructionRecord nobody;
+    if (started_.empty()) return;
+    InstructionRecord& last = run_.instructions.back();
+    const Picoseconds from = overlap_.now();
     for (const auto& [start, number] : started_) {
-      const size_t ticket = wait_for_start(number, nobody);
+      const size_t ticket = wait_for_start(number, last);
       TransferRecord& transfer = run_.transfers[transfer_of_ticket_[ticket]];
       transfer.done = overlap_.now();
       close(transfer, ticket);
     }
     started_.clear();
+    prolong(last, overlap_.now() - from);
+  }
+
+  void prolong(InstructionRecord& last, Picoseconds wait) {
+    if (wait.count() == 0) return;
+    last.time += wait, last.self_time += wait;
+    if (last.exposed > last.self_time - std::min(last.self_time, last.exposed)) last.bound_by = Unit::kWait;
+    if (!c_.options.keep_timeline) return;
+    const bool has_span = !run_.spans.empty() && run_.spans.back().instruction == last.id;
+    if (!has_span) run_.spans.push_back({last.id, Lane::kTensorCore, last.start, overlap_.now(), false});
+    run_.spans.back().end = overlap_.now();
+    run_.spans.back().waiting = last.exposed == last.time;
   }
 
   void add_transfer_spans() {

@@ -69,8 +69,9 @@ std::string counts(const Diff& diff) {
 }
 
 std::string titles(const Figures& figures) {
-  return figures.module_file.empty() ? figures.module_name
-                                     : fmt::format("{} ({})", figures.module_name, figures.module_file);
+  return one_line(figures.module_file.empty()
+                      ? figures.module_name
+                      : fmt::format("{} ({})", figures.module_name, figures.module_file));
 }
 
 std::vector<std::string> notes(const Diff& diff) {
@@ -98,13 +99,13 @@ std::string to_text(const Diff& diff, const DiffTextOptions& options) {
   const TextBuilder print{out};
   const Paint& paint = options.paint;
   print("{}\n", paint.strong(fmt::format("{} → {} on {}", titles(*diff.before), titles(*diff.after),
-                                         diff.after->device_name)));
-  for (const std::string& note : notes(diff)) print("{}\n", paint.warning(note));
+                                         one_line(diff.after->device_name))));
+  for (const std::string& note : notes(diff)) print("{}\n", paint.warning(one_line(note)));
   Table totals({{"metric", Align::kLeft}, {"before"}, {"after"}, {"change"}, {""}});
   for (const MetricDiff& metric : diff.metrics) {
     if (metric.before == 0 && metric.after == 0) continue;
     const MetricUnit unit = metric.metric.unit;
-    totals.add(
+    totals.add_painted(
         {metric.metric.name, amount_text(unit, metric.before), amount_text(unit, metric.after),
          metric.change() == 0 ? "same" : painted(paint, metric.change(), change_text(unit, metric.change())),
          metric.change() == 0 ? ""
@@ -125,8 +126,8 @@ std::string to_text(const Diff& diff, const DiffTextOptions& options) {
                 {"instruction", Align::kLeft, kNameWidth},
                 {"why", Align::kLeft, kReasonWidth}});
     for (Line& line : lines_of(diff, m, options.top))
-      rows.add({painted(paint, line.amount, line.change), std::move(line.kind), std::move(line.name),
-                std::move(line.reason)});
+      rows.add_painted({painted(paint, line.amount, line.change), line.kind,
+                        shown(line.name, line.name.size()), shown(line.reason, line.reason.size())});
     print("{}", rows.text("  "));
   }
   if (!any) print("\nNothing that is counted changed.\n");

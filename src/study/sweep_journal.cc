@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/hash.h"
+#include "base/regular_file.h"
 #include "base/text.h"
 
 namespace hlosim {
@@ -60,7 +61,7 @@ bool is_journal(std::string_view text) {
 
 /// Error: nothing in the file looks like a journal, so nobody should write to it.
 Result<void> read_file(const std::string& path, ResultsByKey& results, int64_t& damaged) {
-  const Result<SourcePtr> source = read_source(path);
+  const Result<SourcePtr> source = read_regular(path);
   if (!source) return tl::unexpected(source.error());
   std::string_view text = (*source)->text();
   if (!is_journal(text))
@@ -134,6 +135,7 @@ Journal::~Journal() {
 
 Result<void> Journal::open(const std::string& path) {
   path_ = path;
+  if (Result<void> regular = expect_regular(path); !regular) return regular;
   file_ = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) return tl::unexpected(system_error("write", path));
   struct stat about {};

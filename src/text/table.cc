@@ -18,23 +18,29 @@ size_t character_count(std::string_view text) {
   return count;
 }
 
-}  // namespace
-
-std::string shortened(std::string_view name, size_t width) {
-  if (name.size() <= width || width < 4 || character_count(name) <= width) return std::string(name);
+/// At most `width` characters, the middle replaced by "..".
+std::string cut(std::string text, size_t width) {
+  if (text.size() <= width || width < 4 || character_count(text) <= width) return text;
   size_t head = (width - 2 + 1) / 2;
-  size_t tail = name.size() - (width - 2) / 2;
-  while (head > 0 && is_continuation(name[head])) --head;
-  while (tail < name.size() && is_continuation(name[tail])) ++tail;
-  return std::string(name.substr(0, head)) + ".." + std::string(name.substr(tail));
+  size_t tail = text.size() - (width - 2) / 2;
+  while (head > 0 && is_continuation(text[head])) --head;
+  while (tail < text.size() && is_continuation(text[tail])) ++tail;
+  return text.substr(0, head) + ".." + text.substr(tail);
 }
 
+}  // namespace
+
+std::string shortened(std::string_view name, size_t width) { return cut(shown(name, name.size()), width); }
+
 void Table::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = shown(cell, cell.size());
+  add_painted(std::move(cells));
+}
+
+void Table::add_painted(std::vector<std::string> cells) {
   HLOSIM_CHECK(cells.size() == columns_.size(), "{} cells, {} columns", cells.size(), columns_.size());
-  for (size_t i = 0; i < cells.size(); ++i) {
-    cells[i] = printable(std::move(cells[i]), true);
-    if (columns_[i].width > 0) cells[i] = shortened(cells[i], columns_[i].width);
-  }
+  for (size_t i = 0; i < cells.size(); ++i)
+    if (columns_[i].width > 0) cells[i] = cut(std::move(cells[i]), columns_[i].width);
   rows_.push_back(std::move(cells));
 }
 

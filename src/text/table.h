@@ -22,8 +22,11 @@ struct Column {
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// What has no picture of its own in a cell, colours and ends of lines as well, becomes its escape.
   /// Requires: one cell per column.
   void add(std::vector<std::string> cells);
+  /// Cells that may have colours of ours (base/paint.h) and nothing else that add() would escape.
+  void add_painted(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   /// Title line and rows, each after `indent` and ending in '\n' without trailing blanks.
   std::string text(std::string_view indent) const;
@@ -33,7 +36,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// At most `width` characters of `name`, the middle replaced by "..". Cuts between UTF-8 characters.
+/// At most `width` characters of `name`, escaped as a cell is, the middle replaced by "..". Cuts between
+/// UTF-8 characters.
 std::string shortened(std::string_view name, size_t width);
 
 }  // namespace hlosim

@@ -143,6 +143,11 @@ class Page:
                 found.append(str(parameters["args"]))
         return found
 
+    def forget_problems(self):
+        """Those that a test asked for."""
+        self.browser.events = [event for event in self.browser.events if event.get("sessionId") != self.session
+                               or event.get("method") not in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")]
+
     def requests(self):
         """Addresses that were asked for."""
         return [event["params"]["request"]["url"] for event in self.browser.events

@@ -6,6 +6,8 @@
 Exit code 77: no Chromium here (CTest takes it as skipped). HLOSIM_CHROMIUM names one elsewhere; HLOSIM_SCREENSHOTS a folder
 for pictures of what the tests saw last.
 """
+import base64
+import hashlib
 import html
 import json
 import os
@@ -529,6 +531,44 @@ ENTRY main {{
         row = next(row for row in report["instructions"] if row["name"] == "b")
         self.assertEqual(page.evaluate("hlosim.data.columns.op_name[hlosim.selected]"), row["op_name"])
         self.assertIn("</script>", "".join(self.texts(page, "#details dd")))
+
+    def test_only_the_pages_own_script_and_style_count(self):
+        page, _ = self.page(self.module())
+        name = page.evaluate("decodeURIComponent(location.pathname)")
+        text = pathlib.Path(name).read_text()
+        policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text).group(1)
+        self.assertNotIn("unsafe", policy)
+        for tag, directive in (("script", "script-src"), ("style", "style-src")):
+            content, = re.findall(f"<{tag}>(.*?)</{tag}>", text, re.S)
+            digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+            self.assertIn(f"{directive} 'sha256-{digest}';", policy)
+        # Others have no effect, even if something put them there.
+        page.evaluate("""document.body.insertAdjacentHTML("beforeend", '<p id="planted" style="color: rgb(1, 2, 3)" onclick="window.hacked = 1">planted</p>');
+            const script = document.createElement("script");
+            script.textContent = "window.hacked = 2";
+            document.body.append(script);
+            const style = document.createElement("style");
+            style.textContent = "#planted { background: rgb(1, 2, 3) }";
+            document.head.append(style);
+            document.getElementById("planted").click()""")
+        self.assertIsNone(page.evaluate("window.hacked ?? null"))
+        looks = page.evaluate("(({color, backgroundColor}) => [color, backgroundColor])(getComputedStyle(document.getElementById('planted')))")
+        self.assertNotIn("rgb(1, 2, 3)", looks)
+        found = page.problems()
+        self.assertTrue(found and all("Content Security Policy" in problem for problem in found), found)
+        page.forget_problems()
+
+    def test_memory_by_time_has_all_iterations(self):
+        page, report = self.page(ROOT / "tests/samples/pipeline_loop.hlo")
+        self.show(page, "memory")
+        for space in report["memory"]["spaces"]:
+            page.click(f"#view-memory [data-space='{space['number']}']")
+            page.click("#view-memory [data-axis='by time']")
+            levels = page.evaluate(f"[...{self.view('memory')}.levels()]")
+            self.assertEqual((levels[0][0], levels[-1][1]), (0, report["time"]["total_ps"]))
+            mean = sum((end - begin) * size for begin, end, size in levels) / report["time"]["total_ps"]
+            self.assertEqual(int(mean + 0.5), space["mean_bytes"])
+            self.assertEqual(max(size for _, _, size in levels), space["peak_bytes"])
 
     def test_corner_cases(self):
         cases = {

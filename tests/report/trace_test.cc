@@ -173,9 +173,9 @@ void expect_vmem(const std::string& text, Bytes expected_peak) {
   EXPECT_EQ(vmem.name, "vmem S(1)");
   Bytes peak{};
   Picoseconds last{-1};
-  for (const TraceCounter::Point& point : vmem.points) {
+  for (const CurvePoint& point : vmem.points) {
     peak = std::max(peak, point.value);
-    EXPECT_LT(last, point.time);
+    EXPECT_LE(last, point.time);
     last = point.time;
   }
   EXPECT_EQ(peak, expected_peak);
@@ -318,6 +318,21 @@ Field only(const Fields& fields, uint32_t number, int wire) {
   return fields.find(number)->second;
 }
 
+/// Perfetto's times are nanoseconds, rounded down: each change of level is less than one early.
+void expect_means(const Trace& trace, const std::map<std::string, MemoryCurve>& curves) {
+  ASSERT_EQ(curves.size(), trace.counters.size());
+  for (const TraceCounter& counter : trace.counters) {
+    const MemoryCurve& curve = curves.at(counter.name);
+    ASSERT_EQ(curve.size(), counter.points.size());
+    double changed = 0;
+    for (size_t i = 1; i < curve.size(); ++i)
+      changed += std::abs(static_cast<double>((curve[i].value - curve[i - 1].value).count()));
+    EXPECT_NEAR(static_cast<double>(mean_of(curve, trace.makespan).count()),
+                static_cast<double>(mean_of(counter.points, trace.makespan).count()),
+                1 + changed * 1000 / static_cast<double>(trace.makespan.count()));
+  }
+}
+
 void check_perfetto(const Trace& trace) {
   const std::string written = perfetto_trace({&trace, 1});
   EXPECT_EQ(written, perfetto_trace({&trace, 1}));
@@ -326,6 +341,7 @@ void check_perfetto(const Trace& trace) {
   std::map<uint64_t, std::vector<std::string>> open;
   std::map<uint64_t, int> flow_steps;
   std::set<uint64_t> ended_flows;
+  std::map<std::string, MemoryCurve> curves;
   uint64_t last = 0, process = 0;
   size_t slices = 0, points = 0, packets = 0;
   const Fields file = decoded(written);
@@ -383,13 +399,15 @@ void check_perfetto(const Trace& trace) {
     } else {
       ASSERT_EQ(type, 4u);
       ++points;
-      EXPECT_EQ(only(event, 30, 0).wire, 0);
+      const auto bytes = static_cast<int64_t>(only(event, 30, 0).number);
+      curves[tracks[track]].push_back({Picoseconds(static_cast<int64_t>(time) * 1000), Bytes(bytes)});
     }
   }
   EXPECT_EQ(slices, trace.slices.size());
   for (const auto& [track, names] : open) EXPECT_TRUE(names.empty()) << names.back();
   for (const auto& [flow, steps] : flow_steps) EXPECT_TRUE(ended_flows.count(flow)) << flow;
   EXPECT_FALSE(flow_steps.empty());
+  expect_means(trace, curves);
   EXPECT_EQ(tracks.size(), 1 + trace.tracks.size() + trace.counters.size());
   size_t expected = 0;
   for (const TraceCounter& counter : trace.counters) expected += counter.points.size();

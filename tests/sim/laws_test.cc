@@ -89,7 +89,7 @@ void check_laws(const Module& module, const Device& device, const Simulation& re
   for (const Picoseconds busy : totals.busy) EXPECT_LE(busy, totals.makespan);
   EXPECT_LE(totals.lower_bound, totals.makespan);
   EXPECT_LE(totals.makespan, one_by_one + Picoseconds(pieces));
-  EXPECT_LE(self, totals.makespan);
+  EXPECT_EQ(self, totals.makespan);
   EXPECT_LE(result.timeline.makespan(), totals.makespan);
   EXPECT_LE(result.timeline.busy(Lane::kTensorCore), totals.makespan);
 }

@@ -49,8 +49,19 @@ TEST(Table, CountsCharactersNotBytes) {
 
 TEST(Table, ShowsWhatWouldHideOrTurnText) {
   Table table({{"x", Align::kLeft}, {"y", Align::kLeft}});
-  table.add({"a\u202eb", "\x1b[31m1\x1b[0m"});
-  EXPECT_EQ(table.text(""), "x         y\na\\u202eb  \x1b[31m1\x1b[0m\n");
+  table.add({"a\u202eb", "\x1b[31m1\n2\t3"});
+  EXPECT_EQ(table.text(""), "x         y\na\\u202eb  \\x1b[31m1\\x0a2\\x093\n");
+}
+
+TEST(Table, KeepsColoursOfItsOwnAlone) {
+  Table table({{"x", Align::kLeft}, {"y", Align::kLeft}});
+  table.add_painted({"\x1b[31m1\x1b[0m", "2"});
+  EXPECT_EQ(table.text(""), "x  y\n\x1b[31m1\x1b[0m  2\n");
+}
+
+TEST(Table, ShortenedNamesAreEscaped) {
+  EXPECT_EQ(shortened("a\x1b[31m\nb", 40), "a\\x1b[31m\\x0ab");
+  EXPECT_EQ(shortened("a\n\n\n\n\n\n\n\nb", 8), "a\\x..0ab");
 }
 
 }  // namespace

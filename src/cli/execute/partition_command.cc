@@ -21,6 +21,7 @@
 #include "hlo/printer.h"
 #include "ops/op_table.h"
 #include "partition_check/partition_check.h"
+#include "text/escape.h"
 
 namespace hlosim {
 namespace {
@@ -64,13 +65,17 @@ void show(const Module& module, const Partitioned& made, Streams streams) {
   for (const Resharding& one : made.reshardings) {
     bytes += one.bytes;
     collectives.insert(one.collective);
-    streams.out << fmt::format("{}{}: {} of {} from {} to {}, sends {}{}\n", place_of(module, one.offset),
-                               one.asked_by, to_text(one.kind), one.what, one.from, one.to,
-                               to_text(Bytes(one.bytes)), circumstances(one));
+    streams.out << one_line(fmt::format("{}{}: {} of {} from {} to {}, sends {}{}",
+                                        place_of(module, one.offset), one.asked_by, to_text(one.kind),
+                                        one.what, one.from, one.to, to_text(Bytes(one.bytes)),
+                                        circumstances(one)))
+                << "\n";
   }
   for (const ReplicatedInstruction& one : made.replicated)
-    streams.out << fmt::format("{}{}: every device does all of it, gathering {}: {}\n",
-                               place_of(module, one.offset), one.name, to_text(Bytes(one.bytes)), one.reason);
+    streams.out << one_line(fmt::format("{}{}: every device does all of it, gathering {}: {}",
+                                        place_of(module, one.offset), one.name, to_text(Bytes(one.bytes)),
+                                        one.reason))
+                << "\n";
   streams.out << fmt::format("{} devices, {} collective{}, each device sends {}\n", made.devices,
                              collectives.size(), collectives.size() == 1 ? "" : "s", to_text(Bytes(bytes)));
 }

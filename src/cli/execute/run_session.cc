@@ -19,6 +19,7 @@
 #include "kernels/parallel.h"
 #include "ops/collective_groups.h"
 #include "ops/op_table.h"
+#include "text/escape.h"
 
 namespace hlosim {
 namespace {
@@ -106,8 +107,9 @@ ProgramOptions RunSession::program_options(const Loaded& loaded, bool traced) {
                                                              std::span<const Array> leaves) {
     const std::string prefix = joint ? fmt::format("device-{}  ", device.id) : "";
     for (size_t i = 0; i < leaves.size(); ++i)
-      streams_.out << prefix << instruction.name << (leaves.size() > 1 ? fmt::format("[{}]", i) : "") << "  "
-                   << statistics_text(leaves[i]) << "\n";
+      streams_.out << prefix << one_line(instruction.name)
+                   << (leaves.size() > 1 ? fmt::format("[{}]", i) : "") << "  " << statistics_text(leaves[i])
+                   << "\n";
   };
   return options;
 }
@@ -305,8 +307,8 @@ std::optional<std::vector<Values>> RunSession::execute(const Loaded& loaded, std
   if (options_.time || streams_.verbosity.verbose) {
     const std::string devices = loaded.is_joint() ? fmt::format(" on {} devices", loaded.grid.devices()) : "";
     const std::string rank = streams_.ranks.size() > 1 ? fmt::format("rank {}: ", streams_.ranks.rank()) : "";
-    streams_.err << fmt::format("{}ran {}{} in {}, at most {} of arrays\n", rank, loaded.file, devices,
-                                to_text(Picoseconds(passed.count() * 1000)),
+    streams_.err << fmt::format("{}ran {}{} in {}, at most {} of arrays\n", rank, one_line(loaded.file),
+                                devices, to_text(Picoseconds(passed.count() * 1000)),
                                 to_text(Bytes(pool_.peak_bytes())));
   }
   return std::move(*outputs);

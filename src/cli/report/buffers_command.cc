@@ -14,6 +14,7 @@
 #include "model/native_layouts.h"
 #include "ops/op_table.h"
 #include "report/buffer_report.h"
+#include "text/escape.h"
 #include "xla_dump/dump_check.h"
 #include "xla_dump/dump_of.h"
 
@@ -139,7 +140,7 @@ int report_on_dump(const Options& options, const Setting& setting, const std::st
     if (options.format == "text")
       out += fmt::format("Ran out of memory in memory space {}\n", overflow);
     else
-      streams.err << "hlosim: " << overflow << "\n";
+      streams.err << "hlosim: " << one_line(overflow) << "\n";
   return overflows.empty() ? kExitSuccess : kExitFailedCheck;
 }
 
@@ -217,7 +218,8 @@ int report_on_module(const Options& options, Setting& setting, const Module& giv
   else
     out += to_text(dump_of(**analysis, op_table(), setting.buffers.era));
   if (options.format != "text" && options.format != "json")
-    for (const std::string& overflow : report.overflows) streams.err << "hlosim: " << overflow << "\n";
+    for (const std::string& overflow : report.overflows)
+      streams.err << "hlosim: " << one_line(overflow) << "\n";
   return report.overflows.empty() ? kExitSuccess : kExitFailedCheck;
 }
 

@@ -422,10 +422,11 @@ int init(const InitOptions& options, Streams streams) {
   }
   if (!write_output(options.output, gate_config_template(default_baseline(options.output)), streams))
     return kExitInput;
-  if (options.output != "-")
-    note(fmt::format("wrote {}\n  next: edit it, then `hlosim gate --config={} --update-baseline`",
-                     options.output, options.output),
+  if (options.output != "-") {
+    note(fmt::format("wrote {}", options.output), streams);
+    note(fmt::format("next: edit it, then `hlosim gate --config={} --update-baseline`", options.output),
          streams);
+  }
   return kExitSuccess;
 }
 

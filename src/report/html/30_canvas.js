@@ -128,6 +128,17 @@ function logTicks(low, high, room) {
   return marks;
 }
 
+/** Index of the last of ascending values that isn't above `limit`; 0 if all are. */
+function lastUpTo(values, limit) {
+  let last = 0;
+  for (let low = 0, high = values.length - 1; low <= high;) {
+    const middle = (low + high) >> 1;
+    if (values[middle] <= limit) last = middle, low = middle + 1;
+    else high = middle - 1;
+  }
+  return last;
+}
+
 /** The part of [0, whole] that is in sight. */
 class Window1D {
   constructor(whole, least, changed) {

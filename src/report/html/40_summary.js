@@ -1,6 +1,7 @@
 // What a person sees first: the time, what bounds it, what is waited for, what moves and what memory holds.
 
-// kUnitMeanings, what units are in words, comes from the table of units (model/unit.def) with the page.
+/** What units are in words, from the table of units (model/unit.def). */
+const kUnitMeanings = JSON.parse($("#unit-meanings").textContent);
 
 class SummaryView {
   constructor(app) {
@@ -89,7 +90,8 @@ class SummaryView {
                         time.range_ps ? `${timeText(time.range_ps.low)} to ${timeText(time.range_ps.high)} in ${percentText(time.range_ps.share)} of like programs` : null,
                         `busiest unit alone: ${timeText(time.lower_bound_ps)}`],
                        {exact: exactTime(total), view: "timeline", level: "first", data: "time/total_ps"}),
-             this.card("Bound by", time.bound_by, [total > 0 ? share(time.bound_by_ps) : "the module takes no time"],
+             this.card("Bound by", time.bound_by, [total > 0 ? share(time.bound_by_ps) : "the module takes no time",
+                                                   time.bound_by_key ? "limited by " + time.bound_by_key : null],
                        {view: "roofline", data: "time/bound_by"}),
              this.card("Waiting for copies", timeText(time.exposed_copies_ps),
                        [time.exposed_copies_ps > 0 ? share(time.exposed_copies_ps) : null, plural(report.copies.rows, "asynchronous copy", "asynchronous copies")],

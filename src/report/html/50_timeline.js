@@ -262,13 +262,7 @@ class TimelineView extends PictureView {
     context.strokeStyle = colour("--accent");
     context.beginPath();
     context.moveTo(kGutter - 2, counter.top + kCounter);
-    let low = 0, high = time_ps.length;
-    while (low + 1 < high) {
-      const middle = (low + high) >> 1;
-      if (time_ps[middle] > this.view.low) high = middle;
-      else low = middle;
-    }
-    let at = low;
+    let at = lastUpTo(time_ps, this.view.low);
     context.lineTo(kGutter - 2, y(bytes[at] || 0));
     for (; at < time_ps.length && time_ps[at] <= this.view.high; ++at) {
       const x = this.x(time_ps[at]);
@@ -343,13 +337,7 @@ class TimelineView extends PictureView {
     if (!counter || event.offsetX < kGutter) return hideTooltip();
     const time = this.view.low + (event.offsetX - kGutter) / (this.width - kGutter) * this.view.span;
     const {time_ps, bytes} = counter.points.columns;
-    let at = 0;
-    for (let low = 0, high = time_ps.length - 1; low <= high;) {
-      const middle = (low + high) >> 1;
-      if (time_ps[middle] <= time) at = middle, low = middle + 1;
-      else high = middle - 1;
-    }
-    showTooltip(event, [counter.name, bytesText(bytes[at]) + " at " + timeText(Math.round(time))]);
+    showTooltip(event, [counter.name, bytesText(bytes[lastUpTo(time_ps, time)]) + " at " + timeText(Math.round(time))]);
   }
 
   describe(slice) {

@@ -21,6 +21,7 @@ class MemoryView extends PictureView {
       put(this.element, h("p", {class: "empty"}, "No array of this module needs memory."));
       return;
     }
+    this.curves = new Map((await this.app.data.part("timeline")).counters.map((counter) => [counter.space, counter.points.columns]));
     this.buffers = this.memory.buffers.columns;
     this.steps = this.memory.steps.columns;
     this.stepCount = this.memory.steps.rows;
@@ -42,7 +43,8 @@ class MemoryView extends PictureView {
                         legend(kKindColours, new Set(this.buffers.kind)),
                         h("p", {class: "detail"}, this.memory.same_order
                             ? "Allocations lie end to end, as buffer assignment makes them; the curve above is what is needed at each step, as in the report."
-                            : "The buffer assignment follows the text's order here, the simulation another one: sums may differ from the report's."),
+                            : "The buffer assignment follows the text's order here, the simulation another one: sums may differ from the report's.",
+                            " By time, the curve shows all iterations of loops, and buffers of a loop's body are those of its first iteration."),
                         this.tableTitle, this.table.element);
     const peak = (space) => (space.capacity_bytes ? space.peak_bytes / space.capacity_bytes : 0);
     const first = [...this.memory.spaces].sort((a, b) => peak(b) - peak(a))[0];
@@ -172,18 +174,25 @@ class MemoryView extends PictureView {
   }
   curveHeight(bytes) { return bytes / this.curveTop() * (kCurve - 14); }
 
+  /** What the curve consists of: where each level begins and ends on the axis. */
+  *levels() {
+    const curve = this.byTime && this.curves.get(this.space.number);
+    const bytes = curve ? curve.bytes : this.space.at_step.columns.bytes;
+    for (let i = 0; i < bytes.length; ++i)
+      yield curve ? [curve.time_ps[i], curve.time_ps[i + 1] ?? this.app.data.total, bytes[i]] : [this.at(i), this.at(i + 1), bytes[i]];
+  }
+
   drawCurve(context) {
-    const {bytes} = this.space.at_step.columns;
     context.fillStyle = colour("--area");
     context.strokeStyle = colour("--accent");
     context.lineWidth = 1.5;
     context.beginPath();
     context.moveTo(kMemoryGutter - 2, kCurve);
     let x = -1, most = 0;
-    for (let step = 0; step < bytes.length; ++step) {
-      const left = this.x(this.at(step)), right = this.x(this.at(step + 1));
+    for (const [begin, end, bytes] of this.levels()) {
+      const left = this.x(begin), right = this.x(end);
       if (right < kMemoryGutter - 4 || left > this.width + 4) continue;
-      most = Math.floor(left) === x ? Math.max(most, bytes[step]) : bytes[step];
+      most = Math.floor(left) === x ? Math.max(most, bytes) : bytes;
       x = Math.floor(left);
       context.lineTo(left, kCurve - this.curveHeight(most));
       context.lineTo(right, kCurve - this.curveHeight(most));
@@ -316,16 +325,10 @@ class MemoryView extends PictureView {
     }
     return found;
   }
+  placeAt(event) { return this.view.low + (event.offsetX - kMemoryGutter) / (this.width - kMemoryGutter) * this.view.span; }
   stepAt(event) {
-    const place = this.view.low + (event.offsetX - kMemoryGutter) / (this.width - kMemoryGutter) * this.view.span;
-    if (!this.byTime) return Math.floor(place);
-    let step = 0;
-    for (let low = 0, high = this.stepCount - 1; low <= high;) {
-      const middle = (low + high) >> 1;
-      if (this.steps.time_ps[middle] <= place) step = middle, low = middle + 1;
-      else high = middle - 1;
-    }
-    return step;
+    const place = this.placeAt(event);
+    return this.byTime ? lastUpTo(this.steps.time_ps, place) : Math.floor(place);
   }
   describe(buffer) {
     const {name, shape, bytes, offset, first_step, last_step, kind} = this.buffers;
@@ -342,7 +345,10 @@ class MemoryView extends PictureView {
     if (buffer >= 0) return showTooltip(event, this.describe(buffer));
     const step = this.stepAt(event);
     if (event.offsetX < kMemoryGutter || step < 0 || step >= this.stepCount) return hideTooltip();
-    showTooltip(event, [`step ${step}: ${this.steps.name[step]}`, `${bytesText(this.space.at_step.columns.bytes[step])} needed`]);
+    const curve = this.byTime && this.curves.get(this.space.number);
+    if (!curve) return showTooltip(event, [`step ${step}: ${this.steps.name[step]}`, `${bytesText(this.space.at_step.columns.bytes[step])} needed`]);
+    const time = this.placeAt(event);
+    showTooltip(event, [timeText(Math.round(time)), `${bytesText(curve.bytes[lastUpTo(curve.time_ps, time)])} needed`]);
   }
   clicked(event) {
     this.canvas.focus({preventScroll: true});

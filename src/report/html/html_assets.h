@@ -9,9 +9,10 @@
 namespace hlosim {
 
 struct HtmlAssets {
-  std::string frame;   // page.html
-  std::string style;   // style.css
-  std::string script;  // *.js, in the order of their names
+  std::string frame;                        // page.html
+  std::string style;                        // style.css
+  std::string script;                       // *.js, in the order of their names, in a function of their own
+  std::string style_sha256, script_sha256;  // of these, in hexadecimal digits
 };
 HtmlAssets html_assets();
 

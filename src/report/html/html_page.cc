@@ -11,6 +11,7 @@
 #include "report/report_text.h"
 #include "report/trace/trace.h"
 #include "text/escape.h"
+#include "text/json.h"
 
 namespace hlosim {
 namespace {
@@ -43,12 +44,20 @@ std::string report_data(const ModuleText& text, const Report& report, std::strin
              text.first_line, text.is_lowered, table.take());
 }
 
-/// What units are in words, for the page's script.
+/// What units are in words, as JSON: the page's script is the same text in every page, as its hash asks.
 std::string unit_meanings() {
   std::string out;
   for (const auto& [name, words] : unit_words())
-    out += fmt::format("{}\"{}\": \"{}\"", out.empty() ? "" : ", ", name, words);
-  return fmt::format("const kUnitMeanings = {{{}}};\n", out);
+    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", json_text(name), json_text(words));
+  return "{" + out + "}";
+}
+
+/// A hash as a Content-Security-Policy has it.
+std::string base64_of_hex(std::string_view digits) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < digits.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16));
+  return base64(bytes);
 }
 
 struct Filling {
@@ -131,7 +140,10 @@ std::string html_page(std::span<const HtmlModule> modules, std::string_view diff
                                {"style", assets.style},
                                {"plain", plain},
                                {"data", data},
-                               {"script", unit_meanings() + std::string(assets.script)}});
+                               {"units", unit_meanings()},
+                               {"script", assets.script},
+                               {"style_hash", base64_of_hex(assets.style_sha256)},
+                               {"script_hash", base64_of_hex(assets.script_sha256)}});
 }
 
 }  // namespace hlosim

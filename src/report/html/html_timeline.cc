@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "report/html/html_data.h"
 #include "text/json.h"
 
@@ -32,14 +34,15 @@ std::string slices_table(const Trace& trace) {
 
 std::string counter_json(const TraceCounter& counter) {
   std::vector<int64_t> times, bytes;
-  for (const TraceCounter::Point& point : counter.points) {
+  for (const CurvePoint& point : counter.points) {
     times.push_back(point.time.count());
     bytes.push_back(point.value.count());
   }
   ColumnWriter table(counter.points.size());
   table.whole_numbers("time_ps", times);
   table.whole_numbers("bytes", bytes);
-  return "{\"name\":" + json_text(counter.name) + ",\"points\":" + table.take() + "}";
+  return fmt::format("{{\"name\":{},\"space\":{},\"points\":{}}}", json_text(counter.name), counter.space,
+                     table.take());
 }
 
 }  // namespace

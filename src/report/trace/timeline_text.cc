@@ -49,19 +49,14 @@ std::vector<int64_t> levels_of(const Trace& trace, const TraceCounter& counter, 
     const Picoseconds end = i + 1 < counter.points.size() ? counter.points[i + 1].time : trace.makespan;
     const double column =
         static_cast<double>(std::max<int64_t>(1, trace.makespan.count())) / static_cast<double>(width);
-    const auto first = static_cast<size_t>(static_cast<double>(start.count()) / column);
+    const size_t first =
+        std::min(width - 1, static_cast<size_t>(static_cast<double>(start.count()) / column));
     for (size_t at = first;
          at < width && (at == first || static_cast<double>(at) * column < static_cast<double>(end.count()));
          ++at)
       levels[at] = std::max(levels[at], counter.points[i].value.count());
   }
   return levels;
-}
-
-int64_t peak_of(const TraceCounter& counter) {
-  int64_t peak = 0;
-  for (const TraceCounter::Point& point : counter.points) peak = std::max(peak, point.value.count());
-  return peak;
 }
 
 }  // namespace
@@ -82,13 +77,14 @@ std::string timeline_text(const Trace& trace, size_t width) {
     print("  {:<{}} |{}|\n", trace.tracks[track], longest, row);
   }
   for (const TraceCounter& counter : trace.counters) {
-    const int64_t peak = peak_of(counter);
+    const int64_t peak = peak_of(counter.points).count();
     std::string row;
     for (const int64_t level : levels_of(trace, counter, width))
       row += level == 0
                  ? ' '
                  : static_cast<char>('0' + std::min<int64_t>(9, level * 10 / std::max<int64_t>(peak, 1)));
-    print("  {:<{}} |{}| tenths of {}\n", counter.name, longest, row, to_text(Bytes(peak)));
+    print("  {:<{}} |{}| tenths of {}, mean {}\n", counter.name, longest, row, to_text(Bytes(peak)),
+          to_text(mean_of(counter.points, trace.makespan)));
   }
   return out;
 }
@@ -185,7 +181,7 @@ class Picture {
     const TraceCounter& counter = trace_.counters[i];
     const size_t at = trace_.tracks.size() + i;
     row(at, counter.name);
-    const auto peak = static_cast<double>(std::max<int64_t>(1, peak_of(counter)));
+    const auto peak = static_cast<double>(std::max<int64_t>(1, peak_of(counter.points).count()));
     print_("<path fill=\"#e15759\" fill-opacity=\"0.5\" d=\"M{} {}", kLeft, y(at) + kBar);
     for (size_t point = 0; point < counter.points.size(); ++point) {
       const Picoseconds end =
@@ -195,9 +191,9 @@ class Picture {
       print_(" L{:.2f} {:.2f} L{:.2f} {:.2f}", x(counter.points[point].time), height, x(end), height);
     }
     print_(" L{} {} Z\"><title>{} at most</title></path>\n", kLeft + kWide, y(at) + kBar,
-           to_text(Bytes(peak_of(counter))));
+           to_text(peak_of(counter.points)));
     print_("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", kLeft + kWide - 3, y(at) + 12,
-           to_text(Bytes(peak_of(counter))));
+           to_text(peak_of(counter.points)));
   }
 
   void axis(double top) {

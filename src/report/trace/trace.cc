@@ -299,29 +299,16 @@ class Builder {
 
   // ── memory ──
 
+  /// Who asks for few slices wants a small file: no more points than that, either.
   void count_memory() {
-    std::vector<Picoseconds> time_of_step;
-    Picoseconds now{};
-    for (const InstructionId id : occupancy_.steps) {
-      if (const int32_t at = place_[id]; at >= 0) {
-        const InstructionRecord& record = simulation_.instructions[static_cast<size_t>(at)];
-        if (record.executions > 0) now = std::max(now, record.start);
-      }
-      time_of_step.push_back(now);
-    }
-    for (const SpaceOccupancy& space : occupancy_.spaces) {
-      TraceCounter counter;
-      counter.name = fmt::format("{}S({})", space.space ? space.space->name + " " : "", space.number);
-      for (size_t step = 0; step < space.at_step.size(); ++step) {
-        const Picoseconds time = time_of_step[step];
-        if (!counter.points.empty() && counter.points.back().time == time) {
-          // Steps that take no time: what the last of them holds, unless it was more before.
-          counter.points.back().value = std::max(counter.points.back().value, space.at_step[step]);
-        } else if (counter.points.empty() || counter.points.back().value != space.at_step[step]) {
-          counter.points.push_back({time, space.at_step[step]});
-        }
-      }
-      trace_.counters.push_back(std::move(counter));
+    const int64_t most = std::max(std::min(options_.max_points, options_.max_events),
+                                  static_cast<int64_t>(occupancy_.steps.size()));
+    std::vector<MemoryCurve> curves = memory_curves(module_, simulation_, occupancy_, most);
+    for (size_t i = 0; i < curves.size(); ++i) {
+      const SpaceOccupancy& space = occupancy_.spaces[i];
+      trace_.counters.push_back(
+          {fmt::format("{}S({})", space.space ? space.space->name + " " : "", space.number), space.number,
+           std::move(curves[i])});
     }
   }
 

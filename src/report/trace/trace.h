@@ -16,12 +16,15 @@
 
 #include "base/source.h"
 #include "estimate/estimate.h"
+#include "sim/memory_curve.h"
 
 namespace hlosim {
 
 struct TraceOptions {
   /// Slices at most: where all iterations of all loops would be more, loops show their first few only.
   int64_t max_events = 1'000'000;
+  /// Points of a memory space's curve at most, or as many as the module has steps if these are more.
+  int64_t max_points = 10'000;
 };
 
 /// A detail of an instruction: a text, or a number if it has one.
@@ -54,12 +57,9 @@ struct TraceSlice {
 };
 
 struct TraceCounter {
-  std::string name;  // "hbm S(0)"
-  struct Point {
-    Picoseconds time{};
-    Bytes value{};
-  };
-  std::vector<Point> points;  // where it changes
+  std::string name;   // "hbm S(0)"
+  int64_t space = 0;  // S(n)
+  MemoryCurve points;
 };
 
 struct Trace {

@@ -54,7 +54,7 @@ class Writer {
       if (slice.role != FlowRole::kNone) flow(slice, pid);
     }
     for (const TraceCounter& counter : trace.counters)
-      for (const TraceCounter::Point& point : counter.points) {
+      for (const CurvePoint& point : counter.points) {
         begin();
         print_("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"ts\":{},\"args\":{{\"bytes\":{}}}}}",
                json_text(counter.name), pid, microseconds(point.time), point.value.count());
