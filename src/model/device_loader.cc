@@ -87,10 +87,12 @@ struct RateShare {
   std::string rate, whole;
 };
 
-/// One direction of a memory, and links that TensorCores drive.
-std::vector<RateShare> rate_shares(const std::vector<std::string>& known) {
+/// One direction of a memory, the DMA engines in front of HBM, and links that TensorCores drive.
+std::vector<RateShare> rate_shares(const DeviceConfig& config) {
   std::vector<RateShare> shares = {{"ici.core_bandwidth", "ici.bandwidth"}};
-  for (const std::string& path : known)
+  if (const MemorySpace* hbm = config.memory_space(int64_t{0}))
+    shares.push_back({"dma.bandwidth", fmt::format("memory.{}.bandwidth", hbm->name)});
+  for (const std::string& path : leaf_paths(config))
     for (const std::string_view direction : {".read", ".write"})
       if (path.starts_with("memory.") && path.ends_with(direction))
         shares.push_back({path, path.substr(0, path.size() - direction.size()) + ".bandwidth"});
@@ -177,11 +179,10 @@ struct DeviceBuilder {
     return read_device(*tree->base, ignored);
   }
 
-  /// Who sets a bandwidth and not the rate of one direction, known as a share of it, means both. True: `root`
-  /// has changed.
+  /// Who sets a bandwidth and not a rate known as a share of it means both. True: `root` has changed.
   bool keep_shares(const DeviceReading& plain, const DeviceReading& reading, Value& root) const {
     bool any = false;
-    for (const RateShare& share : rate_shares(leaf_paths(reading.config))) {
+    for (const RateShare& share : rate_shares(reading.config)) {
       const DeviceValue* rate = reading.value(share.rate);
       const DeviceValue* whole = reading.value(share.whole);
       if (!rate || !whole || nearness(*rate) >= nearness(*whole)) continue;

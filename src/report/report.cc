@@ -9,6 +9,7 @@
 #include "base/saturating.h"
 #include "hlo/frontend.h"
 #include "hlo/printer.h"
+#include "model/limiting_key.h"
 #include "model/memory_system.h"
 #include "model/pallas/known_call.h"
 #include "report/source_place.h"
@@ -69,6 +70,7 @@ class ReportMaker {
     make_roofline();
     make_energy();
     make_instructions();
+    make_limit();
     make_range();
     make_transfers();
     make_loops();
@@ -226,10 +228,21 @@ class ReportMaker {
       report_.bound_time[index_of(record.bound_by)] += record.self_time - record.exposed;
       report_.bound_time[index_of(Unit::kWait)] += record.exposed;
     }
-    // What is left is waiting at the end, for transfers that no done in the entry computation waits for.
-    Picoseconds rest = simulation.totals.makespan;
-    for (const Picoseconds part : report_.bound_time) rest -= part;
-    if (rest.count() > 0) report_.bound_time[index_of(Unit::kWait)] += rest;
+  }
+
+  /// What limits the memory space that bounds most of the time, over the instructions that it bounds.
+  void make_limit() {
+    const Unit unit = report_.totals.bound_by;
+    if (index_of(unit) < index_of(Unit::kMemory) || index_of(unit) >= kUnitCount) return;
+    const size_t space = index_of(unit) - index_of(Unit::kMemory);
+    PortLimits limits(device_.config, space);
+    for (const InstructionRecord& record : estimate_.simulation.instructions)
+      if (record.bound_by == unit)
+        limits.add(record.cost.traffic[space], record.cost.busy[index_of(unit)], record.executions);
+    const DeviceValue* value = device_.value(limits.key());
+    if (!value) return;
+    report_.limiting_key = value->path;
+    report_.limiting_rate = value->text;
   }
 
   void add_custom_call(const InstructionRecord& record) {

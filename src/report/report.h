@@ -136,6 +136,9 @@ struct Report {
   Totals totals;
   std::optional<TimeRange> time_range{};  // of the makespan, in kRangeShare of like programs
   size_t hbm = 0;                         // index of HBM in Totals::traffic
+  /// The device's key whose rate limits the unit that bounds the time, and its value: "dma.bandwidth", "737
+  /// GB/s". Empty: no memory space bounds it, or no rate does.
+  std::string limiting_key, limiting_rate;
   BoundTimes bound_time{};  // the makespan by what bounds the instruction that runs; adds up to it
   std::vector<ReportSpace> spaces;
   std::vector<ReportRoofline> roofline;    // spaces with traffic and a rate; empty without a peak

@@ -73,6 +73,7 @@ Json time_json(const Report& report) {
           {"lower_bound_ps", totals.lower_bound.count()},
           {"bound_by", report.unit_name(totals.bound_by)},
           {"bound_by_ps", report.bound_time[index_of(totals.bound_by)].count()},
+          {"bound_by_key", text_or_null(report.limiting_key)},
           {"idle_ps", totals.idle.count()},
           {"exposed_copies_ps", totals.exposed_copies.count()},
           {"exposed_collectives_ps", totals.all_exposed_collectives().count()},

@@ -74,8 +74,8 @@ class TextReport {
   Picoseconds makespan() const { return report_.totals.makespan; }
 
   void heading() {
-    line("{}", options_.paint.strong(
-                   fmt::format("{} on {}", shortened(report_.module_name, 80), report_.device_name)));
+    line("{}", options_.paint.strong(fmt::format("{} on {}", shortened(report_.module_name, 80),
+                                                 shortened(report_.device_name, 80))));
   }
 
   void summary() {
@@ -86,8 +86,8 @@ class TextReport {
       line("range             {} to {} in {:.0f} % of like programs", to_text(report_.time_range->low),
            to_text(report_.time_range->high), 100 * kRangeShare);
     if (makespan().count() > 0)
-      line("bound by          {} for {} of the time", report_.unit_name(totals.bound_by),
-           share_of(report_.bound_time[index_of(totals.bound_by)], makespan()));
+      line("bound by          {} for {} of the time{}", report_.unit_name(totals.bound_by),
+           share_of(report_.bound_time[index_of(totals.bound_by)], makespan()), limit());
     else
       line("bound by          nothing: the module takes no time");
     summary_flops();
@@ -147,6 +147,14 @@ class TextReport {
         line("not given         --{}={} would make it {} ({:+.1f} %); taken: {}", flag.name, flag.other,
              to_text(*flag.time), 100 * difference, flag.value);
     }
+  }
+
+  /// Of a memory space that another rate limits than its own bandwidth.
+  std::string limit() const {
+    if (report_.limiting_key.empty() ||
+        (report_.limiting_key.starts_with("memory.") && report_.limiting_key.ends_with(".bandwidth")))
+      return {};
+    return fmt::format(", limited by {} ({})", report_.limiting_key, report_.limiting_rate);
   }
 
   void summary_flops() {

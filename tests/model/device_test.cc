@@ -1,5 +1,6 @@
 #include "model/device.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -539,6 +540,17 @@ TEST(DeviceOverrides, RatesKeepTheirShareOfABandwidthThatIsSet) {
   EXPECT_EQ(by_cores(loaded("v6e", {{"ici.bandwidth", "45 GB/s"}})), "45 GB/s");
   const std::string file = "extends: v6e\nname: twice\nsource: \"guess: what if\"\n";
   EXPECT_EQ(read(loaded_text(file + "memory:\n  hbm:\n    bandwidth: 3276 GB/s\n")), "3.1 TB/s");
+  const auto dma = [](const Device& device) { return device.value("dma.bandwidth")->text; };
+  EXPECT_EQ(dma(loaded("v6e", {{"hbm.bandwidth", "3276 GB/s"}})), "2.66 TB/s");
+  EXPECT_EQ(dma(loaded("v6e", {{"hbm.bandwidth", "3276 GB/s"}, {"dma.bandwidth", "1330 GB/s"}})),
+            "1330 GB/s");
+  EXPECT_EQ(dma(loaded_text(file + "memory:\n  hbm:\n    bandwidth: 3276 GB/s\n")), "2.66 TB/s");
+  for (const std::string& name : builtin_devices()) {
+    const double before = loaded(name).config.dma.bandwidth.count();
+    const double bandwidth = loaded(name).config.hbm().bandwidth->amount;
+    const Device twice = loaded(name, {{"hbm.bandwidth", fmt::format("{} B/s", 2 * bandwidth)}});
+    EXPECT_NEAR(twice.config.dma.bandwidth.count() / before, 2, 1e-9) << name;
+  }
   // Who states both means both, in either order.
   EXPECT_EQ(read(loaded("v6e", {{"hbm.read", "1 TB/s"}, {"hbm.bandwidth", "2 TB/s"}})), "1 TB/s");
   EXPECT_EQ(read(loaded("v6e", {{"hbm.bandwidth", "2 TB/s"}, {"hbm.read", "1 TB/s"}})), "1 TB/s");

@@ -146,6 +146,15 @@ TEST(KeysWithoutEffect, AreThoseThatNothingDependsOn) {
               testing::ElementsAre("ici.bandwidth"));
 }
 
+// The DMA engines are set as well, to what they had: more bandwidth behind them is of no use.
+TEST(KeysWithoutEffect, AreBandwidthsBehindASlowerRate) {
+  const Estimated e =
+      estimated(kVectorOnly, "v5e", {{"memory.hbm.bandwidth", "1638 GB/s"}, {"dma.bandwidth", "737 GB/s"}});
+  EXPECT_THAT(unused(e), testing::ElementsAre("memory.hbm.bandwidth"));
+  EXPECT_EQ(e.report.limiting_key, "dma.bandwidth");
+  EXPECT_EQ(e.report.limiting_rate, "737 GB/s");
+}
+
 TEST(KeysWithoutEffect, CountAsUsedWhenOnlyOneInstructionChanges) {
   // The module is bound by HBM; the launch of a collective shows in the all-reduce alone.
   EXPECT_THAT(unused(estimated(test::kManyThings, "v5e", {{"ici.launch", "9 us"}, {"vpu.vregs", "32"}})),
