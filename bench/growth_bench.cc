@@ -7,6 +7,7 @@
 // modules of which one part is large.
 #include <benchmark/benchmark.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,8 @@
 #include "partition/partition.h"
 #include "prefetch/prefetch.h"
 #include "propagate/propagate.h"
+#include "relayout/layout_tuner.h"
+#include "report/graph_view.h"
 #include "report/report.h"
 #include "report/report_text.h"
 
@@ -152,7 +155,93 @@ void tune_prefetch_in_time(benchmark::State& state) {
 }
 BENCHMARK(tune_prefetch_in_time)->Arg(32)->Arg(64)->Iterations(1)->Unit(benchmark::kMillisecond);
 
+/// The lowered step: what a tuner is given.
+Module lowered_step(int64_t layers, const Device& device) {
+  const Result<Estimate> run = estimate(training_step(layers, true), op_table(), device, {});
+  if (!run) stop(run.error());
+  return run->module->copy();
+}
+
+/// With the defaults of the command.
+void tune_layout(benchmark::State& state) {
+  static Growth growth;
+  const Device v5e = device("v5e");
+  const Module module = lowered_step(state.range(0), v5e);
+  growth.measure(state, size_of(module),
+                 [&] { benchmark::DoNotOptimize(tune_layouts(module, op_table(), v5e, {})); });
+}
+BENCHMARK(tune_layout)->Arg(16)->Arg(32)->Arg(64)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+/// The argument is seconds of budget, on one module.
+void tune_layout_in_time(benchmark::State& state) {
+  static Growth growth;
+  const Device v5e = device("v5e");
+  const Module module = lowered_step(64, v5e);
+  LayoutTuneOptions options;
+  const auto seconds = std::chrono::seconds(state.range(0));
+  growth.measure(state, static_cast<double>(state.range(0)), [&] {
+    const auto end = std::chrono::steady_clock::now() + seconds;
+    options.search.out_of_time = [end] { return std::chrono::steady_clock::now() >= end; };
+    benchmark::DoNotOptimize(tune_layouts(module, op_table(), v5e, options));
+  });
+  state.counters["of_budget"] = state.counters["cpu_ms"] / (1000 * static_cast<double>(state.range(0)));
+}
+BENCHMARK(tune_layout_in_time)->Arg(1)->Arg(2)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+// ── graphs and traces ──
+
+void graph_of_everything(benchmark::State& state) {
+  static Growth growth;
+  const Device v5e = device("v5e");
+  const Result<Estimate> run = estimate(training_step(state.range(0), true), op_table(), v5e, {});
+  if (!run) stop(run.error());
+  size_t bytes = 0;
+  const TextSink count = [&](std::string_view part) { bytes += part.size(); };
+  growth.measure(state, size_of(*run->module), [&] {
+    const GraphData data(op_table(), v5e.config, *run);
+    write_model_explorer_json(data, count);
+    write_node_data_json(data, GraphColour::kTime, count);
+  });
+  state.counters["MB"] = static_cast<double>(bytes) / static_cast<double>(state.iterations()) / 1e6;
+}
+BENCHMARK(graph_of_everything)->Arg(32)->Arg(64)->Arg(128)->Unit(benchmark::kMillisecond);
+
 // ── many devices ──
+
+/// All-reduces of a few sizes along each axis of a mesh of that many devices, and across it.
+Module collectives_of(int64_t devices) {
+  constexpr int64_t kCollectives = 300;
+  std::string text = fmt::format(
+      "HloModule m, is_scheduled=true, num_partitions={}\n"
+      "sum {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}}\n"
+      "ENTRY e {{\n  x0 = f32[4096,1024]{{1,0:T(8,128)}} parameter(0)\n",
+      devices);
+  for (int64_t i = 1; i <= kCollectives; ++i) {
+    const int64_t members = i % 3 == 0 ? devices : i % 3 == 1 ? 16 : devices / 16;
+    const std::string_view order = i % 3 == 2 ? "T(1,0)" : "";
+    text += fmt::format(
+        "  x{} = f32[4096,1024]{{1,0:T(8,128)}} all-reduce(x{}), channel_id={}, to_apply=sum, "
+        "replica_groups=[{},{}]<=[{},{}]{}, use_global_device_ids=true\n",
+        i, i - 1, i, devices / members, members, devices / 16, 16, order);
+  }
+  return module_of(
+      "collectives",
+      text + fmt::format("  ROOT r = f32[4096,1024]{{1,0:T(8,128)}} negate(x{})\n}}\n", kCollectives));
+}
+
+/// The argument, and the size, is devices.
+void collectives(benchmark::State& state) {
+  static Growth growth;
+  const Module module = collectives_of(state.range(0));
+  const Device v5p = device("v5p");
+  SimulateOptions options;
+  options.keep_timeline = false;
+  growth.measure(state, static_cast<double>(state.range(0)), [&] {
+    const Result<Simulation> run = simulate(module, op_table(), v5p, options);
+    if (!run) stop(run.error());
+  });
+}
+BENCHMARK(collectives)->Arg(256)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
 
 /// Shardings for a mesh of eight devices; the argument is layers.
 void propagate_step(benchmark::State& state) {

@@ -98,6 +98,10 @@ void LayoutCosts::collect(const Simulation& given) {
     }
     for (const InstructionId operand : order) add_part(std::move(copies.at(operand)));
   }
+  for (const Part& part : parts_) {
+    recent_.push_back({.first = recent_layouts_.size()});
+    recent_layouts_.resize(recent_layouts_.size() + Recent::kCount * part.groups.size());
+  }
 }
 
 /// Nothing of it depends on which elements share a tile.
@@ -292,11 +296,34 @@ PointerKey LayoutCosts::key_of(size_t part, const LayoutChoice& choice,
   return key;
 }
 
+const LayoutCosts::NodeCost* LayoutCosts::recent(size_t part, const LayoutChoice& choice) const {
+  const Recent& last = recent_[part];
+  const std::vector<int32_t>& groups = parts_[part].groups;
+  for (size_t i = 0; i < Recent::kCount && last.costs[i]; ++i) {
+    const Layout* const* layouts = recent_layouts_.data() + last.first + i * groups.size();
+    size_t k = 0;
+    while (k < groups.size() && layouts[k] == choice[static_cast<size_t>(groups[k])]) ++k;
+    if (k == groups.size()) return last.costs[i];
+  }
+  return nullptr;
+}
+
+void LayoutCosts::remember(size_t part, const LayoutChoice& choice, const NodeCost& cost) {
+  Recent& last = recent_[part];
+  const std::vector<int32_t>& groups = parts_[part].groups;
+  for (size_t k = 0; k < groups.size(); ++k)
+    recent_layouts_[last.first + last.next * groups.size() + k] = choice[static_cast<size_t>(groups[k])];
+  last.costs[last.next] = &cost;
+  last.next = (last.next + 1) % Recent::kCount;
+}
+
 const LayoutCosts::NodeCost& LayoutCosts::node(size_t part, const LayoutChoice& choice) {
+  if (const NodeCost* const known = recent(part, choice)) return *known;
   const auto [place, is_new] = nodes_.try_emplace(key_of(part, choice));
   if (is_new)
     place->second =
         parts_[part].is_copies ? copies_now(parts_[part], choice) : node_now(parts_[part], choice);
+  remember(part, choice, place->second);
   return place->second;
 }
 

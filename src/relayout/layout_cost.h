@@ -6,6 +6,7 @@
 //   (*costs)->total(problem.as_given()).first      // picoseconds
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -95,6 +96,8 @@ class LayoutCosts {
   void add_part(Part part);
   LayoutScore score(const NodeCost& cost, const Part& part) const;
   const NodeCost& node(size_t part, const LayoutChoice& choice);
+  const NodeCost* recent(size_t part, const LayoutChoice& choice) const;
+  void remember(size_t part, const LayoutChoice& choice, const NodeCost& cost);
   NodeCost node_now(const Part& part, const LayoutChoice& choice);
   NodeCost fusion_now(InstructionId id, const std::vector<ShapeRef>& operands, ShapeRef result);
   NodeCost probe(InstructionId id);
@@ -126,6 +129,15 @@ class LayoutCosts {
   std::vector<Part> parts_;
   std::vector<std::vector<int32_t>> parts_of_;  // by group
   Memo<NodeCost> nodes_;
+  /// The last ones of nodes_ that a part was asked for: a search goes to and fro between a few.
+  struct Recent {
+    static constexpr size_t kCount = 4;
+    size_t first = 0;  // in recent_layouts_: those of the part's groups, kCount times
+    std::array<const NodeCost*, kCount> costs{};  // null: none yet
+    size_t next = 0;
+  };
+  std::vector<Recent> recent_;  // by part
+  std::vector<const Layout*> recent_layouts_;
   Memo<LayoutScore> bounds_;
   LayoutChoice trial_;                       // at hand: right for the groups of one part
   std::map<InstructionId, size_t> node_of_;  // fusions
