@@ -268,7 +268,7 @@ Expression next_after(const Expression& x, const Expression& y) {
   return select(is_nan(x) || is_nan(y), kNan, result);
 }
 
-const double kLogHalf = std::log(0.5);
+constexpr double kLogHalf = -std::numbers::ln2;
 
 /// Both by the terms that CHLO and XLA expand them to, whose rounding shows: e^(x - log 2), so that nothing
 /// overflows before the result does.
