@@ -95,9 +95,10 @@ std::string failure_of(const std::filesystem::path& folder, const Closeness& clo
   Stop stop;
   stablehlo::ConvertOptions mlir;
   bool partial = false;
-  ModuleInput input =
-      read_module_input(folder / "module.hlo", false,
-                        {in, out, err, lone_rank(), standard_input, verbosity, limits, stop, mlir, partial});
+  FilesInUse files;
+  ModuleInput input = read_module_input(
+      folder / "module.hlo", false,
+      {in, out, err, lone_rank(), standard_input, verbosity, limits, stop, mlir, partial, files});
   if (!input.ok || input.modules.size() != 1) return err.str();
   Module& module = input.modules[0];
   MemoryPool pool;

@@ -59,8 +59,10 @@ std::optional<Module> module_of(const fs::path& file) {
   Stop stop;
   stablehlo::ConvertOptions mlir;
   bool partial = false;
+  FilesInUse files;
   ModuleInput input = read_module_input(
-      file, false, {in, out, err, lone_rank(), standard_input, verbosity, limits, stop, mlir, partial});
+      file, false,
+      {in, out, err, lone_rank(), standard_input, verbosity, limits, stop, mlir, partial, files});
   if (!input.ok || input.modules.size() != 1) return std::nullopt;
   return std::move(input.modules[0]);
 }
