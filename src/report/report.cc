@@ -243,6 +243,9 @@ class ReportMaker {
     if (!value) return;
     report_.limiting_key = value->path;
     report_.limiting_rate = value->text;
+    // Each core has DMA engines of its own; HBM's rates are those of the device.
+    if (value->path.starts_with("dma.") && device_.config.cores > 1)
+      report_.limiting_rate += fmt::format(" on each of {} cores", device_.config.cores);
   }
 
   void add_custom_call(const InstructionRecord& record) {

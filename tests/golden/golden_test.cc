@@ -95,10 +95,10 @@ std::string failure_of(const std::filesystem::path& folder, const Closeness& clo
   Stop stop;
   stablehlo::ConvertOptions mlir;
   bool partial = false;
-  FilesInUse files;
+  FilesInUse in_use;
   ModuleInput input = read_module_input(
       folder / "module.hlo", false,
-      {in, out, err, lone_rank(), standard_input, verbosity, limits, stop, mlir, partial, files});
+      {in, out, err, lone_rank(), standard_input, verbosity, limits, stop, mlir, partial, in_use});
   if (!input.ok || input.modules.size() != 1) return err.str();
   Module& module = input.modules[0];
   MemoryPool pool;

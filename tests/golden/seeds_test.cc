@@ -72,7 +72,9 @@ TEST(WholeModules, RunOnRandomArguments) {
   files.insert(files.end(), seeds.begin(), seeds.end());
   for (const fs::path& file : files) {
     SCOPED_TRACE(file.filename());
-    Ran ran(test::file_text(file));
+    const std::string text = test::file_text(file);
+    if (text.find("SPMDFullToShardShape") != std::string::npos) continue;  // one device can't run it
+    Ran ran(text);
     if (!ran.ready()) continue;
     std::vector<Array> arguments = ran.random_arguments();
     for (Array& argument : arguments) make_positive(argument);

@@ -543,7 +543,7 @@ TEST(DeviceOverrides, RatesKeepTheirShareOfABandwidthThatIsSet) {
   const auto dma = [](const Device& device) { return device.value("dma.bandwidth")->text; };
   EXPECT_EQ(dma(loaded("v6e", {{"hbm.bandwidth", "3276 GB/s"}})), "2.66 TB/s");
   EXPECT_EQ(dma(loaded("v6e", {{"hbm.bandwidth", "3276 GB/s"}, {"dma.bandwidth", "1330 GB/s"}})),
-            "1330 GB/s");
+            "1.33 TB/s");
   EXPECT_EQ(dma(loaded_text(file + "memory:\n  hbm:\n    bandwidth: 3276 GB/s\n")), "2.66 TB/s");
   for (const std::string& name : builtin_devices()) {
     const double before = loaded(name).config.dma.bandwidth.count();

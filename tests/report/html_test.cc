@@ -325,12 +325,12 @@ TEST(Html, NothingBreaksOut) {
   EXPECT_THAT(page.text, Not(HasSubstr("<i>")));
   EXPECT_EQ(page.text.find('\0'), std::string::npos);
   EXPECT_EQ(page.text.find('\x1b'), std::string::npos);
-  // As many scripts as there are: four of data and the page's own.
+  // As many scripts as there are: four of data, the units' names, and the page's own.
   size_t scripts = 0;
   for (size_t at = page.text.find("</script"); at != std::string::npos;
        at = page.text.find("</script", at + 1))
     ++scripts;
-  EXPECT_EQ(scripts, 5u);
+  EXPECT_EQ(scripts, 6u);
   const Json data = Json::parse(unpacked(page.part.report));
   EXPECT_THAT(data["assumptions"].dump(), HasSubstr("window.hacked=2"));
 }

@@ -328,7 +328,8 @@ std::vector<Written> all_written() {
 TEST(MemoryCurve, ChromesCountersHaveTheReportsMeans) {
   for (const Written& one : all_written()) {
     std::map<std::string, MemoryCurve> curves;
-    for (const Json& event : Json::parse(chrome_json({&one.trace, 1})).at("traceEvents")) {
+    const Json document = Json::parse(chrome_json({&one.trace, 1}));
+    for (const Json& event : document.at("traceEvents")) {
       if (event.at("ph") != "C") continue;
       const auto time = static_cast<int64_t>(std::llround(event.at("ts").get<double>() * 1e6));
       curves[event.at("name")].push_back(
