@@ -66,7 +66,9 @@ const StepParameter& StepModule::outer(std::string_view name) const {
 }
 
 std::span<const StepModule::LayerPlace> StepModule::places_of(size_t group) const {
-  const auto [first, last] = std::ranges::equal_range(places_, group, {}, &LayerPlace::group);
+  // clang 14 can't take the subrange of std::ranges::equal_range() apart.
+  const auto first = std::ranges::lower_bound(places_, group, {}, &LayerPlace::group);
+  const auto last = std::ranges::upper_bound(places_, group, {}, &LayerPlace::group);
   return {first, last};
 }
 
