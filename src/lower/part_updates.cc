@@ -17,7 +17,7 @@ using Ints = std::vector<int64_t>;
 class PartUpdates {
  public:
   PartUpdates(ModuleEditor& editor, const OpTable& table)
-      : rewriter_(editor, table), module_(editor.module()), table_(table) {}
+      : rewriter_(editor, table), module_(editor.module()) {}
 
   void run(ComputationId id) {
     find(id);
@@ -176,7 +176,6 @@ class PartUpdates {
 
   ListRewriter rewriter_;
   Module& module_;
-  const OpTable& table_;
   std::unordered_map<int32_t, InstructionId> put_back_;  // by what changes the part: what puts it back
   std::unordered_map<int32_t, InstructionId> instead_;   // of what puts it back
 };

@@ -61,7 +61,7 @@ TEST(LimitingKey, TwiceItsRateIsFasterOnEveryDevice) {
           fmt::format("{} on {}, limited by {}", e.report.module_name, device, e.report.limiting_key));
       ASSERT_EQ(e.report.unit_name(e.report.totals.bound_by), "HBM");
       ASSERT_FALSE(e.report.limiting_key.empty());
-      EXPECT_EQ(e.report.limiting_rate, e.device.value(e.report.limiting_key)->text);
+      EXPECT_THAT(e.report.limiting_rate, testing::StartsWith(e.device.value(e.report.limiting_key)->text));
       const Picoseconds before = e.report.totals.makespan;
       for (const std::string& key : {e.report.limiting_key, std::string("memory.hbm.bandwidth")})
         EXPECT_LT(time_with(*e.module, device, {key, doubled(e.device, key)}), before) << key;
