@@ -218,7 +218,7 @@ Module collectives_of(int64_t devices) {
       devices);
   for (int64_t i = 1; i <= kCollectives; ++i) {
     const int64_t members = i % 3 == 0 ? devices : i % 3 == 1 ? 16 : devices / 16;
-    const std::string_view order = i % 3 == 2 ? "T(1,0)" : "";
+    const std::string_view order = i % 3 == 2 ? "T(1,0)" : "T(0,1)";
     text += fmt::format(
         "  x{} = f32[4096,1024]{{1,0:T(8,128)}} all-reduce(x{}), channel_id={}, to_apply=sum, "
         "replica_groups=[{},{}]<=[{},{}]{}, use_global_device_ids=true\n",

@@ -15,7 +15,7 @@ configure_package_config_file(cmake/hlosim-config.cmake.in hlosim-config.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(hlosim-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hlosim-config.cmake cmake/FindLibZip.cmake cmake/FindRE2.cmake
-  ${CMAKE_CURRENT_BINARY_DIR}/hlosim-config-version.cmake DESTINATION ${package_dir})
+  cmake/find_without_package.cmake ${CMAKE_CURRENT_BINARY_DIR}/hlosim-config-version.cmake DESTINATION ${package_dir})
 
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)

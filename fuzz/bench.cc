@@ -94,13 +94,15 @@ steps:
 constexpr std::string_view kRunConfig = R"(# hlosim configuration
 command: report
 options:
-  FILE: "-"
-  device: v5e
-  top: 10
-  format: json
+  FILE: ["-"]   # command line
+  # devices: not set
   topology: 2x2
-  set: ["clock=1 GHz", "mxu.count=8"]
+  slices: 1
+  while-trip-count: 1
   no-lower: true
+  format: json
+  top: 10
+  color: auto
 ---
 )";
 constexpr std::string_view kYamls[] = {
@@ -112,12 +114,12 @@ constexpr std::string_view kPatterns[] = {
     "(a+)+$\naaaaaaaaaaab\naaa\n",
     "^(?i:Layer)_([a-z]|[^x-z]{2,3})*?\\b|\\d{1,4}\nlayer_12\n\xC3\xA4\n\xff\n",
     "splash_(mha|mqa)_fwd.*=0.5\nsplash_mha_fwd_1\n"};
-constexpr std::string_view kMeshes[] = {
-    "data=4,model=2\nshard x=[data,_]\nshard w.*=[_,model]\n",
-    "a=2,b=2,c=2\nshard .*=[{a,b},c]\nslice 2x2x2\norder auto\n",
-    "fsdp=8\nshard .*=[fsdp:(2)4,fsdp:(1)2]\nwritten data=2,model=2\n",
-    "data=2,model=4\norder model=y,data=x\nslice 4x4_mesh\n",
-    "fsdp=4,tensor=2; w=[fsdp,tensor]; order=auto; from fsdp=2,tensor=2; windowed=auto\n"};
+constexpr std::string_view kMeshes[] = {"data=4,model=2\nshard x=[data,_]\nshard params.0=[_,model]\n",
+                                        "a=2,b=2,c=2\nshard x=[{a,b},c]\nslice 2x2x2\norder auto\n",
+                                        "fsdp=8\nshard x=[fsdp:(2)4,fsdp:(1)2]\nshard w.*=[_,fsdp]\n",
+                                        "data=2,model=4\nshard x=[data,_]\norder model=y,data=x\nslice 2x4\n",
+                                        "fsdp=4,tensor=2\nshard .*=[fsdp,tensor]\nwritten fsdp=2,tensor=2\n",
+                                        "fsdp=4,tensor=2; x=[fsdp,tensor]; order=auto; windowed=auto\n"};
 
 SourcePtr source_of(std::string name, std::string text) {
   return std::make_shared<const SourceFile>(std::move(name), std::move(text));

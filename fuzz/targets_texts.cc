@@ -67,8 +67,10 @@ constexpr int64_t kMostDevices = 1024;  // that a module is spread over here
 constexpr std::string_view kProgram = R"(HloModule m
 ENTRY %main {
   %x = f32[64,128]{1,0} parameter(0)
-  %params = (f32[128,256]{1,0}, f32[256]{0}) parameter(1)
-  %w = f32[128,256]{1,0} get-tuple-element(%params), index=0
+  %params = (f32[128,256]{1,0}, f32[64,16]{1,0}) parameter(1)
+  %w1 = f32[128,256]{1,0} parameter(2)
+  %b = f32[128,256]{1,0} get-tuple-element(%params), index=0
+  %w = f32[128,256]{1,0} add(%b, %w1)
   ROOT %y = f32[64,256]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 }
 )";
@@ -141,8 +143,10 @@ bool spread_over_mesh(const Bench& bench, const std::string& input, Random& choi
     if (!slice) return told(slice.error()), false;
     options.slice = *slice;
   }
-  const Result<MeshRequest> request = read_mesh_request(mesh, statements, order, written_for);
-  if (const Result<MeshRequest> one_line = parse_mesh_request(mesh); !one_line) told(one_line.error());
+  // Options of their own, or all in one line.
+  const Result<MeshRequest> request = mesh.find(';') == std::string::npos
+                                          ? read_mesh_request(mesh, statements, order, written_for)
+                                          : parse_mesh_request(mesh);
   if (!request) return told(request.error()), false;
   // A `;` within a part would end it, and an order is only read where there is a slice.
   if (input.find(';') == std::string::npos && order.find_first_of("[ ") == std::string::npos) {

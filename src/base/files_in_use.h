@@ -24,10 +24,10 @@ class FilesInUse {
  public:
   /// Before or after it is read. The error names the output.
   Result<void> reads(const std::string& path);
-  /// Before it is written, by the option or purpose `what`, which may say so again. The error names the other
-  /// file.
+  /// Before it is written, by the option or purpose `what`; the same one may call this twice. The error names
+  /// the other file.
   Result<void> writes(const std::string& what, const std::string& path);
-  /// Before something is written for which nobody has called writes(): a file that is no input.
+  /// Before a file is written that has no earlier call with a purpose. Error: the file is an input.
   Result<void> writes(const std::string& path);
 
  private:

@@ -1,7 +1,7 @@
 // Reading of regular files only: opening a named pipe waits for a writer, reading a device may have no end.
 //
-//   const Result<SourcePtr> source = read_regular(path);   // a named pipe, a socket, a device: an error at
-//   once
+//   const Result<SourcePtr> source = read_regular(path);
+//   // of a named pipe, a socket, a device: an error at once
 #pragma once
 
 #include <string>

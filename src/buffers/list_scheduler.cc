@@ -21,9 +21,10 @@ ListScheduler::ListScheduler(const ModuleGraph& graph, const Places& places, con
       places_(places),
       values_(values),
       sizes_(sizes),
-      computation_(computation) {
+      computation_(computation),
+      position_(graph.instructions(computation)) {
   for (const InstructionId id : graph.instructions(computation)) {
-    position_.emplace(id.index, nodes_.size());
+    position_[id] = nodes_.size();
     nodes_.emplace_back();
   }
   for (const InstructionId id : graph.instructions(computation)) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "memory/computation_map.h"
 #include "memory/hlo_values.h"
 
 namespace hlosim {
@@ -32,7 +33,7 @@ class ListScheduler {
     Queue::iterator queued;
     bool is_ready = false;
   };
-  Node& node(InstructionId id) { return nodes_[position_.at(id.index)]; }
+  Node& node(InstructionId id) { return nodes_[position_[id]]; }
 
   void find_values();
   Priority priority(InstructionId id);
@@ -46,7 +47,7 @@ class ListScheduler {
   const Values& values_;
   std::span<const int64_t> sizes_;
   ComputationId computation_;
-  std::unordered_map<int32_t, size_t> position_;  // of an instruction in nodes_
+  ComputationMap<size_t> position_;  // of an instruction in nodes_
   std::vector<Node> nodes_;
   std::unordered_map<ValueIndex, int32_t> uses_;  // of a value, that haven't run
   Queue queue_;

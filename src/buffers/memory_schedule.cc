@@ -1,10 +1,10 @@
 #include "buffers/memory_schedule.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "buffers/buffer_analysis.h"
 #include "buffers/list_scheduler.h"
+#include "memory/computation_map.h"
 
 namespace hlosim {
 namespace {
@@ -30,7 +30,7 @@ std::vector<InstructionId> Schedulers::depth_first(ComputationId id) const {
   struct Weight {
     double shared = 0, bytes = 0;  // users beyond the first, and bytes made, of all that comes before
   };
-  std::unordered_map<int32_t, Weight> weights;
+  ComputationMap<Weight> weights(graph_.instructions(id));
   Weight total;
   for (const InstructionId at : graph_.post_order(id)) {
     Weight weight;
@@ -44,20 +44,20 @@ std::vector<InstructionId> Schedulers::depth_first(ComputationId id) const {
     std::sort(operands.begin(), operands.end());
     operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
     for (const InstructionId operand : operands) {
-      weight.shared += weights[operand.index].shared;
-      weight.bytes += weights[operand.index].bytes;
+      weight.shared += weights[operand].shared;
+      weight.bytes += weights[operand].bytes;
     }
-    weights[at.index] = {std::min(weight.shared, total.shared), std::min(weight.bytes, total.bytes)};
+    weights[at] = {std::min(weight.shared, total.shared), std::min(weight.bytes, total.bytes)};
   }
 
   enum : uint8_t { kNew, kOpen, kDone };
-  std::unordered_map<int32_t, uint8_t> state;
+  ComputationMap<uint8_t> state(graph_.instructions(id));
   std::vector<InstructionId> order, stack, before;
   for (const InstructionId start : starts(graph_, id)) {
     stack.push_back(start);
     while (!stack.empty()) {
       const InstructionId at = stack.back();
-      uint8_t& seen = state[at.index];
+      uint8_t& seen = state[at];
       if (seen != kNew) {
         stack.pop_back();
         if (seen == kOpen) order.push_back(at);
@@ -67,10 +67,10 @@ std::vector<InstructionId> Schedulers::depth_first(ComputationId id) const {
       seen = kOpen;
       before.clear();
       for_each_predecessor(module[at], [&](InstructionId other) {
-        if (state[other.index] == kNew) before.push_back(other);
+        if (state[other] == kNew) before.push_back(other);
       });
       std::stable_sort(before.begin(), before.end(), [&](InstructionId a, InstructionId b) {
-        const Weight &x = weights[a.index], &y = weights[b.index];
+        const Weight &x = weights[a], &y = weights[b];
         if (x.shared != y.shared) return x.shared > y.shared;
         if (x.bytes != y.bytes) return x.bytes > y.bytes;
         return module[a].name < module[b].name;

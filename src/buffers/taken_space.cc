@@ -14,6 +14,8 @@ constexpr size_t kManySingles = 4 * kBucket;
 /// The first range that ends behind `place`: near `at` as a rule.
 const SpaceRange* first_behind(const SpaceRange* at, const SpaceRange* end, int64_t place) {
   const auto ends_before = [place](const SpaceRange& range) { return range.end <= place; };
+  for (const SpaceRange* near = end - at > 4 ? at + 4 : end; at != near; ++at)
+    if (!ends_before(*at)) return at;
   for (std::ptrdiff_t step = 4;; step *= 2) {
     if (end - at <= step) return std::partition_point(at, end, ends_before);
     if (!ends_before(at[step])) return std::partition_point(at, at + step, ends_before);
@@ -134,19 +136,30 @@ int64_t TakenSpace::best_gap(std::span<const TimeSpan> times, int64_t size) {
   return best.begin;
 }
 
-/// What `taken` leaves of the free ranges, without those that have become too small.
+/// What `taken` leaves of the free ranges, without those that have become too small. Few of the free ranges
+/// are met as a rule: those between them are found by steps that double, and copied together.
 void TakenSpace::leave_free(const SpaceSet& taken, int64_t size) {
   next_free_.clear();
   const SpaceRange *range = taken.data(), *const end = range + taken.size();
-  for (const SpaceRange& gap : free_) {
-    range = first_behind(range, end, gap.begin);
-    int64_t begin = gap.begin;
-    for (const SpaceRange* at = range; at != end && at->begin < gap.end; ++at) {
-      if (at->begin - begin >= size) next_free_.push_back({begin, at->begin});
-      begin = at->end;
-    }
-    if (gap.end - begin >= size) next_free_.push_back({begin, gap.end});
+  const SpaceRange *gap = free_.data(), *const last_gap = gap + free_.size() - 1, *unmet = gap;
+  while (true) {
+    range = first_behind(range, end, gap->begin);
+    if (range == end) break;
+    gap = first_behind(gap, last_gap, range->begin);
+    if (gap->begin >= range->end) continue;
+    next_free_.insert(next_free_.end(), unmet, gap);
+    int64_t begin = gap->begin;
+    do {
+      if (range->begin - begin >= size) next_free_.push_back({begin, range->begin});
+      begin = range->end;
+    } while (++range != end && range->begin < gap->end);
+    if (gap->end - begin >= size) next_free_.push_back({begin, gap->end});
+    unmet = gap + 1;
+    if (gap == last_gap) break;
+    ++gap, --range;  // it may reach into the next one
   }
+  if (unmet == free_.data()) return;
+  next_free_.insert(next_free_.end(), unmet, last_gap + 1);
   free_.swap(next_free_);
 }
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <ostream>
-#include <set>
 
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/run_config.h"
 #include "console/verbosity.h"
 #include "flags/xla_flags.h"
+#include "model/device_files.h"
 #include "model/device_overrides.h"
 
 namespace hlosim {
@@ -71,10 +71,7 @@ void declare_device_choices(CommandLine& line, DeviceChoices& choices) {
 }
 
 bool claim_files_of(const Device& device, Streams streams) {
-  std::set<std::string> files = {device.file};
-  for (const DeviceValue& value : device.values)
-    if (value.file) files.insert(value.file->name());
-  for (const std::string& file : files) {
+  for (const std::string& file : files_of(device)) {
     const Result<void> used = streams.files.reads(file);
     if (!used) return tell(used.error(), streams), false;
   }

@@ -202,14 +202,14 @@ Result<MeshRequest> read_mesh_request(std::string_view mesh, const std::vector<s
   Result<Mesh> axes = parse_mesh(mesh);
   if (!axes) return tl::unexpected(axes.error());
   request.mesh = std::move(*axes);
-  request.order = order;
+  request.order = trimmed(order);
   if (!written_for.empty()) {
     Result<Mesh> from = parse_mesh(written_for, "--written-for");
     if (!from) return tl::unexpected(from.error());
     request.written_for = std::move(*from);
   }
   for (const std::string& text : statements) {
-    Result<ShardStatement> statement = parse_statement(text, request.mesh);
+    Result<ShardStatement> statement = parse_statement(trimmed(text), request.mesh);
     if (!statement) return tl::unexpected(statement.error());
     request.said.push_back(std::move(*statement));
   }

@@ -7,6 +7,7 @@
 
 #include "hlo/graph.h"
 #include "layout/sizes.h"
+#include "lower/straight_layouts.h"
 #include "lower/turned_arguments.h"
 #include "ops/fusion_role.h"
 #include "ops/op_table.h"
@@ -40,8 +41,13 @@ ShapeRef in_order(ShapePool& pool, ShapeRef array, const Layout* layout) {
 
 class Assigner {
  public:
-  Assigner(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy, int64_t room)
-      : editor_(editor), module_(editor.module()), table_(table), policy_(policy), room_(room) {}
+  Assigner(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy, const ArrayRoom& room)
+      : editor_(editor),
+        module_(editor.module()),
+        table_(table),
+        policy_(policy),
+        room_(room),
+        straight_(straight_layouts(module_, table, policy, room.vmem)) {}
 
   /// The same order wherever a shape crosses the border of a computation.
   ShapeRef canonical(ShapeRef shape) {
@@ -87,7 +93,10 @@ class Assigner {
       return module_.shapes().tuple(elements);
     }
     if (!shape->is_array()) return module_.shapes().with_default_layouts(shape);
-    return in_order(module_.shapes(), shape, compact_layout(module_.shapes(), shape, policy_));
+    const auto straight = straight_.find(shape->logical);
+    return in_order(
+        module_.shapes(), shape,
+        straight != straight_.end() ? straight->second : compact_layout(module_.shapes(), shape, policy_));
   }
 
   void set_layout(InstructionId id, const Layout* layout) {
@@ -360,7 +369,7 @@ class Assigner {
     } else if (here == FusionRole::kProduct && module_[id].opcode == Opcode::kDot) {
       for (size_t side = 0; side < 2; ++side) {
         const ShapeRef shape = shape_of(operands[side]);
-        if (shape->rank() < 2 || is_large_cache(operands[side])) continue;
+        if (shape->rank() < 2 || is_read_as_it_lies(id, side)) continue;
         const Layout* wanted = product_operand_order(id, side, shape);
         operands[side] = in_layout(operands[side], module_.shapes().with_layout(shape, wanted));
       }
@@ -374,14 +383,34 @@ class Assigner {
     result_.push_back(id);
   }
 
-  /// What a dynamic-update-slice has just changed, or a part of it, where the copy would have no room on the
-  /// chip: to HBM and back is further than any product has to go for what lies apart.
-  bool is_large_cache(InstructionId id) {
-    if (total_array_size(with_native_tiling(module_.shapes(), shape_of(id), policy_)).count() <= room_)
-      return false;
+  /// A cache whose copy would have no room on the chip: to HBM and back is further than any product has to go
+  /// for what lies apart. And weights that a product goes through once, whatever their size.
+  bool is_read_as_it_lies(InstructionId dot, size_t side) {
+    InstructionId id = module_[dot].operands[side];
+    const int64_t bytes =
+        total_array_size(with_native_tiling(module_.shapes(), shape_of(id), policy_)).count();
     while (role(id) == FusionRole::kReindex || module_[id].opcode == Opcode::kDynamicSlice)
       id = module_[id].operands[0];
-    return module_[id].opcode == Opcode::kDynamicUpdateSlice;
+    constexpr AttrKey kBatch[] = {AttrKey::kLhsBatchDims, AttrKey::kRhsBatchDims};
+    return (module_[id].opcode == Opcode::kDynamicUpdateSlice && bytes > room_.copies) ||
+           (is_weight(id) && ints_of(module_[dot], kBatch[side]).empty() && is_read_once(dot, side));
+  }
+
+  /// There is room on the chip for what an operand is multiplied with and for what comes out.
+  bool is_read_once(InstructionId dot, size_t side) {
+    const auto bytes = [&](InstructionId id) {
+      return total_array_size(with_native_tiling(module_.shapes(), shape_of(id), policy_)).count();
+    };
+    return bytes(module_[dot].operands[1 - side]) + bytes(dot) <= room_.vmem;
+  }
+
+  /// What comes into the program, or a loop that hands it on as it is.
+  bool is_weight(InstructionId id) const {
+    if (module_[id].parameter_number >= 0) return computation_ == module_.entry;
+    if (!is_carried(id)) return false;
+    const Instruction& last = module_[module_[computation_].root];
+    const auto index = static_cast<size_t>(module_[id].find(AttrKey::kIndex)->integer());
+    return is_tuple(last) && last.operands[index] == id;
   }
 
   /// The contracting and the free dimension fastest, in the order that they have; batches slowest.
@@ -424,7 +453,8 @@ class Assigner {
   Module& module_;
   const OpTable& table_;
   const TilingPolicy& policy_;
-  int64_t room_;  // bytes on the chip
+  const ArrayRoom room_;
+  const StraightLayouts straight_;
   ComputationId computation_;
   InstructionId carried_;                     // the parameter of a loop's body
   std::map<InstructionId, ShapeRef> tuples_;  // of loops: what they carry
@@ -467,7 +497,8 @@ const Layout* compact_layout(ShapePool& pool, ShapeRef array, const TilingPolicy
   return ordered(pool, order);
 }
 
-void assign_layouts(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy, int64_t room) {
+void assign_layouts(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy,
+                    const ArrayRoom& room) {
   Module& module = editor.module();
   Assigner assigner(editor, table, policy, room);
   const std::vector<FlowComputation> flows = flow_computations(module, table);

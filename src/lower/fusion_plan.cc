@@ -14,6 +14,7 @@
 #include "hlo/graph.h"
 #include "layout/bitcast.h"
 #include "layout/sizes.h"
+#include "lower/on_chip.h"
 #include "lower/working_set.h"
 #include "modules/ancestors.h"
 #include "ops/fusion_role.h"
@@ -174,9 +175,31 @@ class Planner {
   bool may_end_in(int32_t value, int32_t user) const {
     const Node& end = nodes_[at(user)];
     if (!end.end) return false;
+    if (end.end->slices_only) return is_read_once(value, user) && is_slice_in_place(value);
     for (size_t k = 0; k < end.end->first; ++k)
       if (end.operands[k] == value && nodes_[at(value)].role != FusionRole::kFill) return false;
     return true;
+  }
+
+  /// The second operand of a product, which goes through it once: there is room on the chip for the first one
+  /// and for the result.
+  bool is_read_once(int32_t value, int32_t place) const {
+    const Node& product = nodes_[at(place)];
+    return product.operands[1] == value && product.operands[0] != value &&
+           nodes_[at(product.operands[0])].bytes + product.bytes <= vmem_room(device_);
+  }
+
+  /// A dynamic-slice of an array that is there before, in whole tiles, perhaps under other dimensions.
+  bool is_slice_in_place(int32_t value) const {
+    while (nodes_[at(value)].role == FusionRole::kReindex) value = nodes_[at(value)].operands[0];
+    const Instruction& slice = instruction(value);
+    if (nodes_[at(value)].role != FusionRole::kPart || slice.opcode != Opcode::kDynamicSlice) return false;
+    const Instruction& source = instruction(nodes_[at(value)].operands[0]);
+    const bool is_there = nodes_[at(nodes_[at(value)].operands[0])].role == FusionRole::kNone;
+    if (!is_there || !source.shape->layout) return false;
+    const std::span<const int64_t> order = source.shape->layout->minor_to_major;
+    return std::ranges::all_of(order.first(std::min<size_t>(order.size(), 2)),
+                               [&](int64_t i) { return slice.shape->dim(i) == source.shape->dim(i); });
   }
 
   // ── what is changed in place ──
@@ -638,9 +661,10 @@ class Planner {
     bool product = false, reduction = false;  // or another end that is more than a loop over its result
     for (const int32_t i : members) {
       group.members.push_back(order_[at(i)]);
-      product |= nodes_[at(i)].role == FusionRole::kProduct;
+      const std::optional<FusionEnd>& end = nodes_[at(i)].end;
+      product |= nodes_[at(i)].role == FusionRole::kProduct || (end && end->slices_only);
       reduction |= nodes_[at(i)].role == FusionRole::kReduce ||
-                   (nodes_[at(i)].end && instruction(i).opcode != Opcode::kDynamicUpdateSlice);
+                   (end && instruction(i).opcode != Opcode::kDynamicUpdateSlice);
     }
     for (const int32_t i : outputs) group.outputs.push_back(order_[at(i)]);
     group.kind = product ? "kOutput" : reduction ? "kInput" : "kLoop";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "layout/native_tiling.h"
 #include "links/sparse_core.h"
 #include "lower/inline.h"
@@ -32,30 +33,39 @@ struct Candidate {
   std::vector<const Pass*> passes;
 };
 
-/// The default passes but for one.
-std::vector<const Pass*> without(std::string_view name) {
+/// The default passes but for the last one, which made_to_fit() does: only of candidates that are fast so
+/// far.
+std::vector<const Pass*> passes_before_spill() {
   std::vector<const Pass*> passes = default_passes();
+  HLOSIM_CHECK(passes.back()->name == "spill", "the last default pass is {}", passes.back()->name);
+  passes.pop_back();
+  return passes;
+}
+
+/// The same but for one.
+std::vector<const Pass*> without(std::string_view name) {
+  std::vector<const Pass*> passes = passes_before_spill();
   std::erase_if(passes, [&](const Pass* pass) { return pass->name == name; });
   return passes;
 }
 
 std::vector<const Pass*> with_sliced() {
-  std::vector<const Pass*> passes = default_passes();
+  std::vector<const Pass*> passes = passes_before_spill();
   for (const Pass*& pass : passes)
     if (pass->name == "place") pass = parse_passes("place-sliced")->front();
   return passes;
 }
 
-/// The default passes and slices of loops one iteration ahead.
+/// The same and slices of loops one iteration ahead.
 std::vector<const Pass*> with_slices_ahead() {
-  std::vector<const Pass*> passes = default_passes();
+  std::vector<const Pass*> passes = passes_before_spill();
   const auto fuse = std::ranges::find_if(passes, [](const Pass* pass) { return pass->name == "fuse"; });
   passes.insert(fuse, parse_passes("slice-ahead")->front());
   return passes;
 }
 
 std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
-  std::vector<Candidate> found{{kLoweredByDefault, default_passes()}};
+  std::vector<Candidate> found{{kLoweredByDefault, passes_before_spill()}};
   found.push_back({"by the default passes, without prefetch", without("prefetch")});
   const bool has_loops = std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
     return instruction.find(AttrKey::kBody) != nullptr;
@@ -188,6 +198,7 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
     Timed run = timed(std::move(one), table, device, quick);
     if (best && run.time() >= least) continue;
     if (candidate.how != kAsItStands) run = made_to_fit(std::move(run), table, device, quick);
+    if (!best && after) after(*default_passes().back(), run.module);
     if (best && run.time() >= least) continue;
     least = run.time();
     best = Lowered{std::move(run.module), candidate.how, std::move(run.simulation)};

@@ -30,6 +30,11 @@ int64_t room_in(const DeviceConfig& device, int64_t space) {
   return room_for_values(device, *device.memory_space(space));
 }
 
+int64_t vmem_room(const DeviceConfig& device) {
+  const bool is_sized = device.vmem_space().capacity.has_value();
+  return is_sized ? std::max<int64_t>(room_for_values(device, device.vmem_space()), 0) : 0;
+}
+
 int64_t bytes_in(ShapeRef shape, int64_t space) {
   int64_t bytes = 0;
   for_each_leaf(shape, [&](ShapeRef leaf) {

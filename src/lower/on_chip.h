@@ -24,6 +24,10 @@ OnChip on_chip_memory(const DeviceConfig& device);
 /// room_for_values() of an on-chip space. Requires: is_on_chip().
 int64_t room_in(const DeviceConfig& device, int64_t space);
 
+/// The same of VMEM, at least 0. Rules of what a product holds beside its weights use it, so that more memory
+/// of another kind doesn't change them.
+int64_t vmem_room(const DeviceConfig& device);
+
 /// Bytes of the arrays inside that live in a space; scalars are no matter.
 int64_t bytes_in(ShapeRef shape, int64_t space);
 

@@ -23,6 +23,7 @@
 #include "lower/simplify.h"
 #include "lower/slice_ahead.h"
 #include "lower/sparse_gathers.h"
+#include "lower/spill.h"
 #include "lower/tile.h"
 #include "lower/vector_products.h"
 #include "modules/compact.h"
@@ -52,7 +53,9 @@ constexpr Pass kPasses[] = {
     {"hoist", "what loops compute anew each time although it is the same",
      [](ModuleEditor& editor, const PassContext& context) { hoist_invariants(editor, context.table); }},
     {"simplify", "dead code, algebra, reshapes, products without dimensions of size 1",
-     [](ModuleEditor& editor, const PassContext& context) { simplify(editor, context.table); }},
+     [](ModuleEditor& editor, const PassContext& context) {
+       simplify(editor, context.table, vmem_room(context.device.config));
+     }},
     {"sum-vector-products", "products with a vector become sums, which the vector unit does",
      [](ModuleEditor& editor, const PassContext& context) { sum_vector_products(editor, context.table); }},
     {"own-results", "arguments that leave the program as they came are copied",
@@ -60,7 +63,8 @@ constexpr Pass kPasses[] = {
     {"assign-layouts", "an order of dimensions for every array",
      [](ModuleEditor& editor, const PassContext& context) {
        const DeviceConfig& device = context.device.config;
-       assign_layouts(editor, context.table, tiling_policy(device), on_chip_memory(device).room());
+       assign_layouts(editor, context.table, tiling_policy(device),
+                      {on_chip_memory(device).room(), vmem_room(device)});
      }},
     {"tile", "native tiles for every array that has none",
      [](ModuleEditor& editor, const PassContext& context) {
@@ -87,6 +91,11 @@ constexpr Pass kPasses[] = {
        prefetch_arguments(editor, context.table, context.device);
      },
      true, true},
+    {"spill", "values go back from on-chip memory to HBM until what is live at the same time fits",
+     [](ModuleEditor& editor, const PassContext& context) {
+       spill_overflow(editor.module(), context.table, context.device.config);
+     },
+     true, true},
     {"slice-ahead", "slices that loops take come onto the chip one iteration ahead; before fuse",
      [](ModuleEditor& editor, const PassContext& context) {
        slice_ahead(editor, context.table, context.device.config);
@@ -99,11 +108,14 @@ constexpr Pass kPasses[] = {
      true},
 };
 
-constexpr std::string_view kDefault[] = {
-    "spell-layouts",       "inline",       "library-calls",  "algebra",  "fold-constants",
-    "join-common",         "update-parts", "hoist",          "simplify", "algebra",
-    "sum-vector-products", "own-results",  "assign-layouts", "tile",     "host-copies",
-    "sparse-gathers",      "fuse",         "place",          "prefetch"};
+// update-parts also comes before algebra, which takes out slices of stacks of one layer.
+constexpr std::string_view kDefault[] = {"spell-layouts", "inline",         "library-calls",
+                                         "update-parts",  "algebra",        "fold-constants",
+                                         "join-common",   "update-parts",   "hoist",
+                                         "simplify",      "algebra",        "sum-vector-products",
+                                         "own-results",   "assign-layouts", "tile",
+                                         "host-copies",   "sparse-gathers", "fuse",
+                                         "place",         "prefetch",       "spill"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found = std::find_if(std::begin(kPasses), std::end(kPasses),

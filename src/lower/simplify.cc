@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "layout/sizes.h"
 #include "modules/async_forms.h"
 #include "modules/list_rewriter.h"
 #include "ops/fusion_role.h"
@@ -34,11 +35,12 @@ constexpr Side kSides[] = {{AttrKey::kLhsBatchDims, AttrKey::kLhsContractingDims
 
 class Simplifier {
  public:
-  Simplifier(ModuleEditor& editor, const OpTable& table)
+  Simplifier(ModuleEditor& editor, const OpTable& table, int64_t room)
       : rewriter_(editor, table, ListRewriter::WaitedFor::kMayGo),
         editor_(editor),
         module_(editor.module()),
-        table_(table) {}
+        table_(table),
+        room_(room) {}
 
   void run(ComputationId id) {
     for (const InstructionId at : module_[id].instructions)
@@ -226,12 +228,29 @@ class Simplifier {
     return true;
   }
 
+  int64_t bytes(InstructionId id) const { return total_array_size(module_[id].shape).count(); }
+
+  /// Weights: in tiles, their elements move when other dimensions join the fastest one. That takes longer
+  /// than a product that reads what lies apart, once: what it takes and makes beside them has room on the
+  /// chip.
+  bool is_read_as_it_lies(InstructionId dot, size_t side, const Ints& free) const {
+    InstructionId id = module_[dot].operands[side];
+    const ShapeRef shape = module_[id].shape;
+    if (!ints_of(module_[dot], kSides[side].batch).empty() || free.back() != shape->rank() - 1 ||
+        std::ranges::any_of(free, [&](int64_t i) { return shape->dim(i) == 1; }) ||
+        bytes(module_[dot].operands[1 - side]) + bytes(dot) > room_)
+      return false;
+    while (is_reshape(id) || module_[id].opcode == Opcode::kDynamicSlice) id = module_[id].operands[0];
+    if (is_tuple_element(module_[id])) id = module_[id].operands[0];
+    return module_[id].parameter_number >= 0;
+  }
+
   /// Several neighbouring free dimensions of one operand become one.
   void join_free(InstructionId dot, size_t side) {
     const Ints free = free_dimensions(dot, side);
     const bool neighbours =
         free.size() > 1 && free.back() - free.front() + 1 == static_cast<int64_t>(free.size());
-    if (!neighbours) return;
+    if (!neighbours || is_read_as_it_lies(dot, side, free)) return;
     const ShapeRef shape = module_[module_[dot].operands[side]].shape;
     const auto removed = static_cast<int64_t>(free.size()) - 1;
     Ints sizes(shape->dimensions.begin(), shape->dimensions.begin() + free.front());
@@ -284,12 +303,13 @@ class Simplifier {
   ModuleEditor& editor_;
   Module& module_;
   const OpTable& table_;
+  int64_t room_;  // bytes on the chip
 };
 
 }  // namespace
 
-void simplify(ModuleEditor& editor, const OpTable& table) {
-  Simplifier simplifier(editor, table);
+void simplify(ModuleEditor& editor, const OpTable& table, int64_t room) {
+  Simplifier simplifier(editor, table, room);
   for (const FlowComputation& flow : flow_computations(editor.module(), table))
     if (!flow.is_condition) simplifier.run(flow.id);
 }

@@ -8,6 +8,7 @@
 
 #include "base/rounding.h"
 #include "layout/sizes.h"
+#include "model/core.h"
 #include "ops/fusion_role.h"
 #include "ops/work.h"
 
@@ -20,13 +21,11 @@ struct Block {
   bool in_parts = false;  // sums wait for the rest of the contracting dimension
 };
 
-Block smallest_block(Module& module, const OpTable& table, const DeviceConfig& device,
-                     const Instruction& product) {
+Block smallest_block(Module& module, const OpTable& table, const Core& core, const Instruction& product) {
   const Work work = work_of(OpContext(module, product, table, nullptr));
   if (work.matmuls.empty()) return {};
   const MatmulWork& matmul = work.matmuls.front();
-  const Block least{128, std::max<int64_t>(128, device.mxu.columns),
-                    std::max<int64_t>(512, 2 * device.mxu.rows)};
+  const Core::ProductBlock least = core.smallest_block(1);
   return {std::min(matmul.m, least.m), std::min(matmul.n, least.n), std::min(matmul.k, least.k),
           matmul.k > least.k};
 }
@@ -93,7 +92,7 @@ class WorkingSet {
              std::span<const InstructionId> members, std::span<const InstructionId> outputs)
       : module_(module),
         table_(table),
-        device_(device),
+        core_(device),
         members_(members),
         outputs_(outputs),
         values_(module, members),
@@ -123,8 +122,8 @@ class WorkingSet {
     int64_t most = 0;
     for_each_leaf(shape, [&](ShapeRef leaf) {
       if (leaf->is_array() && leaf->rank() > 0)
-        most = std::max(
-            most, device_.vpu.lanes * device_.vpu.sublanes * std::max(1, 32 / bit_width(leaf->element_type)));
+        most = std::max(most, static_cast<int64_t>(core_.register_elements()) *
+                                  std::max(1, 32 / bit_width(leaf->element_type)));
     });
     return most;
   }
@@ -140,9 +139,9 @@ class WorkingSet {
       hold_tile(module_[member].shape);
       for (const InstructionId operand : module_[member].operands) hold_tile(module_[operand].shape);
       if (module_[member].opcode == Opcode::kTranspose)
-        base_ = std::max(base_, device_.vpu.lanes * device_.vpu.lanes);
+        base_ = std::max(base_, core_.lanes() * core_.lanes());
       if (role(member) != FusionRole::kProduct) continue;
-      blocks_[member] = smallest_block(module_, table_, device_, module_[member]);
+      blocks_[member] = smallest_block(module_, table_, core_, module_[member]);
       base_ = std::max(base_, blocks_[member].m * blocks_[member].n);
     }
   }
@@ -183,8 +182,7 @@ class WorkingSet {
   int64_t window(ShapeRef shape, int64_t step) const {
     if (!shape->is_array() || shape->rank() == 0) return 0;
     const int64_t bytes = (step * bit_width(shape->element_type) + 7) / 8;
-    return std::min(array_size(shape).count(),
-                    round_up(bytes, std::max<int64_t>(device_.vmem.transaction.count(), 1)));
+    return std::min(array_size(shape).count(), round_up(bytes, core_.smallest_window().count()));
   }
 
   int64_t windows(ShapeRef shape, int64_t step) const {
@@ -199,7 +197,7 @@ class WorkingSet {
 
   Module& module_;
   const OpTable& table_;
-  const DeviceConfig& device_;
+  const Core core_;
   std::span<const InstructionId> members_, outputs_;
   const FusionValues values_;
   std::vector<uint8_t> inside_;  // by value: it is a member
@@ -216,8 +214,8 @@ int64_t least_working_set(Module& module, const OpTable& table, const DeviceConf
 }
 
 int64_t working_set_limit(const DeviceConfig& device) {
-  if (device.vmem.transaction.count() == 0) return std::numeric_limits<int64_t>::max();
-  return std::max<int64_t>(0, (device.vmem.scoped_limit - device.vmem.internal_scratch).count());
+  const Core core(device);
+  return core.has_windows() ? core.vmem_budget().count() : std::numeric_limits<int64_t>::max();
 }
 
 }  // namespace hlosim

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "hlo/graph.h"
+#include "memory/computation_map.h"
 #include "memory/flat_schedule.h"
 
 namespace hlosim {
@@ -141,8 +142,7 @@ void ModuleGraph::index_calls() {
 std::vector<InstructionId> ModuleGraph::post_order(ComputationId id) const {
   enum : uint8_t { kNew, kOpen, kDone };
   const std::vector<InstructionId>& list = instructions_[id];
-  std::unordered_map<int32_t, uint8_t> state;
-  state.reserve(list.size());
+  ComputationMap<uint8_t> state(list);
   std::vector<InstructionId> order, stack;
   order.reserve(list.size());
   for (const InstructionId start : list) {
@@ -150,7 +150,7 @@ std::vector<InstructionId> ModuleGraph::post_order(ComputationId id) const {
     stack.push_back(start);
     while (!stack.empty()) {
       const InstructionId at = stack.back();
-      uint8_t& seen = state[at.index];
+      uint8_t& seen = state[at];
       if (seen == kDone) {
         stack.pop_back();
         continue;
@@ -164,10 +164,10 @@ std::vector<InstructionId> ModuleGraph::post_order(ComputationId id) const {
       seen = kOpen;
       const Instruction& instruction = module_[at];
       for (size_t i = instruction.operands.size(); i-- > 0;)
-        if (state[instruction.operands[i].index] != kDone) stack.push_back(instruction.operands[i]);
+        if (state[instruction.operands[i]] != kDone) stack.push_back(instruction.operands[i]);
       if (const Attr* attr = instruction.find(AttrKey::kControlPredecessors))
         for (const InstructionId before : attr->instructions())
-          if (state[before.index] != kDone) stack.push_back(before);
+          if (state[before] != kDone) stack.push_back(before);
     }
   }
   return order;

@@ -376,7 +376,9 @@ struct OverheadConfig {
 /// What Pallas kernels take beside the work that their operations are counted as (model/pallas).
 struct KernelConfig {
   double overlap = 0, block_end = 0, row_pick = 0;
-  double loss = 0, loss_gradient = 0, block_scale = 0;
+  double loss = 0, loss_gradient = 0, block_scale = 0, block_add = 0;
+  double score = 0, known_maximum = 0, natural_exponential = 0, mask = 0, segment = 0, bias = 0, soft_cap = 0;
+  double score_row = 0, accumulator = 0, score_gradient = 0;
 
   static void fields(auto& self, auto&& field) {
     field("overlap", self.overlap,
@@ -392,6 +394,31 @@ struct KernelConfig {
           "vector ALU slots per register of finished logits: softmax less labels");
     field("block_scale", self.block_scale,
           "cycles per register of a gradient's block that is scaled when its sum is complete");
+    field("block_add", self.block_add, "cycles per register of a gradient's block that is added to");
+    field(
+        "score", self.score,
+        "vector ALU slots per register of scores: maximum, subtraction, sum, and one for the exponential of "
+        "base 2, whose factor is part of the queries");
+    field("known_maximum", self.known_maximum,
+          "of score, where a bound of the scores takes the place of their maximum");
+    field("natural_exponential", self.natural_exponential, "the same beside score for base e");
+    field("mask", self.mask,
+          "vector ALU slots per register of masked scores: the position of a key, its comparison with the "
+          "query's, the choice");
+    field("segment", self.segment, "vector ALU slots per register of scores with segments");
+    field("bias", self.bias, "vector ALU slots per register of scores with a bias");
+    field("soft_cap", self.soft_cap,
+          "vector ALU slots per register of capped scores beside the hyperbolic tangent; twice that in "
+          "gradients, "
+          "which need its slope");
+    field("score_row", self.score_row,
+          "vector ALU slots per register of the running maximum and sum of rows, once per block of keys");
+    field("accumulator", self.accumulator,
+          "vector ALU slots per register of a result that is rescaled and added to, once per block of keys");
+    field("score_gradient", self.score_gradient,
+          "vector ALU slots per register of scores in gradients: subtraction, exponential, (dp - di) * p, "
+          "and two "
+          "roundings to the type of the products");
   }
 };
 

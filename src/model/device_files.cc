@@ -173,11 +173,15 @@ class Files {
       if (!base) return std::nullopt;
       tree.root = std::move(base->root);
       tree.base = std::move(base->base);
+      tree.files = std::move(base->files);
       merge(tree.root, *root);
     } else {
       tree.root = std::move(*root);
     }
-    if (tree.builtin) tree.base = tree.root;
+    if (tree.builtin)
+      tree.base = tree.root;
+    else
+      tree.files.push_back(tree.label);
     return tree;
   }
 

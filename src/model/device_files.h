@@ -16,11 +16,12 @@ namespace hlosim {
 
 /// What the files said, merged.
 struct DeviceTree {
-  Value root;                 // of all files
-  std::optional<Value> base;  // of the built-in ones among them
-  std::string label;          // "configs/my.yaml", "v4.yaml (built-in)"
-  bool builtin = false;       // the first file is built in
-  bool abstract = false;      // a base for others only
+  Value root;                      // of all files
+  std::optional<Value> base;       // of the built-in ones among them
+  std::string label;               // "configs/my.yaml", "v4.yaml (built-in)"
+  bool builtin = false;            // the first file is built in
+  bool abstract = false;           // a base for others only
+  std::vector<std::string> files;  // those that were read from disk, the extended ones first
 };
 
 /// Finds and reads `name` (see load_device) and all that it extends.
@@ -28,6 +29,10 @@ std::optional<DeviceTree> read_device_tree(const std::string& name, const Device
                                            DiagnosticList& problems);
 std::optional<DeviceTree> read_device_tree(const SourcePtr& source, const DeviceSearch& search,
                                            DiagnosticList& problems);
+
+/// The files on disk that `device` was read from, those that it extends included: also where none of their
+/// values is left. Requires: load_device() made it.
+const std::vector<std::string>& files_of(const Device& device);
 
 SourcePtr builtin_source(const BuiltinConfig& config);
 /// True for a built-in file that is only a base for others (`abstract: true`).

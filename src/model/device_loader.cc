@@ -324,6 +324,10 @@ std::optional<Device> load_device(const SourcePtr& source, std::span<const Devic
   return build(read_device_tree(source, search, problems), overrides, problems);
 }
 
+const std::vector<std::string>& files_of(const Device& device) {
+  return DeviceBuilder::of(device).tree->files;
+}
+
 std::optional<Device> with_overrides(const Device& device, std::span<const DeviceOverride> overrides,
                                      DiagnosticList& problems) {
   DeviceBuilder builder = DeviceBuilder::of(device);

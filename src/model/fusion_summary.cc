@@ -42,18 +42,16 @@ bool is_arithmetic(VectorOp op) {
   return op != VectorOp::kCrossLane && op != VectorOp::kCrossSublane && op != VectorOp::kTranspose;
 }
 
-void add_matmul(ComputeSummary& sum, const MatmulWork& work, const DeviceConfig& device,
-                AssumptionList& assumptions) {
-  auto rate = matmul_rate(device.mxu, work.lhs, work.rhs, work.precision);
-  if (!rate && !device.mxu.types.empty()) {
-    const ElementType known = device.mxu.types.front().type;
-    rate = matmul_rate(device.mxu, known, known, work.precision);
+void add_matmul(ComputeSummary& sum, const MatmulWork& work, const Core& core, AssumptionList& assumptions) {
+  auto rate = core.matmul_rate(work.lhs, work.rhs, work.precision);
+  if (const ElementType known = core.matmul_type(); !rate && known != ElementType::kInvalid) {
+    rate = core.matmul_rate(known, known, work.precision);
     assumptions.add(fmt::format("the device file has no matrix products of {} and {}: costed as {}",
                                 to_text(work.lhs), to_text(work.rhs), to_text(known)));
     sum.unmodelled = true;
   }
   if (!rate) return;
-  const double cycles = mxu_cycles(device, work, *rate);
+  const double cycles = core.product_of_all_cores(work, *rate);
   sum.mxu_cycles += cycles;
   if (cycles > sum.matmul.cycles) sum.matmul = {work, *rate, cycles, {}, {}};
   const double flops = 2.0 * static_cast<double>(work.batch) * static_cast<double>(work.m) *
@@ -64,18 +62,18 @@ void add_matmul(ComputeSummary& sum, const MatmulWork& work, const DeviceConfig&
 }
 
 /// `convert`: ALU slots per register's worth of elements to bring it into the type that enters the arrays.
-ProductOperand matmul_operand(const Work& work, size_t operand, double convert, const DeviceConfig& device) {
+ProductOperand matmul_operand(const Work& work, size_t operand, double convert, const Core& core) {
   ProductOperand result;
   const ShapeRef read = operand < work.operand_read.size() ? work.operand_read[operand] : nullptr;
   if (!read || !read->is_array()) return result;
   result.parameter = static_cast<int32_t>(operand);
   result.bytes = array_size(read);
-  if (convert > 0) result.convert = convert * vector_registers(device.vpu, read);
+  if (convert > 0) result.convert = convert * core.registers(read);
   return result;
 }
 
-void add_vector(ComputeSummary& sum, const VectorWork& work, const DeviceConfig& device) {
-  const VectorSlots slots = vector_slots(device.vpu, work);
+void add_vector(ComputeSummary& sum, const VectorWork& work, const Core& core) {
+  const VectorSlots slots = core.slots(work);
   sum.slots += slots;
   const double most = std::max({slots.alu, slots.eup, slots.xlu});
   if (most > sum.dominant_slots) sum.dominant_slots = most, sum.dominant = work.op;
@@ -91,10 +89,10 @@ void add_vector(ComputeSummary& sum, const VectorWork& work, const DeviceConfig&
 }
 
 /// `accesses`: how many transfers fetch it, 0 for one that streams.
-PartAccess part_of(ShapeRef part, ShapeRef whole, int64_t accesses, const DeviceConfig& device) {
+PartAccess part_of(ShapeRef part, ShapeRef whole, int64_t accesses, const Core& core) {
   const Bytes bytes = array_size(part), all = array_size(whole);
   if (part == whole || bytes >= all) return {true, all, dense_bytes(whole), {}, accesses};
-  const ShortRuns runs = accesses > 1 ? ShortRuns{} : short_runs(part, whole, device);
+  const ShortRuns runs = accesses > 1 ? ShortRuns{} : short_runs(part, whole, core);
   return {false, bytes, dense_bytes(part), runs, accesses};
 }
 
@@ -158,7 +156,7 @@ class FusionSummaries::Walk {
       : module_(all.module_),
         shapes_(all.shapes_),
         table_(all.table_),
-        device_(all.device_),
+        core_(all.core_),
         assumptions_(all.assumptions_),
         done_(all.summaries_) {}
 
@@ -309,9 +307,9 @@ class FusionSummaries::Walk {
   void visit_work(InstructionId id, const Instruction& instruction, FusionSummary& summary) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
     Work work = work_of(op);
-    ComputeSummary compute = summarize_work(work, device_, assumptions_);
+    ComputeSummary compute = summarize_work(work, core_, assumptions_);
     if (!instruction.operands.empty())
-      move_rows_on_chip(work, compute, module_[instruction.operands[0]].shape, device_);
+      move_rows_on_chip(work, compute, module_[instruction.operands[0]].shape, core_);
     place(compute.matmul.lhs, instruction), place(compute.matmul.rhs, instruction);
     summary.compute += compute;
     computed_[id] = compute.has_vector;
@@ -345,7 +343,7 @@ class FusionSummaries::Walk {
     const InstructionId value = origins_[operand].parameter >= 0 ? operand : origins_[operand].value;
     if (computed_[value] || converted_[value]) return {};
     converted_[value] = true;
-    const VectorSlots slots = conversion_work(device_.vpu, read);
+    const VectorSlots slots = core_.conversion(read);
     summary.compute.slots += slots;
     return slots;
   }
@@ -354,7 +352,7 @@ class FusionSummaries::Walk {
                 int64_t accesses) const {
     if (!operand->is_tuple()) {
       if (operand->is_array() && first < leaves.size())
-        merge(leaves[first], part_of(read, operand, accesses, device_));
+        merge(leaves[first], part_of(read, operand, accesses, core_));
       return;
     }
     for (size_t k = 0; k < static_cast<size_t>(leaf_count(operand)) && first + k < leaves.size(); ++k)
@@ -367,7 +365,7 @@ class FusionSummaries::Walk {
     if (!instruction.shape->is_array() || !work.result_written || work.result_written == instruction.shape ||
         !work.result_written->is_array())
       return whole_access();
-    PartAccess written = part_of(work.result_written, instruction.shape, 0, device_);
+    PartAccess written = part_of(work.result_written, instruction.shape, 0, core_);
     const std::vector<InPlacePair> pairs = in_place_pairs(module_, instruction);
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       const bool in_place = std::ranges::any_of(
@@ -410,7 +408,7 @@ class FusionSummaries::Walk {
         if (static_cast<size_t>(origin.leaf) + k < leaves.size())
           leaves[static_cast<size_t>(origin.leaf) + k].whole = true;
     } else if (computed_[origin.value] && shape->is_array()) {
-      summary.compute.slots += conversion_work(device_.vpu, shape);
+      summary.compute.slots += core_.conversion(shape);
     }
     const PartAccess access = origin.parameter >= 0 ? whole_access() : in_place_[origin.value];
     if (shape->is_array()) {
@@ -427,7 +425,7 @@ class FusionSummaries::Walk {
   const Module& module_;
   ShapePool& shapes_;
   const OpTable& table_;
-  const DeviceConfig& device_;
+  const Core& core_;
   AssumptionList& assumptions_;
   const IdMap<ComputationId, FusionSummary>& done_;
   IdMap<InstructionId, Origin> origins_;
@@ -437,17 +435,16 @@ class FusionSummaries::Walk {
   IdMap<InstructionId, VectorSlots> slots_;  // of each instruction, conversions of what it takes up included
 };
 
-ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, AssumptionList& assumptions) {
+ComputeSummary summarize_work(const Work& work, const Core& core, AssumptionList& assumptions) {
   ComputeSummary sum;
-  for (const MatmulWork& matmul : work.matmuls) add_matmul(sum, matmul, device, assumptions);
+  for (const MatmulWork& matmul : work.matmuls) add_matmul(sum, matmul, core, assumptions);
   if (sum.matmul.cycles > 0) {
     MatmulPart& part = sum.matmul;
-    part.lhs = matmul_operand(work, 0, part.rate.lhs_convert, device);
-    part.rhs = matmul_operand(work, 1, part.rate.rhs_convert, device);
-    if (part.rate.emulated && work.result_written)
-      sum.slots += conversion_work(device.vpu, work.result_written);
+    part.lhs = matmul_operand(work, 0, part.rate.lhs_convert, core);
+    part.rhs = matmul_operand(work, 1, part.rate.rhs_convert, core);
+    if (part.rate.emulated && work.result_written) sum.slots += core.conversion(work.result_written);
   }
-  for (const VectorWork& vector : work.vectors) add_vector(sum, vector, device);
+  for (const VectorWork& vector : work.vectors) add_vector(sum, vector, core);
   sum.scattered_accesses = work.scattered_accesses;
   sum.moved_tiles = work.moved_tiles;
   sum.regroups = work.regroups;
@@ -459,13 +456,15 @@ ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, Assu
   return sum;
 }
 
-void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, const DeviceConfig& device) {
+void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, const Core& core) {
   const bool is_gather = work.scattered_accesses > 1 && !work.operand_read.empty() && work.operand_read[0] &&
                          table->is_array() && !table->is_unbounded();
-  if (!is_gather || device.vmem.transaction.count() == 0) return;
-  const Bytes room = device.vmem.scoped_limit - device.vmem.internal_scratch, bytes = array_size(table);
+  if (!is_gather || !core.has_windows()) return;
+  const DeviceConfig& device = core.device();
+  const Bytes bytes = array_size(table);
   const MemorySpace* space = device.memory_space(table->memory_space());
-  if (space != &device.hbm() || bytes > room || bytes > array_size(work.operand_read[0])) return;
+  if (space != &device.hbm() || bytes > core.vmem_budget() || bytes > array_size(work.operand_read[0]))
+    return;
   if (work.result_written && work.result_written == work.operand_read[0] && !work.vectors.empty())
     work.result_written = table;  // a scatter
   work.operand_read[0] = table;
@@ -475,11 +474,11 @@ void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, cons
 }
 
 FusionSummaries::FusionSummaries(const Module& module, ShapePool& shapes, const OpTable& table,
-                                 const DeviceConfig& device, AssumptionList& assumptions)
+                                 const Core& core, AssumptionList& assumptions)
     : module_(module),
       shapes_(shapes),
       table_(table),
-      device_(device),
+      core_(core),
       assumptions_(assumptions),
       summaries_(module.computations.size()) {
   IdMap<ComputationId, uint8_t> is_body(module.computations.size());

@@ -3,7 +3,7 @@
 // no bytes.
 //
 //   AssumptionList assumptions;
-//   const ComputeSummary work = summarize_work(work_of(op), device, assumptions);
+//   const ComputeSummary work = summarize_work(work_of(op), core, assumptions);
 //   work.mxu_cycles;                          // of all products, on all matrix units
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "hlo/op_def.h"
 #include "model/assumptions.h"
-#include "model/compute_cost.h"
+#include "model/core.h"
 #include "model/device.h"
 #include "model/instruction_cost.h"
 #include "model/strided_access.h"
@@ -85,18 +85,18 @@ struct FusionSummary {
 
 /// Compute part of one instruction that is neither free nor a fusion. The operands of its product are taken
 /// as those of the instruction.
-ComputeSummary summarize_work(const Work& work, const DeviceConfig& device, AssumptionList& assumptions);
+ComputeSummary summarize_work(const Work& work, const Core& core, AssumptionList& assumptions);
 
 /// A gather's or scatter's work on a table in HBM that has room in VMEM, and fewer bytes than the rows: the
 /// table comes and goes as a whole, and rows move there. Post: `work` and `compute`, its summary, say so;
 /// else they are as they were.
-void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, const DeviceConfig& device);
+void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, const Core& core);
 
 /// Summaries of every computation that a fusion of a module calls, nested fusions included.
 class FusionSummaries {
  public:
   /// All outlive the object. `shapes`: the module's or a copy of them.
-  FusionSummaries(const Module& module, ShapePool& shapes, const OpTable& table, const DeviceConfig& device,
+  FusionSummaries(const Module& module, ShapePool& shapes, const OpTable& table, const Core& core,
                   AssumptionList& assumptions);
   ~FusionSummaries();
 
@@ -110,7 +110,7 @@ class FusionSummaries {
   const Module& module_;
   ShapePool& shapes_;
   const OpTable& table_;
-  const DeviceConfig& device_;
+  const Core& core_;
   AssumptionList& assumptions_;
   IdMap<ComputationId, FusionSummary> summaries_;
   std::unique_ptr<Walk> walk_;  // made when a body is first summarized anew: it is as large as the module

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "hlo/graph.h"
 #include "layout/sizes.h"
+#include "model/core.h"
 #include "model/cost_details.h"
 #include "model/custom_call_costs.h"
 #include "model/fused_collectives.h"
@@ -47,12 +48,13 @@ class CostModel {
         device_(device.config),
         options_(options),
         assumptions_(assumptions),
+        core_(device.config),
         memory_(device.config),
         provenances_(device),
-        pipeline_(module, device.config, memory_),
+        pipeline_(module, core_, memory_),
         kernels_(device.config, options.custom_calls),
         fused_(module, table),
-        fusions_(module, shapes, table, device.config, assumptions) {}
+        fusions_(module, shapes, table, core_, assumptions) {}
 
   /// The bodies of the fusions that the instruction calls have other shapes than they had.
   void look_again(InstructionId id) {
@@ -173,15 +175,15 @@ class CostModel {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
     Work work = work_of(op);
     AssumptionList unused;
-    ComputeSummary compute = summarize_work(work, device_, custom ? unused : assumptions_);
+    ComputeSummary compute = summarize_work(work, core_, custom ? unused : assumptions_);
     if (!instruction.operands.empty())
-      move_rows_on_chip(work, compute, module_[instruction.operands[0]].shape, device_);
+      move_rows_on_chip(work, compute, module_[instruction.operands[0]].shape, core_);
     add_accesses(cost, instruction, work);
     add_windows(compute, instruction, work);
     if (!compute.has_vector) return compute;
     for (const ShapeRef read : work.operand_read)
-      if (read) compute.slots += conversion_work(device_.vpu, read);
-    if (work.result_written) compute.slots += conversion_work(device_.vpu, work.result_written);
+      if (read) compute.slots += core_.conversion(read);
+    if (work.result_written) compute.slots += core_.conversion(work.result_written);
     return compute;
   }
 
@@ -194,7 +196,7 @@ class CostModel {
   void add_windows(ComputeSummary& compute, const Instruction& instruction, const Work& work) const {
     const auto window = [&](Direction direction, ShapeRef part, ShapeRef whole, int64_t accesses) {
       if (!part || part == whole || !part->is_array() || !whole->is_array()) return;
-      const ShortRuns runs = accesses > 1 ? ShortRuns{} : short_runs(part, whole, device_);
+      const ShortRuns runs = accesses > 1 ? ShortRuns{} : short_runs(part, whole, core_);
       place_windows(compute, direction, whole, runs, accesses);
     };
     for (size_t i = 0; i < instruction.operands.size() && i < work.operand_read.size(); ++i)
@@ -218,7 +220,7 @@ class CostModel {
   /// Issues something that runs beside the TensorCore; its traffic is that of what it starts.
   InstructionCost start_cost(const Instruction& instruction, const OpDef& def) {
     InstructionCost cost;
-    const Picoseconds issue = duration(device_.dma.issue, device_.clock);
+    const Picoseconds issue = core_.issue_time();
     cost.busy[index_of(Unit::kScalar)] = issue;
     cost.stream = issue;
     cost.bound_by = issue.count() > 0 ? Unit::kScalar : Unit::kNone;
@@ -244,7 +246,7 @@ class CostModel {
   InstructionCost fused_end_cost(FusedPart part) const {
     InstructionCost cost;
     cost.category = CostCategory::kCollective;
-    if (part == FusedPart::kStart) cost.stream = duration(device_.dma.issue, device_.clock);
+    if (part == FusedPart::kStart) cost.stream = core_.issue_time();
     cost.busy[index_of(Unit::kScalar)] = cost.stream;
     cost.fixed = part == FusedPart::kDone ? device_.ici.fused_done : device_.overhead.instruction;
     cost.bound_by = cost.fixed > cost.stream ? Unit::kOverhead : Unit::kScalar;
@@ -267,11 +269,12 @@ class CostModel {
       cost.flops = given.flops;
       compute.has_matmul = true;
     }
-    const auto per_register = static_cast<double>(device_.vpu.lanes * device_.vpu.sublanes);
-    const double registers = static_cast<double>(given.vector_operations) / per_register;
-    const double pushes = static_cast<double>(given.transcendentals) / per_register;
-    compute.slots.alu = registers * device_.vpu.ops.simple.alu + pushes * device_.vpu.ops.transcendental.alu;
-    compute.slots.eup = pushes * device_.vpu.ops.transcendental.eup;
+    const auto registers = [&](int64_t elements) {
+      return static_cast<double>(elements) / core_.register_elements();
+    };
+    const VectorSlots pushes = core_.slots(VectorOp::kTranscendental, registers(given.transcendentals));
+    compute.slots.alu = core_.slots(VectorOp::kSimple, registers(given.vector_operations)).alu + pushes.alu;
+    compute.slots.eup = pushes.eup;
     compute.has_vector = compute.slots.alu > 0;
     add_vector_time(cost, compute);
     cost.vector_operations = given.vector_operations + given.transcendentals;
@@ -354,24 +357,18 @@ class CostModel {
 
   // ── time ──
 
-  Picoseconds cycles_time(double cycles) const {
-    return ceil_picoseconds(cycles * 1e12 / device_.clock.count());
-  }
+  /// Cycles of a core, shared by all of them.
+  Picoseconds shared_time(double cycles) const { return core_.time(cycles / core_.cores()); }
 
   void add_vector_time(InstructionCost& cost, const ComputeSummary& compute) const {
-    const auto units = [&](int64_t per_core) { return static_cast<double>(per_core * device_.cores); };
-    const auto pushes = [&](double count, const UnitConfig& unit) {
-      return cycles_time(count * static_cast<double>(unit.cadence.count()) /
-                         units(std::max<int64_t>(unit.count, 1)));
-    };
-    cost.busy[index_of(Unit::kVpu)] = cycles_time(compute.slots.alu / units(device_.vpu.alus));
-    cost.busy[index_of(Unit::kEup)] = pushes(compute.slots.eup, device_.eup);
-    cost.busy[index_of(Unit::kXlu)] = pushes(compute.slots.xlu, device_.xlu);
-    cost.busy[index_of(Unit::kScalar)] = pushes(compute.slots.scalar, device_.scalar);
+    cost.busy[index_of(Unit::kVpu)] = shared_time(core_.alu_cycles(compute.slots.alu));
+    cost.busy[index_of(Unit::kEup)] = shared_time(core_.eup_cycles(compute.slots.eup));
+    cost.busy[index_of(Unit::kXlu)] = shared_time(core_.xlu_cycles(compute.slots.xlu));
+    cost.busy[index_of(Unit::kScalar)] = shared_time(core_.scalar_cycles(compute.slots.scalar));
   }
 
   void add_compute(InstructionCost& cost, const ComputeSummary& compute) const {
-    cost.busy[index_of(Unit::kMxu)] = cycles_time(compute.mxu_cycles);
+    cost.busy[index_of(Unit::kMxu)] = core_.time(compute.mxu_cycles);
     add_vector_time(cost, compute);
     cost.flops = compute.flops;
     cost.vector_operations = compute.vector_operations;
@@ -383,24 +380,17 @@ class CostModel {
     for (size_t i = 0; i < device_.memory.size(); ++i)
       cost.busy[index_of(memory_.unit_of(i))] += memory_.busy(i, cost.traffic[i]);
     const Traffic& hbm = cost.traffic[memory_.hbm()];
-    add_moves(cost.busy, compute, hbm, memory_, device_);
-    Picoseconds latency{};
-    if (hbm.read.count() > 0) latency += device_.dma.read_latency;
-    if (hbm.written.count() > 0) latency += device_.dma.write_latency;
+    add_moves(cost.busy, compute, hbm, memory_, core_);
+    Picoseconds latency = core_.dma_latency(hbm.read.count() > 0, hbm.written.count() > 0);
     if (compute.scattered_accesses > 0) {
       const auto accesses = static_cast<double>(compute.scattered_accesses);
-      const auto cores = static_cast<double>(device_.cores);
       // Each is a transfer of its own: issued one by one, never shorter than a full-rate run.
-      cost.busy[index_of(Unit::kScalar)] +=
-          cycles_time(accesses * static_cast<double>(device_.dma.issue.count()) / cores);
+      cost.busy[index_of(Unit::kScalar)] += core_.time(core_.issue_cycles(accesses));
       if (hbm.total().count() > 0) {
-        const Bytes runs(static_cast<int64_t>(
-            std::min(accesses * static_cast<double>(device_.dma.full_rate_run.count()), 4e18)));
+        const Bytes runs = core_.scattered_bytes(accesses);
         Picoseconds& busy = cost.busy[index_of(memory_.unit_of(memory_.hbm()))];
         busy = std::max(busy, memory_.busy(memory_.hbm(), {runs, Bytes(0)}));
-        const double in_flight = static_cast<double>(std::max<int64_t>(device_.dma.outstanding, 1)) * cores;
-        latency =
-            std::max(latency, ceil_picoseconds(accesses * static_cast<double>(latency.count()) / in_flight));
+        latency = std::max(latency, core_.latency_in_flight(accesses, latency));
       }
     }
     cost.fixed = device_.overhead.instruction + latency;
@@ -435,8 +425,8 @@ class CostModel {
     cost.stream = cost.busy[longest];
     // The smallest fusion pays for its latencies; longer ones pay for them on top.
     if (const Traffic& hbm = cost.traffic[memory_.hbm()]; hbm.total().count() > 0) {
-      const Picoseconds least = least_time(hbm, device_.overhead);
-      cost.fixed -= idle_gain(hbm, device_);
+      const Picoseconds least = least_time(hbm, core_);
+      cost.fixed -= idle_gain(hbm, core_);
       cost.fixed = std::max(cost.fixed, least - std::min(cost.stream, least));
     }
     cost.bound_by = cost.fixed > cost.stream  ? Unit::kOverhead
@@ -451,6 +441,7 @@ class CostModel {
   const DeviceConfig& device_;
   const CostOptions& options_;
   AssumptionList& assumptions_;
+  Core core_;
   MemorySystem memory_;
   Provenances provenances_;
   InstructionPipeline pipeline_;

@@ -15,28 +15,22 @@ namespace hlosim {
 namespace {
 
 /// The on-chip memory beside VMEM whose traffic takes time (CMEM); kUnknownSpace without one.
-size_t other_memory(const DeviceConfig& device, const MemorySystem& memory) {
-  for (size_t i = 0; i < device.memory.size(); ++i) {
-    const MemorySystem::Rates& rates = memory.rates(i);
+size_t other_memory(const Core& core, const MemorySystem& memory) {
+  for (size_t i = 0; i < core.device().memory.size(); ++i) {
+    const BusRate& rates = memory.rates(i);
     if (memory.on_chip(i) && i != memory.space_of(1) && rates.read + rates.write + rates.total > 0) return i;
   }
   return kUnknownSpace;
 }
 
-std::array<DmaChannel, kDmaChannels> channels_of(const DeviceConfig& device, const MemorySystem& memory) {
+std::array<DmaChannel, kDmaChannels> channels_of(const Core& core, const MemorySystem& memory) {
   std::array<DmaChannel, kDmaChannels> channels;
-  const std::array<size_t, kDmaChannels> spaces = {memory.hbm(), other_memory(device, memory)};
-  const auto cores = as_double(device.cores);
-  for (size_t i = 0; i < kDmaChannels; ++i) {
-    if (spaces[i] == kUnknownSpace) continue;
-    const MemorySystem::Rates& rates = memory.rates(spaces[i]);
-    channels[i] = {rates.read * cores,
-                   rates.write * cores,
-                   rates.total * cores,
-                   as_double(device.dma.read_latency.count()),
-                   as_double(device.dma.write_latency.count()),
-                   rates.takes_turns};
-  }
+  const std::array<size_t, kDmaChannels> spaces = {memory.hbm(), other_memory(core, memory)};
+  for (size_t i = 0; i < kDmaChannels; ++i)
+    if (spaces[i] != kUnknownSpace)
+      channels[i] = {memory.rates(spaces[i]).shared_by(core.cores()),
+                     as_double(core.dma_latency(true, false).count()),
+                     as_double(core.dma_latency(false, true).count())};
   return channels;
 }
 
@@ -50,21 +44,20 @@ void take(PipelineOperand& operand, BlockTraffic& other) {
 
 }  // namespace
 
-InstructionPipeline::InstructionPipeline(const Module& module, const DeviceConfig& device,
-                                         const MemorySystem& memory)
+InstructionPipeline::InstructionPipeline(const Module& module, const Core& core, const MemorySystem& memory)
     : module_(module),
-      device_(device),
+      core_(core),
       memory_(memory),
       vmem_(memory.space_of(1)),
-      other_(other_memory(device, memory)),
-      model_(device, channels_of(device, memory)) {}
+      other_(other_memory(core, memory)),
+      model_(core, channels_of(core, memory)) {}
 
 int InstructionPipeline::channel_of(size_t space) const {
   return space == memory_.hbm() ? 0 : space == other_ && space != kUnknownSpace ? 1 : -1;
 }
 
 double InstructionPipeline::alu_picoseconds(double slots) const {
-  return slots / as_double(device_.vpu.alus) * 1e12 / device_.clock.count();
+  return core_.picoseconds(core_.alu_cycles(slots));
 }
 
 /// The array that `source` names; null: there is none.
@@ -117,13 +110,13 @@ void InstructionPipeline::read_again(InstructionCost& cost, size_t space, const 
 
 PipelineTask InstructionPipeline::task_of(const InstructionCost& cost, const ComputeSummary& compute) const {
   PipelineTask task;
-  for (size_t i = 0; i < device_.memory.size(); ++i) {
+  for (size_t i = 0; i < core_.device().memory.size(); ++i) {
     const int channel = channel_of(i);
     if (channel < 0) continue;
     task.other.in[static_cast<size_t>(channel)] = as_double(cost.traffic[i].read.count());
     task.other.out[static_cast<size_t>(channel)] = as_double(cost.traffic[i].written.count());
   }
-  const auto cores = as_double(device_.cores);
+  const double cores = core_.cores();
   for (const UnitRow& row : unit_rows())
     if (row.unit != Unit::kMxu && row.unit != Unit::kVpu)  // those two are planned
       task.others = std::max(task.others, as_double(cost.busy[index_of(row.unit)].count()) * cores);
@@ -189,7 +182,7 @@ void InstructionPipeline::add(InstructionCost& cost, const ComputeSummary& compu
                               const Instruction& instruction) {
   PipelineTask task = task_of(cost, compute);
   // Windows of no size: units and DMA overlap completely, each operand comes in once.
-  if (device_.vmem.transaction.count() == 0) return;
+  if (!core_.has_windows()) return;
   const bool uses_dma = task.other.in != BlockTraffic{}.in || task.other.out != BlockTraffic{}.out;
   const MatmulPart& part = compute.matmul;
   size_t lhs_space = 0, rhs_space = 0;
@@ -201,10 +194,9 @@ void InstructionPipeline::add(InstructionCost& cost, const ComputeSummary& compu
     take(task.lhs, task.other), take(task.rhs, task.other);
     task.lhs_convert = alu_picoseconds(part.lhs.convert);
     task.rhs_convert = alu_picoseconds(part.rhs.convert);
-    const ProductVector around = vector_around(device_, compute);
+    const ProductVector around = vector_around(core_, compute);
     task.lhs_bundles = around.lhs, task.rhs_bundles = around.rhs, task.epilogue_bundles = around.results;
-    task.extra_mxu =
-        (compute.mxu_cycles - part.cycles) * as_double(device_.cores) * 1e12 / device_.clock.count();
+    task.extra_mxu = core_.picoseconds((compute.mxu_cycles - part.cycles) * core_.cores());
     if (const Attr* config = instruction.find(AttrKey::kBackendConfig)) given = given_blocks(config->text());
   }
   for (size_t i = 0; i < kDmaChannels; ++i) task.other_bytes += task.other.in[i] + task.other.out[i];
@@ -217,7 +209,7 @@ void InstructionPipeline::add(InstructionCost& cost, const ComputeSummary& compu
   cost.busy[index_of(Unit::kVpu)] = ceil_picoseconds(plan.vector);
   const Picoseconds longest = *std::max_element(cost.busy.begin(), cost.busy.end());
   cost.fixed = std::max(ceil_picoseconds(plan.time) - longest, Picoseconds(0));
-  if (uses_dma) cost.fixed = later(cost.fixed, device_.overhead.instruction);
+  if (uses_dma) cost.fixed = later(cost.fixed, core_.device().overhead.instruction);
   PipelineSummary& summary = cost.pipeline;
   summary.steps = plan.steps;
   summary.m = plan.block_m, summary.n = plan.block_n, summary.k = plan.block_k,

@@ -1,7 +1,7 @@
 // Brings the block pipeline (model/pipeline.h) into the cost of an instruction: which of its bytes stream
 // past which units, and what of that doesn't overlap.
 //
-//   const InstructionPipeline pipeline(module, device.config, memory);
+//   const InstructionPipeline pipeline(module, core, memory);
 //   pipeline.add(cost, compute, instruction);      // cost.fixed: what doesn't overlap
 #pragma once
 
@@ -20,7 +20,7 @@ namespace hlosim {
 class InstructionPipeline {
  public:
   /// All outlive the object.
-  InstructionPipeline(const Module& module, const DeviceConfig& device, const MemorySystem& memory);
+  InstructionPipeline(const Module& module, const Core& core, const MemorySystem& memory);
 
   /// Requires: `cost` has the traffic and busy times of an instruction whose operands are each read once.
   /// Post: bytes that blocks bring in again are traffic, busy times are those of the blocks, `fixed` is what
@@ -44,7 +44,7 @@ class InstructionPipeline {
   const PipelinePlan& plan(const PipelineTask& task, const std::optional<GivenBlocks>& given);
 
   const Module& module_;
-  const DeviceConfig& device_;
+  const Core& core_;
   const MemorySystem& memory_;
   size_t vmem_ = kUnknownSpace, other_ = kUnknownSpace;
   PipelineModel model_;

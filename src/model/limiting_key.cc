@@ -10,7 +10,7 @@ PortLimits::PortLimits(const DeviceConfig& device, size_t space)
     : device_(device), memory_(device), space_(space) {
   if (space != memory_.hbm()) return;
   const SpaceRates own = device_rates(device, device.hbm());
-  const MemorySystem::Rates& rates = memory_.rates(space);
+  const BusRate& rates = memory_.rates(space);
   const double alone = 1e12 / own.total.count();
   if (rates.total > alone) total_ = kDma;
   // A direction without a rate of its own goes by that of both, one with is no faster than the memory.
@@ -28,7 +28,7 @@ void PortLimits::add(const Traffic& traffic, Picoseconds busy, int64_t execution
   const auto read = static_cast<double>(traffic.read.count()),
              written = static_cast<double>(traffic.written.count());
   const auto times = static_cast<double>(executions);
-  const MemorySystem::Rates& rates = memory_.rates(space_);
+  const BusRate& rates = memory_.rates(space_);
   const double exact = memory_.busy_exactly(space_, traffic);
   times_[kNoRate] += times * std::max(0.0, static_cast<double>(busy.count()) - exact);
   if (!rates.takes_turns) {

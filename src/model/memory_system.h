@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/units.h"
+#include "model/core.h"
 #include "model/device.h"
 #include "model/instruction_cost.h"
 
@@ -34,19 +35,13 @@ class MemorySystem {
   Picoseconds busy(size_t space, const Traffic& traffic) const {
     return space == kUnknownSpace ? Picoseconds(0) : ceil_picoseconds(busy_exactly(space, traffic));
   }
-  /// Picoseconds per byte of the whole device: reads, writes, both together.
-  struct Rates {
-    double read = 0, write = 0, total = 0;
-    bool takes_turns = false;
-    /// Of bytes that are read and written at the same time.
-    double time(double bytes_read, double bytes_written) const;
-  };
-  const Rates& rates(size_t space) const { return rates_[space]; }
+  /// Of the whole device.
+  const BusRate& rates(size_t space) const { return rates_[space]; }
   double busy_exactly(size_t space, const Traffic& traffic) const;  // in fractions of a picosecond
 
  private:
   std::array<uint8_t, 256> space_of_{};
-  std::array<Rates, kMaxMemorySpaces> rates_{};
+  std::array<BusRate, kMaxMemorySpaces> rates_{};
   std::array<Unit, kMaxMemorySpaces + 1> unit_of_{};
   std::array<bool, kMaxMemorySpaces + 1> on_chip_{};
   size_t hbm_ = 0;

@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "base/rounding.h"
-#include "model/compute_cost.h"
 
 namespace hlosim {
 namespace {
@@ -39,23 +38,16 @@ struct BlockSizes {
 
 }  // namespace
 
-PipelineModel::PipelineModel(const DeviceConfig& device, const std::array<DmaChannel, kDmaChannels>& channels)
-    : device_(device),
+PipelineModel::PipelineModel(const Core& core, const std::array<DmaChannel, kDmaChannels>& channels)
+    : core_(core),
       channels_(channels),
-      cycle_(1e12 / device.clock.count()),
-      cores_(as_double(device.cores)),
-      scratch_(std::max(as_double((device.vmem.scoped_limit - device.vmem.internal_scratch).count()), 1.0)) {}
-
-double DmaChannel::bus(double in, double out) const {
-  if (!takes_turns) return std::max({(in + out) * total, in * read, out * write});
-  const double both = std::min(in, out);
-  return both * std::max(2 * total, read + write) + (in - both) * read + (out - both) * write;
-}
+      cores_(core.cores()),
+      scratch_(std::max(as_double(core.vmem_budget().count()), 1.0)) {}
 
 double PipelineModel::transfer(const BlockTraffic& block) const {
   double longest = 0;
   for (size_t i = 0; i < kDmaChannels; ++i)
-    longest = std::max(longest, channels_[i].bus(block.in[i], block.out[i]));
+    longest = std::max(longest, channels_[i].bus.time(block.in[i], block.out[i]));
   return longest;
 }
 
@@ -64,8 +56,8 @@ double PipelineModel::dma(const BlockTraffic& block) const {
   for (size_t i = 0; i < kDmaChannels; ++i) {
     const DmaChannel& channel = channels_[i];
     const double in = block.in[i], out = block.out[i];
-    if (in > 0) longest = std::max(longest, channel.bus(in, 0) + channel.read_latency);
-    if (out > 0) longest = std::max(longest, channel.bus(0, out) + channel.write_latency);
+    if (in > 0) longest = std::max(longest, channel.bus.time(in, 0) + channel.read_latency);
+    if (out > 0) longest = std::max(longest, channel.bus.time(0, out) + channel.write_latency);
   }
   return longest;
 }
@@ -82,7 +74,7 @@ PipelinePlan PipelineModel::stream(const PipelineTask& task) const {
   const double work = std::max(task.vector, task.others) / cores_;
   PipelinePlan best;
   best.time = kInfinite;
-  const double smallest = std::max(as_double(device_.vmem.transaction.count()), 1.0);
+  const double smallest = as_double(core_.smallest_window().count());
   for (int64_t steps = 1; steps <= kMostStreamBlocks; steps *= 2) {
     const auto count = as_double(steps);
     held = bytes / count * (steps > 1 ? 2 : 1);
@@ -168,7 +160,7 @@ struct PipelineModel::Search {
     plan.vmem = vmem;
     MatmulWork block = *task.matmul;
     block.batch = bb, block.m = bm, block.n = bn, block.k = bk;
-    plan.mxu = core_mxu_cycles(model.device_, block, *task.rate) * model.cycle_ * steps +
+    plan.mxu = model.core_.picoseconds(model.core_.product(block, *task.rate).alone()) * steps +
                task.extra_mxu / model.cores_;
     plan.vector = task.vector / model.cores_ + share.lhs_convert * as_double(blocks.n) +
                   share.rhs_convert * as_double(blocks.m);
@@ -189,8 +181,7 @@ struct PipelineModel::Search {
     plan.result_work = task.epilogue_bundles / model.cores_;
     const double all = plan.operand_work + plan.result_work;
     if (all <= 0) return;
-    const MxuConfig& mxu = model.device_.mxu;
-    plan.exposed = mxu.vector_exposed * all + mxu.vector_stalls * plan.mxu;
+    plan.exposed = model.core_.exposed_vector(all, plan.mxu);
   }
 
   double held(const Blocks& blocks, int64_t results, double lhs, double rhs, double outs) const {
@@ -222,7 +213,7 @@ struct PipelineModel::Search {
       if (count <= 0) return;
       const double time = model.transfer(block);  // the next ones are on their way already
       plan.step_dma = std::max(plan.step_dma, time);
-      sum += count * side_by_side(plan.step_work, time, model.device_.dma.overlap);
+      sum += count * model.core_.step_beside_dma(plan.step_work, time);
     };
     if (plan.blocks.k > 1) {
       steps_of(outs - 1, both);
@@ -253,14 +244,14 @@ struct PipelineModel::Search {
 
 void PipelineModel::consider(const PipelineTask& task, char split, const GivenBlocks* given,
                              PipelinePlan& best) const {
-  const CoreShare share = share_of(task, split, split == '-' ? 1 : device_.cores);
+  const CoreShare share = share_of(task, split, split == '-' ? 1 : core_.device().cores);
   const Search search{*this, task, share};
   if (given) {
     const auto size = [](int64_t whole, int64_t blocks) {
       return ceil_div(whole, std::clamp<int64_t>(blocks, 1, whole));
     };
     const auto of_core = [&](int64_t blocks, char dimension) {
-      return split == dimension ? ceil_div(blocks, device_.cores) : blocks;
+      return split == dimension ? ceil_div(blocks, core_.device().cores) : blocks;
     };
     search.consider(1, size(share.m, of_core(given->m, 'm')), size(share.n, of_core(given->n, 'n')),
                     size(share.k, given->k), split, false, best);
@@ -268,9 +259,10 @@ void PipelineModel::consider(const PipelineTask& task, char split, const GivenBl
   }
   const MatmulRate& rate = *task.rate;
   constexpr int64_t kMostBlocks = int64_t{1} << 20;
-  const BlockSizes ms(share.m, std::max<int64_t>(128, rate.rows), rate.rows, kMostBlocks);
-  const BlockSizes ns(share.n, std::max<int64_t>(128, device_.mxu.columns), device_.mxu.columns, kMostBlocks);
-  const BlockSizes ks(share.k, std::max<int64_t>(512, 2 * device_.mxu.rows), device_.mxu.rows, kMostBlocks);
+  const Core::ProductBlock least = core_.smallest_block(rate.rows);
+  const BlockSizes ms(share.m, least.m, rate.rows, kMostBlocks);
+  const BlockSizes ns(share.n, least.n, core_.mxu_columns(), kMostBlocks);
+  const BlockSizes ks(share.k, least.k, core_.mxu_rows(), kMostBlocks);
   for (const int64_t bk : ks)
     for (const int64_t bm : ms)
       for (const int64_t bn : ns) search.consider(1, bm, bn, bk, split, true, best);
@@ -285,7 +277,7 @@ PipelinePlan PipelineModel::product(const PipelineTask& task, const std::optiona
   PipelinePlan best;
   best.time = kInfinite;
   const GivenBlocks* blocks = given ? &*given : nullptr;
-  if (device_.cores == 1) {
+  if (core_.device().cores == 1) {
     consider(task, '-', blocks, best);
     return best;
   }
@@ -305,15 +297,15 @@ PipelinePlan PipelineModel::ragged(const PipelineTask& task) const {
   MatmulWork tile = work;
   tile.batch = 1;
   tile.m = std::min<int64_t>(work.m, 512);
-  tile.n = even_block(work.n, 1024, device_.mxu.columns);
-  tile.k = even_block(work.k, 1024, device_.mxu.rows);
+  tile.n = even_block(work.n, 1024, core_.mxu_columns());
+  tile.k = even_block(work.k, 1024, core_.mxu_rows());
   PipelinePlan plan;
   plan.blocks = {work.batch, ceil_div(work.m, tile.m), ceil_div(work.n, tile.n), ceil_div(work.k, tile.k)};
   plan.block_m = tile.m, plan.block_n = tile.n, plan.block_k = tile.k;
   const double steps = std::max(1.0, as_double(work.batch) / cores_ * as_double(plan.blocks.m) *
                                          as_double(plan.blocks.n) * as_double(plan.blocks.k));
   plan.steps = steps < 9e18 ? static_cast<int64_t>(steps) : std::numeric_limits<int64_t>::max();
-  plan.mxu = core_mxu_cycles(device_, tile, *task.rate) * cycle_ * steps + task.extra_mxu / cores_;
+  plan.mxu = core_.picoseconds(core_.product(tile, *task.rate).alone()) * steps + task.extra_mxu / cores_;
   plan.vector = (task.vector + task.lhs_convert + task.rhs_convert) / cores_;
   const double compute = plan.mxu + plan.vector + task.others / cores_;
   BlockTraffic streamed, weights, last;

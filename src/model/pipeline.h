@@ -21,18 +21,15 @@
 #include <optional>
 
 #include "base/units.h"
-#include "model/device.h"
+#include "model/core.h"
 #include "ops/work.h"
 
 namespace hlosim {
 
-/// A place that DMA reaches: HBM, or on-chip memory beside VMEM. Picoseconds per byte of one core.
+/// A place that DMA reaches: HBM, or on-chip memory beside VMEM; of one core.
 struct DmaChannel {
-  double read = 0, write = 0, total = 0;
-  double read_latency = 0, write_latency = 0;
-  bool takes_turns = false;  // one bus: `read` and `write` are of what has no counterpart
-  /// Of bytes that come in and go out at the same time, latencies left out.
-  double bus(double in, double out) const;
+  BusRate bus;
+  double read_latency = 0, write_latency = 0;  // picoseconds
 };
 inline constexpr size_t kDmaChannels = 2;  // HBM, and one on-chip memory that is not VMEM
 
@@ -97,7 +94,7 @@ struct GivenBlocks {
 class PipelineModel {
  public:
   /// `channels`: HBM, then the other one; without rates where there is none.
-  PipelineModel(const DeviceConfig& device, const std::array<DmaChannel, kDmaChannels>& channels);
+  PipelineModel(const Core& core, const std::array<DmaChannel, kDmaChannels>& channels);
 
   /// The plan that takes least time; with `given`, the one with these blocks.
   PipelinePlan plan(const PipelineTask& task, const std::optional<GivenBlocks>& given = {}) const;
@@ -111,9 +108,8 @@ class PipelineModel {
   double transfer(const BlockTraffic& block) const;
   double dma(const BlockTraffic& block) const;  // and its latencies
 
-  const DeviceConfig& device_;
+  Core core_;
   std::array<DmaChannel, kDmaChannels> channels_{};
-  double cycle_ = 0;  // picoseconds
   double cores_ = 1;
   double scratch_ = 0;  // bytes of VMEM per core
 };

@@ -1,9 +1,9 @@
 // Vector work around a matrix product: what the vector unit does to its operands and to its results, in the
 // bundles that this takes where nothing else is in them.
 //
-//   const ProductVector around = vector_around(device, compute);
+//   const ProductVector around = vector_around(core, compute);
 //   around.lhs                                     // picoseconds for all of the left operand, once
-//   vector_of_blocks(device, compute, cost.pipeline).operands      // as often as its blocks are taken up
+//   vector_of_blocks(core, compute, cost.pipeline).operands      // as often as its blocks are taken up
 //
 // A bundle has vpu.alus vector operations, a push to each transcendental unit and an operation of each
 // cross-lane unit; the bundles of a product have the operations that feed the arrays and pop their results as
@@ -11,14 +11,11 @@
 #pragma once
 
 #include "base/units.h"
-#include "model/device.h"
+#include "model/core.h"
 #include "model/fusion_summary.h"
 #include "model/instruction_cost.h"
 
 namespace hlosim {
-
-/// Bundles in which one core could do `slots`, as picoseconds.
-double bundle_picoseconds(const DeviceConfig& device, const VectorSlots& slots);
 
 /// Picoseconds of all cores together.
 struct ProductVector {
@@ -27,14 +24,13 @@ struct ProductVector {
 };
 
 /// All zero without a product.
-ProductVector vector_around(const DeviceConfig& device, const ComputeSummary& compute);
+ProductVector vector_around(const Core& core, const ComputeSummary& compute);
 
 /// The same of one core with the blocks of a plan, an operand anew for each block of the other one.
 struct BlockVector {
   Picoseconds operands{}, results{};
   Picoseconds exposed{};  // by which they make the product longer
 };
-BlockVector vector_of_blocks(const DeviceConfig& device, const ComputeSummary& compute,
-                             const PipelineSummary& plan);
+BlockVector vector_of_blocks(const Core& core, const ComputeSummary& compute, const PipelineSummary& plan);
 
 }  // namespace hlosim

@@ -9,16 +9,16 @@ constexpr Bytes kLoaded{int64_t{1} << 20};
 
 }  // namespace
 
-Picoseconds least_time(const Traffic& hbm, const OverheadConfig& overhead) {
+Picoseconds least_time(const Traffic& hbm, const Core& core) {
+  const OverheadConfig& overhead = core.device().overhead;
   return hbm.read.count() > 0 ? overhead.smallest_fusion : overhead.smallest_write;
 }
 
-Picoseconds idle_gain(const Traffic& hbm, const DeviceConfig& device) {
+Picoseconds idle_gain(const Traffic& hbm, const Core& core) {
   const Bytes bytes = std::min(hbm.total(), kLoaded);
-  Picoseconds loaded = device.overhead.instruction;
-  if (hbm.read.count() > 0) loaded += device.dma.read_latency;
-  if (hbm.written.count() > 0) loaded += device.dma.write_latency;
-  const Picoseconds least = least_time(hbm, device.overhead);
+  const Picoseconds loaded =
+      core.device().overhead.instruction + core.dma_latency(hbm.read.count() > 0, hbm.written.count() > 0);
+  const Picoseconds least = least_time(hbm, core);
   if (loaded <= least) return Picoseconds(0);
   const double idle = 1 - static_cast<double>(bytes.count()) / static_cast<double>(kLoaded.count());
   return ceil_picoseconds(static_cast<double>((loaded - least).count()) * idle);

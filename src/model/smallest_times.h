@@ -5,17 +5,17 @@
 #pragma once
 
 #include "base/units.h"
-#include "model/device.h"
+#include "model/core.h"
 #include "model/instruction_cost.h"
 
 namespace hlosim {
 
 /// Requires: traffic of an instruction with HBM.
-Picoseconds least_time(const Traffic& hbm, const OverheadConfig& overhead);
+Picoseconds least_time(const Traffic& hbm, const Core& core);
 
 /// What a transfer of so many bytes is faster than the latencies of a loaded memory (dma.read_latency,
 /// dma.write_latency) and the start of an instruction say: they come in with the bytes that are under way, in
 /// proportion up to 1 MiB.
-Picoseconds idle_gain(const Traffic& hbm, const DeviceConfig& device);
+Picoseconds idle_gain(const Traffic& hbm, const Core& core);
 
 }  // namespace hlosim

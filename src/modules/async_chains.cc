@@ -11,6 +11,7 @@
 #include "layout/shape.h"
 #include "modules/async_forms.h"
 #include "ops/called_checks.h"
+#include "ops/custom_calls/async_values.h"
 #include "ops/dataflow.h"
 #include "ops/op_table.h"
 
@@ -20,17 +21,6 @@ namespace {
 bool begins_or_updates(Opcode opcode) {
   const OpDef& def = op_table()[opcode];
   return def.has(kAsyncStart) || def.has(kAsyncUpdate);
-}
-
-bool is_annotation(const Instruction& instruction) {
-  if (op_rules(instruction.opcode).async_part != AsyncPart::kNotes) return false;
-  std::string_view target = instruction.find(AttrKey::kCustomCallTarget)->text();
-  target = target.size() >= 2 ? target.substr(1, target.size() - 2) : target;
-  if (target.starts_with("xla.sdy.")) target.remove_prefix(8);
-  for (const std::string_view known : {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
-                                       "LocalToGlobalShape", "GlobalToLocalShape", "FuncResultSharding"})
-    if (target == known) return true;
-  return false;
 }
 
 using TupleIndex = std::vector<int64_t>;  // innermost element first
@@ -81,7 +71,7 @@ class BackwardSearch {
         break;
     }
     const bool passes =
-        rules.async_part == AsyncPart::kPasses || (is_annotation(value) && !value.operands.empty());
+        rules.async_part == AsyncPart::kPasses || (annotates_sharding(value) && !value.operands.empty());
     if (passes) push(value.operands[0], std::move(index));
   }
 
@@ -251,7 +241,7 @@ class ChainChecker {
   }
 
   static bool passes_values_on(const Instruction& user) {
-    return op_rules(user.opcode).async_part == AsyncPart::kPasses || is_annotation(user);
+    return op_rules(user.opcode).async_part == AsyncPart::kPasses || annotates_sharding(user);
   }
 
   /// Operands of an update or done: the chain before it, of the same computation, and newly bound values.
@@ -391,10 +381,8 @@ class ChainChecker {
       for (const InstructionId user : users_.users(id)) {
         const ValueRule rule = value_rule(module_[user]);
         if (rule == ValueRule::kLoop) return true;
-        const AsyncPart part = op_rules(module_[user].opcode).async_part;
-        const bool goes_on =
-            part == AsyncPart::kPasses || part == AsyncPart::kBounds || part == AsyncPart::kEnters;
-        if (is_update(module_[user]) || (goes_on && rule != ValueRule::kShallowCopy)) pending.push_back(user);
+        const bool goes_on = carries_async_value(module_[user].opcode) && rule != ValueRule::kShallowCopy;
+        if (is_update(module_[user]) || goes_on) pending.push_back(user);
       }
     }
     return false;
@@ -424,25 +412,6 @@ std::optional<ComputationId> async_wrapped_computation(const Module& module, con
     at = async_producer(module, users, at->operands[0]);
   }
   return std::nullopt;
-}
-
-bool passes_async_value(const Instruction& user) {
-  switch (op_rules(user.opcode).async_part) {
-    case AsyncPart::kPasses:
-    case AsyncPart::kBounds:
-    case AsyncPart::kEnters:
-      return true;
-    case AsyncPart::kNotes:
-      return is_annotation(user);
-    case AsyncPart::kNone:
-    case AsyncPart::kSplits:
-    case AsyncPart::kWrapped:
-    case AsyncPart::kStart:
-    case AsyncPart::kDone:
-    case AsyncPart::kChain:
-      break;
-  }
-  return false;
 }
 
 void check_async_chains(const Module& module, const UserIndex& users, DiagnosticList& diagnostics) {

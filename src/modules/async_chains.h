@@ -18,9 +18,6 @@ const Instruction* async_producer(const Module& module, const UserIndex& users, 
 std::optional<ComputationId> async_wrapped_computation(const Module& module, const UserIndex& users,
                                                        const Instruction& instruction);
 
-/// May stand between the parts of a chain.
-bool passes_async_value(const Instruction& instruction);
-
 /// Adds what breaks the rules of chains: parts used elsewhere, starts without or with several dones,
 /// operands that are not bound, parts of different computations, transfers used more than once.
 void check_async_chains(const Module& module, const UserIndex& users, DiagnosticList& diagnostics);

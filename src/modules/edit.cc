@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "modules/async_chains.h"
+#include "ops/custom_calls/async_values.h"
 
 namespace hlosim {
 

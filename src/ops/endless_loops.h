@@ -1,9 +1,8 @@
 // Loops that never end, as far as their text shows it: those whose condition is a constant, and those whose
 // condition depends only on elements of the state that the body leaves unchanged.
 //
-//   loop_end(module, table, loop) == LoopEnd::kNever        // while(true)
-//   never_ends(LoopEnd::kNever)                             // "the loop never ends: its condition is always
-//   true"
+//   loop_end(module, table, loop) == LoopEnd::kNever  // while(true)
+//   never_ends(LoopEnd::kNever)       // "the loop never ends: its condition is always true"
 #pragma once
 
 #include "hlo/module.h"

@@ -37,10 +37,12 @@ FusionRole fusion_role(const OpTable& table, const Instruction& instruction) {
 
 std::optional<FusionEnd> fusion_end(const Instruction& instruction) {
   if (!instruction.shape->is_static() || instruction.find(AttrKey::kControlPredecessors)) return std::nullopt;
-  const FusionRule rule = op_rules(instruction.opcode).fusion;
-  if (rule == FusionRule::kEndsAll) return FusionEnd{0};
-  return rule == FusionRule::kEndsUpdate && instruction.shape->is_array() ? std::optional(FusionEnd{1})
-                                                                          : std::nullopt;
+  const OpRules& rules = op_rules(instruction.opcode);
+  if (rules.fusion == FusionRule::kEndsAll) return FusionEnd{0};
+  if (!instruction.shape->is_array()) return std::nullopt;
+  if (rules.fusion == FusionRule::kEndsUpdate) return FusionEnd{1};
+  const bool is_product = rules.dimensions == DimensionRule::kProduct;
+  return rules.fusion == FusionRule::kNever && is_product ? std::optional(FusionEnd{0, true}) : std::nullopt;
 }
 
 }  // namespace hlosim

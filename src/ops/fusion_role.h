@@ -25,10 +25,11 @@ enum class FusionRole : uint8_t {
 
 FusionRole fusion_role(const OpTable& table, const Instruction& instruction);
 
-/// dynamic-update-slice, scatter, sort: of role kNone, but they can be the end of a fusion that computes what
-/// they take.
+/// dynamic-update-slice, scatter, sort, ragged-dot: of role kNone, but they can be the end of a fusion that
+/// computes what they take.
 struct FusionEnd {
-  size_t first = 0;  // operand that may be computed inside; those before are changed in place
+  size_t first = 0;          // operand that may be computed inside; those before are changed in place
+  bool slices_only = false;  // a product with a kernel of its own: it reads slices of arrays where they lie
 };
 std::optional<FusionEnd> fusion_end(const Instruction& instruction);
 

@@ -142,9 +142,10 @@ class ModelBuilder {
     problem().max_evictions = limits_.max_evictions;
     problem().extra_prefetches = limits_.extra_prefetches;
     problem().sharing = HbmSharing::kFair;
-    problem().issue = as_double(duration(device_.config.dma.issue, device_.config.clock));
-    problem().latency_in = as_double(device_.config.dma.read_latency);
-    problem().latency_out = as_double(device_.config.dma.write_latency);
+    const Core core(device_.config);
+    problem().issue = as_double(core.issue_time());
+    problem().latency_in = as_double(core.dma_latency(true, false));
+    problem().latency_out = as_double(core.dma_latency(false, true));
   }
 
   // ── values ──

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/compute_cost.h"
+#include "model/core.h"
 #include "published/axis_links.h"
 
 namespace hlosim {
@@ -13,9 +13,10 @@ namespace {
 double hbm_rate(const DeviceConfig& device) { return device_rates(device, device.hbm()).total.count(); }
 
 Result<double> product_seconds(const MatmulWork& product, const DeviceConfig& device) {
-  const std::optional<MatmulRate> rate = matmul_rate(device.mxu, product.lhs, product.rhs, product.precision);
+  const Core core(device);
+  const std::optional<MatmulRate> rate = core.matmul_rate(product.lhs, product.rhs, product.precision);
   if (!rate) return failure(fmt::format("{} doesn't multiply {}", device.generation, to_text(product.lhs)));
-  const double mxu = mxu_cycles(device, product, *rate) / device.clock.count();
+  const double mxu = core.product_of_all_cores(product, *rate) / device.clock.count();
   const auto m = static_cast<double>(product.m), n = static_cast<double>(product.n),
              k = static_cast<double>(product.k);
   const double in = static_cast<double>(byte_width(product.lhs)), out = 2;  // results are bf16

@@ -61,7 +61,7 @@ LayoutCosts::NodeCost LayoutCosts::floor_of(size_t part, const LayoutChoice& cho
   };
   add(one.id);
   for (const InstructionId operand : problem_.module()[one.id].operands) add(operand);
-  const MemorySystem::Rates& hbm = memory_.rates(memory_.hbm());
+  const BusRate& hbm = memory_.rates(memory_.hbm());
   const double time = static_cast<double>(floor.bytes) * std::min({hbm.read, hbm.write, hbm.total});
   const OverheadConfig& overhead = device_.config.overhead;
   floor.time =

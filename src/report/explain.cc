@@ -46,6 +46,7 @@ class Explainer {
             const CustomCallCost* given, std::string given_by)
       : device_(device),
         config_(device.config),
+        core_(device.config),
         cost_(details.cost),
         compute_(details.compute),
         role_(role),
@@ -181,7 +182,7 @@ class Explainer {
 
   /// What the vector unit does to the operands and results of a product, and what of it finds no slots.
   void around_product() {
-    const BlockVector vector = vector_of_blocks(config_, compute_, cost_.pipeline);
+    const BlockVector vector = vector_of_blocks(core_, compute_, cost_.pipeline);
     if (vector.operands + vector.results <= Picoseconds(0)) return;
     ExplainedTerm& term = add("vector work around the product",
                               "exposed x (operands + results) + stalls x MXU", vector.exposed);
@@ -320,7 +321,7 @@ class Explainer {
 
   Picoseconds gain() const {
     const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
-    return hbm.total().count() > 0 ? idle_gain(hbm, config_) : Picoseconds(0);
+    return hbm.total().count() > 0 ? idle_gain(hbm, core_) : Picoseconds(0);
   }
 
   /// The longest unit but for links and what drives them, and what isn't hidden of its work.
@@ -337,7 +338,7 @@ class Explainer {
   bool is_smallest() const {
     const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
     if (hbm.total().count() == 0) return false;
-    const Picoseconds least = least_time(hbm, config_.overhead);
+    const Picoseconds least = least_time(hbm, core_);
     return own_fixed() <= least - std::min(longest(), least);
   }
 
@@ -397,18 +398,12 @@ class Explainer {
   /// Of one access to HBM.
   Picoseconds access_latency() const {
     const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
-    Picoseconds latency{};
-    if (hbm.read.count() > 0) latency += config_.dma.read_latency;
-    if (hbm.written.count() > 0) latency += config_.dma.write_latency;
-    return latency;
+    return core_.dma_latency(hbm.read.count() > 0, hbm.written.count() > 0);
   }
 
   /// Of scattered accesses, of which some are under way at a time.
   Picoseconds scattered_latency() const {
-    const double under_way = static_cast<double>(std::max<int64_t>(config_.dma.outstanding, 1)) *
-                             static_cast<double>(config_.cores);
-    return ceil_picoseconds(static_cast<double>(compute_.scattered_accesses) *
-                            static_cast<double>(access_latency().count()) / under_way);
+    return core_.latency_in_flight(static_cast<double>(compute_.scattered_accesses), access_latency());
   }
 
   /// Of what goes in no blocks.
@@ -444,6 +439,7 @@ class Explainer {
 
   const Device& device_;
   const DeviceConfig& config_;
+  const Core core_;
   const InstructionCost& cost_;
   const ComputeSummary& compute_;
   const Role role_;

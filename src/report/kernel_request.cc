@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "layout/shape_text.h"
 #include "layout/sizes.h"
+#include "model/core.h"
 
 namespace hlosim {
 namespace {
@@ -219,7 +220,7 @@ Result<KernelCost> attention_request_cost(const DeviceConfig& device, const Kern
                          {.q = kSmallestBlock, .kv = kSmallestBlock, .kv_compute = kSmallestBlock});
       if (!smallest) return smallest;
       return failure(
-          fmt::format("{}: no blocks fit into {}", request.kernel, to_text(kernel_vmem_limit(device))));
+          fmt::format("{}: no blocks fit into {}", request.kernel, to_text(Core(device).vmem_budget())));
     }
   }
   Result<KernelCost> cost = attention_cost(device, request.pass, request.attention, *blocks);
@@ -238,7 +239,7 @@ Result<KernelCost> loss_request_cost(const DeviceConfig& device, const KernelReq
           linear_loss_cost(device, request.loss, {kSmallestBlock, kSmallestBlock, kSmallestBlock});
       if (!smallest) return smallest;
       return failure(
-          fmt::format("{}: no blocks fit into {}", request.kernel, to_text(kernel_vmem_limit(device))));
+          fmt::format("{}: no blocks fit into {}", request.kernel, to_text(Core(device).vmem_budget())));
     }
   }
   return linear_loss_cost(device, request.loss, *blocks);

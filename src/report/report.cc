@@ -225,8 +225,10 @@ class ReportMaker {
     for (const InstructionRecord& record : simulation.instructions) {
       report_.instructions.push_back(instruction_row(record));
       add_custom_call(record);
-      report_.bound_time[index_of(record.bound_by)] += record.self_time - record.exposed;
-      report_.bound_time[index_of(Unit::kWait)] += record.exposed;
+      Picoseconds& bound = report_.bound_time[index_of(record.bound_by)];
+      bound = later(bound, record.self_time - record.exposed);
+      Picoseconds& waited = report_.bound_time[index_of(Unit::kWait)];
+      waited = later(waited, record.exposed);
     }
   }
 

@@ -129,7 +129,7 @@ class Runner {
 
   /// dma.outstanding copies per direction and core: a further one waits for the first.
   void make_room(Lane lane, InstructionRecord& record) {
-    const auto limit = static_cast<size_t>(std::max<int64_t>(1, c_.device.dma.outstanding * c_.device.cores));
+    const auto limit = static_cast<size_t>(Core(c_.device).transfers_in_flight());
     while (overlap_.in_flight(lane) >= limit) wait(overlap_.first_in_flight(lane), record);
   }
 

@@ -52,8 +52,7 @@ class Planner {
   /// Until the first byte comes from HBM, and until the last one has arrived there.
   Picoseconds hbm_latency() const {
     Picoseconds latency{};
-    if (hbm().read.count() > 0) latency += c_.device.dma.read_latency;
-    if (hbm().written.count() > 0) latency += c_.device.dma.write_latency;
+    latency += Core(c_.device).dma_latency(hbm().read.count() > 0, hbm().written.count() > 0);
     return latency;
   }
 

@@ -13,6 +13,7 @@
 #include "flags/xla_flags.h"
 #include "input/hlo_file.h"
 #include "input/load_modules.h"
+#include "model/device_files.h"
 #include "model/device_overrides.h"
 #include "model/slice.h"
 #include "ops/op_table.h"
@@ -66,7 +67,8 @@ class ProgramRun {
     MeasuredProgram program;
     program.name = std::filesystem::path(*module).stem().string();
     program.device = *device_name;
-    program.files = {path_, file, *device_name};
+    program.files = files_of(*device);
+    program.files.insert(program.files.end(), {path_, file});
     return add_rows(estimate->simulation.totals, std::move(program));
   }
 

@@ -1,6 +1,6 @@
 // Cycles of a matrix product on one systolic array of any size, without memory stalls: the machine that
 // SCALE-Sim simulates, by closed form. It asks what an array could do; what an MXU of a device takes, with
-// its own rates, is mxu_cycles() in model/compute_cost.h.
+// its own rates, is Core::product() in model/core.h.
 //
 //   const Result<SystolicRun> run =
 //       systolic_run(SystolicDataflow::kWeightStationary, {128, 128}, {.m = 256, .n = 256, .k = 256});

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,7 +14,7 @@
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "console/command_line.h"
-#include "console/verbosity.h"
+#include "support/owned_streams.h"
 
 namespace hlosim {
 namespace {
@@ -76,7 +77,8 @@ class OverwriteTest : public testing::Test {
     fs::current_path(folder_);
     write("m.hlo", "HloModule m\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT y = f32[8] add(x, x)\n}\n");
     fs::copy_file("m.hlo", "n.hlo");
-    write("d.yaml", "extends: v5e\nname: mine\n");
+    write("between.yaml", "extends: v5e\nname: between\n");
+    write("d.yaml", "extends: between.yaml\nname: mine\n");
     write("gate.yaml", "modules: [m.hlo]\ndevices: [d.yaml]\n");
     write("sweep.yaml", "modules: [m.hlo]\ndevices: [d.yaml]\nset: {clock: [1 GHz]}\n");
     write("costs.yaml", "f: {time: 1 us}\n");
@@ -109,7 +111,10 @@ class OverwriteTest : public testing::Test {
   }
 
   void expect_refused(const std::string& command, const Line& line, const std::string& option) {
-    for (const std::string& input : line.inputs) {
+    std::vector<std::string> inputs = line.inputs;
+    // None of its values is left, but the device depends on it.
+    if (std::ranges::count(inputs, "d.yaml") > 0) inputs.push_back("between.yaml");
+    for (const std::string& input : inputs) {
       const std::string text = read(input);
       fs::create_symlink(input, "link");
       fs::create_hard_link(input, "hard");
@@ -129,19 +134,9 @@ class OverwriteTest : public testing::Test {
 
 /// The output options of a command, with their dashes.
 std::vector<std::string> output_options(const Command& command) {
-  std::istringstream in;
-  std::ostringstream out, err;
-  SourcePtr standard_input;
-  Verbosity verbosity;
-  Limits limits;
-  Stop stop;
-  stablehlo::ConvertOptions mlir;
-  bool partial = false;
-  FilesInUse files;
-  const Streams streams{in,     out,  err,  lone_rank(), standard_input, verbosity,
-                        limits, stop, mlir, partial,     files};
+  test::OwnedStreams streams;
   CommandLine declared;
-  const std::function<int()> unused = command.declare(declared, streams);
+  const std::function<int()> unused = command.declare(declared, streams.get());
   std::vector<std::string> options;
   for (const Option& option : declared.options())
     if (kOutputs.count(option.name()) && option.most_values() > 0) options.push_back("--" + option.name());
@@ -190,6 +185,18 @@ TEST_F(OverwriteTest, RunKeepsTheArraysThatItReads) {
   }
   EXPECT_EQ(ran("run", line, {"--args=zeros", "-o", "out"}).code, kExitSuccess);
   EXPECT_NE(read("out/output0.npy"), text);
+}
+
+TEST_F(OverwriteTest, DeviceFilesOfMeasurementsAreKept) {
+  write("cases.json",
+        R"([{"id": "a", "device": "d.yaml", "kind": "elementwise", "time_us": 1, "hlo": "x"}])");
+  for (const std::string input : {"d.yaml", "between.yaml"}) {
+    const std::string text = read(input);
+    const Ran one = ran("accuracy", {{"cases.json"}, {}}, {"--output=./" + input});
+    EXPECT_EQ(one.code, kExitInput) << one.err;
+    EXPECT_THAT(one.err, HasSubstr("'./" + input + "' would overwrite the input '")) << one.err;
+    EXPECT_EQ(read(input), text);
+  }
 }
 
 TEST_F(OverwriteTest, OtherOutputsAreWritten) {

@@ -189,5 +189,11 @@ TEST(MeshRequest, IsReadFromOneText) {
   EXPECT_FALSE(parse_mesh_request(""));
 }
 
+TEST(MeshRequest, SpacesAroundItsPartsAreNoPartOfThem) {
+  const Result<MeshRequest> request = read_mesh_request("data=2", {"\twi=[data] "}, " auto\t");
+  ASSERT_TRUE(request) << render(request.error());
+  EXPECT_EQ(request->text(), "data=2; wi=[data]; order=auto");
+}
+
 }  // namespace
 }  // namespace hlosim

@@ -12,16 +12,15 @@
 #include <iostream>
 #include <limits>
 #include <map>
-#include <sstream>
 
 #include "array/compare.h"
 #include "cli/execute/elided.h"
 #include "cli/execute/run_inputs.h"
 #include "console/input.h"
-#include "console/verbosity.h"
 #include "exec/program.h"
 #include "ops/op_table.h"
 #include "support/folders.h"
+#include "support/owned_streams.h"
 
 namespace hlosim {
 namespace {
@@ -87,19 +86,9 @@ void accept_flushed(const Array& flushed, const Array& expected, Array& actual) 
 
 /// Runs one case. What is wrong; empty when all outputs are as they should be.
 std::string failure_of(const std::filesystem::path& folder, const Closeness& closeness) {
-  std::istringstream in;
-  std::ostringstream out, err;
-  SourcePtr standard_input;
-  Verbosity verbosity;
-  Limits limits;
-  Stop stop;
-  stablehlo::ConvertOptions mlir;
-  bool partial = false;
-  FilesInUse in_use;
-  ModuleInput input = read_module_input(
-      folder / "module.hlo", false,
-      {in, out, err, lone_rank(), standard_input, verbosity, limits, stop, mlir, partial, in_use});
-  if (!input.ok || input.modules.size() != 1) return err.str();
+  test::OwnedStreams streams;
+  ModuleInput input = read_module_input(folder / "module.hlo", false, streams.get());
+  if (!input.ok || input.modules.size() != 1) return streams.errors();
   Module& module = input.modules[0];
   MemoryPool pool;
   ProgramOptions options;

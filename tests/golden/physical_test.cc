@@ -10,15 +10,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <sstream>
 
 #include "cli/execute/elided.h"
 #include "cli/execute/run_inputs.h"
 #include "console/input.h"
-#include "console/verbosity.h"
 #include "modules/trip_count.h"
 #include "support/folders.h"
 #include "support/module_files.h"
+#include "support/owned_streams.h"
 #include "support/physical.h"
 
 namespace hlosim::test {
@@ -51,18 +50,8 @@ constexpr std::string_view kWrong[] = {
 };
 
 std::optional<Module> module_of(const fs::path& file) {
-  std::istringstream in;
-  std::ostringstream out, err;
-  SourcePtr standard_input;
-  Verbosity verbosity;
-  Limits limits;
-  Stop stop;
-  stablehlo::ConvertOptions mlir;
-  bool partial = false;
-  FilesInUse files;
-  ModuleInput input = read_module_input(
-      file, false,
-      {in, out, err, lone_rank(), standard_input, verbosity, limits, stop, mlir, partial, files});
+  test::OwnedStreams streams;
+  ModuleInput input = read_module_input(file, false, streams.get());
   if (!input.ok || input.modules.size() != 1) return std::nullopt;
   return std::move(input.modules[0]);
 }

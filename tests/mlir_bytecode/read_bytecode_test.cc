@@ -52,6 +52,17 @@ TEST_P(EveryVersion, AnAdditionIsReadAsStableHlo) {
   EXPECT_EQ(body.operations[1]->operands[0], add.results[0]);
 }
 
+TEST_P(EveryVersion, CastsOfTheBuiltinDialectAreOperations) {
+  const Result<File> file = read(test::artifact_of(GetParam(), [](ArtifactWriter&) {
+    return ArtifactOperation{"unrealized_conversion_cast", {}, "builtin", 1};
+  }));
+  ASSERT_TRUE(file.has_value()) << render(file.error());
+  const Operation& cast = first_of(*file);
+  EXPECT_EQ(cast.name, "builtin.unrealized_conversion_cast");
+  EXPECT_EQ(cast.operands.size(), 1u);
+  EXPECT_THAT(cast.results[0]->type->dims, ::testing::ElementsAre(2, 3));
+}
+
 TEST_P(EveryVersion, CutAnywhereItIsAnErrorWithItsPlace) {
   const std::string whole = test::small_artifact(GetParam());
   for (size_t size = 4; size < whole.size(); ++size) {

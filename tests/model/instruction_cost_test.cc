@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/compute_cost.h"
+#include "model/core.h"
 #include "model/custom_call_costs.h"
 #include "ops/work.h"
 #include "support/simulations.h"
@@ -350,7 +350,8 @@ TEST(MatrixUnit, CyclesOfPaddedTiles) {
   const Device v6e =
       test::device_or_fail("v6e");  // two MXUs of 256 x 256, 16 rows in 8 cycles, latch 64, latency 192
   const auto cycles = [&](const MatmulWork& work) {
-    return mxu_cycles(v6e.config, work, *matmul_rate(v6e.config.mxu, work.lhs, work.rhs, work.precision));
+    return Core(v6e.config)
+        .product_of_all_cores(work, *matmul_rate(v6e.config.mxu, work.lhs, work.rhs, work.precision));
   };
   const double full = cycles(matmul(4096, 512, 256));
   EXPECT_EQ(full, 8 * 256 + 64 + 192);  // one tile each
@@ -377,8 +378,9 @@ TEST(MatrixUnit, MoreUnitsAreNeverSlower) {
         for (int64_t count = 1; count <= 16; ++count) {
           device.config.mxu.count = count;
           const MatmulWork work = matmul(m, n, k);
-          const double now = mxu_cycles(device.config, work,
-                                        *matmul_rate(device.config.mxu, work.lhs, work.rhs, work.precision));
+          const double now = Core(device.config)
+                                 .product_of_all_cores(work, *matmul_rate(device.config.mxu, work.lhs,
+                                                                          work.rhs, work.precision));
           EXPECT_LE(now, before) << m << " " << n << " " << k << " " << count;
           before = now;
         }
@@ -395,7 +397,8 @@ TEST(VectorUnit, RegistersOfArrays) {
   const auto registers = [&](const char* device, int64_t parameter) {
     const Instruction& instruction =
         module[module.entry_computation().parameters[static_cast<size_t>(parameter)]];
-    return vector_registers(test::device_or_fail(device).config.vpu, instruction.shape);
+    const Device on = test::device_or_fail(device);
+    return Core(on.config).registers(instruction.shape);
   };
   EXPECT_EQ(registers("v5e", 0), 4);
   EXPECT_EQ(registers("v5e", 1), 2);  // no arithmetic in bf16: in 32 bits

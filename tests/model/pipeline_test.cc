@@ -6,7 +6,6 @@
 #include <cmath>
 #include <random>
 
-#include "model/compute_cost.h"
 #include "model/window_config.h"
 #include "support/simulations.h"
 
@@ -21,7 +20,7 @@ struct Case {
   MatmulRate rate;
   PipelineTask task;
 
-  PipelineModel model() const { return PipelineModel(device, channels); }
+  PipelineModel model() const { return PipelineModel(Core(device), channels); }
 };
 
 Case make_case(std::mt19937& random, int64_t cores) {
@@ -33,8 +32,8 @@ Case make_case(std::mt19937& random, int64_t cores) {
   c.device.cores = cores;
   c.device.vmem.scoped_limit = Bytes(number(1, 8) << 20);
   const double rate = 1e12 / 737e9 * static_cast<double>(number(1, 20));
-  c.channels[0] = {0, 0, rate, static_cast<double>(number(0, 1'000'000)),
-                   static_cast<double>(number(0, 500'000))};
+  c.channels[0] = {
+      {.total = rate}, static_cast<double>(number(0, 1'000'000)), static_cast<double>(number(0, 500'000))};
   c.work.batch = number(0, 2) == 0 ? number(1, 6) : 1;
   c.work.m = number(1, 4000), c.work.n = number(1, 4000), c.work.k = number(1, 4000);
   c.work.lhs = c.work.rhs = ElementType::kBF16;
@@ -75,9 +74,9 @@ double step_by_step(const Case& c, const PipelinePlan& plan) {
           order.push_back(plan.rows_outside ? Index{b, o, i, k} : Index{b, i, o, k});
   const DmaChannel& channel = c.channels[0];
   const auto dma = [&](double in, double outgoing) {
-    double time = (in + outgoing) * channel.total;
-    if (in > 0) time = std::max(time, in * channel.total + channel.read_latency);
-    if (outgoing > 0) time = std::max(time, outgoing * channel.total + channel.write_latency);
+    double time = (in + outgoing) * channel.bus.total;
+    if (in > 0) time = std::max(time, in * channel.bus.total + channel.read_latency);
+    if (outgoing > 0) time = std::max(time, outgoing * channel.bus.total + channel.write_latency);
     return time;
   };
   const auto fetched = [&](size_t i) {
@@ -92,7 +91,7 @@ double step_by_step(const Case& c, const PipelinePlan& plan) {
   double time = dma(fetched(0), 0) + plan.step_work + dma(0, out);
   // While step i - 1 works, i comes in and what is finished goes out; it was asked for before that.
   for (size_t i = 1; i < order.size(); ++i)
-    time += side_by_side(plan.step_work, (fetched(i) + (order[i].k == 0 ? out : 0)) * channel.total,
+    time += side_by_side(plan.step_work, (fetched(i) + (order[i].k == 0 ? out : 0)) * channel.bus.total,
                          c.device.dma.overlap);
   return time;
 }
@@ -127,7 +126,7 @@ TEST(Pipeline, BlocksFitAndNothingTakesLongerThanTheWhole) {
     const double cores = static_cast<double>(c.device.cores);
     double moved = task.rhs.bytes * plan.rhs_times + task.other.out[0];
     if (task.lhs.channel >= 0) moved += task.lhs.bytes * plan.lhs_times;
-    EXPECT_GE(plan.time * 1.000001, moved / cores * c.channels[0].total);
+    EXPECT_GE(plan.time * 1.000001, moved / cores * c.channels[0].bus.total);
     EXPECT_GE(plan.lhs_times, 1);
     EXPECT_GE(plan.rhs_times, 1);
   }
@@ -144,7 +143,7 @@ TEST(Pipeline, MoreOfAnythingIsNeverSlower) {
     };
     const double before = time(c) * 1.000001;
     Case better = c;
-    better.channels[0].total /= 1.5;
+    better.channels[0].bus.total /= 1.5;
     EXPECT_LE(time(better), before) << "HBM";
     better = c;
     better.channels[0].read_latency /= 2;
@@ -192,7 +191,7 @@ TEST(Pipeline, HbmThatIsAsSlowAsTheArraysMakesAProductLongerThanEither) {
     ++compared;
     const double moved = (task.other.out[0] + task.rhs.bytes * plan.rhs_times +
                           (task.lhs.channel >= 0 ? task.lhs.bytes * plan.lhs_times : 0)) *
-                         c.channels[0].total;
+                         c.channels[0].bus.total;
     // However the bytes are spread over the steps, no less than if it were evenly.
     EXPECT_GE(plan.time * 1.0001, side_by_side(plan.mxu, moved, c.device.dma.overlap));
   }
@@ -270,7 +269,9 @@ TEST(Pipeline, AStreamTakesTheTimeOfItsBlocksInTwoBuffers) {
   for (int i = 0; i < 1500; ++i) {
     Case c = make_case(random, 1);
     // A byte per picosecond each way.
-    c.channels[0] = {1, 1, 0.5, number(0, 1 << (i % 2 ? 22 : 16)), number(0, 1 << (i % 4 > 1 ? 22 : 16))};
+    c.channels[0] = {{.read = 1, .write = 1, .total = 0.5},
+                     number(0, 1 << (i % 2 ? 22 : 16)),
+                     number(0, 1 << (i % 4 > 1 ? 22 : 16))};
     c.task = {};
     const auto bytes = [&] { return std::exp2(number(16, 25)) * (1 + number(0, 1000) / 1000); };
     if (i % 3 != 0) c.task.other.in[0] = bytes();

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/compute_cost.h"
+#include "model/core.h"
 #include "model/instruction_cost.h"
 #include "ops/work.h"
 #include "support/simulations.h"

@@ -1,5 +1,5 @@
 // Decode steps with layers in a loop take the time of the same layers written out: caches are updated in
-// place either way.
+// place, and weights are read where they lie, either way.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,10 +17,12 @@ ModelConfig example(const std::string& name) {
   return test::model_or_fail(test::file_text(test::source_folder() / "examples/models" / (name + ".yaml")));
 }
 
-double seconds_of(const ModelConfig& model, int64_t sequence, bool loops, const Device& device) {
+double seconds_of(const ModelConfig& model, int64_t sequence, bool loops, const Device& device,
+                  int64_t tensor = 1) {
   StepOptions options;
   options.kind = StepKind::kDecode;
   options.batch = 16, options.sequence = sequence;
+  if (tensor > 1) options.mesh.axes = {{"tensor", tensor}};
   options.param_type = ElementType::kBF16;
   options.scan_layers = loops;
   const Result<Module> module = make_step(model, options);
@@ -47,6 +49,31 @@ TEST(DecodeLoops, TakeTheTimeOfTheSameLayersWrittenOut) {
   }
 }
 
+void expect_loop_near_flat(const ModelConfig& model, const Device& device, int64_t tensor) {
+  const double loop = seconds_of(model, 1024, true, device, tensor),
+               flat = seconds_of(model, 1024, false, device, tensor);
+  EXPECT_NEAR(loop / flat, 1, 0.1) << model.name << ", " << tensor << ": " << loop << " s and " << flat
+                                   << " s";
+}
+
+/// Experts' weights, those of wide layers and caches of odd heads, on one device and cut over four.
+TEST(DecodeLoops, ReadWeightsWhereTheyLie) {
+  const Device small = test::device_or_fail("v6e"), large = test::device_or_fail("v5p");
+  for (const int64_t tensor : {1, 4}) {
+    for (const char* name : {"mixtral-8x7b", "mixtral-8x7b-capacity", "gpt-oss-20b", "deepseek-v2-lite",
+                             "qwen3-30b-a3b", "llama3-70b"}) {
+      ModelConfig model = example(name);
+      model.layers = 6;
+      expect_loop_near_flat(model, small, tensor);
+    }
+    for (const char* name : {"gpt3-175b", "maxtext-gpt-32b"}) {
+      ModelConfig model = example(name);
+      model.layers = 6;
+      expect_loop_near_flat(model, large, tensor);
+    }
+  }
+}
+
 size_t updates_of(const Module& module, size_t rank) {
   return static_cast<size_t>(std::ranges::count_if(module.instructions, [&](const Instruction& instruction) {
     return instruction.opcode == Opcode::kDynamicUpdateSlice &&
@@ -58,7 +85,8 @@ size_t updates_of(const Module& module, size_t rank) {
 /// the same numbers.
 TEST(DecodeLoops, ComputeTheSameInPlace) {
   const Device device = test::device_or_fail("v6e");
-  for (const char* more : {"", "attention: {window: 3, pattern: LG}\n"}) {
+  for (const char* more :
+       {"", "attention: {window: 3, pattern: LG}\n", "moe: {experts: 4, top_k: 2, d_ff: 24}\n"}) {
     const ModelConfig model = test::model_or_fail(
         std::string("name: m\nlayers: 4\nd_model: 16\nd_ff: 24\nq_heads: 4\nkv_heads: 2\nvocab: 11\n") +
         more);
@@ -69,7 +97,7 @@ TEST(DecodeLoops, ComputeTheSameInPlace) {
     test::RunningStep written(model, options);
     Module lowered = run_passes(written.module(), default_passes(), {op_table(), device});
     EXPECT_EQ(updates_of(lowered, 4), 0U);
-    EXPECT_EQ(updates_of(lowered, 5), *more ? 4U : 2U);
+    EXPECT_EQ(updates_of(lowered, 5), *more == 'a' ? 4U : 2U);
     test::RunningStep made(std::move(lowered), model.vocab);
     ASSERT_TRUE(written.ready() && made.ready());
     for (const double position : {0.0, 3.0, 7.0}) {

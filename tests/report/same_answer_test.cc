@@ -219,6 +219,7 @@ TEST(SameAnswer, EquationsGiveWhatTheySay) {
       if (record.executions == 0 || ++shown > 25) continue;
       const auto e = explain(*run->module, op_table(), device, {}, record.id, run->simulation);
       ASSERT_TRUE(e);
+      if (e->cost.time().count() > kForever.count() / 4) continue;  // sums of such times stop growing
       const std::string where = name + " on " + device.config.name + ", " + e->instruction;
       for (const ExplainedTerm& term : e->terms) {
         const bool is_sum = holds(term, where);

@@ -265,6 +265,18 @@ TEST_F(Sweep, DamagedLinesRunAgain) {
   }
 }
 
+TEST_F(Sweep, CapitalDigitsAreDamage) {
+  const Experiment e = experiment(kSmall);
+  run(e, path("whole"));
+  std::string journal = contents(path("whole"));
+  const size_t lines = static_cast<size_t>(std::ranges::count(journal, '\n'));
+  std::ranges::transform(journal, journal.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::ofstream(path("part"), std::ios::binary) << journal;
+  run(e, path("part"));
+  EXPECT_EQ(static_cast<size_t>(ran_), lines);
+}
+
 TEST_F(Sweep, JournalsOfRanksAreReadByAnyNumberOfRanks) {
   const Experiment e = experiment(kSmall);
   const std::string expected = csv(e, run(e));

@@ -157,6 +157,8 @@ class ArtifactWriter {
 struct ArtifactOperation {
   std::string name;
   std::vector<std::pair<std::string, uint64_t>> attributes;
+  std::string dialect = "vhlo";
+  uint64_t operands = 2;  // 1: the first argument alone
 };
 
 /// The artifact of `func @f(T, T) -> T`, T being tensor<2x`columns`xf32>, whose only operation (`count` of
@@ -191,9 +193,11 @@ std::string artifact_of(int version, Make make, std::string producer = "StableHL
   };
   const auto argument = [&] { return version >= 4 ? number(tensor << 1) : number(tensor) + number(place); };
   const auto byte = [](int value) { return std::string(1, static_cast<char>(value)); };
-  const auto [mask, attributes] = held(made.attributes);
-  const std::string operation = number(out.operation("vhlo", made.name)) + byte(mask | 0x06) + number(place) +
-                                attributes + numbers({1, tensor, 2, 0, 1});
+  const auto [mask, attributes] =
+      made.dialect == "vhlo" ? held(made.attributes) : std::pair<int, std::string>(0, "");
+  const std::string operands = made.operands == 1 ? numbers({1, 0}) : numbers({2, 0, 1});
+  const std::string operation = number(out.operation(made.dialect, made.name)) + byte(mask | 0x06) +
+                                number(place) + attributes + numbers({1, tensor}) + operands;
   const std::string end =
       number(out.operation("vhlo", "return_v1")) + byte(0x04) + number(place) + numbers({1, 2});
   std::string body =

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 
 #include "base/text.h"
 #include "cli/commands.h"
@@ -14,6 +15,7 @@
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/verbosity.h"
+#include "model/device_files.h"
 #include "study/accuracy.h"
 #include "study/accuracy_errors.h"
 #include "study/accuracy_limits.h"
@@ -56,6 +58,20 @@ bool write_report(const Accuracy& accuracy, const Options& options, const Accura
          write_output(options.report + "/accuracy.svg", to_svg(accuracy), streams);
 }
 
+/// The device files of the cases, and those that they extend, are no outputs.
+Result<void> claim_devices(const std::vector<MeasuredCase>& cases, Streams streams) {
+  std::set<std::string> names;
+  for (const MeasuredCase& one : cases) names.insert(one.device);
+  const DeviceSearch search = DeviceSearch::from_environment();
+  for (const std::string& name : names) {
+    DiagnosticList reported_later;  // by the predictions of the cases
+    const std::optional<DeviceTree> tree = read_device_tree(name, search, reported_later);
+    for (const std::string& file : tree ? tree->files : std::vector<std::string>{name})
+      if (auto used = streams.files.reads(file); !used) return used;
+  }
+  return {};
+}
+
 /// Reads the cases that --only takes; says what is wrong.
 std::optional<std::vector<MeasuredCase>> read_cases(const Options& options, Streams streams) {
   const Result<CaseSelection> selection = CaseSelection::parse(options.only);
@@ -67,9 +83,8 @@ std::optional<std::vector<MeasuredCase>> read_cases(const Options& options, Stre
   tell(problems, streams);
   if (problems.has_errors()) return std::nullopt;
   std::erase_if(cases, [&](const MeasuredCase& one) { return !selection->takes(one); });
-  for (const MeasuredCase& one : cases)
-    if (const Result<void> used = streams.files.reads(one.device); !used)
-      return usage_error(used.error(), streams), std::nullopt;
+  if (const Result<void> used = claim_devices(cases, streams); !used)
+    return usage_error(used.error(), streams), std::nullopt;
   if (cases.empty())
     return usage_error(failure(fmt::format("{} has no such case", options.file)).value(), streams),
            std::nullopt;

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "cli/tune/budget.h"
 #include "cli/tune/tune_all.h"
 #include "console/command_line.h"
 #include "console/input.h"
@@ -17,12 +18,11 @@ namespace hlosim {
 namespace {
 
 struct Options : SimulationOptions {
-  std::string values, objective = "time", format = "text", output;
+  std::string values, objective = "time", format = "text", output, budget = "0";
   std::vector<std::string> tiles, questions;
   bool free_entry = false;
   uint64_t seed = 1;
   int64_t moves = 20000, steps = 20000, top = 20;
-  double budget = 0;
 };
 
 Result<LayoutTuneOptions> tune_options(const Options& options, const SimulationSetting& setting) {
@@ -59,6 +59,8 @@ int tune(const Options& options, Streams streams) {
   };
   Result<LayoutTuneOptions> tuning_options = tune_options(options, *setting);
   if (!tuning_options) return fail(tuning_options.error());
+  const Result<double> budget = budget_seconds(options.budget);
+  if (!budget) return fail(budget.error());
   std::vector<LayoutQuestion> questions;
   for (const std::string& text : options.questions) {
     const Result<LayoutQuestion> question = parse_layout_question(text);
@@ -70,7 +72,7 @@ int tune(const Options& options, Streams streams) {
       options, *setting, {options.output, options.format, "tune layout"}, streams,
       [&](const Module& given, const Prepared& prepared) -> Result<TunedModule> {
         const Module& ready = *prepared.module;
-        tuning_options->search.out_of_time = deadline(options.budget, streams.stop);
+        tuning_options->search.out_of_time = deadline(*budget, streams.stop);
         const Result<LayoutTuning> tuning =
             questions.empty() ? tune_layouts(ready, op_table(), device, *tuning_options)
                               : ask_layouts(ready, op_table(), device, *tuning_options, questions);
@@ -106,8 +108,8 @@ std::function<int()> declare_tune_layout(CommandLine& line, Streams streams) {
       .from(0)
       .show_default();
   line.add_option("--budget", options->budget,
-                  "Seconds after which to stop; results then depend on the machine")
-      .not_negative();
+                  "Time after which to stop, as in 10s; results then depend on the machine; 0: none")
+      .show_default();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output,
                   "Write the rewritten module here; with -, the report goes to standard error")

@@ -5,10 +5,10 @@
 #include <optional>
 #include <ostream>
 
-#include "base/number_text.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "cli/tune/budget.h"
 #include "cli/tune/tune_all.h"
 #include "console/command_line.h"
 #include "console/input.h"
@@ -79,32 +79,13 @@ Result<std::vector<EffectiveKnob>> effective_knobs(const Options& options, Strea
   return rows;
 }
 
-Result<double> seconds_in(const std::string& text) {
-  std::string number = text;
-  double factor = 1;
-  for (const auto& [unit, seconds] : {std::pair{"ms", 1e-3}, std::pair{"s", 1.0}, std::pair{"min", 60.0}})
-    if (number.size() > std::string_view(unit).size() && number.ends_with(unit)) {
-      number.erase(number.size() - std::string_view(unit).size());
-      factor = seconds;
-      break;
-    }
-  char* end = nullptr;
-  const double value = std::strtod(number.c_str(), &end);
-  if (is_number_beyond(number, 1e6))
-    return failure(fmt::format("--budget: '{}' is out of range: expected a time from 0 to 1e6{}", shown(text),
-                               text.substr(number.size())));
-  if (number.empty() || *end != '\0' || !(value >= 0))
-    return failure(fmt::format("--budget: '{}' is no time", text), "as in 10s, 500ms or 2min");
-  return value * factor;
-}
-
 Result<PrefetchOptions> read_options(const Options& options, Streams streams) {
   PrefetchOptions result;
   std::map<std::string, std::string> origins;
   Result<XlaKnobs> knobs = read_all_knobs(options, streams, origins);
   if (!knobs) return tl::unexpected(knobs.error());
   result.knobs = std::move(*knobs);
-  const Result<double> budget = seconds_in(options.budget);
+  const Result<double> budget = budget_seconds(options.budget);
   if (!budget) return tl::unexpected(budget.error());
   result.budget = *budget;
   result.seed = options.seed;

@@ -6,15 +6,12 @@
 #include <cmath>
 
 #include "base/rounding.h"
-#include "model/pallas/kernel_rules.h"
+#include "model/core.h"
 
 namespace hlosim {
 namespace {
 
-using namespace kernel_rules;
-
 constexpr int64_t kLane = 128;  // blocks and head sizes are padded to it
-constexpr double kRegister = 1024;
 
 double padded(int64_t size) { return as_double((size + kLane - 1) / kLane * kLane); }
 double element_bytes(ElementType type) { return as_double(bit_width(type)) / 8; }
@@ -28,6 +25,7 @@ class Attention {
   Attention(const DeviceConfig& device, AttentionPass pass, const AttentionProblem& problem,
             const AttentionBlocks& blocks, const MatmulRate& rate)
       : device_(device),
+        core_(device),
         pass_(pass),
         problem_(problem),
         blocks_(blocks),
@@ -40,7 +38,7 @@ class Attention {
     // Backwards each step goes through its blocks, whether there is something to do or not.
     const double steps = as_double(is_backward(pass_) ? count_.all : count_.computed) * heads;
     inner_ = as_double(count_.computed) * heads * as_double(blocks_.kv / blocks_.kv_compute);
-    scores_ = inner_ * as_double(blocks_.q * blocks_.kv_compute) / kRegister;
+    scores_ = inner_ * as_double(blocks_.q * blocks_.kv_compute) / core_.register_elements();
     tally_.steps = steps;
     tally_.step_latency = as_double(rate_.latency.count());
     products();
@@ -63,8 +61,9 @@ class Attention {
     return is_backward(pass_) ? each * as_double(problem_.heads) : each;
   }
 
+  const KernelConfig& rules() const { return device_.kernel; }
   void product(int64_t m, int64_t k, int64_t n) {
-    tally_.mxu += inner_ * streamed_product_cycles(device_, rate_, m, k, n);
+    tally_.mxu += inner_ * core_.product_in_loop({.m = m, .n = n, .k = k}, rate_);
     tally_.multiply_adds += inner_ * as_double(m) * as_double(k) * as_double(n);
   }
   void products() {
@@ -85,30 +84,30 @@ class Attention {
 
   /// What is done to each score.
   void add_scores() {
-    double slots = is_backward(pass_) ? kGradientSlots : kScoreSlots;
+    double slots = is_backward(pass_) ? rules().score_gradient : rules().score;
     double pushes = 1;
-    if (!is_backward(pass_) && problem_.known_maximum) slots -= kMaximumSlots;
-    if (!problem_.base2) slots += kNaturalExpSlots;
-    if (problem_.bias) slots += kBiasSlots;
-    if (problem_.segments) slots += kSegmentSlots;
+    if (!is_backward(pass_) && problem_.known_maximum) slots -= rules().known_maximum;
+    if (!problem_.base2) slots += rules().natural_exponential;
+    if (problem_.bias) slots += rules().bias;
+    if (problem_.segments) slots += rules().segment;
     if (problem_.soft_cap) {
-      slots += kSoftCapSlots * (is_backward(pass_) ? 2 : 1);
+      slots += rules().soft_cap * (is_backward(pass_) ? 2 : 1);
       pushes += is_backward(pass_) ? 2 : 1;
     }
     const double masked =
         count_.computed == 0 ? 0 : scores_ * as_double(count_.masked) / as_double(count_.computed);
-    tally_.slots.alu += scores_ * slots + masked * kMaskSlots;
+    tally_.slots.alu += scores_ * slots + masked * rules().mask;
     tally_.slots.eup += scores_ * pushes;
-    tally_.scores = scores_ * kRegister * pushes;
+    tally_.scores = scores_ * core_.register_elements() * pushes;
   }
 
   void forward(double heads) {
-    const double rows = inner_ * as_double(blocks_.q) * kLane / kRegister;
+    const double rows = inner_ * as_double(blocks_.q) * kLane / core_.register_elements();
     const double wide = padded(problem_.value_size) / kLane;
-    tally_.slots.alu += rows * kRowSlots + rows * wide * kAccumulatorSlots;
+    tally_.slots.alu += rows * rules().score_row + rows * wide * rules().accumulator;
     tally_.slots.xlu += rows * (problem_.known_maximum ? 1 : 2);  // maximum and sum along lanes
     const double queries = heads * as_double(problem_.queries);
-    tally_.apart = queries * kLane / kRegister * wide * device_.kernel.block_end;
+    tally_.apart = queries * kLane / core_.register_elements() * wide * device_.kernel.block_end;
     const double size = element_bytes(problem_.type);
     const double value = padded(problem_.head_size) + padded(problem_.value_size);
     tally_.read =
@@ -122,9 +121,9 @@ class Attention {
     const double size = element_bytes(problem_.type);
     const bool keys = pass_ != AttentionPass::kBackwardQ, queries = pass_ != AttentionPass::kBackwardKv;
     double sums = 0;  // registers added to, once per block of keys
-    if (keys) sums += inner_ * as_double(blocks_.kv_compute) * (d + dv) / kRegister;
-    if (queries) sums += inner_ * as_double(blocks_.q) * d / kRegister;
-    tally_.slots.alu += sums * kAccumulatorSlots;
+    if (keys) sums += inner_ * as_double(blocks_.kv_compute) * (d + dv) / core_.register_elements();
+    if (queries) sums += inner_ * as_double(blocks_.q) * d / core_.register_elements();
+    tally_.slots.alu += sums * rules().accumulator;
     // Gradients of queries leave as one part per block of keys, or as a whole.
     const double query_rows = pass_ == AttentionPass::kBackward ? steps * as_double(blocks_.q)
                                                                 : heads * as_double(problem_.queries);
@@ -132,11 +131,11 @@ class Attention {
     tally_.read = steps * as_double(blocks_.q) * ((d + dv) * size + 2 * 8 * 4) + masks_read(heads);
     tally_.read += keys ? key_rows * (d + dv) * size : keys_fetched(heads) * (d + dv) * size;
     if (queries) {
-      tally_.apart += query_rows * d / kRegister * device_.kernel.block_end;
+      tally_.apart += query_rows * d / core_.register_elements() * device_.kernel.block_end;
       tally_.written += query_rows * d * size;
     }
     if (keys) {
-      tally_.apart += key_rows * (d + dv) / kRegister * device_.kernel.block_end;
+      tally_.apart += key_rows * (d + dv) / core_.register_elements() * device_.kernel.block_end;
       tally_.written += key_rows * (d + dv) * size;
     }
   }
@@ -185,7 +184,7 @@ class Attention {
     cost.masked = count_.masked * heads;
     cost.skipped = (count_.all - count_.computed) * heads;
     cost.vmem = Bytes(static_cast<int64_t>(std::ceil(vmem())));
-    cost.vmem_limit = kernel_vmem_limit(device_);
+    cost.vmem_limit = core_.vmem_budget();
     const char* suffix = pass_ == AttentionPass::kForward     ? ""
                          : pass_ == AttentionPass::kBackwardQ ? "_dq"
                                                               : "_dkv";
@@ -195,6 +194,7 @@ class Attention {
   }
 
   const DeviceConfig& device_;
+  const Core core_;
   const AttentionPass pass_;
   const AttentionProblem& problem_;
   const AttentionBlocks& blocks_;
@@ -277,7 +277,7 @@ Result<KernelCost> attention_cost(const DeviceConfig& device, AttentionPass pass
   if (Result<void> checked = check_sizes(problem); !checked) return tl::unexpected(checked.error());
   if (Result<void> checked = check_blocks(problem, blocks); !checked) return tl::unexpected(checked.error());
   const std::optional<MatmulRate> rate =
-      matmul_rate(device.mxu, problem.type, problem.type, problem.precision);
+      Core(device).matmul_rate(problem.type, problem.type, problem.precision);
   if (!rate)
     return failure(fmt::format("attention: {} has no products of {}", device.name, to_text(problem.type)));
   return Attention(device, pass, problem, blocks, *rate).cost();

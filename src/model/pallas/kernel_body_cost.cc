@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "model/compute_cost.h"
+#include "model/core.h"
 #include "model/memory_system.h"
 #include "model/pallas/kernel_cost.h"
 #include "ops/work.h"
@@ -45,20 +45,18 @@ MatmulPrecision precision_of(std::string_view word) {
 class BodyCost {
  public:
   BodyCost(const KernelBody& body, const DeviceConfig& device)
-      : body_(body), device_(device), memory_(device), cycle_(1e12 / device.clock.count()) {}
+      : body_(body), device_(device), core_(device), memory_(device) {}
 
   KernelBodyCost of(Bytes scoped_vmem) {
     share_cores();
     for (const StepWork& work : body_.works) made_.steps.push_back(times_of(work));
     add_steps();
     made_.vmem = Bytes(static_cast<int64_t>(std::min(body_.vmem, 4e18)));
-    made_.vmem_allowed = scoped_vmem.count() > 0 ? scoped_vmem : device_.vmem.scoped_limit;
+    made_.vmem_allowed = scoped_vmem.count() > 0 ? core_.vmem_budget(scoped_vmem) : core_.vmem_budget();
     return std::move(made_);
   }
 
  private:
-  double cycles(double count) const { return count * cycle_; }
-
   /// Cores share the steps of a parallel dimension that has one for each of them.
   void share_cores() {
     for (size_t i = 0; i < body_.grid.size() && i < body_.semantics.size(); ++i)
@@ -69,27 +67,20 @@ class BodyCost {
   KernelStepTimes times_of(const StepWork& work) {
     KernelStepTimes times;
     for (const KernelProduct& product : work.products) times.mxu += mxu_of(product);
-    double alu = 0, pushes = 0, crossings = 0;
-    for (size_t i = 0; i < mosaic::kVectorClasses; ++i) {
-      const double registers = registers_of(work.vector[i]);
-      const VectorOpCost& cost = op_cost(device_.vpu, class_of(static_cast<VectorClass>(i)));
-      alu += registers * cost.alu, pushes += registers * cost.eup, crossings += registers * cost.xlu;
-    }
-    const auto of_unit = [&](double operations, const UnitConfig& unit) {
-      return cycles(operations * static_cast<double>(unit.cadence.count()) /
-                    static_cast<double>(std::max<int64_t>(unit.count, 1)));
-    };
-    times.vpu = cycles(alu / static_cast<double>(std::max<int64_t>(device_.vpu.alus, 1)));
-    times.eup = of_unit(pushes, device_.eup);
-    times.xlu = of_unit(crossings, device_.xlu);
-    times.scalar = of_unit(work.scalar, device_.scalar);
+    VectorSlots slots;
+    for (size_t i = 0; i < mosaic::kVectorClasses; ++i)
+      slots += core_.slots(class_of(static_cast<VectorClass>(i)), registers_of(work.vector[i]));
+    times.vpu = core_.picoseconds(core_.alu_cycles(slots.alu));
+    times.eup = core_.picoseconds(core_.eup_cycles(slots.eup));
+    times.xlu = core_.picoseconds(core_.xlu_cycles(slots.xlu));
+    times.scalar = core_.picoseconds(core_.scalar_cycles(work.scalar));
     const size_t vmem = memory_.space_of(1);
     const auto cores = static_cast<double>(device_.cores);
     if (vmem != kUnknownSpace)
       times.vmem = cores * memory_.busy_exactly(vmem, {bytes_of(work.loaded), bytes_of(work.stored)});
-    times.copies = transfer(work.copied + work.sent);
+    times.copies = transfer(work.copied / 2 + work.sent, work.copied / 2);
     if (!body_.grid.empty()) times.begin = static_cast<double>(device_.overhead.grid_step.count());
-    if (!work.products.empty()) times.begin += cycles(latency_of(work.products.front()));
+    if (!work.products.empty()) times.begin += core_.picoseconds(latency_of(work.products.front()));
     return times;
   }
 
@@ -103,16 +94,14 @@ class BodyCost {
 
   /// Sixteen-bit elements take half a register each where the unit calculates in them.
   double registers_of(const mosaic::VectorAmount& amount) const {
-    const auto& native = device_.vpu.native_types;
-    const bool has_halves = std::find(native.begin(), native.end(), ElementType::kBF16) != native.end();
-    return amount.words + amount.halves * (has_halves ? 0.5 : 1);
+    return amount.words + amount.halves * (core_.is_native(ElementType::kBF16) ? 0.5 : 1);
   }
 
   std::optional<MatmulRate> rate_of(const KernelProduct& product) {
     const ElementType lhs = element_type_of(product.lhs), rhs = element_type_of(product.rhs);
-    auto rate = matmul_rate(device_.mxu, lhs, rhs, precision_of(product.precision));
+    auto rate = core_.matmul_rate(lhs, rhs, precision_of(product.precision));
     if (!rate) {
-      rate = matmul_rate(device_.mxu, ElementType::kBF16, ElementType::kBF16, MatmulPrecision{});
+      rate = core_.matmul_rate(ElementType::kBF16, ElementType::kBF16, MatmulPrecision{});
       made_.is_emulated = true;
     }
     if (rate) made_.is_emulated |= rate->emulated;
@@ -122,8 +111,9 @@ class BodyCost {
   double mxu_of(const KernelProduct& product) {
     const auto rate = rate_of(product);
     if (!rate) return 0;
+    const MatmulWork one{.m = product.m, .n = product.n, .k = product.k};
     return product.times * static_cast<double>(product.batch) *
-           cycles(streamed_product_cycles(device_, *rate, product.m, product.k, product.n));
+           core_.picoseconds(core_.product_in_loop(one, *rate));
   }
 
   double latency_of(const KernelProduct& product) {
@@ -131,10 +121,9 @@ class BodyCost {
     return rate ? static_cast<double>(rate->latency.count()) : 0;
   }
 
-  /// Of one core; HBM is shared.
-  double transfer(double bytes) const {
-    const MemorySystem::Rates& rates = memory_.rates(memory_.hbm());
-    return bytes * std::max(rates.total, rates.read) * static_cast<double>(made_.cores);
+  /// Of one core, while the others move as much.
+  double transfer(double in, double out) const {
+    return core_.hbm_bus(static_cast<double>(made_.cores)).time(in, out) * static_cast<double>(made_.cores);
   }
 
   double overlapped(double work, double moved) const {
@@ -152,19 +141,19 @@ class BodyCost {
       const auto count = static_cast<double>(run.count);
       const KernelStepTimes& step = made_.steps[run.work];
       const double next = r + 1 < body_.runs.size() ? body_.runs[r + 1].in : 0;
-      if (is_first) time += transfer(run.in) + latency(run.in, device_.dma.read_latency);
+      if (is_first) time += transfer(run.in, 0) + latency(run.in, core_.dma_latency(true, false));
       is_first = false;
       // Inside a run the block of the next step is one of the run's own, and so is what the one before left.
-      time += overlapped(step.whole(), transfer(before + (run.count > 1 ? run.in : next)));
+      time += overlapped(step.whole(), transfer(run.count > 1 ? run.in : next, before));
       if (run.count > 1) {
-        time += (count - 2) * overlapped(step.whole(), transfer(run.in + run.out));
-        time += overlapped(step.whole(), transfer(run.out + next));
+        time += (count - 2) * overlapped(step.whole(), transfer(run.in, run.out));
+        time += overlapped(step.whole(), transfer(next, run.out));
       }
       before = run.out;
       read += count * run.in, written += count * run.out;
       add_work(body_.works[run.work], step, count, busy, flops);
     }
-    time += transfer(before) + latency(before, device_.dma.write_latency);
+    time += transfer(0, before) + latency(before, core_.dma_latency(false, true));
     time /= static_cast<double>(made_.cores);
     const auto share = [&](double all) { return ceil_picoseconds(all / static_cast<double>(made_.cores)); };
     made_.time = ceil_picoseconds(time);
@@ -190,7 +179,7 @@ class BodyCost {
       flops += count * p.times * 2 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
                static_cast<double>(p.n) * static_cast<double>(p.k);
     double elements = 0;
-    const auto per_register = static_cast<double>(device_.vpu.lanes * device_.vpu.sublanes);
+    const double per_register = core_.register_elements();
     for (const mosaic::VectorAmount& amount : work.vector)
       elements += (amount.words + amount.halves) * per_register;
     const auto& exponentials = work.vector[static_cast<size_t>(VectorClass::kTranscendental)];
@@ -201,8 +190,8 @@ class BodyCost {
 
   const KernelBody& body_;
   const DeviceConfig& device_;
+  Core core_;
   MemorySystem memory_;
-  double cycle_;
   double copied_ = 0;
   KernelBodyCost made_;
 };

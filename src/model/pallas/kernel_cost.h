@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "model/compute_cost.h"
+#include "model/core.h"
 #include "model/device.h"
 #include "model/instruction_cost.h"
 
@@ -62,7 +62,7 @@ struct KernelCost {
 class KernelTally {
  public:
   /// `cores`: that share the work.
-  KernelTally(const DeviceConfig& device, int64_t cores) : device_(device), cores_(cores) {}
+  KernelTally(const DeviceConfig& device, int64_t cores) : core_(device), cores_(cores) {}
 
   double mxu = 0;                // cycles
   VectorSlots slots;             // beside products
@@ -79,19 +79,9 @@ class KernelTally {
   KernelCost finish() const;
 
  private:
-  double vector_cycles(const VectorSlots& work) const;
-
-  const DeviceConfig& device_;
+  Core core_;
   int64_t cores_;
 };
-
-/// Cycles of a core's MXUs for [m,k]·[k,n] out of VMEM, within a pipelined loop: rows stream through the
-/// tiles of the right operand, the next tile is loaded meanwhile.
-double streamed_product_cycles(const DeviceConfig& device, const MatmulRate& rate, int64_t m, int64_t k,
-                               int64_t n);
-
-/// The VMEM that a kernel may use: the scoped limit without what the compiler keeps.
-Bytes kernel_vmem_limit(const DeviceConfig& device);
 
 /// A pass over HBM.
 KernelPass kernel_pass(const DeviceConfig& device, std::string_view name, double read, double written);

@@ -31,15 +31,12 @@ void apply_kernel(const KernelCost& kernel, const MemorySystem& memory, Instruct
 
 void apply_estimate(const CostEstimate& estimate, const DeviceConfig& device, const MemorySystem& memory,
                     InstructionCost& cost) {
+  const Core core(device);
   const double peak = peak_flops(device, ElementType::kBF16).count() * device.mxu.kernel_share;
   if (estimate.flops > 0 && peak > 0)
     cost.busy[index_of(Unit::kMxu)] = ceil_picoseconds(estimate.flops * 1e12 / peak);
-  const double pushes =
-      estimate.transcendentals / static_cast<double>(device.vpu.lanes * device.vpu.sublanes);
-  cost.busy[index_of(Unit::kEup)] =
-      ceil_picoseconds(pushes * static_cast<double>(device.eup.cadence.count()) /
-                       static_cast<double>(std::max<int64_t>(device.eup.count, 1) * device.cores) * 1e12 /
-                       device.clock.count());
+  const double pushes = estimate.transcendentals / core.register_elements();
+  cost.busy[index_of(Unit::kEup)] = core.time(core.eup_cycles(pushes) / core.cores());
   cost.flops = Flops(static_cast<int64_t>(std::min(estimate.flops, 9e18)));
   cost.transcendentals = cost.vector_operations =
       static_cast<int64_t>(std::min(estimate.transcendentals, 9e18));

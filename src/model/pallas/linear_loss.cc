@@ -7,16 +7,12 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "model/pallas/kernel_rules.h"
 #include "ops/work.h"
 
 namespace hlosim {
 namespace {
 
-using namespace kernel_rules;
-
 constexpr int64_t kLane = 128;
-constexpr double kRegister = 1024;
 
 double element_bytes(ElementType type) { return as_double(bit_width(type)) / 8; }
 
@@ -29,7 +25,7 @@ class LinearLoss {
  public:
   LinearLoss(const DeviceConfig& device, const LinearLossProblem& problem, const LinearLossBlocks& blocks,
              const MatmulRate& rate)
-      : device_(device), problem_(problem), blocks_(blocks), rate_(rate), tally_(device, 1) {}
+      : device_(device), core_(device), problem_(problem), blocks_(blocks), rate_(rate), tally_(device, 1) {}
 
   KernelCost cost() {
     products_ = as_double(token_blocks_) * as_double(word_blocks_) * as_double(hidden_blocks_);
@@ -41,7 +37,7 @@ class LinearLoss {
     tally_.slots_apart.alu =
         logits * (problem_.gradients ? device_.kernel.loss_gradient : device_.kernel.loss);
     tally_.slots_apart.eup = logits;
-    tally_.scores = logits * kRegister;
+    tally_.scores = logits * core_.register_elements();
     add_product(blocks_.tokens, blocks_.hidden, blocks_.vocabulary);
     tally_.steps = products_ * (problem_.gradients ? 2 : 1);
     fetch();
@@ -52,11 +48,11 @@ class LinearLoss {
   }
 
  private:
-  static double registers(int64_t rows, int64_t columns) {
-    return as_double(rows) * as_double(columns) / kRegister;
+  double registers(int64_t rows, int64_t columns) const {
+    return as_double(rows) * as_double(columns) / core_.register_elements();
   }
   void add_product(int64_t m, int64_t k, int64_t n) {
-    tally_.mxu += products_ * streamed_product_cycles(device_, rate_, m, k, n);
+    tally_.mxu += products_ * core_.product_in_loop({.m = m, .n = n, .k = k}, rate_);
   }
 
   /// A block of x that is all of the hidden dimension stays while the vocabulary streams by.
@@ -76,17 +72,16 @@ class LinearLoss {
     add_product(blocks_.tokens, blocks_.vocabulary, blocks_.hidden);
     const double x_tile = registers(blocks_.tokens, blocks_.hidden);
     const double w_tile = registers(blocks_.hidden, blocks_.vocabulary);
-    tally_.apart = products_ * (x_tile + w_tile) * kTileCycles;
+    tally_.apart = products_ * (x_tile + w_tile) * device_.kernel.block_add;
     const double last_words = products_ / as_double(word_blocks_),
                  last_tokens = products_ / as_double(token_blocks_);
     tally_.apart += (last_words * x_tile + last_tokens * w_tile) * device_.kernel.block_scale;
-    const double tiles = (x_tile + w_tile) * kRegister * kSumBytes;
+    const double tiles = (x_tile + w_tile) * core_.register_elements() * kSumBytes;
     tally_.written += products_ * tiles;
-    tally_.read +=
-        ((products_ - last_words) * x_tile + (products_ - last_tokens) * w_tile) * kRegister * kSumBytes;
-    const double rate =
-        std::min(device_rates(device_, device_.hbm()).total.count(), device_.dma.bandwidth.count());
-    tally_.exposed = products_ * (tiles * 1e12 / rate + as_double(device_.dma.write_latency.count()));
+    tally_.read += ((products_ - last_words) * x_tile + (products_ - last_tokens) * w_tile) *
+                   core_.register_elements() * kSumBytes;
+    tally_.exposed =
+        products_ * (tiles * core_.hbm_bus(1).total + as_double(core_.dma_latency(false, true).count()));
   }
 
   double x_bytes() const { return as_double(blocks_.tokens * blocks_.hidden) * element_bytes(problem_.x); }
@@ -111,13 +106,14 @@ class LinearLoss {
     cost.grid.push_back(hidden_blocks_);
     cost.computed = token_blocks_ * word_blocks_ * hidden_blocks_;
     cost.vmem = Bytes(static_cast<int64_t>(std::ceil(vmem())));
-    cost.vmem_limit = kernel_vmem_limit(device_);
+    cost.vmem_limit = core_.vmem_budget();
     cost.blocks = {{"b_block_size", blocks_.tokens},
                    {"h_block_size", blocks_.hidden},
                    {"v_block_size", blocks_.vocabulary}};
   }
 
   const DeviceConfig& device_;
+  const Core core_;
   const LinearLossProblem& problem_;
   const LinearLossBlocks& blocks_;
   const MatmulRate rate_;
@@ -150,7 +146,7 @@ Result<void> check(const LinearLossProblem& problem, const LinearLossBlocks& blo
 Result<KernelCost> linear_loss_cost(const DeviceConfig& device, const LinearLossProblem& problem,
                                     const LinearLossBlocks& blocks) {
   if (Result<void> checked = check(problem, blocks); !checked) return tl::unexpected(checked.error());
-  const std::optional<MatmulRate> rate = matmul_rate(device.mxu, problem.x, problem.w, MatmulPrecision{});
+  const std::optional<MatmulRate> rate = Core(device).matmul_rate(problem.x, problem.w, MatmulPrecision{});
   if (!rate)
     return failure(fmt::format("loss: {} has no products of {} and {}", device.name, to_text(problem.x),
                                to_text(problem.w)));
