@@ -41,7 +41,8 @@ class Tuner {
     if (on_chip_memory(device_.config).space < 0)
       return failure(
           fmt::format("{} has no on-chip memory that values could be kept in", device_.config.name));
-    auto prepared = prepare_prefetch(given, measure_, options_.algorithm != PrefetchAlgorithm::kStrip, clock_);
+    auto prepared =
+        prepare_prefetch(given, measure_, options_.algorithm != PrefetchAlgorithm::kStrip, clock_);
     if (!prepared) return tl::unexpected(std::move(prepared.error()));
     out_.input = prepared->as_given;
     out_.stripped = prepared->stripped->times;
@@ -54,7 +55,7 @@ class Tuner {
     const bool both = prepared->had_copies && options_.algorithm == PrefetchAlgorithm::kStrong;
     if (auto done = solve("", prepared->stripped, both ? 0.6 : 0.9); !done)
       return tl::unexpected(std::move(done.error()));
-    if (both && !is_cut())
+    if (both)
       if (auto done = solve(" beside what was there", prepared->input, 1); !done)
         return tl::unexpected(std::move(done.error()));
     return finish(best());
@@ -73,8 +74,9 @@ class Tuner {
 
   /// What is left to search would end at once, with a plan that is known already.
   bool is_cut() {
-    out_.cut |= is_over();
-    return is_over();
+    const bool over = is_over();
+    out_.cut |= over;
+    return over;
   }
   bool is_over() const { return clock_.is_over(part_) || !options_.simulate.go_on(); }
 
@@ -116,7 +118,10 @@ class Tuner {
     const auto made = model_of(*from);
     if (!made) return tl::unexpected(made.error());
     const std::shared_ptr<PrefetchModel>& model = *made;
-    if (is_cut()) return {};
+    if (!model || is_cut()) {
+      out_.cut = true;
+      return {};
+    }
     const PrefetchProblem& problem = model->problem;
     const double bound = lower_bound_of(problem).time();
     bound_ = bound_ < 0 ? bound : std::min(bound_, bound);
@@ -127,7 +132,9 @@ class Tuner {
     kept_[suffix.empty() ? 1 : 0].candidate.objective = PrefetchSimulator(problem).time();
     if (options_.algorithm != PrefetchAlgorithm::kGreedy) {
       const XlaPlans xla =
-          xla_prefetch(problem, options_.knobs, xla_hints(from->tiled, table_, *model, options_.knobs));
+          xla_prefetch(problem, options_.knobs, xla_hints(from->tiled, table_, *model, options_.knobs),
+                       [this] { return is_over(); });
+      out_.cut |= xla.cut;
       const int32_t across = xla.cross_program.empty() ? -1 : xla.cross_program[0];
       if (auto done = keep("xla" + suffix, from->written, model, xla.plans, 0, across, xla.offsets); !done)
         return done;
@@ -146,28 +153,28 @@ class Tuner {
     search.moves = options_.moves.value_or(std::clamp<int64_t>(int64_t{400} * problem.sites(), 2000, 200000));
     search.out_of_time = [this] { return is_over(); };
     PrefetchPlans found = greedy_prefetch(problem, search);
-    const auto note = [&] {
+    const auto keep_found = [&](const std::string& name, const std::vector<ValuePlan>& start) {
       out_.cut |= found.cut;
       out_.evaluations += found.evaluations;
+      // Where the time was over at once, it is a plan that is there already.
+      const bool is_known = found.cut && found.plans == start;
+      return is_known ? Result<void>() : keep(name + suffix, module, model, found.plans, found.time);
     };
-    note();
-    if (auto done = keep("greedy" + suffix, module, model, found.plans, found.time); !done) return done;
+    if (auto done = keep_found("greedy", std::vector<ValuePlan>(problem.values.size())); !done) return done;
     if (options_.algorithm == PrefetchAlgorithm::kGreedy || is_cut()) return {};
-    found = improve_prefetch(problem, found, search);
+    PrefetchPlans start = found;
+    found = improve_prefetch(problem, start, search);
     const PrefetchPlans annealed = found;
-    note();
-    if (auto done = keep("annealed" + suffix, module, model, found.plans, found.time); !done) return done;
+    if (auto done = keep_found("annealed", start.plans); !done) return done;
     if (is_cut()) return {};
     // From XLA's plan, too.
-    PrefetchPlans start;
+    start = {};
     for (const Kept& kept : kept_)
       if (kept.candidate.name == "xla" + suffix) start.plans = kept.packed.plans;
     ++search.seed;
     search.moves /= 2;
     found = improve_prefetch(problem, start, search);
-    note();
-    if (auto done = keep("annealed from xla" + suffix, module, model, found.plans, found.time); !done)
-      return done;
+    if (auto done = keep_found("annealed from xla", start.plans); !done) return done;
     if (auto done = reorder(suffix, module, model, found.time < annealed.time ? found : annealed, search);
         !done)
       return done;
@@ -186,8 +193,9 @@ class Tuner {
     const PrefetchPlans found = improve_prefetch(model->problem, start, search);
     out_.cut |= found.cut;
     out_.evaluations += found.evaluations;
-    if (found.order.empty() || std::is_sorted(found.order.begin(), found.order.end()))
-      return keep("annealed longer" + suffix, module, model, found.plans, found.time);
+    const bool as_before = found.order.empty() || std::is_sorted(found.order.begin(), found.order.end());
+    if (as_before && found.cut && found.plans == start.plans) return {};
+    if (as_before) return keep("annealed longer" + suffix, module, model, found.plans, found.time);
     const auto other = std::make_shared<PrefetchModel>(in_order(from_->tiled, *model, found.order));
     return keep_reordered("reordered" + suffix, module, other, found);
   }
@@ -282,10 +290,10 @@ class Tuner {
     return best;
   }
 
-  /// By the objective, of what takes no longer than the input.
+  /// By the objective, of what takes no longer than the input. An algorithm that was asked for by name has
+  /// the last word, unless the budget took it away.
   size_t best() const {
-    const bool is_made = kept_.size() > kGiven;
-    if (options_.algorithm != PrefetchAlgorithm::kStrong && is_made) return kept_.size() - 1;
+    if (options_.algorithm != PrefetchAlgorithm::kStrong && !out_.cut) return kept_.size() - 1;
     const auto rank = [&](const Kept& kept) {
       const PrefetchTimes& times = kept.candidate.times;
       const int64_t time = times.time.count(), bytes = times.hbm_bytes;
@@ -374,7 +382,6 @@ class Tuner {
 
   static constexpr int64_t kExactNodes = 200000;
   static constexpr size_t kExactOrders = 100;
-  static constexpr size_t kGiven = 2;  // of what is kept: the input and the stripped one
   const OpTable& table_;
   const Device& device_;
   const PrefetchOptions& options_;

@@ -38,7 +38,7 @@ struct PrefetchOptions {
   PrefetchObjective objective = PrefetchObjective::kTime;  // of kStrong
   XlaKnobs knobs;
   uint64_t seed = 1;
-  std::optional<int64_t> moves;   // tried by annealing; absent: 400 per site, from 2,000 to 200,000
+  std::optional<int64_t> moves;  // tried by annealing; absent: 400 per site, from 2,000 to 200,000
   /// Seconds, 0: any time. What is found when they end the search depends on the machine.
   double budget = 10;
   std::function<double()> clock;  // tells seconds; absent: that of the machine

@@ -84,12 +84,8 @@ class Preparation {
     Module module = compacted(given, table_);
     if (spell_bitcasts) module = with_spelled_bitcasts(std::move(module));
     const bool is_scheduled = module.is_scheduled();
-    const double begin = clock_.passed();
-    Result<SimulatedModule> found =
-        measure_.simulated(is_scheduled ? std::move(module) : in_order_of_text(module));
+    Result<SimulatedModule> found = timed(is_scheduled ? std::move(module) : in_order_of_text(module));
     if (!found) return tl::unexpected(std::move(found.error()));
-    // A plan is written into the module as well, which has more instructions then (guess).
-    clock_.reserve(3 * (clock_.passed() - begin));
     out_.as_given = found->times;
     if (!is_scheduled)
       if (auto chosen = choose_order(module, *found); !chosen)
@@ -100,6 +96,16 @@ class Preparation {
   }
 
  private:
+  /// What comes of a plan is simulated, too, after it was written; it has more instructions (guess: twice the
+  /// time).
+  Result<SimulatedModule> timed(Module module) {
+    const double begin = clock_.passed();
+    Result<SimulatedModule> found = measure_.simulated(std::move(module));
+    slowest_ = std::max(slowest_, clock_.passed() - begin);
+    clock_.reserve(2 * slowest_);
+    return found;
+  }
+
   /// A text without tiles has bitcasts that move something in the tiles which it is simulated with. These are
   /// work; what is decided about their results has to be true of the text, too.
   Module with_spelled_bitcasts(Module module) {
@@ -141,7 +147,7 @@ class Preparation {
       out_.stripped = out_.input;
       return {};
     }
-    Result<SimulatedModule> found = measure_.simulated(compacted(std::move(module), table_));
+    Result<SimulatedModule> found = timed(compacted(std::move(module), table_));
     if (!found) return tl::unexpected(std::move(found.error()));
     out_.stripped = std::make_shared<SimulatedModule>(std::move(*found));
     return {};
@@ -150,6 +156,7 @@ class Preparation {
   const PrefetchMeasure& measure_;
   const OpTable& table_;
   SearchClock& clock_;
+  double slowest_ = 0;  // seconds that simulating took
   PrefetchInput out_;
 };
 
