@@ -152,6 +152,7 @@ class Tuner {
     if (options_.objective == PrefetchObjective::kBytes) search.traffic_weight = 1000;
     search.moves = options_.moves.value_or(std::clamp<int64_t>(int64_t{400} * problem.sites(), 2000, 200000));
     search.out_of_time = [this] { return is_over(); };
+    search.is_late = [this] { return clock_.is_late(part_); };
     PrefetchPlans found = greedy_prefetch(problem, search);
     const auto keep_found = [&](const std::string& name, const std::vector<ValuePlan>& start) {
       out_.cut |= found.cut;

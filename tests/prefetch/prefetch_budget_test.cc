@@ -6,6 +6,7 @@
 #include "oracle/random_module.h"
 #include "prefetch/prefetch_input.h"
 #include "prefetch/prefetch_search.h"
+#include "prefetch/prefetch_simulator.h"
 #include "prefetch/prefetch_xla.h"
 #include "support/module_files.h"
 #include "support/prefetch_problems.h"
@@ -185,6 +186,29 @@ TEST(PrefetchBudget, PlansWithoutTimeKeepTheRules) {
   EXPECT_GT(fewer, 10u);
 }
 
+TEST(PrefetchBudget, WhatWasWeighedBeforeItWasLateIsTaken) {
+  size_t taken = 0, fewer = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const PrefetchProblem problem = test::random_problem(seed, 300, 600);
+    const PrefetchPlans all = greedy_prefetch(problem, {});
+    EXPECT_FALSE(all.cut);
+    for (int rounds = 1; rounds < 4; ++rounds) {
+      int asked = 0;
+      PrefetchSearchOptions options;
+      options.is_late = [&] { return ++asked > rounds; };
+      const PrefetchPlans some = greedy_prefetch(problem, options);
+      EXPECT_TRUE(some.cut);
+      EXPECT_EQ(fault_of(problem, some.plans), "") << seed;
+      EXPECT_LE(some.time, PrefetchSimulator(problem).time() * (1 + 1e-12)) << seed;
+      taken += static_cast<size_t>(
+          std::ranges::count_if(some.plans, [](const ValuePlan& plan) { return !plan.empty(); }));
+      fewer += some.plans != all.plans;
+    }
+  }
+  EXPECT_GT(taken, 100u);
+  EXPECT_GT(fewer, 10u);
+}
+
 TEST(SearchClock, IsOverAtAPartOrWhenWhatIsReservedIsLeft) {
   double now = 100;
   SearchClock clock(10, [&] { return now; });
@@ -195,8 +219,10 @@ TEST(SearchClock, IsOverAtAPartOrWhenWhatIsReservedIsLeft) {
   EXPECT_FALSE(clock.is_over());
   clock.reserve(4);
   EXPECT_TRUE(clock.is_over());
+  EXPECT_TRUE(clock.is_late());
   clock.reserve(1);
   EXPECT_FALSE(clock.is_over());
+  EXPECT_FALSE(clock.is_late());
   EXPECT_DOUBLE_EQ(clock.passed(), now - 100);
   const SearchClock none(0, [&] { return now++; });
   EXPECT_FALSE(none.is_over(0));
