@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -52,10 +53,32 @@ struct BusRate {
   BusRate shared_by(double parts) const { return {read * parts, write * parts, total * parts, takes_turns}; }
 };
 
+/// A memory that DMA reaches, for one core.
+struct DmaChannel {
+  BusRate bus;
+  double read_latency = 0, write_latency = 0;  // picoseconds
+};
+inline constexpr size_t kDmaChannels = 2;  // HBM, and one on-chip memory that is not VMEM
+using DmaChannels = std::array<DmaChannel, kDmaChannels>;
+
+/// How two kinds of work share the time of one loop: (a^p + b^p)^(1/p).
+enum class OverlapRule : uint8_t {
+  kHidden,   // the longer one hides the other: p is infinite, the result is the longer one
+  kPorts,    // a product and its DMA take turns at VMEM's ports: p = dma.overlap
+  kBundles,  // products and vector work of one loop share its bundles: p = kernel.overlap
+  kTurns,    // one after the other: p = 1
+};
+
+/// (a^p + b^p)^(1/p), p = `exponent` >= 1: between the longer of the two and their sum, nearer to the longer one
+/// the more they differ.
+double power_mean(double a, double b, double exponent);
+
 class Core {
  public:
   /// The device outlives the core.
   explicit Core(const DeviceConfig& device);
+  /// Other memories behind DMA than those of the device, for a device whose cores share the work.
+  Core(const DeviceConfig& device, const DmaChannels& channels) : Core(device) { channels_ = channels; }
 
   const DeviceConfig& device() const { return *device_; }
   /// Cores that make one device.
@@ -148,8 +171,21 @@ class Core {
   Picoseconds short_runs_time(double runs, double rows) const;
   /// To move tiles, or parts of them, from one place in VMEM to another: cycles if all cores share them.
   double tile_move_cycles(double tiles) const;
-  /// A product's step and the DMA beside it.
-  double step_beside_dma(double units, double dma) const;
+  /// The index of a memory space in DmaChannels; -1: no DMA, or none that takes time.
+  int channel_of(const MemorySpace* space) const {
+    return space == &device_->hbm() ? 0 : space && space == other_memory_ ? 1 : -1;
+  }
+  /// What one of `cores` cores reaches while the others move as much.
+  DmaChannels channels(double cores) const;
+
+  // ── overlap ──
+
+  /// Of two kinds of work in one loop, in the unit of the arguments.
+  double overlapped(double a, double b, OverlapRule overlap) const {
+    if (overlap == OverlapRule::kHidden) return std::max(a, b);
+    if (overlap == OverlapRule::kTurns) return a + b;
+    return power_mean(a, b, overlap == OverlapRule::kPorts ? device_->dma.overlap : device_->kernel.overlap);
+  }
   /// VMEM that one instruction may use for its blocks: the scoped limit without the part that the compiler
   /// keeps.
   Bytes vmem_budget() const { return vmem_budget(device_->vmem.scoped_limit); }
@@ -165,13 +201,14 @@ class Core {
  private:
   MxuCycles product_on(const MatmulWork& work, const MatmulRate& rate, int64_t units) const;
 
+  DmaChannels channels_of(double cores) const;
+
   const DeviceConfig* device_;
+  const MemorySpace* other_memory_ = nullptr;  // on the chip beside VMEM, if its traffic takes time
+  DmaChannels channels_;                       // of each of cores() cores
   double clock_, cores_, alus_;
   double eup_, xlu_, scalar_;  // cycles per operation, all units of the kind together
 };
 
-/// How long two kinds of work take in one loop, where the longer one hides the other the better the more they
-/// differ: (a^p + b^p)^(1/p), p = `exponent`.
-double side_by_side(double a, double b, double exponent);
 
 }  // namespace hlosim

@@ -1,19 +1,23 @@
 // The cost of one instruction together with what it was worked out from, for those who want to see why.
 //
 //   const Result<CostDetails> details = cost_details(module, table, device, {}, id);
-//   details->compute.mxu_cycles                    // what details->cost was worked out from
+//   details->compute.mxu_cycles                    // from which details->cost was calculated
+//   details->kernel->kernel.blocks                 // in which blocks
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "model/fusion_summary.h"
 #include "model/instruction_cost.h"
+#include "model/kernel_time.h"
 
 namespace hlosim {
 
 struct CostDetails {
   InstructionCost cost;
-  ComputeSummary compute;  // empty for what only starts, waits or calls
+  ComputeSummary compute;             // empty for what only starts, waits or calls
+  std::optional<TimedKernel> kernel;  // of an instruction that goes in blocks
 };
 
 /// Requires: a verified module whose arrays carry their layouts. Post: `cost` is the one of

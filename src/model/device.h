@@ -499,6 +499,7 @@ struct MatmulRate {
   ElementType lhs = ElementType::kInvalid;  // as which the operands enter the array
   ElementType rhs = ElementType::kInvalid;
   bool emulated = false;
+  bool operator==(const MatmulRate&) const = default;
 };
 
 /// Null when the device file has neither `lhs` nor `rhs` among mxu.types or mxu.emulated.

@@ -12,7 +12,7 @@
 #include "model/custom_call_costs.h"
 #include "model/fused_collectives.h"
 #include "model/fusion_summary.h"
-#include "model/instruction_pipeline.h"
+#include "model/instruction_kernels.h"
 #include "model/memory_system.h"
 #include "model/pallas/kernel_bodies.h"
 #include "model/pallas/known_call.h"
@@ -51,7 +51,7 @@ class CostModel {
         core_(device.config),
         memory_(device.config),
         provenances_(device),
-        pipeline_(module, core_, memory_),
+        planner_(module, core_, memory_),
         kernels_(device.config, options.custom_calls),
         fused_(module, table),
         fusions_(module, shapes, table, core_, assumptions) {}
@@ -63,7 +63,7 @@ class CostModel {
   }
 
   /// `details`: filled if not null.
-  InstructionCost cost(InstructionId id, ComputeSummary* details = nullptr) {
+  InstructionCost cost(InstructionId id, CostDetails* details = nullptr) {
     const Instruction& instruction = module_[id];
     const OpDef& def = table_[instruction.opcode];
     InstructionCost cost;
@@ -90,7 +90,6 @@ class CostModel {
     if (kernel) apply_body(cost, id, *kernel, compute);
     if (known) {
       apply_known(cost, id, known);
-      if (details) *details = {};
       return cost;
     }
     if (!custom && is_concat_bitcast(instruction)) return {};
@@ -98,14 +97,15 @@ class CostModel {
     add_memory_time(cost, compute);
     const bool streams = compute.scattered_accesses == 0 || compute.matmul.cycles > 0;
     if (!custom && streams && !def.has(kHostTransfer) && !def.has(kCollective))
-      pipeline_.add(cost, compute, instruction);
+      if (const TimedKernel* planned = planner_.add(cost, compute, instruction); planned && details)
+        details->kernel = *planned;
     if (def.has(kHostTransfer)) add_host_time(cost);
     cost.category = category_of(cost, compute, instruction, def);
     finish(cost, compute);
     if (given) cost.provenance = Provenance::kOverride;
     if (given && given->time) keep_time(cost, id, *given->time);
     if (kernel) finish_body(cost, *kernel);
-    if (details) *details = compute;
+    if (details) details->compute = compute;
     return cost;
   }
 
@@ -444,7 +444,7 @@ class CostModel {
   Core core_;
   MemorySystem memory_;
   Provenances provenances_;
-  InstructionPipeline pipeline_;
+  InstructionKernels planner_;
   KernelBodies kernels_;
   FusedCollectives fused_;
   FusionSummaries fusions_;
@@ -468,7 +468,7 @@ Result<CostDetails> cost_details(const Module& module, const OpTable& table, con
   AssumptionList assumptions;
   CostDetails details;
   ShapePool shapes = module.shapes().copy();
-  details.cost = CostModel(module, shapes, table, device, options, assumptions).cost(id, &details.compute);
+  details.cost = CostModel(module, shapes, table, device, options, assumptions).cost(id, &details);
   return details;
 }
 

@@ -26,6 +26,7 @@ struct MatmulWork {
   MatmulPrecision precision = MatmulPrecision::kDefault;
   /// Batches are groups whose sizes are data: where one ends is found out while running.
   bool ragged = false;
+  bool operator==(const MatmulWork&) const = default;
 };
 
 /// Classes of vector operations by what they cost per register.

@@ -11,7 +11,6 @@
 #include "model/custom_call_costs.h"
 #include "model/memory_system.h"
 #include "model/pallas/known_call.h"
-#include "model/product_vector.h"
 #include "model/smallest_times.h"
 #include "model/strided_access.h"
 #include "report/explain_kernel.h"
@@ -49,6 +48,7 @@ class Explainer {
         core_(device.config),
         cost_(details.cost),
         compute_(details.compute),
+        kernel_(details.kernel ? &*details.kernel : nullptr),
         role_(role),
         launch_(launch),
         given_(given),
@@ -56,7 +56,7 @@ class Explainer {
 
   /// Of a kernel's body, which says what the units do.
   std::vector<ExplainedTerm> terms_with(const KernelOfCall& kernel) {
-    terms_ = terms_of_kernel(kernel);
+    terms_ = terms_of_kernel(device_, kernel);
     for (size_t i = 0; i < config_.memory.size(); ++i) memory(i);
     body_not_hidden(kernel.cost.time);
     whole();
@@ -77,7 +77,7 @@ class Explainer {
     for (size_t i = 0; i < config_.memory.size(); ++i) memory(i);
     user();
     if (!(given_ && given_->time)) {
-      blocks();
+      if (kernel_) terms_.push_back(kernel_term(device_, *kernel_, "blocks"));
       not_hidden();
     }
     whole();
@@ -130,7 +130,6 @@ class Explainer {
   void matmul() {
     const MatmulPart& part = compute_.matmul;
     if (part.cycles <= 0) return;
-    const PipelineSummary& p = cost_.pipeline;
     ExplainedTerm& term =
         add("MXU",
             "steps x passes x (cadence x issues x t + latch + max(latch - cadence x issues, 0) x (t - 1) + "
@@ -141,9 +140,12 @@ class Explainer {
             busy(Unit::kMxu));
     const MatmulWork& work = part.work;
     given(term, "product", fmt::format("{} x [{},{}]x[{},{}]", work.batch, work.m, work.k, work.k, work.n));
-    given(term, "block", fmt::format("{} x [{},{}]x[{},{}]", p.batch, p.m, p.k, p.k, p.n),
-          p.given ? "the module's window_config" : kPlan);
-    given(term, "steps", count(static_cast<double>(p.steps)), p.given ? "the module's window_config" : kPlan);
+    if (kernel_) {
+      const ProductBlocks& b = kernel_->kernel.blocks;
+      const std::string_view from = b.given ? "the module's window_config" : kPlan;
+      given(term, "block", fmt::format("{} x [{},{}]x[{},{}]", b.batch, b.m, b.k, b.k, b.n), from);
+      given(term, "steps", count(kernel_->kernel.grid_steps), from);
+    }
     const std::string type = fmt::format("mxu.types.{}.", to_text(part.rate.lhs));
     given(
         term, "passes", count(static_cast<double>(part.rate.passes)),
@@ -157,8 +159,8 @@ class Explainer {
     key(term, "count", "mxu.count");
     key(term, "clock", "clock");
     cores(term);
-    if (p.split != '-')
-      given(term, "shared by", p.split == 'b' ? "batch" : p.split == 'm' ? "rows" : "columns", kPlan);
+    if (kernel_ && kernel_->kernel.blocks.shared != SharedDimension::kNone)
+      given(term, "shared by", std::string(to_text(kernel_->kernel.blocks.shared)), kPlan);
     if (compute_.mxu_cycles > part.cycles)
       given(term, "further products", count(compute_.mxu_cycles - part.cycles) + " cycles of all arrays",
             kPlan);
@@ -182,15 +184,14 @@ class Explainer {
 
   /// What the vector unit does to the operands and results of a product, and what of it finds no slots.
   void around_product() {
-    const BlockVector vector = vector_of_blocks(core_, compute_, cost_.pipeline);
-    if (vector.operands + vector.results <= Picoseconds(0)) return;
-    ExplainedTerm& term = add("vector work around the product",
-                              "exposed x (operands + results) + stalls x MXU", vector.exposed);
+    if (!kernel_ || kernel_->kernel.works.front().around <= 0) return;
+    const UnitWork& work = kernel_->kernel.works.front();
+    ExplainedTerm& term = add("vector work around the product", "exposed x bundles + stalls x MXU",
+                              ceil_picoseconds(core_.exposed_vector(work.around, work.mxu)));
     producers(term, "left operand, once", compute_.matmul.lhs.producers);
     producers(term, "right operand, once", compute_.matmul.rhs.producers);
-    given(term, "operands", to_text(vector.operands),
-          "bundles / clock, anew for each block of the other one");
-    given(term, "results", to_text(vector.results), "bundles / clock, all other vector work");
+    given(term, "bundles", to_text(ceil_picoseconds(work.around)),
+          "operands anew for each block of the other one, and results");
     key(term, "exposed", "mxu.vector_exposed");
     key(term, "stalls", "mxu.vector_stalls");
     key(term, "ALU slots of a bundle", "vpu.alus");
@@ -236,9 +237,11 @@ class Explainer {
             busy(unit));
     given(term, "read", to_text(traffic.read), "the module; what comes in again included");
     given(term, "written", to_text(traffic.written));
-    const PipelineSummary& p = cost_.pipeline;
-    if (p.lhs_times > 1) given(term, "left operand comes in", fmt::format("{:g} times", p.lhs_times), kPlan);
-    if (p.rhs_times > 1) given(term, "right operand comes in", fmt::format("{:g} times", p.rhs_times), kPlan);
+    const auto comes_in = [&](const char* operand, double times) {
+      if (times > 1) given(term, operand, fmt::format("{:g} times", times), kPlan);
+    };
+    if (kernel_) comes_in("left operand comes in", kernel_->kernel.lhs_times);
+    if (kernel_) comes_in("right operand comes in", kernel_->kernel.rhs_times);
     const std::string path = "memory." + config.name;
     key(term, "bandwidth", path + ".bandwidth");
     key(term, "read rate", path + ".read");
@@ -291,34 +294,6 @@ class Explainer {
     }
   }
 
-  void blocks() {
-    const PipelineSummary& p = cost_.pipeline;
-    if (p.steps == 0) return;
-    const bool is_ragged = p.m > 0 && compute_.matmul.work.ragged, is_product = p.m > 0 && !is_ragged;
-    ExplainedTerm& term =
-        add("blocks",
-            is_ragged
-                ? "groups of a core x first in + steps x max(step, DMA of a step) + last out, at most"
-                : fmt::format("first in + step + (steps - 1) x {} + last out, at most",
-                              is_product ? "(step^p + (DMA of a step)^p)^(1/p)" : "max(step, DMA of a step)"),
-            p.first_in + p.last_out + p.step_work);
-    given(term, "steps", grouped(p.steps), p.given ? "the module's window_config" : kPlan);
-    given(term, "first in", to_text(p.first_in),
-          is_ragged ? "a group's weights: bytes / rate + read latency" : "its bytes / rate + read latency");
-    given(term, "step", to_text(p.step_work),
-          is_ragged ? "the units above, which take turns / steps" : "the longest unit above / steps");
-    given(term, "DMA of a step", to_text(p.step_dma),
-          is_ragged    ? "(all bytes but weights / rate + latency) / steps"
-          : is_product ? "bytes that change / rate"
-                       : "bytes / rate, or half of step + bytes / rate + latency");
-    given(term, "last out", to_text(p.last_out), "its bytes / rate + write latency");
-    if (is_product) key(term, "p", "dma.overlap");
-    key(term, "read latency", "dma.read_latency");
-    key(term, "write latency", "dma.write_latency");
-    key(term, "scratch", "vmem.scoped_limit");
-    term.result = planned();
-  }
-
   Picoseconds gain() const {
     const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
     return hbm.total().count() > 0 ? idle_gain(hbm, core_) : Picoseconds(0);
@@ -332,15 +307,6 @@ class Explainer {
         most = std::max(most, cost_.busy[i]);
     return most;
   }
-  Picoseconds own_fixed() const { return cost_.fixed - std::min(cost_.fixed, launch_); }
-
-  /// The smallest instruction's time decides what isn't hidden.
-  bool is_smallest() const {
-    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
-    if (hbm.total().count() == 0) return false;
-    const Picoseconds least = least_time(hbm, core_);
-    return own_fixed() <= least - std::min(longest(), least);
-  }
 
   /// Instructions without a DMA begin while the one before ends.
   Picoseconds begins() const {
@@ -348,20 +314,7 @@ class Explainer {
     for (size_t i = 0; i < config_.memory.size(); ++i)
       uses_dma |= &config_.memory[i] != config_.memory_space(int64_t{1}) &&
                   busy(memory_unit(i)).count() > 0 && config_.memory[i].scope != MemoryScope::kHost;
-    return uses_dma || cost_.pipeline.steps == 0 ? config_.overhead.instruction : Picoseconds(0);
-  }
-
-  /// From the first block in to the last one out. Where the smallest time hides it, what its steps come to.
-  Picoseconds planned() const {
-    const Picoseconds plan = std::max(longest() + own_fixed() + gain(), begins()) - begins();
-    if (!is_smallest()) return plan;
-    const PipelineSummary& p = cost_.pipeline;
-    const Picoseconds longest_step = std::max(p.step_work, p.step_dma);
-    const double steps = static_cast<double>(std::max<int64_t>(p.steps - 1, 0));
-    const Picoseconds by_steps =
-        p.first_in + p.step_work +
-        ceil_picoseconds(std::min(steps * static_cast<double>(longest_step.count()), 4e18)) + p.last_out;
-    return std::max(std::min(plan, by_steps), longest());
+    return uses_dma || !kernel_ ? config_.overhead.instruction : Picoseconds(0);
   }
 
   void body_not_hidden(Picoseconds grid) {
@@ -372,7 +325,7 @@ class Explainer {
   }
 
   void not_hidden() {
-    const bool by_blocks = cost_.pipeline.steps > 0, on_links = role_ == Role::kOnLinks;
+    const bool by_blocks = kernel_ != nullptr, on_links = role_ == Role::kOnLinks;
     const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
     const bool uses_hbm = hbm.total().count() > 0;
     const std::string unit = on_links ? "longest unit but for links" : "longest unit";
@@ -383,7 +336,7 @@ class Explainer {
     if (uses_hbm) formula += ", at least smallest - " + unit;
     if (on_links) formula += formula.empty() ? "launch" : ", + launch";
     ExplainedTerm& fixed = add("not hidden", formula.empty() ? "nothing" : formula, cost_.fixed);
-    if (by_blocks) given(fixed, "blocks", to_text(planned()), kTerms);
+    if (by_blocks) given(fixed, "blocks", to_text(ceil_picoseconds(kernel_->time.time)), kTerms);
     if (by_blocks || uses_hbm) given(fixed, unit, to_text(longest()), kTerms);
     if (begins().count() > 0) key(fixed, "instruction", "overhead.instruction");
     if (!by_blocks && latencies().count() > 0)
@@ -442,6 +395,7 @@ class Explainer {
   const Core core_;
   const InstructionCost& cost_;
   const ComputeSummary& compute_;
+  const TimedKernel* const kernel_;  // null: it does not go in blocks
   const Role role_;
   const Picoseconds launch_;
   const CustomCallCost* const given_;

@@ -2,9 +2,76 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "report/kernel_report.h"
 
 namespace hlosim {
+
+namespace {
+
+constexpr size_t kMostClasses = 16;
+
+/// How units and transfers of a step share its time.
+std::string_view overlap_text(OverlapRule overlap) {
+  constexpr std::string_view kTexts[] = {"max(units, transfers)", "(units^p + transfers^p)^(1/p)",
+                                         "(units^p + transfers^p)^(1/p)", "units + transfers"};
+  return kTexts[static_cast<size_t>(overlap)];
+}
+
+std::string count_text(double count) {
+  return count < 9e15 ? grouped(static_cast<int64_t>(std::ceil(count))) : fmt::format("{:.6g}", count);
+}
+
+}  // namespace
+
+ExplainedTerm kernel_term(const Device& device, const TimedKernel& planned, std::string name) {
+  const Kernel& kernel = planned.kernel;
+  KernelTerms terms;
+  const KernelTime time = time_of(kernel, Core(device.config), terms);
+  ExplainedTerm term{std::move(name),
+                     fmt::format("first in + sum over the steps of {} + last out{}",
+                                 overlap_text(kernel.transfers), kernel.waits > 0 ? " + latencies" : ""),
+                     {},
+                     ceil_picoseconds(time.time)};
+  const auto number = [&](std::string what, std::string value, std::string_view source) {
+    term.numbers.push_back({std::move(what), std::move(value), "", std::string(source)});
+  };
+  const auto key = [&](std::string what, const std::string& path) {
+    if (const DeviceValue* value = device.value(path))
+      term.numbers.push_back({std::move(what), value->text, path, value->source});
+  };
+  const auto shown = [](double picoseconds) { return to_text(ceil_picoseconds(picoseconds)); };
+  number("steps", count_text(kernel.grid_steps),
+         kernel.blocks.given ? "the module's window_config" : "of a core");
+  number("first in", shown(time.first_in), "its bytes / rate + read latency");
+  for (size_t i = 0; i < std::min(terms.steps.size(), kMostClasses); ++i) {
+    const KernelTerms::Step& step = terms.steps[i];
+    const double of_class = kernel.requests == Requests::kAtOnce ? kernel.grid_steps : step.count;
+    number(fmt::format("{} step{}", count_text(of_class), of_class == 1 ? "" : "s"), shown(step.together),
+           fmt::format("{}units {}, transfers {}", of_class == step.count ? "each: " : "all: ",
+                       shown(step.units), shown(step.transfers)));
+  }
+  if (terms.steps.size() > kMostClasses)
+    number("further kinds of steps", grouped(static_cast<int64_t>(terms.steps.size() - kMostClasses)), "");
+  number("last out", shown(time.last_out), "its bytes / rate + write latency");
+  if (kernel.waits > 0) number("latencies", shown(kernel.waits), "that nothing hides");
+  if (kernel.transfers == OverlapRule::kPorts) key("p", "dma.overlap");
+  key("read latency", "dma.read_latency");
+  key("write latency", "dma.write_latency");
+  const auto bytes = [](double count) { return to_text(Bytes(static_cast<int64_t>(std::min(count, 4e18)))); };
+  for (size_t i = 0; i < std::min(kernel.windows.size(), kMostClasses); ++i) {
+    const VmemWindow& window = kernel.windows[i];
+    number(window.is_result ? "window out" : "window in",
+           fmt::format("{} x {}", bytes(window.bytes), count_text(window.fetches)),
+           fmt::format("of one block, and how many are moved; {} buffer{}", static_cast<int>(window.buffers),
+                       window.buffers == 1 ? "" : "s"));
+  }
+  if (const double vmem = kernel.vmem(); vmem > 0) number("VMEM", bytes(vmem), "windows x buffers, and scratch");
+  key("scoped limit", "vmem.scoped_limit");
+  return term;
+}
 
 std::vector<ExplainedTerm> kernel_terms(const Device& device, const KernelCall& call,
                                         const InstructionCost& cost) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/explain_kernel.h"
 #include "text/text_builder.h"
 
 namespace hlosim {
@@ -18,18 +19,13 @@ void given(ExplainedTerm& term, std::string name, std::string value, std::string
 
 Bytes bytes_of(double count) { return Bytes(static_cast<int64_t>(std::min(count, 4e18))); }
 
-ExplainedTerm grid_of(const KernelOfCall& kernel) {
+ExplainedTerm grid_of(const Device& device, const KernelOfCall& kernel) {
   const mosaic::KernelBody& body = kernel.body;
-  ExplainedTerm term{"grid",
-                     "first block in + sum of max(work, blocks of its neighbours) + last block out",
-                     {},
-                     kernel.cost.time};
+  ExplainedTerm term = kernel_term(device, kernel.cost.planned, "grid");
   given(term, "bounds", fmt::format("[{}]", fmt::join(body.grid, ",")));
   if (!body.semantics.empty()) given(term, "semantics", fmt::format("{}", fmt::join(body.semantics, ", ")));
-  given(term, "steps", grouped(body.steps));
   if (kernel.cost.cores > 1) given(term, "cores", grouped(kernel.cost.cores), "share a parallel dimension");
-  given(term, "VMEM", to_text(kernel.cost.vmem),
-        fmt::format("windows x buffers, and scratch; {} allowed", to_text(kernel.cost.vmem_allowed)));
+  given(term, "VMEM allowed", to_text(kernel.cost.vmem_allowed), "the call's limit, or the device's");
   for (const std::string& assumed : body.assumptions) given(term, "assumed", assumed, "");
   return term;
 }
@@ -51,16 +47,17 @@ ExplainedTerm window_of(const mosaic::KernelWindow& window, size_t number) {
   return term;
 }
 
-ExplainedTerm step_of(const KernelOfCall& kernel, size_t number) {
+ExplainedTerm step_of(const Device& device, const KernelOfCall& kernel, size_t number) {
   const mosaic::StepWork& work = kernel.body.works[number];
-  const KernelStepTimes& times = kernel.cost.steps[number];
+  const UnitWork& times = kernel.cost.planned.kernel.works[number];
+  const double step_time = units_time(times, kernel.cost.planned.kernel.units, Core(device.config));
   int64_t count = 0;
   for (const mosaic::StepRun& run : kernel.body.runs)
     if (run.work == number) count += run.count;
   ExplainedTerm term{fmt::format("step {}", number),
                      "the longest of its units, and its beginning",
                      {},
-                     ceil_picoseconds(times.whole())};
+                     ceil_picoseconds(step_time)};
   given(term, "steps alike", grouped(count));
   for (const mosaic::KernelProduct& p : work.products)
     given(term, "product", fmt::format("{:g} x {} x [{},{}]x[{},{}]", p.times, p.batch, p.m, p.k, p.k, p.n),
@@ -70,7 +67,7 @@ ExplainedTerm step_of(const KernelOfCall& kernel, size_t number) {
                                                        {"EUP", times.eup},
                                                        {"XLU", times.xlu},
                                                        {"scalar", times.scalar},
-                                                       {"VMEM", times.vmem},
+                                                       {"VMEM", times.ports},
                                                        {"copies of its own", times.copies},
                                                        {"beginning", times.begin}};
   for (const auto& [name, time] : units)
@@ -80,12 +77,12 @@ ExplainedTerm step_of(const KernelOfCall& kernel, size_t number) {
 
 }  // namespace
 
-std::vector<ExplainedTerm> terms_of_kernel(const KernelOfCall& kernel) {
-  std::vector<ExplainedTerm> terms = {grid_of(kernel)};
+std::vector<ExplainedTerm> terms_of_kernel(const Device& device, const KernelOfCall& kernel) {
+  std::vector<ExplainedTerm> terms = {grid_of(device, kernel)};
   for (size_t i = 0; i < std::min(kernel.body.windows.size(), kMostShown); ++i)
     terms.push_back(window_of(kernel.body.windows[i], i));
   for (size_t i = 0; i < std::min(kernel.body.works.size(), kMostShown); ++i)
-    terms.push_back(step_of(kernel, i));
+    terms.push_back(step_of(device, kernel, i));
   return terms;
 }
 

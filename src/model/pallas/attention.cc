@@ -47,6 +47,7 @@ class Attention {
       backward(heads, steps);
     else
       forward(heads);
+    tally_.vmem = vmem();
     KernelCost cost = tally_.finish();
     describe(cost);
     return cost;
@@ -183,8 +184,6 @@ class Attention {
     cost.computed = count_.computed * heads;
     cost.masked = count_.masked * heads;
     cost.skipped = (count_.all - count_.computed) * heads;
-    cost.vmem = Bytes(static_cast<int64_t>(std::ceil(vmem())));
-    cost.vmem_limit = core_.vmem_budget();
     const char* suffix = pass_ == AttentionPass::kForward     ? ""
                          : pass_ == AttentionPass::kBackwardQ ? "_dq"
                                                               : "_dkv";
@@ -286,7 +285,8 @@ Result<KernelCost> attention_cost(const DeviceConfig& device, AttentionPass pass
 std::optional<AttentionBlocks> best_attention_blocks(const DeviceConfig& device, AttentionPass pass,
                                                      const AttentionProblem& problem) {
   std::optional<AttentionBlocks> best;
-  Picoseconds least = kForever;
+  const Core core(device);
+  KernelSearch search(core);
   for (int64_t q = 4096; q >= kLane; q /= 2)
     for (int64_t kv = 4096; kv >= kLane; kv /= 2)
       for (int64_t compute = kv; compute >= kLane; compute /= 2) {
@@ -294,9 +294,7 @@ std::optional<AttentionBlocks> best_attention_blocks(const DeviceConfig& device,
         blocks.q_sequence_minor = blocks.k_sequence_minor = blocks.v_sequence_minor =
             pass == AttentionPass::kForward && problem.head_size % kLane != 0;
         const Result<KernelCost> cost = attention_cost(device, pass, problem, blocks);
-        if (!cost || !cost->fits() || cost->kernel >= least) continue;
-        least = cost->kernel;
-        best = blocks;
+        if (cost && search.takes(cost->planned)) best = blocks;
       }
   return best;
 }

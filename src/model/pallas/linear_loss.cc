@@ -42,6 +42,7 @@ class LinearLoss {
     tally_.steps = products_ * (problem_.gradients ? 2 : 1);
     fetch();
     if (problem_.gradients) gradients();
+    tally_.vmem = vmem();
     KernelCost cost = tally_.finish();
     describe(cost);
     return cost;
@@ -105,8 +106,6 @@ class LinearLoss {
     if (problem_.gradients) cost.grid.push_back(2);
     cost.grid.push_back(hidden_blocks_);
     cost.computed = token_blocks_ * word_blocks_ * hidden_blocks_;
-    cost.vmem = Bytes(static_cast<int64_t>(std::ceil(vmem())));
-    cost.vmem_limit = core_.vmem_budget();
     cost.blocks = {{"b_block_size", blocks_.tokens},
                    {"h_block_size", blocks_.hidden},
                    {"v_block_size", blocks_.vocabulary}};
@@ -156,7 +155,8 @@ Result<KernelCost> linear_loss_cost(const DeviceConfig& device, const LinearLoss
 std::optional<LinearLossBlocks> best_linear_loss_blocks(const DeviceConfig& device,
                                                         const LinearLossProblem& problem) {
   std::optional<LinearLossBlocks> best;
-  Picoseconds least = kForever;
+  const Core core(device);
+  KernelSearch search(core);
   std::vector<int64_t> hidden;  // what divides the dimension, and powers of two
   for (int64_t size = kLane; size <= 8192; size += kLane)
     if (problem.hidden % size == 0 || (size & (size - 1)) == 0) hidden.push_back(size);
@@ -166,9 +166,7 @@ std::optional<LinearLossBlocks> best_linear_loss_blocks(const DeviceConfig& devi
         if (*size >= problem.hidden + kLane) continue;
         const LinearLossBlocks blocks{tokens, *size, words};
         const Result<KernelCost> cost = linear_loss_cost(device, problem, blocks);
-        if (!cost || !cost->fits() || cost->kernel >= least) continue;
-        least = cost->kernel;
-        best = blocks;
+        if (cost && search.takes(cost->planned)) best = blocks;
       }
   return best;
 }
