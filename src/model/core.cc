@@ -58,7 +58,7 @@ Core::Core(const DeviceConfig& device)
     other_memory_ = &space;
     break;
   }
-  channels_ = channels_of(cores_);
+  channels_ = channels(cores_);
 }
 
 // ── matrix unit ──
@@ -218,15 +218,13 @@ Picoseconds Core::short_runs_time(double runs, double rows) const {
 
 double Core::tile_move_cycles(double tiles) const { return tiles * device_->vmem.tile_move / cores_; }
 
-DmaChannels Core::channels_of(double cores) const {
+DmaChannels Core::channels(double cores) const {
   const auto in = as_double(dma_latency(true, false).count()), out = as_double(dma_latency(false, true).count());
   DmaChannels channels;
   channels[0] = {hbm_bus(cores).shared_by(cores), in, out};
   if (other_memory_) channels[1] = {bus(*other_memory_).shared_by(cores), in, out};
   return channels;
 }
-
-DmaChannels Core::channels(double cores) const { return cores == cores_ ? channels_ : channels_of(cores); }
 
 double power_mean(double a, double b, double exponent) {
   if (exponent == 2) return std::hypot(a, b);

@@ -175,7 +175,9 @@ class Core {
   int channel_of(const MemorySpace* space) const {
     return space == &device_->hbm() ? 0 : space && space == other_memory_ ? 1 : -1;
   }
-  /// What one of `cores` cores reaches while the others move as much.
+  /// What one of all cores reaches while the others move as much.
+  const DmaChannels& channels() const { return channels_; }
+  /// The same for one of `cores` cores.
   DmaChannels channels(double cores) const;
 
   // ── overlap ──
@@ -200,8 +202,6 @@ class Core {
 
  private:
   MxuCycles product_on(const MatmulWork& work, const MatmulRate& rate, int64_t units) const;
-
-  DmaChannels channels_of(double cores) const;
 
   const DeviceConfig* device_;
   const MemorySpace* other_memory_ = nullptr;  // on the chip beside VMEM, if its traffic takes time

@@ -14,8 +14,22 @@
 
 namespace hlosim {
 
+/// What an instruction takes beyond its longest unit:
+///   fixed = max(kernel - longest, 0) + instruction + latency - idle gain, at least smallest - longest
+struct FixedTime {
+  Picoseconds kernel{};       // from the first blocks in to the last ones out; 0: it does not go in blocks
+  Picoseconds instruction{};  // overhead.instruction, where DMA is used or there are no blocks
+  Picoseconds latency{};      // of DMA without blocks, and of PCIe
+  Picoseconds idle_gain{};    // the latencies are those of a loaded memory, and few bytes don't load it
+  Picoseconds smallest{};     // of any instruction that uses HBM
+  Picoseconds longest{};      // unit, without links
+  bool is_scattered = false;  // latency is that of many accesses, dma.outstanding at a time
+  Picoseconds total() const;
+};
+
 struct CostDetails {
   InstructionCost cost;
+  FixedTime fixed;
   ComputeSummary compute;             // empty for what only starts, waits or calls
   std::optional<TimedKernel> kernel;  // of an instruction that goes in blocks
 };

@@ -67,6 +67,7 @@ class CostModel {
     const Instruction& instruction = module_[id];
     const OpDef& def = table_[instruction.opcode];
     InstructionCost cost;
+    fixed_ = {};
     if (def.has(kFree) || def.has(kAsyncDone) || def.has(kAsyncUpdate)) return cost;
     if (def.has(kAsyncStart)) return start_cost(instruction, def);
     if (const auto part = fused_.part_of(instruction); part == FusedPart::kStart || part == FusedPart::kDone)
@@ -97,15 +98,18 @@ class CostModel {
     add_memory_time(cost, compute);
     const bool streams = compute.scattered_accesses == 0 || compute.matmul.cycles > 0;
     if (!custom && streams && !def.has(kHostTransfer) && !def.has(kCollective))
-      if (const TimedKernel* planned = planner_.add(cost, compute, instruction); planned && details)
-        details->kernel = *planned;
+      if (const TimedKernel* planned = planner_.add(cost, compute, instruction)) {
+        fixed_.kernel = ceil_picoseconds(planned->time.time), fixed_.latency = Picoseconds(0);
+        if (!planned->kernel.uses_dma()) fixed_.instruction = Picoseconds(0);
+        if (details) details->kernel = *planned;
+      }
     if (def.has(kHostTransfer)) add_host_time(cost);
     cost.category = category_of(cost, compute, instruction, def);
     finish(cost, compute);
     if (given) cost.provenance = Provenance::kOverride;
     if (given && given->time) keep_time(cost, id, *given->time);
     if (kernel) finish_body(cost, *kernel);
-    if (details) details->compute = compute;
+    if (details) details->compute = compute, details->fixed = fixed_;
     return cost;
   }
 
@@ -376,7 +380,7 @@ class CostModel {
     cost.emulated = compute.emulated;
   }
 
-  void add_memory_time(InstructionCost& cost, const ComputeSummary& compute) const {
+  void add_memory_time(InstructionCost& cost, const ComputeSummary& compute) {
     for (size_t i = 0; i < device_.memory.size(); ++i)
       cost.busy[index_of(memory_.unit_of(i))] += memory_.busy(i, cost.traffic[i]);
     const Traffic& hbm = cost.traffic[memory_.hbm()];
@@ -390,18 +394,20 @@ class CostModel {
         const Bytes runs = core_.scattered_bytes(accesses);
         Picoseconds& busy = cost.busy[index_of(memory_.unit_of(memory_.hbm()))];
         busy = std::max(busy, memory_.busy(memory_.hbm(), {runs, Bytes(0)}));
-        latency = std::max(latency, core_.latency_in_flight(accesses, latency));
+        const Picoseconds all = core_.latency_in_flight(accesses, latency);
+        fixed_.is_scattered = all > latency;
+        latency = std::max(latency, all);
       }
     }
-    cost.fixed = device_.overhead.instruction + latency;
+    fixed_.instruction = device_.overhead.instruction, fixed_.latency = latency;
   }
 
   /// Infeed and outfeed: what moves in HBM comes or goes over PCIe.
-  void add_host_time(InstructionCost& cost) const {
+  void add_host_time(InstructionCost& cost) {
     const Bytes bytes = cost.traffic[memory_.hbm()].total();
     Picoseconds& host = cost.busy[index_of(Unit::kHost)];
     host = later(host, duration(bytes, device_.host.pcie.bandwidth));
-    cost.fixed = later(cost.fixed, device_.host.pcie.latency);
+    fixed_.latency = later(fixed_.latency, device_.host.pcie.latency);
   }
 
   CostCategory category_of(const InstructionCost& cost, const ComputeSummary& compute,
@@ -418,17 +424,16 @@ class CostModel {
     return cost.padded_bytes.count() > 0 ? CostCategory::kData : CostCategory::kControl;
   }
 
-  void finish(InstructionCost& cost, const ComputeSummary& compute) const {
+  void finish(InstructionCost& cost, const ComputeSummary& compute) {
     size_t longest = 0;
     for (size_t i = 1; i < kUnitCount; ++i)
       if (cost.busy[i] > cost.busy[longest]) longest = i;
     cost.stream = cost.busy[longest];
     // The smallest fusion pays for its latencies; longer ones pay for them on top.
-    if (const Traffic& hbm = cost.traffic[memory_.hbm()]; hbm.total().count() > 0) {
-      const Picoseconds least = least_time(hbm, core_);
-      cost.fixed -= idle_gain(hbm, core_);
-      cost.fixed = std::max(cost.fixed, least - std::min(cost.stream, least));
-    }
+    if (const Traffic& hbm = cost.traffic[memory_.hbm()]; hbm.total().count() > 0)
+      fixed_.smallest = least_time(hbm, core_), fixed_.idle_gain = idle_gain(hbm, core_);
+    fixed_.longest = cost.stream;
+    cost.fixed = fixed_.total();
     cost.bound_by = cost.fixed > cost.stream  ? Unit::kOverhead
                     : cost.stream.count() > 0 ? static_cast<Unit>(longest)
                                               : Unit::kNone;
@@ -448,9 +453,15 @@ class CostModel {
   KernelBodies kernels_;
   FusedCollectives fused_;
   FusionSummaries fusions_;
+  FixedTime fixed_;  // of the instruction at hand
 };
 
 }  // namespace
+
+Picoseconds FixedTime::total() const {
+  const Picoseconds own = later(kernel - std::min(kernel, longest), later(instruction, latency)) - idle_gain;
+  return std::max(own, smallest - std::min(longest, smallest));
+}
 
 namespace {
 

@@ -148,14 +148,10 @@ const TimedKernel* InstructionKernels::add(InstructionCost& cost, const ComputeS
                                            const Instruction& instruction) {
   if (!core_.has_windows()) return nullptr;
   StreamWork work = stream_of(cost, compute);
-  const bool uses_dma = work.bytes != BlockTraffic{};
   if (compute.matmul.cycles <= 0) stream_ = stream_kernel(core_, work);
   const TimedKernel& planned =
       compute.matmul.cycles > 0 ? add_product(cost, compute, instruction, std::move(work)) : stream_;
   cost.busy[index_of(Unit::kVpu)] = ceil_picoseconds(planned.kernel.works.front().vpu);
-  const Picoseconds longest = *std::max_element(cost.busy.begin(), cost.busy.end());
-  cost.fixed = std::max(ceil_picoseconds(planned.time.time) - longest, Picoseconds(0));
-  if (uses_dma) cost.fixed = later(cost.fixed, core_.device().overhead.instruction);
   return &planned;
 }
 

@@ -2,7 +2,7 @@
 // which blocks, and how long that takes.
 //
 //   InstructionKernels kernels(module, core, memory);
-//   const TimedKernel* kernel = kernels.add(cost, compute, instruction);      // cost.fixed: what doesn't overlap
+//   kernels.add(cost, compute, instruction)->time.time        // cost.busy: of its units in these blocks
 #pragma once
 
 #include <optional>
@@ -23,8 +23,7 @@ class InstructionKernels {
       : module_(module), core_(core), memory_(memory) {}
 
   /// Requires: `cost` has the traffic and busy times of an instruction whose operands are each read once.
-  /// Post: bytes that blocks bring in again are traffic, busy times are those of the blocks, `fixed` is what
-  /// the whole takes beyond the longest of them. Returns the kernel, valid until the next call; null on a
+  /// Post: bytes that blocks bring in again are traffic, busy times are those of the blocks. Returns the kernel, valid until the next call; null on a
   /// device without windows, where units and DMA overlap completely and each operand comes in once.
   const TimedKernel* add(InstructionCost& cost, const ComputeSummary& compute,
                          const Instruction& instruction);

@@ -1,7 +1,7 @@
 #include "model/kernel_blocks.h"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "base/check.h"
 #include "base/rounding.h"
@@ -261,7 +261,7 @@ TimedKernel stream_kernel(const Core& core, const StreamWork& work) {
   }
   if (search.is_empty()) search.consider(kernel);  // nothing fits: the smallest blocks
   check(search.best());
-  return search.best();
+  return std::move(search).best();
 }
 
 TimedKernel product_kernel(const Core& core, const ProductWork& work, const std::optional<GivenBlocks>& given) {
@@ -281,7 +281,7 @@ TimedKernel product_kernel(const Core& core, const ProductWork& work, const std:
     if (may_share(SharedDimension::kColumns)) consider(SharedDimension::kColumns);
   }
   check(search.best());
-  return search.best();
+  return std::move(search).best();
 }
 
 TimedKernel ragged_kernel(const Core& core, const ProductWork& work) {
@@ -314,7 +314,7 @@ TimedKernel ragged_kernel(const Core& core, const ProductWork& work) {
   add(kernel.first, work.rhs, work.rhs.bytes / core.cores());
   // The weights of each further group are asked for when it begins.
   if (work.rhs.channel >= 0)
-    kernel.waits = (groups - 1) * core.channels(core.cores())[static_cast<size_t>(work.rhs.channel)].read_latency;
+    kernel.waits = (groups - 1) * core.channels()[static_cast<size_t>(work.rhs.channel)].read_latency;
   kernel.steps.push_back({1, 0, streamed});
   kernel.grid_steps = steps;
   planned.time = time_of(kernel, core);

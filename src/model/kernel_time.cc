@@ -14,16 +14,18 @@ constexpr double kFaster = 1 - 1e-9;
 double transfer_time(const DmaChannels& channels, const BlockTraffic& block) {
   double longest = 0;
   for (size_t i = 0; i < kDmaChannels; ++i)
-    longest = std::max(longest, channels[i].bus.time(block.in[i], block.out[i]));
+    if (block.in[i] + block.out[i] > 0)
+      longest = std::max(longest, channels[i].bus.time(block.in[i], block.out[i]));
   return longest;
 }
 
 /// Until all bytes have arrived.
 double arrival_time(const DmaChannels& channels, const BlockTraffic& block) {
-  double longest = transfer_time(channels, block);
+  double longest = 0;
   for (size_t i = 0; i < kDmaChannels; ++i) {
     const DmaChannel& channel = channels[i];
     const double in = block.in[i], out = block.out[i];
+    if (in > 0 && out > 0) longest = std::max(longest, channel.bus.time(in, out));
     if (in > 0) longest = std::max(longest, channel.bus.time(in, 0) + channel.read_latency);
     if (out > 0) longest = std::max(longest, channel.bus.time(0, out) + channel.write_latency);
   }
@@ -65,7 +67,9 @@ double units_time(const UnitWork& work, OverlapRule overlap, const Core& core) {
 
 template <class Terms>
 KernelTime time_of(const Kernel& kernel, const Core& core, Terms& terms) {
-  const DmaChannels channels = core.channels(kernel.cores);
+  DmaChannels of_some;
+  if (kernel.cores != core.cores()) of_some = core.channels(kernel.cores);
+  const DmaChannels& channels = kernel.cores == core.cores() ? core.channels() : of_some;
   KernelTime time;
   time.first_in = arrival_time(channels, kernel.first);
   time.last_out = arrival_time(channels, kernel.last);
@@ -77,7 +81,9 @@ KernelTime time_of(const Kernel& kernel, const Core& core, Terms& terms) {
       work = step.work;
       units = units_time(kernel.works[work], kernel.units, core);
     }
-    const double transfers = step_transfer_time(channels, step.traffic, kernel.requests, units);
+    const double transfers = step.traffic == BlockTraffic{}
+                                 ? 0
+                                 : step_transfer_time(channels, step.traffic, kernel.requests, units);
     time.step_work = std::max(time.step_work, units);
     time.step_dma = std::max(time.step_dma, transfers);
     const double together = core.overlapped(units, transfers, kernel.transfers);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "model/kernel.h"
@@ -75,7 +76,8 @@ class KernelSearch {
   /// No kernel of at least `picoseconds` would be taken.
   bool excludes(double picoseconds) const { return picoseconds >= best_.time.time; }
   bool is_empty() const { return best_.time.time == std::numeric_limits<double>::infinity(); }
-  const TimedKernel& best() const { return best_; }
+  const TimedKernel& best() const& { return best_; }
+  TimedKernel best() && { return std::move(best_); }
 
  private:
   const Core& core_;

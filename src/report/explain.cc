@@ -49,6 +49,7 @@ class Explainer {
         cost_(details.cost),
         compute_(details.compute),
         kernel_(details.kernel ? &*details.kernel : nullptr),
+        fixed_(details.fixed),
         role_(role),
         launch_(launch),
         given_(given),
@@ -294,29 +295,6 @@ class Explainer {
     }
   }
 
-  Picoseconds gain() const {
-    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
-    return hbm.total().count() > 0 ? idle_gain(hbm, core_) : Picoseconds(0);
-  }
-
-  /// The longest unit but for links and what drives them, and what isn't hidden of its work.
-  Picoseconds longest() const {
-    Picoseconds most{};
-    for (size_t i = 0; i < kUnitCount; ++i)
-      if (role_ != Role::kOnLinks || (i != index_of(Unit::kIci) && i != index_of(Unit::kSparseCore)))
-        most = std::max(most, cost_.busy[i]);
-    return most;
-  }
-
-  /// Instructions without a DMA begin while the one before ends.
-  Picoseconds begins() const {
-    bool uses_dma = false;
-    for (size_t i = 0; i < config_.memory.size(); ++i)
-      uses_dma |= &config_.memory[i] != config_.memory_space(int64_t{1}) &&
-                  busy(memory_unit(i)).count() > 0 && config_.memory[i].scope != MemoryScope::kHost;
-    return uses_dma || !kernel_ ? config_.overhead.instruction : Picoseconds(0);
-  }
-
   void body_not_hidden(Picoseconds grid) {
     ExplainedTerm& fixed = add("not hidden", "grid + instruction - longest unit", cost_.fixed);
     given(fixed, "grid", to_text(grid), kTerms);
@@ -325,54 +303,38 @@ class Explainer {
   }
 
   void not_hidden() {
-    const bool by_blocks = kernel_ != nullptr, on_links = role_ == Role::kOnLinks;
+    const FixedTime& parts = fixed_;
+    const bool on_links = role_ == Role::kOnLinks, has_least = parts.smallest.count() > 0;
     const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
-    const bool uses_hbm = hbm.total().count() > 0;
     const std::string unit = on_links ? "longest unit but for links" : "longest unit";
-    std::string formula = by_blocks ? "blocks - " + unit : "";
-    if (begins().count() > 0) formula += by_blocks ? " + instruction" : "instruction";
-    if (!by_blocks && (uses_hbm || latencies().count() > 0)) formula += " + latencies";
-    if (gain().count() > 0) formula += " - idle gain";
-    if (uses_hbm) formula += ", at least smallest - " + unit;
+    std::string formula = kernel_ ? "blocks - " + unit : "";
+    const auto plus = [&](bool is_there, std::string_view name) {
+      if (is_there) formula += fmt::format("{}{}", formula.empty() ? "" : " + ", name);
+      return is_there;
+    };
+    const bool begins = plus(parts.instruction.count() > 0, "instruction");
+    const bool waits = plus(parts.latency.count() > 0, "latencies");
+    if (parts.idle_gain.count() > 0) formula += " - idle gain";
+    if (has_least) formula += ", at least smallest - " + unit;
     if (on_links) formula += formula.empty() ? "launch" : ", + launch";
-    ExplainedTerm& fixed = add("not hidden", formula.empty() ? "nothing" : formula, cost_.fixed);
-    if (by_blocks) given(fixed, "blocks", to_text(ceil_picoseconds(kernel_->time.time)), kTerms);
-    if (by_blocks || uses_hbm) given(fixed, unit, to_text(longest()), kTerms);
-    if (begins().count() > 0) key(fixed, "instruction", "overhead.instruction");
-    if (!by_blocks && latencies().count() > 0)
-      given(fixed, "latencies", to_text(latencies()), latency_keys());
-    if (gain().count() > 0)
-      given(fixed, "idle gain", to_text(gain()), "its latencies - those of a loaded memory");
-    if (uses_hbm)
-      key(fixed, "smallest", hbm.read.count() > 0 ? "overhead.smallest_fusion" : "overhead.smallest_write");
-    if (on_links) given(fixed, "launch", to_text(launch_), kTerms);
+    ExplainedTerm& term = add("not hidden", formula.empty() ? "nothing" : formula, cost_.fixed);
+    if (kernel_) given(term, "blocks", to_text(parts.kernel), kTerms);
+    if (kernel_ || has_least) given(term, unit, to_text(parts.longest), kTerms);
+    if (begins) key(term, "instruction", "overhead.instruction");
+    if (waits) given(term, "latencies", to_text(parts.latency), latency_keys(hbm));
+    if (parts.idle_gain.count() > 0)
+      given(term, "idle gain", to_text(parts.idle_gain), "its latencies - those of a loaded memory");
+    if (has_least)
+      key(term, "smallest", hbm.read.count() > 0 ? "overhead.smallest_fusion" : "overhead.smallest_write");
+    if (on_links) given(term, "launch", to_text(launch_), kTerms);
   }
 
-  /// Of one access to HBM.
-  Picoseconds access_latency() const {
-    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
-    return core_.dma_latency(hbm.read.count() > 0, hbm.written.count() > 0);
-  }
-
-  /// Of scattered accesses, of which some are under way at a time.
-  Picoseconds scattered_latency() const {
-    return core_.latency_in_flight(static_cast<double>(compute_.scattered_accesses), access_latency());
-  }
-
-  /// Of what goes in no blocks.
-  Picoseconds latencies() const {
-    const Picoseconds latency = std::max(access_latency(), scattered_latency());
-    return cost_.category == CostCategory::kHost ? latency + config_.host.pcie.latency : latency;
-  }
-
-  /// What latencies() are made of.
-  std::string latency_keys() const {
-    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
+  std::string latency_keys(const Traffic& hbm) const {
     std::vector<std::string> keys;
     if (hbm.read.count() > 0) keys.emplace_back("dma.read_latency");
     if (hbm.written.count() > 0) keys.emplace_back("dma.write_latency");
     std::string text = fmt::format("{}", fmt::join(keys, " + "));
-    if (scattered_latency() > access_latency())
+    if (fixed_.is_scattered)
       text = fmt::format("{} accesses x {} / dma.outstanding / cores", grouped(compute_.scattered_accesses),
                          keys.size() > 1 ? "(" + text + ")" : text);
     if (cost_.category == CostCategory::kHost)
@@ -396,6 +358,7 @@ class Explainer {
   const InstructionCost& cost_;
   const ComputeSummary& compute_;
   const TimedKernel* const kernel_;  // null: it does not go in blocks
+  const FixedTime& fixed_;
   const Role role_;
   const Picoseconds launch_;
   const CustomCallCost* const given_;
@@ -528,7 +491,7 @@ Result<Explanation> explain(const Module& module, const OpTable& table, const De
   const bool on_links = own.cost.busy[index_of(Unit::kIci)].count() > 0 ||
                         (def.has(kCollective) && result.executions > 0);  // even if it goes nowhere
   const Role role = role_of(def, on_links);
-  result.transfers = transfers_of(module, table, device, simulation, id);
+  result.transfers = transfers_of(module, table, simulation, id);
   Picoseconds launch{};
   if (role == Role::kOnLinks)
     for (const ExplainedTransfer& transfer : result.transfers)

@@ -5,11 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
 
 #include "links/collective_driver.h"
-#include "links/sparse_core.h"
-#include "model/fused_collectives.h"
 
 namespace hlosim {
 namespace {
@@ -38,21 +35,16 @@ std::string names_text(const std::vector<std::string>& names) {
 
 class Finder {
  public:
-  Finder(const Module& module, const OpTable& table, const Device& device, const Simulation& simulation)
-      : module_(module),
-        table_(table),
-        device_(device),
-        simulation_(simulation),
-        sparse_core_(module, table),
-        fused_(module, table),
-        shapes_(module.shapes().copy()) {}
+  Finder(const Module& module, const OpTable& table, const Simulation& simulation)
+      : module_(module), table_(table), simulation_(simulation), shapes_(module.shapes().copy()) {}
 
   ExplainedTransfer find(const TransferRecord& record) {
     ExplainedTransfer found;
     found.record = record;
     found.start = module_[record.start_instruction].name;
     if (record.done_instruction.valid()) found.done = module_[record.done_instruction].name;
-    add_collectives(record.start_instruction, found.collectives);
+    for (const CollectiveCost& cost : record.wrapped) add_collective(cost, found.collectives);
+    if (record.wrapped.empty() && record.collective) add_collective(*record.collective, found.collectives);
     const bool is_start = record.start_instruction != record.done_instruction;
     if (found.collectives.size() == 1) found.collectives[0].is_start = is_start;
     for (const TransferRecord& other : simulation_.transfers) {
@@ -69,43 +61,19 @@ class Finder {
   }
 
  private:
-  /// The instruction itself, or those of what it calls, each once.
-  void add_collectives(InstructionId id, std::vector<ExplainedCollective>& into) {
-    if (!seen_.insert(id).second) return;
-    const Instruction& instruction = module_[id];
-    if (table_[instruction.opcode].has(kCollective)) add_collective(id, {}, into);
-    for (const FusedCollective& one : fused_.of(instruction)) add_collective(one.instruction, one, into);
-    if (table_[instruction.opcode].has(kFusion)) return;
-    for_each_called(instruction, [&](ComputationId called) {
-      for (const InstructionId inner : module_[called].instructions) add_collectives(inner, into);
-    });
-  }
-
-  void add_collective(InstructionId id, const std::optional<FusedCollective>& fused,
-                      std::vector<ExplainedCollective>& into) {
-    const OpContext op(module_, shapes_, module_[id], table_, nullptr);
-    const auto groups = collective_groups(op, simulation_.grid);
-    AssumptionList ignored;
-    const bool is_given = !fused && sparse_core_.has(id);
-    auto cost = cost_collective_as(fused ? fused->kind : std::nullopt, op, device_.config, simulation_.slice,
-                                   simulation_.grid, ignored, axis_order(is_given, device_.config));
-    if (!groups || !cost) return;  // it would not have run
-    if (fused)
-      drive_by_tensor_cores(*cost, device_.config);
-    else
-      drive_collective(*cost, module_[id], is_given, device_.config, ignored);
-    into.push_back({std::string(module_[id].name), std::string(table_[module_[id].opcode].name), *groups,
-                    std::move(*cost), simulation_.slice.text(), simulation_.slice.count > 1});
+  void add_collective(const CollectiveCost& cost, std::vector<ExplainedCollective>& into) {
+    const Instruction& instruction = module_[cost.instruction];
+    const auto groups =
+        collective_groups(OpContext(module_, shapes_, instruction, table_, nullptr), simulation_.grid);
+    if (groups)
+      into.push_back({std::string(instruction.name), std::string(table_[instruction.opcode].name), *groups, cost,
+                      simulation_.slice.text(), simulation_.slice.count > 1});
   }
 
   const Module& module_;
   const OpTable& table_;
-  const Device& device_;
   const Simulation& simulation_;
-  SparseCoreWork sparse_core_;
-  FusedCollectives fused_;
   ShapePool shapes_;
-  std::unordered_set<InstructionId> seen_;
 };
 
 // ── terms ──
@@ -247,13 +215,13 @@ bool calls(const Module& module, InstructionId caller, InstructionId wanted) {
 
 }  // namespace
 
-std::vector<ExplainedTransfer> transfers_of(const Module& module, const OpTable& table, const Device& device,
+std::vector<ExplainedTransfer> transfers_of(const Module& module, const OpTable& table,
                                             const Simulation& simulation, InstructionId id) {
   std::vector<ExplainedTransfer> found;
   for (const TransferRecord& record : simulation.transfers)
     if (record.start_instruction == id || record.done_instruction == id ||
         (table[module[id].opcode].has(kCollective) && calls(module, record.start_instruction, id)))
-      found.push_back(Finder(module, table, device, simulation).find(record));
+      found.push_back(Finder(module, table, simulation).find(record));
   return found;
 }
 
