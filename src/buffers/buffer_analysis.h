@@ -54,6 +54,9 @@ struct BufferAnalysis {
   ShapeRef shape(ValueIndex value) const { return places.shape(values[value].defined); }
 };
 
+/// The order that analyse_buffers() finds, without the work that follows from it. Errors: as there.
+Result<FlatSchedule> find_schedule(const Module& module, const BufferOptions& options);
+
 /// Requires: a verified module, which outlives the result. Errors: a computation that is run both as control
 /// flow and once per element; sizes that don't fit 63 bits.
 Result<std::unique_ptr<BufferAnalysis>> analyse_buffers(const Module& module, const OpTable& table,

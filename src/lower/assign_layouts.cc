@@ -7,6 +7,7 @@
 
 #include "hlo/graph.h"
 #include "layout/sizes.h"
+#include "lower/read_once.h"
 #include "lower/straight_layouts.h"
 #include "lower/turned_arguments.h"
 #include "ops/fusion_role.h"
@@ -387,21 +388,16 @@ class Assigner {
   /// for what lies apart. And weights that a product goes through once, whatever their size.
   bool is_read_as_it_lies(InstructionId dot, size_t side) {
     InstructionId id = module_[dot].operands[side];
-    const int64_t bytes =
-        total_array_size(with_native_tiling(module_.shapes(), shape_of(id), policy_)).count();
+    const int64_t bytes = tiled_bytes(id);
     while (role(id) == FusionRole::kReindex || module_[id].opcode == Opcode::kDynamicSlice)
       id = module_[id].operands[0];
     constexpr AttrKey kBatch[] = {AttrKey::kLhsBatchDims, AttrKey::kRhsBatchDims};
     return (module_[id].opcode == Opcode::kDynamicUpdateSlice && bytes > room_.copies) ||
-           (is_weight(id) && ints_of(module_[dot], kBatch[side]).empty() && is_read_once(dot, side));
+           (is_weight(id) && ints_of(module_[dot], kBatch[side]).empty() &&
+            is_read_once(tiled_bytes(module_[dot].operands[1 - side]), tiled_bytes(dot), room_.vmem));
   }
-
-  /// There is room on the chip for what an operand is multiplied with and for what comes out.
-  bool is_read_once(InstructionId dot, size_t side) {
-    const auto bytes = [&](InstructionId id) {
-      return total_array_size(with_native_tiling(module_.shapes(), shape_of(id), policy_)).count();
-    };
-    return bytes(module_[dot].operands[1 - side]) + bytes(dot) <= room_.vmem;
+  int64_t tiled_bytes(InstructionId id) {
+    return total_array_size(with_native_tiling(module_.shapes(), shape_of(id), policy_)).count();
   }
 
   /// What comes into the program, or a loop that hands it on as it is.

@@ -15,6 +15,7 @@
 #include "layout/bitcast.h"
 #include "layout/sizes.h"
 #include "lower/on_chip.h"
+#include "lower/read_once.h"
 #include "lower/working_set.h"
 #include "modules/ancestors.h"
 #include "ops/fusion_role.h"
@@ -175,18 +176,17 @@ class Planner {
   bool may_end_in(int32_t value, int32_t user) const {
     const Node& end = nodes_[at(user)];
     if (!end.end) return false;
-    if (end.end->slices_only) return is_read_once(value, user) && is_slice_in_place(value);
+    if (end.end->slices_only) return goes_through_once(value, user) && is_slice_in_place(value);
     for (size_t k = 0; k < end.end->first; ++k)
       if (end.operands[k] == value && nodes_[at(value)].role != FusionRole::kFill) return false;
     return true;
   }
 
-  /// The second operand of a product, which goes through it once: there is room on the chip for the first one
-  /// and for the result.
-  bool is_read_once(int32_t value, int32_t place) const {
+  /// The second operand of a product, which goes through it once.
+  bool goes_through_once(int32_t value, int32_t place) const {
     const Node& product = nodes_[at(place)];
     return product.operands[1] == value && product.operands[0] != value &&
-           nodes_[at(product.operands[0])].bytes + product.bytes <= vmem_room(device_);
+           is_read_once(nodes_[at(product.operands[0])].bytes, product.bytes, vmem_room(device_));
   }
 
   /// A dynamic-slice of an array that is there before, in whole tiles, perhaps under other dimensions.

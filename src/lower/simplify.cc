@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "layout/sizes.h"
+#include "lower/read_once.h"
 #include "modules/async_forms.h"
 #include "modules/list_rewriter.h"
 #include "ops/fusion_role.h"
@@ -231,14 +232,13 @@ class Simplifier {
   int64_t bytes(InstructionId id) const { return total_array_size(module_[id].shape).count(); }
 
   /// Weights: in tiles, their elements move when other dimensions join the fastest one. That takes longer
-  /// than a product that reads what lies apart, once: what it takes and makes beside them has room on the
-  /// chip.
+  /// than a product that reads what lies apart, if it does so once.
   bool is_read_as_it_lies(InstructionId dot, size_t side, const Ints& free) const {
     InstructionId id = module_[dot].operands[side];
     const ShapeRef shape = module_[id].shape;
     if (!ints_of(module_[dot], kSides[side].batch).empty() || free.back() != shape->rank() - 1 ||
         std::ranges::any_of(free, [&](int64_t i) { return shape->dim(i) == 1; }) ||
-        bytes(module_[dot].operands[1 - side]) + bytes(dot) > room_)
+        !is_read_once(bytes(module_[dot].operands[1 - side]), bytes(dot), room_))
       return false;
     while (is_reshape(id) || module_[id].opcode == Opcode::kDynamicSlice) id = module_[id].operands[0];
     if (is_tuple_element(module_[id])) id = module_[id].operands[0];

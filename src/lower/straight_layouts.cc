@@ -9,6 +9,7 @@
 #include "hlo/graph.h"
 #include "layout/sizes.h"
 #include "lower/assign_layouts.h"
+#include "lower/read_once.h"
 #include "ops/fusion_role.h"
 
 namespace hlosim {
@@ -51,7 +52,7 @@ class Finder {
     const InstructionId weights = module_[id].operands[1];
     const Attr* contracting = module_[id].find(AttrKey::kRhsContractingDims);
     if (!contracting || shape_of(weights)->rank() < 2) return;
-    if (compact_bytes(module_[id].operands[0]) + compact_bytes(id) > room_) return;
+    if (!is_read_once(compact_bytes(module_[id].operands[0]), compact_bytes(id), room_)) return;
     if (std::ranges::count(contracting->ints(), fastest(shape_of(weights))) > 0) turn_sources(weights);
   }
 

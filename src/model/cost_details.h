@@ -55,6 +55,8 @@ class CostProbe {
   /// With the shapes that the module has now. Requires: the instruction, its operands and the bodies of the
   /// fusions that it calls are those of a verified module; no fusion has got another body since.
   virtual InstructionCost cost(InstructionId id) = 0;
+  /// The same where nothing inside of fusions has another shape than when the probe was made.
+  virtual InstructionCost cost_around_bodies(InstructionId id) = 0;
 
  protected:
   CostProbe() = default;

@@ -511,6 +511,7 @@ class Probe : public CostProbe {
     model_.look_again(id);
     return model_.cost(id);
   }
+  InstructionCost cost_around_bodies(InstructionId id) override { return model_.cost(id); }
 
  private:
   CostOptions options_;

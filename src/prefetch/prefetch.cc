@@ -4,24 +4,20 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
+#include <memory>
 #include <tuple>
 
-#include "buffers/buffer_analysis.h"
 #include "memory/occupancy.h"
-#include "model/memory_system.h"
-#include "model/native_layouts.h"
-#include "modules/compact.h"
-#include "modules/edit.h"
 #include "ops/dataflow.h"
 #include "prefetch/prefetch_bound.h"
+#include "prefetch/prefetch_input.h"
 #include "prefetch/prefetch_model.h"
 #include "prefetch/prefetch_order.h"
 #include "prefetch/prefetch_pack.h"
 #include "prefetch/prefetch_simulator.h"
-#include "prefetch/prefetch_strip.h"
 #include "prefetch/prefetch_xla.h"
+#include "prefetch/search_clock.h"
 
 namespace hlosim {
 
@@ -32,62 +28,35 @@ std::string_view to_text(PrefetchAlgorithm algorithm) {
 
 namespace {
 
-Module scheduled(const Module& given, const OpTable& table, const InstructionOrder& order) {
-  Module module = given.copy();
-  for (size_t c = 0; c < order.size(); ++c) {
-    const ComputationId id{static_cast<int32_t>(c)};
-    if (!order[id].empty()) module.computations[id].instructions = order[id];
-  }
-  mark_scheduled(module);
-  return compacted(module, table);
-}
-
-/// Operands first in the order of execution, as one that needs little memory.
-Result<InstructionOrder> memory_order(const Module& module, const OpTable& table) {
-  BufferOptions options;
-  options.padded = true;
-  const auto analysis = analyse_buffers(module, table, options);
-  if (!analysis) return tl::unexpected(analysis.error());
-  InstructionOrder order(module.computations.size());
-  for (const InstructionId id : (*analysis)->schedule.steps) order[module[id].parent].push_back(id);
-  return order;
-}
-
 class Tuner {
  public:
   Tuner(const OpTable& table, const Device& device, const PrefetchOptions& options)
       : table_(table),
         device_(device),
         options_(options),
-        memory_(device.config),
-        simulate_(options.simulate),
-        until_(std::chrono::steady_clock::now() +
-               std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                   std::chrono::duration<double>(std::clamp(options.budget, 0.0, 1e6)))) {
-    simulate_.keep_timeline = false;
-    simulate_.cross_program_prefetch_is_done = false;
-  }
+        measure_(table, device, options.simulate),
+        clock_(options.budget, options.clock) {}
 
   Result<PrefetchResult> run(const Module& given) {
     if (on_chip_memory(device_.config).space < 0)
       return failure(
           fmt::format("{} has no on-chip memory that values could be kept in", device_.config.name));
-    auto input = prepare(given);
-    if (!input) return tl::unexpected(std::move(input.error()));
-    const Module stripped = strip(*input);
-    const bool has_own = had_copies_;
-    if (auto done = keep("input", *input, nullptr, {}, 0); !done)
-      return tl::unexpected(std::move(done.error()));
-    out_.input = as_given_.value_or(kept_.back().candidate.times);
-    if (auto done = keep("stripped", stripped, nullptr, {}, 0); !done)
-      return tl::unexpected(std::move(done.error()));
-    out_.stripped = kept_.back().candidate.times;
+    auto prepared =
+        prepare_prefetch(given, measure_, options_.algorithm != PrefetchAlgorithm::kStrip, clock_);
+    if (!prepared) return tl::unexpected(std::move(prepared.error()));
+    out_.input = prepared->as_given;
+    out_.stripped = prepared->stripped->times;
+    out_.removed_copies = prepared->removed_copies;
+    out_.cut = prepared->cut;
+    out_.assumptions = std::move(prepared->assumptions);
+    keep_as_it_is("input", prepared->input);
+    keep_as_it_is("stripped", prepared->stripped);
     if (options_.algorithm == PrefetchAlgorithm::kStrip) return finish(1);
-    const bool both = has_own && options_.algorithm == PrefetchAlgorithm::kStrong;
-    if (auto done = solve("", stripped, both ? 0.6 : 0.9); !done)
+    const bool both = prepared->had_copies && options_.algorithm == PrefetchAlgorithm::kStrong;
+    if (auto done = solve("", prepared->stripped, both ? 0.6 : 0.9); !done)
       return tl::unexpected(std::move(done.error()));
-    if (both && !is_cut())
-      if (auto done = solve(" beside what was there", *input, 1); !done)
+    if (both)
+      if (auto done = solve(" beside what was there", prepared->input, 1); !done)
         return tl::unexpected(std::move(done.error()));
     return finish(best());
   }
@@ -95,85 +64,21 @@ class Tuner {
  private:
   struct Kept {
     PrefetchCandidate candidate;
+    std::shared_ptr<SimulatedModule> as_it_is;  // nothing was decided; null: what follows was
     Module module;
-    std::shared_ptr<PrefetchModel> model;  // null: nothing was decided
+    std::shared_ptr<PrefetchModel> model;
     PackedPlans packed;
   };
 
-  // ── modules ──
-
-  /// Scheduled.
-  Result<Module> prepare(const Module& given) {
-    Module module = compacted(given, table_);
-    if (options_.algorithm != PrefetchAlgorithm::kStrip) module = with_spelled_bitcasts(std::move(module));
-    if (module.is_scheduled()) return module;
-    // By the text, or with little memory: whatever is faster.
-    const Result<InstructionOrder> order = memory_order(with_tiles(module), table_);
-    Module by_text = scheduled(module, table_, make_schedule(module, table_).order);
-    if (!order) return by_text;
-    Module by_memory = scheduled(module, table_, *order);
-    const auto text_time = measure(by_text), memory_time = measure(by_memory);
-    if (!text_time) return tl::unexpected(text_time.error());
-    if (!memory_time) return tl::unexpected(memory_time.error());
-    const bool use_memory = memory_time->time <= text_time->time;
-    as_given_ = *text_time;
-    out_.assumptions.push_back(use_memory
-                                   ? "the module is not scheduled: it runs in an order of little memory"
-                                   : "the module is not scheduled: it runs in the order of the text");
-    return use_memory ? std::move(by_memory) : std::move(by_text);
-  }
-
-  /// A text without tiles has bitcasts that move something in the tiles which it is simulated with. These are
-  /// work; what is decided about their results has to be true of the text, too.
-  Module with_spelled_bitcasts(Module module) {
-    if (spell_out_bitcasts_that_move(module, tiling_policy(device_.config)) > 0)
-      add_assumption("bitcasts that move something in tiles are written as reshapes and transposes");
-    return compacted(module, table_);
-  }
-
-  /// The same, instruction by instruction, as it is simulated: a text without tiles stays one.
-  Module with_tiles(const Module& module) const { return lay_out(module, device_).module; }
-
-  Module strip(const Module& input) {
-    Module module = input.copy();
-    ModuleEditor editor(module);
-    const StripSummary summary = strip_prefetches(editor, table_, device_.config);
-    out_.removed_copies = summary.copies;
-    had_copies_ = summary.copies > 0 || summary.values > 0;
-    return compacted(module, table_);
-  }
-
-  Result<PrefetchTimes> measure(const Module& written) {
-    const Module module = with_tiles(written);
-    const Result<Simulation> simulation = simulate(module, table_, device_, simulate_);
-    if (!simulation) return tl::unexpected(simulation.error());
-    PrefetchTimes times;
-    times.time = times.time_prefetched = simulation->totals.makespan;
-    times.exposed = simulation->totals.exposed_copies;
-    times.hbm_bytes = simulation->totals.traffic[memory_.hbm()].total().count();
-    const bool across = std::ranges::any_of(
-        simulation->transfers, [](const TransferRecord& transfer) { return transfer.cross_program; });
-    if (!across) return times;
-    SimulateOptions done = simulate_;
-    done.cross_program_prefetch_is_done = true;
-    const Result<Simulation> prefetched = simulate(module, table_, device_, done);
-    if (!prefetched) return tl::unexpected(prefetched.error());
-    times.time_prefetched = prefetched->totals.makespan;
-    return times;
-  }
-
   // ── plans ──
 
-  bool out_of_time(double part) const {
-    const auto left = std::chrono::duration<double>(until_ - std::chrono::steady_clock::now()).count();
-    return left < options_.budget * (1 - part);
-  }
   /// What is left to search would end at once, with a plan that is known already.
   bool is_cut() {
-    out_.cut |= is_over();
-    return is_over();
+    const bool over = is_over();
+    out_.cut |= over;
+    return over;
   }
-  bool is_over() const { return out_of_time(part_) || !simulate_.go_on(); }
+  bool is_over() const { return clock_.is_over(part_) || !options_.simulate.go_on(); }
 
   PrefetchLimits limits() const {
     const XlaKnobs& knobs = options_.knobs;
@@ -191,20 +96,32 @@ class Tuner {
     return limits;
   }
 
-  /// `part` of the budget may be gone when it is done.
-  Result<void> solve(const std::string& suffix, const Module& module, double part) {
-    part_ = part;
-    tiled_.push_back(std::make_unique<Module>(with_tiles(module)));
-    Module& tiled = *tiled_.back();
-    const Result<Simulation> baseline = simulate(tiled, table_, device_, simulate_);
-    if (!baseline) return tl::unexpected(baseline.error());
+  /// All decisions about `from`, in the order that it has; null: the time was over before.
+  Result<std::shared_ptr<PrefetchModel>> model_of(const SimulatedModule& from) {
+    const InstructionOrder& given = from.simulation.schedule.order;
     const bool reorder = !options_.keep_order && options_.algorithm == PrefetchAlgorithm::kStrong;
-    const InstructionOrder order =
-        reorder ? with_free_ones_late(tiled, table_, baseline->schedule.order) : baseline->schedule.order;
-    auto made = make_prefetch_model(tiled, table_, device_, order, *baseline, simulate_, limits());
+    const InstructionOrder order = reorder ? with_free_ones_late(from.tiled, table_, given) : given;
+    auto made = make_prefetch_model(from.tiled, table_, device_, order, from.simulation, measure_.options(),
+                                    limits(), [this] { return is_over(); });
     if (!made) return tl::unexpected(std::move(made.error()));
-    const auto model = std::make_shared<PrefetchModel>(std::move(*made));
-    if (reorder) find_freedom(tiled, table_, *model);
+    if (made->cut || is_over()) return nullptr;
+    auto model = std::make_shared<PrefetchModel>(std::move(*made));
+    if (reorder) find_freedom(from.tiled, table_, *model);
+    return model;
+  }
+
+  /// `part` of the budget may be gone when it is done.
+  Result<void> solve(const std::string& suffix, const std::shared_ptr<SimulatedModule>& from, double part) {
+    part_ = part;
+    from_ = from;
+    if (is_cut()) return {};
+    const auto made = model_of(*from);
+    if (!made) return tl::unexpected(made.error());
+    const std::shared_ptr<PrefetchModel>& model = *made;
+    if (!model || is_cut()) {
+      out_.cut = true;
+      return {};
+    }
     const PrefetchProblem& problem = model->problem;
     const double bound = lower_bound_of(problem).time();
     bound_ = bound_ < 0 ? bound : std::min(bound_, bound);
@@ -215,13 +132,15 @@ class Tuner {
     kept_[suffix.empty() ? 1 : 0].candidate.objective = PrefetchSimulator(problem).time();
     if (options_.algorithm != PrefetchAlgorithm::kGreedy) {
       const XlaPlans xla =
-          xla_prefetch(problem, options_.knobs, xla_hints(tiled, table_, *model, options_.knobs));
+          xla_prefetch(problem, options_.knobs, xla_hints(from->tiled, table_, *model, options_.knobs),
+                       [this] { return is_over(); });
+      out_.cut |= xla.cut;
       const int32_t across = xla.cross_program.empty() ? -1 : xla.cross_program[0];
-      if (auto done = keep("xla" + suffix, module, model, xla.plans, 0, across, xla.offsets); !done)
+      if (auto done = keep("xla" + suffix, from->written, model, xla.plans, 0, across, xla.offsets); !done)
         return done;
-      if (options_.algorithm == PrefetchAlgorithm::kXla) return {};
+      if (options_.algorithm == PrefetchAlgorithm::kXla || is_cut()) return {};
     }
-    return search(suffix, module, model);
+    return search(suffix, from->written, model);
   }
 
   Result<void> search(const std::string& suffix, const Module& module,
@@ -233,29 +152,30 @@ class Tuner {
     if (options_.objective == PrefetchObjective::kBytes) search.traffic_weight = 1000;
     search.moves = options_.moves.value_or(std::clamp<int64_t>(int64_t{400} * problem.sites(), 2000, 200000));
     search.out_of_time = [this] { return is_over(); };
+    search.is_late = [this] { return clock_.is_late(part_); };
     PrefetchPlans found = greedy_prefetch(problem, search);
-    const auto note = [&] {
+    const auto keep_found = [&](const std::string& name, const std::vector<ValuePlan>& start) {
       out_.cut |= found.cut;
       out_.evaluations += found.evaluations;
+      // Where the time was over at once, it is a plan that is there already.
+      const bool is_known = found.cut && found.plans == start;
+      return is_known ? Result<void>() : keep(name + suffix, module, model, found.plans, found.time);
     };
-    note();
-    if (auto done = keep("greedy" + suffix, module, model, found.plans, found.time); !done) return done;
+    if (auto done = keep_found("greedy", std::vector<ValuePlan>(problem.values.size())); !done) return done;
     if (options_.algorithm == PrefetchAlgorithm::kGreedy || is_cut()) return {};
-    found = improve_prefetch(problem, found, search);
+    PrefetchPlans start = found;
+    found = improve_prefetch(problem, start, search);
     const PrefetchPlans annealed = found;
-    note();
-    if (auto done = keep("annealed" + suffix, module, model, found.plans, found.time); !done) return done;
+    if (auto done = keep_found("annealed", start.plans); !done) return done;
     if (is_cut()) return {};
     // From XLA's plan, too.
-    PrefetchPlans start;
+    start = {};
     for (const Kept& kept : kept_)
       if (kept.candidate.name == "xla" + suffix) start.plans = kept.packed.plans;
     ++search.seed;
     search.moves /= 2;
     found = improve_prefetch(problem, start, search);
-    note();
-    if (auto done = keep("annealed from xla" + suffix, module, model, found.plans, found.time); !done)
-      return done;
+    if (auto done = keep_found("annealed from xla", start.plans); !done) return done;
     if (auto done = reorder(suffix, module, model, found.time < annealed.time ? found : annealed, search);
         !done)
       return done;
@@ -274,9 +194,10 @@ class Tuner {
     const PrefetchPlans found = improve_prefetch(model->problem, start, search);
     out_.cut |= found.cut;
     out_.evaluations += found.evaluations;
-    if (found.order.empty() || std::is_sorted(found.order.begin(), found.order.end()))
-      return keep("annealed longer" + suffix, module, model, found.plans, found.time);
-    const auto other = std::make_shared<PrefetchModel>(in_order(*tiled_.back(), *model, found.order));
+    const bool as_before = found.order.empty() || std::is_sorted(found.order.begin(), found.order.end());
+    if (as_before && found.cut && found.plans == start.plans) return {};
+    if (as_before) return keep("annealed longer" + suffix, module, model, found.plans, found.time);
+    const auto other = std::make_shared<PrefetchModel>(in_order(from_->tiled, *model, found.order));
     return keep_reordered("reordered" + suffix, module, other, found);
   }
 
@@ -289,7 +210,7 @@ class Tuner {
     return {};
   }
   SpaceOccupancy hbm_of(const Module& module) {
-    const Module tiled = with_tiles(module);
+    const Module tiled = measure_.with_tiles(module);
     const Occupancy occupancy = memory_occupancy(tiled, device_.config, make_schedule(tiled, table_).order);
     for (const SpaceOccupancy& space : occupancy.spaces)
       if (space.number == kDefaultMemorySpace) return space;
@@ -309,7 +230,7 @@ class Tuner {
     std::shared_ptr<PrefetchModel> best;
     PrefetchPlans plans = exact.best;
     for (size_t i = 1; i < orders.size() && nodes < kExactNodes; ++i) {
-      const auto other = std::make_shared<PrefetchModel>(in_order(*tiled_.back(), *model, orders[i]));
+      const auto other = std::make_shared<PrefetchModel>(in_order(from_->tiled, *model, orders[i]));
       PrefetchPlans none;
       none.plans.resize(other->problem.values.size());
       none.time = plans.time;  // only what is faster than that is looked for
@@ -326,26 +247,32 @@ class Tuner {
     return best ? keep_reordered("exact, reordered" + suffix, module, best, plans) : Result<void>();
   }
 
+  void keep_as_it_is(std::string name, const std::shared_ptr<SimulatedModule>& module) {
+    Kept kept;
+    kept.candidate.name = std::move(name);
+    kept.candidate.times = module->times;
+    kept.as_it_is = module;
+    kept_.push_back(std::move(kept));
+  }
+
   /// Writes the plan into the module and simulates that.
   Result<void> keep(std::string name, const Module& module, const std::shared_ptr<PrefetchModel>& model,
                     const std::vector<ValuePlan>& plans, double objective, int32_t cross_program = -1,
                     const std::vector<std::vector<int64_t>>& offsets = {}) {
+    const double begin = clock_.passed();
     Kept kept;
     kept.candidate.name = std::move(name);
     kept.candidate.objective = objective;
     kept.model = model;
-    if (model) {
-      kept.packed = pack_plans(*model, plans, offsets, [this] { return is_over(); });
-      out_.cut |= kept.packed.cut;
-      const int32_t across = cross_program >= 0 ? cross_program : first_parameter(*model, kept.packed.plans);
-      kept.module = apply_prefetches(module, table_, *model, kept.packed.plans, across);
-    } else {
-      kept.module = module.copy();
-    }
-    const Result<PrefetchTimes> times = measure(kept.module);
+    kept.packed = pack_plans(*model, plans, offsets, [this] { return is_over(); });
+    out_.cut |= kept.packed.cut;
+    const int32_t across = cross_program >= 0 ? cross_program : first_parameter(*model, kept.packed.plans);
+    kept.module = apply_prefetches(module, table_, *model, kept.packed.plans, across);
+    const Result<PrefetchTimes> times = measure_.times(kept.module);
     if (!times) return tl::unexpected(times.error());
     kept.candidate.times = *times;
     kept_.push_back(std::move(kept));
+    clock_.reserve(clock_.passed() - begin);  // the next one takes as long
     return {};
   }
 
@@ -364,9 +291,10 @@ class Tuner {
     return best;
   }
 
-  /// By the objective, of what takes no longer than the input.
+  /// By the objective, of what takes no longer than the input. An algorithm that was asked for by name has
+  /// the last word, unless the budget took it away.
   size_t best() const {
-    if (options_.algorithm != PrefetchAlgorithm::kStrong) return kept_.size() - 1;
+    if (options_.algorithm != PrefetchAlgorithm::kStrong && !out_.cut) return kept_.size() - 1;
     const auto rank = [&](const Kept& kept) {
       const PrefetchTimes& times = kept.candidate.times;
       const int64_t time = times.time.count(), bytes = times.hbm_bytes;
@@ -390,8 +318,10 @@ class Tuner {
     if (kept.model) describe(kept);
     // Exhaustion looks for the shortest plan.
     out_.proven &= options_.objective == PrefetchObjective::kTime;
-    if (out_.cut) add_assumption("the clock ended the search: another run may find another plan");
-    out_.module = std::move(kept.module);
+    if (out_.cut)
+      add_assumption(
+          "the budget ended the search before all plans were looked at: another run may find another one");
+    out_.module = std::move(kept.as_it_is ? kept.as_it_is->written : kept.module);
     return std::move(out_);
   }
 
@@ -456,16 +386,13 @@ class Tuner {
   const OpTable& table_;
   const Device& device_;
   const PrefetchOptions& options_;
-  const MemorySystem memory_;
-  SimulateOptions simulate_;
-  std::chrono::steady_clock::time_point until_;
+  const PrefetchMeasure measure_;
+  SearchClock clock_;
   PrefetchResult out_;
   std::vector<Kept> kept_;
-  std::vector<std::unique_ptr<Module>> tiled_;  // names in problems are views into them
-  std::optional<PrefetchTimes> as_given_;       // of a module without a schedule
+  std::shared_ptr<SimulatedModule> from_;  // what is being solved; names in problems are views into these
   double bound_ = -1;
   double part_ = 1;  // of the budget, for what is being solved
-  bool had_copies_ = false;
 };
 
 /// A computation that one caller runs step by step and a fusion has inside: copies for the first make no

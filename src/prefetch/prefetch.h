@@ -6,6 +6,7 @@
 // docs/prefetch.md explains how it decides.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,8 +38,10 @@ struct PrefetchOptions {
   PrefetchObjective objective = PrefetchObjective::kTime;  // of kStrong
   XlaKnobs knobs;
   uint64_t seed = 1;
-  std::optional<int64_t> moves;   // tried by annealing; absent: 400 per site, from 2,000 to 200,000
-  double budget = 10;             // seconds; what is found when they end the search depends on the machine
+  std::optional<int64_t> moves;  // tried by annealing; absent: 400 per site, from 2,000 to 200,000
+  /// Seconds, 0: any time. What is found when they end the search depends on the machine.
+  double budget = 10;
+  std::function<double()> clock;  // tells seconds; absent: that of the machine
   int64_t most_exact_sites = 12;  // problems that are solved by exhaustion too
   SimulateOptions simulate;
   bool keep_order = false;  // of instructions: else kStrong may change it
@@ -78,7 +81,7 @@ struct PrefetchResult {
   Picoseconds bound{};  // no choice of copies and places is faster
   bool proven = false;  // no plan is better by the tuner's own simulation
   int64_t evaluations = 0, sites = 0, values = 0, removed_copies = 0;
-  bool cut = false;      // the clock ended the search
+  bool cut = false;      // the budget ended the search
   bool lowered = false;  // for the report: the module was made by the lowering
   std::vector<std::string> assumptions;
 };

@@ -15,9 +15,11 @@ class Annealer {
       : options_(options), state_(problem, options), problem_(state_.problem()), random_(options.seed) {
     for (size_t v = 0; v < problem.values.size(); ++v) {
       if (problem.values[v].sites() > 0) movable_.push_back(static_cast<int32_t>(v));
-      state_.put_back(static_cast<int32_t>(v), start.plans[v]);
+      if (!is_cut(v)) state_.put_back(static_cast<int32_t>(v), start.plans[v]);
     }
     best_ = start;
+    best_.cut = cut_;
+    if (cut_) return;  // nothing will be looked for
     best_score_ = state_.score();
     best_.time = state_.simulator().time(), best_.hbm = state_.simulator().hbm();
     index_neighbours();
@@ -25,21 +27,18 @@ class Annealer {
   }
 
   PrefetchPlans run() {
-    if (movable_.empty()) return best_;
+    if (movable_.empty() || cut_) return best_;
     // From changes that cost a thousandth of all time down to a millionth of it.
     const double hot = state_.score() * 1e-3, cold = state_.score() * 1e-7;
     // Several rounds, each from the best so far.
     const int64_t rounds = 4, length = std::max<int64_t>(options_.moves / rounds, 1);
-    for (int64_t move = 0; move < options_.moves; ++move) {
-      if ((move & 255) == 0 && options_.out_of_time && options_.out_of_time()) {
-        best_.cut = true;
-        break;
-      }
-      if (move % length == 0 && move > 0) restart();
+    for (int64_t move = 0; move < options_.moves && !is_cut(static_cast<size_t>(move)); ++move) {
+      if (move % length == 0 && move > 0 && !restart()) break;
       const double part = static_cast<double>(move % length) / static_cast<double>(length);
       step(hot * std::pow(cold / hot, part));
     }
     best_.evaluations = state_.evaluations();
+    best_.cut = cut_;
     return best_;
   }
 
@@ -55,10 +54,18 @@ class Annealer {
       by_region_[static_cast<size_t>(problem_.values[static_cast<size_t>(v)].region)].push_back(v);
   }
 
-  void restart() {
-    for (const int32_t v : movable_) clear(v);
-    if (!best_.order.empty()) state_.set_order(best_.order);
-    for (const int32_t v : movable_) state_.put_back(v, best_.plans[static_cast<size_t>(v)]);
+  /// From the best so far. False: the time was over before.
+  bool restart() {
+    for (size_t i = 0; i < movable_.size() && !is_cut(i); ++i) clear(movable_[i]);
+    if (!cut_ && !best_.order.empty()) state_.set_order(best_.order);
+    for (size_t i = 0; i < movable_.size() && !is_cut(i); ++i)
+      state_.put_back(movable_[i], best_.plans[static_cast<size_t>(movable_[i])]);
+    return !cut_;
+  }
+  /// Asks for the time now and then.
+  bool is_cut(size_t round) {
+    if (!cut_ && (round & 255) == 0 && options_.out_of_time) cut_ = options_.out_of_time();
+    return cut_;
   }
   void clear(int32_t v) { state_.put_back(v, {}); }
 
@@ -311,6 +318,7 @@ class Annealer {
   std::vector<std::vector<int32_t>> by_region_;
   PrefetchPlans best_;
   double best_score_ = 0;
+  bool cut_ = false;
   std::vector<std::pair<int32_t, ValuePlan>> undo_;
   std::vector<int32_t> exchangeable_;
   std::vector<uint8_t> is_exchangeable_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hlo/module_editor.h"
+#include "model/cost_details.h"
 #include "model/memory_system.h"
 
 namespace hlosim {
@@ -19,12 +20,13 @@ struct Site {
 class SiteCosts {
  public:
   SiteCosts(Module& module, const OpTable& table, const Device& device, PrefetchModel& model,
-            const SimulateOptions& simulate)
+            const SimulateOptions& simulate, const std::function<bool()>& out_of_time)
       : module_(module),
         table_(table),
         device_(device),
         model_(model),
         simulate_(simulate),
+        out_of_time_(out_of_time),
         memory_(device.config),
         editor_(module),
         sites_(model.steps.size()),
@@ -34,10 +36,11 @@ class SiteCosts {
     for (size_t s = 0; s < model_.steps.size(); ++s) step_of_[model_.steps[s]] = static_cast<int32_t>(s);
     for (size_t v = 0; v < model_.origins.size(); ++v)
       find_sites(model_.problem.values[v], model_.origins[v]);
+    const auto probe = CostProbe::make(module_, table_, device_, {simulate_.custom_calls});
+    if (!probe) return tl::unexpected(probe.error());
     int32_t most = 1;
     for (const PrefetchStep& step : model_.problem.steps) most = std::max(most, cost_entries(step.sites));
-    for (int32_t entry = 0; entry < most; ++entry)
-      if (auto done = measure(entry); !done) return done;
+    for (int32_t entry = 0; entry < most && !model_.cut; ++entry) measure(entry, **probe);
     return {};
   }
 
@@ -84,32 +87,30 @@ class SiteCosts {
   }
 
   /// Number `entry` of the costs of every step that has so many.
-  Result<void> measure(int32_t entry) {
+  void measure(int32_t entry, CostProbe& probe) {
     std::vector<size_t> measured;
-    for (const ComputationId id : model_.regions) module_.computations[id].instructions.clear();
-    for (size_t s = 0; s < sites_.size(); ++s) {
-      const PrefetchStep& step = model_.problem.steps[s];
-      // What it calls is listed as well, or nothing there would be looked at.
-      if (entry < cost_entries(step.sites)) measured.push_back(s);
-      if (entry < cost_entries(step.sites) || !step.calls.empty())
-        module_.computations[module_[model_.steps[s]].parent].instructions.push_back(model_.steps[s]);
-    }
+    for (size_t s = 0; s < sites_.size(); ++s)
+      if (entry < cost_entries(model_.problem.steps[s].sites)) measured.push_back(s);
     for (const size_t s : measured) {
       const uint32_t mask = mask_of_entry(model_.problem.steps[s].sites, entry);
       for (const Site& site : sites_[s]) set_space(site, (mask >> site.bit & 1) != 0);
     }
-    AssumptionList ignored;
-    const auto costs = cost_instructions(module_, table_, device_, {simulate_.custom_calls}, ignored);
-    if (!costs) return tl::unexpected(costs.error());
     const size_t hbm = index_of(memory_.unit_of(memory_.hbm()));
     for (const size_t s : measured) {
-      const InstructionCost& cost = (*costs)[model_.steps[s]];
+      if (is_cut()) return;
+      const InstructionCost cost = probe.cost_around_bodies(model_.steps[s]);
       const PrefetchStep& step = model_.problem.steps[s];
       model_.problem.costs[static_cast<size_t>(step.first_cost + entry)] = {
           static_cast<double>(cost.time().count()), static_cast<double>(cost.busy[hbm].count()),
           static_cast<double>(cost.fixed.count())};
     }
-    return {};
+  }
+
+  /// Asks for the time now and then.
+  bool is_cut() {
+    constexpr int64_t kRounds = 256;
+    if (!model_.cut && out_of_time_ && looks_++ % kRounds == 0) model_.cut = out_of_time_();
+    return model_.cut;
   }
 
   Module& module_;
@@ -117,18 +118,21 @@ class SiteCosts {
   const Device& device_;
   PrefetchModel& model_;
   const SimulateOptions& simulate_;
+  const std::function<bool()>& out_of_time_;
   const MemorySystem memory_;
   ModuleEditor editor_;
   std::vector<std::vector<Site>> sites_;
   IdMap<InstructionId, int32_t> step_of_;
+  int64_t looks_ = 0;
 };
 
 }  // namespace
 
 Result<void> measure_sites(const Module& module, const OpTable& table, const Device& device,
-                           PrefetchModel& model, const SimulateOptions& simulate) {
+                           PrefetchModel& model, const SimulateOptions& simulate,
+                           const std::function<bool()>& out_of_time) {
   Module copy = module.copy();
-  return SiteCosts(copy, table, device, model, simulate).run();
+  return SiteCosts(copy, table, device, model, simulate, out_of_time).run();
 }
 
 }  // namespace hlosim

@@ -64,11 +64,16 @@ class Greedy {
       : problem_(problem), options_(options), state_(problem, options) {}
 
   PrefetchPlans run() {
-    for (size_t v = 0; v < problem_.values.size() && !stopped(); ++v) consider(static_cast<int32_t>(v));
+    for (size_t v = 0; v < problem_.values.size() && !stopped() && !late_; ++v)
+      consider(static_cast<int32_t>(v));
     while (!queue_.empty() && !stopped()) {
       const Offer offer = queue_.top();
       queue_.pop();
       if (offer.version != version_[static_cast<size_t>(offer.value)]) continue;
+      if (late_) {
+        take_if_shorter(offer);
+        continue;
+      }
       if (offer.seen == changes_) {
         take(offer);
         continue;
@@ -78,7 +83,7 @@ class Greedy {
       consider(offer.value);
     }
     PrefetchPlans result = state_.result();
-    result.cut = cut_;
+    result.cut = cut_ || late_;
     return result;
   }
 
@@ -94,10 +99,10 @@ class Greedy {
   };
 
   bool stopped() {
-    if (!cut_ && options_.out_of_time && state_.evaluations() >= next_look_) {
-      next_look_ = state_.evaluations() + 256;
-      cut_ = options_.out_of_time();
-    }
+    if (cut_ || state_.evaluations() < next_look_) return cut_;
+    next_look_ = state_.evaluations() + 256;
+    late_ = late_ || (options_.is_late && options_.is_late());
+    cut_ = options_.out_of_time && options_.out_of_time();
     return cut_;
   }
 
@@ -128,6 +133,13 @@ class Greedy {
     consider(offer.value);
   }
 
+  /// Without a look at what else there is.
+  void take_if_shorter(const Offer& offer) {
+    const ValuePlan before = state_.plan(offer.value);
+    const double now = state_.score();
+    if (state_.put(offer.value, offer.plan) && state_.score() > now) state_.put_back(offer.value, before);
+  }
+
   static constexpr double kLeastGain = 1e-12;  // of the whole: less is rounding
   const PrefetchProblem& problem_;
   const PrefetchSearchOptions& options_;
@@ -135,7 +147,7 @@ class Greedy {
   std::priority_queue<Offer> queue_;
   std::vector<int64_t> version_;
   int64_t changes_ = 0, next_look_ = 0;
-  bool cut_ = false;
+  bool cut_ = false, late_ = false;
 };
 
 }  // namespace

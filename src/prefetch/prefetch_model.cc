@@ -25,7 +25,7 @@ class ModelBuilder {
  public:
   ModelBuilder(const Module& module, const OpTable& table, const Device& device,
                const InstructionOrder& order, const Simulation& baseline, const SimulateOptions& simulate,
-               const PrefetchLimits& limits)
+               const PrefetchLimits& limits, const std::function<bool()>& out_of_time)
       : module_(module),
         table_(table),
         device_(device),
@@ -33,6 +33,7 @@ class ModelBuilder {
         baseline_(baseline),
         simulate_(simulate),
         limits_(limits),
+        out_of_time_(out_of_time),
         memory_(device.config),
         region_of_(module.computations.size(), -1),
         step_of_(module.instructions.size(), -1),
@@ -45,8 +46,10 @@ class ModelBuilder {
     count_runs();
     set_limits();
     for (size_t r = 0; r < out_.regions.size(); ++r) find_values(static_cast<int32_t>(r));
+    if (out_.cut) return std::move(out_);
     mark_replaceable(module_, table_, limits_, out_);
     if (auto done = set_costs(); !done) return tl::unexpected(std::move(done.error()));
+    if (out_.cut) return std::move(out_);
     set_taken();
     if (left_out_ > 0)
       out_.assumptions.push_back(
@@ -59,6 +62,13 @@ class ModelBuilder {
   const PrefetchProblem& problem() const { return out_.problem; }
   const OpDef& def(InstructionId id) const { return table_[module_[id].opcode]; }
   bool is_fusion(InstructionId id) const { return def(id).has(kFusion); }
+
+  /// Asks for the time now and then.
+  bool is_cut() {
+    constexpr int64_t kRounds = 1024;
+    if (!out_.cut && out_of_time_ && looks_++ % kRounds == 0) out_.cut = out_of_time_();
+    return out_.cut;
+  }
 
   // ── regions and steps ──
 
@@ -167,6 +177,7 @@ class ModelBuilder {
     }
     users_ = users_of(module_, id);
     for (const InstructionId at : order_[id]) {
+      if (is_cut()) return;
       const Instruction& instruction = module_[at];
       if (instruction.opcode == Opcode::kBitcast) continue;
       if (is_tuple_element(instruction)) {
@@ -411,8 +422,8 @@ class ModelBuilder {
     int32_t entries = 0;
     for (PrefetchStep& step : problem().steps) step.first_cost = entries, entries += cost_entries(step.sites);
     problem().costs.resize(static_cast<size_t>(entries));
-    auto done = measure_sites(module_, table_, device_, out_, simulate_);
-    if (!done) return done;
+    auto done = measure_sites(module_, table_, device_, out_, simulate_, out_of_time_);
+    if (!done || out_.cut) return done;
     const size_t ici = index_of(Unit::kIci);
     for (const InstructionRecord& record : baseline_.instructions) {
       if (record.executions <= 0 || step_of_[record.id] < 0) continue;
@@ -477,12 +488,13 @@ class ModelBuilder {
   const Simulation& baseline_;
   const SimulateOptions& simulate_;
   const PrefetchLimits& limits_;
+  const std::function<bool()>& out_of_time_;
   const MemorySystem memory_;
   IdMap<ComputationId, int32_t> region_of_;
   IdMap<InstructionId, int32_t> step_of_, position_of_;
   Users users_;
   std::vector<int32_t> called_;
-  int64_t left_out_ = 0, largest_ = 0;
+  int64_t left_out_ = 0, largest_ = 0, looks_ = 0;
   int32_t passed_step_ = 0;
   PrefetchModel out_;
 };
@@ -491,8 +503,9 @@ class ModelBuilder {
 
 Result<PrefetchModel> make_prefetch_model(const Module& module, const OpTable& table, const Device& device,
                                           const InstructionOrder& order, const Simulation& baseline,
-                                          const SimulateOptions& simulate, const PrefetchLimits& limits) {
-  return ModelBuilder(module, table, device, order, baseline, simulate, limits).run();
+                                          const SimulateOptions& simulate, const PrefetchLimits& limits,
+                                          const std::function<bool()>& out_of_time) {
+  return ModelBuilder(module, table, device, order, baseline, simulate, limits, out_of_time).run();
 }
 
 }  // namespace hlosim

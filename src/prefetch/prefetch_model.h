@@ -5,6 +5,7 @@
 //   model->origins[0].sources                      // the instructions that are the first value
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,6 +48,7 @@ struct PrefetchModel {
   std::vector<PrefetchOrigin> origins;  // by value
   std::vector<PrefetchFixed> fixed;
   std::vector<std::string> assumptions;
+  bool cut = false;  // by out_of_time: parts are missing
 };
 
 /// What of a device an assigner may take otherwise.
@@ -62,10 +64,12 @@ struct PrefetchLimits {
 
 /// `order`: how the instructions of each computation run. `baseline`: a simulation of the module in that
 /// order. Requires: a verified module whose arrays have tiles, else compacted (modules/compact.h); it
-/// outlives the result, whose names are views into it. Errors: as cost_instructions().
+/// outlives the result, whose names are views into it. Once `out_of_time` returns true, the result is of no
+/// use (`cut`). Errors: as cost_instructions().
 Result<PrefetchModel> make_prefetch_model(const Module& module, const OpTable& table, const Device& device,
                                           const InstructionOrder& order, const Simulation& baseline,
-                                          const SimulateOptions& simulate, const PrefetchLimits& limits);
+                                          const SimulateOptions& simulate, const PrefetchLimits& limits,
+                                          const std::function<bool()>& out_of_time = {});
 
 /// `module`: the model's, with or without tiles. The module with the copies and memory spaces of `plans`,
 /// scheduled. `cross_program`: the value whose first copy belongs to the run before; -1: none.

@@ -1,6 +1,8 @@
 #include "prefetch/prefetch_simulator.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace hlosim {
 namespace {
@@ -14,8 +16,8 @@ PrefetchSimulator::PrefetchSimulator(const PrefetchProblem& problem)
     : problem_(problem),
       plans_(problem.values.size()),
       regions_(problem.regions.size()),
-      touched_(problem.regions.size(), 0),
-      touched_until_(problem.regions.size()) {
+      open_(problem.regions.size()) {
+  std::iota(open_.begin(), open_.end(), 0);
   for (size_t r = 0; r < regions_.size(); ++r) {
     const size_t steps = problem.regions[r].steps.size();
     Region& region = regions_[r];
@@ -23,7 +25,6 @@ PrefetchSimulator::PrefetchSimulator(const PrefetchProblem& problem)
     region.starts.resize(steps + 1), region.dones.resize(steps + 1);
     region.before.resize(steps + 2);
     region.waited.resize(steps + 1), region.spent.resize(steps + 1), region.traffic.resize(steps + 1);
-    touched_until_[r] = static_cast<int32_t>(steps);
   }
   update();
 }
@@ -130,22 +131,38 @@ void PrefetchSimulator::toggle_copy(int32_t region, Copy copy, bool there) {
   dones.push_back(id);
 }
 
+void PrefetchSimulator::Region::touch(int32_t position) {
+  touched.push_back(position);
+  std::push_heap(touched.begin(), touched.end(), std::greater<>());
+}
+
+void PrefetchSimulator::Region::settle(int32_t position) {
+  while (!touched.empty() && touched.front() <= position) {
+    std::pop_heap(touched.begin(), touched.end(), std::greater<>());
+    touched.pop_back();
+  }
+}
+
 void PrefetchSimulator::touch(int32_t region, int32_t position) {
-  int32_t& first = touched_[static_cast<size_t>(region)];
-  int32_t& last = touched_until_[static_cast<size_t>(region)];
-  first = first < 0 ? position : std::min(first, position);
-  last = std::max(last, position);
+  Region& r = regions_[static_cast<size_t>(region)];
+  if (r.touched.empty() && !r.is_new) {
+    open_.push_back(region);
+    std::push_heap(open_.begin(), open_.end(), std::greater<>());
+  }
+  r.touch(position);
 }
 
 /// Callees come before their callers.
 void PrefetchSimulator::update() {
-  for (size_t r = 0; r < regions_.size(); ++r) {
-    if (touched_[r] < 0) continue;
-    const double total = regions_[r].total, hbm = regions_[r].hbm;
-    resimulate(static_cast<int32_t>(r), touched_[r]);
-    touched_[r] = touched_until_[r] = -1;
-    if (regions_[r].total == total && regions_[r].hbm == hbm) continue;
-    for (const int32_t caller : problem_.regions[r].callers) {
+  while (!open_.empty()) {
+    const int32_t r = open_.front();
+    std::pop_heap(open_.begin(), open_.end(), std::greater<>());
+    open_.pop_back();
+    const Region& region = regions_[static_cast<size_t>(r)];
+    const double total = region.total, hbm = region.hbm;
+    resimulate(r);
+    if (region.total == total && region.hbm == hbm) continue;
+    for (const int32_t caller : problem_.regions[static_cast<size_t>(r)].callers) {
       const PrefetchStep& step = problem_.steps[static_cast<size_t>(caller)];
       touch(step.region, step.position);
     }
@@ -167,34 +184,48 @@ StepCost PrefetchSimulator::cost_of(int32_t region, int32_t position) const {
   return {cost.time + longest.time, cost.hbm + longest.hbm};
 }
 
-void PrefetchSimulator::resimulate(int32_t which, int32_t from) {
+/// From each place that was changed to where the queues are as they were.
+void PrefetchSimulator::resimulate(int32_t which) {
   Region& region = regions_[static_cast<size_t>(which)];
   const int32_t steps = problem_.size_of(which);
-  int32_t changed = touched_until_[static_cast<size_t>(which)];
-  Queues queues = region.before[static_cast<size_t>(from)];
-  double total = 0, hbm = 0;
-  for (int32_t p = from; p <= steps; ++p) {
-    const auto at = static_cast<size_t>(p);
-    if (p > changed && region.before[at] == queues) break;
-    region.before[at] = queues;
-    const double waited = pass_gap(region, p, queues, changed);
-    StepCost cost;
-    if (p < steps) cost = cost_of(which, p);
-    const double spent =
-        waited + run(queues, cost) + problem_.issue * static_cast<double>(region.starts[at].size());
-    total += spent - region.spent[at];
-    hbm += cost.hbm - region.traffic[at];
-    region.waited[at] = waited, region.spent[at] = spent, region.traffic[at] = cost.hbm;
-    if (queues.in.left() <= kNothing) queues.in = {0, 0, p + 1};
-    if (queues.out.left() <= kNothing) queues.out = {0, 0, p + 1};
+  StepCost more;
+  int32_t p = region.is_new ? 0 : region.touched.front();
+  while (p <= steps) {
+    Queues queues = region.before[static_cast<size_t>(p)];
+    bool goes_on = true;
+    while (goes_on) {
+      region.before[static_cast<size_t>(p)] = queues;
+      region.settle(p);
+      pass_step(which, p, queues, more);
+      ++p;
+      goes_on = p <= steps && (region.is_touched(p) || region.before[static_cast<size_t>(p)] != queues);
+    }
+    p = region.touched.empty() ? steps + 1 : region.touched.front();
   }
-  region.total += total;
-  region.step_hbm += hbm;
+  region.is_new = false;
+  region.total += more.time;
+  region.step_hbm += more.hbm;
   region.hbm = region.step_hbm + region.copies;
 }
 
+/// `more`: gets what the step takes beyond what it took.
+void PrefetchSimulator::pass_step(int32_t which, int32_t p, Queues& queues, StepCost& more) {
+  Region& region = regions_[static_cast<size_t>(which)];
+  const auto at = static_cast<size_t>(p);
+  const double waited = pass_gap(region, p, queues);
+  StepCost cost;
+  if (p < problem_.size_of(which)) cost = cost_of(which, p);
+  const double spent =
+      waited + run(queues, cost) + problem_.issue * static_cast<double>(region.starts[at].size());
+  more.time += spent - region.spent[at];
+  more.hbm += cost.hbm - region.traffic[at];
+  region.waited[at] = waited, region.spent[at] = spent, region.traffic[at] = cost.hbm;
+  if (queues.in.left() <= kNothing) queues.in = {0, 0, p + 1};
+  if (queues.out.left() <= kNothing) queues.out = {0, 0, p + 1};
+}
+
 /// Dones, then starts. What was enqueued elsewhere than before is waited for elsewhere, perhaps.
-double PrefetchSimulator::pass_gap(Region& region, int32_t gap, Queues& queues, int32_t& changed) {
+double PrefetchSimulator::pass_gap(Region& region, int32_t gap, Queues& queues) {
   double waited = 0;
   for (const int32_t id : region.dones[static_cast<size_t>(gap)]) {
     const Copy& copy = copies_[static_cast<size_t>(id)];
@@ -209,7 +240,7 @@ double PrefetchSimulator::pass_gap(Region& region, int32_t gap, Queues& queues, 
     // The latency of one that waits in the queue is over when its turn comes.
     const double latency = copy.out ? problem_.latency_out : problem_.latency_in;
     queue.enqueued += copy.length + (queue.left() <= kNothing ? latency : 0);
-    if (copy.behind != queue.enqueued) changed = std::max(changed, copy.done);
+    if (copy.behind != queue.enqueued) region.touch(copy.done);
     copy.behind = queue.enqueued;
   }
   return waited;

@@ -76,13 +76,22 @@ class PrefetchSimulator {
     std::vector<double> waited, spent;                // by gap; by position, waiting and starts included
     std::vector<double> traffic;                      // by position: HBM of the step and what it calls
     double total = 0, step_hbm = 0, copies = 0, hbm = 0;
+    bool is_new = true;            // no step has been simulated
+    std::vector<int32_t> touched;  // a heap, the first one on top: positions that were changed
+    bool is_touched(int32_t position) const {
+      return is_new || (!touched.empty() && touched.front() == position);
+    }
+    void touch(int32_t position);
+    /// Those up to `position` are as they should be.
+    void settle(int32_t position);
   };
 
   void place(int32_t value, const ValuePlan& plan, bool there);
   void toggle_copy(int32_t region, Copy copy, bool there);
-  void resimulate(int32_t region, int32_t from);
+  void resimulate(int32_t region);
+  void pass_step(int32_t region, int32_t position, Queues& queues, StepCost& more);
   StepCost cost_of(int32_t region, int32_t position) const;
-  double pass_gap(Region& region, int32_t gap, Queues& queues, int32_t& changed);
+  double pass_gap(Region& region, int32_t gap, Queues& queues);
   double run(Queues& queues, const StepCost& cost) const;
   double run_fair(Queues& queues, const StepCost& cost) const;
   static void move(Queues& queues, double time);
@@ -93,8 +102,7 @@ class PrefetchSimulator {
   std::vector<Region> regions_;
   std::vector<Copy> copies_;
   std::vector<int32_t> free_copies_;
-  std::vector<int32_t> touched_;        // by region: first position to simulate; -1: none
-  std::vector<int32_t> touched_until_;  // and the last one that was changed
+  std::vector<int32_t> open_;  // a heap, the first one on top: regions that were touched
 };
 
 }  // namespace hlosim

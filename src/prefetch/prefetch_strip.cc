@@ -53,6 +53,7 @@ class Stripper {
       removed.push_back(at);
     }
     if (removed.empty()) return;
+    summary_.changed = true;
     for (const InstructionId user : module_[id].instructions) redirect(user);
     Computation& computation = module_.computations[id];
     if (instead_[computation.root].valid()) computation.root = instead_[computation.root];
@@ -175,6 +176,7 @@ class Stripper {
         if (id == module_.entry && instruction.parameter_number >= 0) continue;
         const ShapeRef shape = in_hbm(instruction.shape);
         summary_.values += shape != instruction.shape;
+        summary_.changed |= shape != instruction.shape;
         instruction.shape = shape;
       }
     }
@@ -183,6 +185,7 @@ class Stripper {
       if (attr.key != AttrKey::kEntryComputationLayout) continue;
       std::vector<ShapeRef> shapes(attr.shapes().begin(), attr.shapes().end());
       if (!shapes.empty()) shapes.back() = in_hbm(shapes.back());
+      summary_.changed |= !shapes.empty() && shapes.back() != attr.shapes().back();
       attr = Attr::make_list<ShapeRef>(attr.key, attr.syntax, module_.arena().copy(shapes));
     }
     module_.attrs = module_.arena().copy(attrs);

@@ -12,8 +12,9 @@
 namespace hlosim {
 
 struct StripSummary {
-  int64_t copies = 0;  // taken out, slices of sliced ones included
-  int64_t values = 0;  // instructions whose result, or a part of it, moved to HBM
+  int64_t copies = 0;    // taken out, slices of sliced ones included
+  int64_t values = 0;    // instructions whose result, or a part of it, moved to HBM
+  bool changed = false;  // anything; else the module is as it was
 };
 
 /// Takes out asynchronous copies and slices whose only work is to bring an array from one of HBM and on-chip

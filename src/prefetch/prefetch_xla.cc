@@ -15,8 +15,9 @@ namespace {
 
 class XlaAssigner {
  public:
-  XlaAssigner(const PrefetchProblem& problem, const XlaKnobs& knobs, const XlaHints& hints)
-      : problem_(problem), knobs_(knobs), hints_(hints), chip_(problem) {
+  XlaAssigner(const PrefetchProblem& problem, const XlaKnobs& knobs, const XlaHints& hints,
+              const std::function<bool()>& out_of_time)
+      : problem_(problem), knobs_(knobs), hints_(hints), out_of_time_(out_of_time), chip_(problem) {
     out_.plans.resize(problem.values.size());
     out_.offsets.resize(problem.values.size());
     // What a copy may take the place of offers no time to others.
@@ -49,7 +50,7 @@ class XlaAssigner {
     if (knobs_.loop_optimizer)
       for (const LoopDecision& decision : decide_loops(problem_, knobs_)) take_decision(decision);
     for (const int32_t v : sorted())
-      if (out_.plans[static_cast<size_t>(v)].empty()) assign(v);
+      if (out_.plans[static_cast<size_t>(v)].empty() && !is_cut()) assign(v);
     const std::vector<int64_t> offsets = chip_.offsets();
     for (size_t i = 0; i < offsets.size(); ++i)
       out_.offsets[static_cast<size_t>(owners_[i])].push_back(offsets[i]);
@@ -57,6 +58,12 @@ class XlaAssigner {
   }
 
  private:
+  /// Asks for the time now and then.
+  bool is_cut() {
+    constexpr int64_t kRounds = 64;
+    if (!out_.cut && out_of_time_ && looks_++ % kRounds == 0) out_.cut = out_of_time_();
+    return out_.cut;
+  }
   const PrefetchValue& value_of(int32_t v) const { return problem_.values[static_cast<size_t>(v)]; }
   int64_t size_of(const PrefetchValue& value) const { return round_up(value.bytes, problem_.alignment); }
 
@@ -399,10 +406,11 @@ class XlaAssigner {
   const PrefetchProblem& problem_;
   const XlaKnobs& knobs_;
   const XlaHints& hints_;
+  const std::function<bool()>& out_of_time_;
   ChipPlacement chip_;
   std::vector<int32_t> owners_;    // values, of the places on the chip
   std::vector<int32_t> replaced_;  // values whose steps are gone
-  int64_t repacks_ = 0;
+  int64_t repacks_ = 0, looks_ = 0;
   std::vector<std::vector<double>> passed_;  // time before each gap, by region
   std::vector<CopySlots> prefetches_, evictions_;
   double copy_of_all_ = 0;
@@ -411,8 +419,9 @@ class XlaAssigner {
 
 }  // namespace
 
-XlaPlans xla_prefetch(const PrefetchProblem& problem, const XlaKnobs& knobs, const XlaHints& hints) {
-  return XlaAssigner(problem, knobs, hints).run();
+XlaPlans xla_prefetch(const PrefetchProblem& problem, const XlaKnobs& knobs, const XlaHints& hints,
+                      const std::function<bool()>& out_of_time) {
+  return XlaAssigner(problem, knobs, hints, out_of_time).run();
 }
 
 }  // namespace hlosim

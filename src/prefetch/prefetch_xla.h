@@ -5,6 +5,8 @@
 //   found.plans[0]                                 // of the first value; found.offsets[0]: where it lies
 #pragma once
 
+#include <functional>
+
 #include "hlo/module.h"
 #include "prefetch/prefetch_knobs.h"
 #include "prefetch/prefetch_model.h"
@@ -23,9 +25,12 @@ struct XlaPlans {
   std::vector<ValuePlan> plans;               // by value
   std::vector<std::vector<int64_t>> offsets;  // by value, as stays() lists them
   std::vector<int32_t> cross_program;         // values that the run before brings
+  bool cut = false;                           // by out_of_time: what comes last in order was not looked at
 };
 
-/// Requires: the problem's limits are those of `knobs`.
-XlaPlans xla_prefetch(const PrefetchProblem& problem, const XlaKnobs& knobs, const XlaHints& hints);
+/// Once `out_of_time` returns true, the values that are left stay in HBM. Requires: the problem's limits are
+/// those of `knobs`.
+XlaPlans xla_prefetch(const PrefetchProblem& problem, const XlaKnobs& knobs, const XlaHints& hints,
+                      const std::function<bool()>& out_of_time = {});
 
 }  // namespace hlosim

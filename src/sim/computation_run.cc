@@ -450,7 +450,8 @@ class Runner {
   /// does.
   void finish_transfers() {
     if (started_.empty()) return;
-    InstructionRecord& last = run_.instructions.back();
+    InstructionRecord unrecorded;
+    InstructionRecord& last = c_.keeps_records ? run_.instructions.back() : unrecorded;
     const Picoseconds from = overlap_.now();
     for (const auto& [start, number] : started_) {
       const size_t ticket = wait_for_start(number, last);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,12 @@ Result<double> budget_seconds(const std::string& text) {
   if (number.empty() || *end != '\0' || !(value >= 0))
     return failure(fmt::format("--budget: '{}' is no time", text), "as in 10s, 500ms or 2min");
   return value * factor;
+}
+
+double left_for_search(double budget, double passed) {
+  constexpr double kLeast = 1e-9;
+  if (budget <= 0) return 0;
+  return std::max(budget - passed - std::min(passed, budget / 10), kLeast);
 }
 
 }  // namespace hlosim

@@ -108,7 +108,7 @@ std::function<int()> declare_tune_layout(CommandLine& line, Streams streams) {
       .from(0)
       .show_default();
   line.add_option("--budget", options->budget,
-                  "Time after which to stop, as in 10s; results then depend on the machine; 0: none")
+                  "Time after which to stop, as in 10s; results then depend on the machine; 0: no limit")
       .show_default();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output,

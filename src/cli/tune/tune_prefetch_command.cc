@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +22,8 @@
 
 namespace hlosim {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 struct Options {
   SimulationOptions simulation;
@@ -102,7 +105,21 @@ Result<PrefetchOptions> read_options(const Options& options, Streams streams) {
   return result;
 }
 
+/// `begin`: when work on the module began.
+Result<TunedModule> tune_one(const Prepared& prepared, const Options& options, PrefetchOptions tuning,
+                             const Device& device, Clock::time_point begin) {
+  const std::chrono::duration<double> passed = Clock::now() - begin;
+  tuning.budget = left_for_search(tuning.budget, passed.count());
+  Result<PrefetchResult> result = tune_prefetch(*prepared.written, op_table(), device, tuning);
+  if (!result) return tl::unexpected(result.error());
+  result->lowered = prepared.is_lowered;
+  return TunedModule{to_text(result->module, op_table()),
+                     options.format == "json" ? prefetch_report_json(*result, device.config)
+                                              : prefetch_report_text(*result, device.config, options.top)};
+}
+
 int tune(const Options& options, Streams streams) {
+  Clock::time_point begin = Clock::now();
   const auto fail = [&](const Diagnostic& diagnostic) {
     tell(diagnostic, streams);
     return kExitInput;
@@ -114,17 +131,11 @@ int tune(const Options& options, Streams streams) {
   const std::optional<SimulationSetting> setting = read_simulation(options.simulation, streams);
   if (!setting) return kExitInput;
   tuning->simulate = setting->estimate.simulate;
-  const Device& device = setting->device;
   return tune_all(options.simulation, *setting, {options.output, options.format, "tune prefetch"}, streams,
-                  [&](const Module&, const Prepared& prepared) -> Result<TunedModule> {
-                    Result<PrefetchResult> result =
-                        tune_prefetch(*prepared.written, op_table(), device, *tuning);
-                    if (!result) return tl::unexpected(result.error());
-                    result->lowered = prepared.is_lowered;
-                    return TunedModule{to_text(result->module, op_table()),
-                                       options.format == "json"
-                                           ? prefetch_report_json(*result, device.config)
-                                           : prefetch_report_text(*result, device.config, options.top)};
+                  [&](const Module&, const Prepared& prepared) {
+                    Result<TunedModule> made = tune_one(prepared, options, *tuning, setting->device, begin);
+                    begin = Clock::now();
+                    return made;
                   });
 }
 
@@ -147,7 +158,9 @@ std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams) {
   line.add_flag("--keep-order", options->keep_order,
                 "Instructions run in the order of the module; strong may change it otherwise");
   line.add_option("--seed", options->seed, "Of the random changes").show_default();
-  line.add_option("--budget", options->budget, "Time for the search; it mostly ends earlier").show_default();
+  line.add_option("--budget", options->budget,
+                  "Time for each module, reading included; it mostly ends earlier; 0: no limit")
+      .show_default();
   line.add_option("--moves", options->moves, "Random changes to try; by default 400 per site, at least 2,000")
       .from(0);
   line.add_option("--knob", options->knobs,
