@@ -52,7 +52,8 @@ Core::Core(const DeviceConfig& device)
       xlu_(cycles_per_operation(device.xlu)),
       scalar_(cycles_per_operation(device.scalar)) {
   for (const MemorySpace& space : device.memory) {
-    if (&space == &device.hbm() || &space == &device.vmem_space() || space.scope == MemoryScope::kHost) continue;
+    if (&space == &device.hbm() || &space == &device.vmem_space() || space.scope == MemoryScope::kHost)
+      continue;
     const BusRate rate = bus(space);
     if (rate.read + rate.write + rate.total <= 0) continue;
     other_memory_ = &space;
@@ -219,7 +220,8 @@ Picoseconds Core::short_runs_time(double runs, double rows) const {
 double Core::tile_move_cycles(double tiles) const { return tiles * device_->vmem.tile_move / cores_; }
 
 DmaChannels Core::channels(double cores) const {
-  const auto in = as_double(dma_latency(true, false).count()), out = as_double(dma_latency(false, true).count());
+  const auto in = as_double(dma_latency(true, false).count()),
+             out = as_double(dma_latency(false, true).count());
   DmaChannels channels;
   channels[0] = {hbm_bus(cores).shared_by(cores), in, out};
   if (other_memory_) channels[1] = {bus(*other_memory_).shared_by(cores), in, out};

@@ -69,8 +69,8 @@ enum class OverlapRule : uint8_t {
   kTurns,    // one after the other: p = 1
 };
 
-/// (a^p + b^p)^(1/p), p = `exponent` >= 1: between the longer of the two and their sum, nearer to the longer one
-/// the more they differ.
+/// (a^p + b^p)^(1/p), p = `exponent` >= 1: between the longer of the two and their sum, nearer to the longer
+/// one the more they differ.
 double power_mean(double a, double b, double exponent);
 
 class Core {
@@ -209,6 +209,5 @@ class Core {
   double clock_, cores_, alus_;
   double eup_, xlu_, scalar_;  // cycles per operation, all units of the kind together
 };
-
 
 }  // namespace hlosim

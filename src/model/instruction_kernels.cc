@@ -43,7 +43,7 @@ ShapeRef InstructionKernels::array_of(const ProductSource& source, const Instruc
 
 /// What is computed inside has come from HBM, but for what it is computed from of arrays elsewhere.
 ProductInput InstructionKernels::place(const ProductOperand& operand, const Instruction& instruction,
-                                           size_t& space) const {
+                                       size_t& space) const {
   space = memory_.hbm();
   double bytes = as_double(operand.bytes.count());
   if (const ShapeRef shape = array_of({operand.parameter, operand.leaf}, instruction))
@@ -68,7 +68,7 @@ ProductInput InstructionKernels::place(const ProductOperand& operand, const Inst
 
 /// Bytes of an operand that come in more than once.
 void InstructionKernels::read_again(InstructionCost& cost, size_t space, const ProductInput& operand,
-                                     double times) const {
+                                    double times) const {
   if (operand.channel < 0 || times <= 1) return;
   const double more = std::min(operand.bytes * (times - 1), as_double(kMostBytes.count()));
   add_bytes(cost.traffic[space].read, Bytes(static_cast<int64_t>(more)));
@@ -91,7 +91,8 @@ StreamWork InstructionKernels::stream_of(const InstructionCost& cost, const Comp
   work.units.xlu = busy(Unit::kXlu);
   work.units.scalar = busy(Unit::kScalar);
   work.units.copies = busy(Unit::kHost);
-  if (const size_t vmem = memory_.space_of(1); vmem != kUnknownSpace) work.units.ports = busy(memory_unit(vmem));
+  if (const size_t vmem = memory_.space_of(1); vmem != kUnknownSpace)
+    work.units.ports = busy(memory_unit(vmem));
   // What only regroups elements works on all that fits into VMEM at a time.
   work.in_few_blocks = compute.regroups && !compute.has_vector && !compute.has_matmul;
   return work;
@@ -115,8 +116,8 @@ size_t InstructionKernels::ProductHash::operator()(const ProductKey& key) const 
 const TimedKernel& InstructionKernels::product_of(const ProductKey& key) {
   const auto [place, is_new] = products_.try_emplace(key);
   if (is_new)
-    place->second = key.work.matmul.ragged ? ragged_kernel(core_, key.work)
-                                           : product_kernel(core_, key.work, key.given);
+    place->second =
+        key.work.matmul.ragged ? ragged_kernel(core_, key.work) : product_kernel(core_, key.work, key.given);
   return place->second;
 }
 
@@ -136,7 +137,8 @@ const TimedKernel& InstructionKernels::add_product(InstructionCost& cost, const 
   const ProductVector around = vector_around(core_, compute);
   work.lhs.bundles = around.lhs, work.rhs.bundles = around.rhs, work.epilogue_bundles = around.results;
   work.further_mxu = core_.picoseconds((compute.mxu_cycles - part.cycles) * core_.cores());
-  if (const Attr* config = instruction.find(AttrKey::kBackendConfig)) key.given = given_blocks(config->text());
+  if (const Attr* config = instruction.find(AttrKey::kBackendConfig))
+    key.given = given_blocks(config->text());
   const TimedKernel& planned = product_of(key);
   read_again(cost, lhs_space, work.lhs, planned.kernel.lhs_times);
   read_again(cost, rhs_space, work.rhs, planned.kernel.rhs_times);

@@ -23,8 +23,9 @@ class InstructionKernels {
       : module_(module), core_(core), memory_(memory) {}
 
   /// Requires: `cost` has the traffic and busy times of an instruction whose operands are each read once.
-  /// Post: bytes that blocks bring in again are traffic, busy times are those of the blocks. Returns the kernel, valid until the next call; null on a
-  /// device without windows, where units and DMA overlap completely and each operand comes in once.
+  /// Post: bytes that blocks bring in again are traffic, busy times are those of the blocks. Returns the
+  /// kernel, valid until the next call; null on a device without windows, where units and DMA overlap
+  /// completely and each operand comes in once.
   const TimedKernel* add(InstructionCost& cost, const ComputeSummary& compute,
                          const Instruction& instruction);
 

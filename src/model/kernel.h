@@ -1,6 +1,6 @@
 // A kernel: what one core executes for one instruction. It is a grid of steps. In each step the units work on
-// blocks of arrays that lie in windows of VMEM, while DMA brings in the blocks of the next step and takes away
-// those of the one before.
+// blocks of arrays that lie in windows of VMEM, while DMA brings in the blocks of the next step and takes
+// away those of the one before.
 //
 // Streams, matrix products, ragged products, attention, losses and the bodies of Pallas kernels are all
 // Kernels. model/kernel_time.h has the one equation of their time, model/kernel_blocks.h chooses blocks.
@@ -73,16 +73,16 @@ enum class Requests : uint8_t {
 };
 
 struct Kernel {
-  double cores = 1;                       // that share the work; everything else is of one of them
-  OverlapRule units = OverlapRule::kHidden;       // of a step's MXU, vector and other work
-  OverlapRule transfers = OverlapRule::kHidden;   // of a step's units and its transfers
+  double cores = 1;                              // that share the work; everything else is of one of them
+  OverlapRule units = OverlapRule::kHidden;      // of a step's MXU, vector and other work
+  OverlapRule transfers = OverlapRule::kHidden;  // of a step's units and its transfers
   Requests requests = Requests::kAhead;
-  BlockTraffic first, last;               // nothing runs beside these
-  double waits = 0;                       // picoseconds of further latencies that nothing hides
-  double scratch = 0;                     // bytes of VMEM beside the windows
-  double grid_steps = 1;                  // of the grid; classes may have several steps together
+  BlockTraffic first, last;  // nothing runs beside these
+  double waits = 0;          // picoseconds of further latencies that nothing hides
+  double scratch = 0;        // bytes of VMEM beside the windows
+  double grid_steps = 1;     // of the grid; classes may have several steps together
   ProductBlocks blocks;
-  double lhs_times = 1, rhs_times = 1;    // how often the operands of a product are read, by all cores together
+  double lhs_times = 1, rhs_times = 1;  // how often the operands of a product are read, by all cores together
   boost::container::small_vector<UnitWork, 1> works;
   boost::container::small_vector<StepClass, 4> steps;
   boost::container::small_vector<VmemWindow, 4> windows;

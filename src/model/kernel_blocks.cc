@@ -32,8 +32,7 @@ UnitWork divided(UnitWork work, double by) {
 int8_t buffers_of(double blocks) { return blocks > 1 ? 2 : 1; }
 
 void add_window(Kernel& kernel, double bytes, double blocks, bool is_result) {
-  if (bytes > 0)
-    kernel.windows.push_back({bytes, blocks * kernel.cores, buffers_of(blocks), is_result});
+  if (bytes > 0) kernel.windows.push_back({bytes, blocks * kernel.cores, buffers_of(blocks), is_result});
 }
 
 /// As few blocks of at most `most` as it takes, equally long, in whole steps of `unit`.
@@ -102,7 +101,7 @@ class ProductCandidates {
     for (const int64_t k : ks)
       for (const int64_t m : ms)
         for (const int64_t n : ns) consider({1, m, n, k}, true);
-    for (int64_t batch = 2; batch <= whole.batch && batch <= 4096; batch *= 2)  // several small products at once
+    for (int64_t batch = 2; batch <= whole.batch && batch <= 4096; batch *= 2)
       consider({batch, whole.m, whole.n, whole.k}, true);
     if (search_.is_empty())  // nothing fits: the smallest blocks
       consider({1, ms.sizes[ms.count - 1], ns.sizes[ns.count - 1], ks.sizes[ks.count - 1]}, false);
@@ -211,7 +210,8 @@ class ProductCandidates {
     kernel_.lhs_times = lhs_times, kernel_.rhs_times = rhs_times;
     // The windows of operands come first.
     VmemWindow* window = kernel_.windows.data();
-    if (share_.lhs.channel >= 0 && lhs_bytes_ > 0) window++->fetches = all_.lhs.bytes * lhs_times / lhs_bytes_;
+    if (share_.lhs.channel >= 0 && lhs_bytes_ > 0)
+      window++->fetches = all_.lhs.bytes * lhs_times / lhs_bytes_;
     if (share_.rhs.channel >= 0 && rhs_bytes_ > 0) window->fetches = all_.rhs.bytes * rhs_times / rhs_bytes_;
   }
 
@@ -264,7 +264,8 @@ TimedKernel stream_kernel(const Core& core, const StreamWork& work) {
   return std::move(search).best();
 }
 
-TimedKernel product_kernel(const Core& core, const ProductWork& work, const std::optional<GivenBlocks>& given) {
+TimedKernel product_kernel(const Core& core, const ProductWork& work,
+                           const std::optional<GivenBlocks>& given) {
   KernelSearch search(core);
   const auto consider = [&](SharedDimension shared) {
     ProductCandidates candidates(core, work, shared, search);

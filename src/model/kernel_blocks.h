@@ -1,9 +1,9 @@
 // Kernels of instructions without a body of their own: streams, matrix products and ragged products, in the
 // blocks that take least time.
 //
-// Block sizes are powers of two, or a little less so that all of a dimension's blocks are equally long, or the
-// whole dimension. Of those that fit into the VMEM budget the fastest are taken, so that more of any resource
-// never makes an instruction slower. docs/timing_model.md derives the candidates.
+// Block sizes are powers of two, or a little less so that all of a dimension's blocks are equally long, or
+// the whole dimension. Of those that fit into the VMEM budget the fastest are taken, so that more of any
+// resource never makes an instruction slower. docs/timing_model.md derives the candidates.
 //
 //   const TimedKernel planned = product_kernel(core, work);
 //   planned.time.time                              // picoseconds of one core

@@ -35,10 +35,12 @@ double arrival_time(const DmaChannels& channels, const BlockTraffic& block) {
 double step_transfer_time(const DmaChannels& channels, const BlockTraffic& block, Requests requests,
                           double units) {
   switch (requests) {
-    case Requests::kAhead: return transfer_time(channels, block);
+    case Requests::kAhead:
+      return transfer_time(channels, block);
     case Requests::kWhenFree:
       return std::max(transfer_time(channels, block), (units + arrival_time(channels, block)) / 2);
-    case Requests::kAtOnce: break;
+    case Requests::kAtOnce:
+      break;
   }
   return arrival_time(channels, block);
 }

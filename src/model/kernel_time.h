@@ -4,9 +4,9 @@
 //        + Σ over the classes of steps: count × overlap(units, transfers)
 //   units = overlap(overlap(MXU + exposed, vector), others) + apart + begin + waits
 //
-// vector is the longest of VPU, EUP and XLU; others of the scalar unit, VMEM's ports and own copies; exposed is
-// the vector work around a product that the product's bundles have no slots for (Core::exposed_vector). Each
-// overlap is (a^p + b^p)^(1/p), where the kernel says which p (model/core.h, OverlapRule).
+// vector is the longest of VPU, EUP and XLU; others of the scalar unit, VMEM's ports and own copies; exposed
+// is the vector work around a product that the product's bundles have no slots for (Core::exposed_vector).
+// Each overlap is (a^p + b^p)^(1/p), where the kernel says which p (model/core.h, OverlapRule).
 // docs/timing_model.md derives the terms.
 //
 //   const KernelTime time = time_of(kernel, core);

@@ -22,7 +22,7 @@
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kModule = "the module", kTerms = "of the terms above";
+constexpr std::string_view kTerms = "of the terms above";
 constexpr std::string_view kPlan = "the best blocks that fit (docs/timing_model.md)";
 
 /// What an instruction's own time is made of.
@@ -109,14 +109,8 @@ class Explainer {
     terms_.push_back({std::move(name), std::move(formula), {}, result});
     return terms_.back();
   }
-  /// A value of the device file.
   void key(ExplainedTerm& term, std::string name, const std::string& path) const {
-    const DeviceValue* value = device_.value(path);
-    if (value) term.numbers.push_back({std::move(name), value->text, path, value->source});
-  }
-  static void given(ExplainedTerm& term, std::string name, std::string value,
-                    std::string_view source = kModule) {
-    term.numbers.push_back({std::move(name), std::move(value), "", std::string(source)});
+    term.add_key(device_, std::move(name), path);
   }
   void cores(ExplainedTerm& term) const {
     if (config_.cores > 1) key(term, "cores", "cores");
@@ -140,16 +134,16 @@ class Explainer {
             "latch = latch cadence x ceil(min(bk, depth) / latch rows), r the best of 1 ... count",
             busy(Unit::kMxu));
     const MatmulWork& work = part.work;
-    given(term, "product", fmt::format("{} x [{},{}]x[{},{}]", work.batch, work.m, work.k, work.k, work.n));
+    term.add("product", fmt::format("{} x [{},{}]x[{},{}]", work.batch, work.m, work.k, work.k, work.n));
     if (kernel_) {
       const ProductBlocks& b = kernel_->kernel.blocks;
       const std::string_view from = b.given ? "the module's window_config" : kPlan;
-      given(term, "block", fmt::format("{} x [{},{}]x[{},{}]", b.batch, b.m, b.k, b.k, b.n), from);
-      given(term, "steps", count(kernel_->kernel.grid_steps), from);
+      term.add("block", fmt::format("{} x [{},{}]x[{},{}]", b.batch, b.m, b.k, b.k, b.n), from);
+      term.add("steps", count(kernel_->kernel.grid_steps), from);
     }
     const std::string type = fmt::format("mxu.types.{}.", to_text(part.rate.lhs));
-    given(
-        term, "passes", count(static_cast<double>(part.rate.passes)),
+    term.add(
+        "passes", count(static_cast<double>(part.rate.passes)),
         part.rate.emulated ? "mxu.emulated, and the precision of the module" : "the precision of the module");
     for (const char* name : {"cadence", "rows", "latency"}) key(term, name, type + name);
     const std::string weights = fmt::format("mxu.types.{}.", to_text(part.rate.rhs));
@@ -161,23 +155,21 @@ class Explainer {
     key(term, "clock", "clock");
     cores(term);
     if (kernel_ && kernel_->kernel.blocks.shared != SharedDimension::kNone)
-      given(term, "shared by", std::string(to_text(kernel_->kernel.blocks.shared)), kPlan);
+      term.add("shared by", std::string(to_text(kernel_->kernel.blocks.shared)), kPlan);
     if (compute_.mxu_cycles > part.cycles)
-      given(term, "further products", count(compute_.mxu_cycles - part.cycles) + " cycles of all arrays",
-            kPlan);
+      term.add("further products", count(compute_.mxu_cycles - part.cycles) + " cycles of all arrays", kPlan);
   }
 
   void vector_unit() {
     if (busy(Unit::kVpu).count() == 0) return;
     const MatmulPart& part = compute_.matmul;
     ExplainedTerm& term = add("VPU", "(slots + conversions) / (alus x cores) / clock", busy(Unit::kVpu));
-    given(term, "slots", count(compute_.slots.alu),
-          "operations of the module x vpu.ops, on padded registers");
+    term.add("slots", count(compute_.slots.alu), "operations of the module x vpu.ops, on padded registers");
     if (part.lhs.convert + part.rhs.convert > 0)
-      given(term, "conversions",
-            fmt::format("left {} once per block of columns, right {} once per block of rows",
-                        count(part.lhs.convert), count(part.rhs.convert)),
-            "mxu.emulated.TYPE.convert");
+      term.add("conversions",
+               fmt::format("left {} once per block of columns, right {} once per block of rows",
+                           count(part.lhs.convert), count(part.rhs.convert)),
+               "mxu.emulated.TYPE.convert");
     key(term, "alus", "vpu.alus");
     key(term, "clock", "clock");
     cores(term);
@@ -191,8 +183,8 @@ class Explainer {
                               ceil_picoseconds(core_.exposed_vector(work.around, work.mxu)));
     producers(term, "left operand, once", compute_.matmul.lhs.producers);
     producers(term, "right operand, once", compute_.matmul.rhs.producers);
-    given(term, "bundles", to_text(ceil_picoseconds(work.around)),
-          "operands anew for each block of the other one, and results");
+    term.add("bundles", to_text(ceil_picoseconds(work.around)),
+             "operands anew for each block of the other one, and results");
     key(term, "exposed", "mxu.vector_exposed");
     key(term, "stalls", "mxu.vector_stalls");
     key(term, "ALU slots of a bundle", "vpu.alus");
@@ -202,9 +194,9 @@ class Explainer {
 
   static void producers(ExplainedTerm& term, std::string name, const VectorSlots& slots) {
     if (slots.alu + slots.eup + slots.xlu <= 0) return;
-    given(term, std::move(name),
-          fmt::format("{} ALU, {} EUP, {} XLU", count(slots.alu), count(slots.eup), count(slots.xlu)),
-          "slots: operations of the module x vpu.ops");
+    term.add(std::move(name),
+             fmt::format("{} ALU, {} EUP, {} XLU", count(slots.alu), count(slots.eup), count(slots.xlu)),
+             "slots: operations of the module x vpu.ops");
   }
 
   void beside(Unit unit, double operations) {
@@ -212,9 +204,9 @@ class Explainer {
     const std::string section(unit_row(unit).section);
     ExplainedTerm& term =
         add(std::string(unit_row(unit).name), "operations x cadence / (count x cores) / clock", busy(unit));
-    given(term, "operations", count(operations), "operations of the module x vpu.ops, on padded registers");
+    term.add("operations", count(operations), "operations of the module x vpu.ops, on padded registers");
     if (compute_.scattered_accesses > 0 && unit == Unit::kScalar) {
-      given(term, "accesses", count(static_cast<double>(compute_.scattered_accesses)));
+      term.add("accesses", count(static_cast<double>(compute_.scattered_accesses)));
       key(term, "issue", "dma.issue");
     }
     key(term, "cadence", section + ".cadence");
@@ -236,10 +228,10 @@ class Explainer {
             : is_hbm ? "(read + written) / min(bandwidth, DMA x cores)"
                      : "max(read / read rate, written / write rate, both / bandwidth)",
             busy(unit));
-    given(term, "read", to_text(traffic.read), "the module; what comes in again included");
-    given(term, "written", to_text(traffic.written));
+    term.add("read", to_text(traffic.read), "the module; what comes in again included");
+    term.add("written", to_text(traffic.written));
     const auto comes_in = [&](const char* operand, double times) {
-      if (times > 1) given(term, operand, fmt::format("{:g} times", times), kPlan);
+      if (times > 1) term.add(operand, fmt::format("{:g} times", times), kPlan);
     };
     if (kernel_) comes_in("left operand comes in", kernel_->kernel.lhs_times);
     if (kernel_) comes_in("right operand comes in", kernel_->kernel.rhs_times);
@@ -252,11 +244,11 @@ class Explainer {
       cores(term);
     }
     if (given_ && given_->time && busy(unit) == *given_->time)
-      given(term, "at most", to_text(*given_->time), given_by_);
+      term.add("at most", to_text(*given_->time), given_by_);
     if (is_hbm) short_runs(term);
     if (&config == config_.memory_space(int64_t{1})) moves(term);
     if (is_hbm && compute_.scattered_accesses > 0) {
-      given(term, "accesses", count(static_cast<double>(compute_.scattered_accesses)));
+      term.add("accesses", count(static_cast<double>(compute_.scattered_accesses)));
       key(term, "least per access", "dma.full_rate_run");
     }
   }
@@ -265,8 +257,8 @@ class Explainer {
   void short_runs(ExplainedTerm& term) const {
     const auto runs = [&](const char* what, const ShortRuns& some) {
       if (some.runs > 0)
-        given(term, what, fmt::format("{} in {} rows", count(some.runs), count(some.rows)),
-              "window_runs() of the layouts; at least runs x short run + rows x row");
+        term.add(what, fmt::format("{} in {} rows", count(some.runs), count(some.rows)),
+                 "window_runs() of the layouts; at least runs x short run + rows x row");
     };
     runs("short runs read", compute_.hbm_reads);
     runs("short runs written", compute_.hbm_writes);
@@ -279,15 +271,15 @@ class Explainer {
     const bool on_chip = cost_.traffic[MemorySystem(config_).hbm()].total().count() == 0;
     const double tiles = on_chip ? compute_.moved_tiles : compute_.regrouped_tiles;
     if (tiles <= 0) return;
-    given(term, "tiles that move", count(tiles),
-          "the smaller tiles of both layouts; at least tiles x tile move");
+    term.add("tiles that move", count(tiles),
+             "the smaller tiles of both layouts; at least tiles x tile move");
     key(term, "tile move", "vmem.tile_move");
   }
 
   void user() {
     if (busy(Unit::kCustom).count() > 0) {
       ExplainedTerm& term = add("custom call", "time", busy(Unit::kCustom));
-      given(term, "time", to_text(busy(Unit::kCustom)), given_by_);
+      term.add("time", to_text(busy(Unit::kCustom)), given_by_);
     }
     if (busy(Unit::kHost).count() > 0) {
       ExplainedTerm& term = add("host", "bytes / PCIe", busy(Unit::kHost));
@@ -297,9 +289,9 @@ class Explainer {
 
   void body_not_hidden(Picoseconds grid) {
     ExplainedTerm& fixed = add("not hidden", "grid + instruction - longest unit", cost_.fixed);
-    given(fixed, "grid", to_text(grid), kTerms);
+    fixed.add("grid", to_text(grid), kTerms);
     key(fixed, "instruction", "overhead.instruction");
-    given(fixed, "longest unit", to_text(cost_.stream), kTerms);
+    fixed.add("longest unit", to_text(cost_.stream), kTerms);
   }
 
   void not_hidden() {
@@ -318,15 +310,15 @@ class Explainer {
     if (has_least) formula += ", at least smallest - " + unit;
     if (on_links) formula += formula.empty() ? "launch" : ", + launch";
     ExplainedTerm& term = add("not hidden", formula.empty() ? "nothing" : formula, cost_.fixed);
-    if (kernel_) given(term, "blocks", to_text(parts.kernel), kTerms);
-    if (kernel_ || has_least) given(term, unit, to_text(parts.longest), kTerms);
+    if (kernel_) term.add("blocks", to_text(parts.kernel), kTerms);
+    if (kernel_ || has_least) term.add(unit, to_text(parts.longest), kTerms);
     if (begins) key(term, "instruction", "overhead.instruction");
-    if (waits) given(term, "latencies", to_text(parts.latency), latency_keys(hbm));
+    if (waits) term.add("latencies", to_text(parts.latency), latency_keys(hbm));
     if (parts.idle_gain.count() > 0)
-      given(term, "idle gain", to_text(parts.idle_gain), "its latencies - those of a loaded memory");
+      term.add("idle gain", to_text(parts.idle_gain), "its latencies - those of a loaded memory");
     if (has_least)
       key(term, "smallest", hbm.read.count() > 0 ? "overhead.smallest_fusion" : "overhead.smallest_write");
-    if (on_links) given(term, "launch", to_text(launch_), kTerms);
+    if (on_links) term.add("launch", to_text(launch_), kTerms);
   }
 
   std::string latency_keys(const Traffic& hbm) const {
@@ -344,12 +336,12 @@ class Explainer {
 
   void whole() {
     if (given_ && given_->time) {
-      given(add("time", "time", cost_.time()), "time", to_text(cost_.time()), given_by_);
+      add("time", "time", cost_.time()).add("time", to_text(cost_.time()), given_by_);
       return;
     }
     ExplainedTerm& all = add("time", "longest unit + not hidden", cost_.time());
-    given(all, "longest unit", to_text(cost_.stream), kTerms);
-    given(all, "not hidden", to_text(cost_.fixed), kTerms);
+    all.add("longest unit", to_text(cost_.stream), kTerms);
+    all.add("not hidden", to_text(cost_.fixed), kTerms);
   }
 
   const Device& device_;
@@ -452,6 +444,11 @@ std::vector<ExplainedTerm> terms_of_cost(const Module& module, const Device& dev
 }
 
 }  // namespace
+
+void ExplainedTerm::add_key(const Device& device, std::string number, const std::string& key) {
+  if (const DeviceValue* value = device.value(key))
+    numbers.push_back({std::move(number), value->text, key, value->source});
+}
 
 InstructionId find_instruction(const Module& module, const Simulation& simulation, std::string_view name,
                                std::string_view computation) {

@@ -13,37 +13,34 @@ constexpr std::string_view kBody = "the kernel's body";
 /// Windows and kinds of steps that are shown one by one.
 constexpr size_t kMostShown = 32;
 
-void given(ExplainedTerm& term, std::string name, std::string value, std::string_view source = kBody) {
-  term.numbers.push_back({std::move(name), std::move(value), "", std::string(source)});
-}
-
 Bytes bytes_of(double count) { return Bytes(static_cast<int64_t>(std::min(count, 4e18))); }
 
 ExplainedTerm grid_of(const Device& device, const KernelOfCall& kernel) {
   const mosaic::KernelBody& body = kernel.body;
   ExplainedTerm term = kernel_term(device, kernel.cost.planned, "grid");
-  given(term, "bounds", fmt::format("[{}]", fmt::join(body.grid, ",")));
-  if (!body.semantics.empty()) given(term, "semantics", fmt::format("{}", fmt::join(body.semantics, ", ")));
-  if (kernel.cost.cores > 1) given(term, "cores", grouped(kernel.cost.cores), "share a parallel dimension");
-  given(term, "VMEM allowed", to_text(kernel.cost.vmem_allowed), "the call's limit, or the device's");
-  for (const std::string& assumed : body.assumptions) given(term, "assumed", assumed, "");
+  term.add("bounds", fmt::format("[{}]", fmt::join(body.grid, ",")), kBody);
+  if (!body.semantics.empty())
+    term.add("semantics", fmt::format("{}", fmt::join(body.semantics, ", ")), kBody);
+  if (kernel.cost.cores > 1) term.add("cores", grouped(kernel.cost.cores), "share a parallel dimension");
+  term.add("VMEM allowed", to_text(kernel.cost.vmem_allowed), "the call's limit, or the device's");
+  for (const std::string& assumed : body.assumptions) term.add("assumed", assumed, "");
   return term;
 }
 
 ExplainedTerm window_of(const mosaic::KernelWindow& window, size_t number) {
   ExplainedTerm term{fmt::format("window {}", number), "blocks x bytes", {}, {}};
-  given(term, "block", fmt::format("{}[{}]", window.element, fmt::join(window.block, ",")));
+  term.add("block", fmt::format("{}[{}]", window.element, fmt::join(window.block, ",")), kBody);
   if (!window.is_moved) {
-    given(term, "moved", "no: the body reads it where it lies, or copies it itself");
+    term.add("moved", "no: the body reads it where it lies, or copies it itself", kBody);
     return term;
   }
-  given(term, window.is_result ? "written" : "fetched", fmt::format("{} times", grouped(window.fetches)),
-        !window.is_unknown ? "its index map, step by step"
-        : window.is_result ? "data decide where; each block of its array goes once"
-                           : "its index depends on data that isn't known");
+  term.add(window.is_result ? "written" : "fetched", fmt::format("{} times", grouped(window.fetches)),
+           !window.is_unknown ? "its index map, step by step"
+           : window.is_result ? "data decide where; each block of its array goes once"
+                              : "its index depends on data that isn't known");
   term.amount = to_text(bytes_of(static_cast<double>(window.fetches) * window.bytes));
-  given(term, "bytes", to_text(bytes_of(window.bytes)), "of one block");
-  given(term, "buffers", grouped(window.buffers));
+  term.add("bytes", to_text(bytes_of(window.bytes)), "of one block");
+  term.add("buffers", grouped(window.buffers), kBody);
   return term;
 }
 
@@ -58,10 +55,10 @@ ExplainedTerm step_of(const Device& device, const KernelOfCall& kernel, size_t n
                      "the longest of its units, and its beginning",
                      {},
                      ceil_picoseconds(step_time)};
-  given(term, "steps alike", grouped(count));
+  term.add("steps alike", grouped(count), kBody);
   for (const mosaic::KernelProduct& p : work.products)
-    given(term, "product", fmt::format("{:g} x {} x [{},{}]x[{},{}]", p.times, p.batch, p.m, p.k, p.k, p.n),
-          fmt::format("{}, {}", p.lhs, p.rhs));
+    term.add("product", fmt::format("{:g} x {} x [{},{}]x[{},{}]", p.times, p.batch, p.m, p.k, p.k, p.n),
+             fmt::format("{}, {}", p.lhs, p.rhs));
   const std::pair<std::string_view, double> units[] = {{"MXU", times.mxu},
                                                        {"VPU", times.vpu},
                                                        {"EUP", times.eup},
@@ -71,7 +68,7 @@ ExplainedTerm step_of(const Device& device, const KernelOfCall& kernel, size_t n
                                                        {"copies of its own", times.copies},
                                                        {"beginning", times.begin}};
   for (const auto& [name, time] : units)
-    if (time > 0) given(term, std::string(name), to_text(ceil_picoseconds(time)), "of one step");
+    if (time > 0) term.add(std::string(name), to_text(ceil_picoseconds(time)), "of one step");
   return term;
 }
 

@@ -1,6 +1,6 @@
 // The body of a kernel in the explanation of its call: the grid, what its windows move, what its steps take.
 //
-//   for (ExplainedTerm& term : terms_of_kernel(device, *kernel)) … term.name         // "grid", "window 0", "step 0"
+//   for (ExplainedTerm& term : terms_of_kernel(device, *kernel)) … term.name      // "grid", "window 0"
 #pragma once
 
 #include <vector>

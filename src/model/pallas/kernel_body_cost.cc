@@ -56,7 +56,8 @@ class BodyCost {
       if (!window.is_moved) continue;
       if (window.buffers < 2 && body_.steps > 1) kernel.transfers = OverlapRule::kTurns;
       kernel.windows.push_back({window.bytes, static_cast<double>(window.fetches),
-                                static_cast<int8_t>(std::min<int64_t>(window.buffers, 127)), window.is_result});
+                                static_cast<int8_t>(std::min<int64_t>(window.buffers, 127)),
+                                window.is_result});
       kernel.scratch -= window.bytes * kernel.windows.back().buffers;
     }
     kernel.scratch = std::max(kernel.scratch, 0.0);

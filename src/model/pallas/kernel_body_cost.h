@@ -19,7 +19,7 @@ namespace hlosim {
 struct KernelBodyCost {
   TimedKernel planned;  // its works are KernelBody::works
   UnitTimes busy{};
-  Picoseconds time{};  // of all steps, first and last blocks included
+  Picoseconds time{};       // of all steps, first and last blocks included
   Bytes read{}, written{};  // HBM
   Flops flops{};
   int64_t vector_operations = 0, transcendentals = 0;

@@ -58,7 +58,8 @@ KernelCost KernelTally::finish() const {
   const UnitWork& work = kernel.works.front();
   cost.apart = ceil_picoseconds(work.apart);
   cost.step_overhead = ceil_picoseconds(work.begin);
-  cost.together = ceil_picoseconds(units_time(work, kernel.units, core_) - work.apart - work.begin - work.waits);
+  cost.together =
+      ceil_picoseconds(units_time(work, kernel.units, core_) - work.apart - work.begin - work.waits);
   cost.kernel = ceil_picoseconds(cost.planned.time.time);
   const Picoseconds units = cost.together + cost.apart + cost.step_overhead;
   cost.waits = std::max(cost.kernel - units, Picoseconds(0));

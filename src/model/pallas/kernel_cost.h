@@ -74,7 +74,7 @@ class KernelTally {
   double multiply_adds = 0;
   double scores = 0;  // exponentials
 
-  double vmem = 0;    // bytes that a core needs
+  double vmem = 0;  // bytes that a core needs
 
   /// Post: everything but passes, grid, blocks and their counts.
   KernelCost finish() const;
