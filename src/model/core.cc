@@ -153,6 +153,11 @@ VectorSlots Core::slots(VectorOp op, double registers) const {
   return {.alu = registers * cost.alu, .eup = registers * cost.eup, .xlu = registers * cost.xlu};
 }
 
+VectorShape Core::vector_shape() const {
+  const VpuConfig& vpu = device_->vpu;
+  return {vpu.lanes, vpu.sublanes, vpu.reduction_window, device_->kernel.ragged_turn_columns};
+}
+
 VectorSlots Core::slots(const VectorWork& work) const {
   if (!work.shape) return {};
   if (work.shape->is_scalar()) return {.scalar = work.per_element};

@@ -20,6 +20,7 @@
 namespace hlosim {
 
 struct MatmulWork;  // ops/work.h
+struct VectorShape;
 struct VectorWork;
 
 /// Operations of the units that work on vectors, of all cores together.
@@ -113,8 +114,9 @@ class Core {
     int64_t m = 0, n = 0, k = 0;
   };
   ProductBlock smallest_block(int64_t rows) const {
-    return {std::max<int64_t>(128, rows), std::max<int64_t>(128, mxu_columns()),
-            std::max<int64_t>(512, 2 * mxu_rows())};
+    const MxuConfig& mxu = device_->mxu;
+    return {std::max(mxu.block_rows, rows), std::max(mxu.block_columns, mxu.columns),
+            std::max(mxu.block_depth, 2 * mxu.rows)};
   }
   /// Vector work of a product that its own bundles have no slots for, in the unit of the arguments: `vector`
   /// is what it takes in bundles of its own, `mxu` the product.
@@ -134,6 +136,7 @@ class Core {
   // ── vector units: work to operations ──
 
   int64_t lanes() const { return device_->vpu.lanes; }
+  VectorShape vector_shape() const;
   /// 32-bit elements of one register.
   double register_elements() const;
   /// Registers of 32-bit lanes that hold the array as it lies in memory, padding included: two per register

@@ -177,7 +177,7 @@ class CostModel {
   /// `custom`: a cost of its own takes the place of what we know of the work.
   ComputeSummary add_plain(InstructionCost& cost, const Instruction& instruction, bool custom) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
-    Work work = work_of(op);
+    Work work = work_of(op, core_.vector_shape());
     AssumptionList unused;
     ComputeSummary compute = summarize_work(work, core_, custom ? unused : assumptions_);
     if (!instruction.operands.empty())
@@ -234,7 +234,8 @@ class CostModel {
       access_shape(cost, Direction::kWrite, instruction.shape->elements[0], instruction.shape->elements[0]);
       cost.category = CostCategory::kData;
     } else if (def.has(kCollective)) {
-      add_accesses(cost, instruction, work_of(OpContext(module_, shapes_, instruction, table_, nullptr)));
+      add_accesses(cost, instruction,
+                   work_of(OpContext(module_, shapes_, instruction, table_, nullptr), core_.vector_shape()));
       cost.category = CostCategory::kCollective;
     } else if (def.has(kHostTransfer)) {
       const ShapeRef data =

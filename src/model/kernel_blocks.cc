@@ -289,9 +289,10 @@ TimedKernel ragged_kernel(const Core& core, const ProductWork& work) {
   const MatmulWork& whole = work.matmul;
   MatmulWork tile = whole;
   tile.batch = 1;
-  tile.m = std::min<int64_t>(whole.m, 512);
-  tile.n = even_block(whole.n, 1024, core.mxu_columns());
-  tile.k = even_block(whole.k, 1024, core.mxu_rows());
+  const KernelConfig& config = core.device().kernel;
+  tile.m = std::min(whole.m, config.ragged_rows);
+  tile.n = even_block(whole.n, config.ragged_columns, core.mxu_columns());
+  tile.k = even_block(whole.k, config.ragged_depth, core.mxu_rows());
   const double groups = as_double(whole.batch) / core.cores(), columns = as_double(ceil_div(whole.n, tile.n));
   const double steps = std::max(
       1.0, groups * as_double(ceil_div(whole.m, tile.m)) * columns * as_double(ceil_div(whole.k, tile.k)));
