@@ -236,13 +236,11 @@ void ragged_dot_work(const OpContext& op, Work& work) {
   add_matmul(op, work, saturating_multiply(sizes.batch, groups - larger), sizes.m, sizes.n, sizes.k);
   for (MatmulWork& matmul : work.matmuls) matmul.ragged = true;
   work.vectors.push_back({VectorOp::kGroupStore, op.shape()});
-  if (role == RaggedRole::kContracting) {
-    const int64_t columns = work.vector.turn_columns;
-    const double turns = columns > 0 ? static_cast<double>(ceil_div(sizes.n, columns)) : 1;
+  const auto turns = static_cast<double>(ceil_div(sizes.n, work.vector.turn_columns));
+  if (role == RaggedRole::kContracting)
     work.vectors.push_back({VectorOp::kGroupTurn, c.lhs, turns});
-  } else if (holds(c.rhs_contracting, minor_dimension(c.rhs, 0))) {
+  else if (holds(c.rhs_contracting, minor_dimension(c.rhs, 0)))
     work.vectors.push_back({VectorOp::kGroupTurn, c.rhs});
-  }
 }
 
 // ── scaled-dot ──────────────────────────────────────────────────

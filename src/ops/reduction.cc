@@ -93,8 +93,7 @@ ShapeRef infer_reduce(OpContext& op) {
 
 /// The last window of a long dimension reaches beyond the array: what lies there is masked.
 bool has_ragged_windows(int64_t size, const VectorShape& vector) {
-  return vector.reduction_window > 0 && size > vector.reduction_window &&
-         size % (vector.lanes * vector.sublanes) != 0;
+  return size > vector.reduction_window && size % (vector.lanes * vector.sublanes) != 0;
 }
 
 /// The computation once an input element; then, for a reduced dimension along lanes or sublanes, a step

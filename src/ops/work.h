@@ -71,8 +71,9 @@ struct CollectiveWork {
 /// The sizes of a device's vector unit and of its kernels' blocks that an opcode's work depends on.
 struct VectorShape {
   int64_t lanes = 128, sublanes = 8;  // of a register, along the fastest dimension and the next
-  int64_t reduction_window = 0;       // elements of a reduction along lanes; 0: no windows
-  int64_t turn_columns = 0;  // of a ragged product, after which rows are turned round again; 0: never again
+  // Elements along lanes that a reduction takes up at once; columns of a ragged product for which its operand
+  // is turned round once. Unless a device is given, all of them.
+  int64_t reduction_window = int64_t{1} << 40, turn_columns = int64_t{1} << 40;
 };
 
 struct Work {
