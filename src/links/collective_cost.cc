@@ -298,12 +298,15 @@ CollectiveCost together(std::span<const CollectiveCost> costs) {
     if (one.group_count != all.group_count) all.group_count = 0;
     if (one.driver != all.driver) all.driver = Unit::kNone;
     if (one.link < all.link) all.link = one.link;
-    all.payload += one.payload, all.scalar_payload += one.scalar_payload;
-    all.logical_payload += one.logical_payload;
-    all.sent += one.sent, all.scalar_sent += one.scalar_sent;
-    all.launch += one.launch, all.driving += one.driving;
-    all.network += one.network, all.by_bytes += one.by_bytes, all.by_hops += one.by_hops;
-    all.hops += one.hops, all.volume += one.volume, all.bound += one.bound;
+    for (Bytes CollectiveCost::*const bytes :
+         {&CollectiveCost::payload, &CollectiveCost::scalar_payload, &CollectiveCost::logical_payload,
+          &CollectiveCost::sent, &CollectiveCost::scalar_sent, &CollectiveCost::volume})
+      add_bytes(all.*bytes, one.*bytes);
+    for (Picoseconds CollectiveCost::*const time :
+         {&CollectiveCost::launch, &CollectiveCost::driving, &CollectiveCost::network,
+          &CollectiveCost::by_bytes, &CollectiveCost::by_hops, &CollectiveCost::bound})
+      all.*time = later(all.*time, one.*time);
+    all.hops += one.hops;
     all.latency_bound |= one.latency_bound;
     if (!one.algorithm.empty()) all.algorithm += (all.algorithm.empty() ? "" : "; then ") + one.algorithm;
     all.equation.clear();

@@ -26,6 +26,7 @@ enum class CollectiveKind : uint8_t;  // ops/work.h
 struct DeviceGrid;                    // ops/collective_groups.h
 
 struct CollectiveCost {
+  InstructionId instruction;  // of a module's run; else invalid
   CollectiveKind kind{};
   int64_t group_size = 1;
   int64_t group_count = 1;

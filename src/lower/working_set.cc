@@ -15,7 +15,7 @@
 namespace hlosim {
 namespace {
 
-/// A block of a product; the least that the pipeline model considers (model/pipeline.h).
+/// A block of a product; the least that is considered (model/kernel_blocks.h).
 struct Block {
   int64_t m = 0, n = 0, k = 0;
   bool in_parts = false;  // sums wait for the rest of the contracting dimension

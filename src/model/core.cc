@@ -50,7 +50,17 @@ Core::Core(const DeviceConfig& device)
       alus_(as_double(std::max<int64_t>(device.vpu.alus, 1))),
       eup_(cycles_per_operation(device.eup)),
       xlu_(cycles_per_operation(device.xlu)),
-      scalar_(cycles_per_operation(device.scalar)) {}
+      scalar_(cycles_per_operation(device.scalar)) {
+  for (const MemorySpace& space : device.memory) {
+    if (&space == &device.hbm() || &space == &device.vmem_space() || space.scope == MemoryScope::kHost)
+      continue;
+    const BusRate rate = bus(space);
+    if (rate.read + rate.write + rate.total <= 0) continue;
+    other_memory_ = &space;
+    break;
+  }
+  channels_ = channels(cores_);
+}
 
 // ── matrix unit ──
 
@@ -143,6 +153,11 @@ VectorSlots Core::slots(VectorOp op, double registers) const {
   return {.alu = registers * cost.alu, .eup = registers * cost.eup, .xlu = registers * cost.xlu};
 }
 
+VectorShape Core::vector_shape() const {
+  const VpuConfig& vpu = device_->vpu;
+  return {vpu.lanes, vpu.sublanes, vpu.reduction_window, device_->kernel.ragged_turn_columns};
+}
+
 VectorSlots Core::slots(const VectorWork& work) const {
   if (!work.shape) return {};
   if (work.shape->is_scalar()) return {.scalar = work.per_element};
@@ -209,11 +224,16 @@ Picoseconds Core::short_runs_time(double runs, double rows) const {
 
 double Core::tile_move_cycles(double tiles) const { return tiles * device_->vmem.tile_move / cores_; }
 
-double Core::step_beside_dma(double units, double dma) const {
-  return side_by_side(units, dma, device_->dma.overlap);
+DmaChannels Core::channels(double cores) const {
+  const auto in = as_double(dma_latency(true, false).count()),
+             out = as_double(dma_latency(false, true).count());
+  DmaChannels channels;
+  channels[0] = {hbm_bus(cores).shared_by(cores), in, out};
+  if (other_memory_) channels[1] = {bus(*other_memory_).shared_by(cores), in, out};
+  return channels;
 }
 
-double side_by_side(double a, double b, double exponent) {
+double power_mean(double a, double b, double exponent) {
   if (exponent == 2) return std::hypot(a, b);
   const double longer = std::max(a, b), shorter = std::min(a, b);
   if (longer <= 0 || shorter <= 0 || !std::isfinite(longer)) return longer;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -19,6 +20,7 @@
 namespace hlosim {
 
 struct MatmulWork;  // ops/work.h
+struct VectorShape;
 struct VectorWork;
 
 /// Operations of the units that work on vectors, of all cores together.
@@ -52,10 +54,32 @@ struct BusRate {
   BusRate shared_by(double parts) const { return {read * parts, write * parts, total * parts, takes_turns}; }
 };
 
+/// A memory that DMA reaches, for one core.
+struct DmaChannel {
+  BusRate bus;
+  double read_latency = 0, write_latency = 0;  // picoseconds
+};
+inline constexpr size_t kDmaChannels = 2;  // HBM, and one on-chip memory that is not VMEM
+using DmaChannels = std::array<DmaChannel, kDmaChannels>;
+
+/// How two kinds of work share the time of one loop: (a^p + b^p)^(1/p).
+enum class OverlapRule : uint8_t {
+  kHidden,   // the longer one hides the other: p is infinite, the result is the longer one
+  kPorts,    // a product and its DMA take turns at VMEM's ports: p = dma.overlap
+  kBundles,  // products and vector work of one loop share its bundles: p = kernel.overlap
+  kTurns,    // one after the other: p = 1
+};
+
+/// (a^p + b^p)^(1/p), p = `exponent` >= 1: between the longer of the two and their sum, nearer to the longer
+/// one the more they differ.
+double power_mean(double a, double b, double exponent);
+
 class Core {
  public:
   /// The device outlives the core.
   explicit Core(const DeviceConfig& device);
+  /// Other memories behind DMA than those of the device, for a device whose cores share the work.
+  Core(const DeviceConfig& device, const DmaChannels& channels) : Core(device) { channels_ = channels; }
 
   const DeviceConfig& device() const { return *device_; }
   /// Cores that make one device.
@@ -90,8 +114,9 @@ class Core {
     int64_t m = 0, n = 0, k = 0;
   };
   ProductBlock smallest_block(int64_t rows) const {
-    return {std::max<int64_t>(128, rows), std::max<int64_t>(128, mxu_columns()),
-            std::max<int64_t>(512, 2 * mxu_rows())};
+    const MxuConfig& mxu = device_->mxu;
+    return {std::max(mxu.block_rows, rows), std::max(mxu.block_columns, mxu.columns),
+            std::max(mxu.block_depth, 2 * mxu.rows)};
   }
   /// Vector work of a product that its own bundles have no slots for, in the unit of the arguments: `vector`
   /// is what it takes in bundles of its own, `mxu` the product.
@@ -111,6 +136,7 @@ class Core {
   // ── vector units: work to operations ──
 
   int64_t lanes() const { return device_->vpu.lanes; }
+  VectorShape vector_shape() const;
   /// 32-bit elements of one register.
   double register_elements() const;
   /// Registers of 32-bit lanes that hold the array as it lies in memory, padding included: two per register
@@ -148,8 +174,23 @@ class Core {
   Picoseconds short_runs_time(double runs, double rows) const;
   /// To move tiles, or parts of them, from one place in VMEM to another: cycles if all cores share them.
   double tile_move_cycles(double tiles) const;
-  /// A product's step and the DMA beside it.
-  double step_beside_dma(double units, double dma) const;
+  /// The index of a memory space in DmaChannels; -1: no DMA, or none that takes time.
+  int channel_of(const MemorySpace* space) const {
+    return space == &device_->hbm() ? 0 : space && space == other_memory_ ? 1 : -1;
+  }
+  /// What one of all cores reaches while the others move as much.
+  const DmaChannels& channels() const { return channels_; }
+  /// The same for one of `cores` cores.
+  DmaChannels channels(double cores) const;
+
+  // ── overlap ──
+
+  /// Of two kinds of work in one loop, in the unit of the arguments.
+  double overlapped(double a, double b, OverlapRule overlap) const {
+    if (overlap == OverlapRule::kHidden) return std::max(a, b);
+    if (overlap == OverlapRule::kTurns) return a + b;
+    return power_mean(a, b, overlap == OverlapRule::kPorts ? device_->dma.overlap : device_->kernel.overlap);
+  }
   /// VMEM that one instruction may use for its blocks: the scoped limit without the part that the compiler
   /// keeps.
   Bytes vmem_budget() const { return vmem_budget(device_->vmem.scoped_limit); }
@@ -166,12 +207,10 @@ class Core {
   MxuCycles product_on(const MatmulWork& work, const MatmulRate& rate, int64_t units) const;
 
   const DeviceConfig* device_;
+  const MemorySpace* other_memory_ = nullptr;  // on the chip beside VMEM, if its traffic takes time
+  DmaChannels channels_;                       // of each of cores() cores
   double clock_, cores_, alus_;
   double eup_, xlu_, scalar_;  // cycles per operation, all units of the kind together
 };
-
-/// How long two kinds of work take in one loop, where the longer one hides the other the better the more they
-/// differ: (a^p + b^p)^(1/p), p = `exponent`.
-double side_by_side(double a, double b, double exponent);
 
 }  // namespace hlosim

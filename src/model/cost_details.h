@@ -1,19 +1,37 @@
 // The cost of one instruction together with what it was worked out from, for those who want to see why.
 //
 //   const Result<CostDetails> details = cost_details(module, table, device, {}, id);
-//   details->compute.mxu_cycles                    // what details->cost was worked out from
+//   details->compute.mxu_cycles                    // from which details->cost was calculated
+//   details->kernel->kernel.blocks                 // in which blocks
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "model/fusion_summary.h"
 #include "model/instruction_cost.h"
+#include "model/kernel_time.h"
 
 namespace hlosim {
 
+/// What an instruction takes beyond its longest unit:
+///   fixed = max(kernel - longest, 0) + instruction + latency - idle gain, at least smallest - longest
+struct FixedTime {
+  Picoseconds kernel{};       // from the first blocks in to the last ones out; 0: it does not go in blocks
+  Picoseconds instruction{};  // overhead.instruction, where DMA is used or there are no blocks
+  Picoseconds latency{};      // of DMA without blocks, and of PCIe
+  Picoseconds idle_gain{};    // the latencies are those of a loaded memory, and few bytes don't load it
+  Picoseconds smallest{};     // of any instruction that uses HBM
+  Picoseconds longest{};      // unit, without links
+  bool is_scattered = false;  // latency is that of many accesses, dma.outstanding at a time
+  Picoseconds total() const;
+};
+
 struct CostDetails {
   InstructionCost cost;
-  ComputeSummary compute;  // empty for what only starts, waits or calls
+  FixedTime fixed;
+  ComputeSummary compute;             // empty for what only starts, waits or calls
+  std::optional<TimedKernel> kernel;  // of an instruction that goes in blocks
 };
 
 /// Requires: a verified module whose arrays carry their layouts. Post: `cost` is the one of

@@ -114,6 +114,12 @@ const VectorOpCost& op_cost(const VpuConfig& vpu, VectorOp op) {
       return vpu.ops.cross_sublane;
     case VectorOp::kTranspose:
       return vpu.ops.transpose;
+    case VectorOp::kLaneStride:
+      return vpu.ops.lane_stride;
+    case VectorOp::kGroupStore:
+      return vpu.ops.group_store;
+    case VectorOp::kGroupTurn:
+      return vpu.ops.group_turn;
   }
   HLOSIM_CHECK(false, "vector operation class {}", static_cast<int>(op));
 }

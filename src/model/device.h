@@ -103,6 +103,7 @@ struct MxuConfig {
   std::vector<MxuType> types;
   std::vector<MxuEmulation> emulated;
   double vector_exposed = 0, vector_stalls = 0, kernel_share = 0;
+  int64_t block_rows = 0, block_columns = 0, block_depth = 0;
   std::optional<PicojoulesPerFlop> energy;
 
   static void fields(auto& self, auto&& field) {
@@ -120,6 +121,13 @@ struct MxuConfig {
           "share of the peak that a kernel's products reach of which nothing but its author's estimate is "
           "known",
           Range{1e-6, 1});
+    field("block_rows", self.block_rows,
+          "rows of the left operand in the smallest block of a product, or those of one issue",
+          Range{1, 1e6});
+    field("block_columns", self.block_columns,
+          "columns of the right operand in the smallest block, or the array's width", Range{1, 1e6});
+    field("block_depth", self.block_depth,
+          "contracting elements in the smallest block, or twice the array's depth", Range{1, 1e6});
     field("energy", self.energy,
           "switching energy of matrix products, per FLOP of the module; absent: unknown");
   }
@@ -140,7 +148,8 @@ struct VectorOpCost {
 
 /// One cost per VectorOp (ops/work.h).
 struct VectorOpCosts {
-  VectorOpCost simple, divide, transcendental, expensive, cross_lane, cross_sublane, transpose;
+  VectorOpCost simple, divide, transcendental, expensive, cross_lane, cross_sublane, transpose, lane_stride,
+      group_store, group_turn;
 
   static void fields(auto& self, auto&& field) {
     field("simple", self.simple, "add, multiply, compare, select, logic, 32-bit conversions");
@@ -150,6 +159,11 @@ struct VectorOpCosts {
     field("cross_lane", self.cross_lane, "moves between lanes: lane reductions, lane gathers");
     field("cross_sublane", self.cross_sublane, "moves between sublanes");
     field("transpose", self.transpose, "changes of the minor dimension, per 1024 elements of any width");
+    field("lane_stride", self.lane_stride,
+          "keeping every second, third, … lane, for one position of a window that steps along lanes");
+    field("group_store", self.group_store,
+          "results of a ragged product: sums, the mask of the group's rows, read and written again");
+    field("group_turn", self.group_turn, "turning round a block of a ragged product's operand");
   }
 };
 
@@ -166,7 +180,7 @@ struct VectorConversion {
 
 /// Vector unit of one core.
 struct VpuConfig {
-  int64_t lanes = 0, sublanes = 0, alus = 0, vregs = 0;
+  int64_t lanes = 0, sublanes = 0, alus = 0, vregs = 0, reduction_window = 0;
   Cycles latency{};
   std::vector<ElementType> native_types;
   std::vector<VectorConversion> convert;
@@ -179,6 +193,9 @@ struct VpuConfig {
     field("alus", self.alus, "vector ALU slots: vreg operations begun per cycle");
     field("vregs", self.vregs, "vector registers");
     field("latency", self.latency, "cycles from an ALU operation to its result");
+    field("reduction_window", self.reduction_window,
+          "elements along lanes that a reduction takes up in one window; longer ones go in windows of whole "
+          "registers, the last of which is masked");
     field("native_types", self.native_types,
           "element types with arithmetic of their own; others are converted");
     field("convert", self.convert, "conversion costs of other element types, by HLO name");
@@ -362,6 +379,7 @@ struct HostConfig {
 
 struct OverheadConfig {
   Picoseconds instruction{}, smallest_fusion{}, smallest_write{}, loop_iteration{}, grid_step{};
+  Bytes loaded_memory{};
 
   static void fields(auto& self, auto&& field) {
     field("instruction", self.instruction, "start of one top-level instruction, never hidden");
@@ -370,6 +388,9 @@ struct OverheadConfig {
     field("loop_iteration", self.loop_iteration,
           "condition, jump and carried scalars of one while iteration");
     field("grid_step", self.grid_step, "one step of the grid of a Pallas kernel");
+    field("loaded_memory", self.loaded_memory,
+          "bytes of an instruction from which on DMA's latencies are those of a loaded memory",
+          Range{1, 1e12});
   }
 };
 
@@ -379,6 +400,7 @@ struct KernelConfig {
   double loss = 0, loss_gradient = 0, block_scale = 0, block_add = 0;
   double score = 0, known_maximum = 0, natural_exponential = 0, mask = 0, segment = 0, bias = 0, soft_cap = 0;
   double score_row = 0, accumulator = 0, score_gradient = 0;
+  int64_t ragged_rows = 0, ragged_columns = 0, ragged_depth = 0, ragged_turn_columns = 0;
 
   static void fields(auto& self, auto&& field) {
     field("overlap", self.overlap,
@@ -419,6 +441,13 @@ struct KernelConfig {
           "vector ALU slots per register of scores in gradients: subtraction, exponential, (dp - di) * p, "
           "and two "
           "roundings to the type of the products");
+    field("ragged_rows", self.ragged_rows, "rows in a tile of a ragged product's kernel", Range{1, 1e6});
+    field("ragged_columns", self.ragged_columns, "columns in a tile of a ragged product's kernel",
+          Range{1, 1e6});
+    field("ragged_depth", self.ragged_depth, "contracting elements in a tile of a ragged product's kernel",
+          Range{1, 1e6});
+    field("ragged_turn_columns", self.ragged_turn_columns,
+          "columns for which rows that a ragged product turns round are turned again", Range{1, 1e6});
   }
 };
 
@@ -499,6 +528,7 @@ struct MatmulRate {
   ElementType lhs = ElementType::kInvalid;  // as which the operands enter the array
   ElementType rhs = ElementType::kInvalid;
   bool emulated = false;
+  bool operator==(const MatmulRate&) const = default;
 };
 
 /// Null when the device file has neither `lhs` nor `rhs` among mxu.types or mxu.emulated.

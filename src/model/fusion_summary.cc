@@ -37,11 +37,6 @@ int64_t saturated(double count) {
   return count < 9.2e18 ? static_cast<int64_t>(count) : std::numeric_limits<int64_t>::max();
 }
 
-/// Moves only: neither arithmetic of XLA's counting nor a reason to convert to 32 bits.
-bool is_arithmetic(VectorOp op) {
-  return op != VectorOp::kCrossLane && op != VectorOp::kCrossSublane && op != VectorOp::kTranspose;
-}
-
 void add_matmul(ComputeSummary& sum, const MatmulWork& work, const Core& core, AssumptionList& assumptions) {
   auto rate = core.matmul_rate(work.lhs, work.rhs, work.precision);
   if (const ElementType known = core.matmul_type(); !rate && known != ElementType::kInvalid) {
@@ -79,7 +74,7 @@ void add_vector(ComputeSummary& sum, const VectorWork& work, const Core& core) {
   if (most > sum.dominant_slots) sum.dominant_slots = most, sum.dominant = work.op;
   if (!work.shape) return;
   const int64_t operations = saturated(static_cast<double>(work.shape->element_count()) * work.per_element);
-  if (is_arithmetic(work.op)) {
+  if (!is_move(work.op)) {
     sum.vector_operations = saturating_add(sum.vector_operations, operations);
     sum.has_vector = true;
   }
@@ -306,7 +301,7 @@ class FusionSummaries::Walk {
 
   void visit_work(InstructionId id, const Instruction& instruction, FusionSummary& summary) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
-    Work work = work_of(op);
+    Work work = work_of(op, core_.vector_shape());
     ComputeSummary compute = summarize_work(work, core_, assumptions_);
     if (!instruction.operands.empty())
       move_rows_on_chip(work, compute, module_[instruction.operands[0]].shape, core_);

@@ -3,7 +3,7 @@
 // no bytes.
 //
 //   AssumptionList assumptions;
-//   const ComputeSummary work = summarize_work(work_of(op), core, assumptions);
+//   const ComputeSummary work = summarize_work(work_of(op, core.vector_shape()), core, assumptions);
 //   work.mxu_cycles;                          // of all products, on all matrix units
 #pragma once
 

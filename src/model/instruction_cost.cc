@@ -12,7 +12,7 @@
 #include "model/custom_call_costs.h"
 #include "model/fused_collectives.h"
 #include "model/fusion_summary.h"
-#include "model/instruction_pipeline.h"
+#include "model/instruction_kernels.h"
 #include "model/memory_system.h"
 #include "model/pallas/kernel_bodies.h"
 #include "model/pallas/known_call.h"
@@ -51,7 +51,7 @@ class CostModel {
         core_(device.config),
         memory_(device.config),
         provenances_(device),
-        pipeline_(module, core_, memory_),
+        planner_(module, core_, memory_),
         kernels_(device.config, options.custom_calls),
         fused_(module, table),
         fusions_(module, shapes, table, core_, assumptions) {}
@@ -63,10 +63,11 @@ class CostModel {
   }
 
   /// `details`: filled if not null.
-  InstructionCost cost(InstructionId id, ComputeSummary* details = nullptr) {
+  InstructionCost cost(InstructionId id, CostDetails* details = nullptr) {
     const Instruction& instruction = module_[id];
     const OpDef& def = table_[instruction.opcode];
     InstructionCost cost;
+    fixed_ = {};
     if (def.has(kFree) || def.has(kAsyncDone) || def.has(kAsyncUpdate)) return cost;
     if (def.has(kAsyncStart)) return start_cost(instruction, def);
     if (const auto part = fused_.part_of(instruction); part == FusedPart::kStart || part == FusedPart::kDone)
@@ -90,7 +91,6 @@ class CostModel {
     if (kernel) apply_body(cost, id, *kernel, compute);
     if (known) {
       apply_known(cost, id, known);
-      if (details) *details = {};
       return cost;
     }
     if (!custom && is_concat_bitcast(instruction)) return {};
@@ -98,14 +98,18 @@ class CostModel {
     add_memory_time(cost, compute);
     const bool streams = compute.scattered_accesses == 0 || compute.matmul.cycles > 0;
     if (!custom && streams && !def.has(kHostTransfer) && !def.has(kCollective))
-      pipeline_.add(cost, compute, instruction);
+      if (const TimedKernel* planned = planner_.add(cost, compute, instruction)) {
+        fixed_.kernel = ceil_picoseconds(planned->time.time), fixed_.latency = Picoseconds(0);
+        if (!planned->kernel.uses_dma()) fixed_.instruction = Picoseconds(0);
+        if (details) details->kernel = *planned;
+      }
     if (def.has(kHostTransfer)) add_host_time(cost);
     cost.category = category_of(cost, compute, instruction, def);
     finish(cost, compute);
     if (given) cost.provenance = Provenance::kOverride;
     if (given && given->time) keep_time(cost, id, *given->time);
     if (kernel) finish_body(cost, *kernel);
-    if (details) *details = compute;
+    if (details) details->compute = compute, details->fixed = fixed_;
     return cost;
   }
 
@@ -173,7 +177,7 @@ class CostModel {
   /// `custom`: a cost of its own takes the place of what we know of the work.
   ComputeSummary add_plain(InstructionCost& cost, const Instruction& instruction, bool custom) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
-    Work work = work_of(op);
+    Work work = work_of(op, core_.vector_shape());
     AssumptionList unused;
     ComputeSummary compute = summarize_work(work, core_, custom ? unused : assumptions_);
     if (!instruction.operands.empty())
@@ -230,7 +234,8 @@ class CostModel {
       access_shape(cost, Direction::kWrite, instruction.shape->elements[0], instruction.shape->elements[0]);
       cost.category = CostCategory::kData;
     } else if (def.has(kCollective)) {
-      add_accesses(cost, instruction, work_of(OpContext(module_, shapes_, instruction, table_, nullptr)));
+      add_accesses(cost, instruction,
+                   work_of(OpContext(module_, shapes_, instruction, table_, nullptr), core_.vector_shape()));
       cost.category = CostCategory::kCollective;
     } else if (def.has(kHostTransfer)) {
       const ShapeRef data =
@@ -376,7 +381,7 @@ class CostModel {
     cost.emulated = compute.emulated;
   }
 
-  void add_memory_time(InstructionCost& cost, const ComputeSummary& compute) const {
+  void add_memory_time(InstructionCost& cost, const ComputeSummary& compute) {
     for (size_t i = 0; i < device_.memory.size(); ++i)
       cost.busy[index_of(memory_.unit_of(i))] += memory_.busy(i, cost.traffic[i]);
     const Traffic& hbm = cost.traffic[memory_.hbm()];
@@ -390,18 +395,20 @@ class CostModel {
         const Bytes runs = core_.scattered_bytes(accesses);
         Picoseconds& busy = cost.busy[index_of(memory_.unit_of(memory_.hbm()))];
         busy = std::max(busy, memory_.busy(memory_.hbm(), {runs, Bytes(0)}));
-        latency = std::max(latency, core_.latency_in_flight(accesses, latency));
+        const Picoseconds all = core_.latency_in_flight(accesses, latency);
+        fixed_.is_scattered = all > latency;
+        latency = std::max(latency, all);
       }
     }
-    cost.fixed = device_.overhead.instruction + latency;
+    fixed_.instruction = device_.overhead.instruction, fixed_.latency = latency;
   }
 
   /// Infeed and outfeed: what moves in HBM comes or goes over PCIe.
-  void add_host_time(InstructionCost& cost) const {
+  void add_host_time(InstructionCost& cost) {
     const Bytes bytes = cost.traffic[memory_.hbm()].total();
     Picoseconds& host = cost.busy[index_of(Unit::kHost)];
     host = later(host, duration(bytes, device_.host.pcie.bandwidth));
-    cost.fixed = later(cost.fixed, device_.host.pcie.latency);
+    fixed_.latency = later(fixed_.latency, device_.host.pcie.latency);
   }
 
   CostCategory category_of(const InstructionCost& cost, const ComputeSummary& compute,
@@ -418,17 +425,16 @@ class CostModel {
     return cost.padded_bytes.count() > 0 ? CostCategory::kData : CostCategory::kControl;
   }
 
-  void finish(InstructionCost& cost, const ComputeSummary& compute) const {
+  void finish(InstructionCost& cost, const ComputeSummary& compute) {
     size_t longest = 0;
     for (size_t i = 1; i < kUnitCount; ++i)
       if (cost.busy[i] > cost.busy[longest]) longest = i;
     cost.stream = cost.busy[longest];
     // The smallest fusion pays for its latencies; longer ones pay for them on top.
-    if (const Traffic& hbm = cost.traffic[memory_.hbm()]; hbm.total().count() > 0) {
-      const Picoseconds least = least_time(hbm, core_);
-      cost.fixed -= idle_gain(hbm, core_);
-      cost.fixed = std::max(cost.fixed, least - std::min(cost.stream, least));
-    }
+    if (const Traffic& hbm = cost.traffic[memory_.hbm()]; hbm.total().count() > 0)
+      fixed_.smallest = least_time(hbm, core_), fixed_.idle_gain = idle_gain(hbm, core_);
+    fixed_.longest = cost.stream;
+    cost.fixed = fixed_.total();
     cost.bound_by = cost.fixed > cost.stream  ? Unit::kOverhead
                     : cost.stream.count() > 0 ? static_cast<Unit>(longest)
                                               : Unit::kNone;
@@ -444,13 +450,19 @@ class CostModel {
   Core core_;
   MemorySystem memory_;
   Provenances provenances_;
-  InstructionPipeline pipeline_;
+  InstructionKernels planner_;
   KernelBodies kernels_;
   FusedCollectives fused_;
   FusionSummaries fusions_;
+  FixedTime fixed_;  // of the instruction at hand
 };
 
 }  // namespace
+
+Picoseconds FixedTime::total() const {
+  const Picoseconds own = later(kernel - std::min(kernel, longest), later(instruction, latency)) - idle_gain;
+  return std::max(own, smallest - std::min(longest, smallest));
+}
 
 namespace {
 
@@ -468,7 +480,7 @@ Result<CostDetails> cost_details(const Module& module, const OpTable& table, con
   AssumptionList assumptions;
   CostDetails details;
   ShapePool shapes = module.shapes().copy();
-  details.cost = CostModel(module, shapes, table, device, options, assumptions).cost(id, &details.compute);
+  details.cost = CostModel(module, shapes, table, device, options, assumptions).cost(id, &details);
   return details;
 }
 

@@ -68,17 +68,6 @@ inline constexpr size_t kProvenanceCount = 6;
 /// "published", "inferred", "calibrated", "guess", "override", "default"
 std::string_view to_text(Provenance provenance);
 
-/// How an instruction's work is cut into blocks (model/pipeline.h).
-struct PipelineSummary {
-  int64_t steps = 0;            // of one core; 0: not cut at all
-  int64_t m = 0, n = 0, k = 0;  // sizes of a product's blocks
-  int64_t batch = 1;            // products in a block
-  Picoseconds first_in{}, last_out{}, step_work{}, step_dma{};
-  double lhs_times = 1, rhs_times = 1;  // how often the operands are read
-  char split = '-';                     // what cores share: b(atch), m, n
-  bool given = false;                   // the module's text states the blocks
-};
-
 struct InstructionCost {
   UnitTimes busy{};
   SpaceTraffic traffic{};
@@ -93,7 +82,6 @@ struct InstructionCost {
   int64_t transcendentals = 0;    // those of vector_operations that are exp, log, tanh, pow, …
   Bytes logical_bytes{};          // of the arrays read and written, without padding
   Bytes padded_bytes{};           // the same with it: all of `traffic`, what is read again left out
-  PipelineSummary pipeline;
 
   Picoseconds time() const { return later(stream, fixed); }
 };

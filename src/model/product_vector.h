@@ -3,17 +3,14 @@
 //
 //   const ProductVector around = vector_around(core, compute);
 //   around.lhs                                     // picoseconds for all of the left operand, once
-//   vector_of_blocks(core, compute, cost.pipeline).operands      // as often as its blocks are taken up
 //
 // A bundle has vpu.alus vector operations, a push to each transcendental unit and an operation of each
 // cross-lane unit; the bundles of a product have the operations that feed the arrays and pop their results as
 // well.
 #pragma once
 
-#include "base/units.h"
 #include "model/core.h"
 #include "model/fusion_summary.h"
-#include "model/instruction_cost.h"
 
 namespace hlosim {
 
@@ -25,12 +22,5 @@ struct ProductVector {
 
 /// All zero without a product.
 ProductVector vector_around(const Core& core, const ComputeSummary& compute);
-
-/// The same of one core with the blocks of a plan, an operand anew for each block of the other one.
-struct BlockVector {
-  Picoseconds operands{}, results{};
-  Picoseconds exposed{};  // by which they make the product longer
-};
-BlockVector vector_of_blocks(const Core& core, const ComputeSummary& compute, const PipelineSummary& plan);
 
 }  // namespace hlosim

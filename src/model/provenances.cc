@@ -25,8 +25,9 @@ Provenances::Provenances(const Device& device) {
         from(device, {path, std::string_view(is_hbm ? "dma.bandwidth" : "clock")});
   }
   constexpr std::string_view kClasses[] = {
-      "vpu.ops.simple",     "vpu.ops.divide",        "vpu.ops.transcendental", "vpu.ops.expensive",
-      "vpu.ops.cross_lane", "vpu.ops.cross_sublane", "vpu.ops.transpose"};
+      "vpu.ops.simple",      "vpu.ops.divide",        "vpu.ops.transcendental", "vpu.ops.expensive",
+      "vpu.ops.cross_lane",  "vpu.ops.cross_sublane", "vpu.ops.transpose",      "vpu.ops.lane_stride",
+      "vpu.ops.group_store", "vpu.ops.group_turn"};
   std::array paths = unit_row(Unit::kVpu).numbers;
   HLOSIM_CHECK(paths.back().empty());
   for (size_t i = 0; i < std::size(kClasses); ++i) {

@@ -22,7 +22,7 @@ class Provenances {
 
  private:
   std::array<Provenance, kUnitCount> of_unit_{};
-  std::array<Provenance, 7> vector_{};
+  std::array<Provenance, 10> vector_{};
   Provenance emulated_{}, overhead_{};
 };
 

@@ -34,11 +34,11 @@ std::optional<GivenBlocks> given_blocks(std::string_view backend_config) {
   }
   rest = skip(rest, "\\\" ");
   if (rest.empty() || rest.front() != ']') return std::nullopt;
-  GivenBlocks given{bounds[1], bounds[0], bounds[2], '-'};
+  GivenBlocks given{bounds[1], bounds[0], bounds[2]};
   // Numbered as the bounds are.
   const std::string_view split = skip(value_of(backend_config, "megacore_split_dim"), "\\\"");
   if (!split.empty() && (split.front() == '0' || split.front() == '1'))
-    given.split = split.front() == '0' ? 'n' : 'm';
+    given.shared = split.front() == '0' ? SharedDimension::kColumns : SharedDimension::kRows;
   return given;
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "model/pipeline.h"
+#include "model/kernel_blocks.h"
 
 namespace hlosim {
 

@@ -97,8 +97,10 @@ std::optional<ModelFault> latent_fault(const AttentionConfig& attention) {
 
 std::optional<ModelFault> attention_fault(const ModelConfig& model) {
   const AttentionConfig& attention = model.attention;
-  if (model.fused_qkv && (model.kv_heads != model.q_heads || attention.latent))
-    return ModelFault{"fused_qkv", "fused_qkv needs as many kv_heads as q_heads"};
+  const bool fewer = model.kv_heads != model.q_heads ||
+                     (attention.global_kv_heads > 0 && attention.global_kv_heads != model.q_heads);
+  if (model.fused_qkv && (fewer || attention.global_shares_kv || attention.latent))
+    return ModelFault{"fused_qkv", "fused_qkv needs as many kv_heads as q_heads, with values of their own"};
   for (const char letter : attention.pattern)
     if (letter != 'L' && letter != 'G')
       return ModelFault{
@@ -133,9 +135,12 @@ std::optional<ModelFault> heads_fault(const ModelConfig& model) {
   for (const auto& [key, heads] : shared)
     if (heads > 0 && model.q_heads % heads != 0)
       return ModelFault{key, fmt::format("{} q_heads can't share {} kv_heads evenly", model.q_heads, heads)};
-  if (model.position == Position::kRotary && !model.attention.latent && model.head_dim % 2 != 0)
-    return ModelFault{"head_dim",
-                      fmt::format("head_dim {} is odd, but rotary positions turn pairs", model.head_dim)};
+  if (model.position != Position::kRotary || model.attention.latent) return {};
+  const std::pair<const char*, int64_t> rotated[] = {
+      {"head_dim", model.head_dim}, {"attention.global_head_dim", model.attention.global_head_dim}};
+  for (const auto& [key, size] : rotated)
+    if (size % 2 != 0)
+      return ModelFault{key, fmt::format("{} {} is odd, but rotary positions turn pairs", key, size)};
   return {};
 }
 

@@ -219,12 +219,6 @@ ShapeRef infer_ragged_dot(OpContext& op) {
   return contraction_result(op, c, dimensions, groups);
 }
 
-/// What kernels for groups of rows add to the product, per element. Calibrated: 89 ragged dots of v7x and v5p
-/// (tokamax autotuning data), which leave 9 % in the median.
-constexpr double kGroupStore = 15;      // ALU slots: sums, the mask of the group's rows, read and write again
-constexpr double kGroupTranspose = 11;  // cross-lane operations to turn a block of an operand round
-constexpr int64_t kGroupColumns = 512;  // columns of a tile, for which rows that are turned are turned again
-
 /// The sizes of the groups are data: rows or terms are taken as spread evenly over the groups.
 void ragged_dot_work(const OpContext& op, Work& work) {
   const Contraction c(op);
@@ -241,14 +235,12 @@ void ragged_dot_work(const OpContext& op, Work& work) {
   shared = each;
   add_matmul(op, work, saturating_multiply(sizes.batch, groups - larger), sizes.m, sizes.n, sizes.k);
   for (MatmulWork& matmul : work.matmuls) matmul.ragged = true;
-  // Moves, in the classes of what counts as no arithmetic.
-  work.vectors.push_back({VectorOp::kCrossSublane, op.shape(), kGroupStore});
-  if (role == RaggedRole::kContracting) {
-    const double visits = static_cast<double>(ceil_div(sizes.n, kGroupColumns));
-    work.vectors.push_back({VectorOp::kCrossLane, c.lhs, kGroupTranspose * visits});
-  } else if (holds(c.rhs_contracting, minor_dimension(c.rhs, 0))) {
-    work.vectors.push_back({VectorOp::kCrossLane, c.rhs, kGroupTranspose});
-  }
+  work.vectors.push_back({VectorOp::kGroupStore, op.shape()});
+  const auto turns = static_cast<double>(ceil_div(sizes.n, work.vector.turn_columns));
+  if (role == RaggedRole::kContracting)
+    work.vectors.push_back({VectorOp::kGroupTurn, c.lhs, turns});
+  else if (holds(c.rhs_contracting, minor_dimension(c.rhs, 0)))
+    work.vectors.push_back({VectorOp::kGroupTurn, c.rhs});
 }
 
 // ── scaled-dot ──────────────────────────────────────────────────

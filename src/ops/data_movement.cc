@@ -229,8 +229,6 @@ ShapeRef infer_transpose(OpContext& op) {
 // A vector register holds a tile of the two fastest dimensions, lanes the fastest, sublanes the next.
 // What stays aligned to registers is moved by DMA alone; the rest goes through the shuffle units.
 
-constexpr int64_t kLanes = 128, kSublanes = 8;  // of every TPU: published, Pallas TPU documentation
-
 void add_shuffle(Work& work, VectorOp unit, ShapeRef shape, double per_element = 1) {
   work.vectors.push_back({unit, shape, per_element});
 }
@@ -239,8 +237,8 @@ void add_shuffle(Work& work, VectorOp unit, ShapeRef shape, double per_element =
 void add_shift(Work& work, ShapeRef moved, int64_t dimension, int64_t offset) {
   if (offset == 0) return;
   if (dimension == minor_dimension(moved, 0)) {
-    if (offset % kLanes != 0) add_shuffle(work, VectorOp::kCrossLane, moved);
-  } else if (dimension == minor_dimension(moved, 1) && offset % kSublanes != 0) {
+    if (offset % work.vector.lanes != 0) add_shuffle(work, VectorOp::kCrossLane, moved);
+  } else if (dimension == minor_dimension(moved, 1) && offset % work.vector.sublanes != 0) {
     add_shuffle(work, VectorOp::kCrossSublane, moved);
   }
 }
@@ -304,13 +302,14 @@ void reshape_work(const OpContext& op, Work& work) {
     return dimension < 0 ? 1 : array->dim(dimension);
   };
   if (operand->element_count() <= 1 || keeps_places(operand, result)) return;
-  const bool whole_lanes = size(operand, 0) % kLanes == 0 && size(result, 0) % kLanes == 0;
+  const int64_t lanes = work.vector.lanes, sublanes = work.vector.sublanes;
+  const bool whole_lanes = size(operand, 0) % lanes == 0 && size(result, 0) % lanes == 0;
   if (whole_lanes && size(operand, 0) != size(result, 0))
     add_shuffle(work, VectorOp::kCrossSublane, result);
   else if (size(operand, 0) != size(result, 0))
     add_shuffle(work, VectorOp::kTranspose, result);
   else if (size(operand, 1) != size(result, 1) &&
-           (size(operand, 1) % kSublanes != 0 || size(result, 1) % kSublanes != 0))
+           (size(operand, 1) % sublanes != 0 || size(result, 1) % sublanes != 0))
     add_shuffle(work, VectorOp::kCrossSublane, result);
   add_moves(work, operand, result);
 }
@@ -325,7 +324,7 @@ void broadcast_work(const OpContext& op, Work& work) {
   work.vectors.push_back({VectorOp::kSimple, result, 1});
   if (operand->rank() == 0) return;
   if (!std::ranges::count(op.ints(AttrKey::kDimensions), minor_dimension(result, 0)))
-    add_shuffle(work, VectorOp::kCrossLane, operand, kLanes);
+    add_shuffle(work, VectorOp::kCrossLane, operand, static_cast<double>(work.vector.lanes));
 }
 
 void concatenate_work(const OpContext& op, Work& work) {

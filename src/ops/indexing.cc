@@ -272,19 +272,19 @@ int64_t index_vectors(ShapeRef indices, int64_t vector_dim) {
 }
 
 /// Rows of `array`, in parts of one register's lanes.
-double lane_rows(ShapeRef array) {
-  constexpr int64_t kLanes = 128;  // of every TPU: published, Pallas TPU documentation
+double lane_rows(ShapeRef array, const VectorShape& vector) {
   const int64_t minor = minor_dimension(array, 0);
   if (minor < 0 || array->dim(minor) == 0) return 1;
   const auto along = static_cast<double>(array->dim(minor));
-  return static_cast<double>(array->element_count()) / along * std::ceil(along / kLanes);
+  return static_cast<double>(array->element_count()) / along *
+         std::ceil(along / static_cast<double>(vector.lanes));
 }
 
 /// Reads of the operand what the result holds, one slice for each index vector.
 void gather_work(const OpContext& op, Work& work) {
   work.operand_read[0] = op.shape();
   work.scattered_accesses = index_vectors(op.operand_shape(1), op.integer(AttrKey::kIndexVectorDim));
-  work.moved_tiles = lane_rows(op.shape());
+  work.moved_tiles = lane_rows(op.shape(), work.vector);
 }
 
 /// In place: reads, combines and writes windows of the operands' memory as large as the updates.
@@ -299,7 +299,7 @@ void scatter_work(const OpContext& op, Work& work) {
   work.result_written = count == 1 ? updates[0] : op.shapes().tuple(updates);
   const ShapeRef indices = op.operand_shape(static_cast<int64_t>(count));
   work.scattered_accesses = index_vectors(indices, op.integer(AttrKey::kIndexVectorDim));
-  work.moved_tiles = lane_rows(updates[0]);
+  work.moved_tiles = lane_rows(updates[0], work.vector);
 }
 
 constexpr AttrSpec kGatherAttrs[] = {

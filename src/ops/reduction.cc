@@ -91,12 +91,10 @@ ShapeRef infer_reduce(OpContext& op) {
       op, kept, [&](size_t i) { return (result->is_tuple() ? result->elements[i] : result)->element_type; });
 }
 
-// A kernel goes along a reduced dimension in windows of whole powers of two, or in one window where a few
-// hundred registers hold it.
-constexpr int64_t kLongestWindow = 65536, kShortestWindow = 1024;  // lanes
-
-/// The last window reaches beyond the array: what lies there is masked.
-bool has_ragged_windows(int64_t size) { return size > kLongestWindow && size % kShortestWindow != 0; }
+/// The last window of a long dimension reaches beyond the array: what lies there is masked.
+bool has_ragged_windows(int64_t size, const VectorShape& vector) {
+  return size > vector.reduction_window && size % (vector.lanes * vector.sublanes) != 0;
+}
 
 /// The computation once an input element; then, for a reduced dimension along lanes or sublanes, a step
 /// across those of the array in which reduced dimensions have shrunk to 1.
@@ -119,7 +117,8 @@ void reduce_work(const OpContext& op, Work& work) {
       work.vectors.push_back({unit, resized(op, input, sizes), results * steps});
   }
   const int64_t along_lanes = minor_dimension(input, 0);
-  if (along_lanes < 0 || !holds(reduced, along_lanes) || !has_ragged_windows(input->dim(along_lanes))) return;
+  if (along_lanes < 0 || !holds(reduced, along_lanes)) return;
+  if (!has_ragged_windows(input->dim(along_lanes), work.vector)) return;
   // The position of an element in 32 bits, its comparison with the size, the choice.
   constexpr double kMaskSlots = 3;
   work.vectors.push_back(
@@ -155,11 +154,6 @@ double combining_steps(int64_t depth) {
                   static_cast<double>(std::bit_width(bits) - 1 + std::popcount(bits) - 1));
 }
 
-/// Cross-lane operations per input register that keep every second, third, … lane of it, for one position of
-/// the window. Calibrated: 106 pools of 2 x 2 on v4 (SCALE-Sim-validation), of which 4 % are left in the
-/// median.
-constexpr double kStridedLanes = 12;
-
 /// One dimension after the other, window positions that see only padding left out. Steps along lanes or
 /// sublanes also move the partial results there; windows that step by more than one lane first have to bring
 /// the lanes together.
@@ -174,8 +168,7 @@ void reduce_window_work(const OpContext& op, Work& work) {
     const double along = combining_steps(reach.depth());
     steps += along;
     if (i == minor_dimension(input, 0) && window[static_cast<size_t>(i)].stride > 1)
-      work.vectors.push_back(
-          {VectorOp::kCrossLane, input, kStridedLanes * static_cast<double>(reach.depth())});
+      work.vectors.push_back({VectorOp::kLaneStride, input, static_cast<double>(reach.depth())});
     if (along == 0) continue;
     if (i == minor_dimension(input, 0)) work.vectors.push_back({VectorOp::kCrossLane, result, along});
     if (i == minor_dimension(input, 1)) work.vectors.push_back({VectorOp::kCrossSublane, result, along});

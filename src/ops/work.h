@@ -26,6 +26,7 @@ struct MatmulWork {
   MatmulPrecision precision = MatmulPrecision::kDefault;
   /// Batches are groups whose sizes are data: where one ends is found out while running.
   bool ragged = false;
+  bool operator==(const MatmulWork&) const = default;
 };
 
 /// Classes of vector operations by what they cost per register.
@@ -37,7 +38,12 @@ enum class VectorOp : uint8_t {
   kCrossLane,       // moves between lanes: lane reductions, lane gathers
   kCrossSublane,    // moves between sublanes
   kTranspose,       // lanes become sublanes: what changes the minor dimension; per 1024 elements of any width
+  kLaneStride,      // every second, third, … lane of a register is kept
+  kGroupStore,      // results of a ragged product: sums, the mask of the group's rows, read and written again
+  kGroupTurn,       // a block of a ragged product's operand is turned round
 };
+/// Moves only: neither arithmetic of XLA's counting nor a reason to convert to 32 bits.
+constexpr bool is_move(VectorOp op) { return op >= VectorOp::kCrossLane; }
 
 /// `per_element` operations of class `op` on every element of `shape` (padded to whole registers).
 struct VectorWork {
@@ -62,7 +68,16 @@ struct CollectiveWork {
   std::vector<ShapeRef> payload;  // what one member contributes, array shapes
 };
 
+/// The sizes of a device's vector unit and of its kernels' blocks that an opcode's work depends on.
+struct VectorShape {
+  int64_t lanes = 128, sublanes = 8;  // of a register, along the fastest dimension and the next
+  // Elements along lanes that a reduction takes up at once; columns of a ragged product for which its operand
+  // is turned round once. Unless a device is given, all of them.
+  int64_t reduction_window = int64_t{1} << 40, turn_columns = int64_t{1} << 40;
+};
+
 struct Work {
+  VectorShape vector;  // preset
   std::vector<MatmulWork> matmuls;
   std::vector<VectorWork> vectors;
   std::optional<CollectiveWork> collective;
@@ -80,8 +95,8 @@ struct Work {
   std::string_view unmodelled;
 };
 
-/// Work of one instruction by its opcode's rule. Fusions are the business of the caller, which walks
-/// their bodies.
-Work work_of(const OpContext& op);
+/// Work of one instruction on a device, by its opcode's rule. Fusions are the business of the caller, which
+/// walks their bodies.
+Work work_of(const OpContext& op, const VectorShape& vector = {});
 
 }  // namespace hlosim

@@ -11,7 +11,6 @@
 #include "model/custom_call_costs.h"
 #include "model/memory_system.h"
 #include "model/pallas/known_call.h"
-#include "model/product_vector.h"
 #include "model/smallest_times.h"
 #include "model/strided_access.h"
 #include "report/explain_kernel.h"
@@ -23,7 +22,7 @@
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kModule = "the module", kTerms = "of the terms above";
+constexpr std::string_view kTerms = "of the terms above";
 constexpr std::string_view kPlan = "the best blocks that fit (docs/timing_model.md)";
 
 /// What an instruction's own time is made of.
@@ -49,6 +48,8 @@ class Explainer {
         core_(device.config),
         cost_(details.cost),
         compute_(details.compute),
+        kernel_(details.kernel ? &*details.kernel : nullptr),
+        fixed_(details.fixed),
         role_(role),
         launch_(launch),
         given_(given),
@@ -56,7 +57,7 @@ class Explainer {
 
   /// Of a kernel's body, which says what the units do.
   std::vector<ExplainedTerm> terms_with(const KernelOfCall& kernel) {
-    terms_ = terms_of_kernel(kernel);
+    terms_ = terms_of_kernel(device_, kernel);
     for (size_t i = 0; i < config_.memory.size(); ++i) memory(i);
     body_not_hidden(kernel.cost.time);
     whole();
@@ -77,7 +78,7 @@ class Explainer {
     for (size_t i = 0; i < config_.memory.size(); ++i) memory(i);
     user();
     if (!(given_ && given_->time)) {
-      blocks();
+      if (kernel_) terms_.push_back(kernel_term(device_, *kernel_, "blocks"));
       not_hidden();
     }
     whole();
@@ -108,14 +109,8 @@ class Explainer {
     terms_.push_back({std::move(name), std::move(formula), {}, result});
     return terms_.back();
   }
-  /// A value of the device file.
   void key(ExplainedTerm& term, std::string name, const std::string& path) const {
-    const DeviceValue* value = device_.value(path);
-    if (value) term.numbers.push_back({std::move(name), value->text, path, value->source});
-  }
-  static void given(ExplainedTerm& term, std::string name, std::string value,
-                    std::string_view source = kModule) {
-    term.numbers.push_back({std::move(name), std::move(value), "", std::string(source)});
+    term.add_key(device_, std::move(name), path);
   }
   void cores(ExplainedTerm& term) const {
     if (config_.cores > 1) key(term, "cores", "cores");
@@ -130,7 +125,6 @@ class Explainer {
   void matmul() {
     const MatmulPart& part = compute_.matmul;
     if (part.cycles <= 0) return;
-    const PipelineSummary& p = cost_.pipeline;
     ExplainedTerm& term =
         add("MXU",
             "steps x passes x (cadence x issues x t + latch + max(latch - cadence x issues, 0) x (t - 1) + "
@@ -140,13 +134,16 @@ class Explainer {
             "latch = latch cadence x ceil(min(bk, depth) / latch rows), r the best of 1 ... count",
             busy(Unit::kMxu));
     const MatmulWork& work = part.work;
-    given(term, "product", fmt::format("{} x [{},{}]x[{},{}]", work.batch, work.m, work.k, work.k, work.n));
-    given(term, "block", fmt::format("{} x [{},{}]x[{},{}]", p.batch, p.m, p.k, p.k, p.n),
-          p.given ? "the module's window_config" : kPlan);
-    given(term, "steps", count(static_cast<double>(p.steps)), p.given ? "the module's window_config" : kPlan);
+    term.add("product", fmt::format("{} x [{},{}]x[{},{}]", work.batch, work.m, work.k, work.k, work.n));
+    if (kernel_) {
+      const ProductBlocks& b = kernel_->kernel.blocks;
+      const std::string_view from = b.given ? "the module's window_config" : kPlan;
+      term.add("block", fmt::format("{} x [{},{}]x[{},{}]", b.batch, b.m, b.k, b.k, b.n), from);
+      term.add("steps", count(kernel_->kernel.grid_steps), from);
+    }
     const std::string type = fmt::format("mxu.types.{}.", to_text(part.rate.lhs));
-    given(
-        term, "passes", count(static_cast<double>(part.rate.passes)),
+    term.add(
+        "passes", count(static_cast<double>(part.rate.passes)),
         part.rate.emulated ? "mxu.emulated, and the precision of the module" : "the precision of the module");
     for (const char* name : {"cadence", "rows", "latency"}) key(term, name, type + name);
     const std::string weights = fmt::format("mxu.types.{}.", to_text(part.rate.rhs));
@@ -157,24 +154,22 @@ class Explainer {
     key(term, "count", "mxu.count");
     key(term, "clock", "clock");
     cores(term);
-    if (p.split != '-')
-      given(term, "shared by", p.split == 'b' ? "batch" : p.split == 'm' ? "rows" : "columns", kPlan);
+    if (kernel_ && kernel_->kernel.blocks.shared != SharedDimension::kNone)
+      term.add("shared by", std::string(to_text(kernel_->kernel.blocks.shared)), kPlan);
     if (compute_.mxu_cycles > part.cycles)
-      given(term, "further products", count(compute_.mxu_cycles - part.cycles) + " cycles of all arrays",
-            kPlan);
+      term.add("further products", count(compute_.mxu_cycles - part.cycles) + " cycles of all arrays", kPlan);
   }
 
   void vector_unit() {
     if (busy(Unit::kVpu).count() == 0) return;
     const MatmulPart& part = compute_.matmul;
     ExplainedTerm& term = add("VPU", "(slots + conversions) / (alus x cores) / clock", busy(Unit::kVpu));
-    given(term, "slots", count(compute_.slots.alu),
-          "operations of the module x vpu.ops, on padded registers");
+    term.add("slots", count(compute_.slots.alu), "operations of the module x vpu.ops, on padded registers");
     if (part.lhs.convert + part.rhs.convert > 0)
-      given(term, "conversions",
-            fmt::format("left {} once per block of columns, right {} once per block of rows",
-                        count(part.lhs.convert), count(part.rhs.convert)),
-            "mxu.emulated.TYPE.convert");
+      term.add("conversions",
+               fmt::format("left {} once per block of columns, right {} once per block of rows",
+                           count(part.lhs.convert), count(part.rhs.convert)),
+               "mxu.emulated.TYPE.convert");
     key(term, "alus", "vpu.alus");
     key(term, "clock", "clock");
     cores(term);
@@ -182,15 +177,14 @@ class Explainer {
 
   /// What the vector unit does to the operands and results of a product, and what of it finds no slots.
   void around_product() {
-    const BlockVector vector = vector_of_blocks(core_, compute_, cost_.pipeline);
-    if (vector.operands + vector.results <= Picoseconds(0)) return;
-    ExplainedTerm& term = add("vector work around the product",
-                              "exposed x (operands + results) + stalls x MXU", vector.exposed);
+    if (!kernel_ || kernel_->kernel.works.front().around <= 0) return;
+    const UnitWork& work = kernel_->kernel.works.front();
+    ExplainedTerm& term = add("vector work around the product", "exposed x bundles + stalls x MXU",
+                              ceil_picoseconds(core_.exposed_vector(work.around, work.mxu)));
     producers(term, "left operand, once", compute_.matmul.lhs.producers);
     producers(term, "right operand, once", compute_.matmul.rhs.producers);
-    given(term, "operands", to_text(vector.operands),
-          "bundles / clock, anew for each block of the other one");
-    given(term, "results", to_text(vector.results), "bundles / clock, all other vector work");
+    term.add("bundles", to_text(ceil_picoseconds(work.around)),
+             "operands anew for each block of the other one, and results");
     key(term, "exposed", "mxu.vector_exposed");
     key(term, "stalls", "mxu.vector_stalls");
     key(term, "ALU slots of a bundle", "vpu.alus");
@@ -200,9 +194,9 @@ class Explainer {
 
   static void producers(ExplainedTerm& term, std::string name, const VectorSlots& slots) {
     if (slots.alu + slots.eup + slots.xlu <= 0) return;
-    given(term, std::move(name),
-          fmt::format("{} ALU, {} EUP, {} XLU", count(slots.alu), count(slots.eup), count(slots.xlu)),
-          "slots: operations of the module x vpu.ops");
+    term.add(std::move(name),
+             fmt::format("{} ALU, {} EUP, {} XLU", count(slots.alu), count(slots.eup), count(slots.xlu)),
+             "slots: operations of the module x vpu.ops");
   }
 
   void beside(Unit unit, double operations) {
@@ -210,9 +204,9 @@ class Explainer {
     const std::string section(unit_row(unit).section);
     ExplainedTerm& term =
         add(std::string(unit_row(unit).name), "operations x cadence / (count x cores) / clock", busy(unit));
-    given(term, "operations", count(operations), "operations of the module x vpu.ops, on padded registers");
+    term.add("operations", count(operations), "operations of the module x vpu.ops, on padded registers");
     if (compute_.scattered_accesses > 0 && unit == Unit::kScalar) {
-      given(term, "accesses", count(static_cast<double>(compute_.scattered_accesses)));
+      term.add("accesses", count(static_cast<double>(compute_.scattered_accesses)));
       key(term, "issue", "dma.issue");
     }
     key(term, "cadence", section + ".cadence");
@@ -234,11 +228,13 @@ class Explainer {
             : is_hbm ? "(read + written) / min(bandwidth, DMA x cores)"
                      : "max(read / read rate, written / write rate, both / bandwidth)",
             busy(unit));
-    given(term, "read", to_text(traffic.read), "the module; what comes in again included");
-    given(term, "written", to_text(traffic.written));
-    const PipelineSummary& p = cost_.pipeline;
-    if (p.lhs_times > 1) given(term, "left operand comes in", fmt::format("{:g} times", p.lhs_times), kPlan);
-    if (p.rhs_times > 1) given(term, "right operand comes in", fmt::format("{:g} times", p.rhs_times), kPlan);
+    term.add("read", to_text(traffic.read), "the module; what comes in again included");
+    term.add("written", to_text(traffic.written));
+    const auto comes_in = [&](const char* operand, double times) {
+      if (times > 1) term.add(operand, fmt::format("{:g} times", times), kPlan);
+    };
+    if (kernel_) comes_in("left operand comes in", kernel_->kernel.lhs_times);
+    if (kernel_) comes_in("right operand comes in", kernel_->kernel.rhs_times);
     const std::string path = "memory." + config.name;
     key(term, "bandwidth", path + ".bandwidth");
     key(term, "read rate", path + ".read");
@@ -248,11 +244,11 @@ class Explainer {
       cores(term);
     }
     if (given_ && given_->time && busy(unit) == *given_->time)
-      given(term, "at most", to_text(*given_->time), given_by_);
+      term.add("at most", to_text(*given_->time), given_by_);
     if (is_hbm) short_runs(term);
     if (&config == config_.memory_space(int64_t{1})) moves(term);
     if (is_hbm && compute_.scattered_accesses > 0) {
-      given(term, "accesses", count(static_cast<double>(compute_.scattered_accesses)));
+      term.add("accesses", count(static_cast<double>(compute_.scattered_accesses)));
       key(term, "least per access", "dma.full_rate_run");
     }
   }
@@ -261,8 +257,8 @@ class Explainer {
   void short_runs(ExplainedTerm& term) const {
     const auto runs = [&](const char* what, const ShortRuns& some) {
       if (some.runs > 0)
-        given(term, what, fmt::format("{} in {} rows", count(some.runs), count(some.rows)),
-              "window_runs() of the layouts; at least runs x short run + rows x row");
+        term.add(what, fmt::format("{} in {} rows", count(some.runs), count(some.rows)),
+                 "window_runs() of the layouts; at least runs x short run + rows x row");
     };
     runs("short runs read", compute_.hbm_reads);
     runs("short runs written", compute_.hbm_writes);
@@ -275,15 +271,15 @@ class Explainer {
     const bool on_chip = cost_.traffic[MemorySystem(config_).hbm()].total().count() == 0;
     const double tiles = on_chip ? compute_.moved_tiles : compute_.regrouped_tiles;
     if (tiles <= 0) return;
-    given(term, "tiles that move", count(tiles),
-          "the smaller tiles of both layouts; at least tiles x tile move");
+    term.add("tiles that move", count(tiles),
+             "the smaller tiles of both layouts; at least tiles x tile move");
     key(term, "tile move", "vmem.tile_move");
   }
 
   void user() {
     if (busy(Unit::kCustom).count() > 0) {
       ExplainedTerm& term = add("custom call", "time", busy(Unit::kCustom));
-      given(term, "time", to_text(busy(Unit::kCustom)), given_by_);
+      term.add("time", to_text(busy(Unit::kCustom)), given_by_);
     }
     if (busy(Unit::kHost).count() > 0) {
       ExplainedTerm& term = add("host", "bytes / PCIe", busy(Unit::kHost));
@@ -291,135 +287,46 @@ class Explainer {
     }
   }
 
-  void blocks() {
-    const PipelineSummary& p = cost_.pipeline;
-    if (p.steps == 0) return;
-    const bool is_ragged = p.m > 0 && compute_.matmul.work.ragged, is_product = p.m > 0 && !is_ragged;
-    ExplainedTerm& term =
-        add("blocks",
-            is_ragged
-                ? "groups of a core x first in + steps x max(step, DMA of a step) + last out, at most"
-                : fmt::format("first in + step + (steps - 1) x {} + last out, at most",
-                              is_product ? "(step^p + (DMA of a step)^p)^(1/p)" : "max(step, DMA of a step)"),
-            p.first_in + p.last_out + p.step_work);
-    given(term, "steps", grouped(p.steps), p.given ? "the module's window_config" : kPlan);
-    given(term, "first in", to_text(p.first_in),
-          is_ragged ? "a group's weights: bytes / rate + read latency" : "its bytes / rate + read latency");
-    given(term, "step", to_text(p.step_work),
-          is_ragged ? "the units above, which take turns / steps" : "the longest unit above / steps");
-    given(term, "DMA of a step", to_text(p.step_dma),
-          is_ragged    ? "(all bytes but weights / rate + latency) / steps"
-          : is_product ? "bytes that change / rate"
-                       : "bytes / rate, or half of step + bytes / rate + latency");
-    given(term, "last out", to_text(p.last_out), "its bytes / rate + write latency");
-    if (is_product) key(term, "p", "dma.overlap");
-    key(term, "read latency", "dma.read_latency");
-    key(term, "write latency", "dma.write_latency");
-    key(term, "scratch", "vmem.scoped_limit");
-    term.result = planned();
-  }
-
-  Picoseconds gain() const {
-    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
-    return hbm.total().count() > 0 ? idle_gain(hbm, core_) : Picoseconds(0);
-  }
-
-  /// The longest unit but for links and what drives them, and what isn't hidden of its work.
-  Picoseconds longest() const {
-    Picoseconds most{};
-    for (size_t i = 0; i < kUnitCount; ++i)
-      if (role_ != Role::kOnLinks || (i != index_of(Unit::kIci) && i != index_of(Unit::kSparseCore)))
-        most = std::max(most, cost_.busy[i]);
-    return most;
-  }
-  Picoseconds own_fixed() const { return cost_.fixed - std::min(cost_.fixed, launch_); }
-
-  /// The smallest instruction's time decides what isn't hidden.
-  bool is_smallest() const {
-    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
-    if (hbm.total().count() == 0) return false;
-    const Picoseconds least = least_time(hbm, core_);
-    return own_fixed() <= least - std::min(longest(), least);
-  }
-
-  /// Instructions without a DMA begin while the one before ends.
-  Picoseconds begins() const {
-    bool uses_dma = false;
-    for (size_t i = 0; i < config_.memory.size(); ++i)
-      uses_dma |= &config_.memory[i] != config_.memory_space(int64_t{1}) &&
-                  busy(memory_unit(i)).count() > 0 && config_.memory[i].scope != MemoryScope::kHost;
-    return uses_dma || cost_.pipeline.steps == 0 ? config_.overhead.instruction : Picoseconds(0);
-  }
-
-  /// From the first block in to the last one out. Where the smallest time hides it, what its steps come to.
-  Picoseconds planned() const {
-    const Picoseconds plan = std::max(longest() + own_fixed() + gain(), begins()) - begins();
-    if (!is_smallest()) return plan;
-    const PipelineSummary& p = cost_.pipeline;
-    const Picoseconds longest_step = std::max(p.step_work, p.step_dma);
-    const double steps = static_cast<double>(std::max<int64_t>(p.steps - 1, 0));
-    const Picoseconds by_steps =
-        p.first_in + p.step_work +
-        ceil_picoseconds(std::min(steps * static_cast<double>(longest_step.count()), 4e18)) + p.last_out;
-    return std::max(std::min(plan, by_steps), longest());
-  }
-
   void body_not_hidden(Picoseconds grid) {
     ExplainedTerm& fixed = add("not hidden", "grid + instruction - longest unit", cost_.fixed);
-    given(fixed, "grid", to_text(grid), kTerms);
+    fixed.add("grid", to_text(grid), kTerms);
     key(fixed, "instruction", "overhead.instruction");
-    given(fixed, "longest unit", to_text(cost_.stream), kTerms);
+    fixed.add("longest unit", to_text(cost_.stream), kTerms);
   }
 
   void not_hidden() {
-    const bool by_blocks = cost_.pipeline.steps > 0, on_links = role_ == Role::kOnLinks;
+    const FixedTime& parts = fixed_;
+    const bool on_links = role_ == Role::kOnLinks, has_least = parts.smallest.count() > 0;
     const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
-    const bool uses_hbm = hbm.total().count() > 0;
     const std::string unit = on_links ? "longest unit but for links" : "longest unit";
-    std::string formula = by_blocks ? "blocks - " + unit : "";
-    if (begins().count() > 0) formula += by_blocks ? " + instruction" : "instruction";
-    if (!by_blocks && (uses_hbm || latencies().count() > 0)) formula += " + latencies";
-    if (gain().count() > 0) formula += " - idle gain";
-    if (uses_hbm) formula += ", at least smallest - " + unit;
+    std::string formula = kernel_ ? "blocks - " + unit : "";
+    const auto plus = [&](bool is_there, std::string_view name) {
+      if (is_there) formula += fmt::format("{}{}", formula.empty() ? "" : " + ", name);
+      return is_there;
+    };
+    const bool begins = plus(parts.instruction.count() > 0, "instruction");
+    const bool waits = plus(parts.latency.count() > 0, "latencies");
+    if (parts.idle_gain.count() > 0) formula += " - idle gain";
+    if (has_least) formula += ", at least smallest - " + unit;
     if (on_links) formula += formula.empty() ? "launch" : ", + launch";
-    ExplainedTerm& fixed = add("not hidden", formula.empty() ? "nothing" : formula, cost_.fixed);
-    if (by_blocks) given(fixed, "blocks", to_text(planned()), kTerms);
-    if (by_blocks || uses_hbm) given(fixed, unit, to_text(longest()), kTerms);
-    if (begins().count() > 0) key(fixed, "instruction", "overhead.instruction");
-    if (!by_blocks && latencies().count() > 0)
-      given(fixed, "latencies", to_text(latencies()), latency_keys());
-    if (gain().count() > 0)
-      given(fixed, "idle gain", to_text(gain()), "its latencies - those of a loaded memory");
-    if (uses_hbm)
-      key(fixed, "smallest", hbm.read.count() > 0 ? "overhead.smallest_fusion" : "overhead.smallest_write");
-    if (on_links) given(fixed, "launch", to_text(launch_), kTerms);
+    ExplainedTerm& term = add("not hidden", formula.empty() ? "nothing" : formula, cost_.fixed);
+    if (kernel_) term.add("blocks", to_text(parts.kernel), kTerms);
+    if (kernel_ || has_least) term.add(unit, to_text(parts.longest), kTerms);
+    if (begins) key(term, "instruction", "overhead.instruction");
+    if (waits) term.add("latencies", to_text(parts.latency), latency_keys(hbm));
+    if (parts.idle_gain.count() > 0)
+      term.add("idle gain", to_text(parts.idle_gain), "its latencies - those of a loaded memory");
+    if (has_least)
+      key(term, "smallest", hbm.read.count() > 0 ? "overhead.smallest_fusion" : "overhead.smallest_write");
+    if (on_links) term.add("launch", to_text(launch_), kTerms);
   }
 
-  /// Of one access to HBM.
-  Picoseconds access_latency() const {
-    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
-    return core_.dma_latency(hbm.read.count() > 0, hbm.written.count() > 0);
-  }
-
-  /// Of scattered accesses, of which some are under way at a time.
-  Picoseconds scattered_latency() const {
-    return core_.latency_in_flight(static_cast<double>(compute_.scattered_accesses), access_latency());
-  }
-
-  /// Of what goes in no blocks.
-  Picoseconds latencies() const {
-    const Picoseconds latency = std::max(access_latency(), scattered_latency());
-    return cost_.category == CostCategory::kHost ? latency + config_.host.pcie.latency : latency;
-  }
-
-  /// What latencies() are made of.
-  std::string latency_keys() const {
-    const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
+  std::string latency_keys(const Traffic& hbm) const {
     std::vector<std::string> keys;
     if (hbm.read.count() > 0) keys.emplace_back("dma.read_latency");
     if (hbm.written.count() > 0) keys.emplace_back("dma.write_latency");
     std::string text = fmt::format("{}", fmt::join(keys, " + "));
-    if (scattered_latency() > access_latency())
+    if (fixed_.is_scattered)
       text = fmt::format("{} accesses x {} / dma.outstanding / cores", grouped(compute_.scattered_accesses),
                          keys.size() > 1 ? "(" + text + ")" : text);
     if (cost_.category == CostCategory::kHost)
@@ -429,12 +336,12 @@ class Explainer {
 
   void whole() {
     if (given_ && given_->time) {
-      given(add("time", "time", cost_.time()), "time", to_text(cost_.time()), given_by_);
+      add("time", "time", cost_.time()).add("time", to_text(cost_.time()), given_by_);
       return;
     }
     ExplainedTerm& all = add("time", "longest unit + not hidden", cost_.time());
-    given(all, "longest unit", to_text(cost_.stream), kTerms);
-    given(all, "not hidden", to_text(cost_.fixed), kTerms);
+    all.add("longest unit", to_text(cost_.stream), kTerms);
+    all.add("not hidden", to_text(cost_.fixed), kTerms);
   }
 
   const Device& device_;
@@ -442,6 +349,8 @@ class Explainer {
   const Core core_;
   const InstructionCost& cost_;
   const ComputeSummary& compute_;
+  const TimedKernel* const kernel_;  // null: it does not go in blocks
+  const FixedTime& fixed_;
   const Role role_;
   const Picoseconds launch_;
   const CustomCallCost* const given_;
@@ -536,6 +445,11 @@ std::vector<ExplainedTerm> terms_of_cost(const Module& module, const Device& dev
 
 }  // namespace
 
+void ExplainedTerm::add_key(const Device& device, std::string number, const std::string& key) {
+  if (const DeviceValue* value = device.value(key))
+    numbers.push_back({std::move(number), value->text, key, value->source});
+}
+
 InstructionId find_instruction(const Module& module, const Simulation& simulation, std::string_view name,
                                std::string_view computation) {
   const auto bare = [](std::string_view text) { return text.starts_with('%') ? text.substr(1) : text; };
@@ -574,7 +488,7 @@ Result<Explanation> explain(const Module& module, const OpTable& table, const De
   const bool on_links = own.cost.busy[index_of(Unit::kIci)].count() > 0 ||
                         (def.has(kCollective) && result.executions > 0);  // even if it goes nowhere
   const Role role = role_of(def, on_links);
-  result.transfers = transfers_of(module, table, device, simulation, id);
+  result.transfers = transfers_of(module, table, simulation, id);
   Picoseconds launch{};
   if (role == Role::kOnLinks)
     for (const ExplainedTransfer& transfer : result.transfers)

@@ -31,6 +31,12 @@ struct ExplainedTerm {
   std::vector<ExplainedNumber> numbers;
   Picoseconds result{};
   std::string amount{};  // what comes out where that is no time: "1.00 GiB"
+
+  void add(std::string number, std::string value, std::string_view source = "the module") {
+    numbers.push_back({std::move(number), std::move(value), "", std::string(source)});
+  }
+  /// A value of the device file, if it has the key.
+  void add_key(const Device& device, std::string number, const std::string& key);
 };
 
 /// A collective, alone or inside of what an async start calls.

@@ -1,6 +1,6 @@
 // The body of a kernel in the explanation of its call: the grid, what its windows move, what its steps take.
 //
-//   for (ExplainedTerm& term : terms_of_kernel(*kernel)) … term.name         // "grid", "window 0", "step 0"
+//   for (ExplainedTerm& term : terms_of_kernel(device, *kernel)) … term.name      // "grid", "window 0"
 #pragma once
 
 #include <vector>
@@ -10,6 +10,6 @@
 
 namespace hlosim {
 
-std::vector<ExplainedTerm> terms_of_kernel(const KernelOfCall& kernel);
+std::vector<ExplainedTerm> terms_of_kernel(const Device& device, const KernelOfCall& kernel);
 
 }  // namespace hlosim

@@ -5,26 +5,14 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
 
 #include "links/collective_driver.h"
-#include "links/sparse_core.h"
-#include "model/fused_collectives.h"
 
 namespace hlosim {
 namespace {
 
 constexpr std::string_view kModule = "the module", kRun = "the run", kTerms = "of the terms above";
 constexpr size_t kShownGroups = 4, kShownMembers = 16, kShownNames = 4;
-
-void given(ExplainedTerm& term, std::string name, std::string value, std::string_view source) {
-  term.numbers.push_back({std::move(name), std::move(value), "", std::string(source)});
-}
-
-void key(ExplainedTerm& term, const Device& device, std::string name, const std::string& path) {
-  if (const DeviceValue* value = device.value(path))
-    term.numbers.push_back({std::move(name), value->text, path, value->source});
-}
 
 /// "a, b, c and 5 more"
 std::string names_text(const std::vector<std::string>& names) {
@@ -38,21 +26,16 @@ std::string names_text(const std::vector<std::string>& names) {
 
 class Finder {
  public:
-  Finder(const Module& module, const OpTable& table, const Device& device, const Simulation& simulation)
-      : module_(module),
-        table_(table),
-        device_(device),
-        simulation_(simulation),
-        sparse_core_(module, table),
-        fused_(module, table),
-        shapes_(module.shapes().copy()) {}
+  Finder(const Module& module, const OpTable& table, const Simulation& simulation)
+      : module_(module), table_(table), simulation_(simulation), shapes_(module.shapes().copy()) {}
 
   ExplainedTransfer find(const TransferRecord& record) {
     ExplainedTransfer found;
     found.record = record;
     found.start = module_[record.start_instruction].name;
     if (record.done_instruction.valid()) found.done = module_[record.done_instruction].name;
-    add_collectives(record.start_instruction, found.collectives);
+    for (const CollectiveCost& cost : record.wrapped) add_collective(cost, found.collectives);
+    if (record.wrapped.empty() && record.collective) add_collective(*record.collective, found.collectives);
     const bool is_start = record.start_instruction != record.done_instruction;
     if (found.collectives.size() == 1) found.collectives[0].is_start = is_start;
     for (const TransferRecord& other : simulation_.transfers) {
@@ -69,43 +52,19 @@ class Finder {
   }
 
  private:
-  /// The instruction itself, or those of what it calls, each once.
-  void add_collectives(InstructionId id, std::vector<ExplainedCollective>& into) {
-    if (!seen_.insert(id).second) return;
-    const Instruction& instruction = module_[id];
-    if (table_[instruction.opcode].has(kCollective)) add_collective(id, {}, into);
-    for (const FusedCollective& one : fused_.of(instruction)) add_collective(one.instruction, one, into);
-    if (table_[instruction.opcode].has(kFusion)) return;
-    for_each_called(instruction, [&](ComputationId called) {
-      for (const InstructionId inner : module_[called].instructions) add_collectives(inner, into);
-    });
-  }
-
-  void add_collective(InstructionId id, const std::optional<FusedCollective>& fused,
-                      std::vector<ExplainedCollective>& into) {
-    const OpContext op(module_, shapes_, module_[id], table_, nullptr);
-    const auto groups = collective_groups(op, simulation_.grid);
-    AssumptionList ignored;
-    const bool is_given = !fused && sparse_core_.has(id);
-    auto cost = cost_collective_as(fused ? fused->kind : std::nullopt, op, device_.config, simulation_.slice,
-                                   simulation_.grid, ignored, axis_order(is_given, device_.config));
-    if (!groups || !cost) return;  // it would not have run
-    if (fused)
-      drive_by_tensor_cores(*cost, device_.config);
-    else
-      drive_collective(*cost, module_[id], is_given, device_.config, ignored);
-    into.push_back({std::string(module_[id].name), std::string(table_[module_[id].opcode].name), *groups,
-                    std::move(*cost), simulation_.slice.text(), simulation_.slice.count > 1});
+  void add_collective(const CollectiveCost& cost, std::vector<ExplainedCollective>& into) {
+    const Instruction& instruction = module_[cost.instruction];
+    const auto groups =
+        collective_groups(OpContext(module_, shapes_, instruction, table_, nullptr), simulation_.grid);
+    if (groups)
+      into.push_back({std::string(instruction.name), std::string(table_[instruction.opcode].name), *groups,
+                      cost, simulation_.slice.text(), simulation_.slice.count > 1});
   }
 
   const Module& module_;
   const OpTable& table_;
-  const Device& device_;
   const Simulation& simulation_;
-  SparseCoreWork sparse_core_;
-  FusedCollectives fused_;
   ShapePool shapes_;
-  std::unordered_set<InstructionId> seen_;
 };
 
 // ── terms ──
@@ -118,11 +77,12 @@ void add_launch(ExplainedTerm& term, const CollectiveCost& cost, const Device& d
                            : cost.driver == Unit::kNone ? "ici.launch"
                                                         : "sparsecore.launch";
   const Picoseconds whole = within ? *ici.die_launch : cost.driver == Unit::kNone ? ici.launch : cost.launch;
-  if (cost.launch == whole) return key(term, device, "launch", path);
-  given(term, "launch", to_text(cost.launch),
-        cost.launch < whole ? "all of it but the time of the bytes: the first travel while others get ready"
-                            : "twice, and a hop between: who exchanges waits for both sides");
-  key(term, device, "all of it", path);
+  if (cost.launch == whole) return term.add_key(device, "launch", path);
+  term.add("launch", to_text(cost.launch),
+           cost.launch < whole
+               ? "all of it but the time of the bytes: the first travel while others get ready"
+               : "twice, and a hop between: who exchanges waits for both sides");
+  term.add_key(device, "all of it", path);
 }
 
 ExplainedTerm collective_term(const ExplainedCollective& one, const Device& device) {
@@ -132,45 +92,46 @@ ExplainedTerm collective_term(const ExplainedCollective& one, const Device& devi
                      (cost.launch.count() > 0 ? "launch + " : "") + work,
                      {},
                      cost.time()};
-  given(term, "algorithm", cost.algorithm, "docs/timing_model.md");
+  term.add("algorithm", cost.algorithm, "docs/timing_model.md");
   if (one.groups.pairs.empty())
-    given(term, "groups",
-          fmt::format("{} of {}, {}", cost.group_count, cost.group_size, to_text(one.groups.mode)), kModule);
-  given(term, one.groups.pairs.empty() ? "members" : "pairs", groups_text(one.groups), kModule);
-  given(term, "slice", one.slice, "--topology, else the most compact box");
-  given(term, "payload", to_text(cost.payload), "the module: one member's arrays, padded");
-  if (cost.scalar_payload.count() > 0) given(term, "scalars", to_text(cost.scalar_payload), "the module");
-  given(term, "sent", to_text(cost.sent + cost.scalar_sent), "by one member at least, without padding");
+    term.add("groups",
+             fmt::format("{} of {}, {}", cost.group_count, cost.group_size, to_text(one.groups.mode)),
+             kModule);
+  term.add(one.groups.pairs.empty() ? "members" : "pairs", groups_text(one.groups), kModule);
+  term.add("slice", one.slice, "--topology, else the most compact box");
+  term.add("payload", to_text(cost.payload), "the module: one member's arrays, padded");
+  if (cost.scalar_payload.count() > 0) term.add("scalars", to_text(cost.scalar_payload), "the module");
+  term.add("sent", to_text(cost.sent + cost.scalar_sent), "by one member at least, without padding");
   if (cost.launch.count() > 0) add_launch(term, cost, device);
-  given(term, work, to_text(cost.stream()), "below");
+  term.add(work, to_text(cost.stream()), "below");
   return term;
 }
 
 ExplainedTerm links_term(const ExplainedCollective& one, const Device& device) {
   const CollectiveCost& cost = one.cost;
   ExplainedTerm term{"links", "bytes + hops x hop latency,\nbytes = " + cost.equation, {}, cost.network};
-  given(term, "bytes", to_text(cost.by_bytes), "by the equation");
-  given(term, one.groups.pairs.empty() ? "V" : "S", to_text(cost.volume), kModule);
+  term.add("bytes", to_text(cost.by_bytes), "by the equation");
+  term.add(one.groups.pairs.empty() ? "V" : "S", to_text(cost.volume), kModule);
   if (one.groups.pairs.empty() && cost.volume != cost.payload + cost.scalar_payload)
-    given(term, "S", to_text(cost.payload + cost.scalar_payload), kModule);
+    term.add("S", to_text(cost.payload + cost.scalar_payload), kModule);
   const bool by_cores = cost.driver == Unit::kNone && device.config.ici.core_bandwidth;
   const std::string rate = by_cores ? "ici.core_bandwidth" : "ici.bandwidth";
-  given(term, "w", to_text(cost.link),
-        fmt::format("{} x ici.links / 2 per dimension, this group's share", rate));
-  key(term, device, "rate of a link", rate);
-  key(term, device, "links of a chip", "ici.links");
-  given(term, "hops", grouped(cost.hops), "one after the other");
-  key(term, device, "hop latency", "ici.hop_latency");
-  key(term, device, "rate within a chip", "ici.die_to_die");
+  term.add("w", to_text(cost.link),
+           fmt::format("{} x ici.links / 2 per dimension, this group's share", rate));
+  term.add_key(device, "rate of a link", rate);
+  term.add_key(device, "links of a chip", "ici.links");
+  term.add("hops", grouped(cost.hops), "one after the other");
+  term.add_key(device, "hop latency", "ici.hop_latency");
+  term.add_key(device, "rate within a chip", "ici.die_to_die");
   if (const Picoseconds held = held_by_start(cost, device.config); held.count() > 0 && one.is_start)
-    given(term, "held by the start", to_text(held), "the first step of it, which the TensorCores wait for");
+    term.add("held by the start", to_text(held), "the first step of it, which the TensorCores wait for");
   if (one.between_slices) {
-    key(term, device, "rate of a host", "host.dcn.bandwidth");
-    key(term, device, "latency of hosts", "host.dcn.latency");
-    key(term, device, "chips of a host", "host.chips");
+    term.add_key(device, "rate of a host", "host.dcn.bandwidth");
+    term.add_key(device, "latency of hosts", "host.dcn.latency");
+    term.add_key(device, "chips of a host", "host.chips");
   }
   if (cost.bound.count() > 0)
-    given(term, "no schedule below", to_text(cost.bound), "what a member's links or the farthest hop allow");
+    term.add("no schedule below", to_text(cost.bound), "what a member's links or the farthest hop allow");
   return term;
 }
 
@@ -179,7 +140,7 @@ ExplainedTerm driver_term(const Device& device, const CollectiveCost& cost) {
   const UnitRow& row = unit_row(cost.driver);
   ExplainedTerm term{
       std::string(row.name), "max(links, folded bytes / 4 / lanes x cadence / clock)", {}, cost.driving};
-  given(term, "links", to_text(cost.network), kTerms);
+  term.add("links", to_text(cost.network), kTerms);
   const std::string section = std::string(row.section) + ".";
   for (const DeviceValue& value : device.values)
     if (value.path.starts_with(section) || value.path == "clock")
@@ -192,9 +153,9 @@ ExplainedTerm driver_term(const Device& device, const CollectiveCost& cost) {
 /// send and recv between devices.
 ExplainedTerm hop_term(const TransferRecord& record, const Device& device) {
   ExplainedTerm term{"links", "bytes / rate of a link", {}, record.alone};
-  key(term, device, "rate of a link", "ici.bandwidth");
-  key(term, device, "hop latency", "ici.hop_latency");
-  key(term, device, "launch", "ici.launch");
+  term.add_key(device, "rate of a link", "ici.bandwidth");
+  term.add_key(device, "hop latency", "ici.hop_latency");
+  term.add_key(device, "launch", "ici.launch");
   return term;
 }
 
@@ -207,22 +168,22 @@ ExplainedTerm run_term(const ExplainedTransfer& transfer) {
       "end - start = queue + start latency + alone + sharing",
       {},
       record.duration};
-  given(term, "bytes", to_text(record.bytes), kModule);
+  term.add("bytes", to_text(record.bytes), kModule);
   const std::string behind = record.queued.count() > 0 && transfer.behind.empty()
                                  ? "the run: others of its lane"
                                  : fmt::format("{}{}", kRun, transfer.behind.empty() ? "" : ": behind ") +
                                        names_text(transfer.behind);
-  given(term, "queue", to_text(record.queued), behind);
-  given(term, "start latency", to_text(record.latency), "launch, and memory's first and last bytes");
-  given(term, "alone", to_text(record.alone), kTerms);
+  term.add("queue", to_text(record.queued), behind);
+  term.add("start latency", to_text(record.latency), "launch, and memory's first and last bytes");
+  term.add("alone", to_text(record.alone), kTerms);
   const Picoseconds sharing = transfer.sharing();
   if (sharing.count() > 0)
-    given(term, "sharing", to_text(sharing),
-          fmt::format("{}: HBM, with the TensorCore{}{}", kRun, transfer.beside.empty() ? "" : " and ",
-                      names_text(transfer.beside)));
-  given(term, "hidden", to_text(record.hidden), kRun);
-  given(term, "exposed", to_text(record.exposed), kRun);
-  if (!at_once) given(term, "waited for by", transfer.done.empty() ? "nothing" : transfer.done, kModule);
+    term.add("sharing", to_text(sharing),
+             fmt::format("{}: HBM, with the TensorCore{}{}", kRun, transfer.beside.empty() ? "" : " and ",
+                         names_text(transfer.beside)));
+  term.add("hidden", to_text(record.hidden), kRun);
+  term.add("exposed", to_text(record.exposed), kRun);
+  if (!at_once) term.add("waited for by", transfer.done.empty() ? "nothing" : transfer.done, kModule);
   return term;
 }
 
@@ -247,13 +208,13 @@ bool calls(const Module& module, InstructionId caller, InstructionId wanted) {
 
 }  // namespace
 
-std::vector<ExplainedTransfer> transfers_of(const Module& module, const OpTable& table, const Device& device,
+std::vector<ExplainedTransfer> transfers_of(const Module& module, const OpTable& table,
                                             const Simulation& simulation, InstructionId id) {
   std::vector<ExplainedTransfer> found;
   for (const TransferRecord& record : simulation.transfers)
     if (record.start_instruction == id || record.done_instruction == id ||
         (table[module[id].opcode].has(kCollective) && calls(module, record.start_instruction, id)))
-      found.push_back(Finder(module, table, device, simulation).find(record));
+      found.push_back(Finder(module, table, simulation).find(record));
   return found;
 }
 

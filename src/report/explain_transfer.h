@@ -1,6 +1,6 @@
 // What an instruction sets going beside the TensorCore, waits for or takes part in, term by term.
 //
-//   const std::vector<ExplainedTransfer> all = transfers_of(module, table, device, simulation, id);
+//   const std::vector<ExplainedTransfer> all = transfers_of(module, table, simulation, id);
 //   for (ExplainedTerm& term : terms_of(all[0], device)) …      // collective, links, start to end
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace hlosim {
 
 /// Transfers that `id` starts, is done with, or is itself.
-std::vector<ExplainedTransfer> transfers_of(const Module& module, const OpTable& table, const Device& device,
+std::vector<ExplainedTransfer> transfers_of(const Module& module, const OpTable& table,
                                             const Simulation& simulation, InstructionId id);
 
 /// Those of its collectives, then of the time from its start to its end.

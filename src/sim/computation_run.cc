@@ -299,30 +299,18 @@ class Runner {
       compute(record, record.cost.stream, hbm_work(record.cost), 1);
       return {};
     }
-    std::optional<CollectiveCost> all;
+    std::vector<CollectiveCost> costs;
     for (const FusedCollective& one : inside) {
       auto cost = fused_network_cost(c_, one, sinks_);
       if (!cost) return tl::unexpected(std::move(cost.error()));
-      if (!all)
-        all = std::move(*cost);
-      else
-        add_after(*all, *cost);
+      costs.push_back(std::move(*cost));
     }
     if (part == FusedPart::kStart)
-      start_fused(id, instruction, record, std::move(*all));
+      start_fused(id, instruction, record, together(costs));
     else
-      run_collective(id, instruction, record, std::move(*all));
+      run_collective(id, instruction, record, together(costs));
+    if (costs.size() > 1) run_.transfers.back().wrapped = std::move(costs);
     return {};
-  }
-
-  /// One after the other over the same links.
-  static void add_after(CollectiveCost& all, const CollectiveCost& more) {
-    all.network += more.network, all.by_bytes += more.by_bytes, all.by_hops += more.by_hops;
-    all.launch += more.launch, all.driving += more.driving;
-    all.hops += more.hops;
-    add_bytes(all.payload, more.payload), add_bytes(all.scalar_payload, more.scalar_payload);
-    add_bytes(all.logical_payload, more.logical_payload), add_bytes(all.volume, more.volume);
-    add_bytes(all.sent, more.sent), add_bytes(all.scalar_sent, more.scalar_sent);
   }
 
   void start_fused(InstructionId id, const Instruction& instruction, InstructionRecord& record,

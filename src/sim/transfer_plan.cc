@@ -254,7 +254,7 @@ Result<CollectiveCost> fused_network_cost(const RunContext& context, const Fused
   const OpContext op(context.module, context.shapes, context.module[fused.instruction], context.table,
                      nullptr);
   auto cost = context.collectives.of(op, sinks.assumptions, AxisOrder::kInTurn, fused.kind);
-  if (cost) drive_by_tensor_cores(*cost, context.device);
+  if (cost) drive_by_tensor_cores(*cost, context.device), cost->instruction = fused.instruction;
   return cost;
 }
 
@@ -262,7 +262,9 @@ Result<CollectiveCost> network_cost(const RunContext& context, InstructionId id,
   const OpContext op(context.module, context.shapes, context.module[id], context.table, nullptr);
   const bool is_given = context.sparse_core.has(id);
   auto cost = context.collectives.of(op, sinks.assumptions, axis_order(is_given, context.device));
-  if (cost) drive_collective(*cost, context.module[id], is_given, context.device, sinks.assumptions);
+  if (!cost) return cost;
+  drive_collective(*cost, context.module[id], is_given, context.device, sinks.assumptions);
+  cost->instruction = id;
   return cost;
 }
 

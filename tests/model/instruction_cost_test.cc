@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/core.h"
+#include "model/cost_details.h"
 #include "model/custom_call_costs.h"
 #include "ops/work.h"
 #include "support/simulations.h"
@@ -206,17 +207,17 @@ ENTRY e {{
 )",
                                          first, second);
     Module module = test::module_or_fail("HloModule m\n" + text);
-    AssumptionList sink;
     Device device = test::device_or_fail("v5e");
     device.config.vmem.scoped_limit = Bytes(8 << 20);
-    const auto costs = cost_instructions(module, op_table(), device, {}, sink);
-    EXPECT_TRUE(costs);
-    const InstructionCost& cost = (*costs)[module.entry_computation().root];
-    EXPECT_GT(cost.pipeline.lhs_times, 1);
+    const auto details = cost_details(module, op_table(), device, {}, module.entry_computation().root);
+    EXPECT_TRUE(details && details->kernel);
+    const Kernel& kernel = details->kernel->kernel;
+    EXPECT_GT(kernel.lhs_times, 1);
     const int64_t array = int64_t{4096} * 4096 * 4,
-                  again = static_cast<int64_t>(array * (cost.pipeline.rhs_times - 1));
-    return static_cast<double>(cost.traffic[0].read.count() - array - again) / static_cast<double>(array) -
-           (cost.pipeline.lhs_times - 1);
+                  again = static_cast<int64_t>(array * (kernel.rhs_times - 1));
+    return static_cast<double>(details->cost.traffic[0].read.count() - array - again) /
+               static_cast<double>(array) -
+           (kernel.lhs_times - 1);
   };
   // Beside w: both, one and none of them, and as often again as blocks of the left operand do.
   EXPECT_DOUBLE_EQ(read("", ""), 2);

@@ -32,7 +32,13 @@ TEST(ModelFaults, StandWhereTheyAre) {
       {"moe: {experts: 4, top_k: 2}\n", "m.yaml:7:6: error: \"d_ff\" of moe is missing"},
       {"moe: 3\n", "m.yaml:7:6: error: expected the keys of moe, found \"3\""},
       {"head_dim: 3\n", "head_dim 3 is odd, but rotary positions turn pairs"},
-      {"fused_qkv: true\nkv_heads: 2\n", "fused_qkv needs as many kv_heads as q_heads"}};
+      {"attention: {window: 3, pattern: LG, global_head_dim: 1}\n",
+       "attention.global_head_dim 1 is odd, but rotary positions turn pairs"},
+      {"fused_qkv: true\nkv_heads: 2\n", "fused_qkv needs as many kv_heads as q_heads"},
+      {"fused_qkv: true\nattention: {window: 3, pattern: LG, global_kv_heads: 2}\n",
+       "fused_qkv needs as many kv_heads as q_heads"},
+      {"fused_qkv: true\nattention: {window: 3, pattern: LG, global_shares_kv: true}\n",
+       "with values of their own"}};
   for (const auto& [text, want] : faults)
     EXPECT_NE(fault_of(std::string(kBase) + text).find(want), std::string::npos)
         << fault_of(std::string(kBase) + text);

@@ -73,7 +73,8 @@ inline std::string parameters(std::initializer_list<std::string_view> shapes) {
 }
 
 inline Work root_work(Module& module) {
-  return work_of(OpContext(module, module.root(module.entry), op_table(), nullptr));
+  const VectorShape vector{.reduction_window = 65536, .turn_columns = 512};
+  return work_of(OpContext(module, module.root(module.entry), op_table(), nullptr), vector);
 }
 
 }  // namespace hlosim::test

@@ -11,9 +11,6 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kLane = 128;  // blocks and head sizes are padded to it
-
-double padded(int64_t size) { return as_double((size + kLane - 1) / kLane * kLane); }
 double element_bytes(ElementType type) { return as_double(bit_width(type)) / 8; }
 bool is_backward(AttentionPass pass) { return pass != AttentionPass::kForward; }
 
@@ -30,6 +27,7 @@ class Attention {
         problem_(problem),
         blocks_(blocks),
         rate_(rate),
+        lanes_(core_.lanes()),
         count_(count_blocks(problem, blocks)),
         tally_(device, cores()) {}
 
@@ -47,12 +45,14 @@ class Attention {
       backward(heads, steps);
     else
       forward(heads);
+    tally_.vmem = vmem();
     KernelCost cost = tally_.finish();
     describe(cost);
     return cost;
   }
 
  private:
+  double padded(int64_t size) const { return as_double(round_up(size, lanes_)); }
   /// The batch is shared by cores, forward the heads as well: gradients of keys are sums over heads.
   int64_t shared() const { return is_backward(pass_) ? problem_.batch : problem_.batch * problem_.heads; }
   int64_t cores() const { return std::clamp<int64_t>(shared(), 1, device_.cores); }
@@ -102,18 +102,18 @@ class Attention {
   }
 
   void forward(double heads) {
-    const double rows = inner_ * as_double(blocks_.q) * kLane / core_.register_elements();
-    const double wide = padded(problem_.value_size) / kLane;
+    const double rows = inner_ * as_double(blocks_.q) * as_double(lanes_) / core_.register_elements();
+    const double wide = padded(problem_.value_size) / as_double(lanes_);
     tally_.slots.alu += rows * rules().score_row + rows * wide * rules().accumulator;
     tally_.slots.xlu += rows * (problem_.known_maximum ? 1 : 2);  // maximum and sum along lanes
     const double queries = heads * as_double(problem_.queries);
-    tally_.apart = queries * kLane / core_.register_elements() * wide * device_.kernel.block_end;
+    tally_.apart = queries * as_double(lanes_) / core_.register_elements() * wide * device_.kernel.block_end;
     const double size = element_bytes(problem_.type);
     const double value = padded(problem_.head_size) + padded(problem_.value_size);
     tally_.read =
         queries * padded(problem_.head_size) * size + keys_fetched(heads) * value * size + masks_read(heads);
     tally_.written = queries * padded(problem_.value_size) * size;
-    if (problem_.residuals) tally_.written += queries * 2 * kLane * 4;
+    if (problem_.residuals) tally_.written += queries * 2 * as_double(lanes_) * 4;
   }
 
   void backward(double heads, double steps) {
@@ -154,7 +154,7 @@ class Attention {
       bytes += heads * as_double(count_.computed) * as_double(blocks_.q) * as_double(blocks_.kv) *
                element_bytes(*problem_.bias);
     if (problem_.causal || problem_.window || problem_.segments)
-      bytes += heads * as_double(problem_.queries) * (is_backward(pass_) ? 8 : kLane) * 4;
+      bytes += heads * as_double(problem_.queries) * as_double(is_backward(pass_) ? 8 : lanes_) * 4;
     return bytes;
   }
 
@@ -167,8 +167,8 @@ class Attention {
     double moving = (q * d + kv * (d + dv)) * size, staying = 0;
     if (problem_.bias) moving += q * kv * element_bytes(*problem_.bias);
     if (pass_ == AttentionPass::kForward) {
-      moving += q * dv * size + (problem_.residuals ? 2 * q * kLane * 4 : 0);
-      staying += q * (2 * kLane + dv) * 4 + scores * 6;
+      moving += q * dv * size + (problem_.residuals ? 2 * q * as_double(lanes_) * 4 : 0);
+      staying += q * (2 * as_double(lanes_) + dv) * 4 + scores * 6;
       return 2 * moving + staying;
     }
     moving += q * dv * size + 2 * 8 * q * 4;
@@ -183,8 +183,6 @@ class Attention {
     cost.computed = count_.computed * heads;
     cost.masked = count_.masked * heads;
     cost.skipped = (count_.all - count_.computed) * heads;
-    cost.vmem = Bytes(static_cast<int64_t>(std::ceil(vmem())));
-    cost.vmem_limit = core_.vmem_budget();
     const char* suffix = pass_ == AttentionPass::kForward     ? ""
                          : pass_ == AttentionPass::kBackwardQ ? "_dq"
                                                               : "_dkv";
@@ -199,6 +197,7 @@ class Attention {
   const AttentionProblem& problem_;
   const AttentionBlocks& blocks_;
   const MatmulRate rate_;
+  const int64_t lanes_;  // blocks and head sizes are padded to them
   const BlockCount count_;
   KernelTally tally_;
   double inner_ = 0;   // blocks worked on at once, of one core
@@ -230,18 +229,24 @@ Result<void> check_sizes(const AttentionProblem& problem) {
   return {};
 }
 
-Result<void> check_block(std::string_view name, int64_t block, std::string_view of, int64_t whole) {
-  if (block < 1 || block % kLane != 0)
-    return failure(fmt::format("{} is {}, expected a multiple of {}", name, block, kLane));
-  if (whole % block != 0)
-    return failure(fmt::format("{} is {}, which doesn't divide the {} {}", name, block, whole, of));
+struct BlockSize {
+  std::string_view name;
+  int64_t size;
+};
+
+Result<void> check_block(const BlockSize& block, int64_t lanes, std::string_view of, int64_t whole) {
+  if (block.size < 1 || block.size % lanes != 0)
+    return failure(fmt::format("{} is {}, expected a multiple of {}", block.name, block.size, lanes));
+  if (whole % block.size != 0)
+    return failure(
+        fmt::format("{} is {}, which doesn't divide the {} {}", block.name, block.size, whole, of));
   return {};
 }
 
-Result<void> check_blocks(const AttentionProblem& problem, const AttentionBlocks& blocks) {
-  if (Result<void> q = check_block("block_q", blocks.q, "queries", problem.queries); !q) return q;
-  if (Result<void> kv = check_block("block_kv", blocks.kv, "keys", problem.keys); !kv) return kv;
-  return check_block("block_kv_compute", blocks.kv_compute, "keys of block_kv", blocks.kv);
+Result<void> check_blocks(const AttentionProblem& problem, const AttentionBlocks& blocks, int64_t lanes) {
+  if (Result<void> q = check_block({"block_q", blocks.q}, lanes, "queries", problem.queries); !q) return q;
+  if (Result<void> kv = check_block({"block_kv", blocks.kv}, lanes, "keys", problem.keys); !kv) return kv;
+  return check_block({"block_kv_compute", blocks.kv_compute}, lanes, "keys of block_kv", blocks.kv);
 }
 
 }  // namespace
@@ -275,7 +280,8 @@ BlockCount count_blocks(const AttentionProblem& problem, const AttentionBlocks& 
 Result<KernelCost> attention_cost(const DeviceConfig& device, AttentionPass pass,
                                   const AttentionProblem& problem, const AttentionBlocks& blocks) {
   if (Result<void> checked = check_sizes(problem); !checked) return tl::unexpected(checked.error());
-  if (Result<void> checked = check_blocks(problem, blocks); !checked) return tl::unexpected(checked.error());
+  if (Result<void> checked = check_blocks(problem, blocks, device.vpu.lanes); !checked)
+    return tl::unexpected(checked.error());
   const std::optional<MatmulRate> rate =
       Core(device).matmul_rate(problem.type, problem.type, problem.precision);
   if (!rate)
@@ -286,17 +292,17 @@ Result<KernelCost> attention_cost(const DeviceConfig& device, AttentionPass pass
 std::optional<AttentionBlocks> best_attention_blocks(const DeviceConfig& device, AttentionPass pass,
                                                      const AttentionProblem& problem) {
   std::optional<AttentionBlocks> best;
-  Picoseconds least = kForever;
-  for (int64_t q = 4096; q >= kLane; q /= 2)
-    for (int64_t kv = 4096; kv >= kLane; kv /= 2)
-      for (int64_t compute = kv; compute >= kLane; compute /= 2) {
+  const Core core(device);
+  KernelSearch search(core);
+  const int64_t lanes = core.lanes();
+  for (int64_t q = 4096; q >= lanes; q /= 2)
+    for (int64_t kv = 4096; kv >= lanes; kv /= 2)
+      for (int64_t compute = kv; compute >= lanes; compute /= 2) {
         AttentionBlocks blocks{.q = q, .kv = kv, .kv_compute = compute};
         blocks.q_sequence_minor = blocks.k_sequence_minor = blocks.v_sequence_minor =
-            pass == AttentionPass::kForward && problem.head_size % kLane != 0;
+            pass == AttentionPass::kForward && problem.head_size % lanes != 0;
         const Result<KernelCost> cost = attention_cost(device, pass, problem, blocks);
-        if (!cost || !cost->fits() || cost->kernel >= least) continue;
-        least = cost->kernel;
-        best = blocks;
+        if (cost && search.takes(cost->planned)) best = blocks;
       }
   return best;
 }

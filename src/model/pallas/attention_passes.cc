@@ -7,10 +7,6 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kLane = 128;
-
-double padded(int64_t size) { return as_double((size + kLane - 1) / kLane * kLane); }
-
 class Passes {
  public:
   Passes(const DeviceConfig& device, const AttentionProblem& problem)
@@ -22,20 +18,21 @@ class Passes {
   }
   double inside(int64_t heads, int64_t sequence, int64_t size, bool sequence_minor) const {
     if (sequence_minor) return plain(heads, sequence, size);
-    return as_double(problem_.batch) * as_double(heads) * as_double(sequence) * padded(size) * size_;
+    return as_double(problem_.batch) * as_double(heads) * as_double(sequence) *
+           as_double(round_up(size, device_.vpu.lanes)) * size_;
   }
 
   /// An array on its way into the kernel. `scaled`: a factor is multiplied in.
   void enters(std::string_view name, int64_t heads, int64_t sequence, int64_t size, bool sequence_minor,
               bool scaled) {
     const double from = plain(heads, sequence, size);
-    const bool lies_so = sequence_minor && size % kLane != 0;
+    const bool lies_so = sequence_minor && size % device_.vpu.lanes != 0;
     if (lies_so) {
       if (scaled) add(name, "scaled", from, from);
       return;
     }
     // The factor goes with the change of layout where rows stay rows.
-    if (scaled && size % kLane != 0) add(name, "scaled", from, from);
+    if (scaled && size % device_.vpu.lanes != 0) add(name, "scaled", from, from);
     add(name, "turned", from, inside(heads, sequence, size, sequence_minor));
   }
   void leaves(std::string_view name, int64_t heads, int64_t sequence, int64_t size) {
@@ -66,7 +63,8 @@ std::vector<KernelPass> attention_passes(const DeviceConfig& device, AttentionPa
   if (pass == AttentionPass::kForward) {
     passes.leaves("out", heads, problem.queries, problem.value_size);
     if (problem.residuals)
-      passes.add("residuals", "picked", rows * 2 * kLane * 4 * device.kernel.row_pick, rows * 2 * 4);
+      passes.add("residuals", "picked", rows * 2 * as_double(device.vpu.lanes) * 4 * device.kernel.row_pick,
+                 rows * 2 * 4);
     return passes.take();
   }
   const double out = passes.plain(heads, problem.queries, problem.value_size);

@@ -49,7 +49,19 @@ class BodyCost {
 
   KernelBodyCost of(Bytes scoped_vmem) {
     share_cores();
-    for (const StepWork& work : body_.works) made_.steps.push_back(times_of(work));
+    Kernel& kernel = made_.planned.kernel;
+    kernel.cores = static_cast<double>(made_.cores);
+    kernel.scratch = body_.vmem;
+    for (const mosaic::KernelWindow& window : body_.windows) {
+      if (!window.is_moved) continue;
+      if (window.buffers < 2 && body_.steps > 1) kernel.transfers = OverlapRule::kTurns;
+      kernel.windows.push_back({window.bytes, static_cast<double>(window.fetches),
+                                static_cast<int8_t>(std::min<int64_t>(window.buffers, 127)),
+                                window.is_result});
+      kernel.scratch -= window.bytes * kernel.windows.back().buffers;
+    }
+    kernel.scratch = std::max(kernel.scratch, 0.0);
+    for (const StepWork& work : body_.works) kernel.works.push_back(units_of(work));
     add_steps();
     made_.vmem = Bytes(static_cast<int64_t>(std::min(body_.vmem, 4e18)));
     made_.vmem_allowed = scoped_vmem.count() > 0 ? core_.vmem_budget(scoped_vmem) : core_.vmem_budget();
@@ -64,8 +76,9 @@ class BodyCost {
         made_.cores = device_.cores;
   }
 
-  KernelStepTimes times_of(const StepWork& work) {
-    KernelStepTimes times;
+  /// Of one step, one core.
+  UnitWork units_of(const StepWork& work) {
+    UnitWork times;
     for (const KernelProduct& product : work.products) times.mxu += mxu_of(product);
     VectorSlots slots;
     for (size_t i = 0; i < mosaic::kVectorClasses; ++i)
@@ -77,7 +90,7 @@ class BodyCost {
     const size_t vmem = memory_.space_of(1);
     const auto cores = static_cast<double>(device_.cores);
     if (vmem != kUnknownSpace)
-      times.vmem = cores * memory_.busy_exactly(vmem, {bytes_of(work.loaded), bytes_of(work.stored)});
+      times.ports = cores * memory_.busy_exactly(vmem, {bytes_of(work.loaded), bytes_of(work.stored)});
     times.copies = transfer(work.copied / 2 + work.sent, work.copied / 2);
     if (!body_.grid.empty()) times.begin = static_cast<double>(device_.overhead.grid_step.count());
     if (!work.products.empty()) times.begin += core_.picoseconds(latency_of(work.products.front()));
@@ -126,52 +139,51 @@ class BodyCost {
     return core_.hbm_bus(static_cast<double>(made_.cores)).time(in, out) * static_cast<double>(made_.cores);
   }
 
-  double overlapped(double work, double moved) const {
-    for (const mosaic::KernelWindow& window : body_.windows)
-      if (window.is_moved && window.buffers < 2 && body_.steps > 1) return work + moved;
-    return std::max(work, moved);
+  /// Blocks come in and leave over HBM's channel alone.
+  static BlockTraffic traffic(double in, double out) {
+    BlockTraffic block;
+    block.in[0] = in, block.out[0] = out;
+    return block;
   }
 
   void add_steps() {
-    double time = 0, read = 0, written = 0, flops = 0, before = 0;
-    KernelStepTimes busy;
-    bool is_first = true;
+    Kernel& kernel = made_.planned.kernel;
+    const auto cores = static_cast<double>(made_.cores);
+    const auto add = [&](double count, size_t work, double in, double out) {
+      if (count > 0) kernel.steps.push_back({count / cores, static_cast<uint32_t>(work), traffic(in, out)});
+    };
+    double read = 0, written = 0, flops = 0, before = 0;
+    UnitWork busy;
     for (size_t r = 0; r < body_.runs.size(); ++r) {
       const mosaic::StepRun& run = body_.runs[r];
       const auto count = static_cast<double>(run.count);
-      const KernelStepTimes& step = made_.steps[run.work];
       const double next = r + 1 < body_.runs.size() ? body_.runs[r + 1].in : 0;
-      if (is_first) time += transfer(run.in, 0) + latency(run.in, core_.dma_latency(true, false));
-      is_first = false;
       // Inside a run the block of the next step is one of the run's own, and so is what the one before left.
-      time += overlapped(step.whole(), transfer(run.count > 1 ? run.in : next, before));
-      if (run.count > 1) {
-        time += (count - 2) * overlapped(step.whole(), transfer(run.in, run.out));
-        time += overlapped(step.whole(), transfer(next, run.out));
-      }
+      add(1, run.work, run.count > 1 ? run.in : next, before);
+      add(count - 2, run.work, run.in, run.out);
+      add(run.count > 1 ? 1 : 0, run.work, next, run.out);
       before = run.out;
       read += count * run.in, written += count * run.out;
-      add_work(body_.works[run.work], step, count, busy, flops);
+      add_work(body_.works[run.work], kernel.works[run.work], count, busy, flops);
     }
-    time += transfer(0, before) + latency(before, core_.dma_latency(false, true));
-    time /= static_cast<double>(made_.cores);
-    const auto share = [&](double all) { return ceil_picoseconds(all / static_cast<double>(made_.cores)); };
-    made_.time = ceil_picoseconds(time);
-    made_.busy[index_of(Unit::kMxu)] = share(busy.mxu);
-    made_.busy[index_of(Unit::kVpu)] = share(busy.vpu);
-    made_.busy[index_of(Unit::kEup)] = share(busy.eup);
-    made_.busy[index_of(Unit::kXlu)] = share(busy.xlu);
-    made_.busy[index_of(Unit::kScalar)] = share(busy.scalar);
+    if (!body_.runs.empty()) kernel.first = traffic(body_.runs.front().in, 0);
+    kernel.last = traffic(0, before);
+    kernel.grid_steps = static_cast<double>(body_.steps) / cores;
+    made_.planned.time = time_of(kernel, core_);
+    made_.time = ceil_picoseconds(made_.planned.time.time);
+    const auto set_busy = [&](Unit unit, double of_all) {
+      made_.busy[index_of(unit)] = ceil_picoseconds(of_all / cores);
+    };
+    set_busy(Unit::kMxu, busy.mxu);
+    set_busy(Unit::kVpu, busy.vpu);
+    set_busy(Unit::kEup, busy.eup);
+    set_busy(Unit::kXlu, busy.xlu);
+    set_busy(Unit::kScalar, busy.scalar);
     made_.read = bytes_of(read + copied_ / 2), made_.written = bytes_of(written + copied_ / 2);
     made_.flops = Flops(static_cast<int64_t>(std::min(flops, 9e18)));
   }
 
-  static double latency(double bytes, Picoseconds of) {
-    return bytes > 0 ? static_cast<double>(of.count()) : 0;
-  }
-
-  void add_work(const StepWork& work, const KernelStepTimes& step, double count, KernelStepTimes& busy,
-                double& flops) {
+  void add_work(const StepWork& work, const UnitWork& step, double count, UnitWork& busy, double& flops) {
     busy.mxu += count * step.mxu, busy.vpu += count * step.vpu, busy.eup += count * step.eup;
     busy.xlu += count * step.xlu, busy.scalar += count * step.scalar;
     copied_ += count * work.copied;
@@ -197,8 +209,6 @@ class BodyCost {
 };
 
 }  // namespace
-
-double KernelStepTimes::whole() const { return begin + std::max({mxu, vpu, eup, xlu, scalar, vmem, copies}); }
 
 KernelBodyCost kernel_body_cost(const KernelBody& body, const DeviceConfig& device, Bytes scoped_vmem) {
   return BodyCost(body, device).of(scoped_vmem);

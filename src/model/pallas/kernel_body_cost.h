@@ -1,11 +1,6 @@
-// How long the body of a kernel takes on a device: its pipeline over the grid.
-//
-//   time = what comes for the first step + Σ over the steps of max(work, what comes for the next and goes of
-//          the one before) + what goes after the last one
-//
-// A step's work is the longest of its units, and what every step of a grid costs; a window with one buffer
-// waits instead of overlapping.
-// Dimensions that are parallel are shared by the cores. docs/kernel_bodies.md has the equations.
+// The Kernel of a Pallas kernel's body, and how long it takes on a device. While a step works, DMA brings the
+// blocks of the next step and takes those of the one before. A window with one buffer waits instead of
+// overlapping. Cores share the dimensions of the grid that are parallel. docs/kernel_bodies.md has more.
 //
 //   const KernelBodyCost cost = kernel_body_cost(body, device);
 //   cost.busy[index_of(Unit::kMxu)], cost.time
@@ -16,29 +11,22 @@
 
 #include "model/device.h"
 #include "model/instruction_cost.h"
+#include "model/kernel_time.h"
 #include "mosaic/kernel_body.h"
 
 namespace hlosim {
 
-/// Of one kind of step, one core.
-struct KernelStepTimes {
-  double mxu = 0, vpu = 0, eup = 0, xlu = 0, scalar = 0, vmem = 0, copies = 0;  // picoseconds
-  double begin = 0;  // a step of a grid begins, and waits for its first product
-  /// The longest unit and `begin`.
-  double whole() const;
-};
-
 struct KernelBodyCost {
+  TimedKernel planned;  // its works are KernelBody::works
   UnitTimes busy{};
-  Picoseconds time{};       // all of it, from the first block's coming to the last one's going
+  Picoseconds time{};       // of all steps, first and last blocks included
   Bytes read{}, written{};  // HBM
   Flops flops{};
   int64_t vector_operations = 0, transcendentals = 0;
-  Bytes vmem{};                        // needed
-  Bytes vmem_allowed{};                // 0: the device says nothing
-  int64_t cores = 1;                   // that share the grid
-  std::vector<KernelStepTimes> steps;  // by KernelBody::works
-  bool is_emulated = false;            // the MXU doesn't know the element type of a product
+  Bytes vmem{};              // needed
+  Bytes vmem_allowed{};      // 0: the device says nothing
+  int64_t cores = 1;         // that share the grid
+  bool is_emulated = false;  // the MXU doesn't know the element type of a product
 };
 
 /// `scoped_vmem`: the limit that the program was compiled with; 0: the device's.

@@ -13,6 +13,30 @@ int64_t count_of(double count) { return static_cast<int64_t>(std::min(count, 9e1
 
 }  // namespace
 
+Kernel KernelTally::to_kernel() const {
+  Kernel kernel;
+  kernel.cores = as_double(cores_);
+  kernel.units = OverlapRule::kBundles;
+  kernel.grid_steps = steps;
+  kernel.scratch = vmem;
+  UnitWork work;
+  work.mxu = core_.picoseconds(mxu);
+  work.vpu = core_.picoseconds(core_.alu_cycles(slots.alu));
+  work.eup = core_.picoseconds(core_.eup_cycles(slots.eup));
+  work.xlu = core_.picoseconds(core_.xlu_cycles(slots.xlu));
+  work.apart = core_.picoseconds(apart + core_.vector_cycles(slots_apart));
+  work.begin =
+      steps * (as_double(core_.device().overhead.grid_step.count()) + core_.picoseconds(step_latency));
+  work.waits = exposed;
+  kernel.works.push_back(work);
+  BlockTraffic all;
+  all.in[0] = read, all.out[0] = written;
+  kernel.steps.push_back({1, 0, all});
+  // The bytes of the first and the last block are among all of them.
+  kernel.waits = as_double(core_.dma_latency(read > 0, written > 0).count());
+  return kernel;
+}
+
 KernelCost KernelTally::finish() const {
   const DeviceConfig& device = core_.device();
   KernelCost cost;
@@ -28,16 +52,19 @@ KernelCost KernelTally::finish() const {
   const double moved = core_.hbm_bus(cores).time(read * cores, written * cores);
   for (size_t i = 0; i < device.memory.size(); ++i)
     if (&device.memory[i] == &device.hbm()) cost.busy[index_of(memory_unit(i))] = ceil_picoseconds(moved);
-
-  cost.together = time(side_by_side(mxu, core_.vector_cycles(slots), device.kernel.overlap));
-  cost.apart = time(apart + core_.vector_cycles(slots_apart));
-  cost.step_overhead = ceil_picoseconds(
-      steps * (as_double(device.overhead.grid_step.count()) + core_.picoseconds(step_latency)));
-  const double hidden_by = as_double((cost.together + cost.apart + cost.step_overhead).count()) + exposed;
-  const double ends = as_double(core_.dma_latency(read > 0, written > 0).count());
-  cost.waits = ceil_picoseconds(exposed + std::max(moved - hidden_by, 0.0) + ends);
-  cost.kernel = cost.together + cost.apart + cost.step_overhead + cost.waits;
+  cost.planned.kernel = to_kernel();
+  cost.planned.time = time_of(cost.planned.kernel, core_);
+  const Kernel& kernel = cost.planned.kernel;
+  const UnitWork& work = kernel.works.front();
+  cost.apart = ceil_picoseconds(work.apart);
+  cost.step_overhead = ceil_picoseconds(work.begin);
+  cost.together =
+      ceil_picoseconds(units_time(work, kernel.units, core_) - work.apart - work.begin - work.waits);
+  cost.kernel = ceil_picoseconds(cost.planned.time.time);
+  const Picoseconds units = cost.together + cost.apart + cost.step_overhead;
+  cost.waits = std::max(cost.kernel - units, Picoseconds(0));
   cost.time = cost.kernel;
+  cost.vmem = bytes_of(std::ceil(kernel.vmem())), cost.vmem_limit = core_.vmem_budget();
 
   all.alu *= cores, all.eup *= cores, all.xlu *= cores;
   cost.slots = all;

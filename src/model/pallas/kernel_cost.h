@@ -4,9 +4,6 @@
 //   const Result<KernelCost> cost = attention_cost(device.config, AttentionPass::kForward, problem, blocks);
 //   to_text(cost->kernel)                          // "2.657 ms"
 //
-//   kernel = max(together + apart + steps + stores, HBM) + what comes first and leaves last
-//   together = (MXU^p + vector^p)^(1/p), p = kernel.overlap, vector = the longest of VPU, EUP and XLU
-//
 // docs/kernels.md has the equations, where each number is from, and how far they are from measured kernels.
 #pragma once
 
@@ -20,6 +17,7 @@
 #include "model/core.h"
 #include "model/device.h"
 #include "model/instruction_cost.h"
+#include "model/kernel_time.h"
 
 namespace hlosim {
 
@@ -31,6 +29,7 @@ struct KernelPass {
 };
 
 struct KernelCost {
+  TimedKernel planned;     // all steps of the grid are one class
   Picoseconds time{};      // the kernel and what is done around it
   Picoseconds kernel{};    // together + apart + step_overhead + waits
   Picoseconds together{};  // units that work side by side
@@ -58,7 +57,7 @@ struct KernelCost {
   bool fits() const { return vmem <= vmem_limit; }
 };
 
-/// Adds up what one core does in all its steps; cycles and bytes as doubles, as grids are long.
+/// Adds up what one core does in all steps of a grid, in cycles and bytes, to a Kernel.
 class KernelTally {
  public:
   /// `cores`: that share the work.
@@ -75,10 +74,14 @@ class KernelTally {
   double multiply_adds = 0;
   double scores = 0;  // exponentials
 
-  /// Post: everything but passes, grid, blocks, counts and VMEM.
+  double vmem = 0;  // bytes that a core needs
+
+  /// Post: everything but passes, grid, blocks and their counts.
   KernelCost finish() const;
 
  private:
+  Kernel to_kernel() const;
+
   Core core_;
   int64_t cores_;
 };

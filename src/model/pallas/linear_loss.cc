@@ -12,8 +12,6 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kLane = 128;
-
 double element_bytes(ElementType type) { return as_double(bit_width(type)) / 8; }
 
 /// Keeps counts of blocks exact.
@@ -42,6 +40,7 @@ class LinearLoss {
     tally_.steps = products_ * (problem_.gradients ? 2 : 1);
     fetch();
     if (problem_.gradients) gradients();
+    tally_.vmem = vmem();
     KernelCost cost = tally_.finish();
     describe(cost);
     return cost;
@@ -105,8 +104,6 @@ class LinearLoss {
     if (problem_.gradients) cost.grid.push_back(2);
     cost.grid.push_back(hidden_blocks_);
     cost.computed = token_blocks_ * word_blocks_ * hidden_blocks_;
-    cost.vmem = Bytes(static_cast<int64_t>(std::ceil(vmem())));
-    cost.vmem_limit = core_.vmem_budget();
     cost.blocks = {{"b_block_size", blocks_.tokens},
                    {"h_block_size", blocks_.hidden},
                    {"v_block_size", blocks_.vocabulary}};
@@ -124,7 +121,7 @@ class LinearLoss {
   KernelTally tally_;
 };
 
-Result<void> check(const LinearLossProblem& problem, const LinearLossBlocks& blocks) {
+Result<void> check(const LinearLossProblem& problem, const LinearLossBlocks& blocks, int64_t lanes) {
   const std::pair<std::string_view, int64_t> sizes[] = {
       {"tokens", problem.tokens}, {"hidden dimension", problem.hidden}, {"vocabulary", problem.vocabulary}};
   for (const auto& [name, size] : sizes)
@@ -133,8 +130,8 @@ Result<void> check(const LinearLossProblem& problem, const LinearLossBlocks& blo
   const std::pair<std::string_view, int64_t> named[] = {
       {"b_block_size", blocks.tokens}, {"h_block_size", blocks.hidden}, {"v_block_size", blocks.vocabulary}};
   for (const auto& [name, block] : named)
-    if (block < 1 || block % kLane != 0 || block > int64_t{1} << 24)
-      return failure(fmt::format("{} is {}, expected a multiple of {}", name, block, kLane));
+    if (block < 1 || block % lanes != 0 || block > int64_t{1} << 24)
+      return failure(fmt::format("{} is {}, expected a multiple of {}", name, block, lanes));
   if (problem.tokens % blocks.tokens != 0)
     return failure(
         fmt::format("b_block_size is {}, which doesn't divide the {} tokens", blocks.tokens, problem.tokens));
@@ -145,7 +142,8 @@ Result<void> check(const LinearLossProblem& problem, const LinearLossBlocks& blo
 
 Result<KernelCost> linear_loss_cost(const DeviceConfig& device, const LinearLossProblem& problem,
                                     const LinearLossBlocks& blocks) {
-  if (Result<void> checked = check(problem, blocks); !checked) return tl::unexpected(checked.error());
+  if (Result<void> checked = check(problem, blocks, device.vpu.lanes); !checked)
+    return tl::unexpected(checked.error());
   const std::optional<MatmulRate> rate = Core(device).matmul_rate(problem.x, problem.w, MatmulPrecision{});
   if (!rate)
     return failure(fmt::format("loss: {} has no products of {} and {}", device.name, to_text(problem.x),
@@ -156,19 +154,19 @@ Result<KernelCost> linear_loss_cost(const DeviceConfig& device, const LinearLoss
 std::optional<LinearLossBlocks> best_linear_loss_blocks(const DeviceConfig& device,
                                                         const LinearLossProblem& problem) {
   std::optional<LinearLossBlocks> best;
-  Picoseconds least = kForever;
+  const Core core(device);
+  KernelSearch search(core);
+  const int64_t lanes = core.lanes();
   std::vector<int64_t> hidden;  // what divides the dimension, and powers of two
-  for (int64_t size = kLane; size <= 8192; size += kLane)
+  for (int64_t size = lanes; size <= 8192; size += lanes)
     if (problem.hidden % size == 0 || (size & (size - 1)) == 0) hidden.push_back(size);
-  for (int64_t tokens = 4096; tokens >= kLane; tokens /= 2)
-    for (int64_t words = 4096; words >= kLane; words /= 2)
+  for (int64_t tokens = 4096; tokens >= lanes; tokens /= 2)
+    for (int64_t words = 4096; words >= lanes; words /= 2)
       for (auto size = hidden.rbegin(); size != hidden.rend(); ++size) {
-        if (*size >= problem.hidden + kLane) continue;
+        if (*size >= problem.hidden + lanes) continue;
         const LinearLossBlocks blocks{tokens, *size, words};
         const Result<KernelCost> cost = linear_loss_cost(device, problem, blocks);
-        if (!cost || !cost->fits() || cost->kernel >= least) continue;
-        least = cost->kernel;
-        best = blocks;
+        if (cost && search.takes(cost->planned)) best = blocks;
       }
   return best;
 }

@@ -1,4 +1,4 @@
-#include "model/pipeline.h"
+#include "model/kernel_blocks.h"
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,14 @@ namespace {
 /// Small numbers for which every block size is worth trying.
 struct Case {
   DeviceConfig device;
-  std::array<DmaChannel, kDmaChannels> channels{};
-  MatmulWork work;
-  MatmulRate rate;
-  PipelineTask task;
+  DmaChannels channels{};
+  ProductWork work;
 
-  PipelineModel model() const { return PipelineModel(Core(device), channels); }
+  Core core() const { return Core(device, channels); }
+  TimedKernel product(const std::optional<GivenBlocks>& given = {}) const {
+    return product_kernel(core(), work, given);
+  }
+  TimedKernel stream() const { return stream_kernel(core(), work.other); }
 };
 
 Case make_case(std::mt19937& random, int64_t cores) {
@@ -34,44 +36,61 @@ Case make_case(std::mt19937& random, int64_t cores) {
   const double rate = 1e12 / 737e9 * static_cast<double>(number(1, 20));
   c.channels[0] = {
       {.total = rate}, static_cast<double>(number(0, 1'000'000)), static_cast<double>(number(0, 500'000))};
-  c.work.batch = number(0, 2) == 0 ? number(1, 6) : 1;
-  c.work.m = number(1, 4000), c.work.n = number(1, 4000), c.work.k = number(1, 4000);
-  c.work.lhs = c.work.rhs = ElementType::kBF16;
-  c.rate = *matmul_rate(c.device.mxu, c.work.lhs, c.work.rhs, c.work.precision);
+  MatmulWork& product = c.work.matmul;
+  product.batch = number(0, 2) == 0 ? number(1, 6) : 1;
+  product.m = number(1, 4000), product.n = number(1, 4000), product.k = number(1, 4000);
+  product.lhs = product.rhs = ElementType::kBF16;
+  c.work.rate = *matmul_rate(c.device.mxu, product.lhs, product.rhs, product.precision);
   const auto bytes = [&](int64_t rows, int64_t columns) {
-    return 2.0 * static_cast<double>(c.work.batch * rows * columns);
+    return 2.0 * static_cast<double>(product.batch * rows * columns);
   };
-  c.task.lhs = {bytes(c.work.m, c.work.k), static_cast<int8_t>(number(0, 9) == 0 ? -1 : 0)};
-  c.task.rhs = {bytes(c.work.k, c.work.n), 0};
-  c.task.other.out[0] = bytes(c.work.m, c.work.n);
-  c.task.other_bytes = c.task.other.out[0];
-  c.task.vector = static_cast<double>(number(0, 100'000'000));
-  c.task.lhs_convert = static_cast<double>(number(0, 1'000'000));
+  c.work.lhs = {bytes(product.m, product.k), static_cast<int8_t>(number(0, 9) == 0 ? -1 : 0)};
+  c.work.rhs = {bytes(product.k, product.n), 0};
+  c.work.other.bytes.out[0] = bytes(product.m, product.n);
+  c.work.other.units.vpu = static_cast<double>(number(0, 100'000'000));
+  c.work.lhs.convert = static_cast<double>(number(0, 1'000'000));
   return c;
 }
 
+/// Blocks of one core along each dimension.
+struct Counts {
+  int64_t batch, m, n, k;
+};
+Counts counts_of(const Case& c, const Kernel& kernel) {
+  const ProductBlocks& b = kernel.blocks;
+  const MatmulWork& whole = c.work.matmul;
+  const auto count = [&](int64_t size, int64_t block, SharedDimension dimension) {
+    const int64_t own = b.shared == dimension ? (size + c.device.cores - 1) / c.device.cores : size;
+    return (own + block - 1) / block;
+  };
+  return {count(whole.batch, b.batch, SharedDimension::kBatch), count(whole.m, b.m, SharedDimension::kRows),
+          count(whole.n, b.n, SharedDimension::kColumns), count(whole.k, b.k, SharedDimension::kNone)};
+}
+
 /// Walks over every step: a block is fetched when it differs from the one before.
-double step_by_step(const Case& c, const PipelinePlan& plan) {
+double step_by_step(const Case& c, const TimedKernel& planned) {
   const auto count = [](int64_t value) { return static_cast<double>(value); };
   const double cores = count(c.device.cores);
-  const Blocks& blocks = plan.blocks;
-  double lhs_share = c.task.lhs.bytes, rhs_share = c.task.rhs.bytes;
-  if (plan.split == 'b' || plan.split == 'm') lhs_share /= cores;
-  if (plan.split == 'b' || plan.split == 'n') rhs_share /= cores;
+  const Kernel& kernel = planned.kernel;
+  const Counts blocks = counts_of(c, kernel);
+  const SharedDimension shared = kernel.blocks.shared;
+  double lhs_share = c.work.lhs.bytes, rhs_share = c.work.rhs.bytes;
+  if (shared == SharedDimension::kBatch || shared == SharedDimension::kRows) lhs_share /= cores;
+  if (shared == SharedDimension::kBatch || shared == SharedDimension::kColumns) rhs_share /= cores;
   const double lhs = lhs_share / count(blocks.batch * blocks.m * blocks.k);
   const double rhs = rhs_share / count(blocks.batch * blocks.n * blocks.k);
-  const double out = c.task.other.out[0] / cores / count(blocks.batch * blocks.m * blocks.n);
+  const double out = c.work.other.bytes.out[0] / cores / count(blocks.batch * blocks.m * blocks.n);
   struct Index {
     int64_t b, m, n, k;
   };
   std::vector<Index> order;
-  const int64_t outer = plan.rows_outside ? blocks.m : blocks.n,
-                inner = plan.rows_outside ? blocks.n : blocks.m;
+  const bool rows_outside = kernel.blocks.rows_outside;
+  const int64_t outer = rows_outside ? blocks.m : blocks.n, inner = rows_outside ? blocks.n : blocks.m;
   for (int64_t b = 0; b < blocks.batch; ++b)
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < inner; ++i)
         for (int64_t k = 0; k < blocks.k; ++k)
-          order.push_back(plan.rows_outside ? Index{b, o, i, k} : Index{b, i, o, k});
+          order.push_back(rows_outside ? Index{b, o, i, k} : Index{b, i, o, k});
   const DmaChannel& channel = c.channels[0];
   const auto dma = [&](double in, double outgoing) {
     double time = (in + outgoing) * channel.bus.total;
@@ -86,61 +105,55 @@ double step_by_step(const Case& c, const PipelinePlan& plan) {
         first || order[i - 1].b != now.b || order[i - 1].m != now.m || order[i - 1].k != now.k;
     const bool new_rhs =
         first || order[i - 1].b != now.b || order[i - 1].n != now.n || order[i - 1].k != now.k;
-    return (new_lhs && c.task.lhs.channel >= 0 ? lhs : 0) + (new_rhs ? rhs : 0);
+    return (new_lhs && c.work.lhs.channel >= 0 ? lhs : 0) + (new_rhs ? rhs : 0);
   };
-  double time = dma(fetched(0), 0) + plan.step_work + dma(0, out);
+  const double step_work = planned.time.step_work;
+  double time = dma(fetched(0), 0) + step_work + dma(0, out);
   // While step i - 1 works, i comes in and what is finished goes out; it was asked for before that.
   for (size_t i = 1; i < order.size(); ++i)
-    time += side_by_side(plan.step_work, (fetched(i) + (order[i].k == 0 ? out : 0)) * channel.bus.total,
-                         c.device.dma.overlap);
+    time += power_mean(step_work, (fetched(i) + (order[i].k == 0 ? out : 0)) * channel.bus.total,
+                       c.device.dma.overlap);
   return time;
 }
 
-TEST(Pipeline, TakesTheTimeOfItsStepsOneByOne) {
+TEST(KernelBlocks, AProductTakesTheTimeOfItsStepsOneByOne) {
   std::mt19937 random(1);
   int with_parts = 0, rows_outside = 0;
   for (int i = 0; i < 400; ++i) {
     const Case c = make_case(random, i % 3 == 0 ? 2 : 1);
-    PipelineTask task = c.task;
-    task.matmul = &c.work, task.rate = &c.rate;
-    const PipelinePlan plan = c.model().plan(task);
-    if (plan.steps > 100'000) continue;
-    with_parts += plan.blocks.k > 1, rows_outside += plan.rows_outside;
-    EXPECT_NEAR(plan.time, step_by_step(c, plan), 1e-6 * plan.time);
-    EXPECT_EQ(plan.steps, plan.blocks.batch * plan.blocks.m * plan.blocks.n * plan.blocks.k);
+    const TimedKernel planned = c.product();
+    if (planned.kernel.grid_steps > 100'000) continue;
+    const Counts blocks = counts_of(c, planned.kernel);
+    with_parts += blocks.k > 1, rows_outside += planned.kernel.blocks.rows_outside;
+    EXPECT_NEAR(planned.time.time, step_by_step(c, planned), 1e-6 * planned.time.time);
+    EXPECT_EQ(planned.kernel.grid_steps, static_cast<double>(blocks.batch * blocks.m * blocks.n * blocks.k));
   }
   EXPECT_GT(with_parts, 10);
   EXPECT_GT(rows_outside, 10);
 }
 
-TEST(Pipeline, BlocksFitAndNothingTakesLongerThanTheWhole) {
+TEST(KernelBlocks, BlocksFitAndNothingTakesLongerThanTheWhole) {
   std::mt19937 random(2);
   for (int i = 0; i < 300; ++i) {
     const Case c = make_case(random, i % 2 + 1);
-    PipelineTask task = c.task;
-    task.matmul = &c.work, task.rate = &c.rate;
-    const PipelinePlan plan = c.model().plan(task);
-    EXPECT_LE(plan.vmem, static_cast<double>(c.device.vmem.scoped_limit.count()));
-    EXPECT_GE(plan.time, plan.mxu);
-    EXPECT_GE(plan.time * 1.000001, plan.vector);
+    const auto [kernel, time] = c.product();
+    EXPECT_LE(kernel.vmem(), static_cast<double>(c.device.vmem.scoped_limit.count()));
+    EXPECT_GE(time.time, kernel.works[0].mxu);
+    EXPECT_GE(time.time * 1.000001, kernel.works[0].vpu);
     const double cores = static_cast<double>(c.device.cores);
-    double moved = task.rhs.bytes * plan.rhs_times + task.other.out[0];
-    if (task.lhs.channel >= 0) moved += task.lhs.bytes * plan.lhs_times;
-    EXPECT_GE(plan.time * 1.000001, moved / cores * c.channels[0].bus.total);
-    EXPECT_GE(plan.lhs_times, 1);
-    EXPECT_GE(plan.rhs_times, 1);
+    double moved = c.work.rhs.bytes * kernel.rhs_times + c.work.other.bytes.out[0];
+    if (c.work.lhs.channel >= 0) moved += c.work.lhs.bytes * kernel.lhs_times;
+    EXPECT_GE(time.time * 1.000001, moved / cores * c.channels[0].bus.total);
+    EXPECT_GE(kernel.lhs_times, 1);
+    EXPECT_GE(kernel.rhs_times, 1);
   }
 }
 
-TEST(Pipeline, MoreOfAnythingIsNeverSlower) {
+TEST(KernelBlocks, MoreOfAnythingIsNeverSlower) {
   std::mt19937 random(3);
   for (int i = 0; i < 200; ++i) {
     const Case c = make_case(random, i % 2 + 1);
-    const auto time = [](const Case& of) {
-      PipelineTask task = of.task;
-      task.matmul = &of.work, task.rate = &of.rate;
-      return of.model().plan(task).time;
-    };
+    const auto time = [](const Case& of) { return of.product().time.time; };
     const double before = time(c) * 1.000001;
     Case better = c;
     better.channels[0].bus.total /= 1.5;
@@ -163,72 +176,69 @@ TEST(Pipeline, MoreOfAnythingIsNeverSlower) {
   }
 }
 
-TEST(SideBySide, LiesBetweenTheLongerOneAndBothInTurn) {
+TEST(PowerMean, LiesBetweenTheLongerOneAndBothInTurn) {
   for (const double exponent : {1.0, 2.0, 3.5, 4.0, 100.0}) {
-    EXPECT_NEAR(side_by_side(8, 8, exponent), 8 * std::pow(2, 1 / exponent), 1e-9) << exponent;
-    EXPECT_EQ(side_by_side(8, 0, exponent), 8) << exponent;
-    EXPECT_EQ(side_by_side(0, 0, exponent), 0) << exponent;
+    EXPECT_NEAR(power_mean(8, 8, exponent), 8 * std::pow(2, 1 / exponent), 1e-9) << exponent;
+    EXPECT_EQ(power_mean(8, 0, exponent), 8) << exponent;
+    EXPECT_EQ(power_mean(0, 0, exponent), 0) << exponent;
     for (const double shorter : {0.5, 2.0, 7.0}) {
-      const double both = side_by_side(8, shorter, exponent);
-      EXPECT_DOUBLE_EQ(both, side_by_side(shorter, 8, exponent));
+      const double both = power_mean(8, shorter, exponent);
+      EXPECT_DOUBLE_EQ(both, power_mean(shorter, 8, exponent));
       EXPECT_GE(both, 8) << exponent;
       EXPECT_LE(both, 8 + shorter + 1e-9) << exponent;
-      EXPECT_LE(side_by_side(8, shorter, exponent + 1), both + 1e-9) << exponent;
+      EXPECT_LE(power_mean(8, shorter, exponent + 1), both + 1e-9) << exponent;
     }
   }
 }
 
-TEST(Pipeline, HbmThatIsAsSlowAsTheArraysMakesAProductLongerThanEither) {
+TEST(KernelBlocks, HbmThatIsAsSlowAsTheArraysMakesAProductLongerThanEither) {
   std::mt19937 random(7);
   int compared = 0;
   for (int i = 0; i < 100; ++i) {
     Case c = make_case(random, 1);
-    c.task.vector = c.task.lhs_convert = 0;
-    PipelineTask task = c.task;
-    task.matmul = &c.work, task.rate = &c.rate;
-    const PipelinePlan plan = c.model().plan(task);
-    if (plan.steps < 50) continue;
+    c.work.other.units.vpu = c.work.lhs.convert = 0;
+    const auto [kernel, time] = c.product();
+    if (kernel.grid_steps < 50) continue;
     ++compared;
-    const double moved = (task.other.out[0] + task.rhs.bytes * plan.rhs_times +
-                          (task.lhs.channel >= 0 ? task.lhs.bytes * plan.lhs_times : 0)) *
+    const double moved = (c.work.other.bytes.out[0] + c.work.rhs.bytes * kernel.rhs_times +
+                          (c.work.lhs.channel >= 0 ? c.work.lhs.bytes * kernel.lhs_times : 0)) *
                          c.channels[0].bus.total;
     // However the bytes are spread over the steps, no less than if it were evenly.
-    EXPECT_GE(plan.time * 1.0001, side_by_side(plan.mxu, moved, c.device.dma.overlap));
+    EXPECT_GE(time.time * 1.0001, power_mean(kernel.works[0].mxu, moved, c.device.dma.overlap));
   }
   EXPECT_GT(compared, 10);
 }
 
-TEST(Pipeline, BlocksOfADimensionAreAsLongAsEachOther) {
+TEST(KernelBlocks, BlocksOfADimensionAreAsLongAsEachOther) {
   std::mt19937 random(8);
   for (int i = 0; i < 60; ++i) {
     const Case c = make_case(random, 1);
-    PipelineTask task = c.task;
-    task.matmul = &c.work, task.rate = &c.rate;
-    const PipelinePlan plan = c.model().plan(task);
+    const TimedKernel planned = c.product();
     const auto is_even = [](int64_t whole, int64_t block, int64_t blocks, int64_t unit) {
       return blocks == 1 || block * blocks < whole + blocks * unit;
     };
-    EXPECT_TRUE(is_even(c.work.m, plan.block_m, plan.blocks.m, c.rate.rows)) << plan.block_m;
-    EXPECT_TRUE(is_even(c.work.n, plan.block_n, plan.blocks.n, c.device.mxu.columns)) << plan.block_n;
-    EXPECT_TRUE(is_even(c.work.k, plan.block_k, plan.blocks.k, c.device.mxu.rows)) << plan.block_k;
+    const ProductBlocks& b = planned.kernel.blocks;
+    const Counts blocks = counts_of(c, planned.kernel);
+    const MatmulWork& whole = c.work.matmul;
+    EXPECT_TRUE(is_even(whole.m, b.m, blocks.m, c.work.rate.rows)) << b.m;
+    EXPECT_TRUE(is_even(whole.n, b.n, blocks.n, c.device.mxu.columns)) << b.n;
+    EXPECT_TRUE(is_even(whole.k, b.k, blocks.k, c.device.mxu.rows)) << b.k;
   }
 }
 
-TEST(Pipeline, AStreamOverlapsAllButItsFirstAndLastBlock) {
+TEST(KernelBlocks, AStreamOverlapsAllButItsFirstAndLastBlock) {
   Case c;
   c.device = test::device_or_fail("unit").config;
-  c.channels[0] = {0, 0, 1, 0, 0};  // a byte per picosecond, no latencies
-  c.task.other.in[0] = 1 << 20, c.task.other.out[0] = 1 << 19;
-  c.task.other_bytes = c.task.other.in[0] + c.task.other.out[0];
-  const PipelinePlan plan = c.model().plan(c.task);  // nothing but DMA: blocks as small as there are
-  EXPECT_DOUBLE_EQ(plan.time, (1 << 20) + (1 << 19));
-  c.task.vector = 4 << 20;
-  const PipelinePlan busy = c.model().plan(c.task);
-  EXPECT_NEAR(busy.time, 4 << 20, 10);
+  c.channels[0] = {{0, 0, 1}, 0, 0};  // a byte per picosecond, no latencies
+  c.work.other.bytes.in[0] = 1 << 20, c.work.other.bytes.out[0] = 1 << 19;
+  // Nothing but DMA: blocks as small as there are.
+  EXPECT_DOUBLE_EQ(c.stream().time.time, (1 << 20) + (1 << 19));
+  c.work.other.units.vpu = 4 << 20;
+  EXPECT_NEAR(c.stream().time.time, 4 << 20, 10);
   c.channels[0].read_latency = c.channels[0].write_latency = 1000;
-  const PipelinePlan late = c.model().plan(c.task);
-  EXPECT_GT(late.time, (4 << 20) + 2000);
-  EXPECT_LT(late.time, (4 << 20) + (3 << 19) / 16 + 2100);  // more than sixteen blocks
+  const double late = c.stream().time.time;
+  EXPECT_GT(late, (4 << 20) + 2000);
+  EXPECT_LT(late, (4 << 20) + (3 << 19) / 16 + 2100);  // more than sixteen blocks
 }
 
 /// Of one block.
@@ -260,7 +270,7 @@ double with_two_buffers(int64_t steps, const StreamBlock& block, const DmaChanne
   return std::max(left[0], left[1]);
 }
 
-TEST(Pipeline, AStreamTakesTheTimeOfItsBlocksInTwoBuffers) {
+TEST(KernelBlocks, AStreamTakesTheTimeOfItsBlocksInTwoBuffers) {
   std::mt19937 random(5);
   const auto number = [&](int64_t low, int64_t high) {
     return static_cast<double>(std::uniform_int_distribution<int64_t>(low, high)(random));
@@ -272,27 +282,27 @@ TEST(Pipeline, AStreamTakesTheTimeOfItsBlocksInTwoBuffers) {
     c.channels[0] = {{.read = 1, .write = 1, .total = 0.5},
                      number(0, 1 << (i % 2 ? 22 : 16)),
                      number(0, 1 << (i % 4 > 1 ? 22 : 16))};
-    c.task = {};
+    c.work.other = {};
     const auto bytes = [&] { return std::exp2(number(16, 25)) * (1 + number(0, 1000) / 1000); };
-    if (i % 3 != 0) c.task.other.in[0] = bytes();
-    if (i % 3 != 1) c.task.other.out[0] = bytes();
-    c.task.other_bytes = c.task.other.in[0] + c.task.other.out[0];
-    c.task.vector = std::exp2(number(12, 27));
-    c.task.in_few_blocks = i % 5 < 2;
-    const PipelinePlan plan = c.model().plan(c.task);
-    const auto steps = static_cast<double>(plan.steps);
+    if (i % 3 != 0) c.work.other.bytes.in[0] = bytes();
+    if (i % 3 != 1) c.work.other.bytes.out[0] = bytes();
+    c.work.other.units.vpu = std::exp2(number(12, 27));
+    c.work.other.in_few_blocks = i % 5 < 2;
+    const auto [kernel, time] = c.stream();
+    const double steps = kernel.grid_steps;
     const DmaChannel& channel = c.channels[0];
-    const StreamBlock block{c.task.other.in[0] / steps, c.task.other.out[0] / steps, plan.step_work};
-    const double real = with_two_buffers(plan.steps, block, channel);
+    const StreamBlock block{c.work.other.bytes.in[0] / steps, c.work.other.bytes.out[0] / steps,
+                            time.step_work};
+    const double real = with_two_buffers(static_cast<int64_t>(steps), block, channel);
     // Blocks come in pairs, with one wait for both: of an even number the last one has none before it, and is
     // done up to half a latency earlier than at even distances.
     const double latency =
         std::max(block.in > 0 ? channel.read_latency : 0.0, block.out > 0 ? channel.write_latency : 0.0);
-    EXPECT_GE(plan.time, (1 - 1e-9) * real) << i;
-    EXPECT_LE(plan.time, (1 + 1e-9) * real + (plan.steps > 1 ? latency / 2 : 0)) << i;
-    if (plan.steps == 1) continue;
-    two_steps += plan.steps == 2;
-    if (plan.step_dma <= std::max({block.in, block.out, block.work}))
+    EXPECT_GE(time.time, (1 - 1e-9) * real) << i;
+    EXPECT_LE(time.time, (1 + 1e-9) * real + (steps > 1 ? latency / 2 : 0)) << i;
+    if (steps == 1) continue;
+    two_steps += steps == 2;
+    if (time.step_dma <= std::max({block.in, block.out, block.work}))
       ++hidden;
     else if (block.in + channel.read_latency > block.out + channel.write_latency || block.out == 0)
       ++late_in;
@@ -306,30 +316,29 @@ TEST(Pipeline, AStreamTakesTheTimeOfItsBlocksInTwoBuffers) {
 }
 
 // Latencies are paid at both ends, not by every block.
-TEST(Pipeline, ALongStreamHidesLatencies) {
+TEST(KernelBlocks, ALongStreamHidesLatencies) {
   Case c;
   c.device = test::device_or_fail("v6e").config;
-  c.channels[0] = {0, 0, 1, 0, 0};
-  c.task.other.in[0] = c.task.other_bytes = 1 << 30;
-  const double at_once = c.model().plan(c.task).time;
+  c.channels[0] = {{0, 0, 1}, 0, 0};
+  c.work.other.bytes.in[0] = 1 << 30;
+  const double at_once = c.stream().time.time;
   c.channels[0].read_latency = 1 << 16;
-  const double late = c.model().plan(c.task).time;
+  const double late = c.stream().time.time;
   EXPECT_GE(late, at_once + (1 << 16));
   EXPECT_LE(late, at_once + 3 * (1 << 16));
 }
 
-TEST(Pipeline, BlocksThatTheTextStatesAreTaken) {
+TEST(KernelBlocks, BlocksThatTheTextStatesAreTaken) {
   std::mt19937 random(4);
   for (int i = 0; i < 50; ++i) {
     Case c = make_case(random, 1);
-    c.work.batch = 1;
-    PipelineTask task = c.task;
-    task.matmul = &c.work, task.rate = &c.rate;
-    const GivenBlocks given{1 + i % 3, 1 + i % 5, 1 + i % 2, '-'};
-    const PipelinePlan plan = c.model().plan(task, given);
-    EXPECT_EQ(plan.block_m, (c.work.m + given.m - 1) / given.m);
-    EXPECT_EQ(plan.block_n, (c.work.n + given.n - 1) / given.n);
-    EXPECT_NEAR(plan.time, step_by_step(c, plan), 1e-6 * plan.time);
+    c.work.matmul.batch = 1;
+    const GivenBlocks given{1 + i % 3, 1 + i % 5, 1 + i % 2};
+    const TimedKernel planned = c.product(given);
+    EXPECT_TRUE(planned.kernel.blocks.given);
+    EXPECT_EQ(planned.kernel.blocks.m, (c.work.matmul.m + given.m - 1) / given.m);
+    EXPECT_EQ(planned.kernel.blocks.n, (c.work.matmul.n + given.n - 1) / given.n);
+    EXPECT_NEAR(planned.time.time, step_by_step(c, planned), 1e-6 * planned.time.time);
   }
 }
 
@@ -340,11 +349,11 @@ TEST(WindowConfig, ReadsIterationBounds) {
   EXPECT_EQ(given->n, 1);
   EXPECT_EQ(given->m, 8);
   EXPECT_EQ(given->k, 3);
-  EXPECT_EQ(given->split, 'm');
+  EXPECT_EQ(given->shared, SharedDimension::kRows);
   const auto escaped = given_blocks(R"("{\"window_config\":{\"iteration_bounds\":[\"8\",\"1\",\"1\"]}}")");
   ASSERT_TRUE(escaped);
   EXPECT_EQ(escaped->n, 8);
-  EXPECT_EQ(escaped->split, '-');
+  EXPECT_EQ(escaped->shared, SharedDimension::kNone);
   for (const char* text :
        {"", "{}", R"({"iteration_bounds":[]})", R"({"iteration_bounds":["0","1","1"]})",
         R"({"iteration_bounds":["1","1"]})", R"({"iteration_bounds":["1","1","1","1"]})",

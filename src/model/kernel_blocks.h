@@ -1,0 +1,66 @@
+// Kernels of instructions without a body of their own: streams, matrix products and ragged products, in the
+// blocks that take least time.
+//
+// Block sizes are powers of two, or a little less so that all of a dimension's blocks are equally long, or
+// the whole dimension. Of those that fit into the VMEM budget the fastest are taken, so that more of any
+// resource never makes an instruction slower. docs/timing_model.md derives the candidates.
+//
+//   const TimedKernel planned = product_kernel(core, work);
+//   planned.time.time                              // picoseconds of one core
+#pragma once
+
+#include <optional>
+
+#include "model/kernel_time.h"
+#include "ops/work.h"
+
+namespace hlosim {
+
+/// What streams past the units, of all cores: bytes, and picoseconds of units. `units.mxu` is not used.
+struct StreamWork {
+  BlockTraffic bytes;
+  UnitWork units;
+  bool in_few_blocks = false;  // in the largest blocks that fit
+  bool operator==(const StreamWork&) const = default;
+};
+
+/// An operand of a product.
+struct ProductInput {
+  double bytes = 0;     // of the whole array as it lies in memory
+  int8_t channel = -1;  // DMA channel; -1: in VMEM already
+  double convert = 0;   // picoseconds of the vector unit to convert all of it once, all cores
+  double bundles = 0;   // picoseconds of bundles in which the vector unit computes all of it once, all cores
+  bool operator==(const ProductInput&) const = default;
+};
+
+/// A product, of all cores.
+struct ProductWork {
+  MatmulWork matmul;
+  MatmulRate rate;
+  ProductInput lhs, rhs;
+  double further_mxu = 0;       // picoseconds of other products of the instruction
+  double epilogue_bundles = 0;  // picoseconds of bundles for the results
+  StreamWork other;             // all other bytes and units
+  bool operator==(const ProductWork&) const = default;
+};
+
+/// Numbers of blocks that a module's text gives, of all cores together, and what the cores share, if it says.
+struct GivenBlocks {
+  int64_t m = 0, n = 0, k = 0;
+  SharedDimension shared = SharedDimension::kNone;
+  bool operator==(const GivenBlocks&) const = default;
+};
+
+TimedKernel stream_kernel(const Core& core, const StreamWork& work);
+
+/// With `given`, the blocks are these, whether they fit or not.
+TimedKernel product_kernel(const Core& core, const ProductWork& work,
+                           const std::optional<GivenBlocks>& given = {});
+
+/// A product whose groups have sizes that are data: the kernel walks over the tiles of one group after the
+/// other. Units take turns, as sums, masks and stores wait for the products; the weights of the next group
+/// come when it begins. Fitted as a sum to ragged dots of v7x and v5p: with units that overlap it is three
+/// times too fast.
+TimedKernel ragged_kernel(const Core& core, const ProductWork& work);
+
+}  // namespace hlosim
