@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
 #include "links/sparse_core.h"
+#include "model/instruction_cost.h"
 #include "ops/collective_groups.h"
 #include "ops/work.h"
 
@@ -49,13 +51,19 @@ AxisOrder axis_order(bool is_given, const DeviceConfig& device) {
   return is_given && device.sparsecore ? AxisOrder::kRotation : AxisOrder::kInTurn;
 }
 
-Picoseconds held_by_start(const CollectiveCost& cost, const DeviceConfig& device) {
-  if (cost.kind != CollectiveKind::kAllGather || cost.driver != Unit::kNone || !device.ici.core_bandwidth ||
-      cost.network.count() == 0 || is_within_chip(cost))
-    return {};
-  const int64_t own = cost.volume.count() / std::max<int64_t>(cost.group_size, 1);
-  const Picoseconds step = device.ici.launch + duration(Bytes(own), *device.ici.core_bandwidth);
-  return std::min(step, cost.network);
+Picoseconds held_by_start(std::span<const CollectiveCost> costs, const DeviceConfig& device) {
+  if (!device.ici.core_bandwidth) return {};
+  Bytes own{};
+  Picoseconds network{};
+  for (const CollectiveCost& cost : costs) {
+    if (cost.kind != CollectiveKind::kAllGather || cost.driver != Unit::kNone || cost.network.count() == 0 ||
+        is_within_chip(cost))
+      continue;
+    add_bytes(own, Bytes(cost.volume.count() / cost.group_size));
+    network = later(network, cost.network);
+  }
+  if (network.count() == 0) return {};
+  return std::min(device.ici.launch + duration(own, *device.ici.core_bandwidth), network);
 }
 
 void drive_collective(CollectiveCost& cost, const Instruction& collective, bool is_given,

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "hlo/module.h"
 #include "links/collective_cost.h"
@@ -36,8 +37,9 @@ bool is_within_chip(const CollectiveCost& cost);
 /// The same collective driven by the TensorCores. Requires: it was costed with the axes in turn.
 void drive_by_tensor_cores(CollectiveCost& cost, const DeviceConfig& device);
 
-/// What the start of an asynchronous collective keeps the TensorCores from other work: that of an all-gather
-/// which they drive waits for the first step, in which each device's own part goes to its neighbour.
-Picoseconds held_by_start(const CollectiveCost& cost, const DeviceConfig& device);
+/// How long the start of asynchronous collectives, one after the other, keeps the TensorCores from other
+/// work: that of all-gathers which they drive waits for the first step, in which each device's own parts go
+/// to its neighbour.
+Picoseconds held_by_start(std::span<const CollectiveCost> costs, const DeviceConfig& device);
 
 }  // namespace hlosim

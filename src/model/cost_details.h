@@ -20,6 +20,7 @@ struct FixedTime {
   Picoseconds kernel{};       // from the first blocks in to the last ones out; 0: it does not go in blocks
   Picoseconds instruction{};  // overhead.instruction, where DMA is used or there are no blocks
   Picoseconds latency{};      // of DMA without blocks, and of PCIe
+  Picoseconds fused_done{};   // ici.fused_done, of a fusion that waits for a collective
   Picoseconds idle_gain{};    // the latencies are those of a loaded memory, and few bytes don't load it
   Picoseconds smallest{};     // of any instruction that uses HBM
   Picoseconds longest{};      // unit, without links

@@ -194,8 +194,8 @@ struct VpuConfig {
     field("vregs", self.vregs, "vector registers");
     field("latency", self.latency, "cycles from an ALU operation to its result");
     field("reduction_window", self.reduction_window,
-          "elements along lanes that a reduction takes up in one window; longer ones go in windows of whole "
-          "registers, the last of which is masked");
+          "elements along lanes up to which a reduction takes one window; the last window of longer ones is "
+          "masked, unless they are whole registers");
     field("native_types", self.native_types,
           "element types with arithmetic of their own; others are converted");
     field("convert", self.convert, "conversion costs of other element types, by HLO name");

@@ -70,8 +70,12 @@ class CostModel {
     fixed_ = {};
     if (def.has(kFree) || def.has(kAsyncDone) || def.has(kAsyncUpdate)) return cost;
     if (def.has(kAsyncStart)) return start_cost(instruction, def);
-    if (const auto part = fused_.part_of(instruction); part == FusedPart::kStart || part == FusedPart::kDone)
-      return fused_end_cost(*part);
+    if (const auto part = fused_.part_of(instruction);
+        part == FusedPart::kStart || part == FusedPart::kDone) {
+      cost = fused_end_cost(*part);
+      if (details) details->fixed = fixed_;
+      return cost;
+    }
     if (def.has(kCallsInline)) {
       cost.fixed = instruction.find(AttrKey::kToApply) ? Picoseconds(0) : device_.overhead.instruction;
       cost.bound_by = cost.fixed.count() > 0 ? Unit::kOverhead : Unit::kNone;
@@ -248,12 +252,15 @@ class CostModel {
   }
 
   /// A fusion that only starts a collective, or only waits for its end: its arrays are handed on.
-  InstructionCost fused_end_cost(FusedPart part) const {
+  InstructionCost fused_end_cost(FusedPart part) {
     InstructionCost cost;
     cost.category = CostCategory::kCollective;
     if (part == FusedPart::kStart) cost.stream = core_.issue_time();
     cost.busy[index_of(Unit::kScalar)] = cost.stream;
-    cost.fixed = part == FusedPart::kDone ? device_.ici.fused_done : device_.overhead.instruction;
+    fixed_.longest = cost.stream;
+    (part == FusedPart::kDone ? fixed_.fused_done : fixed_.instruction) =
+        part == FusedPart::kDone ? device_.ici.fused_done : device_.overhead.instruction;
+    cost.fixed = fixed_.total();
     cost.bound_by = cost.fixed > cost.stream ? Unit::kOverhead : Unit::kScalar;
     cost.provenance = Provenance::kCalibrated;
     return cost;
@@ -460,7 +467,8 @@ class CostModel {
 }  // namespace
 
 Picoseconds FixedTime::total() const {
-  const Picoseconds own = later(kernel - std::min(kernel, longest), later(instruction, latency)) - idle_gain;
+  const Picoseconds own =
+      later(kernel - std::min(kernel, longest), later(instruction, later(latency, fused_done))) - idle_gain;
   return std::max(own, smallest - std::min(longest, smallest));
 }
 

@@ -88,7 +88,7 @@ struct Kernel {
   boost::container::small_vector<VmemWindow, 4> windows;
 
   /// Some of its blocks come or go by DMA.
-  bool uses_dma() const { return first != BlockTraffic{} || last != BlockTraffic{}; }
+  bool uses_dma() const;
   /// Bytes of VMEM that a core needs: all buffers of its windows, and scratch.
   double vmem() const;
 };

@@ -316,7 +316,8 @@ TimedKernel ragged_kernel(const Core& core, const ProductWork& work) {
   add(kernel.first, work.rhs, work.rhs.bytes / core.cores());
   // The weights of each further group are asked for when it begins.
   if (work.rhs.channel >= 0)
-    kernel.waits = (groups - 1) * core.channels()[static_cast<size_t>(work.rhs.channel)].read_latency;
+    kernel.waits =
+        std::max(groups - 1, 0.0) * core.channels()[static_cast<size_t>(work.rhs.channel)].read_latency;
   kernel.steps.push_back({1, 0, streamed});
   kernel.grid_steps = steps;
   planned.time = time_of(kernel, core);

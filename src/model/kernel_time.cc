@@ -52,6 +52,12 @@ std::string_view to_text(SharedDimension shared) {
   return kNames[static_cast<size_t>(shared)];
 }
 
+bool Kernel::uses_dma() const {
+  const auto moves = [](const BlockTraffic& block) { return block != BlockTraffic{}; };
+  return moves(first) || moves(last) ||
+         std::ranges::any_of(steps, [&](const StepClass& step) { return moves(step.traffic); });
+}
+
 double Kernel::vmem() const {
   double bytes = scratch;
   for (const VmemWindow& window : windows) bytes += window.bytes * window.buffers;

@@ -33,6 +33,8 @@ Provenances::Provenances(const Device& device) {
   for (size_t i = 0; i < std::size(kClasses); ++i) {
     paths.back() = kClasses[i];
     vector_[i] = from(device, paths);
+    const bool on_xlu = op_cost(device.config.vpu, static_cast<VectorOp>(i)).xlu > 0;
+    cross_lane_[i] = from(device, {"clock", "xlu", on_xlu ? kClasses[i] : "vpu.ops.cross_lane"});
   }
   emulated_ = from(device, {"clock", "mxu"});
   overhead_ = from(device, {"overhead", "dma.read_latency", "dma.write_latency"});
@@ -42,6 +44,7 @@ Provenance Provenances::of(const InstructionCost& cost, const ComputeSummary& co
   if (compute.unmodelled) return Provenance::kDefault;
   if (cost.bound_by == Unit::kOverhead) return overhead_;
   if (cost.bound_by == Unit::kVpu) return vector_[static_cast<size_t>(compute.dominant)];
+  if (cost.bound_by == Unit::kXlu) return cross_lane_[static_cast<size_t>(compute.dominant)];
   if (cost.bound_by == Unit::kMxu && compute.emulated) return emulated_;
   return index_of(cost.bound_by) < kUnitCount ? of_unit_[index_of(cost.bound_by)] : Provenance::kPublished;
 }

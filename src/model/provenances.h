@@ -22,7 +22,7 @@ class Provenances {
 
  private:
   std::array<Provenance, kUnitCount> of_unit_{};
-  std::array<Provenance, 10> vector_{};
+  std::array<Provenance, 10> vector_{}, cross_lane_{};  // by VectorOp, bound by VPU and by XLU
   Provenance emulated_{}, overhead_{};
 };
 

@@ -15,7 +15,7 @@ Picoseconds least_time(const Traffic& hbm, const Core& core);
 
 /// What a transfer of so many bytes is faster than the latencies of a loaded memory (dma.read_latency,
 /// dma.write_latency) and the start of an instruction say: they come in with the bytes that are under way, in
-/// proportion up to 1 MiB.
+/// proportion up to overhead.loaded_memory.
 Picoseconds idle_gain(const Traffic& hbm, const Core& core);
 
 }  // namespace hlosim

@@ -11,7 +11,6 @@
 #include "model/custom_call_costs.h"
 #include "model/memory_system.h"
 #include "model/pallas/known_call.h"
-#include "model/smallest_times.h"
 #include "model/strided_access.h"
 #include "report/explain_kernel.h"
 #include "report/explain_kernel_body.h"
@@ -23,6 +22,7 @@ namespace hlosim {
 namespace {
 
 constexpr std::string_view kTerms = "of the terms above";
+constexpr std::string_view kGivenBlocks = "the module's window_config";
 constexpr std::string_view kPlan = "the best blocks that fit (docs/timing_model.md)";
 
 /// What an instruction's own time is made of.
@@ -137,7 +137,9 @@ class Explainer {
     term.add("product", fmt::format("{} x [{},{}]x[{},{}]", work.batch, work.m, work.k, work.k, work.n));
     if (kernel_) {
       const ProductBlocks& b = kernel_->kernel.blocks;
-      const std::string_view from = b.given ? "the module's window_config" : kPlan;
+      const std::string_view from = b.given       ? kGivenBlocks
+                                    : work.ragged ? "kernel.ragged_rows, ragged_columns and ragged_depth"
+                                                  : kPlan;
       term.add("block", fmt::format("{} x [{},{}]x[{},{}]", b.batch, b.m, b.k, b.k, b.n), from);
       term.add("steps", count(kernel_->kernel.grid_steps), from);
     }
@@ -155,7 +157,8 @@ class Explainer {
     key(term, "clock", "clock");
     cores(term);
     if (kernel_ && kernel_->kernel.blocks.shared != SharedDimension::kNone)
-      term.add("shared by", std::string(to_text(kernel_->kernel.blocks.shared)), kPlan);
+      term.add("shared by", std::string(to_text(kernel_->kernel.blocks.shared)),
+               kernel_->kernel.blocks.given ? kGivenBlocks : kPlan);
     if (compute_.mxu_cycles > part.cycles)
       term.add("further products", count(compute_.mxu_cycles - part.cycles) + " cycles of all arrays", kPlan);
   }
@@ -233,8 +236,9 @@ class Explainer {
     const auto comes_in = [&](const char* operand, double times) {
       if (times > 1) term.add(operand, fmt::format("{:g} times", times), kPlan);
     };
-    if (kernel_) comes_in("left operand comes in", kernel_->kernel.lhs_times);
-    if (kernel_) comes_in("right operand comes in", kernel_->kernel.rhs_times);
+    const bool is_vmem = &config == config_.memory_space(int64_t{1});
+    if (kernel_ && !is_vmem) comes_in("left operand comes in", kernel_->kernel.lhs_times);
+    if (kernel_ && !is_vmem) comes_in("right operand comes in", kernel_->kernel.rhs_times);
     const std::string path = "memory." + config.name;
     key(term, "bandwidth", path + ".bandwidth");
     key(term, "read rate", path + ".read");
@@ -246,7 +250,7 @@ class Explainer {
     if (given_ && given_->time && busy(unit) == *given_->time)
       term.add("at most", to_text(*given_->time), given_by_);
     if (is_hbm) short_runs(term);
-    if (&config == config_.memory_space(int64_t{1})) moves(term);
+    if (is_vmem) moves(term);
     if (is_hbm && compute_.scattered_accesses > 0) {
       term.add("accesses", count(static_cast<double>(compute_.scattered_accesses)));
       key(term, "least per access", "dma.full_rate_run");
@@ -299,13 +303,14 @@ class Explainer {
     const bool on_links = role_ == Role::kOnLinks, has_least = parts.smallest.count() > 0;
     const Traffic& hbm = cost_.traffic[MemorySystem(config_).hbm()];
     const std::string unit = on_links ? "longest unit but for links" : "longest unit";
-    std::string formula = kernel_ ? "blocks - " + unit : "";
+    std::string formula = kernel_ ? "max(blocks - " + unit + ", 0)" : "";
     const auto plus = [&](bool is_there, std::string_view name) {
       if (is_there) formula += fmt::format("{}{}", formula.empty() ? "" : " + ", name);
       return is_there;
     };
     const bool begins = plus(parts.instruction.count() > 0, "instruction");
     const bool waits = plus(parts.latency.count() > 0, "latencies");
+    const bool ends = plus(parts.fused_done.count() > 0, "end of the collective");
     if (parts.idle_gain.count() > 0) formula += " - idle gain";
     if (has_least) formula += ", at least smallest - " + unit;
     if (on_links) formula += formula.empty() ? "launch" : ", + launch";
@@ -314,6 +319,7 @@ class Explainer {
     if (kernel_ || has_least) term.add(unit, to_text(parts.longest), kTerms);
     if (begins) key(term, "instruction", "overhead.instruction");
     if (waits) term.add("latencies", to_text(parts.latency), latency_keys(hbm));
+    if (ends) key(term, "end of the collective", "ici.fused_done");
     if (parts.idle_gain.count() > 0)
       term.add("idle gain", to_text(parts.idle_gain), "its latencies - those of a loaded memory");
     if (has_least)

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <tuple>
 
 #include "report/kernel_report.h"
 
@@ -15,13 +17,51 @@ constexpr size_t kMostClasses = 16;
 
 /// How units and transfers of a step share its time.
 std::string_view overlap_text(OverlapRule overlap) {
-  constexpr std::string_view kTexts[] = {"max(units, transfers)", "(units^p + transfers^p)^(1/p)",
-                                         "(units^p + transfers^p)^(1/p)", "units + transfers"};
-  return kTexts[static_cast<size_t>(overlap)];
+  switch (overlap) {
+    case OverlapRule::kHidden:
+      return "max(units, transfers)";
+    case OverlapRule::kPorts:
+    case OverlapRule::kBundles:
+      return "(units^p + transfers^p)^(1/p)";
+    case OverlapRule::kTurns:
+      break;
+  }
+  return "units + transfers";
 }
 
+std::string_view transfers_text(Requests requests) {
+  switch (requests) {
+    case Requests::kAhead:
+      return "bytes / rate";
+    case Requests::kWhenFree:
+      return "max(bytes / rate, (units + bytes / rate + latency) / 2)";
+    case Requests::kAtOnce:
+      break;
+  }
+  return "bytes / rate + latency";
+}
+
+/// Counts of one core of several may be fractions.
 std::string count_text(double count) {
-  return count < 9e15 ? grouped(static_cast<int64_t>(std::ceil(count))) : fmt::format("{:.6g}", count);
+  return count < 9e15 && count == std::floor(count) ? grouped(static_cast<int64_t>(count))
+                                                    : fmt::format("{:.6g}", count);
+}
+
+/// Alike steps added up, those that take most time first.
+std::vector<KernelTerms::Step> merged(const std::vector<KernelTerms::Step>& steps) {
+  std::vector<KernelTerms::Step> all = steps;
+  const auto times = [](const KernelTerms::Step& step) { return std::tuple(step.units, step.transfers); };
+  std::ranges::stable_sort(all, {}, times);
+  size_t last = 0;
+  for (size_t i = 1; i < all.size(); ++i)
+    if (times(all[i]) == times(all[last]))
+      all[last].count += all[i].count;
+    else
+      all[++last] = all[i];
+  if (!all.empty()) all.resize(last + 1);
+  std::ranges::stable_sort(all, std::greater(),
+                           [](const KernelTerms::Step& step) { return step.count * step.together; });
+  return all;
 }
 
 }  // namespace
@@ -39,15 +79,19 @@ ExplainedTerm kernel_term(const Device& device, const TimedKernel& planned, std:
   term.add("steps", count_text(kernel.grid_steps),
            kernel.blocks.given ? "the module's window_config" : "of a core");
   term.add("first in", shown(time.first_in), "its bytes / rate + read latency");
-  for (size_t i = 0; i < std::min(terms.steps.size(), kMostClasses); ++i) {
-    const KernelTerms::Step& step = terms.steps[i];
+  const std::vector<KernelTerms::Step> steps = merged(terms.steps);
+  for (size_t i = 0; i < std::min(steps.size(), kMostClasses); ++i) {
+    const KernelTerms::Step& step = steps[i];
     const double of_class = kernel.requests == Requests::kAtOnce ? kernel.grid_steps : step.count;
     term.add(fmt::format("{} step{}", count_text(of_class), of_class == 1 ? "" : "s"), shown(step.together),
              fmt::format("{}units {}, transfers {}", of_class == step.count ? "each: " : "all: ",
                          shown(step.units), shown(step.transfers)));
   }
-  if (terms.steps.size() > kMostClasses)
-    term.add("further kinds of steps", grouped(static_cast<int64_t>(terms.steps.size() - kMostClasses)), "");
+  double further = 0, further_time = 0;
+  for (size_t i = kMostClasses; i < steps.size(); ++i)
+    further += steps[i].count, further_time += steps[i].count * steps[i].together;
+  if (further > 0) term.add(count_text(further) + " further steps", shown(further_time), "all of them");
+  term.add("transfers", std::string(transfers_text(kernel.requests)), "of a step");
   term.add("last out", shown(time.last_out), "its bytes / rate + write latency");
   if (kernel.waits > 0) term.add("latencies", shown(kernel.waits), "that nothing hides");
   if (kernel.transfers == OverlapRule::kPorts) term.add_key(device, "p", "dma.overlap");

@@ -123,7 +123,7 @@ ExplainedTerm links_term(const ExplainedCollective& one, const Device& device) {
   term.add("hops", grouped(cost.hops), "one after the other");
   term.add_key(device, "hop latency", "ici.hop_latency");
   term.add_key(device, "rate within a chip", "ici.die_to_die");
-  if (const Picoseconds held = held_by_start(cost, device.config); held.count() > 0 && one.is_start)
+  if (const Picoseconds held = held_by_start({&cost, 1}, device.config); held.count() > 0 && one.is_start)
     term.add("held by the start", to_text(held), "the first step of it, which the TensorCores wait for");
   if (one.between_slices) {
     term.add_key(device, "rate of a host", "host.dcn.bandwidth");

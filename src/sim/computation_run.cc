@@ -260,7 +260,7 @@ class Runner {
     if (cost.network > own.stream) own.stream = cost.network, own.bound_by = Unit::kIci;
     if (cost.driving > own.stream) own.stream = cost.driving, own.bound_by = cost.driver;
     if (own.fixed > own.stream) own.bound_by = Unit::kOverhead;
-    if (cost.group_size > 1) own.provenance = std::max(own.provenance, c_.provenance_of(Unit::kIci));
+    if (cost.network.count() > 0) own.provenance = std::max(own.provenance, c_.provenance_of(Unit::kIci));
     if (cost.driving > cost.network) own.provenance = std::max(own.provenance, c_.provenance_of(cost.driver));
     if (own.busy[kIciUnit].count() > 0) drain(Lane::kIci, record);
     const Picoseconds begin = overlap_.now();
@@ -306,7 +306,7 @@ class Runner {
       costs.push_back(std::move(*cost));
     }
     if (part == FusedPart::kStart)
-      start_fused(id, instruction, record, together(costs));
+      start_fused(id, instruction, record, costs);
     else
       run_collective(id, instruction, record, together(costs));
     if (costs.size() > 1) run_.transfers.back().wrapped = std::move(costs);
@@ -314,8 +314,9 @@ class Runner {
   }
 
   void start_fused(InstructionId id, const Instruction& instruction, InstructionRecord& record,
-                   CollectiveCost&& cost) {
-    const Picoseconds held = held_by_start(cost, c_.device);
+                   std::span<const CollectiveCost> costs) {
+    CollectiveCost cost = together(costs);
+    const Picoseconds held = held_by_start(costs, c_.device);
     sinks_.assumptions.add(
         held.count() == 0
             ? "fusions that start a collective only issue it: all of it goes on beside what follows"
@@ -368,9 +369,7 @@ class Runner {
     if (!plan) return tl::unexpected(std::move(plan.error()));
     record.cost = plan->cost;
     TransferRecord& transfer = plan->record;
-    const Picoseconds held = transfer.collective
-                                 ? std::min(held_by_start(*transfer.collective, c_.device), plan->stream)
-                                 : Picoseconds{};
+    const Picoseconds held = std::min(held_by_start(transfer.collectives(), c_.device), plan->stream);
     record.cost.fixed += held;
     plan->stream -= held;
     ReplayStep step;

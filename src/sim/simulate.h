@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,6 +92,12 @@ struct TransferRecord {
   bool cross_program = false;
   std::optional<CollectiveCost> collective;  // of several in one wrapper: together()
   std::vector<CollectiveCost> wrapped;       // each of several in one wrapper, in order; else empty
+
+  /// Each collective of the transfer, in order.
+  std::span<const CollectiveCost> collectives() const {
+    if (!wrapped.empty()) return wrapped;
+    return {collective ? &*collective : nullptr, collective ? size_t{1} : 0};
+  }
 };
 
 struct LoopRecord {

@@ -315,13 +315,30 @@ TEST(CollectiveCost, StartsOfAllGathersHoldTheCoresForTheFirstStep) {
     const Device device = test::device_or_fail(name);
     CollectiveCost cost = cost_of(text, device, sides, AxisOrder::kInTurn);
     drive_by_tensor_cores(cost, device.config);
-    return held_by_start(cost, device.config);
+    return held_by_start({&cost, 1}, device.config);
   };
   const double own = 1024.0 * 4096 * 2 / 4 / 100e9 * 1e12;
   const std::string four = gather(1024, 4096, 4, "{}").replace(27, 2, "4");
   EXPECT_NEAR(static_cast<double>(held(four, "v5p", {2, 2, 1}).count()), 6e6 + own, 10);
   EXPECT_EQ(held(all_reduce(4, "{}"), "v5p", {2, 2, 1}), Picoseconds(0));
   EXPECT_EQ(held(gather(1024, 4096, 8, "{}").replace(27, 2, "8"), "v7x", {2, 2, 1}), Picoseconds(0));
+}
+
+// Each all-gather of a start holds the cores for its own part, whatever groups the others have.
+TEST(CollectiveCost, StartsOfSeveralAllGathersHoldTheCoresForEachFirstStep) {
+  const Device device = test::device_or_fail("v5p");
+  std::vector<CollectiveCost> costs;
+  for (const int64_t members : {8, 4}) {
+    std::string text = gather(1024, 4096, members, members == 8 ? "{}" : "{{0,1,2,3},{4,5,6,7}}");
+    costs.push_back(cost_of(text.replace(27, 2, "8"), device, {2, 2, 2}, AxisOrder::kInTurn));
+    drive_by_tensor_cores(costs.back(), device.config);
+  }
+  const auto held = [&](std::span<const CollectiveCost> some) {
+    return static_cast<double>(held_by_start(some, device.config).count());
+  };
+  const double launch = static_cast<double>(device.config.ici.launch.count());
+  EXPECT_GT(held({&costs[1], 1}), launch);
+  EXPECT_NEAR(held(costs), held({&costs[0], 1}) + held({&costs[1], 1}) - launch, 2);
 }
 
 /// Collectives of 16 devices: every kind, in groups of several forms, of two sizes each.

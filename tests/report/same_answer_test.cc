@@ -153,8 +153,9 @@ std::optional<double> picoseconds(const std::string& text) {
   return std::strtod(text.c_str(), nullptr) * units.at(text.substr(space + 1));
 }
 
-/// What a sum of named times comes to, as "a + b - c, at least d - e, + f"; nullopt: it is no such sum.
-std::optional<double> sum_of(std::string formula, const std::map<std::string, double>& values) {
+/// The value of a sum of named times, as "max(a - b, 0) + c, at least d - e, + f"; nullopt: it is no such
+/// sum.
+std::optional<double> sum_of(std::string formula, std::map<std::string, double> values) {
   const auto term = [&](std::string_view words, size_t from) -> std::pair<std::string, double> {
     std::pair<std::string, double> best{"", 0};
     for (const auto& [name, value] : values)
@@ -175,6 +176,11 @@ std::optional<double> sum_of(std::string formula, const std::map<std::string, do
     }
     return total;
   };
+  if (const size_t end = formula.find(", 0)"); formula.starts_with("max(") && end != std::string::npos) {
+    const auto inside = part(std::string_view(formula).substr(4, end - 4));
+    if (!inside) return std::nullopt;
+    values["the larger"] = std::max(*inside, 0.0), formula.replace(0, end + 4, "the larger");
+  }
   double more = 0;
   if (const size_t plus = formula.rfind(", + "); plus != std::string::npos) {
     const auto added = part(std::string_view(formula).substr(plus + 4));

@@ -154,6 +154,7 @@ class BodyCost {
     };
     double read = 0, written = 0, flops = 0, before = 0;
     UnitWork busy;
+    if (!body_.runs.empty()) kernel.first = traffic(body_.runs.front().in / cores, 0);
     for (size_t r = 0; r < body_.runs.size(); ++r) {
       const mosaic::StepRun& run = body_.runs[r];
       const auto count = static_cast<double>(run.count);
@@ -166,8 +167,8 @@ class BodyCost {
       read += count * run.in, written += count * run.out;
       add_work(body_.works[run.work], kernel.works[run.work], count, busy, flops);
     }
-    if (!body_.runs.empty()) kernel.first = traffic(body_.runs.front().in, 0);
-    kernel.last = traffic(0, before);
+    kernel.last = traffic(0, before / cores);
+    cut_between_cores();
     kernel.grid_steps = static_cast<double>(body_.steps) / cores;
     made_.planned.time = time_of(kernel, core_);
     made_.time = ceil_picoseconds(made_.planned.time.time);
@@ -181,6 +182,28 @@ class BodyCost {
     set_busy(Unit::kScalar, busy.scalar);
     made_.read = bytes_of(read + copied_ / 2), made_.written = bytes_of(written + copied_ / 2);
     made_.flops = Flops(static_cast<int64_t>(std::min(flops, 9e18)));
+  }
+
+  /// One core begins where another one ends: its first block is fetched before its first step, the other's
+  /// last one leaves after its last step. The steps are cut among the most numerous ones.
+  void cut_between_cores() {
+    Kernel& kernel = made_.planned.kernel;
+    if (made_.cores <= 1 || kernel.steps.empty()) return;
+    const auto most = std::ranges::max_element(kernel.steps, {}, &StepClass::count);
+    const double cuts = std::min(1 - 1 / static_cast<double>(made_.cores), most->count / 2);
+    const StepClass inside = *most;
+    const double in = inside.traffic.in[0], out = inside.traffic.out[0];
+    most->count -= 2 * cuts;
+    kernel.first.in[0] += cuts * in, kernel.last.out[0] += cuts * out;
+    for (const BlockTraffic& at_end : {traffic(in, 0), traffic(0, out)}) {
+      const auto same = std::ranges::find_if(kernel.steps, [&](const StepClass& step) {
+        return step.work == inside.work && step.traffic == at_end;
+      });
+      if (same != kernel.steps.end())
+        same->count += cuts;
+      else
+        kernel.steps.push_back({cuts, inside.work, at_end});
+    }
   }
 
   void add_work(const StepWork& work, const UnitWork& step, double count, UnitWork& busy, double& flops) {
