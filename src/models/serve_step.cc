@@ -140,8 +140,8 @@ class ServeStep {
     for (int64_t place = 0; place < group.period; ++place) {
       LayerScope at = scope(graph, group.first + place);
       for (; next < specs.size() && specs[next].place == place; ++next)
-        at.parameters[specs[next].spec.name] =
-            leaf(graph, emitter, {step_.type_of(specs[next].spec), specs[next].spec.dims, {}}, parameters[next]);
+        at.parameters[specs[next].spec.name] = leaf(
+            graph, emitter, {step_.type_of(specs[next].spec), specs[next].spec.dims, {}}, parameters[next]);
       if (!cached.empty()) {
         const std::vector<ValueType> types = cache_types(group.first + place);
         at.position = leaf(graph, emitter, {ElementType::kS32, {}, {}}, position);

@@ -55,9 +55,11 @@ Result<std::vector<Request>> read_request_trace(const SourcePtr& source) {
     const size_t begin = at;
     at = end + 1;
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty() || line.starts_with('#') || (begin == 0 && line.find_first_of("0123456789") != 0)) continue;
+    if (line.empty() || line.starts_with('#') || (begin == 0 && line.find_first_of("0123456789") != 0))
+      continue;
     const auto wrong = [&](std::string message) {
-      Diagnostic diagnostic = failure(std::move(message), "arrival seconds,input tokens,output tokens").value();
+      Diagnostic diagnostic =
+          failure(std::move(message), "arrival seconds,input tokens,output tokens").value();
       diagnostic.source = source, diagnostic.offset = static_cast<uint32_t>(begin);
       return tl::unexpected(std::move(diagnostic));
     };

@@ -33,8 +33,9 @@ Latency latency(std::vector<Sample> samples) {
 struct Running {
   size_t request = 0;
   int64_t computed = 0;  // tokens in the cache
-  int64_t wanted = 0;    // tokens that stand in front of the next one: the prompt, or after being thrown out more
-  int64_t made = 0;      // tokens of the answer
+  int64_t wanted =
+      0;             // tokens that stand in front of the next one: the prompt, or after being thrown out more
+  int64_t made = 0;  // tokens of the answer
   int64_t pages = 0;
   double first = 0, last = 0;  // times of tokens
   bool decodes() const { return made > 0 && computed >= wanted; }
@@ -44,8 +45,13 @@ class Server {
  public:
   Server(const ServingSetup& setup, const ServingMemory& memory, StepTimes& times,
          const std::vector<Request>& requests, int64_t concurrency, const LatencyLimits& limits)
-      : setup_(setup), memory_(memory), times_(times), requests_(requests), concurrency_(concurrency),
-        limits_(limits), free_pages_(memory.pages * setup.replicas()) {}
+      : setup_(setup),
+        memory_(memory),
+        times_(times),
+        requests_(requests),
+        concurrency_(concurrency),
+        limits_(limits),
+        free_pages_(memory.pages * setup.replicas()) {}
 
   Result<ServingRun> run() {
     for (const Request& one : requests_)
@@ -69,9 +75,8 @@ class Server {
 
   void arrive() {
     while (arrived_ < requests_.size()) {
-      const bool room = concurrency_ > 0
-                            ? arrived_ - finished_ < static_cast<size_t>(concurrency_)
-                            : requests_[arrived_].arrival <= now_;
+      const bool room = concurrency_ > 0 ? arrived_ - finished_ < static_cast<size_t>(concurrency_)
+                                         : requests_[arrived_].arrival <= now_;
       if (!room) return;
       Running one;
       one.request = arrived_;
@@ -122,7 +127,8 @@ class Server {
     };
     for (size_t i = 0; i < running_.size() && budget > 0; ++i)
       if (!running_[i].decodes()) take(i);
-    while (budget > 0 && !waiting_.empty() && static_cast<int64_t>(running_.size()) < std::min(setup_.max_seqs, setup_.max_batched_tokens)) {
+    while (budget > 0 && !waiting_.empty() &&
+           static_cast<int64_t>(running_.size()) < std::min(setup_.max_seqs, setup_.max_batched_tokens)) {
       Running& one = waiting_.front();
       const int64_t pages = pages_of(one.wanted + 1);
       if (pages > free_pages_) break;
@@ -224,9 +230,8 @@ class Server {
     const auto ends = [&](const Running& one) {
       const Request& request = requests_[one.request];
       if (one.made < request.output) return false;
-      const double each = request.output > 1
-                              ? (one.last - one.first) / static_cast<double>(request.output - 1)
-                              : 0.0;
+      const double each =
+          request.output > 1 ? (one.last - one.first) / static_cast<double>(request.output - 1) : 0.0;
       if (request.output > 1) per_token_.emplace_back(each, 1);
       const double ttft = one.first - arrivals_[one.request];
       good_ += (limits_.ttft_ms <= 0 || ttft * 1e3 <= limits_.ttft_ms) &&

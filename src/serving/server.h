@@ -4,10 +4,10 @@
 //   const Result<ServingRun> run = serve(setup, memory, times, *requests, mix.concurrency);
 //   run->output_tokens / run->seconds
 //
-// As vLLM schedules: a step first takes one token of every request that decodes, then chunks of prompts, first
-// come, first served, up to max_batched_tokens; a request is let in while max_seqs and the cache have room,
-// and the last one in is thrown out and starts again when the cache runs full. Steps that are alike but for
-// growing caches are taken together. The same requests give the same run.
+// As vLLM schedules: a step first takes one token of every request that decodes, then chunks of prompts,
+// first come, first served, up to max_batched_tokens; a request is let in while max_seqs and the cache have
+// room, and the last one in is thrown out and starts again when the cache runs full. Steps that are alike but
+// for growing caches are taken together. The same requests give the same run.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@
 namespace hlosim {
 
 struct Request {
-  double arrival = 0;  // seconds
+  double arrival = 0;             // seconds
   int64_t input = 0, output = 0;  // tokens
 };
 
 struct RequestMix {
   int64_t input = 1000, output = 1000;
-  double least_share = 1;  // lengths are drawn from this share of them to all of it, evenly
+  double least_share = 1;   // lengths are drawn from this share of them to all of it, evenly
   int64_t concurrency = 0;  // requests under way at once, a new one for each that ends; 0: by arrival
   double rate = 0;          // requests a second, Poisson; 0: all at once
   int64_t requests = 0;
@@ -54,8 +54,8 @@ struct ServingRun {
   int64_t steps = 0, mixed_steps = 0, preemptions = 0;
   int64_t most_running = 0;
   double decode_seconds = 0, mixed_seconds = 0, host_seconds = 0;  // parts of the time; the rest: no request
-  ServerStepCost work;                // of all steps, one device
-  double good_share = 0;        // of requests inside the limits
+  ServerStepCost work;                                             // of all steps, one device
+  double good_share = 0;                                           // of requests inside the limits
 };
 
 struct LatencyLimits {

@@ -15,9 +15,9 @@ namespace hlosim {
 
 /// Bytes of one device.
 struct ServingMemory {
-  int64_t capacity = 0;       // that a program can use
+  int64_t capacity = 0;  // that a program can use
   std::string capacity_source;
-  int64_t budget = 0;         // memory_utilization of it
+  int64_t budget = 0;  // memory_utilization of it
   int64_t weights = 0;
   int64_t bytes_per_token = 0;  // of the cache
   int64_t page = 0;             // tokens

@@ -17,7 +17,7 @@ namespace hlosim {
 
 struct ServingSetup {
   ModelConfig model;
-  int64_t tensor = 1, data = 1, expert = 1;  // axes of the mesh; `data` and `expert` deal requests out
+  int64_t tensor = 1, data = 1, expert = 1;         // axes of the mesh; `data` and `expert` deal requests out
   ElementType weight_type = ElementType::kInvalid;  // of the layers' products; kInvalid: bf16
   ElementType cache_type = ElementType::kBF16;
   Quantization quantization = Quantization::kNone;  // of products with stored weights; none: widened
@@ -28,14 +28,18 @@ struct ServingSetup {
   int64_t block_size = 0;             // tokens of a page of the cache; 0: as vLLM chooses
   double memory_utilization = 0.9;    // of the memory that a program can use: weights and cache
   bool mixed_steps = true;            // chunks of prompts ride along with decodes; false: steps of their own
-  double host_seconds = 0.0005;       // between two steps on the device, that nothing hides
+  // Calibrated together on ten runs of dense models with 16 requests and more (v6e and v7x; docs/serving.md
+  // has the errors, and those on runs left out).
+  double cache_read_share = 0.45;  // of the memory's bandwidth, at which attention reads the cache in decode
+  double host_seconds = 0.002;     // between two steps on the device, that nothing hides
 
   int64_t devices() const { return tensor * data * expert; }
   /// Groups of devices that requests are dealt out to.
   int64_t replicas() const { return data * expert; }
   Mesh mesh() const {
     Mesh made;
-    for (const auto& [name, size] : {std::pair<const char*, int64_t>{"data", data}, {"expert", expert}, {"tensor", tensor}})
+    for (const auto& [name, size] :
+         {std::pair<const char*, int64_t>{"data", data}, {"expert", expert}, {"tensor", tensor}})
       if (size > 1) made.axes.push_back({name, size});
     return made;
   }

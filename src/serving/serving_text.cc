@@ -11,7 +11,9 @@
 namespace hlosim {
 namespace {
 
-std::string gibibytes(int64_t bytes) { return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30)); }
+std::string gibibytes(int64_t bytes) {
+  return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30));
+}
 
 std::string category(size_t i) {
   return i < kCostCategoryCount ? std::string(to_text(static_cast<CostCategory>(i))) : "waiting";
@@ -77,8 +79,9 @@ std::string steps_text(const ServingReport& report) {
   std::string text = fmt::format(
       "  {} steps, {} with prompts; {:.1f} % of the time in steps with prompts, {:.1f} % in steps that only "
       "decode, {:.1f} % between steps\n  at most {} requests in a step, {} thrown out for room\n",
-      run.steps, run.mixed_steps, 100 * run.mixed_seconds / run.seconds, 100 * run.decode_seconds / run.seconds,
-      100 * run.host_seconds / run.seconds, run.most_running, run.preemptions);
+      run.steps, run.mixed_steps, 100 * run.mixed_seconds / run.seconds,
+      100 * run.decode_seconds / run.seconds, 100 * run.host_seconds / run.seconds, run.most_running,
+      run.preemptions);
   text += fmt::format("  of the device's time: ");
   for (size_t i = 0; i < run.work.by_category.size(); ++i) {
     const double share = run.work.seconds > 0 ? run.work.by_category[i] / run.work.seconds : 0;
@@ -91,17 +94,20 @@ std::string steps_text(const ServingReport& report) {
 
 std::vector<std::string> serving_assumptions(const ServingReport& report) {
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("times of steps: {} simulated modules, buckets of 16, 32, 64, … tokens, linear in the "
-                              "cache's length; half way between simulated lengths {:+.1f} %",
-                              report.simulated, 100 * report.interpolation_error));
-  lines.push_back(fmt::format("{:.2g} ms of the host between two steps (--host-time; 0.3 to 1 ms were measured on v6e "
-                              "with asynchronous scheduling)",
+  lines.push_back(
+      fmt::format("times of steps: {} simulated modules, buckets of 16, 32, 64, … tokens; half way "
+                  "between simulated lengths of the cache {:+.1f} % off the line",
+                  report.simulated, 100 * report.interpolation_error));
+  lines.push_back(fmt::format("{:.2g} ms of the host between two steps (--host-time; calibrated)",
                               report.setup.host_seconds * 1e3));
-  lines.push_back("decode attention reads whole caches by plain products; tokens of windowed layers are kept and "
-                  "read like others");
+  lines.push_back(
+      fmt::format("decode attention reads caches at {:.0f} % of the memory's bandwidth; tokens of windowed "
+                  "layers are kept and read like others",
+                  100 * report.setup.cache_read_share));
   lines.push_back(fmt::format("usable memory: {}", report.memory.capacity_source));
   if (report.setup.model.attention.latent)
-    lines.push_back("times of latent attention are those of a cache of all heads; memory is that of the latent");
+    lines.push_back(
+        "latent attention reads the latent once a step and token; absorbed products are left out");
   if (report.setup.model.moe)
     lines.push_back("experts: tokens are routed evenly; every expert's weights are read in every step");
   lines.push_back("requests have no common prefixes; sampling is greedy");
@@ -113,16 +119,18 @@ std::string to_text(const ServingReport& report) {
   const ServingSetup& setup = report.setup;
   std::string text;
   const TextBuilder print{text};
-  print("{} on {} ({} chips, tp {} dp {} ep {})\n\n", setup.model.name, report.device, report.chips(), setup.tensor,
-        setup.data, setup.expert);
-  print("Requests                        {}\nDuration (s)                    {:.2f}\n", run.requests, run.seconds);
+  print("{} on {} ({} chips, tp {} dp {} ep {})\n\n", setup.model.name, report.device, report.chips(),
+        setup.tensor, setup.data, setup.expert);
+  print("Requests                        {}\nDuration (s)                    {:.2f}\n", run.requests,
+        run.seconds);
   print("Total input tokens              {}\nTotal generated tokens          {}\n", run.input_tokens,
         run.output_tokens);
   print("Request throughput (req/s)      {:.2f}\n", rate(run.requests, run));
   print("Output token throughput (tok/s) {:.2f}\n", rate(run.output_tokens, run));
   print("Peak output throughput (tok/s)  {:.0f}\n", run.peak_output_rate);
   print("Total token throughput (tok/s)  {:.2f}\n", rate(run.output_tokens + run.input_tokens, run));
-  print("Output tok/s per chip           {:.2f}\n", rate(run.output_tokens, run) / static_cast<double>(report.chips()));
+  print("Output tok/s per chip           {:.2f}\n",
+        rate(run.output_tokens, run) / static_cast<double>(report.chips()));
   if (report.ttft_ms > 0 || report.itl_ms > 0)
     print("Goodput (req/s)                 {:.2f} ({:.1f} % of requests inside the limits)\n",
           rate(run.requests, run) * run.good_share, 100 * run.good_share);
@@ -130,7 +138,8 @@ std::string to_text(const ServingReport& report) {
     print("Energy per output token         {:.3f} J on the chips, of what the device file has figures for\n",
           joules_per_token(report));
   if (report.price > 0) print("Price per 10^6 output tokens    {:.4f}\n", price_per_million(report));
-  print("\nLatency\n{}\nMemory\n{}\nSteps\n{}\nAssumptions\n", latency_text(run), memory_text(report), steps_text(report));
+  print("\nLatency\n{}\nMemory\n{}\nSteps\n{}\nAssumptions\n", latency_text(run), memory_text(report),
+        steps_text(report));
   for (const std::string& line : serving_assumptions(report)) print("  {}\n", line);
   return text;
 }
@@ -150,14 +159,17 @@ std::string to_json(const ServingReport& report) {
                         {"output_tok_s", rate(run.output_tokens, run)},
                         {"peak_output_tok_s", run.peak_output_rate},
                         {"total_tok_s", rate(run.output_tokens + run.input_tokens, run)}};
-  json["latency_ms"] = {{"ttft", latency_json(run.ttft)},
-                        {"tpot", latency_json(run.tpot)},
-                        {"itl", latency_json(run.itl)}};
+  json["latency_ms"] = {
+      {"ttft", latency_json(run.ttft)}, {"tpot", latency_json(run.tpot)}, {"itl", latency_json(run.itl)}};
   if (report.ttft_ms > 0 || report.itl_ms > 0) json["inside_limits"] = run.good_share;
-  json["memory"] = {{"usable_bytes", memory.capacity},       {"weights_bytes", memory.weights},
-                    {"cache_bytes", memory.cache()},         {"headroom_bytes", memory.headroom()},
-                    {"bytes_per_token", memory.bytes_per_token}, {"page_tokens", memory.page},
-                    {"cache_tokens", memory.tokens() * setup.replicas()}, {"requests_that_fit", requests_that_fit(report)}};
+  json["memory"] = {{"usable_bytes", memory.capacity},
+                    {"weights_bytes", memory.weights},
+                    {"cache_bytes", memory.cache()},
+                    {"headroom_bytes", memory.headroom()},
+                    {"bytes_per_token", memory.bytes_per_token},
+                    {"page_tokens", memory.page},
+                    {"cache_tokens", memory.tokens() * setup.replicas()},
+                    {"requests_that_fit", requests_that_fit(report)}};
   json["steps"] = {{"count", run.steps},
                    {"with_prompts", run.mixed_steps},
                    {"preemptions", run.preemptions},

@@ -14,8 +14,8 @@ struct ServingReport {
   std::string device;
   int64_t devices_per_chip = 1;
   double interpolation_error = 0;
-  size_t simulated = 0;  // modules
-  double price = 0;      // of a chip and hour; 0: not given
+  size_t simulated = 0;            // modules
+  double price = 0;                // of a chip and hour; 0: not given
   double ttft_ms = 0, itl_ms = 0;  // limits; 0: none
 
   int64_t chips() const { return (setup.devices() + devices_per_chip - 1) / devices_per_chip; }

@@ -6,6 +6,7 @@
 #include "models/parameters.h"
 #include "models/step.h"
 #include "ops/op_table.h"
+#include "serving/serving_memory.h"
 
 namespace hlosim {
 namespace {
@@ -17,12 +18,15 @@ ServerStepCost cost_of(const DeviceConfig& device, const Totals& totals) {
   cost.seconds = seconds(totals.makespan);
   for (const EnergyPart& part : energy_of(device, totals)) cost.picojoules += part.energy.count();
   double rest = cost.seconds;
-  for (size_t i = 0; i < kCostCategoryCount; ++i) rest -= cost.by_category[i] = seconds(totals.by_category[i]);
+  for (size_t i = 0; i < kCostCategoryCount; ++i)
+    rest -= cost.by_category[i] = seconds(totals.by_category[i]);
   cost.by_category.back() = std::max(rest, 0.0);
   return cost;
 }
 
-ServerStepCost scaled(const ServerStepCost& cost, double factor) { return ServerStepCost().add(cost, factor); }
+ServerStepCost scaled(const ServerStepCost& cost, double factor) {
+  return ServerStepCost().add(cost, factor);
+}
 
 }  // namespace
 
@@ -37,11 +41,10 @@ StepTimes::StepTimes(const ServingSetup& setup, const Device& device, const Esti
   for (const LayerGroup& group : layer_groups(setup.model))
     if (group.repeats * group.period > repeats_ * period_ || repeats_ == 1)
       period_ = group.period, repeats_ = group.repeats;
-  far_ = std::max<int64_t>(512, setup.max_model_len / 128 * 128);
-  near_ = far_ / 256 * 128;
 }
 
-Result<ServerStepCost> StepTimes::simulate_layers(StepKind kind, int64_t batch, int64_t sequence, int64_t layers) {
+Result<ServerStepCost> StepTimes::simulate_layers(StepKind kind, int64_t batch, int64_t sequence,
+                                                  int64_t layers) {
   ModelConfig model = setup_.model;
   model.layers = layers;
   model.max_positions = 0;
@@ -75,6 +78,21 @@ Result<ServerStepCost> StepTimes::simulate(StepKind kind, int64_t batch, int64_t
   return scaled(*one, 1 - more).add(*two, more);
 }
 
+// The plain products of the simulated step give way to the kernel of servers, which reads caches page by
+// page.
+void StepTimes::attend_by_pages(Decode& decode) const {
+  const MemorySpace* hbm = device_.config.memory_space("hbm");
+  if (hbm == nullptr || !hbm->bandwidth) return;
+  const auto replicas = static_cast<double>(setup_.replicas());
+  const double rate = hbm->bandwidth->at(device_.config.clock).count() * setup_.cache_read_share;
+  const double token = static_cast<double>(cache_bytes_per_token(setup_)) / (rate * replicas);
+  constexpr auto kCategory = static_cast<size_t>(CostCategory::kCustomCall);
+  const double energy = setup_.model.attention.latent ? 0 : decode.per_token.picojoules;
+  decode.per_token = ServerStepCost();
+  decode.per_token.seconds = decode.per_token.by_category[kCategory] = token;
+  decode.per_token.picojoules = energy;
+}
+
 Result<const StepTimes::Decode*> StepTimes::decode(int64_t bucket) {
   if (const auto found = decodes_.find(bucket); found != decodes_.end()) return &found->second;
   const Result<ServerStepCost> short_one = simulate(StepKind::kDecode, bucket, near_);
@@ -82,10 +100,12 @@ Result<const StepTimes::Decode*> StepTimes::decode(int64_t bucket) {
   const Result<ServerStepCost> long_one = simulate(StepKind::kDecode, bucket, far_);
   if (!long_one) return tl::unexpected(long_one.error());
   Decode made;
+  made.near = *short_one, made.far = *long_one;
   const double tokens = static_cast<double>(bucket) * static_cast<double>(far_ - near_);
   made.per_token = scaled(*long_one, 1 / tokens).add(*short_one, -1 / tokens);
   made.base = *short_one;
   made.base.add(made.per_token, -static_cast<double>(bucket * near_));
+  attend_by_pages(made);
   return &decodes_.emplace(bucket, made).first->second;
 }
 
@@ -97,7 +117,8 @@ Result<const ServerStepCost*> StepTimes::attention() {
   if (!two) return tl::unexpected(two.error());
   const Result<ServerStepCost> one = simulate(StepKind::kPrefill, replicas, 2 * length);
   if (!one) return tl::unexpected(one.error());
-  const double pairs = static_cast<double>(length) * static_cast<double>(length) * static_cast<double>(replicas);
+  const double pairs =
+      static_cast<double>(length) * static_cast<double>(length) * static_cast<double>(replicas);
   ServerStepCost each = scaled(*one, 1 / pairs).add(*two, -1 / pairs);
   if (each.seconds < 0) each = ServerStepCost();
   attention_.push_back(each);
@@ -133,12 +154,14 @@ Result<ServerStepCost> StepTimes::cost(const StepLoad& load) {
 }
 
 Result<double> StepTimes::interpolation_error(int64_t requests) {
-  const int64_t bucket = token_bucket(setup_, requests), half = (near_ + far_) / 2;
-  const Result<ServerStepCost> linear = cost({bucket, bucket * half, 0, 0});
-  if (!linear) return tl::unexpected(linear.error());
+  const int64_t bucket = token_bucket(setup_, requests), half = (near_ + far_) / 256 * 128;
+  const Result<const Decode*> found = decode(bucket);
+  if (!found) return tl::unexpected(found.error());
   const Result<ServerStepCost> simulated = simulate(StepKind::kDecode, bucket, half);
   if (!simulated) return tl::unexpected(simulated.error());
-  return linear->seconds / simulated->seconds - 1;
+  const double part = static_cast<double>(half - near_) / static_cast<double>(far_ - near_);
+  const double linear = (*found)->near.seconds * (1 - part) + (*found)->far.seconds * part;
+  return linear / simulated->seconds - 1;
 }
 
 }  // namespace hlosim

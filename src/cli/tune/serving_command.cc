@@ -28,7 +28,8 @@ struct Options {
   int64_t tensor = 0, data = 1, expert = 1;
   int64_t input = 1000, output_length = 1000, concurrency = 0, requests = 0, seed = 0;
   int64_t batched_tokens = 1024, seqs = 256, model_len = 0, block = 0;
-  double rate = 0, utilization = 0.9, host_ms = 0.5, least_share = 1, price = 0, ttft = 0, itl = 0;
+  double rate = 0, utilization = 0.9, host_ms = 2, cache_read = 0.45, least_share = 1, price = 0, ttft = 0,
+         itl = 0;
 };
 
 /// Does the MXU take the type as it is?
@@ -69,6 +70,9 @@ class ServingCommand {
     if (options_.utilization <= 0 || options_.utilization > 1)
       return failure(fmt::format("--gpu-memory-utilization is {}, expected more than 0 and at most 1",
                                  options_.utilization));
+    if (options_.cache_read <= 0 || options_.cache_read > 1)
+      return failure(
+          fmt::format("--cache-read is {}, expected more than 0 and at most 1", options_.cache_read));
     if (options_.least_share <= 0 || options_.least_share > 1)
       return failure(fmt::format("--random-range-ratio is {}, expected more than 0 and at most 1",
                                  options_.least_share));
@@ -81,8 +85,13 @@ class ServingCommand {
       if (!source) return tl::unexpected(source.error());
       return read_request_trace(*source);
     }
-    RequestMix mix{options_.input, options_.output_length, options_.least_share, options_.concurrency,
-                    options_.rate,  options_.requests,      static_cast<uint64_t>(options_.seed)};
+    RequestMix mix{options_.input,
+                   options_.output_length,
+                   options_.least_share,
+                   options_.concurrency,
+                   options_.rate,
+                   options_.requests,
+                   static_cast<uint64_t>(options_.seed)};
     if (mix.requests == 0) mix.requests = std::max<int64_t>(100, 8 * options_.concurrency);
     return make_requests(mix);
   }
@@ -122,6 +131,7 @@ class ServingCommand {
     setup.max_batched_tokens = options_.batched_tokens, setup.max_seqs = options_.seqs;
     setup.block_size = options_.block, setup.memory_utilization = options_.utilization;
     setup.host_seconds = options_.host_ms * 1e-3;
+    setup.cache_read_share = options_.cache_read;
     setup.mixed_steps = options_.scheduler == "vllm";
     int64_t longest = 0;
     for (const Request& one : requests) longest = std::max(longest, one.input + one.output);
@@ -141,8 +151,17 @@ class ServingCommand {
     const int64_t usual = std::max<int64_t>(1, run->most_running);
     const Result<double> error = times.interpolation_error(usual);
     if (!error) return fail(error.error());
-    ServingReport report{setup, *memory, *run, setting.device.config.name, setting.device.config.cores_per_chip / std::max<int64_t>(1, setting.device.config.cores),
-                         *error, times.simulated(), options_.price, options_.ttft, options_.itl};
+    ServingReport report{
+        setup,
+        *memory,
+        *run,
+        setting.device.config.name,
+        setting.device.config.cores_per_chip / std::max<int64_t>(1, setting.device.config.cores),
+        *error,
+        times.simulated(),
+        options_.price,
+        options_.ttft,
+        options_.itl};
     const std::string text = options_.format == "json" ? to_json(report) : to_text(report);
     return write_output(options_.output, text, streams_) ? kExitSuccess : kExitInput;
   }
@@ -157,16 +176,17 @@ class ServingCommand {
       if (!one) return tl::unexpected(one.error());
       const double ms = one->seconds * 1e3 + host_ms;
       if (ms > options_.ttft)
-        return failure(fmt::format("--ttft={} ms is impossible: one step of {} tokens of a prompt takes {:.2f} ms",
-                                   options_.ttft, tokens, ms));
+        return failure(
+            fmt::format("--ttft={} ms is impossible: one step of {} tokens of a prompt takes {:.2f} ms",
+                        options_.ttft, tokens, ms));
     }
     if (options_.itl > 0) {
       const Result<ServerStepCost> one = times.cost({1, options_.input, 0, 0});
       if (!one) return tl::unexpected(one.error());
       const double ms = one->seconds * 1e3 + host_ms;
       if (ms > options_.itl)
-        return failure(
-            fmt::format("--itl={} ms is impossible: a step with one request takes {:.2f} ms", options_.itl, ms));
+        return failure(fmt::format("--itl={} ms is impossible: a step with one request takes {:.2f} ms",
+                                   options_.itl, ms));
     }
     return {};
   }
@@ -176,8 +196,11 @@ class ServingCommand {
 };
 
 void declare_server(CommandLine& line, Options& options) {
-  line.add_option("--tp", options.tensor, "Devices that a layer is cut over; 0: all that --dp, --ep leave").from(0);
-  line.add_option("--dp", options.data, "Groups of devices that requests are dealt out to").from(1).show_default();
+  line.add_option("--tp", options.tensor, "Devices that a layer is cut over; 0: all that --dp, --ep leave")
+      .from(0);
+  line.add_option("--dp", options.data, "Groups of devices that requests are dealt out to")
+      .from(1)
+      .show_default();
   line.add_option("--ep", options.expert, "Devices that experts are dealt out to; requests too")
       .from(1)
       .show_default();
@@ -190,8 +213,9 @@ void declare_server(CommandLine& line, Options& options) {
   line.add_option("--weight-dtype", options.weights, "How weights of layers are stored")
       .one_of({"bf16", "int8", "int4", "fp8"})
       .show_default();
-  line.add_option("--products", options.products,
-                  "In the stored type of weights, of widened weights, or the first where the MXU is faster so")
+  line.add_option(
+          "--products", options.products,
+          "In the stored type of weights, of widened weights, or the first where the MXU is faster so")
       .one_of({"auto", "stored", "widened"})
       .show_default();
   line.add_option("--kv-cache-dtype", options.cache, "How keys and values are stored")
@@ -202,6 +226,9 @@ void declare_server(CommandLine& line, Options& options) {
   line.add_option("--scheduler", options.scheduler,
                   "vllm: prompts in the steps of decodes; sglang: in steps of their own")
       .one_of({"vllm", "sglang"})
+      .show_default();
+  line.add_option("--cache-read", options.cache_read,
+                  "Part of the memory's bandwidth that attention reads the cache at when it decodes")
       .show_default();
   line.add_option("--host-time", options.host_ms, "Milliseconds between two steps that nothing hides")
       .not_negative()

@@ -152,7 +152,8 @@ void declare_step(CommandLine& line, StepChoice& choice) {
       .one_of({"adamw", "adam", "adam_pax"})
       .show_default();
   line.add_flag("--gradients-only", choice.gradients, "The loss and all gradients are the results");
-  line.add_flag("--unroll", choice.unroll, "Layers one after the other instead of a loop; decode has them so");
+  line.add_flag("--unroll", choice.unroll,
+                "Layers one after the other instead of a loop; decode has them so");
   line.add_flag("--loop", choice.loop, "Layers as a loop in decode too");
   line.add_option("--stack-axis", choice.stack_axis, "Where stacked parameters have their layers: 0 or 1")
       .show_default();
@@ -204,7 +205,8 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
                                                  : kInvalid;
   step.cache_type = options.cache == "bf16" ? kBF16 : options.cache == "fp8" ? kF8E4M3FN : kInvalid;
   step.greedy = options.sampling == "greedy";
-  step.scan_layers = !options.unroll && (step.kind != StepKind::kDecode || options.loop), step.one_hot_embedding = options.one_hot;
+  step.scan_layers = !options.unroll && (step.kind != StepKind::kDecode || options.loop),
+  step.one_hot_embedding = options.one_hot;
   step.gradients_only = options.gradients, step.cast_before_gather = !options.gather_stored;
   step.manual_attention = !options.automatic, step.experts_on_fsdp = options.experts_on_fsdp;
   return step;

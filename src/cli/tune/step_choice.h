@@ -23,7 +23,8 @@ struct StepChoice {
   std::string weights = "params", cache = "compute", sampling = "logits";
   std::string optimizer = "adamw", attention = "splash", remat = "full";
   std::vector<std::string> keep, blocks;
-  bool unroll = false, loop = false, one_hot = false, gradients = false, gather_stored = false, automatic = false;
+  bool unroll = false, loop = false, one_hot = false, gradients = false, gather_stored = false,
+       automatic = false;
   bool experts_on_fsdp = false, split_backward = false;
   bool operator==(const StepChoice&) const = default;
 };
