@@ -63,6 +63,23 @@ TEST(Serving, DecodeComputesWhatPrefillDoes) {
       expect_decode_as_prefill(yaml, scan);
 }
 
+/// The most likely token is where the logits are largest.
+TEST(Serving, GreedySamplingIsTheArgmax) {
+  const ModelConfig model = test::model_or_fail(kBase);
+  StepOptions options = serving(StepKind::kPrefill);
+  test::RunningStep logits(model, options);
+  options.greedy = true;
+  test::RunningStep greedy(model, options);
+  ASSERT_TRUE(logits.ready() && greedy.ready());
+  const std::vector<test::Numbers> inputs = logits.random_inputs(5);
+  const test::Numbers all = logits.run(inputs)[0], tokens = greedy.run(inputs)[0];
+  ASSERT_EQ(all.size(), tokens.size() * 11);
+  for (size_t b = 0; b < tokens.size(); ++b) {
+    const auto first = all.begin() + static_cast<ptrdiff_t>(11 * b);
+    EXPECT_EQ(static_cast<ptrdiff_t>(tokens[b]), std::max_element(first, first + 11) - first);
+  }
+}
+
 /// The first step of Adam with decay: the moments' corrections cancel, so that the change is the gradient's
 /// sign.
 TEST(Optimizer, FirstStepByHand) {
