@@ -149,7 +149,7 @@ class Server {
     const int64_t budget = setup_.max_batched_tokens - (setup_.mixed_steps ? decodes : 0);
     const std::vector<Chunk> taken = chunks(budget);
     made_.most_running = std::max(made_.most_running, static_cast<int64_t>(running_.size()));
-    StepLoad load{decodes, context, 0, 0};
+    ServerStepLoad load{decodes, context, 0, 0};
     for (const Chunk& chunk : taken) {
       const auto begin = static_cast<double>(running_[chunk.place].computed);
       const double end = begin + static_cast<double>(chunk.tokens);
@@ -172,7 +172,7 @@ class Server {
   }
 
   /// Steps that only decode, until a request ends, arrives, or may need a page that isn't there.
-  Result<void> decode_steps(StepLoad load) {
+  Result<void> decode_steps(ServerStepLoad load) {
     int64_t count = 1 << 20;
     for (const Running& one : running_) count = std::min(count, requests_[one.request].output - one.made);
     const int64_t spare = free_pages_ / static_cast<int64_t>(running_.size());

@@ -110,6 +110,8 @@ std::vector<std::string> serving_assumptions(const ServingReport& report) {
         "latent attention reads the latent once a step and token; absorbed products are left out");
   if (report.setup.model.moe)
     lines.push_back("experts: tokens are routed evenly; every expert's weights are read in every step");
+  if (report.setup.model.moe && report.setup.weight_type != ElementType::kInvalid)
+    lines.push_back("experts stored in a narrow type are widened as a whole in every step");
   lines.push_back("requests have no common prefixes; sampling is greedy");
   return lines;
 }

@@ -137,7 +137,7 @@ Result<const ServerStepCost*> StepTimes::prefill(int64_t bucket) {
   return &prefills_.emplace(bucket, *made).first->second;
 }
 
-Result<ServerStepCost> StepTimes::cost(const StepLoad& load) {
+Result<ServerStepCost> StepTimes::cost(const ServerStepLoad& load) {
   ServerStepCost cost;
   if (load.decodes > 0) {
     const Result<const Decode*> decodes = decode(token_bucket(setup_, load.decodes));

@@ -35,7 +35,7 @@ struct ServerStepCost {
 };
 
 /// What a step does.
-struct StepLoad {
+struct ServerStepLoad {
   int64_t decodes = 0;       // requests that get one token each
   int64_t context = 0;       // tokens in the caches of all of these
   int64_t prefill = 0;       // tokens of prompts
@@ -48,7 +48,7 @@ class StepTimes {
   StepTimes(const ServingSetup& setup, const Device& device, const EstimateOptions& options);
 
   /// Errors: the model's step can't be written for the mesh, or simulated.
-  Result<ServerStepCost> cost(const StepLoad& load);
+  Result<ServerStepCost> cost(const ServerStepLoad& load);
   /// Of a step that decodes alone, at a mean length halfway between the simulated ones: linear over
   /// simulated time, less 1.
   Result<double> interpolation_error(int64_t requests);

@@ -5,8 +5,8 @@
 
 #include "model/device.h"
 #include "models/step.h"
-#include "serving/serving_memory.h"
 #include "serving/server.h"
+#include "serving/serving_memory.h"
 #include "support/folders.h"
 
 namespace hlosim {
@@ -132,7 +132,6 @@ TEST_F(Served, OneRequestAtATime) {
   EXPECT_NEAR(made.tpot.mean, made.itl.mean, 1e-9);
 }
 
-/// Steps taken together are those taken one by one: an arrival that changes nothing makes no difference.
 TEST_F(Served, TheSameRequestsGiveTheSameRun) {
   const std::vector<Request> requests =
       make_requests({.input = 100, .output = 30, .rate = 50, .requests = 60, .seed = 3});
