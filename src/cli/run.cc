@@ -38,6 +38,8 @@ constexpr Command kCommands[] = {
      declare_shrink},
     {"model", "Make the step of a language model: training, prefill or decode, with shardings.",
      declare_model, false, false},
+    {"serving", "Throughput and latency of a server of a language model under load.", declare_serving, false,
+     false},
     {"partition", "Make one program for all devices from a module with shardings.", declare_partition},
     {"lower", "Rewrite plain modules into roughly what a TPU compiler would run.", declare_lower},
     {"tune layout", "Find layouts that take less time, traffic or memory; answer what-ifs.",

@@ -139,7 +139,11 @@ Expr attention(LayerScope& scope, Expr x) {
       inputs.values = cache_with(scope, *scope.cached_values, inputs.values);
       inputs.first = scope.position;
     }
-    scope.new_keys = inputs.keys, scope.new_values = inputs.values;
+    const ElementType cache = scope.options.cache_type;
+    const auto kept = [&](Expr value) {
+      return cache == ElementType::kInvalid ? value : convert(graph, value, cache);
+    };
+    scope.new_keys = kept(inputs.keys), scope.new_values = kept(inputs.values);
     inputs.keys = convert(graph, inputs.keys, scope.type());
     inputs.values = convert(graph, inputs.values, scope.type());
   }

@@ -12,7 +12,9 @@ namespace {
 constexpr std::array<std::string_view, 7> kAxes = {"data",   "fsdp",    "fsdp_transpose", "sequence",
                                                    "tensor", "context", "expert"};
 
-std::vector<std::string_view> names_of(Axis axis, bool experts_on_fsdp) {
+std::vector<std::string_view> names_of(Axis axis, bool experts_on_fsdp, bool serves) {
+  if (serves && (axis == Axis::kNorm || axis == Axis::kHidden)) return {};
+  if (serves && axis == Axis::kEmbed) return {"fsdp", "fsdp_transpose", "sequence", "context"};
   switch (axis) {
     case Axis::kNone:
       return {};
@@ -49,7 +51,7 @@ std::vector<std::string_view> names_of(Axis axis, bool experts_on_fsdp) {
 
 std::vector<size_t> AxisRules::candidates(Axis axis) const {
   std::vector<size_t> found;
-  for (const std::string_view name : names_of(axis, experts_on_fsdp_))
+  for (const std::string_view name : names_of(axis, experts_on_fsdp_, serves_))
     for (size_t i = 0; i < mesh_.axes.size(); ++i)
       if (mesh_.axes[i].name == name && mesh_.axes[i].size > 1) found.push_back(i);
   return found;

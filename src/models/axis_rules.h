@@ -40,7 +40,10 @@ enum class Axis : uint8_t {
 class AxisRules {
  public:
   /// Requires: a mesh whose axes the rules know (fault()).
-  AxisRules(const Mesh& mesh, bool experts_on_fsdp) : mesh_(mesh), experts_on_fsdp_(experts_on_fsdp) {}
+  /// `serves`: as servers have it, the residual stream and the norms are whole on every device of `tensor`,
+  /// and `expert` cuts experts alone.
+  AxisRules(const Mesh& mesh, bool experts_on_fsdp, bool serves = false)
+      : mesh_(mesh), experts_on_fsdp_(experts_on_fsdp), serves_(serves) {}
 
   bool sharded() const { return !mesh_.axes.empty(); }
   const Mesh& mesh() const { return mesh_; }
@@ -58,7 +61,7 @@ class AxisRules {
   std::vector<size_t> candidates(Axis axis) const;
 
   const Mesh& mesh_;
-  bool experts_on_fsdp_;
+  bool experts_on_fsdp_, serves_;
 };
 
 }  // namespace hlosim

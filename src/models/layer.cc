@@ -50,7 +50,19 @@ Expr LayerScope::stored(std::string_view name) const {
   HLOSIM_CHECK(found != parameters.end(), "the layer has no parameter {}", name);
   return found->second;
 }
-Expr LayerScope::parameter(std::string_view name) const { return convert(graph, stored(name), type()); }
+Expr LayerScope::parameter(std::string_view name) const {
+  const Expr value = convert(graph, stored(name), type());
+  const std::string scale = scale_of(name);
+  if (!has(scale)) return value;
+  // Of experts [e, in, out] each has its own scales [e, out].
+  const Dims dims = graph.dims(value);
+  const Expr scales = convert(graph, stored(scale), type());
+  const int64_t rank = graph.rank(value), missing = rank - graph.rank(scales);
+  Dims places;
+  for (int64_t i = 0; i < graph.rank(scales); ++i)
+    places.push_back(name.starts_with("moe.") && i == 0 ? 0 : i + missing);
+  return multiply(graph, value, broadcast(graph, scales, dims, places));
+}
 
 Expr norm(const LayerScope& scope, Expr x, const std::string& name) {
   ExpressionGraph& graph = scope.graph;
@@ -90,6 +102,7 @@ Expr project(const LayerScope& scope, Expr x, const std::string& name, int64_t s
     dims.lhs.push_back(graph.rank(x) - shared + i);
     dims.rhs.push_back(i);
   }
+  if (scope.has(scale_of(name))) return stored_dot(scope, x, name, dims);
   const Expr weights = scope.parameter(name);
   return scope.options.quantization == Quantization::kNone
              ? dot(graph, x, weights, dims)

@@ -22,6 +22,9 @@
 
 namespace hlosim {
 
+/// The scales of weights that are stored in a narrow type.
+inline std::string scale_of(std::string_view name) { return std::string(name) + "_scale"; }
+
 /// Parameters of a layer by name, as they are stored.
 using ParameterMap = std::map<std::string, Expr, std::less<>>;
 
@@ -44,7 +47,7 @@ struct LayerScope {
     return options.compute_type == ElementType::kF64 ? ElementType::kF64 : ElementType::kF32;
   }
   bool has(std::string_view name) const { return parameters.find(name) != parameters.end(); }
-  /// In the layer's type.
+  /// In the layer's type, times its scales where it has some.
   Expr parameter(std::string_view name) const;
   Expr stored(std::string_view name) const;
   Expr constrained(Expr value, const std::vector<Axis>& axes) const {
@@ -83,6 +86,10 @@ struct AttentionInputs {
 };
 Expr plain_attention(const LayerScope& scope, const AttentionInputs& inputs);
 Expr kernel_attention(const LayerScope& scope, const AttentionInputs& inputs);
+
+/// x times the parameter `name`, which is stored in a narrow type and has scales for what comes out: in that
+/// type where the options quantize products, else with widened weights. No gradient.
+Expr stored_dot(const LayerScope& scope, Expr x, const std::string& name, const DotDims& dims);
 
 /// a x b in s8 or f8, scaled back to a's type; gradients are such products too.
 Expr quantized_dot(ExpressionGraph& graph, Expr a, Expr b, const DotDims& dims, Quantization quantization);

@@ -160,6 +160,23 @@ std::vector<ParameterSpec> layer_parameters(const ModelConfig& model, int64_t la
   return list.specs;
 }
 
+std::vector<ParameterSpec> stored_parameters(const ModelConfig& model, int64_t layer, ElementType type) {
+  std::vector<ParameterSpec> specs;
+  for (ParameterSpec& spec : layer_parameters(model, layer)) {
+    specs.push_back(std::move(spec));
+    if (type == ElementType::kInvalid || !specs.back().counted || specs.back().name == "moe.router") continue;
+    ParameterSpec& weights = specs.back();
+    weights.type = type;
+    ParameterSpec scales = weights;
+    scales.name += "_scale", scales.counted = false, scales.type = ElementType::kF32;
+    const ptrdiff_t first = weights.of_experts ? 1 : 0, count = weights.name == "attention.out" ? 2 : 1;
+    scales.dims.erase(scales.dims.begin() + first, scales.dims.begin() + first + count);
+    scales.axes.erase(scales.axes.begin() + first, scales.axes.begin() + first + count);
+    specs.push_back(std::move(scales));
+  }
+  return specs;
+}
+
 std::vector<ParameterSpec> outer_parameters(const ModelConfig& model, int64_t positions) {
   SpecList list(model);
   list.weight("embedding", {model.vocab, model.d_model}, {Axis::kVocab, Axis::kEmbed});

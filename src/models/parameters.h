@@ -19,10 +19,14 @@ struct ParameterSpec {
   std::vector<Axis> axes;  // of each dimension
   bool counted = true;     // no norm, bias or position table
   bool of_experts = false;
+  ElementType type = ElementType::kInvalid;  // as stored; kInvalid: the step's param_type
 };
 
 /// Of one layer.
 std::vector<ParameterSpec> layer_parameters(const ModelConfig& model, int64_t layer);
+/// The same as a server stores them: weights of products in `type`, and behind each of them `NAME_scale` with
+/// one f32 for each of its outputs. kInvalid: as layer_parameters().
+std::vector<ParameterSpec> stored_parameters(const ModelConfig& model, int64_t layer, ElementType type);
 /// Of everything around the layers. `positions`: rows of a learned table where the model doesn't say.
 std::vector<ParameterSpec> outer_parameters(const ModelConfig& model, int64_t positions);
 

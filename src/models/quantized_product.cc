@@ -106,6 +106,30 @@ Expr quantized_dot(ExpressionGraph& graph, Expr a, Expr b, const DotDims& dims, 
   return made;
 }
 
+Expr stored_dot(const LayerScope& scope, Expr x, const std::string& name, const DotDims& dims) {
+  ExpressionGraph& graph = scope.graph;
+  constexpr ElementType kWide = ElementType::kF32, kFloat8 = ElementType::kF8E4M3FN;
+  const Expr weights = scope.stored(name), scales = scope.stored(scale_of(name));
+  Expr sums;
+  if (scope.options.quantization == Quantization::kInt8) {
+    const Scaled rows = to_int8(graph, x, dims.lhs, kWide);
+    const Expr whole = convert(graph, dot(graph, rows.values, weights, dims, ElementType::kS32), kWide);
+    const Dims result = graph.dims(whole);
+    const Dims at = places(graph.rank(x), dims, true, static_cast<int64_t>(result.size()));
+    sums = multiply(graph, whole, broadcast(graph, rows.scales, result, at));
+  } else if (scope.options.quantization == Quantization::kFp8) {
+    // Partial sums of devices are added in the activations' type, as servers do.
+    const Expr partial = dot(graph, to_float8(graph, x, kFloat8), weights, dims, graph.element(x));
+    sums = scale(graph, convert(graph, partial, kWide), unit_of(kFloat8));
+  } else {
+    sums = convert(graph, dot(graph, x, convert(graph, weights, graph.element(x)), dims), kWide);
+  }
+  const Dims result = graph.dims(sums);
+  Dims at;
+  for (int64_t i = graph.rank(sums) - graph.rank(scales); i < graph.rank(sums); ++i) at.push_back(i);
+  return convert(graph, multiply(graph, sums, broadcast(graph, scales, result, at)), graph.element(x));
+}
+
 Expr grouped_product(const LayerScope& scope, Expr a, Expr b, Expr sizes) {
   ExpressionGraph& graph = scope.graph;
   if (scope.options.quantization == Quantization::kNone) return grouped_dot(graph, a, b, sizes);

@@ -28,7 +28,9 @@ class ServeStep {
     InstructionId x = embedded();
     size_t cache = 0;
     for (size_t g = 0; g < step_.groups().size(); ++g) x = layers(g, x, cache);
-    step_.result(logits(x), {Axis::kBatch, Axis::kNone, Axis::kActVocab});
+    std::vector<Axis> axes{Axis::kBatch, Axis::kNone};
+    if (!options_.greedy) axes.push_back(Axis::kActVocab);
+    step_.result(last_row(x), axes);
     for (const Cache& one : caches_) step_.result(one.value, stacked(kCacheAxes), one.parameter);
     return step_.finish(decodes_ ? "decode_step" : "prefill_step");
   }
@@ -50,11 +52,14 @@ class ServeStep {
     return LayerScope{graph, model_, options_, step_.rules(), layer};
   }
 
+  ElementType cache_type() const {
+    return options_.cache_type == ElementType::kInvalid ? options_.compute_type : options_.cache_type;
+  }
   /// Keys, then values, of a layer.
   std::vector<ValueType> cache_types(int64_t layer) const {
     const HeadSizes heads = head_sizes(model_, layer);
     const auto one = [&](int64_t size) {
-      return ValueType{options_.compute_type, {options_.batch, options_.sequence, heads.kv_heads, size}, {}};
+      return ValueType{cache_type(), {options_.batch, options_.sequence, heads.kv_heads, size}, {}};
     };
     return {one(heads.head_dim), one(heads.value_dim)};
   }
@@ -85,8 +90,17 @@ class ServeStep {
     return emitter.emit(embed(at, tokens, first));
   }
 
-  /// Of the last token alone.
-  InstructionId logits(InstructionId x) {
+  /// The first of the largest logits [b, 1, vocab]: s32[b, 1].
+  static Expr most_likely(ExpressionGraph& graph, Expr logits) {
+    const Dims dims = graph.dims(logits);
+    const Expr highest = along(graph, reduce_max(graph, logits, {2}), dims, 2);
+    const Expr none = full(graph, ElementType::kS32, dims, static_cast<double>(dims[2] - 1));
+    const Expr places = iota(graph, ElementType::kS32, dims, 2);
+    return reduce_min(graph, select(graph, compare(graph, logits, highest, "EQ"), places, none), {2});
+  }
+
+  /// Of the last token alone: its logits, or the token that follows.
+  InstructionId last_row(InstructionId x) {
     ExpressionGraph graph;
     LayerScope at = scope(graph);
     ExpressionEmitter emitter(graph, step_.parts(), step_.body());
@@ -96,7 +110,8 @@ class ServeStep {
     const Expr all =
         leaf(graph, emitter, {options_.compute_type, {options_.batch, length(), model_.d_model}, {}}, x);
     const Expr last = slice(graph, all, 1, length() - 1, length());
-    return emitter.emit(logits_of(at, logits_product(at, norm(at, last, "final_norm"))));
+    const Expr logits = logits_of(at, logits_product(at, norm(at, last, "final_norm")));
+    return emitter.emit(options_.greedy ? most_likely(graph, logits) : logits);
   }
 
   static Expr leaf(ExpressionGraph& graph, ExpressionEmitter& emitter, const ValueType& type,
@@ -108,7 +123,7 @@ class ServeStep {
   void use(LayerScope& at, ExpressionEmitter& emitter, const std::string& name) {
     const StepParameter& parameter = step_.outer(name);
     at.parameters[name] =
-        leaf(at.graph, emitter, {options_.param_type, parameter.spec.dims, {}}, parameter.value);
+        leaf(at.graph, emitter, {step_.type_of(parameter.spec), parameter.spec.dims, {}}, parameter.value);
   }
 
   /// One turn of a group: activations out, and each layer's keys and values. `cached`: before; empty: none.
@@ -125,8 +140,8 @@ class ServeStep {
     for (int64_t place = 0; place < group.period; ++place) {
       LayerScope at = scope(graph, group.first + place);
       for (; next < specs.size() && specs[next].place == place; ++next)
-        at.parameters[specs[next].spec.name] =
-            leaf(graph, emitter, {options_.param_type, specs[next].spec.dims, {}}, parameters[next]);
+        at.parameters[specs[next].spec.name] = leaf(
+            graph, emitter, {step_.type_of(specs[next].spec), specs[next].spec.dims, {}}, parameters[next]);
       if (!cached.empty()) {
         const std::vector<ValueType> types = cache_types(group.first + place);
         at.position = leaf(graph, emitter, {ElementType::kS32, {}, {}}, position);

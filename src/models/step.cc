@@ -13,6 +13,10 @@ std::string sizes_fault(const ModelConfig& model, const StepOptions& options) {
     if (size < 1 || size > kMost) return fmt::format("{} is {}, expected 1 to {}", name, size, kMost);
   if (options.kind != StepKind::kTrain && (options.gradients_only || options.vocab_tiles > 1))
     return "gradients and vocabulary tiles belong to training";
+  const bool stores =
+      options.weight_type != ElementType::kInvalid || options.cache_type != ElementType::kInvalid;
+  if (options.kind == StepKind::kTrain && (stores || options.greedy))
+    return "types of stored weights and of the cache, and sampling, belong to prefill and decode";
   if (options.vocab_tiles < 1 || options.sequence % options.vocab_tiles != 0)
     return fmt::format("a sequence of {} can't be cut into {} vocabulary tiles", options.sequence,
                        options.vocab_tiles);
@@ -36,6 +40,22 @@ std::string types_fault(const StepOptions& options) {
   return {};
 }
 
+/// Types that weights and caches may be stored in, and how products with such weights may run.
+std::string stored_fault(const StepOptions& options) {
+  using enum ElementType;
+  const ElementType weights = options.weight_type, cache = options.cache_type;
+  if (weights != kInvalid && weights != kS8 && weights != kS4 && weights != kF8E4M3FN)
+    return fmt::format("weights stored as {}, expected s8, s4 or f8e4m3fn", to_text(weights));
+  if (cache != kInvalid && cache != kBF16 && cache != kF32 && cache != kF8E4M3FN && cache != kF8E5M2)
+    return fmt::format("a cache of {}, expected bf16, f32, f8e4m3fn or f8e5m2", to_text(cache));
+  const ElementType native = options.quantization == Quantization::kInt8  ? kS8
+                             : options.quantization == Quantization::kFp8 ? kF8E4M3FN
+                                                                          : kInvalid;
+  if (weights != kInvalid && native != kInvalid && weights != native)
+    return fmt::format("products in {} of weights stored as {}", to_text(native), to_text(weights));
+  return {};
+}
+
 std::string experts_fault(const ModelConfig& model, const StepOptions& options) {
   if (!model.moe) return {};
   const bool dropless = model.moe->dispatch == MoeConfig::Dispatch::kDropless;
@@ -47,7 +67,7 @@ std::string experts_fault(const ModelConfig& model, const StepOptions& options) 
 /// Does the mesh cut parameters and activations into equal parts?
 std::string mesh_fault(const ModelConfig& model, const StepOptions& options) {
   if (options.mesh.axes.empty()) return {};
-  const AxisRules rules(options.mesh, options.experts_on_fsdp);
+  const AxisRules rules(options.mesh, options.experts_on_fsdp, options.kind != StepKind::kTrain);
   if (const std::string unknown = rules.unknown_axis(); !unknown.empty()) return unknown;
   std::string fault = rules.fault("the batch of", {Axis::kBatch}, {options.batch});
   if (fault.empty() && options.kind == StepKind::kDecode && rules.parts(Axis::kLength) > 1)
@@ -68,15 +88,28 @@ std::string mesh_fault(const ModelConfig& model, const StepOptions& options) {
 
 std::string step_fault(const ModelConfig& model, const StepOptions& options) {
   if (const std::optional<ModelFault> fault = model_fault(model)) return fault->message;
-  for (const std::string& fault :
-       {sizes_fault(model, options), types_fault(options), experts_fault(model, options)})
+  for (const std::string& fault : {sizes_fault(model, options), types_fault(options), stored_fault(options),
+                                   experts_fault(model, options)})
     if (!fault.empty()) return fault;
   return mesh_fault(model, options);
 }
 
+ModelConfig served_model(const ModelConfig& model, const Mesh& mesh) {
+  ModelConfig served = model;
+  int64_t tensor = 1;
+  for (const MeshAxis& axis : mesh.axes)
+    if (axis.name == "tensor") tensor *= axis.size;
+  const auto repeat = [tensor](int64_t& heads) {
+    if (heads > 0 && tensor > heads && tensor % heads == 0) heads = tensor;
+  };
+  repeat(served.kv_heads), repeat(served.attention.global_kv_heads);
+  return served;
+}
+
 Result<Module> make_step(const ModelConfig& model, const StepOptions& options) {
-  if (const std::string fault = step_fault(model, options); !fault.empty()) return failure(fault);
-  return options.kind == StepKind::kTrain ? make_train_step(model, options) : make_serve_step(model, options);
+  const ModelConfig made = options.kind == StepKind::kTrain ? model : served_model(model, options.mesh);
+  if (const std::string fault = step_fault(made, options); !fault.empty()) return failure(fault);
+  return options.kind == StepKind::kTrain ? make_train_step(made, options) : make_serve_step(made, options);
 }
 
 }  // namespace hlosim

@@ -17,6 +17,10 @@
 
 namespace hlosim {
 
+/// The model as servers keep it on this mesh: fewer heads of keys and values than `tensor` has devices are
+/// repeated, one for each.
+ModelConfig served_model(const ModelConfig& model, const Mesh& mesh);
+
 /// The module, verified. Errors name the option or the field of the model.
 Result<Module> make_step(const ModelConfig& model, const StepOptions& options);
 

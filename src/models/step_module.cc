@@ -14,7 +14,7 @@ namespace hlosim {
 StepModule::StepModule(const ModelConfig& model, const StepOptions& options)
     : model_(model),
       options_(options),
-      rules_(options.mesh, options.experts_on_fsdp),
+      rules_(options.mesh, options.experts_on_fsdp, options.kind != StepKind::kTrain),
       builder_(std::make_shared<const SourceFile>(model.name, ""), op_table(), problems_),
       parts_(builder_),
       groups_(layer_groups(model)) {}
@@ -33,14 +33,14 @@ void StepModule::result(InstructionId value, const std::vector<Axis>& axes, int6
 
 void StepModule::add_model_parameters() {
   const auto add = [&](const std::string& name, ParameterSpec spec) {
-    const InstructionId value = parameter(name, {options_.param_type, spec.dims, {}}, spec.axes);
+    const InstructionId value = parameter(name, {type_of(spec), spec.dims, {}}, spec.axes);
     model_parameters_.push_back({name, std::move(spec), parameter_count() - 1, value});
   };
   for (const ParameterSpec& spec : outer_parameters(model_, options_.sequence)) add(spec.name, spec);
   for (size_t g = 0; g < groups_.size(); ++g) {
     const LayerGroup& group = groups_[g];
     for (int64_t place = 0; place < group.period; ++place)
-      for (ParameterSpec spec : layer_parameters(model_, group.first + place)) {
+      for (ParameterSpec spec : stored_parameters(model_, group.first + place, options_.weight_type)) {
         const int64_t turns = options_.scan_layers ? 1 : group.repeats;
         if (options_.scan_layers) {
           spec.dims.insert(spec.dims.begin() + options_.stack_axis, group.repeats);

@@ -48,6 +48,9 @@ class StepModule {
   void add_model_parameters();
   std::vector<StepParameter>& parameters() { return model_parameters_; }
   /// By the name of its spec, of those outside of layers.
+  ElementType type_of(const ParameterSpec& spec) const {
+    return spec.type == ElementType::kInvalid ? options_.param_type : spec.type;
+  }
   const StepParameter& outer(std::string_view name) const;
   /// Of a group: with the instructions of the entry.
   std::vector<StackedParameter> group_parameters(size_t group) const;

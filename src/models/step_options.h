@@ -105,6 +105,11 @@ struct StepOptions {
   bool cast_before_gather =
       true;  // parameters become compute_type while sharded; else each use casts its own
   Quantization quantization = Quantization::kNone;
+  // Serving: types of the stored weights of layers' products, with a scale for each of their outputs, and of
+  // the cache. kInvalid: param_type, compute_type. With `quantization` the products are in that type too,
+  // else weights are widened.
+  ElementType weight_type = ElementType::kInvalid, cache_type = ElementType::kInvalid;
+  bool greedy = false;  // serving: the most likely token of each sequence is the result, not the logits
   OptimizerOptions optimizer;
   RematPolicy remat;
   AttentionKernel attention = AttentionKernel::kSplash;

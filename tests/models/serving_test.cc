@@ -63,6 +63,52 @@ TEST(Serving, DecodeComputesWhatPrefillDoes) {
       expect_decode_as_prefill(yaml, scan);
 }
 
+/// The most likely token is where the logits are largest.
+TEST(Serving, GreedySamplingIsTheArgmax) {
+  const ModelConfig model = test::model_or_fail(kBase);
+  StepOptions options = serving(StepKind::kPrefill);
+  test::RunningStep logits(model, options);
+  options.greedy = true;
+  test::RunningStep greedy(model, options);
+  ASSERT_TRUE(logits.ready() && greedy.ready());
+  const std::vector<test::Numbers> inputs = logits.random_inputs(5);
+  const test::Numbers all = logits.run(inputs)[0], tokens = greedy.run(inputs)[0];
+  ASSERT_EQ(all.size(), tokens.size() * 11);
+  for (size_t b = 0; b < tokens.size(); ++b) {
+    const auto first = all.begin() + static_cast<ptrdiff_t>(11 * b);
+    EXPECT_EQ(static_cast<ptrdiff_t>(tokens[b]), std::max_element(first, first + 11) - first);
+  }
+}
+
+/// Stored weights and their scales compute what weights of their products do.
+TEST(Serving, StoredWeightsAreThemselvesTimesScales) {
+  for (const char* yaml : {"", "moe: {experts: 4, top_k: 2, d_ff: 6}\n"})
+    for (const ElementType type : {ElementType::kS8, ElementType::kF8E4M3FN}) {
+      const ModelConfig model = test::model_or_fail(std::string(kBase) + yaml);
+      StepOptions options = serving(StepKind::kPrefill);
+      test::RunningStep plain(model, options);
+      options.weight_type = type;
+      test::RunningStep stored(model, options);
+      ASSERT_TRUE(plain.ready() && stored.ready());
+      std::vector<test::Numbers> inputs = stored.random_inputs(6), wide = plain.random_inputs(6);
+      for (size_t i = 0; i < plain.inputs(); ++i) {
+        const size_t at = input_named(stored, plain.name(i));
+        test::Numbers& values = inputs[at];
+        const bool scaled = at + 1 < stored.inputs() && stored.name(at + 1) == plain.name(i) + "_scale";
+        for (size_t k = 0; scaled && k < values.size(); ++k)
+          values[k] = static_cast<double>(static_cast<int64_t>(k * 7 % 15) - 7);
+        wide[i] = values;
+        if (!scaled) continue;
+        // One power of two for all outputs: exact in every type.
+        std::fill(inputs[at + 1].begin(), inputs[at + 1].end(), 0.0625);
+        for (double& value : wide[i]) value *= 0.0625;
+      }
+      const std::vector<test::Numbers> want = plain.run(wide), got = stored.run(inputs);
+      ASSERT_EQ(want.size(), got.size());
+      EXPECT_LT(test::difference(want[0], got[0]), 1e-5);
+    }
+}
+
 /// The first step of Adam with decay: the moments' corrections cancel, so that the change is the gradient's
 /// sign.
 TEST(Optimizer, FirstStepByHand) {

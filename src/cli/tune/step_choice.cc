@@ -118,6 +118,17 @@ void declare_sizes(CommandLine& line, StepChoice& choice) {
   line.add_option("--quantize", choice.quantize, "Products of layers in eight bits: none, int8 or fp8")
       .one_of({"none", "int8", "fp8"})
       .show_default();
+  line.add_option("--weights", choice.weights,
+                  "Prefill and decode: how weights of layers are stored, with a scale an output")
+      .one_of({"params", "int8", "int4", "fp8"})
+      .show_default();
+  line.add_option("--cache", choice.cache, "Prefill and decode: how keys and values are stored")
+      .one_of({"compute", "bf16", "fp8"})
+      .show_default();
+  line.add_option("--sampling", choice.sampling,
+                  "Prefill and decode: the result is the logits of the last row, or the most likely token")
+      .one_of({"logits", "greedy"})
+      .show_default();
 }
 
 }  // namespace
@@ -141,7 +152,9 @@ void declare_step(CommandLine& line, StepChoice& choice) {
       .one_of({"adamw", "adam", "adam_pax"})
       .show_default();
   line.add_flag("--gradients-only", choice.gradients, "The loss and all gradients are the results");
-  line.add_flag("--unroll", choice.unroll, "Layers one after the other instead of a loop");
+  line.add_flag("--unroll", choice.unroll,
+                "Layers one after the other instead of a loop; decode has them so");
+  line.add_flag("--loop", choice.loop, "Layers as a loop in decode too");
   line.add_option("--stack-axis", choice.stack_axis, "Where stacked parameters have their layers: 0 or 1")
       .show_default();
   line.add_flag("--one-hot-embedding", choice.one_hot, "The lookup as a product");
@@ -185,7 +198,15 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
                         : options.optimizer == "adam_pax" ? OptimizerOptions::Kind::kAdamPax
                                                           : OptimizerOptions::Kind::kAdamW;
   step.vocab_tiles = options.vocab_tiles, step.stack_axis = options.stack_axis;
-  step.scan_layers = !options.unroll, step.one_hot_embedding = options.one_hot;
+  using enum ElementType;
+  step.weight_type = options.weights == "int8"   ? kS8
+                     : options.weights == "int4" ? kS4
+                     : options.weights == "fp8"  ? kF8E4M3FN
+                                                 : kInvalid;
+  step.cache_type = options.cache == "bf16" ? kBF16 : options.cache == "fp8" ? kF8E4M3FN : kInvalid;
+  step.greedy = options.sampling == "greedy";
+  step.scan_layers = !options.unroll && (step.kind != StepKind::kDecode || options.loop),
+  step.one_hot_embedding = options.one_hot;
   step.gradients_only = options.gradients, step.cast_before_gather = !options.gather_stored;
   step.manual_attention = !options.automatic, step.experts_on_fsdp = options.experts_on_fsdp;
   return step;

@@ -20,9 +20,11 @@ struct StepChoice {
   std::optional<int64_t> batch;
   int64_t sequence = 2048, vocab_tiles = 1, stack_axis = 0;
   std::string compute = "bf16", params = "f32", moments = "f32", quantize = "none";
+  std::string weights = "params", cache = "compute", sampling = "logits";
   std::string optimizer = "adamw", attention = "splash", remat = "full";
   std::vector<std::string> keep, blocks;
-  bool unroll = false, one_hot = false, gradients = false, gather_stored = false, automatic = false;
+  bool unroll = false, loop = false, one_hot = false, gradients = false, gather_stored = false,
+       automatic = false;
   bool experts_on_fsdp = false, split_backward = false;
   bool operator==(const StepChoice&) const = default;
 };

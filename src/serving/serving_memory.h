@@ -1,0 +1,39 @@
+// What a server's memory holds: weights as stored, and the pages of the cache that the rest has room for.
+//
+//   const Result<ServingMemory> memory = serving_memory(setup, device.config);
+//   memory->tokens                                 // of all requests together, on one group of devices
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/source.h"
+#include "model/device.h"
+#include "serving/serving_setup.h"
+
+namespace hlosim {
+
+/// Bytes of one device.
+struct ServingMemory {
+  int64_t capacity = 0;  // that a program can use
+  std::string capacity_source;
+  int64_t budget = 0;  // memory_utilization of it
+  int64_t weights = 0;
+  int64_t bytes_per_token = 0;  // of the cache
+  int64_t page = 0;             // tokens
+  int64_t pages = 0;            // that fit beside the weights
+  int64_t cache() const { return pages * page * bytes_per_token; }
+  int64_t headroom() const { return capacity - weights - cache(); }  // programs, temporaries
+  int64_t tokens() const { return pages * page; }
+};
+
+/// Bytes of the weights of one device, as they are stored.
+int64_t weight_bytes(const ServingSetup& setup);
+/// Bytes of cache that a token takes on one device: heads of keys and values padded to whole 32-bit words and
+/// 128 lanes, as ragged paged attention lays them out; a latent cache once, whatever `tensor` is.
+int64_t cache_bytes_per_token(const ServingSetup& setup);
+
+/// Errors: weights alone, or one request of max_model_len beside them, don't fit.
+Result<ServingMemory> serving_memory(const ServingSetup& setup, const DeviceConfig& device);
+
+}  // namespace hlosim

@@ -1,0 +1,190 @@
+#include "serving/serving_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "text/json.h"
+#include "text/table.h"
+#include "text/text_builder.h"
+
+namespace hlosim {
+namespace {
+
+std::string gibibytes(int64_t bytes) {
+  return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30));
+}
+
+std::string category(size_t i) {
+  return i < kCostCategoryCount ? std::string(to_text(static_cast<CostCategory>(i))) : "waiting";
+}
+
+double rate(int64_t count, const ServingRun& run) {
+  return run.seconds > 0 ? static_cast<double>(count) / run.seconds : 0;
+}
+
+/// Of the answers' tokens; 0 without a price.
+double price_per_million(const ServingReport& report) {
+  if (report.run.output_tokens == 0) return 0;
+  const double hours = report.run.seconds / 3600 * static_cast<double>(report.chips());
+  return report.price * hours / static_cast<double>(report.run.output_tokens) * 1e6;
+}
+
+double joules_per_token(const ServingReport& report) {
+  if (report.run.output_tokens == 0) return 0;
+  return report.run.work.picojoules * 1e-12 * static_cast<double>(report.setup.devices()) /
+         static_cast<double>(report.run.output_tokens);
+}
+
+std::string largest(const ServerStepCost& work) {
+  const auto most = std::max_element(work.by_category.begin(), work.by_category.end());
+  return category(static_cast<size_t>(most - work.by_category.begin()));
+}
+
+int64_t requests_that_fit(const ServingReport& report) {
+  const ServingMemory& memory = report.memory;
+  const int64_t pages = (report.setup.max_model_len + memory.page - 1) / memory.page;
+  return memory.pages / pages * report.setup.replicas();
+}
+
+std::string latency_text(const ServingRun& run) {
+  Table table({{"ms", Align::kLeft}, {"mean"}, {"median"}, {"P99"}});
+  const auto add = [&](const char* name, const Latency& one) {
+    table.add({name, fmt::format("{:.2f}", one.mean), fmt::format("{:.2f}", one.median),
+               fmt::format("{:.2f}", one.p99)});
+  };
+  add("TTFT", run.ttft), add("TPOT", run.tpot), add("ITL", run.itl);
+  return table.text("  ");
+}
+
+Json latency_json(const Latency& one) {
+  return {{"mean", one.mean}, {"median", one.median}, {"p99", one.p99}};
+}
+
+std::string memory_text(const ServingReport& report) {
+  const ServingMemory& memory = report.memory;
+  Table table({{"a device", Align::kLeft}, {"size"}});
+  table.add({"weights as stored", gibibytes(memory.weights)});
+  table.add({"cache", gibibytes(memory.cache())});
+  table.add({"left for programs", gibibytes(memory.headroom())});
+  table.add({"usable", gibibytes(memory.capacity)});
+  return table.text("  ") +
+         fmt::format("  {} B of cache a token, pages of {} tokens, {} tokens in all; {} requests of {} fit\n",
+                     memory.bytes_per_token, memory.page, memory.tokens() * report.setup.replicas(),
+                     requests_that_fit(report), report.setup.max_model_len);
+}
+
+std::string steps_text(const ServingReport& report) {
+  const ServingRun& run = report.run;
+  std::string text = fmt::format(
+      "  {} steps, {} with prompts; {:.1f} % of the time in steps with prompts, {:.1f} % in steps that only "
+      "decode, {:.1f} % between steps\n  at most {} requests in a step, {} thrown out for room\n",
+      run.steps, run.mixed_steps, 100 * run.mixed_seconds / run.seconds,
+      100 * run.decode_seconds / run.seconds, 100 * run.host_seconds / run.seconds, run.most_running,
+      run.preemptions);
+  text += fmt::format("  of the device's time: ");
+  for (size_t i = 0; i < run.work.by_category.size(); ++i) {
+    const double share = run.work.seconds > 0 ? run.work.by_category[i] / run.work.seconds : 0;
+    if (share >= 0.0005) text += fmt::format("{} {:.1f} %, ", category(i), 100 * share);
+  }
+  return text + fmt::format("most of it {}\n", largest(run.work));
+}
+
+}  // namespace
+
+std::vector<std::string> serving_assumptions(const ServingReport& report) {
+  std::vector<std::string> lines;
+  lines.push_back(
+      fmt::format("times of steps: {} simulated modules, buckets of 16, 32, 64, … tokens; half way "
+                  "between simulated lengths of the cache {:+.1f} % off the line",
+                  report.simulated, 100 * report.interpolation_error));
+  lines.push_back(fmt::format("{:.2g} ms of the host between two steps (--host-time; calibrated)",
+                              report.setup.host_seconds * 1e3));
+  lines.push_back(
+      fmt::format("decode attention reads caches at {:.0f} % of the memory's bandwidth; tokens of windowed "
+                  "layers are kept and read like others",
+                  100 * report.setup.cache_read_share));
+  lines.push_back(fmt::format("usable memory: {}", report.memory.capacity_source));
+  if (report.setup.model.attention.latent)
+    lines.push_back(
+        "latent attention reads the latent once a step and token; absorbed products are left out");
+  if (report.setup.model.moe)
+    lines.push_back("experts: tokens are routed evenly; every expert's weights are read in every step");
+  if (report.setup.model.moe && report.setup.weight_type != ElementType::kInvalid)
+    lines.push_back("experts stored in a narrow type are widened as a whole in every step");
+  lines.push_back("requests have no common prefixes; sampling is greedy");
+  return lines;
+}
+
+std::string to_text(const ServingReport& report) {
+  const ServingRun& run = report.run;
+  const ServingSetup& setup = report.setup;
+  std::string text;
+  const TextBuilder print{text};
+  print("{} on {} ({} chips, tp {} dp {} ep {})\n\n", setup.model.name, report.device, report.chips(),
+        setup.tensor, setup.data, setup.expert);
+  print("Requests                        {}\nDuration (s)                    {:.2f}\n", run.requests,
+        run.seconds);
+  print("Total input tokens              {}\nTotal generated tokens          {}\n", run.input_tokens,
+        run.output_tokens);
+  print("Request throughput (req/s)      {:.2f}\n", rate(run.requests, run));
+  print("Output token throughput (tok/s) {:.2f}\n", rate(run.output_tokens, run));
+  print("Peak output throughput (tok/s)  {:.0f}\n", run.peak_output_rate);
+  print("Total token throughput (tok/s)  {:.2f}\n", rate(run.output_tokens + run.input_tokens, run));
+  print("Output tok/s per chip           {:.2f}\n",
+        rate(run.output_tokens, run) / static_cast<double>(report.chips()));
+  if (report.ttft_ms > 0 || report.itl_ms > 0)
+    print("Goodput (req/s)                 {:.2f} ({:.1f} % of requests inside the limits)\n",
+          rate(run.requests, run) * run.good_share, 100 * run.good_share);
+  if (run.work.picojoules > 0)
+    print("Energy per output token         {:.3f} J on the chips, of what the device file has figures for\n",
+          joules_per_token(report));
+  if (report.price > 0) print("Price per 10^6 output tokens    {:.4f}\n", price_per_million(report));
+  print("\nLatency\n{}\nMemory\n{}\nSteps\n{}\nAssumptions\n", latency_text(run), memory_text(report),
+        steps_text(report));
+  for (const std::string& line : serving_assumptions(report)) print("  {}\n", line);
+  return text;
+}
+
+std::string to_json(const ServingReport& report) {
+  const ServingRun& run = report.run;
+  const ServingSetup& setup = report.setup;
+  const ServingMemory& memory = report.memory;
+  Json work = Json::object();
+  for (size_t i = 0; i < run.work.by_category.size(); ++i) work[category(i)] = run.work.by_category[i];
+  Json json = {{"schema_version", 1}, {"model", setup.model.name}, {"device", report.device}};
+  json["chips"] = report.chips();
+  json["mesh"] = {{"tensor", setup.tensor}, {"data", setup.data}, {"expert", setup.expert}};
+  json["requests"] = run.requests, json["duration_s"] = run.seconds;
+  json["input_tokens"] = run.input_tokens, json["output_tokens"] = run.output_tokens;
+  json["throughput"] = {{"request_per_s", rate(run.requests, run)},
+                        {"output_tok_s", rate(run.output_tokens, run)},
+                        {"peak_output_tok_s", run.peak_output_rate},
+                        {"total_tok_s", rate(run.output_tokens + run.input_tokens, run)}};
+  json["latency_ms"] = {
+      {"ttft", latency_json(run.ttft)}, {"tpot", latency_json(run.tpot)}, {"itl", latency_json(run.itl)}};
+  if (report.ttft_ms > 0 || report.itl_ms > 0) json["inside_limits"] = run.good_share;
+  json["memory"] = {{"usable_bytes", memory.capacity},
+                    {"weights_bytes", memory.weights},
+                    {"cache_bytes", memory.cache()},
+                    {"headroom_bytes", memory.headroom()},
+                    {"bytes_per_token", memory.bytes_per_token},
+                    {"page_tokens", memory.page},
+                    {"cache_tokens", memory.tokens() * setup.replicas()},
+                    {"requests_that_fit", requests_that_fit(report)}};
+  json["steps"] = {{"count", run.steps},
+                   {"with_prompts", run.mixed_steps},
+                   {"preemptions", run.preemptions},
+                   {"most_running", run.most_running},
+                   {"mixed_s", run.mixed_seconds},
+                   {"decode_s", run.decode_seconds},
+                   {"host_s", run.host_seconds}};
+  json["device_seconds"] = work, json["bound_by"] = largest(run.work);
+  if (run.work.picojoules > 0) json["joules_per_output_token"] = joules_per_token(report);
+  if (report.price > 0) json["price_per_million_output_tokens"] = price_per_million(report);
+  json["interpolation_error"] = report.interpolation_error;
+  json["assumptions"] = Json(serving_assumptions(report));
+  return json.dump() + "\n";
+}
+
+}  // namespace hlosim

@@ -1,0 +1,31 @@
+// What a run of a server was like, in the words of `vllm bench serve`, as text and as JSON.
+#pragma once
+
+#include <string>
+
+#include "serving/server.h"
+
+namespace hlosim {
+
+struct ServingReport {
+  const ServingSetup& setup;
+  const ServingMemory& memory;
+  const ServingRun& run;
+  std::string device;
+  int64_t devices_per_chip = 1;
+  double interpolation_error = 0;
+  size_t simulated = 0;            // modules
+  double price = 0;                // of a chip and hour; 0: not given
+  double ttft_ms = 0, itl_ms = 0;  // limits; 0: none
+
+  int64_t chips() const { return (setup.devices() + devices_per_chip - 1) / devices_per_chip; }
+};
+
+std::string to_text(const ServingReport& report);
+/// {"schema_version", "device", "chips", "throughput": {…}, "latency_ms": {…}, "memory": {…}, "steps": {…},
+/// "assumptions": […]}; ends in '\n'. docs/serving.md has the keys.
+std::string to_json(const ServingReport& report);
+/// What the prediction rests on, a sentence each.
+std::vector<std::string> serving_assumptions(const ServingReport& report);
+
+}  // namespace hlosim

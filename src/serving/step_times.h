@@ -1,0 +1,80 @@
+// How long a server's step takes, from simulated modules of the model's decode and prefill steps.
+//
+//   StepTimes times(setup, device, options);
+//   const Result<ServerStepCost> cost = times.cost({.decodes = 64, .context = 64 * 1500, .prefill = 448, …});
+//
+// Decode modules are simulated for every bucket of tokens with two short caches, and attention is taken off:
+// the kernel of servers reads whole caches at a part of the memory's bandwidth. interpolation_error() is how
+// far the time half way is from the line. Prefill modules give the time of a step with prompts, and the
+// growth of attention with the length of a prompt. Models of many layers are simulated with one and with two
+// turns of the pattern that repeats: all further turns take what the second one does.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/source.h"
+#include "estimate/estimate.h"
+#include "model/device.h"
+#include "serving/serving_setup.h"
+
+namespace hlosim {
+
+/// Of one device.
+struct ServerStepCost {
+  double seconds = 0;
+  double picojoules = 0;                                     // of all that the device file has figures for
+  std::array<double, kCostCategoryCount + 1> by_category{};  // seconds; the last: waiting
+
+  ServerStepCost& operator+=(const ServerStepCost& other) { return add(other, 1); }
+  /// Adds `factor` times another cost.
+  ServerStepCost& add(const ServerStepCost& other, double factor);
+};
+
+/// What a step does.
+struct ServerStepLoad {
+  int64_t decodes = 0;       // requests that get one token each
+  int64_t context = 0;       // tokens in the caches of all of these
+  int64_t prefill = 0;       // tokens of prompts
+  double prefill_pairs = 0;  // of those tokens and the ones before them, (end² - begin²) / 2 a chunk
+};
+
+class StepTimes {
+ public:
+  /// Requires: `device` and `options` outlive it.
+  StepTimes(const ServingSetup& setup, const Device& device, const EstimateOptions& options);
+
+  /// Errors: the model's step can't be written for the mesh, or simulated.
+  Result<ServerStepCost> cost(const ServerStepLoad& load);
+  /// Of a step that decodes alone, at a mean length halfway between the simulated ones: linear over
+  /// simulated time, less 1.
+  Result<double> interpolation_error(int64_t requests);
+  size_t simulated() const { return simulated_; }
+
+ private:
+  struct Decode {
+    ServerStepCost base, per_token;  // without attention; of a token of a cache
+    ServerStepCost near, far;        // as simulated
+  };
+  Result<ServerStepCost> simulate(StepKind kind, int64_t batch, int64_t sequence);
+  Result<ServerStepCost> simulate_layers(StepKind kind, int64_t batch, int64_t sequence, int64_t layers);
+  void attend_by_pages(Decode& decode) const;
+  Result<const Decode*> decode(int64_t bucket);
+  Result<const ServerStepCost*> prefill(int64_t bucket);
+  Result<const ServerStepCost*> attention();  // of a pair of tokens
+
+  const ServingSetup& setup_;
+  const Device& device_;
+  const EstimateOptions& options_;
+  int64_t period_ = 1, repeats_ = 1;
+  static constexpr int64_t near_ = 128, far_ = 384;  // simulated lengths of the cache: little attention
+  size_t simulated_ = 0;
+  std::map<int64_t, Decode> decodes_;           // by bucket
+  std::map<int64_t, ServerStepCost> prefills_;  // by bucket, without attention
+  std::vector<ServerStepCost> attention_;       // none or one
+};
+
+}  // namespace hlosim

@@ -1,0 +1,182 @@
+// Memory of known servers, requests through made-up and simulated steps, and what can't be.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/device.h"
+#include "models/step.h"
+#include "serving/server.h"
+#include "serving/serving_memory.h"
+#include "support/folders.h"
+
+namespace hlosim {
+namespace {
+
+ModelConfig small_model() {
+  ModelConfig model;
+  model.name = "small";
+  model.layers = 4, model.d_model = 256, model.d_ff = 512, model.q_heads = 4, model.kv_heads = 2;
+  model.head_dim = 128, model.vocab = 512;
+  return model;
+}
+
+ModelConfig llama_70b() {
+  ModelConfig model;
+  model.name = "llama";
+  model.layers = 80, model.d_model = 8192, model.d_ff = 28672, model.q_heads = 64, model.kv_heads = 8;
+  model.head_dim = 128, model.vocab = 128256;
+  return model;
+}
+
+Device device(const std::string& name) {
+  DiagnosticList problems;
+  std::optional<Device> made = load_device(name, {}, {}, problems);
+  EXPECT_TRUE(made.has_value()) << name;
+  return std::move(*made);
+}
+
+/// Llama 70B on eight v6e: 16.43 GiB of weights and 40,960 B a token on each.
+TEST(ServingMemory, OfAKnownServer) {
+  ServingSetup setup{.model = llama_70b(), .tensor = 8};
+  setup.memory_utilization = 0.98, setup.max_model_len = 2048;
+  const Result<ServingMemory> memory = serving_memory(setup, device("v6e").config);
+  ASSERT_TRUE(memory.has_value());
+  EXPECT_NEAR(static_cast<double>(memory->weights) / (1 << 30), 16.43, 0.02);
+  EXPECT_EQ(memory->bytes_per_token, 40960);
+  EXPECT_EQ(memory->page, 128);
+  EXPECT_EQ(memory->tokens() / 2048, 181);
+}
+
+/// Two rows of one head fill half of a 32-bit word of fp8: the cache is padded to twice its size.
+TEST(ServingMemory, PadsHeadsToWholeWords) {
+  ServingSetup setup{.model = llama_70b(), .tensor = 8};
+  setup.cache_type = ElementType::kF8E4M3FN;
+  EXPECT_EQ(cache_bytes_per_token(setup), 40960);
+  setup.tensor = 4;
+  EXPECT_EQ(cache_bytes_per_token(setup), 40960);
+}
+
+/// One latent of 512 + 64 for all heads, padded to 640, whatever the mesh is.
+TEST(ServingMemory, KeepsOneLatent) {
+  ServingSetup setup{.model = llama_70b(), .tensor = 8};
+  setup.model.layers = 61;
+  setup.model.attention.latent = LatentAttention{1536, 512, 128, 64, 128};
+  EXPECT_EQ(cache_bytes_per_token(setup), 78080);
+  setup.cache_type = ElementType::kF8E4M3FN;
+  EXPECT_EQ(cache_bytes_per_token(setup), 39040);
+}
+
+TEST(ServingMemory, NamesWhatDoesNotFit) {
+  const Device v6e = device("v6e");
+  ServingSetup setup{.model = llama_70b(), .tensor = 2};
+  const Result<ServingMemory> weights = serving_memory(setup, v6e.config);
+  ASSERT_FALSE(weights.has_value());
+  EXPECT_NE(weights.error().message.find("the model doesn't fit"), std::string::npos);
+  setup.tensor = 8, setup.max_model_len = 1 << 20;
+  const Result<ServingMemory> request = serving_memory(setup, v6e.config);
+  ASSERT_FALSE(request.has_value());
+  EXPECT_NE(request.error().message.find("a request of 1048576 tokens doesn't fit"), std::string::npos);
+}
+
+/// Weights in eight bits are half of those in sixteen, but for the table, the head and the scales.
+TEST(ServingMemory, CountsWeightsAsStored) {
+  ServingSetup setup{.model = llama_70b(), .tensor = 8};
+  const auto wide = static_cast<double>(weight_bytes(setup));
+  setup.weight_type = ElementType::kS8;
+  const auto narrow = static_cast<double>(weight_bytes(setup));
+  EXPECT_GT(narrow / wide, 0.5);
+  EXPECT_LT(narrow / wide, 0.53);
+}
+
+class Served : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    setup.model = small_model();
+    setup.max_model_len = 512, setup.max_batched_tokens = 128, setup.max_seqs = 32;
+    memory = *serving_memory(setup, v6e.config);
+  }
+  ServingRun run(const std::vector<Request>& requests, int64_t concurrency) {
+    StepTimes times(setup, v6e, options);
+    const Result<ServingRun> made = serve(setup, memory, times, requests, concurrency);
+    EXPECT_TRUE(made.has_value()) << (made ? "" : made.error().message);
+    return made ? *made : ServingRun();
+  }
+  Device v6e = device("v6e");
+  EstimateOptions options;
+  ServingSetup setup;
+  ServingMemory memory;
+};
+
+TEST_F(Served, EveryTokenIsCountedOnce) {
+  for (const bool mixed : {true, false}) {
+    setup.mixed_steps = mixed;
+    const std::vector<Request> requests =
+        make_requests({.input = 200, .output = 50, .least_share = 0.5, .requests = 40, .seed = 7});
+    int64_t input = 0, output = 0;
+    for (const Request& one : requests) input += one.input, output += one.output;
+    const ServingRun made = run(requests, 8);
+    EXPECT_EQ(made.requests, 40);
+    EXPECT_EQ(made.input_tokens, input);
+    EXPECT_EQ(made.output_tokens, output);
+    EXPECT_EQ(made.most_running, 8);
+    EXPECT_EQ(made.preemptions, 0);
+    EXPECT_NEAR(made.seconds, made.decode_seconds + made.mixed_seconds + made.host_seconds, 1e-9);
+  }
+}
+
+/// One request after the other: a step for each chunk of the prompt, and one for each further token.
+TEST_F(Served, OneRequestAtATime) {
+  const ServingRun made = run(std::vector<Request>(3, Request{0, 300, 20}), 1);
+  EXPECT_EQ(made.steps, 3 * (3 + 19));
+  EXPECT_EQ(made.mixed_steps, 3 * 3);
+  EXPECT_NEAR(made.tpot.mean, made.itl.mean, 1e-9);
+}
+
+TEST_F(Served, TheSameRequestsGiveTheSameRun) {
+  const std::vector<Request> requests =
+      make_requests({.input = 100, .output = 30, .rate = 50, .requests = 60, .seed = 3});
+  const ServingRun a = run(requests, 0), b = run(requests, 0);
+  EXPECT_EQ(a.seconds, b.seconds);
+  EXPECT_EQ(a.itl.p99, b.itl.p99);
+  EXPECT_GE(a.seconds, requests.back().arrival);
+}
+
+/// A cache with room for two requests: others wait, or are thrown out and start again, and all end.
+TEST_F(Served, AFullCacheThrowsOut) {
+  memory.page = 16, memory.pages = 2 * 512 / 16;
+  const ServingRun made = run(std::vector<Request>(12, Request{0, 64, 400}), 12);
+  EXPECT_EQ(made.requests, 12);
+  EXPECT_EQ(made.output_tokens, 12 * 400);
+  EXPECT_GT(made.preemptions, 0);
+}
+
+TEST_F(Served, LongRequestsAreErrors) {
+  StepTimes times(setup, v6e, options);
+  EXPECT_FALSE(serve(setup, memory, times, {Request{0, 500, 100}}, 1).has_value());
+}
+
+/// Simulated in two turns of the pattern, the step takes what the step of all layers does.
+TEST_F(Served, LayersAreAlike) {
+  StepTimes few(setup, v6e, options);
+  const double whole = few.cost({32, 0, 0, 0})->seconds;
+  setup.model.layers = 12;
+  StepTimes many(setup, v6e, options);
+  const double more = many.cost({32, 0, 0, 0})->seconds;
+  setup.model.layers = 8;
+  StepTimes between(setup, v6e, options);
+  EXPECT_NEAR(between.cost({32, 0, 0, 0})->seconds, (whole + more) / 2, 0.01 * more);
+}
+
+TEST(RequestTrace, ErrorsHaveAPlace) {
+  const auto source = std::make_shared<const SourceFile>("t.csv", "seconds,input,output\n0,10,20\n0.5,x,3\n");
+  const Result<std::vector<Request>> read = read_request_trace(source);
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(source->locate(read.error().offset).line, 3);
+  const auto good = std::make_shared<const SourceFile>("t.csv", "0,10,20\n0.5,7,3\n");
+  ASSERT_TRUE(read_request_trace(good).has_value());
+  EXPECT_EQ(read_request_trace(good)->size(), 2u);
+  EXPECT_FALSE(read_request_trace(std::make_shared<const SourceFile>("t.csv", "1,1,1\n0,1,1\n")).has_value());
+}
+
+}  // namespace
+}  // namespace hlosim
