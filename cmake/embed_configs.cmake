@@ -25,4 +25,5 @@ function(hlosim_embed_configs target)
     DEPENDS ${configs} ${PROJECT_SOURCE_DIR}/cmake/embed_configs.cmake
     COMMENT "Embedding configs/*.yaml" VERBATIM)
   target_sources(${target} PRIVATE ${output})
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

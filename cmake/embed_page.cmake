@@ -38,4 +38,5 @@ function(hlosim_embed_page target)
     DEPENDS ${parts} ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
     COMMENT "Embedding src/report/html" VERBATIM)
   target_sources(${target} PRIVATE ${output})
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -32,6 +32,7 @@ function(hlosim_library folder)
   endforeach()
   hlosim_compile_options(${library})
   hlosim_precompile(${library})
+  hlosim_unity(${library})
   if(kernels)
     hlosim_kernels(${library} ${kernels})
   endif()
@@ -56,6 +57,17 @@ endfunction()
 # Headers that most files include, compiled once (HLOSIM_PCH): the standard library's, fmt's, and ours that rarely change.
 # Every header of ours still compiles without them (tests/CMakeLists.txt, tools.headers_compile_alone).
 option(HLOSIM_PCH "Compile the commonest headers once" ON)
+
+# hlosim_unity(<target>): with HLOSIM_UNITY, compiles the target's sources in batches. Each source opens its own anonymous
+# namespace, so two sources of one folder that both define a name there do not compile: the name is too general then.
+function(hlosim_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HLOSIM_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  # In a batch, g++ warns of sources as if they were headers, and of names that a source elsewhere in the batch declares. The
+  # presets that compile file by file keep -Wshadow.
+  if(HLOSIM_UNITY)
+    target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
 
 # hlosim_common_headers(<name> <folder> <library>...): what <folder>/<name>.h includes, for hlosim_precompile(). The
 # header goes by its name, without a path: what comes out is the same in every clone, so that they share objects.

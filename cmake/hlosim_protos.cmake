@@ -10,7 +10,7 @@ function(hlosim_protos target)
       DEPENDS ${PROJECT_SOURCE_DIR}/src/${proto}
       COMMENT "Generating ${proto}" VERBATIM)
     target_sources(${target} PRIVATE ${stem}.cc ${stem}.h)
-    set_source_files_properties(${stem}.cc PROPERTIES COMPILE_OPTIONS -w)
+    set_source_files_properties(${stem}.cc PROPERTIES COMPILE_OPTIONS -w SKIP_UNITY_BUILD_INCLUSION ON)
   endforeach()
   target_include_directories(${target} SYSTEM PRIVATE ${root})
 endfunction()

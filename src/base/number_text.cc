@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 
 namespace hlosim {
@@ -32,5 +34,7 @@ bool is_number_beyond(std::string_view text, double most) {
   return number && number->length == all.size() &&
          (std::isinf(number->value) || std::abs(number->value) > most);
 }
+
+std::string percent_text(double share) { return fmt::format("{:.1f} %", share * 100); }
 
 }  // namespace hlosim

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace hlosim {
@@ -21,5 +22,8 @@ std::optional<LeadingNumber> leading_number(std::string_view text);
 
 /// `text` is a number and nothing else, and its absolute value is above `most`. An infinite one always is.
 bool is_number_beyond(std::string_view text, double most);
+
+/// A share as percent with one decimal: 0.125 is "12.5 %".
+std::string percent_text(double share);
 
 }  // namespace hlosim

@@ -21,11 +21,11 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kPiece = 2048;        // places of a line at a time
-constexpr int64_t kLeastPlaces = 32;    // of a line: shorter ones cost more to copy than turning the image
-constexpr int64_t kTaskWork = 1 << 18;  // multiplications that are worth a thread
-constexpr size_t kMostLines = 4;        // of the result at a time
-constexpr int64_t kMostRing = 1 << 16;  // floats of a thread's ring
+constexpr int64_t kPiece = 2048;      // places of a line at a time
+constexpr int64_t kLeastPlaces = 32;  // of a line: shorter ones cost more to copy than turning the image
+constexpr int64_t kLinesTaskWork = 1 << 18;  // multiplications that are worth a thread
+constexpr size_t kMostLines = 4;             // of the result at a time
+constexpr int64_t kMostRing = 1 << 16;       // floats of a thread's ring
 
 class DepthwiseLinesConvolution {
  public:
@@ -50,7 +50,7 @@ class DepthwiseLinesConvolution {
   void run() const {
     const int64_t pieces = ceil_div(x_.output, piece_), lines = static_cast<int64_t>(results_.size());
     const int64_t work = lines * piece_ * outer_taps_ * x_.kernel;
-    parallel_for(convolution_.batch * convolution_.groups * pieces, ceil_div(kTaskWork, work),
+    parallel_for(convolution_.batch * convolution_.groups * pieces, ceil_div(kLinesTaskWork, work),
                  [&](int64_t begin, int64_t end) {
                    const int64_t bytes = (slots_ + 1) * pitch_ * 4;  // the last line is all padding
                    Scratch ring(bytes);

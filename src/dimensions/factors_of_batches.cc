@@ -1,15 +1,12 @@
 // What does the same for each of many batches: products of groups or blocks, transforms, scans.
 #include <algorithm>
 
+#include "base/contains.h"
 #include "dimensions/factor_rules.h"
 #include "ops/dot_roles.h"
 
 namespace hlosim {
 namespace {
-
-bool contains(std::span<const int64_t> list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 /// One dimension of a product: where it is in either operand, -1: nowhere.
 struct ProductDimension {

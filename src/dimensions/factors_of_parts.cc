@@ -1,6 +1,7 @@
 // Slices, pads, reads and writes at computed places.
 #include <algorithm>
 
+#include "base/contains.h"
 #include "dimensions/factor_rules.h"
 #include "dimensions/parallel_indices.h"
 
@@ -70,10 +71,6 @@ void dynamic_update_factors(FactorBuilder& make) {
 }
 
 namespace {
-
-bool contains(std::span<const int64_t> list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 /// How gather and scatter pair dimensions; `windows`: of the array of what is read or written; `map`: along
 /// which dimension of the array each component of an index goes.

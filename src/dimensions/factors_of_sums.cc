@@ -1,16 +1,13 @@
 // Sums, products, windows, orders and matrices.
 #include <algorithm>
 
+#include "base/contains.h"
 #include "dimensions/factor_rules.h"
 #include "dimensions/window_form.h"
 #include "ops/dot_roles.h"
 
 namespace hlosim {
 namespace {
-
-bool contains(std::span<const int64_t> list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 /// Dimension `i` of the first `count` arrays and of all leaves of the result.
 std::vector<DimensionPlace> in_all(const FactorBuilder& make, int64_t count, int64_t i) {

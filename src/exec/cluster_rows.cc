@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kChunkBytes = 12 << 10;  // that a chunk touches: beside the next one's in the L1 cache
 constexpr int64_t kLine = 64;              // bytes of a cache line
-constexpr int64_t kGrain = 16 << 10;       // elements that are worth a thread
+constexpr int64_t kRowGrain = 16 << 10;    // elements that are worth a thread
 
 // What one thread needs.
 struct RowWorker {
@@ -70,7 +70,7 @@ class RowRunner {
       }
     }
     chunk_ = std::clamp<int64_t>(kChunkBytes / std::max<int64_t>(1, bytes), 1, pass_.rows);
-    grain_ = chunk_ * std::max<int64_t>(1, kGrain / (chunk_ * pass_.row));
+    grain_ = chunk_ * std::max<int64_t>(1, kRowGrain / (chunk_ * pass_.row));
   }
 
   void run(Invocation& call) const {

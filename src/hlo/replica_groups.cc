@@ -263,12 +263,12 @@ bool cut_axes(MeshReader& mesh) {
 /// The loops over the parts no group varies over, then those over the named parts in their order;
 /// `group_size` becomes the product of the latter. Null when a part is named twice.
 std::optional<std::vector<LoopDimension>> mesh_loops(const MeshReader& mesh, int64_t& group_size) {
-  struct Piece {
+  struct LoopPiece {
     size_t axis;
     int64_t before, size, stride;
     bool used = false;
   };
-  std::vector<Piece> pieces;
+  std::vector<LoopPiece> pieces;
   int64_t stride = 1;  // of the piece that is more major than those so far
   for (size_t axis = mesh.axes.size(); axis-- > 0;) {
     const auto& cuts = mesh.axes[axis].cuts;
@@ -282,7 +282,7 @@ std::optional<std::vector<LoopDimension>> mesh_loops(const MeshReader& mesh, int
   std::vector<LoopDimension> inner, loops;
   group_size = 1;
   for (const auto& part : mesh.parts) {
-    for (Piece& piece : pieces) {
+    for (LoopPiece& piece : pieces) {
       const bool inside = piece.axis == part.axis && piece.before >= part.before &&
                           piece.before * piece.size <= part.before * part.size;
       if (!inside) continue;
@@ -292,7 +292,7 @@ std::optional<std::vector<LoopDimension>> mesh_loops(const MeshReader& mesh, int
       group_size *= piece.size;
     }
   }
-  for (const Piece& piece : pieces)
+  for (const LoopPiece& piece : pieces)
     if (!piece.used) loops.push_back({piece.size, piece.stride});
   loops.insert(loops.end(), inner.begin(), inner.end());
   return loops;

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
 bool take_end(std::string_view& text, std::string_view end) {
   if (!text.ends_with(end)) return false;
@@ -26,7 +26,7 @@ bool take_end(std::string_view& text, std::string_view end) {
 }
 
 bool all_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_decimal);
 }
 
 /// The last step of compilation that a name shows: its stage and rank, or false.
@@ -50,7 +50,7 @@ constexpr StageWord kStages[] = {
 void take_platform(std::string_view& text, std::string& platform) {
   if (!take_end(text, "_")) return;
   size_t dot = text.rfind('.');
-  if (dot != std::string_view::npos && dot + 1 < text.size() && is_digit(text[dot + 1])) {
+  if (dot != std::string_view::npos && dot + 1 < text.size() && is_decimal(text[dot + 1])) {
     const size_t outer = text.rfind('.', dot - 1);
     const std::string_view before = text.substr(outer == std::string_view::npos ? 0 : outer + 1);
     if (before.starts_with("sm_")) dot = outer;

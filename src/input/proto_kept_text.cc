@@ -15,7 +15,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 
 template <class List, class Values>
-void add_all(List* list, const Values& values) {
+void add_kept(List* list, const Values& values) {
   for (const auto value : values) list->Add(static_cast<typename List::value_type>(value));
 }
 
@@ -42,7 +42,7 @@ bool KeptText::metadata(pb::OpMetadata& proto) {
     if (key == "profile_type") {
       std::vector<int64_t> values;
       if (!in_.ints(values)) return false;
-      add_all(proto.mutable_profile_type(), values);
+      add_kept(proto.mutable_profile_type(), values);
     } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
       std::string_view value;
       if (!in_.string(value)) return false;
@@ -158,14 +158,14 @@ bool KeptText::single_sharding(pb::OpSharding& proto) {
 bool KeptText::tiles(pb::OpSharding& proto) {
   std::vector<int64_t> values;
   if (!in_.ints(values, '[', ']')) return false;
-  add_all(proto.mutable_tile_assignment_dimensions(), values);
+  add_kept(proto.mutable_tile_assignment_dimensions(), values);
   if (in_.eat("<=")) {
     std::vector<int64_t> reshape, order;
     if (!in_.ints(reshape, '[', ']')) return false;
     if (in_.eat('T') && !in_.ints(order, '(', ')')) return false;
     for (size_t i = 0; order.empty() && i < reshape.size(); ++i) order.push_back(static_cast<int64_t>(i));
-    add_all(proto.mutable_iota_reshape_dims(), reshape);
-    add_all(proto.mutable_iota_transpose_perm(), order);
+    add_kept(proto.mutable_iota_reshape_dims(), reshape);
+    add_kept(proto.mutable_iota_transpose_perm(), order);
     return true;
   }
   do {

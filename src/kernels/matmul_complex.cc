@@ -16,9 +16,9 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kSmallComplexWork = 64 * 64 * 64;  // multiplications that are done one by one
-constexpr int64_t kSkinnyRows = 16;                  // up to which rhs is streamed
-constexpr int64_t kParallelElements = 64 << 10;      // that one thread copies
+constexpr int64_t kSmallComplexWork = 64 * 64 * 64;     // multiplications that are done one by one
+constexpr int64_t kSkinnyComplexRows = 16;              // up to which rhs is streamed
+constexpr int64_t kParallelComplexElements = 64 << 10;  // that one thread copies
 
 /// Numbers, of which a stride of 1 passes over two parts.
 template <class Real>
@@ -32,7 +32,7 @@ struct Numbers {
 
 template <class Real>
 void copy(int64_t rows, int64_t columns, Numbers<const Real> from, Numbers<Real> to) {
-  parallel_for(rows, std::max<int64_t>(1, kParallelElements / std::max<int64_t>(columns, 1)),
+  parallel_for(rows, std::max<int64_t>(1, kParallelComplexElements / std::max<int64_t>(columns, 1)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i)
                    for (int64_t j = 0; j < columns; ++j)
@@ -63,7 +63,7 @@ class ComplexProduct {
   void run() {
     if (m_ * n_ * k_ <= kSmallComplexWork)
       small();
-    else if (m_ <= kSkinnyRows && rhs_.column_stride == 1)
+    else if (m_ <= kSkinnyComplexRows && rhs_.column_stride == 1)
       stream();
     else
       large();
@@ -105,7 +105,7 @@ class ComplexProduct {
     const bool as_is = lhs_.column_stride == 1;
     Scratch own_lhs(as_is ? 0 : 2 * m_ * k_ * kBytes), blocks(4 * k_ * n_ * kBytes);
     if (!as_is) copy<Real>(m_, k_, lhs_, {own_lhs.as<Real>(), k_, 1});
-    parallel_for(k_, std::max<int64_t>(1, kParallelElements / n_), [&](int64_t begin, int64_t end) {
+    parallel_for(k_, std::max<int64_t>(1, kParallelComplexElements / n_), [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) {
         Real* upper = blocks.as<Real>() + p * 4 * n_;
         Real* lower = upper + 2 * n_;

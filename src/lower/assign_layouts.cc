@@ -5,6 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "base/contains.h"
 #include "hlo/graph.h"
 #include "layout/sizes.h"
 #include "lower/read_once.h"
@@ -17,10 +18,6 @@ namespace hlosim {
 namespace {
 
 using Ints = std::vector<int64_t>;
-
-bool contains(std::span<const int64_t> list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 std::span<const int64_t> ints_of(const Instruction& instruction, AttrKey key) {
   const Attr* attr = instruction.find(key);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "base/value.h"
 #include "measured/calibrate.h"
 #include "text/table.h"
@@ -12,10 +13,8 @@ namespace {
 
 constexpr size_t kNamed = 12;
 
-std::string per_cent(double part) { return fmt::format("{:.1f} %", part * 100); }
-
 std::vector<std::string> error_cells(const char* name, const ErrorSummary& one) {
-  return {name, per_cent(one.median), per_cent(one.p90), fmt::format("{:+.1f} %", one.bias * 100),
+  return {name, percent_text(one.median), percent_text(one.p90), fmt::format("{:+.1f} %", one.bias * 100),
           fmt::format("{:.2f}", one.worst_q)};
 }
 
@@ -23,9 +22,9 @@ std::string source_text(const Calibration& calibration, const CalibrationSource&
                         const FittedConstant& one) {
   return fmt::format(
       "calibrated: {} of {} cases of {}; was {}; +- {}; median error {}, {} before, {} cross-validated",
-      one.cases, calibration.cases, source.data, one.constant.text(), per_cent(one.standard_error),
-      per_cent(calibration.after.median), per_cent(calibration.before.median),
-      per_cent(calibration.cross_validated.median));
+      one.cases, calibration.cases, source.data, one.constant.text(), percent_text(one.standard_error),
+      percent_text(calibration.after.median), percent_text(calibration.before.median),
+      percent_text(calibration.cross_validated.median));
 }
 
 /// Lines of one section and those below it; `fitted` in the order of their paths.
@@ -65,7 +64,7 @@ std::string to_text(const Calibration& calibration, const CalibrationSource& sou
   Table fitted({{"constant", Align::kLeft}, {"was"}, {"is"}, {"factor"}, {"+-"}, {"cases that it moves"}});
   for (const FittedConstant& one : calibration.fitted)
     fitted.add({one.constant.path, one.constant.text(), one.value_text(), fmt::format("{:.4f}", one.factor),
-                per_cent(one.standard_error), fmt::format("{}", one.cases)});
+                percent_text(one.standard_error), fmt::format("{}", one.cases)});
   if (fitted.empty())
     print("\nno constant is determined by these cases: all stay as they are\n");
   else
@@ -104,9 +103,10 @@ std::string to_yaml(const Calibration& calibration, const CalibrationSource& sou
   out += fmt::format(
       "# Median error {} before, {} after, {} on cases left out ({} folds); 90 % of the cases {}, {} and "
       "{}.\n",
-      per_cent(calibration.before.median), per_cent(calibration.after.median),
-      per_cent(calibration.cross_validated.median), calibration.folds, per_cent(calibration.before.p90),
-      per_cent(calibration.after.p90), per_cent(calibration.cross_validated.p90));
+      percent_text(calibration.before.median), percent_text(calibration.after.median),
+      percent_text(calibration.cross_validated.median), calibration.folds,
+      percent_text(calibration.before.p90), percent_text(calibration.after.p90),
+      percent_text(calibration.cross_validated.p90));
   out += fmt::format("extends: {}\nname: {}\n", source.device, yaml_quoted(source.name + ", calibrated"));
   std::vector<const FittedConstant*> rows;
   for (const FittedConstant& one : calibration.fitted) rows.push_back(&one);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "base/text.h"
 #include "measured/comparison_output.h"
 #include "text/table.h"
@@ -12,11 +13,10 @@ namespace {
 
 constexpr size_t kNameWidth = 44, kListed = 30;
 
-std::string per_cent(double part) { return fmt::format("{:.1f} %", part * 100); }
-
 std::string share_text(Picoseconds part, Picoseconds whole) {
-  return whole.count() > 0 ? per_cent(static_cast<double>(part.count()) / static_cast<double>(whole.count()))
-                           : "-";
+  return whole.count() > 0
+             ? percent_text(static_cast<double>(part.count()) / static_cast<double>(whole.count()))
+             : "-";
 }
 
 std::string ratio_text(const std::optional<double>& ratio) {

@@ -315,7 +315,7 @@ bool read_check_const(OperationReader& reader, Draft& draft) {
     }                                                           \
   }
 
-constexpr PrettyForm kForms[] = {
+constexpr PrettyForm kPlainForms[] = {
     HLOSIM_LIST_FORM("stablehlo.broadcast", "sizes", "broadcast_sizes"),
     HLOSIM_LIST_FORM("stablehlo.broadcast_in_dim", "dims", "broadcast_dimensions"),
     HLOSIM_LIST_FORM("stablehlo.dynamic_broadcast_in_dim", "dims", "broadcast_dimensions"),
@@ -359,6 +359,6 @@ constexpr PrettyForm kForms[] = {
 
 }  // namespace
 
-std::span<const PrettyForm> plain_forms() { return kForms; }
+std::span<const PrettyForm> plain_forms() { return kPlainForms; }
 
 }  // namespace hlosim::mlir

@@ -172,7 +172,7 @@ bool read_convolution(OperationReader& reader, Draft& draft) {
   return read_end(reader, draft, TypeRule::kFunctionType);
 }
 
-constexpr PrettyForm kForms[] = {
+constexpr PrettyForm kProductsForms[] = {
     {"stablehlo.dot_general", read_dot_general},
     {"stablehlo.dot", read_dot},
     {"stablehlo.convolution", read_convolution},
@@ -181,6 +181,6 @@ constexpr PrettyForm kForms[] = {
 
 }  // namespace
 
-std::span<const PrettyForm> product_forms() { return kForms; }
+std::span<const PrettyForm> product_forms() { return kProductsForms; }
 
 }  // namespace hlosim::mlir

@@ -138,7 +138,7 @@ bool read_scan(OperationReader& reader, Draft& draft) {
   return true;
 }
 
-constexpr PrettyForm kForms[] = {
+constexpr PrettyForm kRegionsForms[] = {
     {"stablehlo.reduce", read_reduce},
     {"stablehlo.while", read_while},
     {"chlo.scan", read_scan},
@@ -146,6 +146,6 @@ constexpr PrettyForm kForms[] = {
 
 }  // namespace
 
-std::span<const PrettyForm> region_forms() { return kForms; }
+std::span<const PrettyForm> region_forms() { return kRegionsForms; }
 
 }  // namespace hlosim::mlir

@@ -125,7 +125,7 @@ bool read_barrier(OperationReader& reader, Draft& draft) {
     }                                                               \
   }
 
-constexpr PrettyForm kForms[] = {
+constexpr PrettyForm kShardingsForms[] = {
     {"sdy.mesh", read_mesh},
     {"sdy.sharding_constraint", read_constraint},
     {"sdy.reshard", read_constraint},
@@ -143,6 +143,6 @@ constexpr PrettyForm kForms[] = {
 
 }  // namespace
 
-std::span<const PrettyForm> sharding_forms() { return kForms; }
+std::span<const PrettyForm> sharding_forms() { return kShardingsForms; }
 
 }  // namespace hlosim::mlir

@@ -155,7 +155,7 @@ bool read_flags(OperationReader& reader, Draft& draft) {
   return reader.optional_attributes(draft);
 }
 
-constexpr PrettyForm kForms[] = {
+constexpr PrettyForm kStructureForms[] = {
     {"builtin.module", read_module},   {"func.func", read_function},
     {"func.call", read_call},          {"func.return", read_return},
     {"stablehlo.return", read_return}, {"sdy.return", read_return},
@@ -164,6 +164,6 @@ constexpr PrettyForm kForms[] = {
 
 }  // namespace
 
-std::span<const PrettyForm> structure_forms() { return kForms; }
+std::span<const PrettyForm> structure_forms() { return kStructureForms; }
 
 }  // namespace hlosim::mlir

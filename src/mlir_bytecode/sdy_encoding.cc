@@ -10,22 +10,22 @@ namespace hlosim::mlir {
 namespace {
 
 enum SdyAttribute : uint8_t {
-  kManualAxesCode = 0,
-  kMeshAxisCode = 1,
-  kMeshCode = 2,
-  kSubAxisCode = 3,
-  kAxisCode = 4,
-  kDimensionCode = 5,
-  kShardingCode = 6,
-  kPerValueCode = 7,
+  kSdyManualAxesCode = 0,
+  kSdyMeshAxisCode = 1,
+  kSdyMeshCode = 2,
+  kSdySubAxisCode = 3,
+  kSdyAxisCode = 4,
+  kSdyDimensionCode = 5,
+  kSdyShardingCode = 6,
+  kSdyPerValueCode = 7,
   kRuleCodes = 8,  // 8 to 10 are rules for propagation, which change nothing of a program
-  kAxisListCode = 11,
-  kAxisListsCode = 12,
-  kAllToAllCode = 13,
-  kAllToAllListCode = 14,
-  kUnreducedShardingCode = 15,
-  kUnreducedPerValueCode = 16,
-  kReducedShardingCode = 17,
+  kSdyAxisListCode = 11,
+  kSdyAxisListsCode = 12,
+  kSdyAllToAllCode = 13,
+  kSdyAllToAllListCode = 14,
+  kSdyUnreducedShardingCode = 15,
+  kSdyUnreducedPerValueCode = 16,
+  kSdyReducedShardingCode = 17,
 };
 
 class SdyReader {
@@ -36,42 +36,42 @@ class SdyReader {
     const size_t at = in_.offset();
     const uint64_t code = in_.varint();
     switch (code) {
-      case kManualAxesCode:
+      case kSdyManualAxesCode:
         return made("sdy.manual_axes", fmt::format("<{{{}}}>", list(&SdyReader::quoted_string)));
-      case kMeshAxisCode:
+      case kSdyMeshAxisCode:
         return axis_of_mesh();
-      case kMeshCode:
+      case kSdyMeshCode:
         return mesh();
-      case kSubAxisCode: {
+      case kSdySubAxisCode: {
         const int64_t before = in_.svarint(), size = in_.svarint();
         return made("sdy.sub_axis_info", fmt::format("({}){}", before, size));
       }
-      case kAxisCode:
+      case kSdyAxisCode:
         return axis();
-      case kDimensionCode:
+      case kSdyDimensionCode:
         return dimension();
-      case kShardingCode:
-      case kUnreducedShardingCode:
-      case kReducedShardingCode:
+      case kSdyShardingCode:
+      case kSdyUnreducedShardingCode:
+      case kSdyReducedShardingCode:
         return sharding(code);
-      case kPerValueCode:
-      case kUnreducedPerValueCode:
+      case kSdyPerValueCode:
+      case kSdyUnreducedPerValueCode:
         return made("sdy.sharding_per_value", fmt::format("<[{}]>", list(&SdyReader::part)));
-      case kAxisListCode:
+      case kSdyAxisListCode:
         return made("sdy.axis_ref_list", fmt::format("<{{{}}}>", list(&SdyReader::part)));
-      case kAxisListsCode:
+      case kSdyAxisListsCode:
         return made("sdy.list_of_axis_ref_lists", fmt::format("<[{}]>", list(&SdyReader::bare_part)));
-      case kAllToAllCode: {
+      case kSdyAllToAllCode: {
         const std::string axes = list(&SdyReader::part);
         const int64_t from = in_.svarint(), to = in_.svarint();
         return made("sdy.all_to_all_param", fmt::format("{{{}}}: {}->{}", axes, from, to));
       }
-      case kAllToAllListCode:
+      case kSdyAllToAllListCode:
         return made("sdy.all_to_all_param_list", fmt::format("<[{}]>", list(&SdyReader::part)));
       default:
         break;
     }
-    if (code < kRuleCodes || code > kReducedShardingCode)
+    if (code < kRuleCodes || code > kSdyReducedShardingCode)
       in_.fail_at(at, fmt::format("attribute code {} of sdy isn't known", code));
     Attribute* const rule = table_.make(AttributeKind::kOpaque, in_);
     rule->name = "sdy";
@@ -123,10 +123,10 @@ class SdyReader {
     text += fmt::format(", [{}]", list(&SdyReader::part));
     if (const std::string axes = list(&SdyReader::part); !axes.empty())
       text += fmt::format(", replicated={{{}}}", axes);
-    if (code != kShardingCode)
+    if (code != kSdyShardingCode)
       if (const std::string axes = list(&SdyReader::part); !axes.empty())
         text += fmt::format(", unreduced={{{}}}", axes);
-    if (code == kReducedShardingCode && in_.svarint() != 0)
+    if (code == kSdyReducedShardingCode && in_.svarint() != 0)
       in_.fail("a sharding of parts that are not to be added isn't known");
     return made("sdy.sharding", text + ">");
   }

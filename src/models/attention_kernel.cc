@@ -12,7 +12,7 @@
 namespace hlosim {
 namespace {
 
-using Kind = ExpressionAttr::Kind;
+using AttrKind = ExpressionAttr::Kind;
 
 constexpr int64_t kLanes = 128;       // that a row of residuals is repeated in
 constexpr int64_t kSublanes = 8;      // the same for gradients
@@ -63,7 +63,7 @@ ExpressionAttr metadata(const KernelProblem& problem, int64_t q, int64_t kv, int
   if (problem.soft_cap > 0) notes += fmt::format(", \\\"attn_logits_soft_cap\\\": {}", problem.soft_cap);
   if (tiles.known_maximum) notes += ", \\\"max_logit_const\\\": 30.0";
   return {AttrKey::kFrontendAttributes,
-          Kind::kBraces,
+          AttrKind::kBraces,
           {},
           fmt::format("{{kernel_metadata={{\"xprof_metadata\":\"{{{}}}\"}}}}", notes)};
 }
@@ -72,7 +72,7 @@ ExpressionAttr metadata(const KernelProblem& problem, int64_t q, int64_t kv, int
 ExpressionAttr config(const KernelProblem& problem, std::string_view name, int64_t blocks) {
   const AttentionTiles& tiles = problem.options.tiles;
   return {AttrKey::kBackendConfig,
-          Kind::kBraces,
+          AttrKind::kBraces,
           {},
           fmt::format("{{\"kernel_name\":\"{}\",\"attention_mask\":{{\"causal\":true,\"window\":{},"
                       "\"soft_cap\":{},\"active_blocks\":{},\"sequence_minor\":\"{}{}{}\"}}}}",

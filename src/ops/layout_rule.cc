@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/require.h"
+
 namespace hlosim {
 namespace {
-
-using Dimensions = std::span<const int64_t>;
 
 Dimensions ints_of(const Instruction& instruction, AttrKey key) {
   const Attr* attr = instruction.find(key);

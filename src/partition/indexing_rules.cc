@@ -2,14 +2,12 @@
 // cut, on the indices that fall into its part.
 #include <algorithm>
 
+#include "base/contains.h"
+
 #include "partition/rule_call.h"
 
 namespace hlosim {
 namespace {
-
-bool contains(std::span<const int64_t> list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 /// Indices as s32 counted from the first element of each device's part; `inside`, of the indices without
 /// their vector dimension: do all that are counted along cut dimensions fall into the part? Invalid: they do.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/number_text.h"
 #include "base/text.h"
 #include "hlo/frontend.h"
 #include "text/table.h"
@@ -15,10 +16,9 @@ namespace {
 
 constexpr size_t kNameWidth = 34;
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string share_of(Picoseconds part, Picoseconds whole) {
   if (whole.count() <= 0) return "unknown";
-  return percent(static_cast<double>(part.count()) / static_cast<double>(whole.count()));
+  return percent_text(static_cast<double>(part.count()) / static_cast<double>(whole.count()));
 }
 std::string exact(Bytes bytes) { return grouped(bytes.count()) + " B"; }
 std::string optional_bytes(const std::optional<Bytes>& bytes) { return bytes ? to_text(*bytes) : "unknown"; }
@@ -96,8 +96,8 @@ class TextReport {
          exact(hbm.read), exact(hbm.written));
     const std::optional<double> share = report_.hbm_utilisation();
     if (share)
-      line("HBM bandwidth     {}, {} of {}", to_text(*report_.peak_hbm_bandwidth * *share), percent(*share),
-           to_text(*report_.peak_hbm_bandwidth));
+      line("HBM bandwidth     {}, {} of {}", to_text(*report_.peak_hbm_bandwidth * *share),
+           percent_text(*share), to_text(*report_.peak_hbm_bandwidth));
     else
       line("HBM bandwidth     unknown");
     line("lower bound       {}  (the busiest unit alone)", to_text(totals.lower_bound));
@@ -162,7 +162,7 @@ class TextReport {
     if (share)
       line("FLOP/s            {}{}, {} of the peak of {} (bf16); {} FLOP in matrix products",
            report_.unknown_work > 0 ? "at least " : "", to_text(*report_.peak_flops * *share),
-           percent(*share), to_text(*report_.peak_flops), count_text(report_.totals.flops.count()));
+           percent_text(*share), to_text(*report_.peak_flops), count_text(report_.totals.flops.count()));
     else
       line("FLOP/s            unknown");
   }
@@ -202,7 +202,7 @@ class TextReport {
     for (const auto& [part, source] : report_.energy)
       table.add({part.what, fmt::format("{:.4g} {}", part.amount, part.unit),
                  fmt::format("{:.4g} pJ/{}", part.each, part.unit), to_text(part.energy),
-                 total.count() > 0 ? percent(part.energy / total) : "-"});
+                 total.count() > 0 ? percent_text(part.energy / total) : "-"});
     out_ += table.text("  ");
     const double seconds = static_cast<double>(makespan().count()) / 1e12;
     line("  total {}{}", to_text(total),
@@ -238,7 +238,7 @@ class TextReport {
                  space.is_used ? to_text(space.peak) : "nothing", space.is_used ? to_text(space.mean) : "-",
                  optional_bytes(space.capacity),
                  space.is_used && space.capacity && space.capacity->count() > 0
-                     ? percent(space.peak / *space.capacity)
+                     ? percent_text(space.peak / *space.capacity)
                  : space.is_used ? "unknown"
                                  : "-",
                  space.reserved ? to_text(*space.reserved) : "-",
@@ -309,7 +309,7 @@ class TextReport {
            to_text(row.self_time), share_of(row.self_time, makespan()),
            row.exposed * 2 > row.self_time ? report_.unit_name(Unit::kWait) : report_.unit_name(row.bound_by),
            count_text(row.flops), to_text(row.padded_bytes),
-           row.padded_bytes.count() > 0 ? percent(std::max(waste, 0.0)) : "-"});
+           row.padded_bytes.count() > 0 ? percent_text(std::max(waste, 0.0)) : "-"});
     }
     out_ += table.text("  ");
     rest(rows.size());

@@ -170,9 +170,9 @@ class SpreadReporter {
   SpreadReport report_;
 };
 
-constexpr size_t kNameWidth = 34;
+constexpr size_t kSpreadNameWidth = 34;
 
-std::string share_of(Picoseconds part, Picoseconds whole) {
+std::string spread_share(Picoseconds part, Picoseconds whole) {
   if (whole.count() <= 0) return "-";
   return fmt::format("{:.1f} %",
                      100 * static_cast<double>(part.count()) / static_cast<double>(whole.count()));
@@ -191,20 +191,20 @@ std::string uses_text(const SpreadReport& spread, Picoseconds makespan) {
   for (const AxisUse& use : spread.uses)
     table.add({use.axes.empty() ? "-" : use.axes, use.kind, grouped(use.executions), to_text(use.sent),
                to_text(use.takes), to_text(use.hidden), to_text(use.exposed),
-               share_of(use.exposed, makespan)});
+               spread_share(use.exposed, makespan)});
   return table.text("  ");
 }
 
 std::string reshardings_text(const SpreadReport& spread, size_t top) {
   if (spread.reshardings.empty()) return "  none: arrays lie as they are needed\n";
   const size_t shown = top == 0 ? spread.reshardings.size() : std::min(top, spread.reshardings.size());
-  Table table({{"collective", Align::kLeft, kNameWidth},
+  Table table({{"collective", Align::kLeft, kSpreadNameWidth},
                {"axes", Align::kLeft, 16},
                {"runs"},
                {"each"},
                {"takes"},
                {"exposed"},
-               {"asked by", Align::kLeft, kNameWidth}});
+               {"asked by", Align::kLeft, kSpreadNameWidth}});
   std::string details;
   for (size_t i = 0; i < shown; ++i) {
     const ReportResharding& row = spread.reshardings[i];
@@ -212,8 +212,9 @@ std::string reshardings_text(const SpreadReport& spread, size_t top) {
     table.add({row.collective, row.axes.empty() ? "-" : row.axes, runs ? grouped(row.executions) : "merged",
                to_text(row.bytes), runs ? to_text(row.takes) : "-", runs ? to_text(row.exposed) : "-",
                row.source.empty() ? row.asked_by : fmt::format("{} ({})", row.asked_by, row.source)});
-    details += fmt::format("  {}: {} from {} to {}\n", shortened(row.collective, kNameWidth),
-                           shortened(row.what, kNameWidth), shortened(row.from, 60), shortened(row.to, 60));
+    details +=
+        fmt::format("  {}: {} from {} to {}\n", shortened(row.collective, kSpreadNameWidth),
+                    shortened(row.what, kSpreadNameWidth), shortened(row.from, 60), shortened(row.to, 60));
   }
   std::string text = table.text("  ") + details;
   if (spread.reshardings.size() > shown)
@@ -234,7 +235,7 @@ std::string spread_text(const SpreadReport& spread, Picoseconds makespan, size_t
   if (spread.was_partitioned) return text;
   for (const ReplicatedReport& one : spread.replicated)
     text += fmt::format("  replicated: {}: {} ({} of the time)\n", one.what, one.reason,
-                        share_of(one.time, makespan));
+                        spread_share(one.time, makespan));
   text += "\nReshardings\n";
   return text + reshardings_text(spread, top);
 }

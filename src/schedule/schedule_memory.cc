@@ -10,7 +10,7 @@ namespace hlosim {
 namespace {
 
 constexpr int64_t kMost = int64_t{1} << 50;  // sums of sizes never overflow
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max() / 4;
+constexpr int64_t kNoMemoryLimit = std::numeric_limits<int64_t>::max() / 4;
 
 }  // namespace
 
@@ -66,7 +66,7 @@ class MemoryFinder {
   }
 
   void set_limits() {
-    memory_->limits_.bytes.fill(kNoLimit);
+    memory_->limits_.bytes.fill(kNoMemoryLimit);
     for (const SpaceOccupancy& space : occupancy_.spaces) {
       if (space.number < 0 || space.number >= static_cast<int64_t>(SpaceBytes::kCount) || !space.capacity)
         continue;

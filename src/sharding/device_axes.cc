@@ -5,12 +5,11 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "sharding/most_devices.h"
 #include "sharding/tiling.h"
 
 namespace hlosim {
 namespace {
-
-constexpr int64_t kMostDevices = int64_t{1} << 24;
 
 /// The places between neighbours along each axis that `tiles` speaks of, and the number of devices.
 std::vector<int64_t> strides_in(const TileAssignment& tiles, int64_t devices) {

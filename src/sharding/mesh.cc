@@ -9,12 +9,11 @@
 #include "base/saturating.h"
 #include "base/text.h"
 #include "sharding/device_axes.h"
+#include "sharding/most_devices.h"
 #include "sharding/tiling.h"
 
 namespace hlosim {
 namespace {
-
-constexpr int64_t kMostDevices = int64_t{1} << 24;
 
 /// Reads a short text from the command line; the first fault counts.
 class NameReader {

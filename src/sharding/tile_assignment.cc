@@ -11,11 +11,10 @@
 
 #include "base/bracketed_text.h"
 #include "base/text.h"
+#include "sharding/most_devices.h"
 
 namespace hlosim {
 namespace {
-
-constexpr int64_t kMostDevices = int64_t{1} << 24;
 
 /// "2,1,2" up to `end`, which is taken too; empty `end`: all of the text.
 std::optional<std::vector<int64_t>> numbers(std::string_view& text, std::string_view end) {

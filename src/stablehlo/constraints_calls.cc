@@ -144,7 +144,7 @@ bool gather(const Constrained& op) {
                              list("start_indices_batching_dims"), list("start_index_map")});
 }
 
-constexpr ConstraintRow kRows[] = {
+constexpr ConstraintRow kCallsConstraints[] = {
     {"custom_call", custom_call},
     {"dynamic_gather", gather},
     {"gather", gather},
@@ -160,6 +160,6 @@ bool scatter_batching_holds(const Constrained& op) {
                              list("scatter_indices_batching_dims"), list("scatter_dims_to_operand_dims")});
 }
 
-std::span<const ConstraintRow> call_constraints() { return kRows; }
+std::span<const ConstraintRow> call_constraints() { return kCallsConstraints; }
 
 }  // namespace hlosim::stablehlo

@@ -11,7 +11,7 @@ using mlir::Type;
 using Sizes = std::vector<int64_t>;
 
 template <uint32_t kClasses, size_t kOperands>
-bool one_type(const Constrained& op) {
+bool chlo_one_type(const Constrained& op) {
   if (!op.has(kOperands, 1)) return false;
   for (size_t i = 0; i < kOperands; ++i)
     if (!op.operand_is("", i, kClasses) || !op.same_type("", op.in(0), op.in(i))) return false;
@@ -19,7 +19,7 @@ bool one_type(const Constrained& op) {
 }
 
 /// A truth value for each element.
-bool predicate(const Constrained& op) {
+bool chlo_predicate(const Constrained& op) {
   if (!op.has(1, 1) || !op.operand_is("", 0, kFloatClass)) return false;
   return op.result_is("", 0, "i1", op.in(0).dims);
 }
@@ -111,18 +111,18 @@ bool scan(const Constrained& op) {
   return true;
 }
 
-constexpr uint32_t kLogicClass = kPredClass | kIntClass;
+constexpr uint32_t kChloLogicClass = kPredClass | kIntClass;
 
-constexpr ConstraintRow kRows[] = {
-    {"acos", one_type<kFloatOrComplexClass, 1>},
-    {"acosh", one_type<kFloatOrComplexClass, 1>},
-    {"asin", one_type<kFloatOrComplexClass, 1>},
-    {"asinh", one_type<kFloatOrComplexClass, 1>},
-    {"atan", one_type<kFloatOrComplexClass, 1>},
-    {"atanh", one_type<kFloatOrComplexClass, 1>},
-    {"bessel_i1e", one_type<kFloatClass, 1>},
+constexpr ConstraintRow kChloConstraints[] = {
+    {"acos", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"acosh", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"asin", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"asinh", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"atan", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"atanh", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"bessel_i1e", chlo_one_type<kFloatClass, 1>},
     {"broadcast_add", broadcast_binary<kAnyClass>},
-    {"broadcast_and", broadcast_binary<kLogicClass>},
+    {"broadcast_and", broadcast_binary<kChloLogicClass>},
     {"broadcast_atan2", broadcast_binary<kFloatOrComplexClass>},
     {"broadcast_compare", broadcast_compare},
     {"broadcast_complex", broadcast_complex},
@@ -131,7 +131,7 @@ constexpr ConstraintRow kRows[] = {
     {"broadcast_minimum", broadcast_binary<kAnyClass>},
     {"broadcast_multiply", broadcast_binary<kAnyClass>},
     {"broadcast_next_after", broadcast_binary<kFloatClass>},
-    {"broadcast_or", broadcast_binary<kLogicClass>},
+    {"broadcast_or", broadcast_binary<kChloLogicClass>},
     {"broadcast_polygamma", broadcast_binary<kFloatOrComplexClass>},
     {"broadcast_power", broadcast_binary<kNumberClass>},
     {"broadcast_remainder", broadcast_binary<kNumberClass>},
@@ -140,33 +140,33 @@ constexpr ConstraintRow kRows[] = {
     {"broadcast_shift_right_arithmetic", broadcast_binary<kIntClass>},
     {"broadcast_shift_right_logical", broadcast_binary<kIntClass>},
     {"broadcast_subtract", broadcast_binary<kNumberClass>},
-    {"broadcast_xor", broadcast_binary<kLogicClass>},
+    {"broadcast_xor", broadcast_binary<kChloLogicClass>},
     {"broadcast_zeta", broadcast_binary<kFloatOrComplexClass>},
-    {"conj", one_type<kAnyClass, 1>},
+    {"conj", chlo_one_type<kAnyClass, 1>},
     {"constant_like", constant_like},
-    {"cosh", one_type<kFloatOrComplexClass, 1>},
-    {"digamma", one_type<kFloatOrComplexClass, 1>},
-    {"erf", one_type<kFloatOrComplexClass, 1>},
-    {"erf_inv", one_type<kFloatOrComplexClass, 1>},
-    {"erfc", one_type<kFloatOrComplexClass, 1>},
-    {"is_inf", predicate},
-    {"is_neg_inf", predicate},
-    {"is_pos_inf", predicate},
-    {"lgamma", one_type<kFloatOrComplexClass, 1>},
-    {"mulhi", one_type<kIntClass, 2>},
-    {"next_after", one_type<kFloatClass, 2>},
-    {"polygamma", one_type<kFloatOrComplexClass, 2>},
+    {"cosh", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"digamma", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"erf", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"erf_inv", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"erfc", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"is_inf", chlo_predicate},
+    {"is_neg_inf", chlo_predicate},
+    {"is_pos_inf", chlo_predicate},
+    {"lgamma", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"mulhi", chlo_one_type<kIntClass, 2>},
+    {"next_after", chlo_one_type<kFloatClass, 2>},
+    {"polygamma", chlo_one_type<kFloatOrComplexClass, 2>},
     {"ragged_dot", ragged_dot},
     {"scan", scan},
-    {"sinh", one_type<kFloatOrComplexClass, 1>},
-    {"square", one_type<kFloatOrComplexClass, 1>},
-    {"tan", one_type<kFloatOrComplexClass, 1>},
+    {"sinh", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"square", chlo_one_type<kFloatOrComplexClass, 1>},
+    {"tan", chlo_one_type<kFloatOrComplexClass, 1>},
     {"top_k", top_k},
-    {"zeta", one_type<kFloatOrComplexClass, 2>},
+    {"zeta", chlo_one_type<kFloatOrComplexClass, 2>},
 };
 
 }  // namespace
 
-std::span<const ConstraintRow> chlo_constraints() { return kRows; }
+std::span<const ConstraintRow> chlo_constraints() { return kChloConstraints; }
 
 }  // namespace hlosim::stablehlo

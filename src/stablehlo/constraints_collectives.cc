@@ -247,7 +247,7 @@ bool infeed(const Constrained& op) {
   return true;
 }
 
-constexpr ConstraintRow kRows[] = {
+constexpr ConstraintRow kCollectivesConstraints[] = {
     {"all_gather", all_gather},
     {"all_reduce", all_reduce},
     {"all_to_all", all_to_all},
@@ -262,6 +262,6 @@ constexpr ConstraintRow kRows[] = {
 
 }  // namespace
 
-std::span<const ConstraintRow> collective_constraints() { return kRows; }
+std::span<const ConstraintRow> collective_constraints() { return kCollectivesConstraints; }
 
 }  // namespace hlosim::stablehlo

@@ -139,7 +139,7 @@ bool reduce_precision(const Constrained& op) {
 constexpr uint32_t kLogicClass = kPredClass | kIntClass;
 constexpr uint32_t kSignedNumberClass = kSignedClass | kFloatOrComplexClass;
 
-constexpr ConstraintRow kRows[] = {
+constexpr ConstraintRow kElementwiseConstraints[] = {
     {"abs", real_part<kSignedNumberClass>},
     {"add", one_type<kAnyClass, 2>},
     {"and", one_type<kLogicClass, 2>},
@@ -190,6 +190,6 @@ constexpr ConstraintRow kRows[] = {
 
 }  // namespace
 
-std::span<const ConstraintRow> elementwise_constraints() { return kRows; }
+std::span<const ConstraintRow> elementwise_constraints() { return kElementwiseConstraints; }
 
 }  // namespace hlosim::stablehlo

@@ -221,7 +221,7 @@ bool rng_bit_generator(const Constrained& op) {
                           chosen->text == "PHILOX" ? " or 192" : "");
 }
 
-constexpr ConstraintRow kRows[] = {
+constexpr ConstraintRow kProductsConstraints[] = {
     {"batch_norm_grad", batch_norm_grad},
     {"batch_norm_inference", batch_norm_inference},
     {"batch_norm_training", batch_norm_training},
@@ -238,6 +238,6 @@ constexpr ConstraintRow kRows[] = {
 
 }  // namespace
 
-std::span<const ConstraintRow> product_constraints() { return kRows; }
+std::span<const ConstraintRow> product_constraints() { return kProductsConstraints; }
 
 }  // namespace hlosim::stablehlo

@@ -323,7 +323,7 @@ bool switch_case(const Constrained& op) {
   return branches(op, op.mlir().regions.size());
 }
 
-constexpr ConstraintRow kRows[] = {
+constexpr ConstraintRow kRegionsConstraints[] = {
     {"case", switch_case}, {"if", if_else},
     {"map", map},          {"reduce", reduce},
     {"scatter", scatter},  {"reduce_window", reduce_window},
@@ -333,6 +333,6 @@ constexpr ConstraintRow kRows[] = {
 
 }  // namespace
 
-std::span<const ConstraintRow> region_constraints() { return kRows; }
+std::span<const ConstraintRow> region_constraints() { return kRegionsConstraints; }
 
 }  // namespace hlosim::stablehlo

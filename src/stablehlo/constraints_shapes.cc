@@ -205,7 +205,7 @@ bool real_dynamic_slice(const Constrained& op) {
   return true;
 }
 
-constexpr ConstraintRow kRows[] = {
+constexpr ConstraintRow kShapesConstraints[] = {
     {"after_all", after_all},
     {"bitcast_convert", bitcast_convert},
     {"broadcast", broadcast},
@@ -237,6 +237,6 @@ constexpr ConstraintRow kRows[] = {
 
 }  // namespace
 
-std::span<const ConstraintRow> shape_constraints() { return kRows; }
+std::span<const ConstraintRow> shape_constraints() { return kShapesConstraints; }
 
 }  // namespace hlosim::stablehlo

@@ -64,7 +64,7 @@ void lower_check_const(OpLowering& op, Opcode) {
              config_of(op, op.name().substr(0, op.name().size() - kSuffix.size())));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kCheckRows[] = {
     {"check.expect_almost_eq", lower_check},      {"check.expect_almost_eq_const", lower_check_const},
     {"check.expect_close", lower_check},          {"check.expect_eq", lower_check},
     {"check.expect_eq_const", lower_check_const},
@@ -91,6 +91,6 @@ bool lower_called_check(OpLowering& op, std::string_view target) {
   return true;
 }
 
-std::span<const Row> check_rows() { return kRows; }
+std::span<const Row> check_rows() { return kCheckRows; }
 
 }  // namespace hlosim::stablehlo

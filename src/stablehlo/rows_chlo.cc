@@ -126,7 +126,7 @@ void lower_reshape(OpLowering& op, Opcode) {
   if (!op.failed()) op.give(op.make(Opcode::kReshape, {operand}, {}, result));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kChloRows[] = {
     {"chlo.acos", lower_unary, Opcode::kAcos},
     {"chlo.acosh", lower_unary, Opcode::kAcosh},
     {"chlo.asin", lower_unary, Opcode::kAsin},
@@ -200,7 +200,7 @@ Values broadcast_alike(OpLowering& op, const Values& operands) {
   return alike;
 }
 
-std::span<const Row> chlo_rows() { return kRows; }
+std::span<const Row> chlo_rows() { return kChloRows; }
 std::span<const Row> complex_function_rows() { return {}; }
 
 }  // namespace hlosim::stablehlo

@@ -338,7 +338,7 @@ void lower_atan(OpLowering& op, Opcode) {
   op.give(complex_of(imag(turned), -real(turned)).id());
 }
 
-constexpr Row kRows[] = {
+constexpr Row kChloFunctionsRows[] = {
     {"chlo.atan", lower_atan},
     {"chlo.cosh", lower_hyperbolic<cosh>, Opcode::kCosh},
     {"chlo.sinh", lower_hyperbolic<sinh>, Opcode::kSinh},
@@ -357,6 +357,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> chlo_function_rows() { return kRows; }
+std::span<const Row> chlo_function_rows() { return kChloFunctionsRows; }
 
 }  // namespace hlosim::stablehlo

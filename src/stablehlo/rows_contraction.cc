@@ -243,7 +243,7 @@ void lower_unary_einsum(OpLowering& op, Opcode) {
           : op.make(Opcode::kTranspose, {value}, {op.ints(AttrKey::kDimensions, order)}, op.static_result()));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kContractionRows[] = {
     {"stablehlo.convolution", lower_convolution}, {"stablehlo.dot", lower_dot},
     {"stablehlo.einsum", lower_einsum},           {"stablehlo.unary_einsum", lower_unary_einsum},
     {"stablehlo.dot_general", lower_dot_general},
@@ -301,6 +301,6 @@ void give_convolution(OpLowering& op, const IntRows& padding) {
   op.give(op.make(Opcode::kConvolution, operands, attrs, op.result()));
 }
 
-std::span<const Row> contraction_rows() { return kRows; }
+std::span<const Row> contraction_rows() { return kContractionRows; }
 
 }  // namespace hlosim::stablehlo

@@ -298,7 +298,7 @@ void lower_async_done(OpLowering& op, Opcode) {
   op.give_elements(op.make(Opcode::kAsyncDone, {start}, {}, op.shape(start)->elements[1]));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kControlRows[] = {
     {"func.call", lower_call},
     {"stablehlo.async_done", lower_async_done},
     {"stablehlo.async_start", lower_async_start},
@@ -310,6 +310,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> control_rows() { return kRows; }
+std::span<const Row> control_rows() { return kControlRows; }
 
 }  // namespace hlosim::stablehlo

@@ -154,12 +154,12 @@ void lower_custom_call(OpLowering& op, Opcode) {
   add_missing(op, call);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kCustomCallRows[] = {
     {"stablehlo.custom_call", lower_custom_call},
 };
 
 }  // namespace
 
-std::span<const Row> call_rows() { return kRows; }
+std::span<const Row> call_rows() { return kCustomCallRows; }
 
 }  // namespace hlosim::stablehlo

@@ -120,7 +120,7 @@ void lower_reduce_precision(OpLowering& op, Opcode) {
   op.give(op.make(Opcode::kReducePrecision, {operand}, {exponent, mantissa}, op.shape(operand)));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kElementwiseRows[] = {
     {"stablehlo.abs", unary, Opcode::kAbs},
     {"stablehlo.add", binary, Opcode::kAdd},
     {"stablehlo.and", binary, Opcode::kAnd},
@@ -171,6 +171,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> elementwise_rows() { return kRows; }
+std::span<const Row> elementwise_rows() { return kElementwiseRows; }
 
 }  // namespace hlosim::stablehlo

@@ -74,7 +74,7 @@ void lower_torch_index_select(OpLowering& op, Opcode) {
   op.give(op.make(Opcode::kGather, operands, attrs, op.result()));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kIndexingRows[] = {
     {"stablehlo.gather", lower_gather},
     {"stablehlo.scatter", lower_scatter},
     {"stablehlo.sort", lower_sort},
@@ -101,6 +101,6 @@ void give_gather(OpLowering& op, const std::vector<int64_t>& slice_sizes) {
   op.give(op.make(Opcode::kGather, operands, attrs, op.result()));
 }
 
-std::span<const Row> indexing_rows() { return kRows; }
+std::span<const Row> indexing_rows() { return kIndexingRows; }
 
 }  // namespace hlosim::stablehlo

@@ -49,7 +49,7 @@ void lower_topk(OpLowering& op, Opcode) {
   row->lower(op, row->opcode);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kMhloRows[] = {
     {"mhlo.add_dependency", lower_pair, Opcode::kAddDependency},
     {"mhlo.copy", lower_copy},
     {"mhlo.fusion", lower_fusion},
@@ -60,6 +60,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> mhlo_rows() { return kRows; }
+std::span<const Row> mhlo_rows() { return kMhloRows; }
 
 }  // namespace hlosim::stablehlo

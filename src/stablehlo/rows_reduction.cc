@@ -118,7 +118,7 @@ void lower_scan(OpLowering& op, Opcode) {
   op.give_elements(op.make(Opcode::kScan, operands, attrs, op.whole_result()));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kReductionRows[] = {
     {"stablehlo.map", lower_map},
     {"stablehlo.reduce", lower_reduce},
     {"stablehlo.reduce_window", lower_reduce_window},
@@ -129,6 +129,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> reduction_rows() { return kRows; }
+std::span<const Row> reduction_rows() { return kReductionRows; }
 
 }  // namespace hlosim::stablehlo

@@ -230,7 +230,7 @@ void lower_unrealized_cast(OpLowering& op, Opcode) {
   op.give_all(values);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kShapesRows[] = {
     {"builtin.unrealized_conversion_cast", lower_unrealized_cast},
     {"stablehlo.bitcast_convert", lower_bitcast_convert},
     {"stablehlo.broadcast", lower_broadcast},
@@ -257,6 +257,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> shape_rows() { return kRows; }
+std::span<const Row> shape_rows() { return kShapesRows; }
 
 }  // namespace hlosim::stablehlo

@@ -200,7 +200,7 @@ void lower_edge(OpLowering& op, Opcode) {
   if (op.takes(1)) op.give(op.operand(0));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kShardingRows[] = {
     {"sdy.all_gather", lower_resharding},
     {"sdy.all_reduce", lower_resharding},
     {"sdy.all_slice", lower_resharding},
@@ -220,6 +220,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> sharding_rows() { return kRows; }
+std::span<const Row> sharding_rows() { return kShardingRows; }
 
 }  // namespace hlosim::stablehlo

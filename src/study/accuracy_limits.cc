@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/number_text.h"
 #include "base/text.h"
 #include "base/value.h"
 
@@ -14,13 +15,13 @@ namespace {
 
 /// "4 %", "4%" or "0.04".
 std::optional<double> share(std::string_view text) {
-  const bool percent = text.ends_with('%');
-  if (percent) text.remove_suffix(1);
+  const bool percent_text = text.ends_with('%');
+  if (percent_text) text.remove_suffix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value >= 0)) return std::nullopt;
-  return percent ? value / 100 : value;
+  return percent_text ? value / 100 : value;
 }
 
 class Reader {
@@ -67,12 +68,11 @@ class Reader {
   DiagnosticList& problems_;
 };
 
-std::string percent(double part) { return fmt::format("{:.1f} %", part * 100); }
-
 void hold(std::vector<std::string>& broken, const std::string& name, std::string_view what, double is,
           const std::optional<double>& limit) {
   if (limit && is > *limit)
-    broken.push_back(fmt::format("{}: {} {}, the limit is {}", name, what, percent(is), percent(*limit)));
+    broken.push_back(
+        fmt::format("{}: {} {}, the limit is {}", name, what, percent_text(is), percent_text(*limit)));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "base/number_text.h"
 #include "text/escape.h"
 #include "text/table.h"
 #include "text/text_builder.h"
@@ -56,8 +57,6 @@ void add(std::vector<std::pair<std::string, double>>& into, std::string_view nam
   into.emplace_back(name, seconds);
 }
 
-std::string percent(double part) { return fmt::format("{:.1f} %", part * 100); }
-
 const std::vector<std::string> kTitles = {"generation", "family",      "n",   "median",       "p90",
                                           "bias",       "peak median", "p90", "share median", "p90"};
 
@@ -67,9 +66,9 @@ std::vector<std::string> cells(const RunErrorRow& row) {
                                       ? std::to_string(row.cases)
                                       : fmt::format("{} of {}", row.model.count, row.cases)};
   const auto summary = [&](const ErrorSummary& one, bool with_bias) {
-    out.push_back(one.count > 0 ? percent(one.median) : "-");
-    out.push_back(one.count > 0 ? percent(one.p90) : "-");
-    if (with_bias) out.push_back(one.count > 0 ? percent(one.bias) : "-");
+    out.push_back(one.count > 0 ? percent_text(one.median) : "-");
+    out.push_back(one.count > 0 ? percent_text(one.p90) : "-");
+    if (with_bias) out.push_back(one.count > 0 ? percent_text(one.bias) : "-");
   };
   summary(row.model, true);
   summary(row.peak, false);
@@ -80,7 +79,7 @@ std::vector<std::string> cells(const RunErrorRow& row) {
 std::string parts_line(const std::vector<std::pair<std::string, double>>& parts, double measured) {
   std::string line;
   for (const auto& [name, seconds] : parts)
-    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, percent(seconds / measured));
+    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, percent_text(seconds / measured));
   return line;
 }
 

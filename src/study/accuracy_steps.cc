@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/number_text.h"
 #include "text/escape.h"
 #include "text/table.h"
 #include "text/text_builder.h"
@@ -27,14 +28,12 @@ void farthest_first(std::vector<StepPart>& parts) {
 
 std::string microseconds(double us) { return fmt::format("{:.4g} us", us); }
 std::string change(double us) { return fmt::format("{:+.4g} us", us); }
-std::string percent(double part) { return fmt::format("{:.1f} %", part * 100); }
-
 using Cells = std::vector<std::string>;
 
 /// From the measured sum to the predicted one.
 std::vector<Cells> waterfall(const StepSum& step, size_t count) {
   const auto share = [&](const StepPart& part) {
-    return percent(step.all.measured_us > 0 ? part.off_us / step.all.measured_us : 0);
+    return percent_text(step.all.measured_us > 0 ? part.off_us / step.all.measured_us : 0);
   };
   std::vector<Cells> rows;
   rows.push_back(
@@ -52,11 +51,11 @@ std::vector<Cells> waterfall(const StepSum& step, size_t count) {
   return rows;
 }
 
-const Cells kTitles = {"part", "cases", "measured", "predicted", "change", "off"};
+const Cells kStepTitles = {"part", "cases", "measured", "predicted", "change", "off"};
 
 std::string headline(const StepSum& step) {
   std::string text = fmt::format("{} on {}: error by time {}, sum predicted / measured {:.3f}", step.family,
-                                 step.device, percent(step.error()), step.ratio());
+                                 step.device, percent_text(step.error()), step.ratio());
   if (step.left_out > 0)
     text += fmt::format("; {} {} left out", step.left_out, step.left_out == 1 ? "case" : "cases");
   return text;
@@ -103,7 +102,7 @@ std::string steps_text(const std::vector<StepSum>& steps, size_t count) {
   const TextBuilder print{text};
   for (const StepSum& step : steps) {
     std::vector<Column> columns;
-    for (const std::string& title : kTitles)
+    for (const std::string& title : kStepTitles)
       columns.push_back({title, columns.empty() ? Align::kLeft : Align::kRight});
     Table table(columns);
     for (Cells& row : waterfall(step, count)) table.add(std::move(row));
@@ -122,7 +121,7 @@ std::string steps_markdown(const std::vector<StepSum>& steps, size_t count) {
   };
   for (const StepSum& step : steps) {
     print("\n### {}\n\n", headline(step));
-    line(kTitles);
+    line(kStepTitles);
     print("| --- | ---: | ---: | ---: | ---: | ---: |\n");
     for (const Cells& row : waterfall(step, count)) line(row);
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/number_text.h"
 #include "base/text.h"
 #include "study/accuracy.h"
 #include "text/escape.h"
@@ -10,7 +11,6 @@
 namespace hlosim {
 namespace {
 
-std::string percent(double part) { return fmt::format("{:.1f} %", part * 100); }
 std::string factor(double q) { return q < 100 ? fmt::format("{:.2f}", q) : fmt::format("{:.0f}", q); }
 
 std::vector<std::string> titles(bool roofline) {
@@ -28,14 +28,15 @@ std::vector<std::string> cells(const AccuracyRow& row, bool roofline) {
                                                   : fmt::format("{} of {}", row.model.count, row.cases);
   std::vector<std::string> result = {row.device, row.kind, row.scope, row.dtype_class, count};
   if (row.model.count > 0)
-    result.insert(result.end(), {percent(row.model.median), percent(row.model.p90), percent(row.model.bias),
-                                 factor(row.model.q), factor(row.model.worst_q)});
+    result.insert(result.end(),
+                  {percent_text(row.model.median), percent_text(row.model.p90), percent_text(row.model.bias),
+                   factor(row.model.q), factor(row.model.worst_q)});
   else
     result.insert(result.end(), 5, "-");
   if (!roofline) return result;
   if (row.roofline.count > 0)
-    result.insert(result.end(),
-                  {percent(row.roofline.median), percent(row.roofline.p90), factor(row.roofline.q)});
+    result.insert(result.end(), {percent_text(row.roofline.median), percent_text(row.roofline.p90),
+                                 factor(row.roofline.q)});
   else
     result.insert(result.end(), 3, "-");
   return result;

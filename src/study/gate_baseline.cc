@@ -70,9 +70,9 @@ void add_run(std::string& out, const GateRun& run) {
   out += first ? "]\n    }" : "\n      ]\n    }";
 }
 
-class Reader {
+class BaselineReader {
  public:
-  explicit Reader(DiagnosticList& problems) : fields_(problems) {}
+  explicit BaselineReader(DiagnosticList& problems) : fields_(problems) {}
 
   std::optional<Baseline> read(const Value& root) {
     const Value* schema = root.find("schema");
@@ -177,7 +177,7 @@ std::string to_json(const Baseline& baseline, std::string_view tool_version) {
 std::optional<Baseline> read_baseline(const SourcePtr& source, DiagnosticList& problems) {
   const std::optional<Value> root = parse_json(source, problems);
   if (!root) return std::nullopt;
-  return Reader(problems).read(*root);
+  return BaselineReader(problems).read(*root);
 }
 
 }  // namespace hlosim

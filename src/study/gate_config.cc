@@ -23,9 +23,9 @@ constexpr std::string_view kPolicies[] = {"pass", "warn", "fail"};
 // A good change often brings more of these; a config may name them in `metrics`.
 constexpr std::string_view kUngated[] = {"exposed_others", "vector_operations", "transcendentals"};
 
-class Reader {
+class GateConfigReader {
  public:
-  explicit Reader(DiagnosticList& problems) : problems_(problems) {}
+  explicit GateConfigReader(DiagnosticList& problems) : problems_(problems) {}
 
   std::optional<GateConfig> read(const SourcePtr& source) {
     const std::optional<Value> root = parse_yaml(source, problems_);
@@ -347,7 +347,7 @@ const GateLimit* GateConfig::limit_of(const std::string& module, const std::stri
 }
 
 std::optional<GateConfig> read_gate_config(const SourcePtr& source, DiagnosticList& problems) {
-  return Reader(problems).read(source);
+  return GateConfigReader(problems).read(source);
 }
 
 std::string default_baseline(const std::string& config) {

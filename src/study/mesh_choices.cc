@@ -33,7 +33,7 @@ std::string without_numbers(std::string_view name) {
 }
 
 /// The text as a regular expression that matches it alone.
-std::string quoted(std::string_view name) {
+std::string quoted_name(std::string_view name) {
   std::string out;
   for (const char c : name) {
     if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) out += '\\';
@@ -346,7 +346,7 @@ class Chooser {
                              : axes.size() == 1 ? axes[0]
                                                 : fmt::format("{{{}}}", fmt::join(axes, ",")));
       }
-      if (is_cut) said[fmt::format("[{}]", fmt::join(dimensions, ","))].push_back(quoted(argument.name));
+      if (is_cut) said[fmt::format("[{}]", fmt::join(dimensions, ","))].push_back(quoted_name(argument.name));
     }
     return said;
   }

@@ -137,7 +137,7 @@ class Searcher {
   void rule_out(Candidate& candidate) {
     if (!candidate.is_open || task_.everything) return;
     if (candidate.arguments > capacity_)
-      return close(candidate, State::kTooLarge,
+      return close(candidate, State::kDoesNotFit,
                    fmt::format("arguments alone are {}", to_text(candidate.arguments)));
     const auto bound = static_cast<double>(candidate.row.bound.count());
     if (bound > task_.within * best_time_)

@@ -35,9 +35,9 @@ struct MeshTask {
 struct MeshRow {
   enum class State : uint8_t {
     kSimulated,
-    kFailed,    // can't be partitioned or run: `note`
-    kTooLarge,  // arguments alone don't fit
-    kRuledOut,  // by its bound
+    kFailed,      // can't be partitioned or run: `note`
+    kDoesNotFit,  // arguments alone don't fit
+    kRuledOut,    // by its bound
   };
   std::string text;  // as parse_mesh_request() takes it
   State state = State::kRuledOut;

@@ -31,7 +31,7 @@ std::string counts_text(const MeshSearch& search) {
   size_t counts[4] = {};
   for (const MeshRow& row : search.rows) ++counts[static_cast<size_t>(row.state)];
   std::string text = fmt::format("{} of {} simulated", counts[0], search.rows.size());
-  for (const State state : {State::kRuledOut, State::kTooLarge, State::kFailed})
+  for (const State state : {State::kRuledOut, State::kDoesNotFit, State::kFailed})
     if (const size_t count = counts[static_cast<size_t>(state)]; count > 0)
       text += fmt::format(", {} {}", count, to_text(state));
   return text;

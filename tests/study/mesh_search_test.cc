@@ -225,7 +225,7 @@ TEST_F(Search, WhatCantFitIsToldSo) {
   const MeshSearch search = run();
   EXPECT_FALSE(search.best);
   ASSERT_EQ(search.rows.size(), 1u);
-  EXPECT_EQ(search.rows[0].state, MeshRow::State::kTooLarge);
+  EXPECT_EQ(search.rows[0].state, MeshRow::State::kDoesNotFit);
   EXPECT_THAT(mesh_text(search, {}), HasSubstr("nothing fits"));
 }
 

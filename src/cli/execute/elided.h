@@ -1,4 +1,4 @@
-// Values for constants whose text leaves them out: `constant({...})`.
+// LeafArrays for constants whose text leaves them out: `constant({...})`.
 #pragma once
 
 #include <cstdint>

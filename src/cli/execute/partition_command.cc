@@ -26,7 +26,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct PartitionArguments {
   std::string file;
   std::string output, device;
   bool check = false, report = false, propagate_only = false;
@@ -80,7 +80,7 @@ void show(const Module& module, const Partitioned& made, Streams streams) {
                              collectives.size(), collectives.size() == 1 ? "" : "s", to_text(Bytes(bytes)));
 }
 
-int check(const Options& options, const Propagated& whole, Streams streams) {
+int check(const PartitionArguments& options, const Propagated& whole, Streams streams) {
   PartitionOptions partition = options.partition;
   partition.devices = whole.devices;
   const auto checked = check_partition(whole.module, op_table(), partition, options.checking);
@@ -121,7 +121,7 @@ bool read_bytes(const char* option, const std::string& text, std::vector<int64_t
   return true;
 }
 
-bool read_sizes(Options& options, Streams streams) {
+bool read_sizes(PartitionArguments& options, Streams streams) {
   PartitionOptions& into = options.partition;
   into.windowed_products = options.windowed == "always";
   return read_bytes("--hoist-gathers", options.hoist, {&into.hoist_bytes}, streams) &&
@@ -139,7 +139,7 @@ Result<Partitioned> partitioned(const Module& whole, const PartitionOptions& how
   return made;
 }
 
-int partition_file(Options& options, Streams streams) {
+int partition_file(PartitionArguments& options, Streams streams) {
   if (!read_sizes(options, streams)) return kExitInput;
   std::optional<Device> device;
   if (!options.device.empty()) {
@@ -186,7 +186,7 @@ int partition_file(Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_partition(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PartitionArguments>();
   line.add_option("FILE", options->file, "HLO text file with shardings; - is standard input").required();
   declare_sharding(line, options->sharding);
   line.add_flag("--propagate-only", options->propagate_only,

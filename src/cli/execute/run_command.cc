@@ -33,19 +33,19 @@ class Run {
 
  private:
   int run(Module module);
-  bool stage(const Values& outputs, const std::string& folder);
+  bool stage(const LeafArrays& outputs, const std::string& folder);
   bool write(const Loaded& loaded, const std::vector<OutputSet>& outputs);
   bool parameters_agree(const Loaded& loaded, const Loaded& other);
   bool results_agree(const Loaded& loaded, const Loaded& other);
-  std::optional<std::vector<OutputSet>> run_other(const Loaded& loaded, std::vector<Values> inputs,
+  std::optional<std::vector<OutputSet>> run_other(const Loaded& loaded, std::vector<LeafArrays> inputs,
                                                   int64_t held);
   std::optional<std::vector<OutputSet>> read_expected(const Loaded& loaded,
                                                       const std::vector<OutputSet>& outputs);
-  std::optional<Values> read_expected(const std::string& folder, std::span<const ShapeRef> shapes);
+  std::optional<LeafArrays> read_expected(const std::string& folder, std::span<const ShapeRef> shapes);
   int compare(const std::vector<OutputSet>& outputs, const std::vector<OutputSet>& expected);
   Tolerance tolerance(ElementType type) const;
   void show(const Loaded& loaded, const std::vector<OutputSet>& outputs);
-  int report(const Loaded& loaded, const std::vector<OutputSet>& outputs, std::vector<Values> inputs);
+  int report(const Loaded& loaded, const std::vector<OutputSet>& outputs, std::vector<LeafArrays> inputs);
   bool complain(const Diagnostic& problem) { return session_.complain(problem); }
   bool complain(std::string message, std::string hint = {}) {
     return session_.complain(std::move(message), std::move(hint));
@@ -57,7 +57,7 @@ class Run {
   bool whole_ = false;  // --compare names the module that was partitioned
 };
 
-bool Run::stage(const Values& outputs, const std::string& folder) {
+bool Run::stage(const LeafArrays& outputs, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return complain(fmt::format("cannot make the folder '{}': {}", folder, error.message()));
@@ -70,7 +70,7 @@ bool Run::stage(const Values& outputs, const std::string& folder) {
   return true;
 }
 
-bool same_bits(const Values& a, const Values& b) {
+bool same_bits(const LeafArrays& a, const LeafArrays& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Array& x, const Array& y) {
     const int64_t bytes = data_bytes(x.shape);
     return x.data.data() == y.data.data() ||
@@ -133,7 +133,7 @@ bool Run::results_agree(const Loaded& loaded, const Loaded& other) {
   return true;
 }
 
-std::optional<std::vector<OutputSet>> Run::run_other(const Loaded& loaded, std::vector<Values> inputs,
+std::optional<std::vector<OutputSet>> Run::run_other(const Loaded& loaded, std::vector<LeafArrays> inputs,
                                                      int64_t held) {
   auto modules = session_.read_modules(options_.compare);
   if (!modules) return std::nullopt;
@@ -151,9 +151,9 @@ std::optional<std::vector<OutputSet>> Run::run_other(const Loaded& loaded, std::
     if (!own) return std::nullopt;
     inputs = std::move(*own);
   }
-  for (Values& values : inputs)
+  for (LeafArrays& values : inputs)
     for (size_t i = 0; i < values.size(); ++i) values[i].shape = other->program->parameters()[i];
-  std::optional<std::vector<Values>> local = session_.execute(*other, std::move(inputs), "");
+  std::optional<std::vector<LeafArrays>> local = session_.execute(*other, std::move(inputs), "");
   if (!local) return std::nullopt;
   std::optional<std::vector<OutputSet>> sets = session_.assemble(*other, std::move(*local));
   if (!sets) return std::nullopt;
@@ -163,14 +163,14 @@ std::optional<std::vector<OutputSet>> Run::run_other(const Loaded& loaded, std::
   return sets;
 }
 
-std::optional<Values> Run::read_expected(const std::string& folder, std::span<const ShapeRef> shapes) {
+std::optional<LeafArrays> Run::read_expected(const std::string& folder, std::span<const ShapeRef> shapes) {
   constexpr std::string_view kPrefixes[] = {"output", "out"};
   const auto files = numbered_files(folder, kPrefixes, &streams_.files);
   if (!files) {
     complain(files.error());
     return std::nullopt;
   }
-  Values expected;
+  LeafArrays expected;
   for (const ShapeRef shape : shapes) {
     const size_t i = expected.size();
     expected.push_back(Array{shape, {}, {}});
@@ -204,7 +204,7 @@ std::optional<std::vector<OutputSet>> Run::read_expected(const Loaded& loaded,
       expected.push_back({set.name, expected[0].values});
       continue;
     }
-    std::optional<Values> values = read_expected(
+    std::optional<LeafArrays> values = read_expected(
         has_folders ? session_.folder_of(loaded, options_.expect, static_cast<int64_t>(expected.size()))
                     : options_.expect,
         shapes);
@@ -222,7 +222,7 @@ Tolerance Run::tolerance(ElementType type) const {
 int Run::compare(const std::vector<OutputSet>& outputs, const std::vector<OutputSet>& expected) {
   bool all_within = true;
   for (size_t k = 0; k < outputs.size(); ++k) {
-    const Values& actual = outputs[k].values;
+    const LeafArrays& actual = outputs[k].values;
     std::vector<ComparedOutput> compared;
     bool within = true;
     for (size_t i = 0; i < actual.size(); ++i) {
@@ -261,7 +261,7 @@ void Run::show(const Loaded& loaded, const std::vector<OutputSet>& outputs) {
   }
 }
 
-int Run::report(const Loaded& loaded, const std::vector<OutputSet>& outputs, std::vector<Values> inputs) {
+int Run::report(const Loaded& loaded, const std::vector<OutputSet>& outputs, std::vector<LeafArrays> inputs) {
   const bool compares = !options_.compare.empty() || !options_.expect.empty();
   const bool is_shown = !compares && options_.output.empty() && !session_.traces() && !streams_.exchange;
   if (options_.print || is_shown) show(loaded, outputs);
@@ -293,7 +293,7 @@ int Run::run(Module module) {
   std::optional<Loaded> loaded = session_.load(options_.file, std::move(module), true);
   if (!loaded || !session_.fits(*loaded, 0)) return kExitInput;
   whole_ = !options_.compare.empty() && session_.is_whole_of(options_.compare, *loaded);
-  std::optional<std::vector<Values>> inputs = session_.read_values(*loaded);
+  std::optional<std::vector<LeafArrays>> inputs = session_.read_values(*loaded);
   if (!inputs) return kExitInput;
   if (!options_.output.empty()) {
     std::error_code error;
@@ -303,9 +303,10 @@ int Run::run(Module module) {
       return kExitInput;
     }
   }
-  std::vector<Values> kept;
+  std::vector<LeafArrays> kept;
   if (!options_.compare.empty() && !options_.global) kept = *inputs;
-  std::optional<std::vector<Values>> local = session_.execute(*loaded, std::move(*inputs), options_.output);
+  std::optional<std::vector<LeafArrays>> local =
+      session_.execute(*loaded, std::move(*inputs), options_.output);
   if (!local) return session_.exit_code();
   const std::optional<std::vector<OutputSet>> outputs = session_.assemble(*loaded, std::move(*local));
   if (!outputs) return kExitInput;
@@ -345,9 +346,9 @@ void declare_values(CommandLine& line, RunOptions& options) {
       .check(tolerance_problem);
   line.add_option("--trace-values", options.trace,
                   "Print statistics of the values of instructions whose names match this regular expression");
-  line.add_option(
-          "--elided", options.elided,
-          "Values of constants written as {...}: xla (as its reader makes them up), zeros, random or error")
+  line.add_option("--elided", options.elided,
+                  "LeafArrays of constants written as {...}: xla (as its reader makes them up), zeros, "
+                  "random or error")
       .one_of({"xla", "zeros", "random", "error"})
       .show_default();
   line.add_option("--kernel", options.stand_ins.kernels,

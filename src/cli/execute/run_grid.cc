@@ -60,14 +60,14 @@ std::vector<int64_t> tile_index(const HeldParts& sharding, int64_t partition) {
 }
 
 /// Where a tile lies in the global array, and how much of it is inside of `sizes`.
-struct Place {
+struct TilePlace {
   int64_t offset = 0;  // elements
   std::vector<int64_t> sizes;
 };
-Place place_of(const GlobalLeaf& leaf, int64_t partition, const Array& global) {
+TilePlace place_of(const GlobalLeaf& leaf, int64_t partition, const Array& global) {
   const std::vector<int64_t> index = tile_index(leaf.sharding, partition);
   const std::vector<int64_t> strides = dense_strides(leaf.bound->dimensions);
-  Place place;
+  TilePlace place;
   for (size_t d = 0; d < index.size(); ++d) {
     const int64_t begin = index[d] * leaf.shape->dimensions[d];
     const int64_t left = std::max<int64_t>(0, global.size(static_cast<int64_t>(d)) - begin);
@@ -152,8 +152,9 @@ bool take_whole_sizes(const Module& whole, Module& parts, std::vector<GlobalLeaf
   return true;
 }
 
-Result<Values> read_global_inputs(const InputOptions& options, std::span<const ParameterLeaf> names,
-                                  std::span<const GlobalLeaf> leaves, ShapePool& shapes, MemoryPool& pool) {
+Result<LeafArrays> read_global_inputs(const InputOptions& options, std::span<const ParameterLeaf> names,
+                                      std::span<const GlobalLeaf> leaves, ShapePool& shapes,
+                                      MemoryPool& pool) {
   std::vector<ParameterLeaf> wanted;
   for (size_t i = 0; i < leaves.size(); ++i) {
     wanted.push_back({leaves[i].bound, names[i].name});
@@ -166,7 +167,7 @@ Result<Values> read_global_inputs(const InputOptions& options, std::span<const P
     wanted.back().shape = shapes.array(leaves[i].shape->element_type, leaves[i].bound->dimensions, nullptr,
                                        {flags.get(), dynamic.size()});
   }
-  Result<Values> globals = read_inputs(options, wanted, pool);
+  Result<LeafArrays> globals = read_inputs(options, wanted, pool);
   if (!globals) return globals;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const Array& global = (*globals)[i];
@@ -186,7 +187,7 @@ Result<Values> read_global_inputs(const InputOptions& options, std::span<const P
 Array part_of_global(const Array& global, const GlobalLeaf& leaf, int64_t partition, MemoryPool& pool) {
   if (!leaf.sharding.is_tiled()) return Array{leaf.shape, global.data, global.sizes};
   Array part = make_array(pool, leaf.shape);
-  const Place place = place_of(leaf, partition, global);
+  const TilePlace place = place_of(leaf, partition, global);
   const int64_t width = byte_width(leaf.shape->element_type), bytes = data_bytes(leaf.shape);
   if (bytes > 0) std::memset(part.bytes(), 0, static_cast<size_t>(bytes));
   const HeldParts& held = leaf.sharding;
@@ -230,7 +231,7 @@ void combine(Array& a, const Array& b, PartialKind kind) {
 }
 
 /// The summands of the part that `partition` has the first of, put together.
-Array summed(std::span<const Values> partitions, size_t leaf, const HeldParts& held, size_t partition,
+Array summed(std::span<const LeafArrays> partitions, size_t leaf, const HeldParts& held, size_t partition,
              MemoryPool& pool) {
   const Array& first = partitions[partition][leaf];
   Array sum = make_array(pool, first.shape);
@@ -249,9 +250,9 @@ Array summed(std::span<const Values> partitions, size_t leaf, const HeldParts& h
 
 }  // namespace
 
-Values global_outputs(std::span<const Values> partitions, std::span<const GlobalLeaf> leaves,
-                      MemoryPool& pool) {
-  Values globals;
+LeafArrays global_outputs(std::span<const LeafArrays> partitions, std::span<const GlobalLeaf> leaves,
+                          MemoryPool& pool) {
+  LeafArrays globals;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const GlobalLeaf& leaf = leaves[i];
     if (!leaf.sharding.is_tiled()) {
@@ -263,7 +264,7 @@ Values global_outputs(std::span<const Values> partitions, std::span<const Global
     const std::vector<int64_t>& summand = leaf.sharding.summand;
     for (size_t p = 0; p < partitions.size(); ++p) {
       if (!summand.empty() && summand[p] != 0) continue;
-      const Place place = place_of(leaf, static_cast<int64_t>(p), global);
+      const TilePlace place = place_of(leaf, static_cast<int64_t>(p), global);
       if (!summand.empty()) {
         const Array sum = summed(partitions, i, leaf.sharding, p, pool);
         StridedCopy(place.sizes, dense_strides(leaf.shape->dimensions), dense_strides(leaf.bound->dimensions),
@@ -291,7 +292,7 @@ Result<DeviceInputs> read_device_inputs(const InputOptions& options, const Joint
   std::error_code error;
   if (!has_lists &&
       (options.folder.empty() || !std::filesystem::is_directory(folder_of(options.folder, 0), error))) {
-    Result<Values> same = read_inputs(options, leaves, pool);
+    Result<LeafArrays> same = read_inputs(options, leaves, pool);
     if (!same) return tl::unexpected(same.error());
     inputs.devices.assign(static_cast<size_t>(local.size()), *same);
     return inputs;
@@ -303,7 +304,7 @@ Result<DeviceInputs> read_device_inputs(const InputOptions& options, const Joint
       own.at_hand = options.at_hand.subspan(static_cast<size_t>(device), 1);
     else
       own.folder = folder_of(options.folder, device);
-    Result<Values> read = read_inputs(own, leaves, pool);
+    Result<LeafArrays> read = read_inputs(own, leaves, pool);
     if (!read) {
       read.error().message = fmt::format("{}: {}", run.name_of(device), read.error().message);
       return tl::unexpected(read.error());
@@ -313,8 +314,8 @@ Result<DeviceInputs> read_device_inputs(const InputOptions& options, const Joint
   return inputs;
 }
 
-Result<std::vector<Values>> gather_outputs(JointRun& run, std::vector<Values> local, int number,
-                                           MemoryPool& pool) {
+Result<std::vector<LeafArrays>> gather_outputs(JointRun& run, std::vector<LeafArrays> local, int number,
+                                               MemoryPool& pool) {
   Ranks& ranks = run.ranks();
   if (ranks.size() == 1) return local;
   std::vector<int> peers;
@@ -322,29 +323,29 @@ Result<std::vector<Values>> gather_outputs(JointRun& run, std::vector<Values> lo
     if (rank != ranks.rank()) peers.push_back(rank);
   if (const auto met = ranks.meet(peers, {static_cast<uint64_t>(number), "the end of the run"}); !met)
     return tl::unexpected(met.error());
-  for (const Values& values : local)
+  for (const LeafArrays& values : local)
     for (const Array& leaf : values)
       if (leaf.sizes) return failure("outputs with sizes known only when it runs, on several ranks");
   int64_t device_bytes = 0;
   for (const Array& leaf : local[0]) device_bytes += data_bytes(leaf.shape);
   std::vector<Message> outgoing(peers.size()), incoming(peers.size());
   if (ranks.rank() != 0) {
-    for (const Values& values : local)
+    for (const LeafArrays& values : local)
       for (const Array& leaf : values)
         outgoing[0].insert(outgoing[0].end(), leaf.bytes(), leaf.bytes() + data_bytes(leaf.shape));
     ranks.exchange(peers, outgoing, incoming);
-    return std::vector<Values>();
+    return std::vector<LeafArrays>();
   }
   for (size_t i = 0; i < peers.size(); ++i)
     incoming[i].resize(
         static_cast<size_t>(share_of(run.grid().devices(), ranks.size(), peers[i]).size() * device_bytes));
   ranks.exchange(peers, outgoing, incoming);
-  const Values shapes = local[0];
+  const LeafArrays shapes = local[0];
   for (size_t i = 0; i < peers.size(); ++i) {
     const std::byte* at = incoming[i].data();
     const Share devices = share_of(run.grid().devices(), ranks.size(), peers[i]);
     for (int64_t device = devices.begin; device < devices.end; ++device) {
-      Values& values = local.emplace_back();
+      LeafArrays& values = local.emplace_back();
       for (const Array& leaf : shapes) {
         const int64_t bytes = data_bytes(leaf.shape);
         values.push_back({leaf.shape, pool.allocate(bytes), leaf.sizes});

@@ -1,4 +1,4 @@
-// Values of the devices that `hlosim run` runs: who gets which inputs, and what they make together.
+// LeafArrays of the devices that `hlosim run` runs: who gets which inputs, and what they make together.
 //
 //   const Result<std::vector<GlobalLeaf>> leaves = global_parameters(module, grid);
 //   const Array mine = part_of_global(whole, (*leaves)[0], partition, pool);
@@ -13,7 +13,7 @@
 
 namespace hlosim {
 
-using Values = std::vector<Array>;  // one per leaf
+using LeafArrays = std::vector<Array>;  // one per leaf
 
 /// A leaf of the entry's parameters or of its root on all partitions together.
 struct GlobalLeaf {
@@ -38,19 +38,20 @@ bool take_whole_sizes(const Module& whole, Module& parts, std::vector<GlobalLeaf
 
 /// Global arrays from the inputs that `options` name; sizes may be smaller than the bound, as long as each
 /// partition's part is as large as its parameter.
-Result<Values> read_global_inputs(const InputOptions& options, std::span<const ParameterLeaf> names,
-                                  std::span<const GlobalLeaf> leaves, ShapePool& shapes, MemoryPool& pool);
+Result<LeafArrays> read_global_inputs(const InputOptions& options, std::span<const ParameterLeaf> names,
+                                      std::span<const GlobalLeaf> leaves, ShapePool& shapes,
+                                      MemoryPool& pool);
 
 /// What the partition holds of `global`: a tile, zeros where it reaches beyond the array. Replicated arrays
 /// are shared, not copied. Of partial sums the first device of each has all.
 Array part_of_global(const Array& global, const GlobalLeaf& leaf, int64_t partition, MemoryPool& pool);
 
 /// The global arrays that the outputs of one replica's partitions make; of what is replicated, partition 0's.
-Values global_outputs(std::span<const Values> partitions, std::span<const GlobalLeaf> leaves,
-                      MemoryPool& pool);
+LeafArrays global_outputs(std::span<const LeafArrays> partitions, std::span<const GlobalLeaf> leaves,
+                          MemoryPool& pool);
 
 struct DeviceInputs {
-  std::vector<Values> devices;
+  std::vector<LeafArrays> devices;
   bool shared = true;  // all are the same
 };
 /// The inputs of the devices of this rank. In the inputs' folder there may be one folder per device,
@@ -59,7 +60,7 @@ Result<DeviceInputs> read_device_inputs(const InputOptions& options, const Joint
                                         std::span<const ParameterLeaf> leaves, MemoryPool& pool);
 
 /// The outputs of all devices, in order, on rank 0; nothing elsewhere. Tells the ranks' meeting by `number`.
-Result<std::vector<Values>> gather_outputs(JointRun& run, std::vector<Values> local, int number,
-                                           MemoryPool& pool);
+Result<std::vector<LeafArrays>> gather_outputs(JointRun& run, std::vector<LeafArrays> local, int number,
+                                               MemoryPool& pool);
 
 }  // namespace hlosim

@@ -227,7 +227,7 @@ bool RunSession::fits(const Loaded& loaded, int64_t held) {
                         : "--max-memory=BYTES sets another limit");
 }
 
-std::optional<std::vector<Values>> RunSession::read_values(const Loaded& loaded) {
+std::optional<std::vector<LeafArrays>> RunSession::read_values(const Loaded& loaded) {
   if (!options_.global) {
     auto inputs = read_device_inputs(options_.inputs, *loaded.run, loaded.parameters, pool_);
     if (!inputs) {
@@ -237,16 +237,16 @@ std::optional<std::vector<Values>> RunSession::read_values(const Loaded& loaded)
     same_inputs_ = inputs->shared;
     return std::move(inputs->devices);
   }
-  const Result<Values> globals = read_global_inputs(options_.inputs, loaded.parameters,
-                                                    loaded.global_parameters, loaded.module->shapes(), pool_);
+  const Result<LeafArrays> globals = read_global_inputs(
+      options_.inputs, loaded.parameters, loaded.global_parameters, loaded.module->shapes(), pool_);
   if (!globals) {
     complain(globals.error());
     return std::nullopt;
   }
-  std::vector<Values> inputs;
+  std::vector<LeafArrays> inputs;
   const Share local = loaded.run->local_devices();
   for (int64_t device = local.begin; device < local.end; ++device) {
-    Values& values = inputs.emplace_back();
+    LeafArrays& values = inputs.emplace_back();
     for (size_t i = 0; i < globals->size(); ++i)
       values.push_back(
           part_of_global((*globals)[i], loaded.global_parameters[i], device % loaded.grid.partitions, pool_));
@@ -259,8 +259,8 @@ std::string RunSession::folder_of(const Loaded& loaded, const std::string& folde
   return fmt::format("{}{}device-{}", folder, folder.ends_with('/') ? "" : "/", device);
 }
 
-Result<std::vector<Values>> RunSession::run_devices(const Loaded& loaded, std::vector<Values> inputs,
-                                                    const std::string& output_folder) {
+Result<std::vector<LeafArrays>> RunSession::run_devices(const Loaded& loaded, std::vector<LeafArrays> inputs,
+                                                        const std::string& output_folder) {
   const Share local = loaded.run->local_devices();
   std::vector<DeviceState> devices;
   std::vector<InputOptions> host_inputs(inputs.size(), options_.inputs);
@@ -280,19 +280,20 @@ Result<std::vector<Values>> RunSession::run_devices(const Loaded& loaded, std::v
     device.rng_state = {options_.inputs.seed, 0};
   }
   if (loaded.is_joint()) return loaded.program->run_jointly(*loaded.run, devices, std::move(inputs));
-  Result<Values> outputs = loaded.physical ? run_physical(loaded, devices[0], std::move(inputs[0]))
-                                           : loaded.program->run(devices[0], std::move(inputs[0]));
+  Result<LeafArrays> outputs = loaded.physical ? run_physical(loaded, devices[0], std::move(inputs[0]))
+                                               : loaded.program->run(devices[0], std::move(inputs[0]));
   if (!outputs) return tl::unexpected(outputs.error());
-  std::vector<Values> all;
+  std::vector<LeafArrays> all;
   all.push_back(std::move(*outputs));
   return all;
 }
 
-std::optional<std::vector<Values>> RunSession::execute(const Loaded& loaded, std::vector<Values> inputs,
-                                                       const std::string& output_folder) {
+std::optional<std::vector<LeafArrays>> RunSession::execute(const Loaded& loaded,
+                                                           std::vector<LeafArrays> inputs,
+                                                           const std::string& output_folder) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  Result<std::vector<Values>> outputs = [&] {
+  Result<std::vector<LeafArrays>> outputs = [&] {
     const UnderWay::Part under_way(streams_.verbosity.under_way, "running " + loaded.file);
     const Stop::Listener listens(streams_.stop);
     const ProgressLine progress(streams_, "running " + loaded.file,
@@ -315,7 +316,7 @@ std::optional<std::vector<Values>> RunSession::execute(const Loaded& loaded, std
 }
 
 /// A fault is no wrong input: the answer is no.
-Result<Values> RunSession::run_physical(const Loaded& loaded, DeviceState& device, Values inputs) {
+Result<LeafArrays> RunSession::run_physical(const Loaded& loaded, DeviceState& device, LeafArrays inputs) {
   Result<PhysicalResult> result =
       loaded.physical->run(*loaded.module, device, std::move(inputs), program_options(loaded, true));
   if (!result) return tl::unexpected(result.error());
@@ -325,8 +326,9 @@ Result<Values> RunSession::run_physical(const Loaded& loaded, DeviceState& devic
   return tl::unexpected(result->fault->diagnostic);
 }
 
-std::optional<std::vector<OutputSet>> RunSession::assemble(const Loaded& loaded, std::vector<Values> local) {
-  Result<std::vector<Values>> all = gather_outputs(*loaded.run, std::move(local), ++gathered_, pool_);
+std::optional<std::vector<OutputSet>> RunSession::assemble(const Loaded& loaded,
+                                                           std::vector<LeafArrays> local) {
+  Result<std::vector<LeafArrays>> all = gather_outputs(*loaded.run, std::move(local), ++gathered_, pool_);
   if (!all) {
     complain(all.error());
     return std::nullopt;

@@ -59,7 +59,7 @@ struct Loaded {
 /// Outputs of one device, or of all together.
 struct OutputSet {
   std::string name;  // "device-3"; empty where there is one set only
-  Values values;
+  LeafArrays values;
 };
 
 /// Complains on the error stream itself; then a function returns false or nothing.
@@ -79,12 +79,12 @@ class RunSession {
   /// The memory that it needs is there, beside `held` bytes of other results.
   bool fits(const Loaded& loaded, int64_t held);
   /// The inputs of this rank's devices.
-  std::optional<std::vector<Values>> read_values(const Loaded& loaded);
+  std::optional<std::vector<LeafArrays>> read_values(const Loaded& loaded);
   /// The outputs of this rank's devices. What goes to the host goes to files in `output_folder`.
-  std::optional<std::vector<Values>> execute(const Loaded& loaded, std::vector<Values> inputs,
-                                             const std::string& output_folder);
+  std::optional<std::vector<LeafArrays>> execute(const Loaded& loaded, std::vector<LeafArrays> inputs,
+                                                 const std::string& output_folder);
   /// On rank 0: the outputs of every device, or what they make together. Elsewhere: none.
-  std::optional<std::vector<OutputSet>> assemble(const Loaded& loaded, std::vector<Values> local);
+  std::optional<std::vector<OutputSet>> assemble(const Loaded& loaded, std::vector<LeafArrays> local);
 
   /// Of what assemble() gives.
   std::vector<ShapeRef> result_shapes(const Loaded& loaded) const;
@@ -113,9 +113,9 @@ class RunSession {
   bool claim_expected();
   bool choose_grid(Loaded& loaded, bool whole);
   ProgramOptions program_options(const Loaded& loaded, bool traced);
-  Result<Values> run_physical(const Loaded& loaded, DeviceState& device, Values inputs);
-  Result<std::vector<Values>> run_devices(const Loaded& loaded, std::vector<Values> inputs,
-                                          const std::string& output_folder);
+  Result<LeafArrays> run_physical(const Loaded& loaded, DeviceState& device, LeafArrays inputs);
+  Result<std::vector<LeafArrays>> run_devices(const Loaded& loaded, std::vector<LeafArrays> inputs,
+                                              const std::string& output_folder);
 
   const RunOptions& options_;
   Streams streams_;

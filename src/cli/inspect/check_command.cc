@@ -12,12 +12,12 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct CheckArguments {
   std::vector<std::string> files;
   bool parse_only = false;
 };
 
-int check(const Options& options, Streams streams) {
+int check(const CheckArguments& options, Streams streams) {
   size_t bad = 0, modules = 0, instructions = 0;
   for (const std::string& file : options.files) {
     const ModuleInput input = read_module_input(file, options.parse_only, streams);
@@ -34,7 +34,7 @@ int check(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_check(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CheckArguments>();
   line.add_option("FILE", options->files, "HLO text files; - is standard input").required();
   line.add_flag("--parse-only", options->parse_only, "Check the syntax alone");
   return [options, streams] { return check(*options, streams); };

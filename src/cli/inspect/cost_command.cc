@@ -15,7 +15,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct CostArguments {
   std::vector<std::string> files;
   std::string format = "text";
   std::string output = "-";
@@ -31,7 +31,7 @@ void note_unpartitioned(const Module& module, Streams streams) {
          streams);
 }
 
-int cost(const Options& options, Streams streams) {
+int cost(const CostArguments& options, Streams streams) {
   std::vector<CostReport> reports;
   bool ok = true;
   for (const std::string& file : options.files) {
@@ -57,7 +57,7 @@ int cost(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_cost(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CostArguments>();
   line.add_option("FILE", options->files, "HLO text files; - is standard input").required();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")

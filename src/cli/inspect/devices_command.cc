@@ -15,14 +15,14 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct DevicesArguments {
   std::vector<std::string> names;
   DeviceChoices choices;
   std::string format = "text";
   std::string output = "-";
 };
 
-int list_devices(const Options& options, Streams streams) {
+int list_devices(const DevicesArguments& options, Streams streams) {
   std::string text;
   if (options.format == "text") {
     text = builtin_devices_text();
@@ -41,7 +41,7 @@ int list_devices(const Options& options, Streams streams) {
   return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
 }
 
-int devices(const Options& options, Streams streams) {
+int devices(const DevicesArguments& options, Streams streams) {
   const bool changes = !options.choices.overrides.empty() || !options.choices.xla_flags.empty();
   if (options.names.empty() && changes) {
     complain(fmt::format("{} needs the name of a device",
@@ -73,7 +73,7 @@ int devices(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_devices(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DevicesArguments>();
   line.add_option("NAME", options->names, "Device files or built-in devices; none: list the built-in ones");
   declare_device_choices(line, options->choices);
   line.add_option("--format", options->format, "text, yaml, json, or markdown: the keys of device files")

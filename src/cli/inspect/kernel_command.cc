@@ -15,7 +15,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct KernelArguments {
   std::string kernel, device;
   DeviceChoices choices;
   std::optional<std::string> q, k, v, x, w, bias, window, soft_cap, precision;
@@ -24,7 +24,7 @@ struct Options {
   std::string format = "text", output = "-";
 };
 
-std::vector<KernelSetting> arguments_of(const Options& options) {
+std::vector<KernelSetting> arguments_of(const KernelArguments& options) {
   std::vector<KernelSetting> settings;
   const std::pair<const char*, const std::optional<std::string>*> texts[] = {
       {"q", &options.q},
@@ -46,7 +46,7 @@ std::vector<KernelSetting> arguments_of(const Options& options) {
 }
 
 /// "block_q=1024,block_kv=512"
-Result<std::vector<KernelSetting>> blocks_of(const Options& options) {
+Result<std::vector<KernelSetting>> blocks_of(const KernelArguments& options) {
   std::vector<KernelSetting> settings;
   for (const std::string& text : options.blocks) {
     size_t from = 0;
@@ -64,7 +64,7 @@ Result<std::vector<KernelSetting>> blocks_of(const Options& options) {
   return settings;
 }
 
-Result<KernelRequest> request_of(const Options& options) {
+Result<KernelRequest> request_of(const KernelArguments& options) {
   Result<std::vector<KernelSetting>> blocks = blocks_of(options);
   if (!blocks) return tl::unexpected(blocks.error());
   if (options.tune && !blocks->empty())
@@ -72,7 +72,7 @@ Result<KernelRequest> request_of(const Options& options) {
   return read_kernel(options.kernel, arguments_of(options), *blocks);
 }
 
-int kernel(const Options& options, Streams streams) {
+int kernel(const KernelArguments& options, Streams streams) {
   const Result<KernelRequest> request = request_of(options);
   if (!request) {
     tell(request.error(), streams);
@@ -93,7 +93,7 @@ int kernel(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_kernel(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<KernelArguments>();
   line.add_option("KERNEL", options->kernel,
                   "flash_attention, linear_softmax_cross_entropy_loss, or one of them with _vjp")
       .required();

@@ -16,7 +16,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct LayoutArguments {
   std::vector<std::string> shapes;
   std::optional<std::string> index;
   std::optional<int64_t> offset;
@@ -30,7 +30,7 @@ Result<LayoutDescription> describe(ShapePool& pool, const std::string& text, con
   return describe_layout(pool, *shape, query);
 }
 
-int layout(const Options& options, Streams streams) {
+int layout(const LayoutArguments& options, Streams streams) {
   LayoutQuery query;
   query.offset = options.offset;
   if (options.index) {
@@ -62,7 +62,7 @@ int layout(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_layout(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LayoutArguments>();
   line.add_option("SHAPE", options->shapes,
                   "Array shapes with their layouts: 'bf16[256,256]{1,0:T(8,128)(2,1)}'")
       .required();

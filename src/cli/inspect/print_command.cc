@@ -18,7 +18,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct PrintArguments {
   std::string file;
   std::string output = "-";
   std::string format = "text";
@@ -29,7 +29,7 @@ struct Options {
   PrintOptions print;
 };
 
-int print(const Options& options, Streams streams) {
+int print(const PrintArguments& options, Streams streams) {
   const ModuleInput input = read_module_input(options.file, options.parse_only, streams);
   if (!input.ok) return kExitInput;
   PrintOptions print_options = options.print;
@@ -74,7 +74,7 @@ int print(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_print(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PrintArguments>();
   line.add_option("FILE", options->file, "HLO text file; - is standard input").required();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")
       .writes_file(streams.files)

@@ -13,13 +13,13 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct ShrinkArguments {
   std::string file;
   std::string output = "-";
   ShrinkOptions shrink;
 };
 
-int shrink_file(const Options& options, Streams streams) {
+int shrink_file(const ShrinkArguments& options, Streams streams) {
   const ModuleInput input = read_module_input(options.file, false, streams);
   if (!input.ok) return kExitInput;
   std::string text;
@@ -40,7 +40,7 @@ int shrink_file(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_shrink(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ShrinkArguments>();
   line.add_option("FILE", options->file, "HLO text file; - is standard input").required();
   line.add_option("--scale", options->shrink.scale,
                   "Divide each dimension by the largest divisor of this number that the program lets it have")

@@ -17,7 +17,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct SystolicArguments {
   std::string dataflow = "ws";
   std::string array = "128x128";
   std::vector<std::string> sizes;
@@ -109,7 +109,7 @@ std::string plain_text(SystolicDataflow dataflow, SystolicArray array, GemmSize 
   return text;
 }
 
-int systolic(const Options& options, Streams streams) {
+int systolic(const SystolicArguments& options, Streams streams) {
   const Result<SystolicArray> array = read_array(options.array);
   const Result<GemmSize> gemm = read_sizes(options.sizes);
   for (const Diagnostic* problem : {array ? nullptr : &array.error(), gemm ? nullptr : &gemm.error()})
@@ -129,7 +129,7 @@ int systolic(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_systolic(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SystolicArguments>();
   line.add_option("SIZE", options->sizes, "M N K of the product [M,K] x [K,N]").required();
   line.add_option("--dataflow", options->dataflow,
                   "What stays in the array: ws weights, os outputs, is inputs")

@@ -21,7 +21,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct BuffersArguments {
   std::vector<std::string> files;
   std::string device;
   DeviceChoices choices;
@@ -71,7 +71,7 @@ std::optional<BufferDump> read_dump_file(const std::string& path, Streams stream
   return std::move(*dump);
 }
 
-bool read_setting(const Options& options, Streams streams, Setting& setting) {
+bool read_setting(const BuffersArguments& options, Streams streams, Setting& setting) {
   Result<std::optional<MeshRequest>> mesh = mesh_request(options.mesh, streams.limits);
   if (mesh && *mesh && options.device.empty())
     mesh = failure("--mesh needs --device", "the devices that the mesh is made of");
@@ -111,8 +111,8 @@ bool read_setting(const Options& options, Streams streams, Setting& setting) {
   return true;
 }
 
-int report_on_dump(const Options& options, const Setting& setting, const std::string& file, Streams streams,
-                   std::string& out) {
+int report_on_dump(const BuffersArguments& options, const Setting& setting, const std::string& file,
+                   Streams streams, std::string& out) {
   const std::optional<BufferDump> dump = read_dump_file(file, streams);
   if (!dump) return kExitInput;
   const bool is_2022 = dump->era == Era::k2022;
@@ -185,7 +185,7 @@ Result<Module> spread(const Module& given, const Setting& setting, Streams strea
                             setting.no_partition, streams);
 }
 
-int report_on_module(const Options& options, Setting& setting, const Module& given, Streams streams,
+int report_on_module(const BuffersArguments& options, Setting& setting, const Module& given, Streams streams,
                      std::string& out) {
   Result<Module> spread = hlosim::spread(given, setting, streams);
   if (!spread) {
@@ -223,7 +223,7 @@ int report_on_module(const Options& options, Setting& setting, const Module& giv
   return report.overflows.empty() ? kExitSuccess : kExitFailedCheck;
 }
 
-int buffers(const Options& options, Streams streams) {
+int buffers(const BuffersArguments& options, Streams streams) {
   Setting setting;
   if (!read_setting(options, streams, setting)) return kExitInput;
   int worst = kExitSuccess;
@@ -252,7 +252,7 @@ int buffers(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_buffers(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BuffersArguments>();
   line.add_option("FILE", options->files, "HLO text or a buffer assignment dump; - is standard input")
       .required();
   line.add_option("--device", options->device, "Device: capacities, tiled layouts, padded sizes");

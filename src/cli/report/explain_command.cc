@@ -20,7 +20,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct ExplainArguments {
   std::string file, instruction, computation;
   SimulationOptions simulation;
   std::string format = "text";
@@ -37,7 +37,7 @@ std::string_view without_percent(std::string_view name) {
 }
 
 /// Names of the computations that have an instruction of that name.
-std::vector<std::string> computations_with(const Module& module, const Options& options) {
+std::vector<std::string> computations_with(const Module& module, const ExplainArguments& options) {
   std::vector<std::string> found;
   const std::string_view name = without_percent(options.instruction),
                          where = without_percent(options.computation);
@@ -50,7 +50,7 @@ std::vector<std::string> computations_with(const Module& module, const Options& 
 }
 
 /// Of several instructions of one name the one that runs is explained: which others there are.
-void tell_others(const Module& module, const Explanation& explanation, const Options& options,
+void tell_others(const Module& module, const Explanation& explanation, const ExplainArguments& options,
                  Streams streams) {
   std::vector<std::string> others = computations_with(module, options);
   std::erase(others, std::string(without_percent(explanation.computation)));
@@ -65,7 +65,7 @@ void tell_others(const Module& module, const Explanation& explanation, const Opt
        streams);
 }
 
-Diagnostic unknown(const std::vector<Module>& modules, const Options& options) {
+Diagnostic unknown(const std::vector<Module>& modules, const ExplainArguments& options) {
   std::vector<std::string_view> names;
   for (const Module& module : modules)
     for (const Instruction& instruction : module.instructions)
@@ -77,14 +77,14 @@ Diagnostic unknown(const std::vector<Module>& modules, const Options& options) {
       .value();
 }
 
-Diagnostic lowered_away(const Options& options) {
+Diagnostic lowered_away(const ExplainArguments& options) {
   return failure(fmt::format("'{}' is no longer an instruction of its own once {} is lowered",
                              shown(options.instruction), options.file),
                  "`hlosim lower` shows what became of it; --no-lower takes the module as it stands")
       .value();
 }
 
-int explain_instruction(Prepared prepared, const SimulationSetting& setting, const Options& options,
+int explain_instruction(Prepared prepared, const SimulationSetting& setting, const ExplainArguments& options,
                         Streams streams) {
   const Result<Estimate> estimate =
       hlosim::estimate(std::move(prepared), op_table(), setting.device, setting.estimate.simulate);
@@ -99,7 +99,7 @@ int explain_instruction(Prepared prepared, const SimulationSetting& setting, con
   return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
 }
 
-int explain_command(const Options& options, Streams streams) {
+int explain_command(const ExplainArguments& options, Streams streams) {
   const std::optional<SimulationSetting> setting = read_simulation(options.simulation, streams);
   if (!setting) return kExitInput;
   const ModuleInput input = read_module_input(options.file, false, streams);
@@ -124,7 +124,7 @@ int explain_command(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_explain(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExplainArguments>();
   line.add_option("FILE", options->file, "HLO text file; - is standard input").required();
   line.add_option("INSTRUCTION", options->instruction, "Name of an instruction, with or without %")
       .required();

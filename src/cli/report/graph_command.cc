@@ -16,7 +16,7 @@
 namespace hlosim {
 namespace {
 
-struct Options : SimulationOptions {
+struct GraphArguments : SimulationOptions {
   std::string format = "dot";
   std::string colour = "time";
   std::string computation;
@@ -41,7 +41,7 @@ std::optional<Estimate> estimated(const Module& module, const SimulationSetting&
 
 /// The picture of one module.
 std::optional<std::string> drawn(const Module& module, const SimulationSetting& setting,
-                                 const Options& options, Streams streams) {
+                                 const GraphArguments& options, Streams streams) {
   const std::optional<Estimate> estimate = estimated(module, setting, streams);
   if (!estimate) return std::nullopt;
   const GraphData data(op_table(), setting.device.config, *estimate);
@@ -53,7 +53,7 @@ std::optional<std::string> drawn(const Module& module, const SimulationSetting& 
   return std::nullopt;
 }
 
-int write_pictures(const Options& options, const SimulationSetting& setting, Streams streams) {
+int write_pictures(const GraphArguments& options, const SimulationSetting& setting, Streams streams) {
   std::string all;
   bool any = false;
   const bool ok = for_each_chosen(options, setting, streams, [&](const Module& module) {
@@ -66,7 +66,7 @@ int write_pictures(const Options& options, const SimulationSetting& setting, Str
 }
 
 /// Every computation of one module, written as it is made: of large modules that is more text than fits.
-int write_graphs(const Options& options, const SimulationSetting& setting, Streams streams) {
+int write_graphs(const GraphArguments& options, const SimulationSetting& setting, Streams streams) {
   std::optional<Estimate> estimate;
   size_t modules = 0;
   const bool ok = for_each_chosen(options, setting, streams, [&](const Module& module) {
@@ -91,7 +91,7 @@ int write_graphs(const Options& options, const SimulationSetting& setting, Strea
   return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
 }
 
-int graph(const Options& options, Streams streams) {
+int graph(const GraphArguments& options, Streams streams) {
   const bool is_picture = options.format == "dot";
   if (!is_picture && (!options.around.empty() || !options.computation.empty())) {
     tell(failure(fmt::format("--format={} has every computation", options.format),
@@ -108,7 +108,7 @@ int graph(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_graph(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<GraphArguments>();
   declare_simulation(line, *options);
   line.add_option("--format", options->format,
                   "dot (Graphviz), model-explorer (graphs of all computations), node-data (values for them)")

@@ -27,7 +27,7 @@
 namespace hlosim {
 namespace {
 
-struct Options : SimulationOptions {
+struct ReportArguments : SimulationOptions {
   std::string format = "text";
   std::string output = "-";
   int64_t top = 10;
@@ -39,8 +39,8 @@ struct Options : SimulationOptions {
 
 /// The report of one module; says what is wrong.
 std::optional<Report> report_module(const Module& module, const SimulationSetting& setting,
-                                    const Options& options, const ReportFormat& format, Streams streams,
-                                    ReportResults& results) {
+                                    const ReportArguments& options, const ReportFormat& format,
+                                    Streams streams, ReportResults& results) {
   const Step step(fmt::format("simulated {}", module.name), streams);
   const Result<Estimate> estimate = hlosim::estimate(module, op_table(), setting.device, setting.estimate);
   if (!estimate) {
@@ -62,8 +62,8 @@ std::optional<Report> report_module(const Module& module, const SimulationSettin
 }
 
 /// The modules of folders as one table; empty when that is not what was asked for.
-std::string overview(const std::vector<Report>& reports, const Options& options, const ReportFormat& format,
-                     Streams streams) {
+std::string overview(const std::vector<Report>& reports, const ReportArguments& options,
+                     const ReportFormat& format, Streams streams) {
   if (!format.is_for_people || options.timeline || reports.size() < 2) return {};
   const auto folder = std::find_if(options.files.begin(), options.files.end(), is_folder);
   if (folder == options.files.end()) return {};
@@ -84,7 +84,7 @@ std::string overview(const std::vector<Report>& reports, const Options& options,
   return dump_table(options.files.size() == 1 ? *folder : "several files", rows);
 }
 
-int list(const Options& options, Streams streams) {
+int list(const ReportArguments& options, Streams streams) {
   const Result<ModuleChoice> choice = ModuleChoice::parse(options.module);
   if (!choice) {
     tell(choice.error(), streams);
@@ -105,7 +105,7 @@ int list(const Options& options, Streams streams) {
 /// What modules of folders were before optimisation; nullopt, with what is wrong printed, when that isn't
 /// known.
 std::optional<std::string> stages(ReportResults& results, const SimulationSetting& setting,
-                                  const Options& options, Streams streams) {
+                                  const ReportArguments& options, Streams streams) {
   const std::optional<std::vector<ModuleFile>> files = module_files(options.files, streams);
   if (!files) return std::nullopt;
   const auto pairs = stage_pairs(*files, std::move(results.figures), setting, streams);
@@ -140,7 +140,7 @@ std::vector<std::string> device_names(const std::string& text) {
 }
 
 /// What can't be asked for together; says so.
-bool is_wrong(const Options& options, const ReportFormat& format, size_t devices, Streams streams) {
+bool is_wrong(const ReportArguments& options, const ReportFormat& format, size_t devices, Streams streams) {
   std::string problem;
   if (options.before && !format.is_for_people)
     problem = fmt::format("--before and --diff are for text, not for {}", options.format);
@@ -152,7 +152,7 @@ bool is_wrong(const Options& options, const ReportFormat& format, size_t devices
 }
 
 /// Adds the reports of all chosen modules; false when something was wrong.
-bool report_on(SimulationSetting& setting, const Options& options, const ReportFormat& format,
+bool report_on(SimulationSetting& setting, const ReportArguments& options, const ReportFormat& format,
                Streams streams, ReportResults& results) {
   setting.estimate.simulate.keep_timeline = options.timeline || format.takes_pages;
   return for_each_chosen(options, setting, streams, [&](const Module& module) {
@@ -163,7 +163,7 @@ bool report_on(SimulationSetting& setting, const Options& options, const ReportF
 }
 
 /// Null, with what is wrong printed.
-std::optional<std::vector<SimulationSetting>> settings_of(Options options,
+std::optional<std::vector<SimulationSetting>> settings_of(ReportArguments options,
                                                           const std::vector<std::string>& devices,
                                                           Streams streams) {
   std::vector<SimulationSetting> settings;
@@ -176,9 +176,9 @@ std::optional<std::vector<SimulationSetting>> settings_of(Options options,
   return settings;
 }
 
-int report(const Options& given, Streams streams) {
+int report(const ReportArguments& given, Streams streams) {
   if (given.list) return list(given, streams);
-  Options options = given;
+  ReportArguments options = given;
   const ReportFormat& format = *find_report_format(options.format);
   const std::vector<std::string> devices = device_names(options.device);
   if (is_wrong(options, format, devices.size(), streams)) return kExitInput;
@@ -217,7 +217,7 @@ int report(const Options& given, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_report(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportArguments>();
   declare_simulation(line, *options);
   line.option("--device")
       .description("Device file, or a built-in device: v4, v4.yaml, my/device.yaml; several: v4,v5e");

@@ -18,7 +18,7 @@
 namespace hlosim {
 namespace {
 
-struct Options : SimulationOptions {
+struct TraceArguments : SimulationOptions {
   std::string output = "-", format;
   int64_t max_events = TraceOptions().max_events;
 };
@@ -35,7 +35,7 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-Result<Format> format_of(const Options& options) {
+Result<Format> format_of(const TraceArguments& options) {
   const std::string& path = options.output;
   if (options.format == "xplane") {
     if (path == "-")
@@ -71,7 +71,7 @@ std::string written(Format format, const std::vector<Trace>& traces) {
 }
 
 /// LOGDIR/plugins/profile/predicted/hlosim.xplane.pb, where XProf looks for it.
-int write_xspace(const Options& options, const Device& device, const std::vector<Traced>& traced,
+int write_xspace(const TraceArguments& options, const Device& device, const std::vector<Traced>& traced,
                  Streams streams) {
   std::vector<PredictedRun> runs;
   for (const Traced& one : traced) runs.push_back({one.estimate.get(), &one.trace});
@@ -87,7 +87,7 @@ int write_xspace(const Options& options, const Device& device, const std::vector
 }
 
 std::optional<Traced> trace_module(const Module& module, const SimulationSetting& setting,
-                                   const Options& options, Streams streams) {
+                                   const TraceArguments& options, Streams streams) {
   Result<Estimate> estimate = hlosim::estimate(module, op_table(), setting.device, setting.estimate);
   if (estimate) {
     auto kept = std::make_shared<const Estimate>(std::move(*estimate));
@@ -100,8 +100,8 @@ std::optional<Traced> trace_module(const Module& module, const SimulationSetting
   return std::nullopt;
 }
 
-int write_traces(Format format, std::vector<Traced> traced, const Options& options, const Device& device,
-                 Streams streams) {
+int write_traces(Format format, std::vector<Traced> traced, const TraceArguments& options,
+                 const Device& device, Streams streams) {
   if (format == Format::kSvg && traced.size() > 1) {
     tell(failure(fmt::format("a picture shows one module, there are {}", traced.size()),
                  "--module chooses one")
@@ -120,7 +120,7 @@ int write_traces(Format format, std::vector<Traced> traced, const Options& optio
   return write_output(options.output, written(format, traces), streams) ? kExitSuccess : kExitInput;
 }
 
-int trace(const Options& options, Streams streams) {
+int trace(const TraceArguments& options, Streams streams) {
   const Result<Format> format = format_of(options);
   if (!format) {
     tell(format.error(), streams);
@@ -144,7 +144,7 @@ int trace(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_trace(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TraceArguments>();
   declare_simulation(line, *options);
   line.add_option(
           "-o,--output", options->output,

@@ -26,7 +26,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct AccuracyArguments {
   std::string file;
   std::vector<std::string> only, overrides;
   std::string baseline, format = "text", output = "-", report, date;
@@ -46,7 +46,7 @@ std::string today() {
   return fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
 }
 
-bool write_report(const Accuracy& accuracy, const Options& options, const AccuracyOutput& output,
+bool write_report(const Accuracy& accuracy, const AccuracyArguments& options, const AccuracyOutput& output,
                   Streams streams) {
   std::error_code error;
   std::filesystem::create_directories(options.report, error);
@@ -73,7 +73,7 @@ Result<void> claim_devices(const std::vector<MeasuredCase>& cases, Streams strea
 }
 
 /// Reads the cases that --only takes; says what is wrong.
-std::optional<std::vector<MeasuredCase>> read_cases(const Options& options, Streams streams) {
+std::optional<std::vector<MeasuredCase>> read_cases(const AccuracyArguments& options, Streams streams) {
   const Result<CaseSelection> selection = CaseSelection::parse(options.only);
   if (!selection) return usage_error(selection.error(), streams), std::nullopt;
   const Result<SourcePtr> source = read_input(options.file, streams);
@@ -92,7 +92,7 @@ std::optional<std::vector<MeasuredCase>> read_cases(const Options& options, Stre
 }
 
 /// Null, with what is wrong printed.
-std::optional<std::vector<MeasuredProgram>> read_programs(const Options& options, Streams streams) {
+std::optional<std::vector<MeasuredProgram>> read_programs(const AccuracyArguments& options, Streams streams) {
   std::vector<MeasuredProgram> programs;
   for (const std::string& path : options.programs) {
     Result<MeasuredProgram> one = measure_program(path, DeviceSearch::from_environment(), streams.limits);
@@ -106,7 +106,7 @@ std::optional<std::vector<MeasuredProgram>> read_programs(const Options& options
 }
 
 /// Exit code 1 where errors are beyond the limits: it says which.
-int hold_limits(const Options& options, const Accuracy& accuracy, const std::vector<StepSum>& steps,
+int hold_limits(const AccuracyArguments& options, const Accuracy& accuracy, const std::vector<StepSum>& steps,
                 Streams streams) {
   const Result<SourcePtr> source = read_input(options.limits, streams);
   if (!source) return usage_error(source.error(), streams);
@@ -119,7 +119,7 @@ int hold_limits(const Options& options, const Accuracy& accuracy, const std::vec
   return broken.empty() ? kExitSuccess : kExitFailedCheck;
 }
 
-int accuracy(const Options& options, Streams streams) {
+int accuracy(const AccuracyArguments& options, Streams streams) {
   PredictOptions predict_options;
   predict_options.search = DeviceSearch::from_environment();
   predict_options.limits = streams.limits;
@@ -162,7 +162,7 @@ int accuracy(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_accuracy(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AccuracyArguments>();
   line.add_option("FILE", options->file, "Measured cases (JSON); - is standard input").required();
   line.add_option(
           "--only", options->only,

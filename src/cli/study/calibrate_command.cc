@@ -25,13 +25,13 @@
 namespace hlosim {
 namespace {
 
-struct Options : SimulationOptions {
+struct CalibrateArguments : SimulationOptions {
   std::string path, module_file, output;
   std::vector<std::string> keys, only;
   int64_t most = 8;
 };
 
-int wrong(const Diagnostic& diagnostic, Streams streams) {
+int wrong_calibrate(const Diagnostic& diagnostic, Streams streams) {
   tell(diagnostic, streams);
   return kExitInput;
 }
@@ -43,9 +43,9 @@ std::string extended(const std::string& device) {
   return yaml_quoted(std::filesystem::absolute(device, ignored).string());
 }
 
-int write_result(const Result<Calibration>& found, const Options& options, const Device& device,
+int write_result(const Result<Calibration>& found, const CalibrateArguments& options, const Device& device,
                  Streams streams) {
-  if (!found) return wrong(found.error(), streams);
+  if (!found) return wrong_calibrate(found.error(), streams);
   CalibrationSource source;
   source.device = extended(options.device);
   source.name = device.config.name;
@@ -80,13 +80,14 @@ Result<Calibration> fit(const std::vector<Constant>& constants, const std::vecto
   return calibrate(constants, cases, counted, exact, options);
 }
 
-CalibrateOptions calibrate_options(const Options& options) {
+CalibrateOptions calibrate_options(const CalibrateArguments& options) {
   return {options.keys, static_cast<size_t>(options.most)};
 }
 
-int fit_cases(const SourcePtr& source, const Options& options, const Device& device, Streams streams) {
+int fit_cases(const SourcePtr& source, const CalibrateArguments& options, const Device& device,
+              Streams streams) {
   const Result<CaseSelection> selection = CaseSelection::parse(options.only);
-  if (!selection) return wrong(selection.error(), streams);
+  if (!selection) return wrong_calibrate(selection.error(), streams);
   DiagnosticList problems;
   CaseData data;
   data.file = options.path;
@@ -99,17 +100,18 @@ int fit_cases(const SourcePtr& source, const Options& options, const Device& dev
     return (one.device != options.device && one.device != device.config.generation) || !selection->takes(one);
   });
   if (data.measured.empty())
-    return wrong(failure(fmt::format("{} has no such case of {}", options.path, device.config.generation),
-                         fmt::format("it has cases of {}", fmt::join(devices, ", ")))
-                     .value(),
-                 streams);
+    return wrong_calibrate(
+        failure(fmt::format("{} has no such case of {}", options.path, device.config.generation),
+                fmt::format("it has cases of {}", fmt::join(devices, ", ")))
+            .value(),
+        streams);
   for (MeasuredCase& one : data.measured) one.device = options.device;
   data.options.search = DeviceSearch::from_environment();
   data.options.limits = streams.limits;
   if (options.no_lower) data.options.lowering = Lowering::kNever;
   for (const std::string& text : options.choices.overrides) {
     Result<DeviceOverride> one = parse_override(text);
-    if (!one) return wrong(one.error(), streams);
+    if (!one) return wrong_calibrate(one.error(), streams);
     data.options.overrides.push_back(std::move(*one));
   }
   const std::vector<Constant> constants = fittable_constants(device);
@@ -119,9 +121,9 @@ int fit_cases(const SourcePtr& source, const Options& options, const Device& dev
                       options, device, streams);
 }
 
-int fit_profile(const Options& options, const SimulationSetting& setting, Streams streams) {
+int fit_profile(const CalibrateArguments& options, const SimulationSetting& setting, Streams streams) {
   const Result<Profile> profile = read_profile_input(options.path, streams);
-  if (!profile) return wrong(profile.error(), streams);
+  if (!profile) return wrong_calibrate(profile.error(), streams);
   ProgramModules modules(streams.limits);
   if (!options.module_file.empty()) {
     ModuleInput input = read_module_input(options.module_file, false, streams);
@@ -147,26 +149,27 @@ int fit_profile(const Options& options, const SimulationSetting& setting, Stream
                       options, setting.device, streams);
 }
 
-int calibrate_command(const Options& options, Streams streams) {
+int calibrate_command(const CalibrateArguments& options, Streams streams) {
   std::optional<SimulationSetting> setting = read_simulation(options, streams);
   if (!setting) return kExitInput;
   std::error_code ignored;
   if (std::filesystem::is_directory(options.path, ignored)) return fit_profile(options, *setting, streams);
-  if (const Result<void> used = streams.files.reads(options.path); !used) return wrong(used.error(), streams);
+  if (const Result<void> used = streams.files.reads(options.path); !used)
+    return wrong_calibrate(used.error(), streams);
   const Result<SourcePtr> raw = read_source(options.path);
-  if (!raw) return wrong(raw.error(), streams);
+  if (!raw) return wrong_calibrate(raw.error(), streams);
   const Result<bool> is_profile = holds_profile(*raw);
-  if (!is_profile) return wrong(is_profile.error(), streams);
+  if (!is_profile) return wrong_calibrate(is_profile.error(), streams);
   if (*is_profile) return fit_profile(options, *setting, streams);
   const Result<SourcePtr> source = read_input(options.path, streams);
-  if (!source) return wrong(source.error(), streams);
+  if (!source) return wrong_calibrate(source.error(), streams);
   return fit_cases(*source, options, setting->device, streams);
 }
 
 }  // namespace
 
 std::function<int()> declare_calibrate(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CalibrateArguments>();
   line.add_option(
           "DATA", options->path,
           "Log folder or file of a profiler, or measured cases (JSON) as `hlosim accuracy` takes them")

@@ -23,7 +23,7 @@
 namespace hlosim {
 namespace {
 
-struct Options : SimulationOptions {
+struct DiffArguments : SimulationOptions {
   std::string format = "text";
   std::string output = "-";
   int64_t top = 10;
@@ -38,7 +38,7 @@ struct Runs {
 /// The runs that OLD and NEW stand for.
 class Sides {
  public:
-  Sides(const Options& options, Streams streams) : options_(options), streams_(streams) {}
+  Sides(const DiffArguments& options, Streams streams) : options_(options), streams_(streams) {}
 
   /// The figures of every chosen module of a file; false when something was wrong.
   bool read(const std::string& file, Runs& runs) {
@@ -88,7 +88,7 @@ class Sides {
     });
   }
 
-  const Options& options_;
+  const DiffArguments& options_;
   Streams streams_;
   std::optional<SimulationSetting> setting_;
 };
@@ -134,7 +134,7 @@ std::string page_of(const Runs& before, const Runs& after, Streams streams) {
   return html_page(sides, to_json(make_diff(*old_run, *new_run), HLOSIM_VERSION));
 }
 
-int diff(const Options& options, Streams streams) {
+int diff(const DiffArguments& options, Streams streams) {
   if (options.files.size() != 2) {
     complain("two files are compared: OLD and NEW", "", streams);
     return kExitInput;
@@ -168,7 +168,7 @@ int diff(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_diff(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DiffArguments>();
   declare_simulation(line, *options);
   line.option("FILE").description(
       "OLD and NEW: HLO text, or reports saved with --format=json; - is standard input");

@@ -36,7 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct GateArguments {
   std::string config = "hlosim-gate.yaml";
   std::string baseline;
   bool update_baseline = false;
@@ -56,7 +56,7 @@ std::string root_of_job() {
 /// From the configuration to the figures of every module on every device.
 class Gate {
  public:
-  Gate(const Options& options, Streams streams) : options_(options), streams_(streams) {}
+  Gate(const GateArguments& options, Streams streams) : options_(options), streams_(streams) {}
 
   int run() {
     if (!read_config() || !read_devices() || !read_baseline_file()) return kExitInput;
@@ -391,7 +391,7 @@ class Gate {
     return kExitSuccess;
   }
 
-  const Options& options_;
+  const GateArguments& options_;
   Streams streams_;
   std::optional<GateConfig> config_;
   fs::path folder_;
@@ -433,7 +433,7 @@ int init(const InitOptions& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_gate(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<GateArguments>();
   line.add_option("--config", options->config, "What to watch over (docs/gate.md); `hlosim init` writes one")
       .show_default();
   line.add_option("--baseline", options->baseline,

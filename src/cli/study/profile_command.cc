@@ -24,7 +24,7 @@
 namespace hlosim {
 namespace {
 
-struct Options : SimulationOptions {
+struct ProfileArguments : SimulationOptions {
   std::string path, module_file, program;
   std::string format = "text", output = "-";
   int64_t top = 20;
@@ -36,7 +36,7 @@ struct Compared {
   std::vector<HtmlModule> pages;
 };
 
-int wrong(const Diagnostic& diagnostic, Streams streams) {
+int wrong_profile(const Diagnostic& diagnostic, Streams streams) {
   tell(diagnostic, streams);
   return kExitInput;
 }
@@ -59,7 +59,7 @@ std::vector<const ProfiledProgram*> chosen_programs(const Profile& profile, cons
 
 ComparedProgram compare_one(const ProfiledProgram& program, const Profile& profile,
                             const Result<Module>& module, const SimulationSetting& setting,
-                            const Options& options, Compared& out) {
+                            const ProfileArguments& options, Compared& out) {
   if (!module) return measured_program(program, profile, module.error().message);
   const Result<Estimate> estimate = hlosim::estimate(*module, op_table(), setting.device, setting.estimate);
   if (!estimate) return measured_program(program, profile, estimate.error().message);
@@ -71,8 +71,8 @@ ComparedProgram compare_one(const ProfiledProgram& program, const Profile& profi
   return compared;
 }
 
-/// False, with what is wrong printed.
-bool read_given_module(const Options& options, ProgramModules& modules, Streams streams) {
+/// False, with what is wrong_profile printed.
+bool read_given_module(const ProfileArguments& options, ProgramModules& modules, Streams streams) {
   if (options.module_file.empty()) return true;
   ModuleInput input = read_module_input(options.module_file, false, streams);
   if (!input.ok) return false;
@@ -80,7 +80,7 @@ bool read_given_module(const Options& options, ProgramModules& modules, Streams 
   return true;
 }
 
-std::optional<Compared> compare(const Profile& profile, Options& options, Streams streams) {
+std::optional<Compared> compare(const Profile& profile, ProfileArguments& options, Streams streams) {
   const Result<Pattern> pattern = Pattern::parse(options.program);
   if (!pattern) return complain("--program: " + pattern.error().message, "", streams), std::nullopt;
   ProgramModules modules(streams.limits);
@@ -106,17 +106,17 @@ std::optional<Compared> compare(const Profile& profile, Options& options, Stream
   return out;
 }
 
-int profile(Options options, Streams streams) {
+int profile(ProfileArguments options, Streams streams) {
   const Result<Profile> profile = read_profile_input(options.path, streams);
-  if (!profile) return wrong(profile.error(), streams);
+  if (!profile) return wrong_profile(profile.error(), streams);
   const std::optional<Compared> compared = compare(*profile, options, streams);
   if (!compared) return kExitInput;
   const ProfileComparison& comparison = compared->comparison;
   if (options.format == "html" && compared->pages.empty())
-    return wrong(failure("--format=html shows simulations, and no program could be simulated",
-                         comparison.programs.empty() ? "" : comparison.programs.front().not_simulated)
-                     .value(),
-                 streams);
+    return wrong_profile(failure("--format=html shows simulations, and no program could be simulated",
+                                 comparison.programs.empty() ? "" : comparison.programs.front().not_simulated)
+                             .value(),
+                         streams);
   const std::string text = options.format == "json"  ? to_json(comparison, HLOSIM_VERSION)
                            : options.format == "csv" ? to_csv(comparison)
                            : options.format == "html"
@@ -128,7 +128,7 @@ int profile(Options options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_profile(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ProfileArguments>();
   line.add_option("PROFILE", options->path,
                   "Log folder of a profiler, or one of its files: XSpace, trace, hlo_stats, op_profile")
       .required();

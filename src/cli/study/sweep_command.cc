@@ -26,14 +26,14 @@ namespace {
 /// model have their own number.
 constexpr int kResultsVersion = 1;
 
-struct Options {
+struct SweepArguments {
   std::string file, output = "-", format = "text", svg, journal;
   bool no_journal = false, front = false;
   int64_t threads = 0;
 };
 
 /// Empty: none.
-std::string journal_of(const Options& options) {
+std::string journal_of(const SweepArguments& options) {
   if (!options.journal.empty()) return options.journal;
   return options.no_journal || options.file == "-" ? std::string() : options.file + ".journal";
 }
@@ -52,7 +52,7 @@ std::string status(const SweepProgress& progress, std::chrono::steady_clock::tim
                                              static_cast<double>(total - done)));
 }
 
-std::string table_text(const Options& options, const SweepTable& table) {
+std::string table_text(const SweepArguments& options, const SweepTable& table) {
   if (options.format == "csv") return sweep_csv(table);
   if (options.format == "json") return sweep_json(table);
   return options.format == "markdown" ? sweep_markdown(table) : sweep_text(table);
@@ -99,7 +99,7 @@ Result<void> tell_problems(const DiagnosticList& problems, Streams streams) {
 
 /// The experiment's modules and devices are no outputs, nor is its journal another result. False, with what
 /// is wrong printed.
-bool claim_files(const Options& options, const Experiment& experiment, Streams streams) {
+bool claim_files(const SweepArguments& options, const Experiment& experiment, Streams streams) {
   const std::string journal = journal_of(options);
   Result<void> used;
   if (!journal.empty()) used = streams.files.writes("--journal", journal);
@@ -110,7 +110,7 @@ bool claim_files(const Options& options, const Experiment& experiment, Streams s
       experiment.devices, [&](const SweepDevice& device) { return claim_files_of(device.device, streams); });
 }
 
-int sweep(const Options& options, Streams streams) {
+int sweep(const SweepArguments& options, Streams streams) {
   const auto fail = [&](const Diagnostic& diagnostic) {
     tell(diagnostic, streams);
     return kExitInput;
@@ -152,7 +152,7 @@ int sweep(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_sweep(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SweepArguments>();
   line.add_option("FILE", options->file, "The experiment, YAML; - is standard input").required();
   line.add_option("-o,--output", options->output, "Where the table goes; - is standard output")
       .writes_file(streams.files)

@@ -23,7 +23,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct LowerArguments {
   std::vector<std::string> files;
   std::string device;
   DeviceChoices choices;
@@ -47,7 +47,7 @@ std::string list_of_passes() {
 struct Plan {
   std::vector<const Pass*> run, print_after;
 };
-Result<Plan> plan_of(const Options& options) {
+Result<Plan> plan_of(const LowerArguments& options) {
   Plan plan;
   Result<std::vector<const Pass*>> run = parse_passes(options.passes);
   if (!run) return tl::unexpected(run.error());
@@ -64,7 +64,7 @@ Result<Plan> plan_of(const Options& options) {
 
 class Lowerer {
  public:
-  Lowerer(const Options& options, Plan plan, Device device, Streams streams)
+  Lowerer(const LowerArguments& options, Plan plan, Device device, Streams streams)
       : options_(options), plan_(std::move(plan)), device_(std::move(device)), streams_(streams) {
     simulate_.stop = &streams_.stop;
   }
@@ -115,14 +115,14 @@ class Lowerer {
     return text;
   }
 
-  const Options& options_;
+  const LowerArguments& options_;
   Plan plan_;
   Device device_;
   SimulateOptions simulate_;
   Streams streams_;
 };
 
-int lower_files(const Options& options, Streams streams) {
+int lower_files(const LowerArguments& options, Streams streams) {
   if (options.list_passes)
     return write_output(options.output, list_of_passes(), streams) ? kExitSuccess : kExitInput;
   const auto fail = [&](const Diagnostic& diagnostic) {
@@ -145,7 +145,7 @@ int lower_files(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_lower(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LowerArguments>();
   line.add_option("FILE", options->files, "HLO text files; - is standard input");
   line.add_option("--device", options->device, "Device file, or a built-in device");
   declare_device_choices(line, options->choices);

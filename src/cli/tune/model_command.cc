@@ -20,13 +20,13 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct ModelArguments {
   std::string file, mesh, output = "-";
   StepChoice step;
   bool count = false;
 };
 
-Result<StepOptions> on_mesh(const Options& options) {
+Result<StepOptions> on_mesh(const ModelArguments& options) {
   Mesh mesh;
   if (!options.mesh.empty()) {
     Result<Mesh> parsed = parse_mesh(options.mesh);
@@ -52,7 +52,7 @@ std::string counts_of(const ModelConfig& model, const StepOptions& step) {
                           matmul_flops(model, step.batch, step.sequence, train, true));
 }
 
-int model(const Options& options, Streams streams) {
+int model(const ModelArguments& options, Streams streams) {
   const auto fail = [&](const Diagnostic& diagnostic) {
     tell(diagnostic, streams);
     return kExitInput;
@@ -75,7 +75,7 @@ int model(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_model(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ModelArguments>();
   line.add_option("FILE", options->file, "Model file (examples/models); - is standard input").required();
   line.add_option("--mesh", options->mesh,
                   "Axes of the devices: data, fsdp, fsdp_transpose, tensor, expert, context, sequence, as "

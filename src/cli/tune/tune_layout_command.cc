@@ -17,7 +17,7 @@
 namespace hlosim {
 namespace {
 
-struct Options : SimulationOptions {
+struct TuneLayoutArguments : SimulationOptions {
   std::string values, objective = "time", format = "text", output, budget = "0";
   std::vector<std::string> tiles, questions;
   bool free_entry = false;
@@ -25,7 +25,7 @@ struct Options : SimulationOptions {
   int64_t moves = 20000, steps = 20000, top = 20;
 };
 
-Result<LayoutTuneOptions> tune_options(const Options& options, const SimulationSetting& setting) {
+Result<LayoutTuneOptions> tune_options(const TuneLayoutArguments& options, const SimulationSetting& setting) {
   LayoutTuneOptions result;
   if (!options.values.empty()) {
     Result<Pattern> values = Pattern::parse(options.values);
@@ -50,7 +50,7 @@ std::function<bool()> deadline(double seconds, const Stop& stop) {
   return [end, &stop] { return stop.asked() || std::chrono::steady_clock::now() >= end; };
 }
 
-int tune(const Options& options, Streams streams) {
+int tune(const TuneLayoutArguments& options, Streams streams) {
   const std::optional<SimulationSetting> setting = read_simulation(options, streams);
   if (!setting) return kExitInput;
   const auto fail = [&](const Diagnostic& diagnostic) {
@@ -88,7 +88,7 @@ int tune(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_tune_layout(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TuneLayoutArguments>();
   declare_simulation(line, *options);
   line.add_option("--values", options->values,
                   "Only values with a name in which this regular expression finds something; default: all");

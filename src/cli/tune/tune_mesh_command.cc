@@ -31,7 +31,7 @@ namespace {
 /// model have their own number.
 constexpr int kResultsVersion = 1;
 
-struct Options {
+struct TuneMeshArguments {
   SimulationOptions simulation;
   StepChoice step;  // of a model
   std::string file, axes, output, format = "text", svg, journal;
@@ -58,8 +58,8 @@ Result<std::vector<std::string>> read_axes(const std::string& text) {
 }
 
 /// What every point of the search has in common.
-Experiment base_experiment(const Options& options, const SimulationSetting& setting, SourcePtr source,
-                           Streams streams) {
+Experiment base_experiment(const TuneMeshArguments& options, const SimulationSetting& setting,
+                           SourcePtr source, Streams streams) {
   Experiment experiment;
   experiment.name = options.file;
   experiment.modules = {{options.file, std::move(source)}};
@@ -80,7 +80,7 @@ Experiment base_experiment(const Options& options, const SimulationSetting& sett
 
 class MeshTuner {
  public:
-  MeshTuner(const Options& options, Streams streams) : options_(options), streams_(streams) {}
+  MeshTuner(const TuneMeshArguments& options, Streams streams) : options_(options), streams_(streams) {}
 
   int tune() {
     MeshRequest every;
@@ -196,7 +196,7 @@ class MeshTuner {
     return write_output(options_.output, text, streams_) ? kExitSuccess : kExitInput;
   }
 
-  const Options& options_;
+  const TuneMeshArguments& options_;
   Streams streams_;
 };
 
@@ -228,7 +228,7 @@ void declare_device(CommandLine& line, SimulationOptions& simulation) {
 }  // namespace
 
 std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TuneMeshArguments>();
   line.add_option("FILE", options->file,
                   "HLO text file of one program that isn't partitioned, or a model file (.yaml)")
       .required();

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Options {
+struct TunePrefetchArguments {
   SimulationOptions simulation;
   std::vector<std::string> knobs, knob_files;
   std::string output, format = "text", algorithm = "strong", objective = "time", budget = "10s";
@@ -35,7 +35,7 @@ struct Options {
   bool strip = false, list_knobs = false, keep_order = false;
 };
 
-int list_knobs(Streams streams) {
+int list_prefetch_knobs(Streams streams) {
   for (const KnobRow& knob : knob_rows({}))
     streams.out << fmt::format("{:<52} {:<6} {}\n", knob.name, knob.value, knob.meaning);
   return kExitSuccess;
@@ -43,7 +43,7 @@ int list_knobs(Streams streams) {
 
 /// The knobs of files and of --knob, the later ones winning; `origins` gets where each that was set comes
 /// from.
-Result<XlaKnobs> read_all_knobs(const Options& options, Streams streams,
+Result<XlaKnobs> read_all_knobs(const TunePrefetchArguments& options, Streams streams,
                                 std::map<std::string, std::string>& origins) {
   XlaKnobs knobs;
   for (const std::string& file : options.knob_files) {
@@ -69,7 +69,7 @@ Result<XlaKnobs> read_all_knobs(const Options& options, Streams streams,
   return knobs;
 }
 
-Result<std::vector<EffectiveKnob>> effective_knobs(const Options& options, Streams streams) {
+Result<std::vector<EffectiveKnob>> effective_knobs(const TunePrefetchArguments& options, Streams streams) {
   std::map<std::string, std::string> origins;
   const Result<XlaKnobs> knobs = read_all_knobs(options, streams, origins);
   if (!knobs) return tl::unexpected(knobs.error());
@@ -82,7 +82,7 @@ Result<std::vector<EffectiveKnob>> effective_knobs(const Options& options, Strea
   return rows;
 }
 
-Result<PrefetchOptions> read_options(const Options& options, Streams streams) {
+Result<PrefetchOptions> read_options(const TunePrefetchArguments& options, Streams streams) {
   PrefetchOptions result;
   std::map<std::string, std::string> origins;
   Result<XlaKnobs> knobs = read_all_knobs(options, streams, origins);
@@ -106,8 +106,8 @@ Result<PrefetchOptions> read_options(const Options& options, Streams streams) {
 }
 
 /// `begin`: when work on the module began.
-Result<TunedModule> tune_one(const Prepared& prepared, const Options& options, PrefetchOptions tuning,
-                             const Device& device, Clock::time_point begin) {
+Result<TunedModule> tune_one(const Prepared& prepared, const TunePrefetchArguments& options,
+                             PrefetchOptions tuning, const Device& device, Clock::time_point begin) {
   const std::chrono::duration<double> passed = Clock::now() - begin;
   tuning.budget = left_for_search(tuning.budget, passed.count());
   Result<PrefetchResult> result = tune_prefetch(*prepared.written, op_table(), device, tuning);
@@ -118,7 +118,7 @@ Result<TunedModule> tune_one(const Prepared& prepared, const Options& options, P
                                               : prefetch_report_text(*result, device.config, options.top)};
 }
 
-int tune(const Options& options, Streams streams) {
+int tune(const TunePrefetchArguments& options, Streams streams) {
   Clock::time_point begin = Clock::now();
   const auto fail = [&](const Diagnostic& diagnostic) {
     tell(diagnostic, streams);
@@ -142,7 +142,7 @@ int tune(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TunePrefetchArguments>();
   declare_simulation(line, options->simulation);
   line.option("FILE").required(false);
   line.add_option("--algorithm", options->algorithm,
@@ -179,7 +179,9 @@ std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams) {
       .show_default();
   line.add_option("--top", options->top, "Rows of the list of places; 0: all").show_default();
   streams.verbosity.knobs = [options, streams] { return effective_knobs(*options, streams); };
-  return [options, streams] { return options->list_knobs ? list_knobs(streams) : tune(*options, streams); };
+  return [options, streams] {
+    return options->list_knobs ? list_prefetch_knobs(streams) : tune(*options, streams);
+  };
 }
 
 }  // namespace hlosim

@@ -20,7 +20,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct TuneScheduleArguments {
   SimulationOptions simulation;
   std::vector<std::string> knobs;
   std::string output, format = "text";
@@ -34,7 +34,7 @@ int list_knobs(Streams streams) {
   return kExitSuccess;
 }
 
-Result<LatencyScheduleOptions> read_knobs(const Options& options) {
+Result<LatencyScheduleOptions> read_knobs(const TuneScheduleArguments& options) {
   LatencyScheduleOptions result;
   for (const std::string& knob : options.knobs) {
     const size_t equals = knob.find('=');
@@ -53,7 +53,7 @@ Result<LatencyScheduleOptions> read_knobs(const Options& options) {
   return result;
 }
 
-Result<std::vector<EffectiveKnob>> effective_knobs(const Options& options) {
+Result<std::vector<EffectiveKnob>> effective_knobs(const TuneScheduleArguments& options) {
   const Result<LatencyScheduleOptions> knobs = read_knobs(options);
   if (!knobs) return tl::unexpected(knobs.error());
   std::vector<EffectiveKnob> rows;
@@ -66,7 +66,7 @@ Result<std::vector<EffectiveKnob>> effective_knobs(const Options& options) {
   return rows;
 }
 
-int tune(const Options& options, Streams streams) {
+int tune(const TuneScheduleArguments& options, Streams streams) {
   const auto fail = [&](const Diagnostic& diagnostic) {
     tell(diagnostic, streams);
     return kExitInput;
@@ -94,7 +94,7 @@ int tune(const Options& options, Streams streams) {
 }  // namespace
 
 std::function<int()> declare_tune_schedule(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TuneScheduleArguments>();
   declare_simulation(line, options->simulation);
   line.option("FILE").required(false);
   line.add_option("--knob", options->knobs,

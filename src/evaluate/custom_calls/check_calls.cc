@@ -18,7 +18,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A part of an element: of a complex number the real or the imaginary one.
-struct Part {
+struct CheckPart {
   ElementType type;
   uint64_t bits;
 
@@ -31,18 +31,20 @@ struct Part {
   }
 };
 
-Part part_of(const Array& array, int64_t index, int64_t part) {
+CheckPart part_of(const Array& array, int64_t index, int64_t part) {
   ElementType type = array.type();
   if (is_complex(type)) type = type == ElementType::kC64 ? ElementType::kF32 : ElementType::kF64;
   const auto width = static_cast<size_t>(byte_width(type));
-  Part made{type, 0};
+  CheckPart made{type, 0};
   std::memcpy(&made.bits, array.bytes() + index * byte_width(array.type()) + part * byte_width(type), width);
   return made;
 }
 
-bool equal(const Part& a, const Part& e) { return a.is_float() ? a.value() == e.value() : a.bits == e.bits; }
+bool equal(const CheckPart& a, const CheckPart& e) {
+  return a.is_float() ? a.value() == e.value() : a.bits == e.bits;
+}
 
-bool almost_equal(const Part& a, const Part& e, double tolerance) {
+bool almost_equal(const CheckPart& a, const CheckPart& e, double tolerance) {
   if (equal(a, e)) return true;
   const double x = a.value(), y = e.value();
   if (std::isnan(x) && std::isnan(y)) return true;
@@ -50,7 +52,7 @@ bool almost_equal(const Part& a, const Part& e, double tolerance) {
 }
 
 /// Numbers of the type between the two.
-double ulps_between(const Part& a, const Part& e) {
+double ulps_between(const CheckPart& a, const CheckPart& e) {
   if (a.bits == e.bits) return 0;
   const double x = a.value(), y = e.value();
   if (std::isnan(x) && std::isnan(y)) return 0;
@@ -127,7 +129,8 @@ CustomCallHandlers::Handler checker(std::string name, Holds (*rule)(std::string_
 Holds eq_rule(std::string_view) { return for_parts(equal); }
 Holds almost_rule(std::string_view config) {
   const double tolerance = number_of(config, "tolerance", 1e-4);
-  return for_parts([tolerance](const Part& a, const Part& e) { return almost_equal(a, e, tolerance); });
+  return for_parts(
+      [tolerance](const CheckPart& a, const CheckPart& e) { return almost_equal(a, e, tolerance); });
 }
 Holds close_rule(std::string_view config) {
   const double low = number_of(config, "min_ulps", 0), high = number_of(config, "max_ulps", 3);

@@ -33,11 +33,11 @@ Result<Twins> twins_of(const EvaluateContext& op) {
 }
 
 // An array as `outer` rows of `count` parts, each `bytes` long, along a dimension.
-struct Parts {
+struct TwinParts {
   int64_t outer = 1, count = 1, bytes = 0;
 
-  static Parts along(ShapeRef shape, int64_t dimension, int64_t count) {
-    Parts parts{1, count, byte_width(shape->element_type)};
+  static TwinParts along(ShapeRef shape, int64_t dimension, int64_t count) {
+    TwinParts parts{1, count, byte_width(shape->element_type)};
     for (int64_t d = 0; d < shape->rank(); ++d) {
       if (d < dimension) parts.outer = saturating_multiply(parts.outer, shape->dim(d));
       if (d >= dimension) parts.bytes = saturating_multiply(parts.bytes, shape->dim(d));
@@ -48,7 +48,7 @@ struct Parts {
 };
 
 // Each row of `out` is `repeats` times part `part` of the same row of `in`.
-void repeat_part(const std::byte* in, const Parts& parts, int64_t part, int64_t repeats, std::byte* out) {
+void repeat_part(const std::byte* in, const TwinParts& parts, int64_t part, int64_t repeats, std::byte* out) {
   for (int64_t row = 0; row < parts.outer; ++row)
     for (int64_t i = 0; i < repeats; ++i, out += parts.bytes)
       std::memcpy(out, in + (row * parts.count + part) * parts.bytes, static_cast<size_t>(parts.bytes));
@@ -68,7 +68,7 @@ void fold_twins(const AppliedComputation& computation, DeviceState& device, cons
 struct Exchange {
   size_t operand, result;
   bool reduces = false;
-  Parts parts;  // of the operand
+  TwinParts parts;  // of the operand
   int64_t part = 0, repeats = 1;
 };
 
@@ -114,14 +114,14 @@ Evaluation evaluate_among_twins(EvaluateContext& op) {
   std::vector<Combiner> computations;
   const size_t values = op.flag(AttrKey::kHasDynamicRoot) ? operands.size() - 1 : operands.size();
   for (size_t i = 0; i < values; ++i) {
-    Exchange e{i, copies + i, reduces, Parts::along(operands[i], 0, 1), 0, 1};
+    Exchange e{i, copies + i, reduces, TwinParts::along(operands[i], 0, 1), 0, 1};
     if (exchanges_operands) e.operand = static_cast<size_t>(twins->position);
     if (kind == CollectiveKind::kAllGather) {
-      e.parts = Parts::along(operands[i], dimension, 1);
+      e.parts = TwinParts::along(operands[i], dimension, 1);
       e.repeats = twins->members;
     } else if (kind == CollectiveKind::kReduceScatter ||
                (kind == CollectiveKind::kAllToAll && !exchanges_operands)) {
-      e.parts = Parts::along(operands[i], dimension, twins->members);
+      e.parts = TwinParts::along(operands[i], dimension, twins->members);
       e.part = twins->position;
       if (kind == CollectiveKind::kAllToAll) e.repeats = twins->members;
     }

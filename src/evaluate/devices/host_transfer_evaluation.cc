@@ -91,11 +91,11 @@ Route route_of(EvaluateContext& op) {
   return Route::kRefused;
 }
 
-using Transfer = std::array<int64_t, 2>;  // source and target, flattened
+using DevicePair = std::array<int64_t, 2>;  // source and target, flattened
 
 /// The pairs of a send or recv on the grid. They name replicas where there is one partition, else partitions,
 /// of each replica. False after a report.
-bool find_transfers(EvaluateContext& op, std::vector<Transfer>& transfers) {
+bool find_transfers(EvaluateContext& op, std::vector<DevicePair>& transfers) {
   const auto pairs = frontend_attribute(op.instruction(), "_xla_send_recv_source_target_pairs");
   const std::vector<int64_t> ids = numbers_in(pairs.value_or(""));
   const DeviceGrid& grid = *op.grid();
@@ -121,12 +121,12 @@ std::optional<int64_t> done_channel(const OpContext& op) {
 
 // Zeros at once where no device sends.
 Evaluation receive_from_peers(EvaluateContext& op) {
-  std::vector<Transfer> transfers;
+  std::vector<DevicePair> transfers;
   if (!find_transfers(op, transfers)) return nullptr;
   return [count = array_leaves(op.shape()->elements[0]), transfers](Invocation& call) {
     clear_result(call, count);
     const bool is_target = std::any_of(transfers.begin(), transfers.end(),
-                                       [&](const Transfer& one) { return one[1] == call.device().id; });
+                                       [&](const DevicePair& one) { return one[1] == call.device().id; });
     for (size_t i = 0; !is_target && i < count; ++i) clear_result(call, i);
   };
 }
@@ -169,7 +169,7 @@ Evaluation evaluate_send(EvaluateContext& op) {
 JointEvaluation evaluate_send_jointly(EvaluateContext& op) {
   const auto pairs = frontend_attribute(op.instruction(), "_xla_send_recv_source_target_pairs");
   if (op.flag(AttrKey::kIsHostTransfer) || !pairs || numbers_in(*pairs).empty()) return nullptr;
-  std::vector<Transfer> transfers;
+  std::vector<DevicePair> transfers;
   if (!find_transfers(op, transfers)) return nullptr;
   return [count = array_leaves(op.operand_shape(0)), channel = op.integer(AttrKey::kChannelId),
           transfers](JointCall& call) {

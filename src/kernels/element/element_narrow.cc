@@ -9,7 +9,7 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kChunk = 256;
+constexpr int64_t kNarrowChunk = 256;
 
 /// The low `bits` bits, extended.
 int8_t cut(int8_t x, int bits, bool extends_sign) {
@@ -25,7 +25,7 @@ const ElementTable& byte_table(IsaLevel level, bool of_signed) {
   return of_signed ? HLOSIM_PICK_KERNELS(level, kS8Elements) : HLOSIM_PICK_KERNELS(level, kU8Elements);
 }
 
-bool is_comparison(ElementOp op) { return op >= ElementOp::kEqual && op <= ElementOp::kTotalGreaterEqual; }
+bool compares(ElementOp op) { return op >= ElementOp::kEqual && op <= ElementOp::kTotalGreaterEqual; }
 
 void narrow(void* out, const void* const in[], uint64_t immediate, int64_t n) {
   const Packed packed(immediate);
@@ -38,10 +38,10 @@ void narrow(void* out, const void* const in[], uint64_t immediate, int64_t n) {
                       op == ElementOp::kShiftRightArithmetic;
   const bool arithmetic_shift = op == ElementOp::kShiftRightArithmetic;
   const ElementFn fn = byte_table(packed.level, shifts || counts ? arithmetic_shift : has_sign)[op];
-  int8_t chunk[3][kChunk];
+  int8_t chunk[3][kNarrowChunk];
   const void* const chunks[] = {chunk[0], chunk[1], chunk[2]};
-  for (int64_t begin = 0; begin < n; begin += kChunk) {
-    const int64_t count = std::min(n - begin, kChunk);
+  for (int64_t begin = 0; begin < n; begin += kNarrowChunk) {
+    const int64_t count = std::min(n - begin, kNarrowChunk);
     for (int j = 0; j < operand_count(op); ++j) {
       std::memcpy(chunk[j], static_cast<const char*>(in[j]) + begin, static_cast<size_t>(count));
       if (shifts || counts) cut_all(chunk[j], count, bits, arithmetic_shift && j == 0);
@@ -54,7 +54,7 @@ void narrow(void* out, const void* const in[], uint64_t immediate, int64_t n) {
     }
     if (op == ElementOp::kCountLeadingZeros)
       for (int64_t i = 0; i < count; ++i) result[i] = static_cast<int8_t>(result[i] - (8 - bits));
-    if (!is_comparison(op)) cut_all(result, count, bits, has_sign);
+    if (!compares(op)) cut_all(result, count, bits, has_sign);
   }
 }
 

@@ -9,7 +9,7 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kChunk = 256;
+constexpr int64_t kStochasticChunk = 256;
 
 /// `random` has `width` bits.
 int64_t rounded(double x, uint64_t random, int width, int result_bits) {
@@ -34,9 +34,9 @@ void stochastic_convert(void* out, const void* const in[], uint64_t immediate, i
   const auto from = static_cast<ElementType>(packed.first), to = static_cast<ElementType>(packed.second);
   const int64_t width = byte_width(from), result_width = byte_width(to);
   const ElementKernel to_f64 = element_kernel(packed.level, ElementOp::kConvert, from, ElementType::kF64);
-  double values[kChunk];
-  for (int64_t begin = 0; begin < n; begin += kChunk) {
-    const int64_t count = std::min(n - begin, kChunk);
+  double values[kStochasticChunk];
+  for (int64_t begin = 0; begin < n; begin += kStochasticChunk) {
+    const int64_t count = std::min(n - begin, kStochasticChunk);
     const void* const source[] = {static_cast<const char*>(in[0]) + begin * width};
     to_f64.fn(values, source, to_f64.immediate, count);
     for (int64_t i = 0; i < count; ++i) {

@@ -11,7 +11,7 @@ namespace {
 using perfetto::TrackDescriptor;
 using perfetto::TrackEvent;
 
-uint64_t nanoseconds(Picoseconds time) { return static_cast<uint64_t>(time.count()) / 1000; }
+uint64_t perfetto_nanoseconds(Picoseconds time) { return static_cast<uint64_t>(time.count()) / 1000; }
 
 /// One event and where it stands: packets are written in the order of time, those of one track as they nest.
 struct Event {
@@ -21,7 +21,7 @@ struct Event {
   size_t counter = 0, point = 0;
 };
 
-class Writer {
+class PerfettoWriter {
  public:
   std::string write(std::span<const Trace> traces) {
     for (size_t i = 0; i < traces.size(); ++i) {
@@ -81,20 +81,20 @@ class Writer {
       while (!open.empty()) {
         const TraceSlice& top = trace.slices[static_cast<size_t>(open.back())];
         if (!all && top.track == track && top.end > until) return;
-        events.push_back({nanoseconds(top.end), open.back(), true, 0, 0});
+        events.push_back({perfetto_nanoseconds(top.end), open.back(), true, 0, 0});
         open.pop_back();
       }
     };
     for (size_t i = 0; i < trace.slices.size(); ++i) {
       const TraceSlice& slice = trace.slices[i];
       close(false, slice.track, slice.start);
-      events.push_back({nanoseconds(slice.start), static_cast<int64_t>(i), false, 0, 0});
+      events.push_back({perfetto_nanoseconds(slice.start), static_cast<int64_t>(i), false, 0, 0});
       open.push_back(static_cast<int64_t>(i));
     }
     close(true, 0, {});
     for (size_t i = 0; i < trace.counters.size(); ++i)
       for (size_t point = 0; point < trace.counters[i].points.size(); ++point)
-        events.push_back({nanoseconds(trace.counters[i].points[point].time), -1, false, i, point});
+        events.push_back({perfetto_nanoseconds(trace.counters[i].points[point].time), -1, false, i, point});
     // At one time, tracks where flows end come last: no flow ends before its transfer begins.
     std::vector<bool> ends_flows(trace.tracks.size());
     for (const TraceSlice& slice : trace.slices)
@@ -156,6 +156,6 @@ class Writer {
 
 }  // namespace
 
-std::string perfetto_trace(std::span<const Trace> traces) { return Writer().write(traces); }
+std::string perfetto_trace(std::span<const Trace> traces) { return PerfettoWriter().write(traces); }
 
 }  // namespace hlosim
