@@ -192,6 +192,8 @@ bool counts_where_named(std::string_view path) {
                                               "ici.die_launch",
                                               "ici.fused_done",
                                               "overhead.grid_step",
+                                              "host.serving_step",
+                                              "kernel.cache_read",
                                               "sparsecore.offload_gathers",
                                               "sparsecore.offload_reduce_scatters"};
   return path.ends_with(".energy") ||

@@ -248,7 +248,7 @@ struct MemorySpace {
   std::string name;
   std::vector<int64_t> numbers;
   MemoryScope scope = MemoryScope::kDevice;
-  std::optional<Bytes> capacity;
+  std::optional<Bytes> capacity, usable;
   std::optional<Bandwidth> bandwidth;  // reads and writes together
   std::optional<Bandwidth> read, write;
   std::optional<PicojoulesPerByte> energy;
@@ -258,6 +258,7 @@ struct MemorySpace {
     field("numbers", self.numbers, "memory-space numbers n of S(n) in HLO text", Range{0, 255});
     field("scope", self.scope, "whose the capacity and rates are: core, device or host");
     field("capacity", self.capacity, "bytes that fit; absent: not sized");
+    field("usable", self.usable, "bytes that the runtime leaves to a program; absent: all of capacity");
     field("bandwidth", self.bandwidth, "rate that reads and writes share");
     field("read", self.read, "rate of reads alone");
     field("write", self.write, "rate of writes alone");
@@ -368,10 +369,13 @@ struct LinkConfig {
 
 struct HostConfig {
   int64_t chips = 0;
+  std::optional<Picoseconds> serving_step;
   LinkConfig pcie, dcn;
 
   static void fields(auto& self, auto&& field) {
     field("chips", self.chips, "chips per host");
+    field("serving_step", self.serving_step,
+          "time that the host of a model server adds between two steps of the devices; absent: none");
     field("pcie", self.pcie, "chip <-> host memory, per chip");
     field("dcn", self.dcn, "host <-> data-centre network, per host");
   }
@@ -399,7 +403,7 @@ struct KernelConfig {
   double overlap = 0, block_end = 0, row_pick = 0;
   double loss = 0, loss_gradient = 0, block_scale = 0, block_add = 0;
   double score = 0, known_maximum = 0, natural_exponential = 0, mask = 0, segment = 0, bias = 0, soft_cap = 0;
-  double score_row = 0, accumulator = 0, score_gradient = 0;
+  double score_row = 0, accumulator = 0, score_gradient = 0, cache_read = 0;
   int64_t ragged_rows = 0, ragged_columns = 0, ragged_depth = 0, ragged_turn_columns = 0;
 
   static void fields(auto& self, auto&& field) {
@@ -441,6 +445,9 @@ struct KernelConfig {
           "vector ALU slots per register of scores in gradients: subtraction, exponential, (dp - di) * p, "
           "and two "
           "roundings to the type of the products");
+    field("cache_read", self.cache_read,
+          "share of memory.hbm.bandwidth at which decode attention reads a paged key-value cache",
+          Range{1e-3, 1});
     field("ragged_rows", self.ragged_rows, "rows in a tile of a ragged product's kernel", Range{1, 1e6});
     field("ragged_columns", self.ragged_columns, "columns in a tile of a ragged product's kernel",
           Range{1, 1e6});

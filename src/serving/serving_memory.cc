@@ -12,20 +12,6 @@
 namespace hlosim {
 namespace {
 
-/// Memory that programs can use, where a runtime or a compiler names it.
-struct UsableMemory {
-  std::string_view generation;
-  double gibibytes;
-  std::string_view source;
-};
-constexpr UsableMemory kUsable[] = {
-    {"v2", 7.48, "published: sokrypton/ColabFold#62"},
-    {"v3", 15.48, "published: sokrypton/ColabFold#62"},
-    {"v4", 30.75, "published: erfanzar/EasyDeL#166"},
-    {"v5e", 15.75, "published: GoogleCloudPlatform/kubernetes-engine-samples#1467"},
-    {"v6e", 31.25, "published: vllm-project/tpu-inference#145"},
-    {"v7x", 94.75, "published: vllm-project/tpu-inference#2923"},
-};
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 int64_t rounded_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -85,17 +71,14 @@ int64_t cache_bytes_per_token(const ServingSetup& setup) {
 
 Result<ServingMemory> serving_memory(const ServingSetup& setup, const DeviceConfig& device) {
   ServingMemory memory;
-  for (const UsableMemory& one : kUsable)
-    if (one.generation == device.generation) {
-      memory.capacity = static_cast<int64_t>(one.gibibytes * kGibibyte);
-      memory.capacity_source = one.source;
-    }
-  for (const MemorySpace& space : device.memory)
-    if (memory.capacity == 0 && space.name == "hbm")
-      if (const std::optional<Bytes> all = device_capacity(device, space)) {
-        memory.capacity = all->count();
-        memory.capacity_source = "the device file: all of it, nothing reserved";
-      }
+  const MemorySpace* hbm = device.memory_space("hbm");
+  if (hbm != nullptr && hbm->usable) {
+    memory.capacity = hbm->usable->count();
+    memory.capacity_source = "memory.hbm.usable";
+  } else if (const std::optional<Bytes> all = hbm != nullptr ? device_capacity(device, *hbm) : std::nullopt) {
+    memory.capacity = all->count();
+    memory.capacity_source = "memory.hbm.capacity: the device file has no memory.hbm.usable";
+  }
   if (memory.capacity == 0) return failure(fmt::format("{} has no size of its memory", device.name));
   memory.budget = static_cast<int64_t>(setup.memory_utilization * static_cast<double>(memory.capacity));
   memory.weights = weight_bytes(setup);

@@ -28,10 +28,7 @@ struct ServingSetup {
   int64_t block_size = 0;             // tokens of a page of the cache; 0: as vLLM chooses
   double memory_utilization = 0.9;    // of the memory that a program can use: weights and cache
   bool mixed_steps = true;            // chunks of prompts ride along with decodes; false: steps of their own
-  // Calibrated together on ten runs of dense models with 16 requests and more (v6e and v7x; docs/serving.md
-  // has the errors, and those on runs left out).
-  double cache_read_share = 0.45;  // of the memory's bandwidth, at which attention reads the cache in decode
-  double host_seconds = 0.002;     // between two steps on the device, that nothing hides
+  double host_seconds = 0;            // between two steps on the device: host.serving_step of the device
 
   int64_t devices() const { return tensor * data * expert; }
   /// Groups of devices that requests are dealt out to.

@@ -98,12 +98,13 @@ std::vector<std::string> serving_assumptions(const ServingReport& report) {
       fmt::format("times of steps: {} simulated modules, buckets of 16, 32, 64, … tokens; half way "
                   "between simulated lengths of the cache {:+.1f} % off the line",
                   report.simulated, 100 * report.interpolation_error));
-  lines.push_back(fmt::format("{:.2g} ms of the host between two steps (--host-time; calibrated)",
+  lines.push_back(fmt::format("{:.2g} ms of the host between two steps (host.serving_step)",
                               report.setup.host_seconds * 1e3));
   lines.push_back(
-      fmt::format("decode attention reads caches at {:.0f} % of the memory's bandwidth; tokens of windowed "
+      fmt::format("decode attention reads caches at {:.0f} % of the memory's bandwidth (kernel.cache_read); "
+                  "tokens of windowed "
                   "layers are kept and read like others",
-                  100 * report.setup.cache_read_share));
+                  100 * report.cache_read));
   lines.push_back(fmt::format("usable memory: {}", report.memory.capacity_source));
   if (report.setup.model.attention.latent)
     lines.push_back(

@@ -12,6 +12,7 @@ struct ServingReport {
   const ServingMemory& memory;
   const ServingRun& run;
   std::string device;
+  double cache_read = 1;  // share of the memory's bandwidth (kernel.cache_read)
   int64_t devices_per_chip = 1;
   double interpolation_error = 0;
   size_t simulated = 0;            // modules

@@ -84,7 +84,7 @@ void StepTimes::attend_by_pages(Decode& decode) const {
   const MemorySpace* hbm = device_.config.memory_space("hbm");
   if (hbm == nullptr || !hbm->bandwidth) return;
   const auto replicas = static_cast<double>(setup_.replicas());
-  const double rate = hbm->bandwidth->at(device_.config.clock).count() * setup_.cache_read_share;
+  const double rate = hbm->bandwidth->at(device_.config.clock).count() * device_.config.kernel.cache_read;
   const double token = static_cast<double>(cache_bytes_per_token(setup_)) / (rate * replicas);
   constexpr auto kCategory = static_cast<size_t>(CostCategory::kCustomCall);
   const double energy = setup_.model.attention.latent ? 0 : decode.per_token.picojoules;

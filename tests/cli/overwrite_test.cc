@@ -51,6 +51,7 @@ const std::map<std::string, Line>& lines() {
       {"profile", {{"text"}, {"text"}}},
       {"report",
        {{"m.hlo", "--device=d.yaml", "--custom-call-costs=costs.yaml"}, {"m.hlo", "d.yaml", "costs.yaml"}}},
+      {"serving", {{"text", "--device=d.yaml", "--trace=m.hlo"}, {"text", "d.yaml", "m.hlo"}}},
       {"shrink", {{"m.hlo"}, {"m.hlo"}}},
       {"sweep", {{"sweep.yaml"}, {"sweep.yaml", "m.hlo", "d.yaml"}}},
       {"trace", {{"m.hlo", "--device=d.yaml", "--format=json"}, {"m.hlo", "d.yaml"}}},

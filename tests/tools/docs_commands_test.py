@@ -133,6 +133,7 @@ def prepare(folder, environment):
         (folder / f"{name}.hlo").write_text(MODULE)
     (folder / "new.hlo").write_text(MODULE.replace("tanh(v)", "exponential(v)"))
     (folder / "sharded.hlo").write_text(SHARDED)
+    (folder / "requests.csv").write_text("seconds,input tokens,output tokens\n0,500,20\n0.1,900,30\n")
     (folder / "plain.hlo").write_text(UNSHARDED)
     (folder / "step.hlo").write_text(KERNELS)
     (folder / "train.hlo").write_text(TRAINED)

@@ -28,8 +28,7 @@ struct Options {
   int64_t tensor = 0, data = 1, expert = 1;
   int64_t input = 1000, output_length = 1000, concurrency = 0, requests = 0, seed = 0;
   int64_t batched_tokens = 1024, seqs = 256, model_len = 0, block = 0;
-  double rate = 0, utilization = 0.9, host_ms = 2, cache_read = 0.45, least_share = 1, price = 0, ttft = 0,
-         itl = 0;
+  double rate = 0, utilization = 0.9, least_share = 1, price = 0, ttft = 0, itl = 0;
 };
 
 /// Does the MXU take the type as it is?
@@ -45,12 +44,12 @@ class ServingCommand {
     if (const Result<void> fault = check(); !fault) return fail(fault.error());
     const Result<SourcePtr> source = read_input(options_.file, streams_);
     if (!source) return fail(source.error());
-    const Result<ModelConfig> model = read_model_config(*source);
-    if (!model) return fail(model.error());
     std::optional<SimulationSetting> setting = read_simulation(options_.simulation, streams_);
     if (!setting) return kExitInput;
     const Result<std::vector<Request>> requests = read_requests();
     if (!requests) return fail(requests.error());
+    const Result<ModelConfig> model = read_model_config(*source);
+    if (!model) return fail(model.error());
     const Result<ServingSetup> setup = make_setup(*model, *setting, *requests);
     if (!setup) return fail(setup.error());
     return simulate(*setup, *setting, *requests);
@@ -70,9 +69,6 @@ class ServingCommand {
     if (options_.utilization <= 0 || options_.utilization > 1)
       return failure(fmt::format("--gpu-memory-utilization is {}, expected more than 0 and at most 1",
                                  options_.utilization));
-    if (options_.cache_read <= 0 || options_.cache_read > 1)
-      return failure(
-          fmt::format("--cache-read is {}, expected more than 0 and at most 1", options_.cache_read));
     if (options_.least_share <= 0 || options_.least_share > 1)
       return failure(fmt::format("--random-range-ratio is {}, expected more than 0 and at most 1",
                                  options_.least_share));
@@ -130,8 +126,8 @@ class ServingCommand {
     set_types(setting.device.config, setup);
     setup.max_batched_tokens = options_.batched_tokens, setup.max_seqs = options_.seqs;
     setup.block_size = options_.block, setup.memory_utilization = options_.utilization;
-    setup.host_seconds = options_.host_ms * 1e-3;
-    setup.cache_read_share = options_.cache_read;
+    if (const auto step = setting.device.config.host.serving_step)
+      setup.host_seconds = static_cast<double>(step->count()) * 1e-12;
     setup.mixed_steps = options_.scheduler == "vllm";
     int64_t longest = 0;
     for (const Request& one : requests) longest = std::max(longest, one.input + one.output);
@@ -156,6 +152,7 @@ class ServingCommand {
         *memory,
         *run,
         setting.device.config.name,
+        setting.device.config.kernel.cache_read,
         setting.device.config.cores_per_chip / std::max<int64_t>(1, setting.device.config.cores),
         *error,
         times.simulated(),
@@ -226,12 +223,6 @@ void declare_server(CommandLine& line, Options& options) {
   line.add_option("--scheduler", options.scheduler,
                   "vllm: prompts in the steps of decodes; sglang: in steps of their own")
       .one_of({"vllm", "sglang"})
-      .show_default();
-  line.add_option("--cache-read", options.cache_read,
-                  "Part of the memory's bandwidth that attention reads the cache at when it decodes")
-      .show_default();
-  line.add_option("--host-time", options.host_ms, "Milliseconds between two steps that nothing hides")
-      .not_negative()
       .show_default();
 }
 

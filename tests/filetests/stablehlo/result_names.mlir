@@ -86,7 +86,7 @@ module @plain {
 // CHECK: Coverage: where the numbers come from that the time rests on
 // CHECK:   source         time    share
 // CHECK:   published  3.593 us  100.0 %
-// CHECK:   device 5ca7facaa39e79fa, module 5a3b933b845a4e48
+// CHECK:   device 4a6d532b5bccc4b3, module 5a3b933b845a4e48
 // CHECK:
 // CHECK:
 // CHECK: plain on unit
@@ -138,4 +138,4 @@ module @plain {
 // CHECK: Coverage: where the numbers come from that the time rests on
 // CHECK:   source         time    share
 // CHECK:   published  1.027 us  100.0 %
-// CHECK:   device 5ca7facaa39e79fa, module 97bb1affbef51d8e
+// CHECK:   device 4a6d532b5bccc4b3, module 97bb1affbef51d8e
