@@ -20,7 +20,11 @@ ServerStepCost cost_of(const DeviceConfig& device, const Totals& totals) {
   double rest = cost.seconds;
   for (size_t i = 0; i < kCostCategoryCount; ++i)
     rest -= cost.by_category[i] = seconds(totals.by_category[i]);
-  cost.by_category.back() = std::max(rest, 0.0);
+  // One step's collectives may be synchronous, and those of a longer cache stalls of asynchronous ones:
+  // differences of steps need both in one category.
+  const double exposed = std::min(seconds(totals.exposed_collectives), std::max(rest, 0.0));
+  cost.by_category[static_cast<size_t>(CostCategory::kCollective)] += exposed;
+  cost.by_category.back() = std::max(rest - exposed, 0.0);
   return cost;
 }
 

@@ -26,8 +26,9 @@ namespace hlosim {
 /// Of one device.
 struct ServerStepCost {
   double seconds = 0;
-  double picojoules = 0;                                     // of all that the device file has figures for
-  std::array<double, kCostCategoryCount + 1> by_category{};  // seconds; the last: waiting
+  double picojoules = 0;  // of all that the device file has figures for
+  /// Seconds. Collectives include the stalls for them; the last entry is all other waiting.
+  std::array<double, kCostCategoryCount + 1> by_category{};
 
   ServerStepCost& operator+=(const ServerStepCost& other) { return add(other, 1); }
   /// Adds `factor` times another cost.

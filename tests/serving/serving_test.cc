@@ -167,6 +167,21 @@ TEST_F(Served, LayersAreAlike) {
   EXPECT_NEAR(between.cost({32, 0, 0, 0})->seconds, (whole + more) / 2, 0.01 * more);
 }
 
+/// Collectives that stall in one step and are synchronous in the other cancel in no category.
+TEST_F(Served, CategoriesAddUpAndNoneIsNegative) {
+  setup.model = llama_70b();
+  setup.tensor = 8;
+  Device slice = device("v6e-8");
+  StepTimes times(setup, slice, options);
+  const ServerStepCost cost = *times.cost({64, 64 * 1024, 0, 0});
+  double sum = 0;
+  for (const double part : cost.by_category) {
+    EXPECT_GE(part, -1e-9);
+    sum += part;
+  }
+  EXPECT_NEAR(sum, cost.seconds, 1e-9);
+}
+
 TEST(RequestTrace, ErrorsHaveAPlace) {
   const auto source = std::make_shared<const SourceFile>("t.csv", "seconds,input,output\n0,10,20\n0.5,x,3\n");
   const Result<std::vector<Request>> read = read_request_trace(source);
