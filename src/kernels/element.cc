@@ -10,7 +10,6 @@
 namespace hlosim {
 namespace {
 
-bool is_comparison(ElementOp op) { return op >= ElementOp::kEqual && op <= ElementOp::kTotalGreaterEqual; }
 bool is_integer_of_bytes(ElementType type) { return is_integer(type) && bit_width(type) >= 8; }
 /// Not to be confused with f32 and f64, which the processor computes with.
 bool is_small_float(ElementType type) { return is_float(type) && bit_width(type) <= 16; }

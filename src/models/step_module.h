@@ -47,10 +47,11 @@ class StepModule {
   /// The model's own parameters; groups of layers in the order of layer_groups().
   void add_model_parameters();
   std::vector<StepParameter>& parameters() { return model_parameters_; }
-  /// By the name of its spec, of those outside of layers.
+  /// The type that the parameter is stored in.
   ElementType type_of(const ParameterSpec& spec) const {
     return spec.type == ElementType::kInvalid ? options_.param_type : spec.type;
   }
+  /// By the name of its spec, of those outside of layers.
   const StepParameter& outer(std::string_view name) const;
   /// Of a group: with the instructions of the entry.
   std::vector<StackedParameter> group_parameters(size_t group) const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/contains.h"
-
 #include "partition/rule_call.h"
 
 namespace hlosim {

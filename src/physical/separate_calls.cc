@@ -12,8 +12,6 @@
 namespace hlosim {
 namespace {
 
-ValueRule call_rule(const Module& module, InstructionId id) { return dataflow(module[id].opcode).value; }
-
 bool is_chain_part(ValueRule rule) {
   return rule == ValueRule::kAsyncUpdate || rule == ValueRule::kAsyncDone;
 }
@@ -66,7 +64,7 @@ class CallSeparator {
   void note_sites(const Computation& computation) {
     for (const InstructionId id : computation.instructions) {
       // Updates and dones run what their start names.
-      if (is_chain_part(call_rule(module_, id))) continue;
+      if (is_chain_part(dataflow(module_[id].opcode).value)) continue;
       size_t mention = 0;
       for_each_called(module_[id], [&](ComputationId called) { sites_[called].push_back({id, mention++}); });
     }
@@ -76,7 +74,8 @@ class CallSeparator {
     const ComputationId own = editor_.clone(id);
     sites_.resize(module_.computations.size());
     editor_.set_called(site.caller, site.mention, own);
-    if (call_rule(module_, site.caller) == ValueRule::kAsyncStart) follow_chain(site.caller, id, own);
+    if (dataflow(module_[site.caller].opcode).value == ValueRule::kAsyncStart)
+      follow_chain(site.caller, id, own);
     const Computation cloned = module_[own];
     note_sites(cloned);
   }
@@ -85,7 +84,8 @@ class CallSeparator {
     const Computation& computation = module_[module_[part].parent];
     for (const InstructionId user : std::vector<InstructionId>(computation.instructions)) {
       const auto& operands = module_[user].operands;
-      if (!is_chain_part(call_rule(module_, user)) || operands.empty() || operands[0] != part) continue;
+      if (!is_chain_part(dataflow(module_[user].opcode).value) || operands.empty() || operands[0] != part)
+        continue;
       size_t mention = 0;
       std::vector<size_t> mentions;
       for_each_called(module_[user], [&](ComputationId called) {

@@ -19,8 +19,6 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max() / 4;
-
 /// The computation's instructions as they stand, but every part of an asynchronous chain as soon as it may
 /// come.
 std::vector<InstructionId> parts_together(const Module& module, const OpTable& table, ComputationId id) {
@@ -184,7 +182,8 @@ class Scheduler {
         limits_[static_cast<size_t>(space.number)] =
             std::max(room_for_values(device_.config, *space.space), space.peak.count());
     if (options_.memory_limit) limits_[0] = *options_.memory_limit;
-    if (!options_.fits_on_chip) std::fill(limits_.bytes.begin() + 1, limits_.bytes.end(), kNoLimit);
+    if (!options_.fits_on_chip)
+      std::fill(limits_.bytes.begin() + 1, limits_.bytes.end(), SpaceBytes::kNoLimit);
     allowed_ = limits_;
     for (const SpaceOccupancy& space : at_first.spaces)
       if (is_followed(space))

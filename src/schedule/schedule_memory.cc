@@ -10,8 +10,6 @@ namespace hlosim {
 namespace {
 
 constexpr int64_t kMost = int64_t{1} << 50;  // sums of sizes never overflow
-constexpr int64_t kNoMemoryLimit = std::numeric_limits<int64_t>::max() / 4;
-
 }  // namespace
 
 class MemoryFinder {
@@ -66,7 +64,7 @@ class MemoryFinder {
   }
 
   void set_limits() {
-    memory_->limits_.bytes.fill(kNoMemoryLimit);
+    memory_->limits_.bytes.fill(SpaceBytes::kNoLimit);
     for (const SpaceOccupancy& space : occupancy_.spaces) {
       if (space.number < 0 || space.number >= static_cast<int64_t>(SpaceBytes::kCount) || !space.capacity)
         continue;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,6 +23,7 @@ namespace hlosim {
 /// Bytes by memory space S(n).
 struct SpaceBytes {
   static constexpr size_t kCount = 4;  // further ones are not followed
+  static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max() / 4;
   std::array<int64_t, kCount> bytes{};
   int64_t& operator[](size_t space) { return bytes[space]; }
   int64_t operator[](size_t space) const { return bytes[space]; }

@@ -33,8 +33,8 @@ Latency latency(std::vector<Sample> samples) {
 struct Running {
   size_t request = 0;
   int64_t computed = 0;  // tokens in the cache
-  int64_t wanted =
-      0;             // tokens that stand in front of the next one: the prompt, or after being thrown out more
+  /// Tokens before the next one: the prompt and, after a preemption, the tokens generated so far.
+  int64_t wanted = 0;
   int64_t made = 0;  // tokens of the answer
   int64_t pages = 0;
   double first = 0, last = 0;  // times of tokens
@@ -87,7 +87,7 @@ class Server {
     }
   }
 
-  /// Throws out the last one in, if there is another.
+  /// Preempts the request admitted last, if another one runs.
   bool throw_one_out() {
     if (running_.size() < 2) return false;
     Running last = running_.back();
@@ -171,7 +171,7 @@ class Server {
     return {};
   }
 
-  /// Steps that only decode, until a request ends, arrives, or may need a page that isn't there.
+  /// Steps that only decode, until a request ends, arrives, or may need a page that is not free.
   Result<void> decode_steps(ServerStepLoad load) {
     int64_t count = 1 << 20;
     for (const Running& one : running_) count = std::min(count, requests_[one.request].output - one.made);

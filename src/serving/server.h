@@ -38,7 +38,7 @@ struct RequestMix {
 
 std::vector<Request> make_requests(const RequestMix& mix);
 /// Lines `arrival seconds,input tokens,output tokens`; a first line of other words is passed over. Errors,
-/// with their place: numbers that aren't there or out of range, arrivals that go backwards.
+/// with their place: numbers that are missing or out of range, arrivals that go backwards.
 Result<std::vector<Request>> read_request_trace(const SourcePtr& source);
 
 /// Milliseconds. Zeros of nothing.

@@ -71,11 +71,11 @@ int64_t cache_bytes_per_token(const ServingSetup& setup) {
 
 Result<ServingMemory> serving_memory(const ServingSetup& setup, const DeviceConfig& device) {
   ServingMemory memory;
-  const MemorySpace* hbm = device.memory_space("hbm");
-  if (hbm != nullptr && hbm->usable) {
-    memory.capacity = hbm->usable->count();
+  const MemorySpace& hbm = device.hbm();
+  if (hbm.usable) {
+    memory.capacity = hbm.usable->count();
     memory.capacity_source = "memory.hbm.usable";
-  } else if (const std::optional<Bytes> all = hbm != nullptr ? device_capacity(device, *hbm) : std::nullopt) {
+  } else if (const std::optional<Bytes> all = device_capacity(device, hbm)) {
     memory.capacity = all->count();
     memory.capacity_source = "memory.hbm.capacity: the device file has no memory.hbm.usable";
   }

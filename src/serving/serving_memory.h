@@ -1,7 +1,7 @@
 // What a server's memory holds: weights as stored, and the pages of the cache that the rest has room for.
 //
 //   const Result<ServingMemory> memory = serving_memory(setup, device.config);
-//   memory->tokens                                 // of all requests together, on one group of devices
+//   memory->tokens()                               // of all requests together, on one group of devices
 #pragma once
 
 #include <cstdint>

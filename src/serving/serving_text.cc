@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "text/json.h"
 #include "text/table.h"
 #include "text/text_builder.h"
@@ -82,10 +83,10 @@ std::string steps_text(const ServingReport& report) {
       run.steps, run.mixed_steps, 100 * run.mixed_seconds / run.seconds,
       100 * run.decode_seconds / run.seconds, 100 * run.host_seconds / run.seconds, run.most_running,
       run.preemptions);
-  text += fmt::format("  of the device's time: ");
+  text += "  of the device's time: ";
   for (size_t i = 0; i < run.work.by_category.size(); ++i) {
     const double share = run.work.seconds > 0 ? run.work.by_category[i] / run.work.seconds : 0;
-    if (share >= 0.0005) text += fmt::format("{} {:.1f} %, ", category(i), 100 * share);
+    if (share >= 0.0005) text += fmt::format("{} {}, ", category(i), percent_text(share));
   }
   return text + fmt::format("most of it {}\n", largest(run.work));
 }
@@ -102,8 +103,7 @@ std::vector<std::string> serving_assumptions(const ServingReport& report) {
                               report.setup.host_seconds * 1e3));
   lines.push_back(
       fmt::format("decode attention reads caches at {:.0f} % of the memory's bandwidth (kernel.cache_read); "
-                  "tokens of windowed "
-                  "layers are kept and read like others",
+                  "tokens of windowed layers are kept and read like others",
                   100 * report.cache_read));
   lines.push_back(fmt::format("usable memory: {}", report.memory.capacity_source));
   if (report.setup.model.attention.latent)

@@ -1,4 +1,4 @@
-// What a run of a server was like, in the words of `vllm bench serve`, as text and as JSON.
+// The result of a simulated server as text and as JSON, with the metric names of `vllm bench serve`.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ std::string to_text(const ServingReport& report);
 /// {"schema_version", "device", "chips", "throughput": {…}, "latency_ms": {…}, "memory": {…}, "steps": {…},
 /// "assumptions": […]}; ends in '\n'. docs/serving.md has the keys.
 std::string to_json(const ServingReport& report);
-/// What the prediction rests on, a sentence each.
+/// The assumptions of the prediction, one sentence each.
 std::vector<std::string> serving_assumptions(const ServingReport& report);
 
 }  // namespace hlosim

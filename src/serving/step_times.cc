@@ -158,7 +158,7 @@ Result<ServerStepCost> StepTimes::cost(const ServerStepLoad& load) {
 }
 
 Result<double> StepTimes::interpolation_error(int64_t requests) {
-  const int64_t bucket = token_bucket(setup_, requests), half = (near_ + far_) / 256 * 128;
+  const int64_t bucket = token_bucket(setup_, requests), half = (near_ + far_) / 2;
   const Result<const Decode*> found = decode(bucket);
   if (!found) return tl::unexpected(found.error());
   const Result<ServerStepCost> simulated = simulate(StepKind::kDecode, bucket, half);

@@ -1,4 +1,4 @@
-// How long a server's step takes, from simulated modules of the model's decode and prefill steps.
+// Step times of a model server, from simulated modules of the model's decode and prefill steps.
 //
 //   StepTimes times(setup, device, options);
 //   const Result<ServerStepCost> cost = times.cost({.decodes = 64, .context = 64 * 1500, .prefill = 448, …});

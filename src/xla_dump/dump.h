@@ -30,6 +30,12 @@ struct DumpValueName {
   bool operator==(const DumpValueName&) const = default;
 };
 
+/// A value's name with its index, which is {} for the whole of an array or tuple.
+inline std::string key_of(const std::string& name, const std::optional<TupleIndex>& index) {
+  return name + (index ? index_text(*index) : "{}");
+}
+inline std::string key_of(const DumpValueName& value) { return key_of(value.name, value.index); }
+
 struct DumpValue {
   DumpValueName value;
   int64_t size = 0, offset = 0;

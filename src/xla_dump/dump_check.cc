@@ -10,11 +10,6 @@
 namespace hlosim {
 namespace {
 
-std::string key_of(const std::string& name, const std::optional<TupleIndex>& index) {
-  return name + (index ? index_text(*index) : "{}");
-}
-std::string key_of(const DumpValueName& value) { return key_of(value.name, value.index); }
-
 struct Found {
   const DumpAllocation* allocation;
   const DumpValue* value;

@@ -11,10 +11,6 @@
 namespace hlosim {
 namespace {
 
-std::string overlap_key(const std::string& name, const std::optional<TupleIndex>& index) {
-  return name + (index ? index_text(*index) : "{}");
-}
-
 struct Placed {
   const DumpValue* value;
   const DumpRange* range;
@@ -27,7 +23,7 @@ Diagnostic overlap(const BufferDump& dump, const DumpAllocation& allocation, con
   Diagnostic finding;
   finding.source = dump.source;
   finding.offset = second.value->text_at;
-  const auto text = [](const Placed& at) { return overlap_key(at.value->value.name, at.value->value.index); };
+  const auto text = [](const Placed& at) { return key_of(at.value->value.name, at.value->value.index); };
   finding.message =
       fmt::format("{} (live {}-{}) and {} (live {}-{}) both lie on bytes {} to {} of allocation {}",
                   text(first), first.range->start, first.range->end, text(second), second.range->start,
@@ -66,7 +62,7 @@ std::optional<Diagnostic> overlap_in(const BufferDump& dump, const DumpAllocatio
                                      const std::unordered_map<std::string, const DumpRange*>& ranges) {
   std::vector<Placed> placed;
   for (const DumpValue& value : allocation.values)
-    if (const auto found = ranges.find(overlap_key(value.value.name, value.value.index));
+    if (const auto found = ranges.find(key_of(value.value.name, value.value.index));
         found != ranges.end() && value.size > 0)
       placed.push_back({&value, found->second});
   // Of those that start together, the ones that end there as well come first: nothing that starts with them
@@ -88,7 +84,7 @@ std::optional<Diagnostic> overlap_in(const BufferDump& dump, const DumpAllocatio
 std::optional<Diagnostic> find_overlap(const BufferDump& dump) {
   std::unordered_map<std::string, const DumpRange*> ranges;
   for (const DumpRange& range : dump.live_range.ranges)
-    ranges.emplace(overlap_key(range.name, range.index), &range);
+    ranges.emplace(key_of(range.name, range.index), &range);
   if (ranges.empty()) return std::nullopt;
   for (const DumpAllocation& allocation : dump.allocations)
     if (auto found = overlap_in(dump, allocation, ranges)) return found;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "cli/tune/step_choice.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/simulation_setting.h"
@@ -21,7 +22,7 @@
 namespace hlosim {
 namespace {
 
-struct Options {
+struct ServingArguments {
   SimulationOptions simulation;
   std::string file, trace, output = "-", format = "text", weights = "bf16", products = "auto", cache = "bf16";
   std::string scheduler = "vllm";
@@ -38,7 +39,7 @@ bool is_native(const DeviceConfig& device, ElementType type) {
 
 class ServingCommand {
  public:
-  ServingCommand(const Options& options, Streams streams) : options_(options), streams_(streams) {}
+  ServingCommand(const ServingArguments& options, Streams streams) : options_(options), streams_(streams) {}
 
   int run() {
     if (const Result<void> fault = check(); !fault) return fail(fault.error());
@@ -64,7 +65,7 @@ class ServingCommand {
   Result<void> check() const {
     const int ways = (options_.concurrency > 0) + (options_.rate > 0) + !options_.trace.empty();
     if (ways != 1)
-      return failure("one of --concurrency, --request-rate and --trace says when requests come",
+      return failure("expected exactly one of --concurrency, --request-rate and --trace",
                      "as in --concurrency=64");
     if (options_.utilization <= 0 || options_.utilization > 1)
       return failure(fmt::format("--gpu-memory-utilization is {}, expected more than 0 and at most 1",
@@ -94,10 +95,7 @@ class ServingCommand {
 
   void set_types(const DeviceConfig& device, ServingSetup& setup) const {
     using enum ElementType;
-    setup.weight_type = options_.weights == "int8"   ? kS8
-                        : options_.weights == "int4" ? kS4
-                        : options_.weights == "fp8"  ? kF8E4M3FN
-                                                     : kInvalid;
+    setup.weight_type = stored_weight_type(options_.weights);
     setup.cache_type = options_.cache == "fp8" ? kF8E4M3FN : kBF16;
     const bool narrow = setup.weight_type == kS8 || setup.weight_type == kF8E4M3FN;
     const bool native = narrow && !setup.model.moe && is_native(device, setup.weight_type);
@@ -147,18 +145,18 @@ class ServingCommand {
     const int64_t usual = std::max<int64_t>(1, run->most_running);
     const Result<double> error = times.interpolation_error(usual);
     if (!error) return fail(error.error());
-    ServingReport report{
-        setup,
-        *memory,
-        *run,
-        setting.device.config.name,
-        setting.device.config.kernel.cache_read,
-        setting.device.config.cores_per_chip / std::max<int64_t>(1, setting.device.config.cores),
-        *error,
-        times.simulated(),
-        options_.price,
-        options_.ttft,
-        options_.itl};
+    const DeviceConfig& device = setting.device.config;
+    const ServingReport report{.setup = setup,
+                               .memory = *memory,
+                               .run = *run,
+                               .device = device.name,
+                               .cache_read = device.kernel.cache_read,
+                               .devices_per_chip = device.cores_per_chip / std::max<int64_t>(1, device.cores),
+                               .interpolation_error = *error,
+                               .simulated = times.simulated(),
+                               .price = options_.price,
+                               .ttft_ms = options_.ttft,
+                               .itl_ms = options_.itl};
     const std::string text = options_.format == "json" ? to_json(report) : to_text(report);
     return write_output(options_.output, text, streams_) ? kExitSuccess : kExitInput;
   }
@@ -188,11 +186,11 @@ class ServingCommand {
     return {};
   }
 
-  const Options& options_;
+  const ServingArguments& options_;
   Streams streams_;
 };
 
-void declare_server(CommandLine& line, Options& options) {
+void declare_server(CommandLine& line, ServingArguments& options) {
   line.add_option("--tp", options.tensor, "Devices that a layer is cut over; 0: all that --dp, --ep leave")
       .from(0);
   line.add_option("--dp", options.data, "Groups of devices that requests are dealt out to")
@@ -229,7 +227,7 @@ void declare_server(CommandLine& line, Options& options) {
 }  // namespace
 
 std::function<int()> declare_serving(CommandLine& line, Streams streams) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ServingArguments>();
   line.add_option("FILE", options->file, "Model file (examples/models); - is standard input").required();
   SimulationOptions& simulation = options->simulation;
   line.add_option("--device", simulation.device, "Device file, or a built-in device, with a slice: v6e-8");

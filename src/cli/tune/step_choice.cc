@@ -165,6 +165,11 @@ void declare_step(CommandLine& line, StepChoice& choice) {
   line.add_flag("--experts-on-fsdp", choice.experts_on_fsdp, "fsdp cuts the dimension of experts too");
 }
 
+ElementType stored_weight_type(std::string_view word) {
+  using enum ElementType;
+  return word == "int8" ? kS8 : word == "int4" ? kS4 : word == "fp8" ? kF8E4M3FN : kInvalid;
+}
+
 Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
   StepOptions step;
   step.kind = options.kind == "train"     ? StepKind::kTrain
@@ -199,10 +204,7 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
                                                           : OptimizerOptions::Kind::kAdamW;
   step.vocab_tiles = options.vocab_tiles, step.stack_axis = options.stack_axis;
   using enum ElementType;
-  step.weight_type = options.weights == "int8"   ? kS8
-                     : options.weights == "int4" ? kS4
-                     : options.weights == "fp8"  ? kF8E4M3FN
-                                                 : kInvalid;
+  step.weight_type = stored_weight_type(options.weights);
   step.cache_type = options.cache == "bf16" ? kBF16 : options.cache == "fp8" ? kF8E4M3FN : kInvalid;
   step.greedy = options.sampling == "greedy";
   step.scan_layers = !options.unroll && (step.kind != StepKind::kDecode || options.loop),

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "console/command_line.h"
+#include "layout/element_type.h"
 #include "models/step_options.h"
 
 namespace hlosim {
@@ -31,6 +33,9 @@ struct StepChoice {
 
 /// All of them; `choice` outlives the line.
 void declare_step(CommandLine& line, StepChoice& choice);
+
+/// The type of weights stored as int8, int4 or fp8; kInvalid for any other word.
+ElementType stored_weight_type(std::string_view word);
 
 /// On this mesh. Errors: words that no option knows.
 Result<StepOptions> step_options(const StepChoice& choice, const Mesh& mesh);

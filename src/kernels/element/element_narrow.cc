@@ -25,8 +25,6 @@ const ElementTable& byte_table(IsaLevel level, bool of_signed) {
   return of_signed ? HLOSIM_PICK_KERNELS(level, kS8Elements) : HLOSIM_PICK_KERNELS(level, kU8Elements);
 }
 
-bool compares(ElementOp op) { return op >= ElementOp::kEqual && op <= ElementOp::kTotalGreaterEqual; }
-
 void narrow(void* out, const void* const in[], uint64_t immediate, int64_t n) {
   const Packed packed(immediate);
   const auto op = static_cast<ElementOp>(packed.first);
@@ -54,7 +52,7 @@ void narrow(void* out, const void* const in[], uint64_t immediate, int64_t n) {
     }
     if (op == ElementOp::kCountLeadingZeros)
       for (int64_t i = 0; i < count; ++i) result[i] = static_cast<int8_t>(result[i] - (8 - bits));
-    if (!compares(op)) cut_all(result, count, bits, has_sign);
+    if (!is_comparison(op)) cut_all(result, count, bits, has_sign);
   }
 }
 

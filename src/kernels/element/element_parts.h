@@ -13,6 +13,10 @@ ElementFn complex_kernel(ElementOp op, ElementType operand, ElementType result);
 /// Conversions from or to complex numbers, by way of the conversion of their parts.
 ElementKernel complex_conversion(IsaLevel level, ElementType operand, ElementType result);
 
+constexpr bool is_comparison(ElementOp op) {
+  return op >= ElementOp::kEqual && op <= ElementOp::kTotalGreaterEqual;
+}
+
 /// Operations on integers of less than 8 bits, by way of those on bytes.
 ElementKernel narrow_kernel(IsaLevel level, ElementOp op, ElementType operand);
 /// Conversions to integers of less than 8 bits from any type that isn't complex.
