@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "../tests/support/artifact_writer.h"
-#include "base/kept_memory.h"
+#include "base/malloc_tuning.h"
 #include "mlir_bytecode/read_bytecode.h"
 
 namespace {

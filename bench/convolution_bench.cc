@@ -15,7 +15,7 @@
 
 #include "convolution/convolution.h"
 #include "interleaved.h"
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -20,9 +20,9 @@
 #include "algorithms/triangular.h"
 #include "base/cpu.h"
 #include "interleaved.h"
-#include "kernels/fold.h"
-#include "kernels/matmul.h"
-#include "kernels/parallel.h"
+#include "cpu_kernels/fold.h"
+#include "cpu_kernels/matmul.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 

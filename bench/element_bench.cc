@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/element.h"
+#include "cpu_kernels/element.h"
 
 namespace hlosim {
 namespace {

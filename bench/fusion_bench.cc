@@ -23,8 +23,8 @@
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
 #include "interleaved.h"
-#include "kernels/element.h"
-#include "kernels/parallel.h"
+#include "cpu_kernels/element.h"
+#include "threads/parallel.h"
 #include "ops/op_table.h"
 
 namespace hlosim {

@@ -14,7 +14,7 @@
 #include "array/arguments.h"
 #include "evaluate/devices/joint.h"
 #include "exec/program.h"
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 #include "modules.h"
 
 namespace hlosim {
@@ -41,7 +41,7 @@ class OnGrid {
   }
 
   void run() {
-    JointRun run(grid_, lone_rank());
+    LockstepRun run(grid_, lone_rank());
     std::vector<DeviceState> devices;
     for (int64_t id = 0; id < grid_.devices(); ++id) {
       devices.emplace_back(pool_).id = id;

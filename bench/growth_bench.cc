@@ -15,7 +15,7 @@
 #include "estimate/estimate.h"
 #include "growth.h"
 #include "hlo/printer.h"
-#include "models/step.h"
+#include "workloads/step.h"
 #include "modules.h"
 #include "partition/partition.h"
 #include "prefetch/prefetch.h"

@@ -17,9 +17,9 @@
 
 #include "eigen_matmul.h"
 #include "interleaved.h"
-#include "kernels/matmul.h"
-#include "kernels/matmul_recipe.h"
-#include "kernels/parallel.h"
+#include "cpu_kernels/matmul.h"
+#include "cpu_kernels/matmul_recipe.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -12,7 +12,7 @@
 #include <map>
 #include <string>
 
-#include "models/step.h"
+#include "workloads/step.h"
 
 namespace {
 

@@ -12,9 +12,9 @@
 
 #include "algorithms/sort_keys.h"
 #include "array/memory_pool.h"
-#include "kernels/fold.h"
-#include "kernels/parallel.h"
-#include "kernels/strided_copy.h"
+#include "cpu_kernels/fold.h"
+#include "threads/parallel.h"
+#include "cpu_kernels/strided_copy.h"
 
 namespace hlosim {
 namespace {

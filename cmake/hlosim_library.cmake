@@ -2,14 +2,22 @@ include(${CMAKE_CURRENT_LIST_DIR}/hlosim_kernels.cmake)
 
 # hlosim_library(<folder> <dependency>... [PRIVATE <library>...] [INTERNAL <headers>...])
 #
-# The static library hlosim_<folder>, made of src/<folder>/**/*.cc. Dependencies that stand first are folders of
-# ours or other libraries, seen by whoever uses the library. PRIVATE: libraries to link that no header of ours includes.
-# INTERNAL: header-only libraries that no header of ours includes; users of hlosim don't need them.
+# The static library hlosim_<folder> of a district, which is a folder of src/ with a CMakeLists.txt. Its sources are in
+# <district>/<folder>; the library that has the district's name has the district's other files. Either way its headers are
+# included as "<folder>/<file>.h". Dependencies that stand first are other folders or libraries, seen by users of the
+# library. PRIVATE: libraries to link that no header of hlosim includes. INTERNAL: header-only libraries that no header of
+# hlosim includes; users of hlosim don't need them.
 # Files named *.kernel.cc are compiled once per instruction set level (cmake/hlosim_kernels.cmake).
 function(hlosim_library folder)
   cmake_parse_arguments(arg "" "" "PRIVATE;INTERNAL" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cc)
-  file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.kernel.cc)
+  hlosim_folder(${folder} root excluded)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/${folder}/*.cc)
+  file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${root}/${folder}/*.kernel.cc)
+  foreach(other IN LISTS excluded)
+    list(FILTER sources EXCLUDE REGEX "^${root}/${folder}/${other}/")
+    list(FILTER kernels EXCLUDE REGEX "^${root}/${folder}/${other}/")
+    list(APPEND not_installed PATTERN ${other} EXCLUDE)
+  endforeach()
   if(kernels)
     list(REMOVE_ITEM sources ${kernels})
   endif()
@@ -17,11 +25,11 @@ function(hlosim_library folder)
   add_library(${library} STATIC ${sources})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${folder})
   target_include_directories(${library} PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+    $<BUILD_INTERFACE:${root}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/hlosim>)
   target_compile_features(${library} PUBLIC cxx_std_20)
   foreach(used IN LISTS arg_UNPARSED_ARGUMENTS)
-    if(EXISTS ${PROJECT_SOURCE_DIR}/src/${used})
+    if(NOT used MATCHES "::|\\$")
       set(used hlosim_${used})
     endif()
     target_link_libraries(${library} PUBLIC ${used})
@@ -36,7 +44,29 @@ function(hlosim_library folder)
   if(kernels)
     hlosim_kernels(${library} ${kernels})
   endif()
+  install(DIRECTORY ${root}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hlosim
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.def" ${not_installed})
   set_property(GLOBAL APPEND PROPERTY HLOSIM_LIBRARIES ${library})
+endfunction()
+
+# hlosim_folder(<folder> <root> <excluded>): where the current district has the folder's files, <root>/<folder>, and the
+# folders in it that are libraries of their own.
+function(hlosim_folder folder root excluded)
+  set(others)
+  if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+    set(${root} ${CMAKE_CURRENT_SOURCE_DIR} PARENT_SCOPE)
+  else()
+    set(${root} ${PROJECT_SOURCE_DIR}/src PARENT_SCOPE)
+    file(GLOB entries RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/*)
+    file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt lines REGEX "^hlosim_library")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^hlosim_library\\(([a-z_]+).*" "\\1" other "${line}")
+      if(other IN_LIST entries)
+        list(APPEND others ${other})
+      endif()
+    endforeach()
+  endif()
+  set(${excluded} ${others} PARENT_SCOPE)
 endfunction()
 
 # Warnings, and the instruction set that every machine we support has.

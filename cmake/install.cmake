@@ -8,8 +8,6 @@ get_property(libraries GLOBAL PROPERTY HLOSIM_LIBRARIES)
 install(TARGETS hlosim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 install(TARGETS ${libraries} hlosim_all EXPORT hlosim-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT hlosim-targets NAMESPACE hlosim:: DESTINATION ${package_dir})
-install(DIRECTORY src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hlosim
-  FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN python EXCLUDE)
 
 configure_package_config_file(cmake/hlosim-config.cmake.in hlosim-config.cmake
   INSTALL_DESTINATION ${package_dir})

@@ -1,4 +1,4 @@
-# The package hlosim of Python (docs/python.md): src/python, the extension, beside what is written in Python in
+# The package hlosim of Python (docs/python.md): src/apps/python, the extension, beside what is written in Python in
 # python/hlosim. In the build's folder python/ it can be used as it is: PYTHONPATH=build/release/python.
 #
 # It is built for Debian's Python unless Python_EXECUTABLE names another one, and left out where pybind11 or Python's headers
@@ -17,7 +17,7 @@ if(NOT Python_Development.Module_FOUND OR NOT pybind11_FOUND)
   return()
 endif()
 
-file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/python/*.cc)
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/apps/python/*.cc)
 pybind11_add_module(hlosim_python MODULE NO_EXTRAS ${sources})
 set(python_package ${PROJECT_BINARY_DIR}/python/hlosim)
 set_target_properties(hlosim_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${python_package})

@@ -111,9 +111,9 @@ class Worker {
 };
 
 /// Starts workers, sees how each gets on, and starts them anew where they end.
-class Watch {
+class ResourceGuard {
  public:
-  Watch(const Bench& bench, const CampaignOptions& options, Board& board,
+  ResourceGuard(const Bench& bench, const CampaignOptions& options, Board& board,
         const std::function<void(const Finding&)>& found, Campaign& campaign)
       : bench_(bench), options_(options), board_(board), found_(found), campaign_(campaign) {}
 
@@ -209,7 +209,7 @@ Campaign run_campaign(const Bench& bench, const CampaignOptions& options,
   HLOSIM_CHECK(options.targets.size() <= kMostTargets && options.workers <= kMostWorkers);
   Shared shared;
   Campaign campaign;
-  Watch(bench, options, shared.board(), found, campaign).run();
+  ResourceGuard(bench, options, shared.board(), found, campaign).run();
   campaign.counts.resize(options.targets.size());
   for (size_t target = 0; target < options.targets.size(); ++target)
     for (size_t worker = 0; worker < options.workers; ++worker) {

@@ -63,7 +63,7 @@ bool command(const std::vector<std::string>& args) {
   return code != kExitInput;
 }
 
-std::optional<Figures> figures_of(const Module& module, const Device& device) {
+std::optional<Metrics> figures_of(const Module& module, const Device& device) {
   const Result<Estimate> estimate = hlosim::estimate(module, op_table(), device, EstimateOptions{});
   if (!estimate) return std::nullopt;
   return make_figures(make_report(module, op_table(), device, *estimate), module, op_table(), *estimate);
@@ -222,11 +222,11 @@ bool diff_reports(const Bench& bench, const std::string& input, Random& choice) 
   DiagnosticList problems;
   const std::optional<Value> document = parse_json(source_of(input), problems);
   if (!document) return told(problems);
-  const std::optional<Figures> figures = read_report_figures(*document, problems);
+  const std::optional<Metrics> figures = read_report_figures(*document, problems);
   HLOSIM_CHECK(told(problems) == figures.has_value());
   if (!figures) return false;
   const std::optional<std::vector<Module>> modules = read_right(own_module(bench));
-  const std::optional<Figures> own = figures_of(modules->front(), bench.device("v5e"));
+  const std::optional<Metrics> own = figures_of(modules->front(), bench.device("v5e"));
   const bool is_old = choice.one_in(2);
   const Diff diff = is_old ? make_diff(*figures, *own) : make_diff(*own, *figures);
   to_text(diff, {});

@@ -219,7 +219,7 @@ bool diff_modules(const Bench& bench, const std::string& input, Random& choice) 
   if (!modules) return false;
   const Device& device = choice.pick(bench.devices);
   const EstimateOptions options = estimate_options(choice);
-  std::vector<Figures> figures;
+  std::vector<Metrics> figures;
   for (const Module& module : *modules) {
     const Result<Estimate> estimate = hlosim::estimate(module, op_table(), device, options);
     if (!estimate) return told(estimate.error()), false;

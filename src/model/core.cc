@@ -108,11 +108,11 @@ double Core::exposed_vector(double vector, double mxu) const {
 
 // ── vector units ──
 
-double Core::vector_cycles(const VectorSlots& slots) const {
+double Core::vector_cycles(const IssueSlots& slots) const {
   return std::max({alu_cycles(slots.alu), eup_cycles(slots.eup), xlu_cycles(slots.xlu)});
 }
 
-double Core::bundle_cycles(const VectorSlots& slots) const {
+double Core::bundle_cycles(const IssueSlots& slots) const {
   return std::max({alu_cycles(slots.alu), eup_cycles(slots.eup), 0.0});
 }
 
@@ -148,7 +148,7 @@ double Core::registers(ShapeRef array) const {
   return std::ceil(elements * bits / 32 / whole);
 }
 
-VectorSlots Core::slots(VectorOp op, double registers) const {
+IssueSlots Core::slots(VectorOp op, double registers) const {
   const VectorOpCost& cost = op_cost(device_->vpu, op);
   return {.alu = registers * cost.alu, .eup = registers * cost.eup, .xlu = registers * cost.xlu};
 }
@@ -158,7 +158,7 @@ VectorShape Core::vector_shape() const {
   return {vpu.lanes, vpu.sublanes, vpu.reduction_window, device_->kernel.ragged_turn_columns};
 }
 
-VectorSlots Core::slots(const VectorWork& work) const {
+IssueSlots Core::slots(const VectorWork& work) const {
   if (!work.shape) return {};
   if (work.shape->is_scalar()) return {.scalar = work.per_element};
   // The cross-lane units take 1024 elements as long whatever their width.
@@ -167,7 +167,7 @@ VectorSlots Core::slots(const VectorWork& work) const {
   return slots(work.op, registers(work.shape) * work.per_element * (packed ? 32.0 / bits : 1));
 }
 
-VectorSlots Core::conversion(ShapeRef array) const {
+IssueSlots Core::conversion(ShapeRef array) const {
   if (!array->is_array() || array->rank() == 0) return {};
   const double per_register = conversion_slots(device_->vpu, array->element_type);
   return {.alu = per_register > 0 ? registers(array) * per_register : 0};

@@ -24,13 +24,13 @@ struct VectorShape;
 struct VectorWork;
 
 /// Operations of the units that work on vectors, of all cores together.
-struct VectorSlots {
+struct IssueSlots {
   double alu = 0;     // ALU slots
   double eup = 0;     // pushes to the transcendental unit
   double xlu = 0;     // cross-lane operations
   double scalar = 0;  // operations of the scalar unit: all work on rank-0 arrays
 
-  VectorSlots& operator+=(const VectorSlots& other) {
+  IssueSlots& operator+=(const IssueSlots& other) {
     alu += other.alu, eup += other.eup, xlu += other.xlu, scalar += other.scalar;
     return *this;
   }
@@ -129,9 +129,9 @@ class Core {
   double xlu_cycles(double crossings) const { return crossings * xlu_; }
   double scalar_cycles(double operations) const { return operations * scalar_; }
   /// The longest of ALUs, EUP and XLU.
-  double vector_cycles(const VectorSlots& slots) const;
+  double vector_cycles(const IssueSlots& slots) const;
   /// In bundles with all their ALU and EUP slots.
-  double bundle_cycles(const VectorSlots& slots) const;
+  double bundle_cycles(const IssueSlots& slots) const;
 
   // ── vector units: work to operations ──
 
@@ -143,10 +143,10 @@ class Core {
   /// of 64-bit elements, half of one where the vector unit has arithmetic for a 16-bit type. Arrays without
   /// tiles are taken as if padded to whole registers. 0 for scalars.
   double registers(ShapeRef array) const;
-  VectorSlots slots(const VectorWork& work) const;
-  VectorSlots slots(VectorOp op, double registers) const;
+  IssueSlots slots(const VectorWork& work) const;
+  IssueSlots slots(VectorOp op, double registers) const;
   /// To bring all of `array` from or to 32 bits; nothing for types with arithmetic of their own.
-  VectorSlots conversion(ShapeRef array) const;
+  IssueSlots conversion(ShapeRef array) const;
   /// The vector unit calculates in the type.
   bool is_native(ElementType type) const;
 

@@ -68,7 +68,7 @@ ProductOperand matmul_operand(const Work& work, size_t operand, double convert, 
 }
 
 void add_vector(ComputeSummary& sum, const VectorWork& work, const Core& core) {
-  const VectorSlots slots = core.slots(work);
+  const IssueSlots slots = core.slots(work);
   sum.slots += slots;
   const double most = std::max({slots.alu, slots.eup, slots.xlu});
   if (most > sum.dominant_slots) sum.dominant_slots = most, sum.dominant = work.op;
@@ -84,16 +84,16 @@ void add_vector(ComputeSummary& sum, const VectorWork& work, const Core& core) {
 }
 
 /// `accesses`: how many transfers fetch it, 0 for one that streams.
-PartAccess part_of(ShapeRef part, ShapeRef whole, int64_t accesses, const Core& core) {
+AccessPattern part_of(ShapeRef part, ShapeRef whole, int64_t accesses, const Core& core) {
   const Bytes bytes = array_size(part), all = array_size(whole);
   if (part == whole || bytes >= all) return {true, all, dense_bytes(whole), {}, accesses};
   const ShortRuns runs = accesses > 1 ? ShortRuns{} : short_runs(part, whole, core);
   return {false, bytes, dense_bytes(part), runs, accesses};
 }
 
-PartAccess whole_access() { return {.whole = true}; }
+AccessPattern whole_access() { return {.whole = true}; }
 
-void merge(PartAccess& into, const PartAccess& more) {
+void merge(AccessPattern& into, const AccessPattern& more) {
   into.whole |= more.whole;
   add_bytes(into.padded, more.padded);
   add_bytes(into.logical, more.logical);
@@ -115,19 +115,19 @@ struct Origin {
 };
 
 /// What of each value is written when it ends up in memory: mostly all of it, which takes four bytes to say.
-class Writings {
+class OutputWrites {
  public:
   void resize(size_t instructions) { at_.resize(instructions); }
-  void set(InstructionId id, const PartAccess& access) {
+  void set(InstructionId id, const AccessPattern& access) {
     const bool is_plain = access.whole && access.padded.count() == 0 && access.logical.count() == 0 &&
                           access.runs == ShortRuns{} && access.accesses == 0;
     at_[id] = is_plain ? kWhole : static_cast<int32_t>(parts_.size()) + kFirstPart;
     if (!is_plain) parts_.push_back(access);
   }
-  PartAccess operator[](InstructionId id) const {
+  AccessPattern operator[](InstructionId id) const {
     const int32_t at = at_[id];
     if (at >= kFirstPart) return parts_[static_cast<size_t>(at - kFirstPart)];
-    return at == kWhole ? whole_access() : PartAccess{};
+    return at == kWhole ? whole_access() : AccessPattern{};
   }
   /// Forgets what was set. `set_ones`: at least the instructions that something was set of.
   void clear(std::span<const InstructionId> set_ones) {
@@ -138,7 +138,7 @@ class Writings {
  private:
   static constexpr int32_t kNothing = 0, kWhole = 1, kFirstPart = 2;
   IdMap<InstructionId, int32_t> at_;  // one of these, or kFirstPart and the place in parts_
-  std::vector<PartAccess> parts_;
+  std::vector<AccessPattern> parts_;
 };
 
 }  // namespace
@@ -284,8 +284,8 @@ class FusionSummaries::Walk {
   }
 
   /// The vector work of `value` and of all that it is computed from inside this body.
-  VectorSlots producers_of(InstructionId value) const {
-    VectorSlots sum;
+  IssueSlots producers_of(InstructionId value) const {
+    IssueSlots sum;
     std::vector<InstructionId> open = {value};
     std::unordered_set<int32_t> seen;
     while (!open.empty()) {
@@ -334,16 +334,16 @@ class FusionSummaries::Walk {
   }
 
   /// Values that no vector operation computed are converted once, where the first one takes them up.
-  VectorSlots convert(InstructionId operand, ShapeRef read, FusionSummary& summary) {
+  IssueSlots convert(InstructionId operand, ShapeRef read, FusionSummary& summary) {
     const InstructionId value = origins_[operand].parameter >= 0 ? operand : origins_[operand].value;
     if (computed_[value] || converted_[value]) return {};
     converted_[value] = true;
-    const VectorSlots slots = core_.conversion(read);
+    const IssueSlots slots = core_.conversion(read);
     summary.compute.slots += slots;
     return slots;
   }
 
-  void add_read(std::vector<PartAccess>& leaves, size_t first, ShapeRef read, ShapeRef operand,
+  void add_read(std::vector<AccessPattern>& leaves, size_t first, ShapeRef read, ShapeRef operand,
                 int64_t accesses) const {
     if (!operand->is_tuple()) {
       if (operand->is_array() && first < leaves.size())
@@ -356,11 +356,11 @@ class FusionSummaries::Walk {
 
   /// What is written when the value ends up in memory: a part only where the rest is already there, in a
   /// parameter that the operand comes from that is changed in place, or that isn't read.
-  PartAccess result_access(const Instruction& instruction, const Work& work) {
+  AccessPattern result_access(const Instruction& instruction, const Work& work) {
     if (!instruction.shape->is_array() || !work.result_written || work.result_written == instruction.shape ||
         !work.result_written->is_array())
       return whole_access();
-    PartAccess written = part_of(work.result_written, instruction.shape, 0, core_);
+    AccessPattern written = part_of(work.result_written, instruction.shape, 0, core_);
     const std::vector<InPlacePair> pairs = in_place_pairs(module_, instruction);
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       const bool in_place = std::ranges::any_of(
@@ -370,7 +370,7 @@ class FusionSummaries::Walk {
         continue;
       const Origin& origin = origins_[instruction.operands[i]];
       if (origin.parameter >= 0) return written;
-      PartAccess below = in_place_[origin.value];
+      AccessPattern below = in_place_[origin.value];
       if (below.whole || module_[origin.value].parameter_number >= 0) return whole_access();
       merge(below, written);
       return below;
@@ -405,7 +405,7 @@ class FusionSummaries::Walk {
     } else if (computed_[origin.value] && shape->is_array()) {
       summary.compute.slots += core_.conversion(shape);
     }
-    const PartAccess access = origin.parameter >= 0 ? whole_access() : in_place_[origin.value];
+    const AccessPattern access = origin.parameter >= 0 ? whole_access() : in_place_[origin.value];
     if (shape->is_array()) {
       summary.results.push_back(access.whole || access.padded.count() == 0 ? whole_access() : access);
     } else {
@@ -424,10 +424,10 @@ class FusionSummaries::Walk {
   AssumptionList& assumptions_;
   const IdMap<ComputationId, FusionSummary>& done_;
   IdMap<InstructionId, Origin> origins_;
-  Writings in_place_;
+  OutputWrites in_place_;
   IdMap<InstructionId, uint8_t> computed_;  // by vector operations, hence in 32 bits
   IdMap<InstructionId, uint8_t> converted_;
-  IdMap<InstructionId, VectorSlots> slots_;  // of each instruction, conversions of what it takes up included
+  IdMap<InstructionId, IssueSlots> slots_;  // of each instruction, conversions of what it takes up included
 };
 
 ComputeSummary summarize_work(const Work& work, const Core& core, AssumptionList& assumptions) {
@@ -488,10 +488,10 @@ FusionSummaries::FusionSummaries(const Module& module, ShapePool& shapes, const 
 
 FusionSummaries::~FusionSummaries() = default;
 
-void FusionSummaries::look_again(ComputationId body) {
+void FusionSummaries::invalidate(ComputationId body) {
   for (const InstructionId id : module_[body].instructions)
     if (table_[module_[id].opcode].has(kFusion))
-      for_each_called(module_[id], [&](ComputationId inner) { look_again(inner); });
+      for_each_called(module_[id], [&](ComputationId inner) { invalidate(inner); });
   if (!walk_) walk_ = std::make_unique<Walk>(*this);
   summaries_[body] = walk_->walk(body);
 }

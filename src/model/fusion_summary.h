@@ -24,7 +24,7 @@
 namespace hlosim {
 
 /// Bytes of a part of an array; `whole`: all of it, whatever its layout outside.
-struct PartAccess {
+struct AccessPattern {
   bool whole = false;
   Bytes padded{}, logical{};
   ShortRuns runs{};      // in memory, where the part cuts through tiles
@@ -43,7 +43,7 @@ struct ProductOperand {
   Bytes bytes{};                       // array size of what is read
   std::vector<ProductSource> sources;  // what is computed inside is computed from these
   double convert = 0;                  // ALU slots to bring all of it into a type that the arrays know, once
-  VectorSlots producers;               // of what computes all of it inside, once
+  IssueSlots producers;               // of what computes all of it inside, once
 };
 
 /// The product of an instruction that takes longest.
@@ -58,7 +58,7 @@ struct MatmulPart {
 struct ComputeSummary {
   double mxu_cycles = 0;  // of all products
   MatmulPart matmul;
-  VectorSlots slots;
+  IssueSlots slots;
   Flops flops{};
   int64_t vector_operations = 0;
   int64_t transcendentals = 0;
@@ -76,8 +76,8 @@ struct ComputeSummary {
 
 struct FusionSummary {
   ComputeSummary compute;
-  std::vector<std::vector<PartAccess>> parameters;  // per parameter, per leaf
-  std::vector<PartAccess> results;                  // per leaf of the root
+  std::vector<std::vector<AccessPattern>> parameters;  // per parameter, per leaf
+  std::vector<AccessPattern> results;                  // per leaf of the root
   Traffic constants;                                // arrays that the body itself holds, read from HBM
   Bytes logical_constants{};
   int32_t forwarded = -1;  // parameter that is the result as it stands
@@ -103,7 +103,7 @@ class FusionSummaries {
   const FusionSummary& operator[](ComputationId body) const { return summaries_[body]; }
   /// Summarizes `body` and the fusions inside it anew: instructions in it have other shapes or opcodes, or
   /// there are others. O(size of the body).
-  void look_again(ComputationId body);
+  void invalidate(ComputationId body);
 
  private:
   class Walk;

@@ -15,9 +15,9 @@
 #include "model/instruction_kernels.h"
 #include "model/memory_system.h"
 #include "model/pallas/kernel_bodies.h"
-#include "model/pallas/known_call.h"
+#include "model/pallas/custom_call_cost_source.h"
 #include "model/provenances.h"
-#include "model/smallest_times.h"
+#include "model/min_latency.h"
 #include "model/strided_access.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "ops/infer.h"
@@ -57,9 +57,9 @@ class CostModel {
         fusions_(module, shapes, table, core_, assumptions) {}
 
   /// The bodies of the fusions that the instruction calls have other shapes than they had.
-  void look_again(InstructionId id) {
+  void invalidate(InstructionId id) {
     if (table_[module_[id].opcode].has(kFusion))
-      for_each_called(module_[id], [&](ComputationId body) { fusions_.look_again(body); });
+      for_each_called(module_[id], [&](ComputationId body) { fusions_.invalidate(body); });
   }
 
   /// `details`: filled if not null.
@@ -84,7 +84,7 @@ class CostModel {
     ComputeSummary compute;
     const CustomCallCost* given = options_.custom_calls ? options_.custom_calls->find(instruction) : nullptr;
     const KernelOfCall* const kernel = given ? nullptr : kernel_of(instruction, id);
-    const KnownCall known = given || kernel ? KnownCall{} : known_call(module_, instruction, device_);
+    const CustomCallCostSource known = given || kernel ? CustomCallCostSource{} : custom_call_cost_source(module_, instruction, device_);
     const bool custom = given || kernel || known;
     if (def.has(kFusion)) {
       compute = add_fusion(cost, instruction);
@@ -147,10 +147,10 @@ class CostModel {
   }
 
   void access_parts(InstructionCost& cost, ComputeSummary& compute, Direction direction, ShapeRef shape,
-                    std::span<const PartAccess> parts) {
+                    std::span<const AccessPattern> parts) {
     size_t at = 0;
     for_each_leaf(shape, [&](ShapeRef leaf) {
-      const PartAccess part = at < parts.size() ? parts[at] : PartAccess{.whole = true};
+      const AccessPattern part = at < parts.size() ? parts[at] : AccessPattern{.whole = true};
       ++at;
       const ShapeRef array = leaf->is_buffer() ? leaf->elements[0] : leaf;
       if (!array->is_array() || array->rank() == 0) return;
@@ -284,7 +284,7 @@ class CostModel {
     const auto registers = [&](int64_t elements) {
       return static_cast<double>(elements) / core_.register_elements();
     };
-    const VectorSlots pushes = core_.slots(VectorOp::kTranscendental, registers(given.transcendentals));
+    const IssueSlots pushes = core_.slots(VectorOp::kTranscendental, registers(given.transcendentals));
     compute.slots.alu = core_.slots(VectorOp::kSimple, registers(given.vector_operations)).alu + pushes.alu;
     compute.slots.eup = pushes.eup;
     compute.has_vector = compute.slots.alu > 0;
@@ -355,7 +355,7 @@ class CostModel {
   }
 
   /// A TPU kernel by its blocks, or by its author's estimate.
-  void apply_known(InstructionCost& cost, InstructionId id, const KnownCall& known) {
+  void apply_known(InstructionCost& cost, InstructionId id, const CustomCallCostSource& known) {
     assumptions_.add(fmt::format("custom calls are costed by their {}", known.text(device_)), id);
     known.apply(device_, memory_, cost);
     if (known.kernel) {
@@ -439,7 +439,7 @@ class CostModel {
     cost.stream = cost.busy[longest];
     // The smallest fusion pays for its latencies; longer ones pay for them on top.
     if (const Traffic& hbm = cost.traffic[memory_.hbm()]; hbm.total().count() > 0)
-      fixed_.smallest = least_time(hbm, core_), fixed_.idle_gain = idle_gain(hbm, core_);
+      fixed_.smallest = min_kernel_time(hbm, core_), fixed_.unloaded_latency_credit = unloaded_latency_credit(hbm, core_);
     fixed_.longest = cost.stream;
     cost.fixed = fixed_.total();
     cost.bound_by = cost.fixed > cost.stream  ? Unit::kOverhead
@@ -468,7 +468,7 @@ class CostModel {
 
 Picoseconds FixedTime::total() const {
   const Picoseconds own =
-      later(kernel - std::min(kernel, longest), later(instruction, later(latency, fused_done))) - idle_gain;
+      later(kernel - std::min(kernel, longest), later(instruction, later(latency, fused_done))) - unloaded_latency_credit;
   return std::max(own, smallest - std::min(longest, smallest));
 }
 
@@ -492,7 +492,7 @@ Result<CostDetails> cost_details(const Module& module, const OpTable& table, con
   return details;
 }
 
-bool takes_as_long(const Module& module, const OpTable& table, const Device& device,
+bool cost_unchanged(const Module& module, const OpTable& table, const Device& device,
                    const CostOptions& options, Picoseconds time) {
   if (!check_spaces(device)) return false;
   AssumptionList assumptions;
@@ -517,7 +517,7 @@ class Probe : public CostProbe {
   Probe(Module& module, const OpTable& table, const Device& device, const CostOptions& options)
       : options_(options), model_(module, module.shapes(), table, device, options_, assumptions_) {}
   InstructionCost cost(InstructionId id) override {
-    model_.look_again(id);
+    model_.invalidate(id);
     return model_.cost(id);
   }
   InstructionCost cost_around_bodies(InstructionId id) override { return model_.cost(id); }

@@ -134,7 +134,7 @@ const TimedKernel& InstructionKernels::add_product(InstructionCost& cost, const 
   take(work.lhs, work.other.bytes), take(work.rhs, work.other.bytes);
   work.lhs.convert = alu_picoseconds(part.lhs.convert);
   work.rhs.convert = alu_picoseconds(part.rhs.convert);
-  const ProductVector around = vector_around(core_, compute);
+  const FusedVectorWork around = vector_around(core_, compute);
   work.lhs.bundles = around.lhs, work.rhs.bundles = around.rhs, work.epilogue_bundles = around.results;
   work.further_mxu = core_.picoseconds((compute.mxu_cycles - part.cycles) * core_.cores());
   if (const Attr* config = instruction.find(AttrKey::kBackendConfig))

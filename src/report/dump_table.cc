@@ -90,7 +90,7 @@ std::string dump_table(const std::string& folder, const std::vector<DumpTableRow
 
 namespace {
 
-int64_t total_of(const Figures& figures, std::string_view metric) {
+int64_t total_of(const Metrics& figures, std::string_view metric) {
   const int index = figures.index_of(metric);
   return index < 0 ? 0 : figures.totals[static_cast<size_t>(index)];
 }
@@ -131,7 +131,7 @@ std::string stages_table(const std::vector<StagePair>& pairs, Paint paint) {
     table.add(std::move(cells));
   };
   for (const StagePair& pair : pairs) {
-    const auto of = [&](const Figures& figures) {
+    const auto of = [&](const Metrics& figures) {
       return [&](size_t i) { return total_of(figures, kCompared[i].metric); };
     };
     add(pair.after.module_name, of(pair.before), of(pair.after));

@@ -25,7 +25,7 @@ std::string dump_table(const std::string& folder, const std::vector<DumpTableRow
 
 /// One module before and after optimisation.
 struct StagePair {
-  Figures before, after;
+  Metrics before, after;
 };
 
 /// Time, HBM traffic and peak of each pair and of all, side by side. Less is good.

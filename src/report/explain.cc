@@ -10,7 +10,7 @@
 #include "layout/shape_text.h"
 #include "model/custom_call_costs.h"
 #include "model/memory_system.h"
-#include "model/pallas/known_call.h"
+#include "model/pallas/custom_call_cost_source.h"
 #include "model/strided_access.h"
 #include "report/explain_kernel.h"
 #include "report/explain_kernel_body.h"
@@ -195,7 +195,7 @@ class Explainer {
     cores(term);
   }
 
-  static void producers(ExplainedTerm& term, std::string name, const VectorSlots& slots) {
+  static void producers(ExplainedTerm& term, std::string name, const IssueSlots& slots) {
     if (slots.alu + slots.eup + slots.xlu <= 0) return;
     term.add(std::move(name),
              fmt::format("{} ALU, {} EUP, {} XLU", count(slots.alu), count(slots.eup), count(slots.xlu)),
@@ -311,7 +311,7 @@ class Explainer {
     const bool begins = plus(parts.instruction.count() > 0, "instruction");
     const bool waits = plus(parts.latency.count() > 0, "latencies");
     const bool ends = plus(parts.fused_done.count() > 0, "end of the collective");
-    if (parts.idle_gain.count() > 0) formula += " - idle gain";
+    if (parts.unloaded_latency_credit.count() > 0) formula += " - idle gain";
     if (has_least) formula += ", at least smallest - " + unit;
     if (on_links) formula += formula.empty() ? "launch" : ", + launch";
     ExplainedTerm& term = add("not hidden", formula.empty() ? "nothing" : formula, cost_.fixed);
@@ -320,8 +320,8 @@ class Explainer {
     if (begins) key(term, "instruction", "overhead.instruction");
     if (waits) term.add("latencies", to_text(parts.latency), latency_keys(hbm));
     if (ends) key(term, "end of the collective", "ici.fused_done");
-    if (parts.idle_gain.count() > 0)
-      term.add("idle gain", to_text(parts.idle_gain), "its latencies - those of a loaded memory");
+    if (parts.unloaded_latency_credit.count() > 0)
+      term.add("idle gain", to_text(parts.unloaded_latency_credit), "its latencies - those of a loaded memory");
     if (has_least)
       key(term, "smallest", hbm.read.count() > 0 ? "overhead.smallest_fusion" : "overhead.smallest_write");
     if (on_links) term.add("launch", to_text(launch_), kTerms);
@@ -440,7 +440,7 @@ std::vector<ExplainedTerm> terms_of_cost(const Module& module, const Device& dev
   std::string problem;
   const KernelOfCall* const body = given ? nullptr : kernels.find(module, instruction, problem);
   if (body) given_by = "its body, step by step of its grid";
-  const KnownCall known = given || body ? KnownCall{} : known_call(module, instruction, device.config);
+  const CustomCallCostSource known = given || body ? CustomCallCostSource{} : custom_call_cost_source(module, instruction, device.config);
   if (known) given_by = fmt::format("its {}", known.text(device.config));
   Explainer explainer(device, own, role, launch, given, given_by);
   if (body) return explainer.terms_with(*body);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "links/collective_driver.h"
+#include "interconnect/collective_driver.h"
 
 namespace hlosim {
 namespace {

@@ -53,7 +53,7 @@ class Maker {
         fmt::format("{:016x}", estimate.is_lowered ? structure_of(module, table).module : structure_.module);
   }
 
-  Figures make() {
+  Metrics make() {
     about();
     for (const InstructionRecord& record : estimate_.simulation.instructions) add_record(record);
     add_transfers();
@@ -117,12 +117,12 @@ class Maker {
     return instruction.offset == 0 || !has_lines_ ? 0 : line_of(instruction.offset);
   }
 
-  InstructionFigures& row(InstructionId id) {
+  InstructionMetrics& row(InstructionId id) {
     int32_t& index = row_of_[id];
     if (index >= 0) return figures_.instructions[static_cast<size_t>(index)];
     index = static_cast<int32_t>(figures_.instructions.size());
     const Instruction& instruction = ran_[id];
-    InstructionFigures row;
+    InstructionMetrics row;
     row.name = std::string(instruction.name);
     row.opcode = std::string(to_text(instruction.opcode));
     row.computation = std::string(ran_[instruction.parent].name);
@@ -142,7 +142,7 @@ class Maker {
   static int64_t all(int64_t one, int64_t executions) { return saturating_multiply(one, executions); }
 
   void add_record(const InstructionRecord& record) {
-    InstructionFigures& one = row(record.id);
+    InstructionMetrics& one = row(record.id);
     one.executions += record.executions;
     one.bound_by = report_.unit_name(record.bound_by);
     one.amounts[kTime] += record.self_time.count();
@@ -155,12 +155,12 @@ class Maker {
   void add_transfers() {
     for (const TransferRecord& transfer : estimate_.simulation.transfers) {
       if (!transfer.start_instruction.valid()) continue;
-      InstructionFigures& start = row(transfer.start_instruction);
+      InstructionMetrics& start = row(transfer.start_instruction);
       if (transfer.collective)
         start.amounts[kSentBytes] += all(transfer.collective->sent.count(), transfer.executions);
       // What of it the core waits for is its done's, whoever else waited: that is what moved, if it is more.
       const InstructionId done = transfer.done_instruction;
-      InstructionFigures& waits = done.valid() ? row(done) : start;
+      InstructionMetrics& waits = done.valid() ? row(done) : start;
       waits.amounts[transfer.kind == TransferKind::kCopy         ? kExposedCopies
                     : transfer.kind == TransferKind::kCollective ? kExposedCollectives
                                                                  : kExposedOthers] +=
@@ -199,7 +199,7 @@ class Maker {
   IdMap<InstructionId, int32_t> row_of_;
   std::vector<uint32_t> line_ends_;
   bool has_lines_ = false;  // the user's text
-  Figures figures_;
+  Metrics figures_;
 };
 
 }  // namespace
@@ -220,20 +220,20 @@ std::optional<MetricUnit> metric_unit(std::string_view name) {
   return std::nullopt;
 }
 
-int Figures::index_of(std::string_view metric) const {
+int Metrics::index_of(std::string_view metric) const {
   for (size_t i = 0; i < metrics.size(); ++i)
     if (metrics[i].name == metric) return static_cast<int>(i);
   return -1;
 }
 
-int64_t Figures::rest(size_t metric) const {
+int64_t Metrics::rest(size_t metric) const {
   auto rest = static_cast<uint64_t>(totals[metric]);  // wraps where sums reached the end of their type
-  for (const InstructionFigures& instruction : instructions)
+  for (const InstructionMetrics& instruction : instructions)
     rest -= static_cast<uint64_t>(instruction.amounts[metric]);
   return static_cast<int64_t>(rest);
 }
 
-Figures make_figures(const Report& report, const Module& module, const OpTable& table,
+Metrics make_figures(const Report& report, const Module& module, const OpTable& table,
                      const Estimate& estimate) {
   return Maker(report, module, table, estimate).make();
 }

@@ -40,7 +40,7 @@ std::optional<MetricUnit> metric_unit(std::string_view name);
 /// Their names, in the order of a report.
 std::vector<Metric> common_metrics();
 
-struct InstructionFigures {
+struct InstructionMetrics {
   std::string name, opcode, computation;
   std::string shape, op_name;  // empty: unknown
   std::string source_file;     // of the metadata; may be empty
@@ -52,7 +52,7 @@ struct InstructionFigures {
   std::vector<int64_t> amounts;  // by metric
 };
 
-struct Figures {
+struct Metrics {
   std::string module_name, module_file, module_fingerprint;
   std::string structure;  // 16 hex digits, report/structure.h; empty: unknown
   std::string device_name, device_file, device_fingerprint;
@@ -60,7 +60,7 @@ struct Figures {
   int64_t line = 1;  // where the module begins
   std::vector<Metric> metrics;
   std::vector<int64_t> totals;  // by metric
-  std::vector<InstructionFigures>
+  std::vector<InstructionMetrics>
       instructions;  // in order of first execution, then those that only hold memory
 
   /// The index of a metric, or -1.
@@ -70,11 +70,11 @@ struct Figures {
 };
 
 /// The figures of a report. `module` is what was read, `estimate` what the report was made of.
-Figures make_figures(const Report& report, const Module& module, const OpTable& table,
+Metrics make_figures(const Report& report, const Module& module, const OpTable& table,
                      const Estimate& estimate);
 
 /// The figures of a report's JSON. Errors, with their place, when it is none or has another schema.
-std::optional<Figures> read_report_figures(const Value& document, DiagnosticList& problems);
+std::optional<Metrics> read_report_figures(const Value& document, DiagnosticList& problems);
 
 /// "12.34 us", "5.25 MiB", "1,234": an amount of a metric; with a sign: "+12.34 us", "-3", "0 ps".
 std::string amount_text(MetricUnit unit, int64_t amount);

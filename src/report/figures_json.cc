@@ -13,7 +13,7 @@ class ReportReader {
  public:
   explicit ReportReader(DiagnosticList& problems) : fields_(problems) {}
 
-  std::optional<Figures> read(const Value& document) {
+  std::optional<Metrics> read(const Value& document) {
     if (!is_report(document)) return std::nullopt;
     about(document);
     if (const Value* comparison = document.find("comparison")) {
@@ -85,8 +85,8 @@ class ReportReader {
     for (const Value& row : rows->items) figures_.instructions.push_back(compared_row(row));
   }
 
-  InstructionFigures compared_row(const Value& json) {
-    InstructionFigures row;
+  InstructionMetrics compared_row(const Value& json) {
+    InstructionMetrics row;
     row.name = fields_.text(json, "name");
     row.opcode = fields_.text(json, "opcode");
     row.computation = fields_.text(json, "computation");
@@ -148,7 +148,7 @@ class ReportReader {
       if (!largest_[i] || !largest_[i]->is_list()) continue;
       const size_t metric = figures_.metrics.size() - largest_.size() + i;
       for (const Value& buffer : largest_[i]->items) {
-        InstructionFigures& row = row_of(fields_.text(buffer, "name"));
+        InstructionMetrics& row = row_of(fields_.text(buffer, "name"));
         if (row.shape.empty()) row.shape = fields_.text_or_empty(buffer, "shape");
         row.amounts[metric] += fields_.whole(buffer, "bytes");
       }
@@ -158,14 +158,14 @@ class ReportReader {
   int64_t& total(std::string_view metric) {
     return figures_.totals[static_cast<size_t>(figures_.index_of(metric))];
   }
-  int64_t& amount(InstructionFigures& row, std::string_view metric) {
+  int64_t& amount(InstructionMetrics& row, std::string_view metric) {
     return row.amounts[static_cast<size_t>(figures_.index_of(metric))];
   }
 
-  InstructionFigures& row_of(const std::string& name) {
+  InstructionMetrics& row_of(const std::string& name) {
     const auto [found, is_new] = row_by_name_.try_emplace(name, figures_.instructions.size());
     if (is_new) {
-      InstructionFigures row;
+      InstructionMetrics row;
       row.name = name;
       row.amounts.assign(figures_.metrics.size(), 0);
       figures_.instructions.push_back(std::move(row));
@@ -176,7 +176,7 @@ class ReportReader {
   void instruction(const Value& json) {
     const std::string name = fields_.text(json, "name");
     row_by_name_.erase(name);  // it may be that of an instruction in another computation
-    InstructionFigures& row = row_of(name);
+    InstructionMetrics& row = row_of(name);
     row.opcode = fields_.text(json, "opcode");
     row.computation = fields_.text(json, "computation");
     row.op_name = fields_.text_or_empty(json, "op_name");
@@ -210,21 +210,21 @@ class ReportReader {
   }
 
   void padding(const Value& json) {
-    InstructionFigures& row = row_of(fields_.text(json, "name"));
+    InstructionMetrics& row = row_of(fields_.text(json, "name"));
     if (row.opcode.empty()) row.opcode = fields_.text(json, "opcode");
     if (row.shape.empty()) row.shape = fields_.text(json, "shape");
     amount(row, "padding_bytes") += fields_.whole(json, "extra_bytes");
   }
 
   JsonFields fields_;
-  Figures figures_;
+  Metrics figures_;
   std::unordered_map<std::string, size_t> row_by_name_;
   std::vector<const Value*> largest_;  // of each space with a peak
 };
 
 }  // namespace
 
-std::optional<Figures> read_report_figures(const Value& document, DiagnosticList& problems) {
+std::optional<Metrics> read_report_figures(const Value& document, DiagnosticList& problems) {
   return ReportReader(problems).read(document);
 }
 

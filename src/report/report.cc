@@ -11,7 +11,7 @@
 #include "hlo/printer.h"
 #include "model/limiting_key.h"
 #include "model/memory_system.h"
-#include "model/pallas/known_call.h"
+#include "model/pallas/custom_call_cost_source.h"
 #include "report/source_place.h"
 #include "report/structure.h"
 
@@ -255,7 +255,7 @@ class ReportMaker {
     if (record.cost.category != CostCategory::kCustomCall) return;
     if (record.cost.provenance == Provenance::kDefault) report_.custom_calls_by_bytes += time;
     if (record.cost.provenance != Provenance::kCalibrated) return;
-    const KnownCall known = known_call(module_, module_[record.id], device_.config);
+    const CustomCallCostSource known = custom_call_cost_source(module_, module_[record.id], device_.config);
     if (known.kernel) report_.custom_calls_by_blocks += time;
     if (known.estimate) report_.custom_calls_by_estimate += time;
   }

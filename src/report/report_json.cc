@@ -403,7 +403,7 @@ class Document {
 
 namespace {
 
-Json comparison_json(const Figures& figures) {
+Json comparison_json(const Metrics& figures) {
   Json metrics = Json::array();
   for (size_t i = 0; i < figures.metrics.size(); ++i)
     metrics.push_back({{"metric", figures.metrics[i].name},
@@ -412,7 +412,7 @@ Json comparison_json(const Figures& figures) {
   return {{"structure", figures.structure}, {"line", figures.line}, {"metrics", std::move(metrics)}};
 }
 
-Json compared_json(const InstructionFigures& row) {
+Json compared_json(const InstructionMetrics& row) {
   return {{"name", row.name},
           {"opcode", row.opcode},
           {"computation", row.computation},
@@ -428,7 +428,7 @@ Json compared_json(const InstructionFigures& row) {
           {"amounts", row.amounts}};
 }
 
-std::string printed(const Report& report, const Figures* figures, std::string_view tool_version) {
+std::string printed(const Report& report, const Metrics* figures, std::string_view tool_version) {
   Document document;
   document.member("schema_version", kReportSchemaVersion);
   document.member(
@@ -476,7 +476,7 @@ std::string to_json(const Report& report, std::string_view tool_version) {
   return printed(report, nullptr, tool_version);
 }
 
-std::string to_json(const Report& report, const Figures& figures, std::string_view tool_version) {
+std::string to_json(const Report& report, const Metrics& figures, std::string_view tool_version) {
   return printed(report, &figures, tool_version);
 }
 

@@ -10,12 +10,12 @@
 
 namespace hlosim {
 
-struct Figures;  // report/figures.h
+struct Metrics;  // report/figures.h
 
 /// Ends in '\n'. `tool_version` is that of the program.
 std::string to_json(const Report& report, std::string_view tool_version);
 /// The same with all that `hlosim diff` compares reports by: read_report_figures() gives these figures again.
-std::string to_json(const Report& report, const Figures& figures, std::string_view tool_version);
+std::string to_json(const Report& report, const Metrics& figures, std::string_view tool_version);
 
 /// One row per instruction that ran, of one module after the other, under one header line. The columns of
 /// memory traffic are those of the device, which is the same for all reports.

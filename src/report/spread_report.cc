@@ -164,7 +164,7 @@ class SpreadReporter {
   const Module& given_;
   const OpTable& table_;
   const Estimate& estimate_;
-  const SpreadNotes& notes_;
+  const PartitionNotes& notes_;
   AxisNames names_;
   std::map<InstructionId, std::string> axes_;
   SpreadReport report_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
-#include "links/collective_driver.h"
+#include "interconnect/collective_driver.h"
 #include "model/fused_collectives.h"
 #include "model/memory_system.h"
 #include "modules/trip_count.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "links/interconnect.h"
+#include "interconnect/interconnect.h"
 
 namespace hlosim {
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <optional>
 
-#include "links/collective_costs.h"
-#include "links/sparse_core.h"
+#include "interconnect/collective_costs.h"
+#include "interconnect/sparse_core.h"
 #include "model/fused_collectives.h"
 #include "sim/simulate.h"
 

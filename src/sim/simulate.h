@@ -22,7 +22,7 @@
 #include "base/units.h"
 #include "hlo/module.h"
 #include "hlo/op_def.h"
-#include "links/collective_cost.h"
+#include "interconnect/collective_cost.h"
 #include "model/assumptions.h"
 #include "model/device.h"
 #include "model/instruction_cost.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "links/collective_costs.h"
-#include "links/collective_driver.h"
-#include "links/sparse_core.h"
+#include "interconnect/collective_costs.h"
+#include "interconnect/collective_driver.h"
+#include "interconnect/sparse_core.h"
 #include "model/fused_collectives.h"
 #include "model/memory_system.h"
 #include "sim/sparse_offload.h"

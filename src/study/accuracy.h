@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/limits.h"
+#include "base/resource_limits.h"
 #include "base/source.h"
 #include "estimate/estimate.h"
 #include "estimate/time_range.h"

@@ -9,7 +9,7 @@
 #include "estimate/estimate.h"
 #include "estimate/named_slice.h"
 #include "input/load_modules.h"
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 #include "layout/sizes.h"
 #include "model/device_overrides.h"
 #include "ops/op_table.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
+#include "base/resource_limits.h"
 #include "base/source.h"
 #include "model/device.h"
 

@@ -38,7 +38,7 @@ std::vector<bool> longest_increasing(const std::vector<int>& values) {
 
 class Maker {
  public:
-  Maker(const Figures& before, const Figures& after) : before_(before), after_(after) {
+  Maker(const Metrics& before, const Metrics& after) : before_(before), after_(after) {
     diff_.before = &before;
     diff_.after = &after;
     diff_.same_device = before.device_fingerprint == after.device_fingerprint;
@@ -72,7 +72,7 @@ class Maker {
     }
   }
 
-  static int64_t amount(const InstructionFigures* row, int metric) {
+  static int64_t amount(const InstructionMetrics* row, int metric) {
     return row && metric >= 0 ? row->amounts[static_cast<size_t>(metric)] : 0;
   }
 
@@ -80,8 +80,8 @@ class Maker {
     InstructionDiff row;
     row.before = before;
     row.after = after;
-    const InstructionFigures* old_row = diff_.old_of(row);
-    const InstructionFigures* new_row = diff_.new_of(row);
+    const InstructionMetrics* old_row = diff_.old_of(row);
+    const InstructionMetrics* new_row = diff_.new_of(row);
     for (size_t m = 0; m < diff_.metrics.size(); ++m)
       row.change.push_back(difference(amount(new_row, new_[m]), amount(old_row, old_[m])));
     if (old_row && new_row) {
@@ -127,8 +127,8 @@ class Maker {
     for (size_t i = 0; i < rows.size(); ++i) diff_.instructions[rows[i]].moved = !stayed[i];
   }
 
-  const Figures& before_;
-  const Figures& after_;
+  const Metrics& before_;
+  const Metrics& after_;
   std::vector<int> old_, new_;  // of each metric its index in either run
   Diff diff_;
 };
@@ -151,7 +151,7 @@ std::vector<const InstructionDiff*> Diff::contributions(size_t metric) const {
   return rows;
 }
 
-Diff make_diff(const Figures& before, const Figures& after) { return Maker(before, after).make(); }
+Diff make_diff(const Metrics& before, const Metrics& after) { return Maker(before, after).make(); }
 
 std::string kind_text(const Diff&, const InstructionDiff& row) {
   if (row.before < 0) return "added";
@@ -164,18 +164,18 @@ std::string kind_text(const Diff&, const InstructionDiff& row) {
 }
 
 std::string name_text(const Diff& diff, const InstructionDiff& row) {
-  const InstructionFigures* before = diff.old_of(row);
-  const InstructionFigures* after = diff.new_of(row);
+  const InstructionMetrics* before = diff.old_of(row);
+  const InstructionMetrics* after = diff.new_of(row);
   if (!before) return after->name;
   return row.renamed ? fmt::format("{} → {}", before->name, after->name) : before->name;
 }
 
 std::string reason_text(const Diff& diff, const InstructionDiff& row, size_t metric) {
   std::vector<std::string> parts;
-  const InstructionFigures* before = diff.old_of(row);
-  const InstructionFigures* after = diff.new_of(row);
+  const InstructionMetrics* before = diff.old_of(row);
+  const InstructionMetrics* after = diff.new_of(row);
   if (!before || !after) {
-    const InstructionFigures& only = before ? *before : *after;
+    const InstructionMetrics& only = before ? *before : *after;
     if (!only.opcode.empty()) parts.push_back(only.opcode);
     if (!only.shape.empty()) parts.push_back(only.shape);
   } else {

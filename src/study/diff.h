@@ -19,7 +19,7 @@ namespace hlosim {
 
 /// One instruction in both runs, or in one of them.
 struct InstructionDiff {
-  int before = -1, after = -1;  // indices into Figures::instructions; -1: not there
+  int before = -1, after = -1;  // indices into Metrics::instructions; -1: not there
   bool renamed = false;
   bool moved = false;           // others that it ran before now run after it, or it is in another computation
   bool edited = false;          // another opcode, shape, attribute or number of executions
@@ -34,17 +34,17 @@ struct MetricDiff {
 };
 
 struct Diff {
-  const Figures* before = nullptr;
-  const Figures* after = nullptr;
+  const Metrics* before = nullptr;
+  const Metrics* after = nullptr;
   std::vector<MetricDiff> metrics;  // those of either run
   std::vector<InstructionDiff>
       instructions;  // those of `before` in their order, each followed by what was added
   bool same_device = true, same_model = true;
 
-  const InstructionFigures* old_of(const InstructionDiff& row) const {
+  const InstructionMetrics* old_of(const InstructionDiff& row) const {
     return row.before < 0 ? nullptr : &before->instructions[static_cast<size_t>(row.before)];
   }
-  const InstructionFigures* new_of(const InstructionDiff& row) const {
+  const InstructionMetrics* new_of(const InstructionDiff& row) const {
     return row.after < 0 ? nullptr : &after->instructions[static_cast<size_t>(row.after)];
   }
   /// Rows with a change of this metric, the largest first; equal ones in their order.
@@ -52,10 +52,10 @@ struct Diff {
 };
 
 /// Both have to outlive the result.
-Diff make_diff(const Figures& before, const Figures& after);
+Diff make_diff(const Metrics& before, const Metrics& after);
 
 /// For each instruction of `before` its index in `after`, or -1.
-std::vector<int> match_instructions(const Figures& before, const Figures& after);
+std::vector<int> match_instructions(const Metrics& before, const Metrics& after);
 
 /// "added", "removed", "renamed, changed", "same"
 std::string kind_text(const Diff& diff, const InstructionDiff& row);

@@ -5,7 +5,7 @@
 namespace hlosim {
 namespace {
 
-Json side_json(const Figures& figures) {
+Json side_json(const Metrics& figures) {
   return {{"module", figures.module_name},
           {"file", figures.module_file.empty() ? Json(nullptr) : Json(figures.module_file)},
           {"module_fingerprint", figures.module_fingerprint},
@@ -14,7 +14,7 @@ Json side_json(const Figures& figures) {
           {"model_version", figures.model_version ? Json(*figures.model_version) : Json(nullptr)}};
 }
 
-Json row_side_json(const InstructionFigures* row) {
+Json row_side_json(const InstructionMetrics* row) {
   if (!row) return nullptr;
   return {{"name", row->name},
           {"opcode", row->opcode.empty() ? Json(nullptr) : Json(row->opcode)},

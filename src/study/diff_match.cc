@@ -22,13 +22,13 @@ std::string without_layouts(const std::string& shape) {
 }
 
 /// Enough work to recognise an instruction by.
-bool has_work(const InstructionFigures& row, int flops) {
+bool has_work(const InstructionMetrics& row, int flops) {
   return flops >= 0 && row.amounts[static_cast<size_t>(flops)] > 0;
 }
 
 class Matcher {
  public:
-  Matcher(const Figures& before, const Figures& after)
+  Matcher(const Metrics& before, const Metrics& after)
       : before_(before),
         after_(after),
         match_(before.instructions.size(), -1),
@@ -36,7 +36,7 @@ class Matcher {
 
   // From what can't be wrong to what is likely. Equal keys are paired in their order.
   std::vector<int> run() {
-    using Row = InstructionFigures;
+    using Row = InstructionMetrics;
     const auto place = [](const Row& r) { return r.computation + '\n' + r.name; };
     stage([&](const Row& r) { return r.deep ? fmt::format("{}\n{:x}", place(r), r.deep) : ""; });
     stage([&](const Row& r) { return r.deep ? fmt::format("{}\n{:x}", r.name, r.deep) : ""; });
@@ -95,21 +95,21 @@ class Matcher {
     }
   }
 
-  bool is_old(const InstructionFigures& row) const {
-    const std::vector<InstructionFigures>& rows = before_.instructions;
+  bool is_old(const InstructionMetrics& row) const {
+    const std::vector<InstructionMetrics>& rows = before_.instructions;
     return !rows.empty() && !std::less<>()(&row, rows.data()) &&
            std::less<>()(&row, rows.data() + rows.size());
   }
 
-  const Figures& before_;
-  const Figures& after_;
+  const Metrics& before_;
+  const Metrics& after_;
   std::vector<int> match_;
   std::vector<bool> taken_;
 };
 
 }  // namespace
 
-std::vector<int> match_instructions(const Figures& before, const Figures& after) {
+std::vector<int> match_instructions(const Metrics& before, const Metrics& after) {
   return Matcher(before, after).run();
 }
 

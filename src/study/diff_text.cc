@@ -68,7 +68,7 @@ std::string counts(const Diff& diff) {
                      moved, renamed, added, removed);
 }
 
-std::string titles(const Figures& figures) {
+std::string titles(const Metrics& figures) {
   return one_line(figures.module_file.empty()
                       ? figures.module_name
                       : fmt::format("{} ({})", figures.module_name, figures.module_file));

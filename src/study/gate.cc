@@ -21,7 +21,7 @@ Culprit culprit_of(const Diff& diff, const InstructionDiff& row, size_t metric) 
   culprit.kind = kind_text(diff, row);
   culprit.change = change_text(diff.metrics[metric].metric.unit, row.change[metric]);
   culprit.reason = reason_text(diff, row, metric);
-  if (const InstructionFigures* after = diff.new_of(row)) {
+  if (const InstructionMetrics* after = diff.new_of(row)) {
     culprit.line = after->line;
     culprit.source_file = after->source_file;
     culprit.source_line = after->source_line;
@@ -72,8 +72,8 @@ class Judge {
   std::string why_not_comparable() const {
     if (!module_.before) return {};
     const GateRun& old_run = *module_.before;
-    const Figures& before = old_run.figures;
-    const Figures& after = module_.run->figures;
+    const Metrics& before = old_run.figures;
+    const Metrics& after = module_.run->figures;
     if (before.model_version != after.model_version)
       return fmt::format("the baseline is of version {} of the model, this is version {}",
                          before.model_version.value_or(0), after.model_version.value_or(0));
@@ -87,8 +87,8 @@ class Judge {
 
   /// The same instructions on the same operands, where the order of lines has no meaning.
   bool same_program() const {
-    const Figures& before = module_.before->figures;
-    const Figures& after = module_.run->figures;
+    const Metrics& before = module_.before->figures;
+    const Metrics& after = module_.run->figures;
     return before.module_fingerprint != after.module_fingerprint && !before.structure.empty() &&
            before.structure == after.structure && !module_.run->scheduled;
   }

@@ -30,7 +30,7 @@ struct GateRun {
   std::string options;  // what else the numbers depend on, as text
   int64_t number = 0;   // of the modules with this name in the file, from 0
   bool scheduled = false;
-  Figures figures;
+  Metrics figures;
   std::string key() const;    // what a baseline finds it by, though the module changed
   std::string name() const;   // "file:module"
   std::string title() const;  // name(), and "file:module (2)" of a second one of that name

@@ -16,7 +16,7 @@ constexpr int64_t kSchemaVersion = 1;
 std::string dumped(const Json& json) { return json.dump(); }
 
 /// [name, opcode, computation, shape, op_name, own, deep, executions, metric, amount, metric, amount, …]
-Json row_json(const InstructionFigures& row) {
+Json row_json(const InstructionMetrics& row) {
   Json json = {row.name,
                row.opcode,
                row.computation,
@@ -34,13 +34,13 @@ Json row_json(const InstructionFigures& row) {
 }
 
 // A done that waits for nothing amounts to nothing; kept, it is known when it waits one day.
-bool is_kept(const InstructionFigures& row) {
+bool is_kept(const InstructionMetrics& row) {
   return row.executions > 0 ||
          std::any_of(row.amounts.begin(), row.amounts.end(), [](int64_t amount) { return amount != 0; });
 }
 
 void add_run(std::string& out, const GateRun& run) {
-  const Figures& figures = run.figures;
+  const Metrics& figures = run.figures;
   const auto member = [&](std::string_view key, const Json& value, bool first = false) {
     out += fmt::format("{}      \"{}\": {}", first ? "" : ",\n", key, dumped(value));
   };
@@ -62,7 +62,7 @@ void add_run(std::string& out, const GateRun& run) {
         dumped({figures.metrics[m].name, std::string(to_text(figures.metrics[m].unit)), figures.totals[m]}));
   out += "\n      ],\n      \"instructions\": [";
   bool first = true;
-  for (const InstructionFigures& row : figures.instructions) {
+  for (const InstructionMetrics& row : figures.instructions) {
     if (!is_kept(row)) continue;
     out += fmt::format("{}\n        {}", first ? "" : ",", dumped(row_json(row)));
     first = false;
@@ -101,7 +101,7 @@ class BaselineReader {
     run.device = fields_.text(json, "device");
     run.options = fields_.text(json, "options");
     run.number = fields_.whole(json, "number");
-    Figures& figures = run.figures;
+    Metrics& figures = run.figures;
     figures.module_name = fields_.text(json, "module");
     figures.module_file = run.file;
     figures.module_fingerprint = fields_.text(json, "module_fingerprint");
@@ -118,7 +118,7 @@ class BaselineReader {
     baseline_.runs.push_back(std::move(run));
   }
 
-  void read_metric(const Value& json, Figures& figures) {
+  void read_metric(const Value& json, Metrics& figures) {
     if (!json.is_list() || json.items.size() != 3)
       return fields_.wrong(json, "a metric is [name, unit, amount]");
     Metric metric;
@@ -133,14 +133,14 @@ class BaselineReader {
     figures.totals.push_back(fields_.whole_of(json.items[2]));
   }
 
-  void read_row(const Value& json, Figures& figures) {
+  void read_row(const Value& json, Metrics& figures) {
     constexpr size_t kFixed = 8;
     if (!json.is_list() || json.items.size() < kFixed || (json.items.size() - kFixed) % 2 != 0)
       return fields_.wrong(
           json,
           "an instruction is [name, opcode, computation, shape, op_name, own, deep, executions, "
           "metric, amount, …]");
-    InstructionFigures row;
+    InstructionMetrics row;
     std::string* const texts[] = {&row.name, &row.opcode, &row.computation, &row.shape, &row.op_name};
     for (size_t i = 0; i < std::size(texts); ++i) *texts[i] = fields_.text_of(json.items[i]);
     row.own = JsonFields::hash_of(fields_.text_of(json.items[5]));

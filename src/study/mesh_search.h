@@ -76,7 +76,7 @@ struct MeshProgram {
 Result<MeshSearch> search_programs(const std::vector<MeshProgram>& programs, const Device& device,
                                    const MeshTask& task, Ranks& ranks, SweepProgress& progress);
 
-/// What a choice makes of the module, before it is lowered. Errors: as spread_out().
+/// What a choice makes of the module, before it is lowered. Errors: as partition_over_mesh().
 Result<Module> spread_module(const Module& module, const Device& device, const MeshTask& task,
                              const std::string& text);
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <unordered_set>
 
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "array/element_values.h"
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "convolution/convolution_geometry.h"
 #include "convolution/convolution_kernels.h"
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -8,7 +8,7 @@
 #include "lower/lower.h"
 #include "lower/on_chip.h"
 #include "model/device_overrides.h"
-#include "models/step.h"
+#include "workloads/step.h"
 #include "support/folders.h"
 #include "support/own_modules.h"
 #include "support/simulations.h"

@@ -27,14 +27,14 @@ std::string loop(int64_t rows, int64_t width) {
          " get-tuple-element(r), index=1\n}\n";
 }
 
-Spread spread(const std::string& text, const std::string& mesh,
+PartitionedProgram spread(const std::string& text, const std::string& mesh,
               const std::vector<DeviceOverride>& overrides = {}) {
   const Module given = test::module_or_fail(text);
   const Result<MeshRequest> request = parse_mesh_request(mesh);
   EXPECT_TRUE(request) << render(request.error());
-  Result<Spread> made = spread_out(given, op_table(), test::device_or_fail("v5e", overrides), {}, *request);
+  Result<PartitionedProgram> made = partition_over_mesh(given, op_table(), test::device_or_fail("v5e", overrides), {}, *request);
   EXPECT_TRUE(made) << render(made.error());
-  return made ? std::move(*made) : Spread();
+  return made ? std::move(*made) : PartitionedProgram();
 }
 
 std::string assumptions(const AssumptionList& list) {
@@ -47,9 +47,9 @@ constexpr std::string_view kMesh = "fsdp=4; x=[fsdp,_]; w=[fsdp,_]";
 
 TEST(SpreadChoices, WhatLoopsHandOnIsGatheredBeforeThemWhereItFits) {
   const std::string text = loop(512, 256);
-  const Spread wide = spread(text, std::string(kMesh));
+  const PartitionedProgram wide = spread(text, std::string(kMesh));
   EXPECT_THAT(assumptions(wide.assumptions), HasSubstr("1 done once before them, which takes 256.00 KiB"));
-  const Spread narrow = spread(text, std::string(kMesh), {{"memory.hbm.capacity", "700 KiB"}});
+  const PartitionedProgram narrow = spread(text, std::string(kMesh), {{"memory.hbm.capacity", "700 KiB"}});
   EXPECT_THAT(assumptions(narrow.assumptions), HasSubstr("0 done once before them"));
   EXPECT_THAT(assumptions(narrow.assumptions), HasSubstr("1 each turn"));
 }

@@ -1,5 +1,5 @@
 // Programs spread over meshes: what they send, along which axes, and what is refused.
-#include "estimate/spread.h"
+#include "estimate/partition_over_mesh.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -114,23 +114,23 @@ std::string error_of(const std::string& module, const std::string& mesh,
   const Device device = test::device_or_fail("v5e");
   const Result<MeshRequest> request = parse_mesh_request(mesh);
   if (!request) return request.error().message;
-  const Result<Spread> spread = spread_out(given, op_table(), device, options, *request);
+  const Result<PartitionedProgram> spread = partition_over_mesh(given, op_table(), device, options, *request);
   return spread ? "" : spread.error().message;
 }
 
-TEST(Spread, RefusesWhatDoesntFit) {
+TEST(PartitionedProgram, RefusesWhatDoesntFit) {
   EXPECT_THAT(error_of("mlp_layer", "data=2; nothing=[data]"), HasSubstr("no parameter of that name"));
   EXPECT_NE(error_of("partitions_step", "data=8"), "");  // for four partitions
   EXPECT_THAT(error_of("partitions_step", "data=4; part=[data,_]"), HasSubstr("partitioned already"));
   EXPECT_THAT(error_of("tpu_block", "data=4"), HasSubstr("a compiler has made module"));
 }
 
-TEST(Spread, APartitionedModuleStaysAndItsAxesGetNames) {
+TEST(PartitionedProgram, APartitionedModuleStaysAndItsAxesGetNames) {
   const Module given = test::module_or_fail(test::own_module("partitions_step"));
   const Device device = test::device_or_fail("v5e");
   const Result<MeshRequest> request = parse_mesh_request("a=2,b=2");
   ASSERT_TRUE(request);
-  const Result<Spread> spread = spread_out(given, op_table(), device, {}, *request);
+  const Result<PartitionedProgram> spread = partition_over_mesh(given, op_table(), device, {}, *request);
   ASSERT_TRUE(spread) << render(spread.error());
   EXPECT_TRUE(spread->notes.was_partitioned);
   EXPECT_EQ(to_text(spread->module, op_table()), to_text(given, op_table()));
@@ -145,7 +145,7 @@ TEST(Spread, APartitionedModuleStaysAndItsAxesGetNames) {
   for (const AxisUse& use : report.spread->uses) EXPECT_EQ(use.axes, "a,b");
 }
 
-TEST(Spread, WhoAskedForAReshardingIsKnown) {
+TEST(PartitionedProgram, WhoAskedForAReshardingIsKnown) {
   const Module given = test::module_or_fail(test::own_module("mlp_layer"));
   const Device device = test::device_or_fail("v5e");
   EstimateOptions options;
@@ -162,7 +162,7 @@ TEST(Spread, WhoAskedForAReshardingIsKnown) {
   EXPECT_EQ(ran, report.spread->reshardings.size());
 }
 
-TEST(Spread, OrdersOnATorusNumberChipsAsTheSliceDoes) {
+TEST(PartitionedProgram, OrdersOnATorusNumberChipsAsTheSliceDoes) {
   const Module given = test::module_or_fail(test::own_module("mlp_layer"));
   const Device device = test::device_or_fail("v5p");
   SimulateOptions options;
@@ -170,7 +170,7 @@ TEST(Spread, OrdersOnATorusNumberChipsAsTheSliceDoes) {
   const Result<MeshRequest> request =
       parse_mesh_request("data=2,model=4; w1=[_,model]; order=model=y,data=x");
   ASSERT_TRUE(request);
-  const Result<Spread> spread = spread_out(given, op_table(), device, options, *request);
+  const Result<PartitionedProgram> spread = partition_over_mesh(given, op_table(), device, options, *request);
   ASSERT_TRUE(spread) << render(spread.error());
   // x is fastest: neighbours along y are two apart.
   EXPECT_EQ(spread->notes.mesh.device_order, (std::vector<int64_t>{0, 2, 4, 6, 1, 3, 5, 7}));

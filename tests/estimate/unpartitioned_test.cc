@@ -121,7 +121,7 @@ TEST(Unpartitioned, WhatWasPartitionedIsNotPartitionedAgain) {
   test::for_each_module(20, [&](const std::string& file, Module& module) {
     const std::optional<MeshRequest> request = default_request(module, op_table());
     if (!request) return;
-    const Result<Spread> spread = spread_out(module, op_table(), device, {}, *request);
+    const Result<PartitionedProgram> spread = partition_over_mesh(module, op_table(), device, {}, *request);
     if (!spread) return;
     ++count;
     EXPECT_FALSE(default_request(spread->module, op_table())) << file;

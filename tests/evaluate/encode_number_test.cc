@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hlo/number.h"
-#include "kernels/element.h"
+#include "cpu_kernels/element.h"
 
 namespace hlosim {
 namespace {

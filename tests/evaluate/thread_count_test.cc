@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 #include "support/execution.h"
 
 namespace hlosim::test {

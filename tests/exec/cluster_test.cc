@@ -11,7 +11,7 @@
 
 #include "elementwise/element_program.h"
 #include "exec/random_module.h"
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 #include "ops/op_table.h"
 #include "support/execution.h"
 

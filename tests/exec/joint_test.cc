@@ -10,7 +10,7 @@
 
 #include "array/arguments.h"
 #include "exec/program.h"
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 #include "ops/op_table.h"
 #include "support/modules.h"
 #include "support/thread_ranks.h"
@@ -29,7 +29,7 @@ Result<std::vector<Bits>> run_on(const DeviceGrid& grid, Ranks& ranks, std::stri
   options.grid = grid;
   const auto program = Program::make(module, op_table(), pool, options, problems);
   if (!program) return tl::unexpected(problems.items().at(0));
-  JointRun run(grid, ranks);
+  LockstepRun run(grid, ranks);
   std::vector<DeviceState> devices;
   std::vector<std::vector<Array>> inputs;
   for (int64_t id = run.local_devices().begin; id < run.local_devices().end; ++id) {

@@ -80,7 +80,7 @@ std::string run(const std::string& text) {
   if (!program) return render(problems.items().at(0));
   std::string bytes;
   test::ThreadRanks::run(1, [&](Ranks& ranks) {
-    JointRun run(grid, ranks);
+    LockstepRun run(grid, ranks);
     std::vector<DeviceState> devices(2, DeviceState(pool));
     std::vector<std::vector<Array>> inputs(2);
     for (size_t id = 0; id < 2; ++id) {

@@ -37,7 +37,7 @@ std::vector<std::vector<Doubles>> run_on_grid(const std::string& text, const Dev
   if (grid.devices() > 1) options.grid = grid;
   const auto program = Program::make(module, op_table(), pool, options, problems);
   HLOSIM_CHECK(program, "{}", render(problems.items().at(0)));
-  JointRun run(grid, lone_rank());
+  LockstepRun run(grid, lone_rank());
   std::vector<DeviceState> devices;
   std::vector<std::vector<Array>> inputs;
   for (int64_t id = 0; id < grid.devices(); ++id) {

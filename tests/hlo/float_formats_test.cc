@@ -10,7 +10,7 @@
 
 #include "hlo/literal.h"
 #include "hlo/number.h"
-#include "kernels/element.h"
+#include "cpu_kernels/element.h"
 
 namespace hlosim {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lower/lower.h"
-#include "lower/run_alike.h"
+#include "lower/same_schedule.h"
 #include "model/cost_details.h"
 #include "model/native_layouts.h"
 #include "support/own_modules.h"
@@ -28,9 +28,9 @@ TEST(Candidates, SingleOperationsNeverTakeLongerThanTheRun) {
       const Module module = lay_out(given, device).module;
       const std::optional<Picoseconds> time = time_of(module, device);
       if (!time || time->count() == 0 || *time >= kForever) return;
-      EXPECT_FALSE(takes_as_long(module, op_table(), device, {}, *time + Picoseconds(1)))
+      EXPECT_FALSE(cost_unchanged(module, op_table(), device, {}, *time + Picoseconds(1)))
           << file << " on " << name;
-      near += takes_as_long(module, op_table(), device, {}, *time - *time / 10);
+      near += cost_unchanged(module, op_table(), device, {}, *time - *time / 10);
       ++all;
     });
   }
@@ -49,8 +49,8 @@ ENTRY e {
 )");
   const std::optional<Picoseconds> time = time_of(module, device);
   ASSERT_TRUE(time);
-  EXPECT_TRUE(takes_as_long(module, op_table(), device, {}, *time));
-  EXPECT_FALSE(takes_as_long(module, op_table(), device, {}, *time + Picoseconds(1)));
+  EXPECT_TRUE(cost_unchanged(module, op_table(), device, {}, *time));
+  EXPECT_FALSE(cost_unchanged(module, op_table(), device, {}, *time + Picoseconds(1)));
 }
 
 TEST(Candidates, WhatRunsAlikeTakesTheSameTime) {
@@ -66,7 +66,7 @@ TEST(Candidates, WhatRunsAlikeTakesTheSameTime) {
       const Module with = run_more_passes(without, rest, {op_table(), device});
       EXPECT_EQ(test::difference(with, run_passes(module, all, {op_table(), device})), "")
           << file << " on " << name;
-      const bool is_alike = run_alike(with, without);
+      const bool is_alike = same_schedule(with, without);
       is_alike ? ++alike : ++different;
       if (!is_alike) return;
       EXPECT_EQ(time_of(with, device), time_of(without, device)) << file << " on " << name;
@@ -87,31 +87,31 @@ ENTRY e {
 }
 )";
   const Module module = test::module_or_fail(text);
-  EXPECT_TRUE(run_alike(module, module.copy()));
+  EXPECT_TRUE(same_schedule(module, module.copy()));
   const InstructionId root = module.entry_computation().root, a = module[root].operands[0];
   Module operands = module.copy();
   ModuleEditor(operands).set_operand(root, 1, a);
-  EXPECT_FALSE(run_alike(module, operands));
+  EXPECT_FALSE(same_schedule(module, operands));
   Module shape = module.copy();
   shape.instructions[a].shape = shape.shapes().with_memory_space(module[a].shape, 1);
-  EXPECT_FALSE(run_alike(module, shape));
+  EXPECT_FALSE(same_schedule(module, shape));
   Module opcode = module.copy();
   opcode.instructions[a].opcode = Opcode::kTanh;
-  EXPECT_FALSE(run_alike(module, opcode));
+  EXPECT_FALSE(same_schedule(module, opcode));
   Module order = module.copy();
   std::vector<InstructionId>& list = order.computations[order.entry].instructions;
   std::swap(list[2], list[3]);
-  EXPECT_FALSE(run_alike(module, order));
+  EXPECT_FALSE(same_schedule(module, order));
   Module attribute = module.copy();
   ModuleEditor(attribute).add_control_predecessor(root, a);
-  EXPECT_FALSE(run_alike(module, attribute));
+  EXPECT_FALSE(same_schedule(module, attribute));
   Module header = module.copy();
   const Attr partitions[] = {Attr::make_int(AttrKey::kNumPartitions, 2)};
   header.attrs = header.arena().copy(std::span<const Attr>(partitions));
-  EXPECT_FALSE(run_alike(module, header));
+  EXPECT_FALSE(same_schedule(module, header));
   Module scheduled = module.copy();
   mark_scheduled(scheduled);
-  EXPECT_TRUE(run_alike(module, scheduled));  // in the order that it has anyway
+  EXPECT_TRUE(same_schedule(module, scheduled));  // in the order that it has anyway
 }
 
 TEST(Candidates, TheSimulationThatComesWithAModuleIsItsOwn) {

@@ -1,4 +1,4 @@
-#include "measured/kept_predictions.h"
+#include "measured/prediction_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,9 +44,9 @@ std::vector<double> factors(std::initializer_list<std::pair<size_t, double>> val
   return all;
 }
 
-TEST(KeptPredictions, SimulatesOnlyWhatDepends) {
+TEST(PredictionCache, SimulatesOnlyWhatDepends) {
   MadeUp device;
-  KeptPredictions kept(device.predictor(), 20);
+  PredictionCache kept(device.predictor(), 20);
   kept.learn(factors({}));
   EXPECT_LT(device.taken(), 3 * 40) << "fewer than each constant of each part to both sides";
   EXPECT_THAT(kept.times(factors({})), ElementsAre(1.0, 2.0, 1.0, std::nullopt));
@@ -64,9 +64,9 @@ TEST(KeptPredictions, SimulatesOnlyWhatDepends) {
   EXPECT_EQ(device.taken(), 0) << "both were asked for before, one by one";
 }
 
-TEST(KeptPredictions, LearnsAnewElsewhere) {
+TEST(PredictionCache, LearnsAnewElsewhere) {
   MadeUp device;
-  KeptPredictions kept(device.predictor(), 20);
+  PredictionCache kept(device.predictor(), 20);
   kept.learn(factors({{11, -3}}));
   kept.times(factors({{11, -3}}));
   kept.learn(factors({{10, -2}}));
@@ -75,9 +75,9 @@ TEST(KeptPredictions, LearnsAnewElsewhere) {
   EXPECT_EQ(device.taken(), 1);
 }
 
-TEST(KeptPredictions, OneThatIsRefusedIsTriedInSmallSteps) {
+TEST(PredictionCache, OneThatIsRefusedIsTriedInSmallSteps) {
   MadeUp device;
-  KeptPredictions kept(device.predictor(), 20);
+  PredictionCache kept(device.predictor(), 20);
   kept.learn(factors({}));
   device.taken();
   kept.times(factors({{7, 0.1}}));

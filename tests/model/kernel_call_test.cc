@@ -4,7 +4,7 @@
 
 #include "model/custom_call_costs.h"
 #include "model/pallas/attention.h"
-#include "model/pallas/known_call.h"
+#include "model/pallas/custom_call_cost_source.h"
 #include "support/folders.h"
 #include "support/simulations.h"
 
@@ -160,7 +160,7 @@ TEST(CostEstimate, InBothForms) {
 }
 
 /// What decides a call's cost, the most trustworthy first.
-TEST(KnownCall, OrderOfTrust) {
+TEST(CustomCallCostSource, OrderOfTrust) {
   const std::string estimate =
       R"(, backend_config={"custom_call_config":{"cost_estimate":{"flops":"1000000000000",)"
       R"("transcendentals":"0","bytes_accessed":"0"}}})";

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 #include "modules/trip_count.h"
 #include "ops/dataflow.h"
 #include "oracle/evaluator.h"

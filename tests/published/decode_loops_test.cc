@@ -6,7 +6,7 @@
 
 #include "estimate/estimate.h"
 #include "lower/pass.h"
-#include "models/steps.h"
+#include "workloads/steps.h"
 #include "support/folders.h"
 #include "support/simulations.h"
 

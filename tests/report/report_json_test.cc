@@ -98,7 +98,7 @@ TEST(ReportJson, FollowsTheSchema) {
               "HloModule m\nENTRY e { a = f32[4]{0:S(9)} parameter(0) ROOT b = f32[4] negate(a) }")}) {
       const Estimated e = estimated(text, device, {{"host.chips", "3"}});
       EXPECT_THAT(schema.findings(json_of(e.report)), testing::IsEmpty()) << device;
-      const Figures figures = make_figures(e.report, *e.module, op_table(), e.estimate);
+      const Metrics figures = make_figures(e.report, *e.module, op_table(), e.estimate);
       EXPECT_THAT(schema.findings(Json::parse(to_json(e.report, figures, "1.2.3"), nullptr, false)),
                   testing::IsEmpty())
           << device;

@@ -265,7 +265,7 @@ std::vector<Bits> run_on(const DeviceGrid& grid, Module& module) {
   const auto program = Program::make(module, op_table(), pool, options, problems);
   EXPECT_TRUE(program) << test::rendered(problems);
   if (!program) return {};
-  JointRun run(grid, lone_rank());
+  LockstepRun run(grid, lone_rank());
   std::vector<DeviceState> devices;
   std::vector<std::vector<Array>> inputs;
   for (int64_t id = 0; id < grid.devices(); ++id) {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "model/device.h"
-#include "models/step.h"
+#include "workloads/step.h"
 #include "serving/server.h"
 #include "serving/serving_memory.h"
 #include "support/folders.h"

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "links/torus.h"
+#include "interconnect/torus.h"
 
 namespace hlosim {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 #include "text/read_json.h"
 
 namespace hlosim {

@@ -10,7 +10,7 @@
 
 #include "estimate/estimate.h"
 #include "hlo/printer.h"
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 #include "prefetch/prefetch.h"
 #include "relayout/layout_tuner.h"
 #include "report/explain.h"
@@ -89,7 +89,7 @@ std::string report_of(const Module& module, const Device& device, Lowering lower
   if (!run) return render(run.error());
   Report report = make_report(module, op_table(), device, *run);
   report.unused_keys = keys_without_effect(module, op_table(), device, options, *run);
-  const Figures figures = make_figures(report, module, op_table(), *run);
+  const Metrics figures = make_figures(report, module, op_table(), *run);
   std::string text = to_json(report, figures, "1");
   const Trace trace = make_trace(op_table(), device, *run);
   text += chrome_json({&trace, 1});

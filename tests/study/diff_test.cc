@@ -18,7 +18,7 @@ using test::Estimated;
 using test::estimated;
 using test::kManyThings;
 
-Figures figures_of(const Estimated& run) {
+Metrics figures_of(const Estimated& run) {
   return make_figures(run.report, *run.module, op_table(), run.estimate);
 }
 
@@ -61,9 +61,9 @@ TEST(Structure, OrderCountsInASchedule) {
   EXPECT_NE(structure(scheduled), structure(replaced(scheduled, "(  b = [^\n]*\n)(  c = [^\n]*\n)", "$2$1")));
 }
 
-TEST(Figures, TotalsAreThoseOfTheReport) {
+TEST(Metrics, TotalsAreThoseOfTheReport) {
   const Estimated run = estimated(kManyThings, "v4");
-  const Figures figures = figures_of(run);
+  const Metrics figures = figures_of(run);
   const auto total = [&](std::string_view metric) {
     return figures.totals[static_cast<size_t>(figures.index_of(metric))];
   };
@@ -71,7 +71,7 @@ TEST(Figures, TotalsAreThoseOfTheReport) {
   EXPECT_EQ(total("hbm_bytes"), run.report.hbm_traffic().total().count());
   EXPECT_EQ(total("padding_bytes"), run.report.padding_total.extra.count());
   // The all-reduce is synchronous: nothing hides it.
-  for (const InstructionFigures& row : figures.instructions)
+  for (const InstructionMetrics& row : figures.instructions)
     if (row.name == "r") {
       EXPECT_EQ(total("exposed_collectives"), row.amounts[static_cast<size_t>(figures.index_of("time"))]);
     }
@@ -82,7 +82,7 @@ TEST(Figures, TotalsAreThoseOfTheReport) {
 
 // What a transfer exposes is that of the tables, and its done's: a synchronous collective is without its
 // queue, which is its predecessor's, though it is the synchronous one that waits.
-TEST(Figures, ExposedIsThatOfTheTransfers) {
+TEST(Metrics, ExposedIsThatOfTheTransfers) {
   const Estimated run = estimated(R"(HloModule queue, is_scheduled=true, replica_count=4
 add {
   a = f32[] parameter(0)
@@ -99,13 +99,13 @@ ENTRY main {
                                   "v4");
   DiagnosticList problems;
   const auto source = std::make_shared<const SourceFile>("r.json", to_json(run.report, "0"));
-  const std::optional<Figures> saved = read_report_figures(*parse_json(source, problems), problems);
+  const std::optional<Metrics> saved = read_report_figures(*parse_json(source, problems), problems);
   ASSERT_TRUE(saved) << test::rendered(problems);
   ASSERT_EQ(run.report.transfers.size(), 2u);
-  for (const Figures& figures : {figures_of(run), *saved}) {
+  for (const Metrics& figures : {figures_of(run), *saved}) {
     const auto metric = static_cast<size_t>(figures.index_of("exposed_collectives"));
     for (const ReportTransfer& transfer : run.report.transfers)
-      for (const InstructionFigures& row : figures.instructions)
+      for (const InstructionMetrics& row : figures.instructions)
         if (row.name == transfer.done_name) {
           EXPECT_GT(row.amounts[metric], 0) << row.name;
           EXPECT_EQ(row.amounts[metric], transfer.exposed.count()) << row.name;
@@ -116,14 +116,14 @@ ENTRY main {
   }
 }
 
-TEST(Figures, OfASavedReport) {
+TEST(Metrics, OfASavedReport) {
   const Estimated run = estimated(kManyThings, "v4");
-  const Figures live = figures_of(run);
+  const Metrics live = figures_of(run);
   DiagnosticList problems;
   const auto source = std::make_shared<const SourceFile>("r.json", to_json(run.report, "0"));
   const std::optional<Value> document = parse_json(source, problems);
   ASSERT_TRUE(document) << test::rendered(problems);
-  const std::optional<Figures> saved = read_report_figures(*document, problems);
+  const std::optional<Metrics> saved = read_report_figures(*document, problems);
   ASSERT_TRUE(saved) << test::rendered(problems);
   EXPECT_EQ(saved->metrics, live.metrics);
   EXPECT_EQ(saved->totals, live.totals);
@@ -138,15 +138,15 @@ TEST(Figures, OfASavedReport) {
   }
 }
 
-TEST(Figures, OfAReportSavedWithThemAreTheSame) {
+TEST(Metrics, OfAReportSavedWithThemAreTheSame) {
   for (const std::string device : {"v4", "v5e"}) {
     const Estimated run = estimated(kManyThings, device);
-    const Figures live = figures_of(run);
+    const Metrics live = figures_of(run);
     DiagnosticList problems;
     const auto source = std::make_shared<const SourceFile>("r.json", to_json(run.report, live, "0"));
     const std::optional<Value> document = parse_json(source, problems);
     ASSERT_TRUE(document) << test::rendered(problems);
-    const std::optional<Figures> saved = read_report_figures(*document, problems);
+    const std::optional<Metrics> saved = read_report_figures(*document, problems);
     ASSERT_TRUE(saved) << test::rendered(problems);
     EXPECT_EQ(saved->metrics, live.metrics);
     EXPECT_EQ(saved->totals, live.totals);
@@ -155,7 +155,7 @@ TEST(Figures, OfAReportSavedWithThemAreTheSame) {
     EXPECT_EQ(saved->line, live.line);
     ASSERT_EQ(saved->instructions.size(), live.instructions.size());
     for (size_t i = 0; i < live.instructions.size(); ++i) {
-      const InstructionFigures &a = saved->instructions[i], &b = live.instructions[i];
+      const InstructionMetrics &a = saved->instructions[i], &b = live.instructions[i];
       EXPECT_EQ(std::tie(a.name, a.opcode, a.computation, a.shape, a.op_name, a.source_file, a.bound_by,
                          a.source_line, a.line, a.executions, a.own, a.deep, a.amounts),
                 std::tie(b.name, b.opcode, b.computation, b.shape, b.op_name, b.source_file, b.bound_by,
@@ -167,7 +167,7 @@ TEST(Figures, OfAReportSavedWithThemAreTheSame) {
 
 TEST(Diff, OfARunWithItself) {
   const Estimated run = estimated(kManyThings, "v4");
-  const Figures figures = figures_of(run);
+  const Metrics figures = figures_of(run);
   const Diff diff = make_diff(figures, figures);
   for (const InstructionDiff& row : diff.instructions) {
     EXPECT_EQ(row.before, row.after);
@@ -198,7 +198,7 @@ ENTRY main {
 }
 )";
   const Estimated before = estimated(old_text, "unit"), after = estimated(new_text, "unit");
-  const Figures old_run = figures_of(before), new_run = figures_of(after);
+  const Metrics old_run = figures_of(before), new_run = figures_of(after);
   const Diff diff = make_diff(old_run, new_run);
   std::vector<std::string> lines;
   for (const InstructionDiff& row : diff.instructions)

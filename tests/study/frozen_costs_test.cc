@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "estimate/estimate.h"
 #include "input/load_modules.h"
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 #include "study/accuracy.h"
 #include "support/module_files.h"
 #include "support/simulations.h"

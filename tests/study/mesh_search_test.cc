@@ -8,8 +8,8 @@
 #include <set>
 
 #include "hlo/printer.h"
-#include "kernels/parallel.h"
-#include "models/step.h"
+#include "threads/parallel.h"
+#include "workloads/step.h"
 #include "study/mesh_table.h"
 #include "support/estimated.h"
 #include "support/module_files.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <random>
 
-#include "kernels/parallel.h"
+#include "threads/parallel.h"
 #include "model/device_overrides.h"
 #include "study/sweep_journal.h"
 #include "study/sweep_run.h"

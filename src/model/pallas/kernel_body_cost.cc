@@ -80,7 +80,7 @@ class BodyCost {
   UnitWork units_of(const StepWork& work) {
     UnitWork times;
     for (const KernelProduct& product : work.products) times.mxu += mxu_of(product);
-    VectorSlots slots;
+    IssueSlots slots;
     for (size_t i = 0; i < mosaic::kVectorClasses; ++i)
       slots += core_.slots(class_of(static_cast<VectorClass>(i)), registers_of(work.vector[i]));
     times.vpu = core_.picoseconds(core_.alu_cycles(slots.alu));

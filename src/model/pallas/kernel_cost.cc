@@ -43,7 +43,7 @@ KernelCost KernelTally::finish() const {
   cost.cores = cores_;
   const auto cores = as_double(cores_);
   const auto time = [&](double cycles) { return core_.time(cycles); };
-  VectorSlots all = slots;
+  IssueSlots all = slots;
   all += slots_apart;
   cost.busy[index_of(Unit::kMxu)] = time(mxu);
   cost.busy[index_of(Unit::kVpu)] = time(core_.alu_cycles(all.alu));

@@ -1,4 +1,4 @@
-#include "model/pallas/known_call.h"
+#include "model/pallas/custom_call_cost_source.h"
 
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ void apply_estimate(const CostEstimate& estimate, const DeviceConfig& device, co
 
 }  // namespace
 
-std::string KnownCall::text(const DeviceConfig& device) const {
+std::string CustomCallCostSource::text(const DeviceConfig& device) const {
   if (kernel) {
     std::string blocks;
     for (const auto& [name, size] : kernel->cost.blocks)
@@ -59,7 +59,7 @@ std::string KnownCall::text(const DeviceConfig& device) const {
   return fmt::format("cost_estimate, FLOPs at {:.0f} % of the peak", device.mxu.kernel_share * 100);
 }
 
-void KnownCall::apply(const DeviceConfig& device, const MemorySystem& memory, InstructionCost& cost) const {
+void CustomCallCostSource::apply(const DeviceConfig& device, const MemorySystem& memory, InstructionCost& cost) const {
   cost.category = CostCategory::kCustomCall;
   cost.provenance = Provenance::kCalibrated;
   if (kernel)
@@ -74,8 +74,8 @@ void KnownCall::apply(const DeviceConfig& device, const MemorySystem& memory, In
   if (kernel) cost.fixed = std::max(kernel->cost.kernel - cost.stream, Picoseconds(0));
 }
 
-KnownCall known_call(const Module& module, const Instruction& instruction, const DeviceConfig& device) {
-  KnownCall known;
+CustomCallCostSource custom_call_cost_source(const Module& module, const Instruction& instruction, const DeviceConfig& device) {
+  CustomCallCostSource known;
   known.kernel = find_kernel_call(module, instruction, device);
   if (!known.kernel) known.estimate = cost_estimate_of(instruction);
   return known;

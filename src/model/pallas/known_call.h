@@ -6,7 +6,7 @@
 //   the author's estimate    custom_call_config              cost_estimate_of()
 //   bytes                    of operands and results
 //
-//   if (const KnownCall known = known_call(module, instruction, device)) known.apply(device, memory, cost);
+//   if (const CustomCallCostSource known = custom_call_cost_source(module, instruction, device)) known.apply(device, memory, cost);
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace hlosim {
 
-struct KnownCall {
+struct CustomCallCostSource {
   std::optional<KernelCall> kernel;
   std::optional<CostEstimate> estimate;  // where there is no kernel
 
@@ -30,6 +30,6 @@ struct KnownCall {
 };
 
 /// Neither for other instructions.
-KnownCall known_call(const Module& module, const Instruction& instruction, const DeviceConfig& device);
+CustomCallCostSource custom_call_cost_source(const Module& module, const Instruction& instruction, const DeviceConfig& device);
 
 }  // namespace hlosim

@@ -1,0 +1,28 @@
+// Steps of a model written for every mesh of a number of devices, each with every rematerialization that was
+// asked for.
+//
+//   const Result<MeshPrograms> made = mesh_programs(model, choice, 64, {"fsdp", "tensor"});
+//   search_programs(made->programs, device, task, ranks, progress)
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/source.h"
+#include "cli/tune/step_choice.h"
+#include "workloads/model_config.h"
+#include "study/mesh_search.h"
+
+namespace hlosim {
+
+struct MeshPrograms {
+  std::vector<MeshProgram> programs;
+  std::vector<std::string> left_out;  // "fsdp=1,tensor=64: kv_heads 8 can't be cut by …"
+};
+
+/// `choice.remat` may name several, as in full,minimal. Errors: those of its options, an axis that no rule of
+/// the model's shardings knows, a batch that isn't given, no mesh that the model can be cut by.
+Result<MeshPrograms> mesh_programs(const ModelConfig& model, const StepChoice& choice, int64_t devices,
+                                   const std::vector<std::string>& axes);
+
+}  // namespace hlosim

@@ -1,0 +1,259 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <ostream>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/run.h"
+#include "cli/tune/step_choice.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/simulation_setting.h"
+#include "console/verbosity.h"
+#include "model/slice.h"
+#include "workloads/step.h"
+#include "serving/server.h"
+#include "serving/serving_text.h"
+
+namespace hlosim {
+namespace {
+
+struct ServingArguments {
+  SimulationOptions simulation;
+  std::string file, trace, output = "-", format = "text", weights = "bf16", products = "auto", cache = "bf16";
+  std::string scheduler = "vllm";
+  int64_t tensor = 0, data = 1, expert = 1;
+  int64_t input = 1000, output_length = 1000, concurrency = 0, requests = 0, seed = 0;
+  int64_t batched_tokens = 1024, seqs = 256, model_len = 0, block = 0;
+  double rate = 0, utilization = 0.9, least_share = 1, price = 0, ttft = 0, itl = 0;
+};
+
+/// Does the MXU take the type as it is?
+bool is_native(const DeviceConfig& device, ElementType type) {
+  return peak_flops(device, type).count() > peak_flops(device, ElementType::kBF16).count();
+}
+
+class ServingCommand {
+ public:
+  ServingCommand(const ServingArguments& options, Streams streams) : options_(options), streams_(streams) {}
+
+  int run() {
+    if (const Result<void> fault = check(); !fault) return fail(fault.error());
+    const Result<SourcePtr> source = read_input(options_.file, streams_);
+    if (!source) return fail(source.error());
+    std::optional<SimulationSetting> setting = read_simulation(options_.simulation, streams_);
+    if (!setting) return kExitInput;
+    const Result<std::vector<Request>> requests = read_requests();
+    if (!requests) return fail(requests.error());
+    const Result<ModelConfig> model = read_model_config(*source);
+    if (!model) return fail(model.error());
+    const Result<ServingSetup> setup = make_setup(*model, *setting, *requests);
+    if (!setup) return fail(setup.error());
+    return simulate(*setup, *setting, *requests);
+  }
+
+ private:
+  int fail(const Diagnostic& diagnostic) {
+    tell(diagnostic, streams_);
+    return kExitInput;
+  }
+
+  Result<void> check() const {
+    const int ways = (options_.concurrency > 0) + (options_.rate > 0) + !options_.trace.empty();
+    if (ways != 1)
+      return failure("expected exactly one of --concurrency, --request-rate and --trace",
+                     "as in --concurrency=64");
+    if (options_.utilization <= 0 || options_.utilization > 1)
+      return failure(fmt::format("--gpu-memory-utilization is {}, expected more than 0 and at most 1",
+                                 options_.utilization));
+    if (options_.least_share <= 0 || options_.least_share > 1)
+      return failure(fmt::format("--random-range-ratio is {}, expected more than 0 and at most 1",
+                                 options_.least_share));
+    return {};
+  }
+
+  Result<std::vector<Request>> read_requests() const {
+    if (!options_.trace.empty()) {
+      const Result<SourcePtr> source = read_input(options_.trace, streams_);
+      if (!source) return tl::unexpected(source.error());
+      return read_request_trace(*source);
+    }
+    RequestMix mix{options_.input,
+                   options_.output_length,
+                   options_.least_share,
+                   options_.concurrency,
+                   options_.rate,
+                   options_.requests,
+                   static_cast<uint64_t>(options_.seed)};
+    if (mix.requests == 0) mix.requests = std::max<int64_t>(100, 8 * options_.concurrency);
+    return make_requests(mix);
+  }
+
+  void set_types(const DeviceConfig& device, ServingSetup& setup) const {
+    using enum ElementType;
+    setup.weight_type = stored_weight_type(options_.weights);
+    setup.cache_type = options_.cache == "fp8" ? kF8E4M3FN : kBF16;
+    const bool narrow = setup.weight_type == kS8 || setup.weight_type == kF8E4M3FN;
+    const bool native = narrow && !setup.model.moe && is_native(device, setup.weight_type);
+    if (options_.products == "stored" || (options_.products == "auto" && native))
+      setup.quantization = setup.weight_type == kS8 ? Quantization::kInt8 : Quantization::kFp8;
+    if (!narrow) setup.quantization = Quantization::kNone;
+  }
+
+  Result<ServingSetup> make_setup(const ModelConfig& model, SimulationSetting& setting,
+                                  const std::vector<Request>& requests) const {
+    ServingSetup setup;
+    setup.model = model;
+    setup.data = options_.data, setup.expert = options_.expert;
+    const SliceRequest& asked = setting.estimate.simulate.slice;
+    const int64_t others = setup.data * setup.expert;
+    setup.tensor = std::max<int64_t>(1, options_.tensor);
+    if (asked.topology || asked.devices) {
+      AssumptionList assumptions;
+      const Result<Slice> slice = choose_slice(setting.device.config, asked, 1, assumptions);
+      if (!slice) return tl::unexpected(slice.error());
+      if (options_.tensor == 0) setup.tensor = std::max<int64_t>(1, slice->devices() / others);
+      if (setup.devices() != slice->devices())
+        return failure(fmt::format("--tp={} --dp={} --ep={} are {} devices, but there are {}", setup.tensor,
+                                   setup.data, setup.expert, setup.devices(), slice->devices()));
+    }
+    set_types(setting.device.config, setup);
+    setup.max_batched_tokens = options_.batched_tokens, setup.max_seqs = options_.seqs;
+    setup.block_size = options_.block, setup.memory_utilization = options_.utilization;
+    if (const auto step = setting.device.config.host.serving_step)
+      setup.host_seconds = static_cast<double>(step->count()) * 1e-12;
+    setup.mixed_steps = options_.scheduler == "vllm";
+    int64_t longest = 0;
+    for (const Request& one : requests) longest = std::max(longest, one.input + one.output);
+    setup.max_model_len = options_.model_len > 0 ? options_.model_len : longest;
+    return setup;
+  }
+
+  int simulate(const ServingSetup& setup, const SimulationSetting& setting,
+               const std::vector<Request>& requests) {
+    const Result<ServingMemory> memory = serving_memory(setup, setting.device.config);
+    if (!memory) return fail(memory.error());
+    StepTimes times(setup, setting.device, setting.estimate);
+    if (const Result<void> possible = check_limits(setup, times); !possible) return fail(possible.error());
+    const Result<ServingRun> run =
+        serve(setup, *memory, times, requests, options_.concurrency, {options_.ttft, options_.itl});
+    if (!run) return fail(run.error());
+    const int64_t usual = std::max<int64_t>(1, run->most_running);
+    const Result<double> error = times.interpolation_error(usual);
+    if (!error) return fail(error.error());
+    const DeviceConfig& device = setting.device.config;
+    const ServingReport report{.setup = setup,
+                               .memory = *memory,
+                               .run = *run,
+                               .device = device.name,
+                               .cache_read = device.kernel.cache_read,
+                               .devices_per_chip = device.cores_per_chip / std::max<int64_t>(1, device.cores),
+                               .interpolation_error = *error,
+                               .simulated = times.simulated(),
+                               .price = options_.price,
+                               .ttft_ms = options_.ttft,
+                               .itl_ms = options_.itl};
+    const std::string text = options_.format == "json" ? to_json(report) : to_text(report);
+    return write_output(options_.output, text, streams_) ? kExitSuccess : kExitInput;
+  }
+
+  /// Limits that no load can keep.
+  Result<void> check_limits(const ServingSetup& setup, StepTimes& times) const {
+    const auto host_ms = setup.host_seconds * 1e3;
+    if (options_.ttft > 0) {
+      const int64_t tokens = std::min(options_.input, setup.max_batched_tokens);
+      const auto length = static_cast<double>(tokens);
+      const Result<ServerStepCost> one = times.cost({0, 0, tokens, length * length / 2});
+      if (!one) return tl::unexpected(one.error());
+      const double ms = one->seconds * 1e3 + host_ms;
+      if (ms > options_.ttft)
+        return failure(
+            fmt::format("--ttft={} ms is impossible: one step of {} tokens of a prompt takes {:.2f} ms",
+                        options_.ttft, tokens, ms));
+    }
+    if (options_.itl > 0) {
+      const Result<ServerStepCost> one = times.cost({1, options_.input, 0, 0});
+      if (!one) return tl::unexpected(one.error());
+      const double ms = one->seconds * 1e3 + host_ms;
+      if (ms > options_.itl)
+        return failure(fmt::format("--itl={} ms is impossible: a step with one request takes {:.2f} ms",
+                                   options_.itl, ms));
+    }
+    return {};
+  }
+
+  const ServingArguments& options_;
+  Streams streams_;
+};
+
+void declare_server(CommandLine& line, ServingArguments& options) {
+  line.add_option("--tp", options.tensor, "Devices that a layer is cut over; 0: all that --dp, --ep leave")
+      .from(0);
+  line.add_option("--dp", options.data, "Groups of devices that requests are dealt out to")
+      .from(1)
+      .show_default();
+  line.add_option("--ep", options.expert, "Devices that experts are dealt out to; requests too")
+      .from(1)
+      .show_default();
+  line.add_option("--max-num-batched-tokens", options.batched_tokens, "Tokens of one step")
+      .between(1, 1 << 20)
+      .show_default();
+  line.add_option("--max-num-seqs", options.seqs, "Requests of one step").between(1, 1 << 16).show_default();
+  line.add_option("--max-model-len", options.model_len, "Tokens of a request; 0: of the longest").from(0);
+  line.add_option("--block-size", options.block, "Tokens of a page of the cache; 0: as vLLM chooses").from(0);
+  line.add_option("--weight-dtype", options.weights, "How weights of layers are stored")
+      .one_of({"bf16", "int8", "int4", "fp8"})
+      .show_default();
+  line.add_option(
+          "--products", options.products,
+          "In the stored type of weights, of widened weights, or the first where the MXU is faster so")
+      .one_of({"auto", "stored", "widened"})
+      .show_default();
+  line.add_option("--kv-cache-dtype", options.cache, "How keys and values are stored")
+      .one_of({"bf16", "fp8"})
+      .show_default();
+  line.add_option("--gpu-memory-utilization", options.utilization, "Part of the memory for weights and cache")
+      .show_default();
+  line.add_option("--scheduler", options.scheduler,
+                  "vllm: prompts in the steps of decodes; sglang: in steps of their own")
+      .one_of({"vllm", "sglang"})
+      .show_default();
+}
+
+}  // namespace
+
+std::function<int()> declare_serving(CommandLine& line, Streams streams) {
+  const auto options = std::make_shared<ServingArguments>();
+  line.add_option("FILE", options->file, "Model file (examples/models); - is standard input").required();
+  SimulationOptions& simulation = options->simulation;
+  line.add_option("--device", simulation.device, "Device file, or a built-in device, with a slice: v6e-8");
+  declare_device_choices(line, simulation.choices);
+  line.add_option("--topology", simulation.topology, "Slice of chips, as in 2x4");
+  declare_server(line, *options);
+  line.add_option("--isl", options->input, "Tokens of a prompt").between(1, 1 << 24).show_default();
+  line.add_option("--osl", options->output_length, "Tokens of an answer").between(1, 1 << 24).show_default();
+  line.add_option("--random-range-ratio", options->least_share,
+                  "Lengths are drawn evenly from this share of --isl and --osl to all of them")
+      .show_default();
+  line.add_option("--concurrency", options->concurrency, "Requests under way at once").from(0);
+  line.add_option("--request-rate", options->rate, "Requests a second, at random times").not_negative();
+  line.add_option("--trace", options->trace, "File of requests: seconds,input tokens,output tokens");
+  line.add_option("--requests", options->requests, "Number of requests; 0: 8 for each at once, at least 100")
+      .between(0, 10'000'000);
+  line.add_option("--seed", options->seed, "Of lengths and arrivals").from(0).show_default();
+  line.add_option("--ttft", options->ttft, "Limit of the time to the first token, ms").not_negative();
+  line.add_option("--itl", options->itl, "Limit of the mean time of each further token, ms").not_negative();
+  line.add_option("--price", options->price, "Of a chip and hour; adds the price of a million tokens")
+      .not_negative();
+  line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+      .writes_file(streams.files)
+      .show_default();
+  return [options, streams] { return ServingCommand(*options, streams).run(); };
+}
+
+}  // namespace hlosim

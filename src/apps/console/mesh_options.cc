@@ -1,0 +1,110 @@
+#include "console/mesh_options.h"
+
+#include <fmt/format.h>
+
+#include "console/command_line.h"
+#include "console/verbosity.h"
+#include "estimate/unpartitioned.h"
+#include "ops/op_table.h"
+
+namespace hlosim {
+
+void declare_mesh(CommandLine& line, MeshOptions& options) {
+  const Option mesh = line.add_option(
+      "--mesh", options.mesh, "Partition modules over devices in a mesh of named axes: data=4,model=2");
+  line.add_option("--partitions", options.partitions,
+                  "Partition modules over so many devices, as their own shardings specify; without it, over "
+                  "those of the shardings")
+      .from(1)
+      .excludes(mesh);
+  line.add_option("--shard", options.statements,
+                  "REGEX=[axes]: how parameters of that name lie on the mesh; may be repeated")
+      .one_value_each();
+  line.add_option(
+      "--mesh-order", options.order,
+      "How the mesh lies on the torus: auto, or model=y,data=xz; without it devices stand in order");
+  line.add_option("--written-for", options.written_for,
+                  "The mesh that the module's own shardings were written for: they go by its axes' names");
+  line.add_option("--windowed-products", options.windowed,
+                  "Gathers before and scatters behind products as rings, part by part: auto takes the faster")
+      .one_of({"never", "always", "auto"})
+      .show_default();
+  declare_no_partition(line, options.no_partition);
+}
+
+void declare_no_partition(CommandLine& line, bool& no_partition) {
+  line.add_flag("--no-partition", no_partition,
+                "Take sharded modules as they stand: one device runs all of it. Without, a module that is "
+                "sharded and not partitioned is partitioned over the devices of its shardings");
+}
+
+namespace {
+
+/// The request with what stands beside the mesh.
+Result<std::optional<MeshRequest>> completed(MeshRequest request, const MeshOptions& options) {
+  const Result<WindowedProducts> windowed = parse_windowed_products(options.windowed);
+  if (!windowed) return tl::unexpected(windowed.error());
+  request.windowed = *windowed;
+  return std::optional(std::move(request));
+}
+
+Result<std::optional<MeshRequest>> request_of(const MeshOptions& options) {
+  if (!options.all_in_one.empty()) {
+    Result<MeshRequest> request = parse_mesh_request(options.all_in_one);
+    if (!request) return tl::unexpected(std::move(request.error()));
+    return std::optional(std::move(*request));
+  }
+  if (options.mesh.empty()) {
+    if (!options.statements.empty()) return failure("--shard needs --mesh");
+    if (!options.written_for.empty()) return failure("--written-for needs --mesh");
+    if (!options.order.empty()) return failure("--mesh-order needs --mesh");
+    if (!options.partitions && options.windowed == "never") return std::nullopt;
+    MeshRequest request;
+    request.partitions = options.partitions.value_or(0);
+    return completed(std::move(request), options);
+  }
+  Result<MeshRequest> request =
+      read_mesh_request(options.mesh, options.statements, options.order, options.written_for);
+  if (!request) return tl::unexpected(std::move(request.error()));
+  return completed(std::move(*request), options);
+}
+
+}  // namespace
+
+Result<std::optional<MeshRequest>> mesh_request(const MeshOptions& options, const Limits& limits) {
+  Result<std::optional<MeshRequest>> request = request_of(options);
+  if (!request || !*request) return request;
+  if (options.no_partition)
+    return failure("--no-partition excludes --mesh, --partitions and --windowed-products");
+  if (Result<void> few = check_devices(**request, limits); !few)
+    return tl::unexpected(std::move(few.error()));
+  return request;
+}
+
+void warn_of_unpartitioned(const Module& module, bool no_partition, Streams streams) {
+  if (!no_partition) return;
+  const int64_t devices = unpartitioned_devices(module, op_table());
+  if (devices == 0) return;
+  warn(
+      fmt::format("{} is sharded over {} devices and not partitioned: --no-partition lets one device run all "
+                  "of it",
+                  module.name, devices),
+      streams);
+}
+
+Result<Module> partitioned_module(const Module& given, const Device* device, const SimulateOptions& options,
+                                  const std::optional<MeshRequest>& request, bool no_partition,
+                                  Streams streams) {
+  warn_of_unpartitioned(given, no_partition, streams);
+  const std::optional<MeshRequest> wanted =
+      request || no_partition ? request : default_request(given, op_table());
+  if (!wanted) return given.copy();
+  Result<PartitionedProgram> spread = device ? partition_over_mesh(given, op_table(), *device, options, *wanted)
+                                 : partition_over_mesh(given, op_table(), *wanted);
+  if (!spread) return tl::unexpected(std::move(spread.error()));
+  if (wanted->is_default)
+    for (const Assumption& one : spread->assumptions.items()) note(one.text, streams);
+  return std::move(spread->module);
+}
+
+}  // namespace hlosim

@@ -1,0 +1,215 @@
+#include "lower/lower.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "layout/native_tiling.h"
+#include "interconnect/sparse_core.h"
+#include "lower/inline.h"
+#include "lower/same_schedule.h"
+#include "lower/spill.h"
+#include "model/cost_details.h"
+#include "model/native_layouts.h"
+#include "modules/compact.h"
+#include "ops/custom_calls/custom_call_targets.h"
+#include "schedule/latency_schedule.h"
+
+namespace hlosim {
+
+bool is_plain(const Module& module) {
+  if (module.is_scheduled() && !is_of_other_device(module)) return false;
+  return std::ranges::none_of(
+             module.instructions,
+             [](const Instruction& instruction) { return carries_tiles(instruction.shape); }) &&
+         bitcasts_can_be_spelled_out(module);
+}
+
+namespace {
+
+constexpr std::string_view kAsItStands = "as it stands";
+
+struct Candidate {
+  std::string_view how;
+  std::vector<const Pass*> passes;
+};
+
+/// The default passes but for the last one, which made_to_fit() does: only of candidates that are fast so
+/// far.
+std::vector<const Pass*> passes_before_spill() {
+  std::vector<const Pass*> passes = default_passes();
+  HLOSIM_CHECK(passes.back()->name == "spill", "the last default pass is {}", passes.back()->name);
+  passes.pop_back();
+  return passes;
+}
+
+/// The same but for one.
+std::vector<const Pass*> without(std::string_view name) {
+  std::vector<const Pass*> passes = passes_before_spill();
+  std::erase_if(passes, [&](const Pass* pass) { return pass->name == name; });
+  return passes;
+}
+
+std::vector<const Pass*> with_sliced() {
+  std::vector<const Pass*> passes = passes_before_spill();
+  for (const Pass*& pass : passes)
+    if (pass->name == "place") pass = parse_passes("place-sliced")->front();
+  return passes;
+}
+
+/// The same and slices of loops one iteration ahead.
+std::vector<const Pass*> with_slices_ahead() {
+  std::vector<const Pass*> passes = passes_before_spill();
+  const auto fuse = std::ranges::find_if(passes, [](const Pass* pass) { return pass->name == "fuse"; });
+  passes.insert(fuse, parse_passes("slice-ahead")->front());
+  return passes;
+}
+
+std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
+  std::vector<Candidate> found{{kLoweredByDefault, passes_before_spill()}};
+  found.push_back({"by the default passes, without prefetch", without("prefetch")});
+  const bool has_loops = std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
+    return instruction.find(AttrKey::kBody) != nullptr;
+  });
+  if (has_loops) {
+    found.push_back({"by the default passes, with what its loops slice on the chip", with_sliced()});
+    found.push_back(
+        {"by the default passes, with what its loops slice one iteration ahead", with_slices_ahead()});
+  }
+  const bool has_fusions = std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
+    return table[instruction.opcode].has(kFusion);
+  });
+  if (has_fusions) found.push_back({"its own fusions kept", without("inline")});
+  const bool has_layouts =
+      module.is_scheduled() || std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
+        return instruction.opcode == Opcode::kBitcast || instruction.opcode == Opcode::kCopy;
+      });
+  if (has_layouts)
+    found.push_back({"as it stands but for its layouts", *parse_passes("spell-layouts,own-results,tile")});
+  found.push_back({kAsItStands, *parse_passes("own-results,tile")});
+  return found;
+}
+
+bool begins(const std::vector<const Pass*>& passes, const std::vector<const Pass*>& start) {
+  return start.size() <= passes.size() && std::equal(start.begin(), start.end(), passes.begin());
+}
+
+/// Nothing is fused, so that what each operation takes by itself mostly is too much already: that is known
+/// long before all of them are copied, simulated and given records.
+bool is_slow_as_it_stands(const Module& module, const OpTable& table, const Device& device,
+                          const SimulateOptions& options, Picoseconds least) {
+  return !carries_tiles(module) &&
+         cost_unchanged(lay_out(module, device).module, table, device, {options.custom_calls}, least);
+}
+
+/// A module and what it takes; kForever: it can't be simulated.
+struct Timed {
+  Module module;
+  std::optional<Simulation> simulation;
+  Picoseconds time() const { return simulation ? simulation->totals.makespan : kForever; }
+};
+
+Timed timed(Module module, const OpTable& table, const Device& device, const SimulateOptions& options) {
+  Result<Simulation> simulation = simulate(module, table, device, options);
+  Timed one{std::move(module), {}};
+  if (simulation) one.simulation = std::move(*simulation);
+  return one;
+}
+
+/// The same with as much on the chip as there is room for.
+Timed made_to_fit(Timed one, const OpTable& table, const Device& device, const SimulateOptions& options) {
+  if (spill_overflow(one.module, table, device.config) == 0) return one;
+  return timed(compacted(std::move(one.module), table), table, device, options);
+}
+
+/// An order with pairs of start and done; nothing: it hides nothing, or nothing is known of it.
+std::optional<LatencySchedule> order_with_pairs(const Module& module, const OpTable& table,
+                                                const Device& device,
+                                                const LatencyScheduleOptions& scheduling) {
+  Result<LatencySchedule> scheduled = tune_schedule(module, table, device, scheduling);
+  if (!scheduled) return std::nullopt;  // the slice doesn't hold the module's devices
+  // Where nothing can be hidden there is no reason for pairs.
+  const bool hides = std::ranges::any_of(scheduled->transfers, [](const ScheduledTransfer& transfer) {
+    return transfer.before != transfer.start && transfer.exposed_after < transfer.duration;
+  });
+  if (!hides) scheduled->kept_input = true;
+  return std::move(*scheduled);
+}
+
+/// Collectives that run as such become pairs of start and done with work between, in whatever came out. Where
+/// on-chip memory has too little room for the order that hides most, the faster of two: parts of the order,
+/// or all of it, with values moved back to HBM.
+Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& device,
+                         const SimulateOptions& options) {
+  const bool has_any = std::ranges::any_of(lowered.module.instructions, [&](const Instruction& instruction) {
+    return table[instruction.opcode].has(kCollective);
+  });
+  if (!has_any || lowered.how == kAsItStands) return lowered;
+  LatencyScheduleOptions scheduling;
+  scheduling.simulate = options;
+  // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
+  const auto& sparsecore = device.config.sparsecore;
+  scheduling.split_reduce_scatters = sparsecore && sparsecore->offload_reduce_scatters;
+  std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, table, device, scheduling);
+  if (!fitting) return lowered;
+  Picoseconds least = fitting->time_before;
+  const Module given = fitting->short_on_chip ? lowered.module.copy() : Module();
+  if (!fitting->kept_input && fitting->time_after < least) {
+    least = fitting->time_after;
+    lowered.module = std::move(fitting->module);
+    lowered.simulation.reset();
+  }
+  if (!fitting->short_on_chip) return lowered;
+  scheduling.fits_on_chip = false;
+  std::optional<LatencySchedule> whole = order_with_pairs(given, table, device, scheduling);
+  if (!whole || whole->kept_input || whole->time_after >= least) return lowered;
+  if (spill_overflow(whole->module, table, device.config) > 0)
+    whole->module = compacted(std::move(whole->module), table);
+  Timed one = timed(std::move(whole->module), table, device, options);
+  if (one.time() >= least) return lowered;
+  lowered.module = std::move(one.module);
+  lowered.simulation = std::move(one.simulation);
+  return lowered;
+}
+
+}  // namespace
+
+Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
+                 const SimulateOptions& options, const PassObserver& after) {
+  SimulateOptions quick = options;
+  quick.keep_timeline = false;
+  const PassContext context{table, device, options.stop};
+  std::optional<Lowered> best;
+  Picoseconds least = kForever;
+  const std::vector<Candidate> all = candidates(module, table);
+  std::optional<Module> shared;  // what the second one is, and the first before its last passes
+  for (const Candidate& candidate : all) {
+    if (best && candidate.how == kAsItStands && is_slow_as_it_stands(module, table, device, quick, least))
+      continue;
+    const PassObserver observer = best ? PassObserver() : after;
+    Module one = [&] {
+      if (shared && &candidate == &all[1]) return std::move(*shared);
+      if (best || all.size() < 2 || !begins(candidate.passes, all[1].passes))
+        return run_passes(module, candidate.passes, context, observer);
+      shared = run_passes(module, all[1].passes, context, observer);
+      const auto rest = std::span(candidate.passes).subspan(all[1].passes.size());
+      return run_more_passes(*shared, rest, context, observer);
+    }();
+    if (best && same_schedule(one, best->module)) continue;
+    Timed run = timed(std::move(one), table, device, quick);
+    if (best && run.time() >= least) continue;
+    if (candidate.how != kAsItStands) run = made_to_fit(std::move(run), table, device, quick);
+    if (!best && after) after(*default_passes().back(), run.module);
+    if (best && run.time() >= least) continue;
+    least = run.time();
+    best = Lowered{std::move(run.module), candidate.how, std::move(run.simulation)};
+  }
+  if (!options.go_on()) return std::move(*best);
+  return hide_collectives(std::move(*best), table, device, quick);
+}
+
+Module lower(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,
+             const PassObserver& after) {
+  return lower_as(module, table, device, options, after).module;
+}
+
+}  // namespace hlosim

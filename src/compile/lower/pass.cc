@@ -1,0 +1,192 @@
+#include "lower/pass.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/stop.h"
+#include "base/text.h"
+#include "layout/native_tiling.h"
+#include "lower/algebra.h"
+#include "lower/assign_layouts.h"
+#include "lower/common_subexpressions.h"
+#include "lower/fold_constants.h"
+#include "lower/fuse.h"
+#include "lower/hoist.h"
+#include "lower/host_copies.h"
+#include "lower/inline.h"
+#include "lower/library_calls.h"
+#include "lower/on_chip.h"
+#include "lower/copy_aliased_results.h"
+#include "lower/part_updates.h"
+#include "lower/place.h"
+#include "lower/prefetch_arguments.h"
+#include "lower/simplify.h"
+#include "lower/slice_ahead.h"
+#include "lower/sparse_gathers.h"
+#include "lower/spill.h"
+#include "lower/tile.h"
+#include "lower/vector_products.h"
+#include "modules/compact.h"
+
+namespace hlosim {
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"spell-layouts", "bitcasts become reshapes and transposes; another device's copies and schedule go",
+     [](ModuleEditor& editor, const PassContext& context) { spell_out_layouts(editor, context.table); }},
+    {"inline", "fusions and calls become what they compute",
+     [](ModuleEditor& editor, const PassContext& context) { inline_calls(editor, context.table); }},
+    {"library-calls", "calls of GPU and CPU libraries become the products and convolutions that they are",
+     [](ModuleEditor& editor, const PassContext& context) {
+       spell_out_library_calls(editor, context.table);
+     }},
+    {"algebra", "identities: what changes nothing, or undoes itself",
+     [](ModuleEditor& editor, const PassContext& context) { apply_algebra(editor, context.table); }},
+    {"fold-constants", "what is known before the module runs, up to 1024 elements",
+     [](ModuleEditor& editor, const PassContext& context) { fold_constants(editor, context.table); }},
+    {"join-common", "what is computed twice is computed once",
+     [](ModuleEditor& editor, const PassContext& context) {
+       join_common_subexpressions(editor, context.table);
+     }},
+    {"update-parts", "parts of arrays that are taken out, changed and put back are changed where they are",
+     [](ModuleEditor& editor, const PassContext& context) { update_parts_in_place(editor, context.table); }},
+    {"hoist", "what loops compute anew each time although it is the same",
+     [](ModuleEditor& editor, const PassContext& context) { hoist_invariants(editor, context.table); }},
+    {"simplify", "dead code, algebra, reshapes, products without dimensions of size 1",
+     [](ModuleEditor& editor, const PassContext& context) {
+       simplify(editor, context.table, vmem_room(context.device.config));
+     }},
+    {"sum-vector-products", "products with a vector become sums, which the vector unit does",
+     [](ModuleEditor& editor, const PassContext& context) { sum_vector_products(editor, context.table); }},
+    {"own-results", "arguments that leave the program as they came are copied",
+     [](ModuleEditor& editor, const PassContext&) { give_results_own_memory(editor); }},
+    {"assign-layouts", "an order of dimensions for every array",
+     [](ModuleEditor& editor, const PassContext& context) {
+       const DeviceConfig& device = context.device.config;
+       assign_layouts(editor, context.table, tiling_policy(device),
+                      {on_chip_memory(device).room(), vmem_room(device)});
+     }},
+    {"tile", "native tiles for every array that has none",
+     [](ModuleEditor& editor, const PassContext& context) {
+       tile(editor.module(), tiling_policy(context.device.config));
+     },
+     true},
+    {"host-copies", "what is read from the host's memory and written to it moves in the background",
+     [](ModuleEditor& editor, const PassContext&) { host_copies(editor); }, true},
+    {"sparse-gathers", "gathers that the generation's SparseCores do, beside the TensorCore",
+     [](ModuleEditor& editor, const PassContext& context) { sparse_gathers(editor, context.device.config); },
+     true},
+    {"fuse", "which instructions become one kernel",
+     [](ModuleEditor& editor, const PassContext& context) {
+       fuse(editor, context.table, context.device.config);
+     },
+     true},
+    {"place", "what kernels make for kernels stays in VMEM",
+     [](ModuleEditor& editor, const PassContext& context) {
+       place_values(editor, context.table, context.device.config);
+     },
+     true},
+    {"prefetch", "arguments come onto the chip while earlier kernels run",
+     [](ModuleEditor& editor, const PassContext& context) {
+       prefetch_arguments(editor, context.table, context.device);
+     },
+     true, true},
+    {"spill", "values go back from on-chip memory to HBM until what is live at the same time fits",
+     [](ModuleEditor& editor, const PassContext& context) {
+       spill_overflow(editor.module(), context.table, context.device.config);
+     },
+     true, true},
+    {"slice-ahead", "slices that loops take come onto the chip one iteration ahead; before fuse",
+     [](ModuleEditor& editor, const PassContext& context) {
+       slice_ahead(editor, context.table, context.device.config);
+     },
+     true},
+    {"place-sliced", "as place; also what loops carry and only take slices of, where it fits",
+     [](ModuleEditor& editor, const PassContext& context) {
+       place_values(editor, context.table, context.device.config, true);
+     },
+     true},
+};
+
+// update-parts also comes before algebra, which takes out slices of stacks of one layer.
+constexpr std::string_view kDefault[] = {"spell-layouts", "inline",         "library-calls",
+                                         "update-parts",  "algebra",        "fold-constants",
+                                         "join-common",   "update-parts",   "hoist",
+                                         "simplify",      "algebra",        "sum-vector-products",
+                                         "own-results",   "assign-layouts", "tile",
+                                         "host-copies",   "sparse-gathers", "fuse",
+                                         "place",         "prefetch",       "spill"};
+
+const Pass* find_pass(std::string_view name) {
+  const auto found = std::find_if(std::begin(kPasses), std::end(kPasses),
+                                  [&](const Pass& pass) { return pass.name == name; });
+  return found == std::end(kPasses) ? nullptr : &*found;
+}
+
+void give_layouts(Module& module) {
+  ShapeRef before = nullptr, now = nullptr;  // the last one's: neighbours are often alike
+  for (Computation& computation : module.computations)
+    for (const InstructionId id : computation.instructions) {
+      ShapeRef& shape = module.instructions[id].shape;
+      if (shape != before) before = shape, now = module.shapes().with_default_layouts(shape);
+      shape = now;
+    }
+}
+
+/// `now`: compact.
+Module run_on(Module now, std::span<const Pass* const> passes, const PassContext& context,
+              const PassObserver& after) {
+  auto editor = std::make_unique<ModuleEditor>(now);
+  bool is_compact = true;
+  for (const Pass* pass : passes) {
+    if (context.stop && context.stop->asked()) break;
+    if (pass->needs_layouts) give_layouts(now);
+    if (pass->asks_costs && !is_compact) {
+      now = compacted(std::move(now), context.table);
+      editor = std::make_unique<ModuleEditor>(now);
+    }
+    pass->run(*editor, context);
+    is_compact = false;
+    drop_unreachable(now);
+    if (after) after(*pass, now);
+  }
+  return compacted(std::move(now), context.table);
+}
+
+}  // namespace
+
+std::span<const Pass> all_passes() { return kPasses; }
+
+std::vector<const Pass*> default_passes() {
+  std::vector<const Pass*> passes;
+  for (const std::string_view name : kDefault) passes.push_back(find_pass(name));
+  return passes;
+}
+
+Result<std::vector<const Pass*>> parse_passes(std::string_view names) {
+  std::vector<const Pass*> passes;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    passes.push_back(find_pass(name));
+    if (passes.back()) continue;
+    std::vector<std::string_view> known;
+    for (const Pass& pass : kPasses) known.push_back(pass.name);
+    const std::string hint = did_you_mean(name, known);
+    return failure(fmt::format("there is no pass '{}'", shown(name)),
+                   hint.empty() ? "`hlosim lower --list-passes` lists them" : hint);
+  }
+  return passes;
+}
+
+Module run_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
+                  const PassObserver& after) {
+  return run_on(compacted(module, context.table), passes, context, after);
+}
+
+Module run_more_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
+                       const PassObserver& after) {
+  return run_on(module.copy(), passes, context, after);
+}
+
+}  // namespace hlosim

@@ -1,0 +1,27 @@
+// Experts of a layer: which tokens each is given, and how their products run.
+//
+//   const Routing routing = route(scope, x);
+//   const Expr out = sorted_experts(scope, x, routing);            // [batch, length, d_model]
+#pragma once
+
+#include "workloads/layer.h"
+
+namespace hlosim {
+
+struct Routing {
+  Expr experts;  // s32[b, l, k]
+  Expr weights;  // [b, l, k]
+  Expr choice;   // one-hot [b, l, k, experts]
+};
+Routing route(const LayerScope& scope, Expr x);
+
+/// Nothing dropped: rows sorted by expert, grouped products, in a region of one device's tokens.
+Expr sorted_experts(const LayerScope& scope, Expr x, const Routing& routing);
+/// Slots for each expert and sequence; tokens beyond them are dropped. One-hot products carry tokens there
+/// and back.
+Expr slotted_experts(const LayerScope& scope, Expr x, const Routing& routing);
+
+/// a x b in groups of rows, in f8 where the options say so.
+Expr grouped_product(const LayerScope& scope, Expr a, Expr b, Expr sizes);
+
+}  // namespace hlosim

@@ -1,0 +1,142 @@
+// Experts without a limit: rows sorted by expert, one product in groups for each matrix.
+//
+// It all happens in a region of one device: its tokens, the parameters gathered from fsdp. Along `expert`,
+// every device is given the tokens of all of them and has products with its own experts' rows, which a
+// sorting puts first; along `tensor`, parts of the hidden width. What comes out is summed over both, last of
+// all.
+#include "workloads/experts.h"
+#include "workloads/manual_region.h"
+
+namespace hlosim {
+namespace {
+
+class SortedExperts {
+ public:
+  SortedExperts(const LayerScope& scope)
+      : scope_(scope), graph_(scope.graph), moe_(*scope.model.moe), region_(scope.graph, scope.rules) {}
+
+  Expr make(Expr x, const Routing& routing) {
+    Expr local = region_.enter(x, {Axis::kBatch, Axis::kLength, Axis::kHidden});
+    local = region_.gather(local, 2, axes_of(Axis::kHidden));
+    const Expr tokens = region_.gather(local, 0, expert_axes());
+    const Dims dims = graph_.dims(tokens);
+    const int64_t count = dims[0] * dims[1];
+    sort(routing, count);
+    const Expr copies =
+        broadcast(graph_, reshape(graph_, tokens, {count, dims[2]}), {count, moe_.top_k, dims[2]}, {0, 2});
+    Expr rows =
+        permute_rows(graph_, reshape(graph_, copies, {count * moe_.top_k, dims[2]}), order_, inverse_);
+    rows = mlp(rows);
+    const Expr back = permute_rows(graph_, rows, inverse_, order_);
+    const Expr by_token = reshape(graph_, back, {count, moe_.top_k, dims[2]});
+    const Expr weights =
+        broadcast(graph_, convert(graph_, weights_, scope_.type()), {count, moe_.top_k, dims[2]}, {0, 1});
+    Expr out = reduce_sum(graph_, multiply(graph_, by_token, weights), {1});
+    out = reshape(graph_, out, dims);
+    out = region_.scatter_sum(out, 0, expert_axes());
+    out = region_.scatter_sum(out, 2, axes_of(Axis::kHidden));
+    return region_.leave(out, {Axis::kBatch, Axis::kLength, Axis::kHidden});
+  }
+
+ private:
+  std::vector<AxisPart> axes_of(Axis axis) const { return region_.cut({axis}).dimensions[0]; }
+  std::vector<AxisPart> expert_axes() const { return axes_of(Axis::kActExperts); }
+
+  /// Rows by expert, own experts first; how many each has.
+  void sort(const Routing& routing, int64_t count) {
+    const std::vector<Axis> cut{Axis::kBatch, Axis::kLength, Axis::kNone};
+    const int64_t slots = count * moe_.top_k;
+    const auto local = [&](Expr value) {
+      return region_.gather(region_.enter(value, cut), 0, expert_axes());
+    };
+    weights_ = reshape(graph_, local(routing.weights), {count, moe_.top_k});
+    experts_ = reshape(graph_, local(routing.experts), {slots});
+    const int64_t own = moe_.experts / scope_.rules.parts(Axis::kActExperts);
+    if (own < moe_.experts) {
+      const Expr numbers = iota(graph_, ElementType::kS32, {moe_.experts}, 0);
+      const Expr first = slice(graph_, region_.enter(numbers, {Axis::kActExperts}), 0, 0, 1);
+      const Expr from =
+          subtract(graph_, experts_, broadcast(graph_, reshape(graph_, first, {}), {slots}, {}));
+      const Expr none = full_like(graph_, from, 0);
+      const Expr later = shift(graph_, from, static_cast<double>(moe_.experts));
+      experts_ = select(graph_, compare(graph_, from, none, "LT"), later, from);
+    }
+    const Expr sorted = sort_with_positions(graph_, experts_);
+    sorted_experts_ = element(graph_, sorted, 0), order_ = element(graph_, sorted, 1);
+    inverse_ = element(graph_, sort_with_positions(graph_, order_), 1);
+    const Dims dims{slots, own};
+    const Expr hits = compare(graph_, broadcast(graph_, experts_, dims, {0}),
+                              iota(graph_, ElementType::kS32, dims, 1), "EQ");
+    sizes_ = reduce_sum(graph_, convert(graph_, hits, ElementType::kS32), {0});
+  }
+
+  /// A parameter in the layer's type, whole but along expert and tensor.
+  Expr weights(const std::string& name, std::vector<Axis> axes) const {
+    const AxisSharding cut = region_.cut(axes);
+    Expr value = region_.enter(scope_.parameter("moe." + name), cut);
+    const Mesh& mesh = scope_.rules.mesh();
+    for (size_t i = 0; i < axes.size(); ++i) {
+      std::vector<AxisPart> gathered;
+      for (const AxisPart& part : cut.dimensions[i]) {
+        const std::string& axis = mesh.axes[part.axis].name;
+        const bool stays = (axes[i] == Axis::kExperts && axis == "expert") || axis == "tensor";
+        if (!stays) gathered.push_back(part);
+      }
+      value = region_.gather(value, static_cast<int64_t>(i), gathered);
+    }
+    return value;
+  }
+
+  /// The biases [experts, out] of each row's expert, those of other devices' rows left out; `share`: of the
+  /// devices that add it.
+  Expr with_row_bias(Expr rows, const std::string& name, std::vector<Axis> axes, double share) const {
+    if (!scope_.has("moe." + name)) return rows;
+    const Dims dims = graph_.dims(rows);
+    const Expr own = full_like(graph_, sorted_experts_, static_cast<double>(graph_.dims(sizes_)[0]));
+    const Expr is_own = convert(graph_, compare(graph_, sorted_experts_, own, "LT"), scope_.type());
+    const Expr last = shift(graph_, own, -1);
+    const Expr of_rows = gather_rows(graph_, scale(graph_, weights(name, std::move(axes)), share),
+                                     minimum(graph_, sorted_experts_, last));
+    return add(graph_, rows, multiply(graph_, of_rows, broadcast(graph_, is_own, dims, {0})));
+  }
+
+  /// Named by what is outside of the region, where nothing is a partial sum.
+  Expr named(Expr rows, SavedValue value) const {
+    if (scope_.rules.parts(Axis::kActMlp) > 1 || !expert_axes().empty()) return rows;
+    const std::vector<Axis> cut{Axis::kTokens, Axis::kNone};
+    return region_.enter(graph_.named(region_.leave(rows, cut), value), cut);
+  }
+
+  Expr mlp(Expr rows) const {
+    const std::vector<Axis> in{Axis::kExperts, Axis::kEmbed, Axis::kMlp};
+    const auto product = [&](const std::string& name, SavedValue value) {
+      const Expr made = grouped_product(scope_, rows, weights(name, in), sizes_);
+      return named(with_row_bias(made, name + "_bias", {Axis::kExperts, Axis::kMlp}, 1), value);
+    };
+    Expr hidden;
+    if (scope_.model.gated_mlp) {
+      const Expr gate = product("wi_0", SavedValue::kMlpWi0), up = product("wi_1", SavedValue::kMlpWi1);
+      hidden = multiply(graph_, activate(scope_, gate), up);
+    } else {
+      hidden = activate(scope_, product("wi", SavedValue::kMlpWi));
+    }
+    const Expr out =
+        grouped_product(scope_, hidden, weights("wo", {Axis::kExperts, Axis::kMlp, Axis::kEmbed}), sizes_);
+    const double share = 1.0 / static_cast<double>(scope_.rules.parts(Axis::kActMlp));
+    return named(with_row_bias(out, "wo_bias", {Axis::kExperts, Axis::kNone}, share), SavedValue::kMlpWo);
+  }
+
+  const LayerScope& scope_;
+  ExpressionGraph& graph_;
+  const MoeConfig& moe_;
+  ManualRegion region_;
+  Expr weights_{}, experts_{}, sorted_experts_{}, order_{}, inverse_{}, sizes_{};
+};
+
+}  // namespace
+
+Expr sorted_experts(const LayerScope& scope, Expr x, const Routing& routing) {
+  return SortedExperts(scope).make(x, routing);
+}
+
+}  // namespace hlosim

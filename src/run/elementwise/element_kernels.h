@@ -1,0 +1,15 @@
+// The kernel of an elementwise instruction.
+//
+//   if (const ElementKernel kernel = elementwise_kernel(op)) kernel.fn(out, operands, kernel.immediate, n);
+#pragma once
+
+#include "hlo/op_def.h"
+#include "cpu_kernels/element.h"
+
+namespace hlosim {
+
+/// From operand elements to result elements. Null where these types are not supported. Requires:
+/// op.def().element.
+ElementKernel elementwise_kernel(const OpContext& op);
+
+}  // namespace hlosim

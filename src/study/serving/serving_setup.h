@@ -1,0 +1,54 @@
+// A server of a language model: which model, on which mesh, stored how, and how much it takes into one step.
+//
+//   ServingSetup setup{.model = model, .tensor = 8};
+//   setup.max_model_len = 2048;
+//   StepTimes times(setup, device, estimate_options);              // step_times.h
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "layout/element_type.h"
+#include "workloads/model_config.h"
+#include "workloads/step_options.h"
+
+namespace hlosim {
+
+struct ServingSetup {
+  ModelConfig model;
+  int64_t tensor = 1, data = 1, expert = 1;         // axes of the mesh; `data` and `expert` deal requests out
+  ElementType weight_type = ElementType::kInvalid;  // of the layers' products; kInvalid: bf16
+  ElementType cache_type = ElementType::kBF16;
+  Quantization quantization = Quantization::kNone;  // of products with stored weights; none: widened
+
+  int64_t max_batched_tokens = 1024;  // of one step
+  int64_t max_seqs = 256;             // requests of one step
+  int64_t max_model_len = 2048;       // tokens of a request, prompt and answer
+  int64_t block_size = 0;             // tokens of a page of the cache; 0: as vLLM chooses
+  double memory_utilization = 0.9;    // of the memory that a program can use: weights and cache
+  bool mixed_steps = true;            // chunks of prompts ride along with decodes; false: steps of their own
+  double host_seconds = 0;            // between two steps on the device: host.serving_step of the device
+
+  int64_t devices() const { return tensor * data * expert; }
+  /// Groups of devices that requests are dealt out to.
+  int64_t replicas() const { return data * expert; }
+  Mesh mesh() const {
+    Mesh made;
+    for (const auto& [name, size] :
+         {std::pair<const char*, int64_t>{"data", data}, {"expert", expert}, {"tensor", tensor}})
+      if (size > 1) made.axes.push_back({name, size});
+    return made;
+  }
+};
+
+/// Tokens that a step of `tokens` computes: the next of 16, 32, 64, … (vllm-project/tpu-inference,
+/// runner/utils.py); at most max_batched_tokens or max_seqs, whichever is more.
+inline int64_t token_bucket(const ServingSetup& setup, int64_t tokens) {
+  int64_t bucket = 16 * setup.replicas();
+  const int64_t most = std::max(setup.max_batched_tokens, setup.max_seqs);
+  while (bucket < tokens && bucket < most) bucket *= 2;
+  return bucket;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,171 @@
+#include "serving/step_times.h"
+
+#include <algorithm>
+
+#include "estimate/energy_use.h"
+#include "workloads/parameters.h"
+#include "workloads/step.h"
+#include "ops/op_table.h"
+#include "serving/serving_memory.h"
+
+namespace hlosim {
+namespace {
+
+double seconds(Picoseconds time) { return static_cast<double>(time.count()) * 1e-12; }
+
+ServerStepCost cost_of(const DeviceConfig& device, const Totals& totals) {
+  ServerStepCost cost;
+  cost.seconds = seconds(totals.makespan);
+  for (const EnergyPart& part : energy_of(device, totals)) cost.picojoules += part.energy.count();
+  double rest = cost.seconds;
+  for (size_t i = 0; i < kCostCategoryCount; ++i)
+    rest -= cost.by_category[i] = seconds(totals.by_category[i]);
+  // One step's collectives may be synchronous, and those of a longer cache stalls of asynchronous ones:
+  // differences of steps need both in one category.
+  const double exposed = std::min(seconds(totals.exposed_collectives), std::max(rest, 0.0));
+  cost.by_category[static_cast<size_t>(CostCategory::kCollective)] += exposed;
+  cost.by_category.back() = std::max(rest - exposed, 0.0);
+  return cost;
+}
+
+ServerStepCost scaled(const ServerStepCost& cost, double factor) {
+  return ServerStepCost().add(cost, factor);
+}
+
+}  // namespace
+
+ServerStepCost& ServerStepCost::add(const ServerStepCost& other, double factor) {
+  seconds += factor * other.seconds, picojoules += factor * other.picojoules;
+  for (size_t i = 0; i < by_category.size(); ++i) by_category[i] += factor * other.by_category[i];
+  return *this;
+}
+
+StepTimes::StepTimes(const ServingSetup& setup, const Device& device, const EstimateOptions& options)
+    : setup_(setup), device_(device), options_(options) {
+  for (const LayerGroup& group : layer_groups(setup.model))
+    if (group.repeats * group.period > repeats_ * period_ || repeats_ == 1)
+      period_ = group.period, repeats_ = group.repeats;
+}
+
+Result<ServerStepCost> StepTimes::simulate_layers(StepKind kind, int64_t batch, int64_t sequence,
+                                                  int64_t layers) {
+  ModelConfig model = setup_.model;
+  model.layers = layers;
+  model.max_positions = 0;
+  StepOptions step;
+  step.kind = kind;
+  step.mesh = setup_.mesh();
+  step.batch = batch, step.sequence = sequence;
+  step.param_type = ElementType::kBF16;
+  step.weight_type = setup_.weight_type, step.cache_type = setup_.cache_type;
+  step.quantization = setup_.quantization;
+  step.scan_layers = false;
+  step.greedy = true;
+  const Result<Module> module = make_step(model, step);
+  if (!module) return tl::unexpected(module.error());
+  EstimateOptions options = options_;
+  options.simulate.keep_timeline = false;
+  if (setup_.devices() > 1) options.mesh.emplace().partitions = setup_.devices();
+  const Result<Estimate> made = estimate(*module, op_table(), device_, options);
+  if (!made) return tl::unexpected(made.error());
+  ++simulated_;
+  return cost_of(device_.config, made->simulation.totals);
+}
+
+Result<ServerStepCost> StepTimes::simulate(StepKind kind, int64_t batch, int64_t sequence) {
+  const int64_t all = setup_.model.layers, few = all - (repeats_ - 1) * period_;
+  Result<ServerStepCost> one = simulate_layers(kind, batch, sequence, few);
+  if (!one || repeats_ == 1) return one;
+  const Result<ServerStepCost> two = simulate_layers(kind, batch, sequence, few + period_);
+  if (!two) return two;
+  const auto more = static_cast<double>(repeats_ - 1);
+  return scaled(*one, 1 - more).add(*two, more);
+}
+
+// The plain products of the simulated step give way to the kernel of servers, which reads caches page by
+// page.
+void StepTimes::attend_by_pages(Decode& decode) const {
+  const MemorySpace* hbm = device_.config.memory_space("hbm");
+  if (hbm == nullptr || !hbm->bandwidth) return;
+  const auto replicas = static_cast<double>(setup_.replicas());
+  const double rate = hbm->bandwidth->at(device_.config.clock).count() * device_.config.kernel.cache_read;
+  const double token = static_cast<double>(cache_bytes_per_token(setup_)) / (rate * replicas);
+  constexpr auto kCategory = static_cast<size_t>(CostCategory::kCustomCall);
+  const double energy = setup_.model.attention.latent ? 0 : decode.per_token.picojoules;
+  decode.per_token = ServerStepCost();
+  decode.per_token.seconds = decode.per_token.by_category[kCategory] = token;
+  decode.per_token.picojoules = energy;
+}
+
+Result<const StepTimes::Decode*> StepTimes::decode(int64_t bucket) {
+  if (const auto found = decodes_.find(bucket); found != decodes_.end()) return &found->second;
+  const Result<ServerStepCost> short_one = simulate(StepKind::kDecode, bucket, near_);
+  if (!short_one) return tl::unexpected(short_one.error());
+  const Result<ServerStepCost> long_one = simulate(StepKind::kDecode, bucket, far_);
+  if (!long_one) return tl::unexpected(long_one.error());
+  Decode made;
+  made.near = *short_one, made.far = *long_one;
+  const double tokens = static_cast<double>(bucket) * static_cast<double>(far_ - near_);
+  made.per_token = scaled(*long_one, 1 / tokens).add(*short_one, -1 / tokens);
+  made.base = *short_one;
+  made.base.add(made.per_token, -static_cast<double>(bucket * near_));
+  attend_by_pages(made);
+  return &decodes_.emplace(bucket, made).first->second;
+}
+
+// Two prompts of s tokens and one of 2 s differ in attention alone: s² pairs of tokens more.
+Result<const ServerStepCost*> StepTimes::attention() {
+  if (!attention_.empty()) return &attention_[0];
+  const int64_t length = 2048, replicas = setup_.replicas();
+  const Result<ServerStepCost> two = simulate(StepKind::kPrefill, 2 * replicas, length);
+  if (!two) return tl::unexpected(two.error());
+  const Result<ServerStepCost> one = simulate(StepKind::kPrefill, replicas, 2 * length);
+  if (!one) return tl::unexpected(one.error());
+  const double pairs =
+      static_cast<double>(length) * static_cast<double>(length) * static_cast<double>(replicas);
+  ServerStepCost each = scaled(*one, 1 / pairs).add(*two, -1 / pairs);
+  if (each.seconds < 0) each = ServerStepCost();
+  attention_.push_back(each);
+  return &attention_[0];
+}
+
+Result<const ServerStepCost*> StepTimes::prefill(int64_t bucket) {
+  if (const auto found = prefills_.find(bucket); found != prefills_.end()) return &found->second;
+  const int64_t length = std::max<int64_t>(bucket / setup_.replicas(), 1);
+  Result<ServerStepCost> made = simulate(StepKind::kPrefill, setup_.replicas(), length);
+  if (!made) return tl::unexpected(made.error());
+  const Result<const ServerStepCost*> each = attention();
+  if (!each) return tl::unexpected(each.error());
+  const double pairs = 0.5 * static_cast<double>(length) * static_cast<double>(length * setup_.replicas());
+  made->add(**each, -pairs);
+  return &prefills_.emplace(bucket, *made).first->second;
+}
+
+Result<ServerStepCost> StepTimes::cost(const ServerStepLoad& load) {
+  ServerStepCost cost;
+  if (load.decodes > 0) {
+    const Result<const Decode*> decodes = decode(token_bucket(setup_, load.decodes));
+    if (!decodes) return tl::unexpected(decodes.error());
+    if (load.prefill == 0) cost = (*decodes)->base;
+    cost.add((*decodes)->per_token, static_cast<double>(load.context));
+  }
+  if (load.prefill == 0) return cost;
+  const Result<const ServerStepCost*> prompts = prefill(token_bucket(setup_, load.decodes + load.prefill));
+  if (!prompts) return tl::unexpected(prompts.error());
+  const Result<const ServerStepCost*> each = attention();
+  if (!each) return tl::unexpected(each.error());
+  return cost.add(**prompts, 1).add(**each, load.prefill_pairs);
+}
+
+Result<double> StepTimes::interpolation_error(int64_t requests) {
+  const int64_t bucket = token_bucket(setup_, requests), half = (near_ + far_) / 2;
+  const Result<const Decode*> found = decode(bucket);
+  if (!found) return tl::unexpected(found.error());
+  const Result<ServerStepCost> simulated = simulate(StepKind::kDecode, bucket, half);
+  if (!simulated) return tl::unexpected(simulated.error());
+  const double part = static_cast<double>(half - near_) / static_cast<double>(far_ - near_);
+  const double linear = (*found)->near.seconds * (1 - part) + (*found)->far.seconds * part;
+  return linear / simulated->seconds - 1;
+}
+
+}  // namespace hlosim

@@ -1,0 +1,176 @@
+// Prefill and decode against each other, optimizers against arithmetic, eight bits against many.
+#include <gtest/gtest.h>
+
+#include "workloads/steps.h"
+
+namespace hlosim {
+namespace {
+
+constexpr const char* kBase =
+    "name: m\nlayers: 2\nd_model: 8\nd_ff: 12\nq_heads: 4\nkv_heads: 2\nvocab: 11\n";
+
+StepOptions serving(StepKind kind) {
+  StepOptions options = test::exact_options();
+  options.kind = kind;
+  options.gradients_only = false;
+  return options;
+}
+
+size_t input_named(const test::RunningStep& step, const std::string& name) {
+  for (size_t i = 0; i < step.inputs(); ++i)
+    if (step.name(i) == name) return i;
+  ADD_FAILURE() << "no input " << name;
+  return 0;
+}
+
+/// Token by token through the cache, the logits of the last one are those of the whole prompt, and the cache
+/// is the prompt's.
+void expect_decode_as_prefill(const std::string& yaml, bool scan) {
+  const ModelConfig model = test::model_or_fail(kBase + yaml);
+  StepOptions prefill = serving(StepKind::kPrefill), decode = serving(StepKind::kDecode);
+  prefill.scan_layers = decode.scan_layers = scan;
+  test::RunningStep whole(model, prefill), one(model, decode);
+  ASSERT_TRUE(whole.ready() && one.ready());
+  const std::vector<test::Numbers> prompt = whole.random_inputs(4);
+  const std::vector<test::Numbers> want = whole.run(prompt);
+  const test::Numbers tokens = prompt[input_named(whole, "tokens")];
+  std::vector<test::Numbers> inputs = one.random_inputs(4);
+  const size_t at_tokens = input_named(one, "tokens"), at_position = input_named(one, "position");
+  std::vector<size_t> caches;
+  for (size_t i = 0; i < one.inputs(); ++i)
+    if (one.name(i).find("_cache") != std::string::npos) caches.push_back(i);
+  for (const size_t i : caches)
+    std::fill(inputs[i].begin(), inputs[i].end(), 1e3);  // what wasn't written isn't seen
+  std::vector<test::Numbers> got;
+  for (int64_t t = 0; t < prefill.sequence; ++t) {
+    for (int64_t b = 0; b < prefill.batch; ++b)
+      inputs[at_tokens][static_cast<size_t>(b)] = tokens[static_cast<size_t>(b * prefill.sequence + t)];
+    inputs[at_position] = {static_cast<double>(t)};
+    got = one.run(inputs);
+    ASSERT_EQ(got.size(), caches.size() + 1);
+    for (size_t i = 0; i < caches.size(); ++i) inputs[caches[i]] = got[i + 1];
+  }
+  ASSERT_EQ(want.size(), got.size());
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_LT(test::difference(want[i], got[i]), 1e-12) << i;
+}
+
+TEST(Serving, DecodeComputesWhatPrefillDoes) {
+  for (const bool scan : {true, false})
+    for (const char* yaml : {"", "attention: {window: 3, pattern: LG, soft_cap: 2, sinks: true}\n",
+                             "moe: {experts: 4, top_k: 2, d_ff: 6, first_dense_layers: 1}\n",
+                             "position: learned\nattention: {latent: {q_rank: 5, kv_rank: 6, nope_dim: 3, "
+                             "rope_dim: 2, value_dim: 4}}\n"})
+      expect_decode_as_prefill(yaml, scan);
+}
+
+/// The most likely token is where the logits are largest.
+TEST(Serving, GreedySamplingIsTheArgmax) {
+  const ModelConfig model = test::model_or_fail(kBase);
+  StepOptions options = serving(StepKind::kPrefill);
+  test::RunningStep logits(model, options);
+  options.greedy = true;
+  test::RunningStep greedy(model, options);
+  ASSERT_TRUE(logits.ready() && greedy.ready());
+  const std::vector<test::Numbers> inputs = logits.random_inputs(5);
+  const test::Numbers all = logits.run(inputs)[0], tokens = greedy.run(inputs)[0];
+  ASSERT_EQ(all.size(), tokens.size() * 11);
+  for (size_t b = 0; b < tokens.size(); ++b) {
+    const auto first = all.begin() + static_cast<ptrdiff_t>(11 * b);
+    EXPECT_EQ(static_cast<ptrdiff_t>(tokens[b]), std::max_element(first, first + 11) - first);
+  }
+}
+
+/// Stored weights and their scales compute what weights of their products do.
+TEST(Serving, StoredWeightsAreThemselvesTimesScales) {
+  for (const char* yaml : {"", "moe: {experts: 4, top_k: 2, d_ff: 6}\n"})
+    for (const ElementType type : {ElementType::kS8, ElementType::kF8E4M3FN}) {
+      const ModelConfig model = test::model_or_fail(std::string(kBase) + yaml);
+      StepOptions options = serving(StepKind::kPrefill);
+      test::RunningStep plain(model, options);
+      options.weight_type = type;
+      test::RunningStep stored(model, options);
+      ASSERT_TRUE(plain.ready() && stored.ready());
+      std::vector<test::Numbers> inputs = stored.random_inputs(6), wide = plain.random_inputs(6);
+      for (size_t i = 0; i < plain.inputs(); ++i) {
+        const size_t at = input_named(stored, plain.name(i));
+        test::Numbers& values = inputs[at];
+        const bool scaled = at + 1 < stored.inputs() && stored.name(at + 1) == plain.name(i) + "_scale";
+        for (size_t k = 0; scaled && k < values.size(); ++k)
+          values[k] = static_cast<double>(static_cast<int64_t>(k * 7 % 15) - 7);
+        wide[i] = values;
+        if (!scaled) continue;
+        // One power of two for all outputs: exact in every type.
+        std::fill(inputs[at + 1].begin(), inputs[at + 1].end(), 0.0625);
+        for (double& value : wide[i]) value *= 0.0625;
+      }
+      const std::vector<test::Numbers> want = plain.run(wide), got = stored.run(inputs);
+      ASSERT_EQ(want.size(), got.size());
+      EXPECT_LT(test::difference(want[0], got[0]), 1e-5);
+    }
+}
+
+/// The first step of Adam with decay: the moments' corrections cancel, so that the change is the gradient's
+/// sign.
+TEST(Optimizer, FirstStepByHand) {
+  const ModelConfig model = test::model_or_fail(kBase);
+  for (const double clip : {0.0, 0.01}) {
+    StepOptions options = test::exact_options();
+    test::RunningStep gradients(model, options);
+    options.gradients_only = false;
+    options.optimizer.mu_type = options.optimizer.nu_type = ElementType::kF64;
+    options.optimizer.clip_norm = clip;
+    test::RunningStep step(model, options);
+    std::vector<test::Numbers> inputs = step.random_inputs(4);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (step.name(i).rfind("mu.", 0) == 0 || step.name(i).rfind("nu.", 0) == 0 || step.name(i) == "step")
+        std::fill(inputs[i].begin(), inputs[i].end(), 0.0);
+    const std::vector<test::Numbers> slopes = gradients.run(gradients.random_inputs(4));
+    const std::vector<test::Numbers> made = step.run(inputs);
+    const size_t count = slopes.size() - 1;
+    ASSERT_EQ(made.size(), 3 * count + 2);
+    double norm = 0;
+    for (size_t i = 1; i < slopes.size(); ++i)
+      for (const double slope : slopes[i]) norm += slope * slope;
+    const double factor = clip > 0 ? std::min(1.0, clip / std::sqrt(norm)) : 1;
+    const OptimizerOptions& adam = options.optimizer;
+    for (size_t i = 0; i < count; ++i)
+      for (size_t k = 0; k < made[i].size(); ++k) {
+        const double g = slopes[i + 1][k] * factor, p = inputs[i][k];
+        const double change = g / (std::abs(g) + adam.epsilon) + adam.weight_decay * p;
+        EXPECT_NEAR(made[i][k], p - adam.learning_rate * change, 1e-10);
+        EXPECT_NEAR(made[count + i][k], (1 - adam.beta1) * g, 1e-12);
+        EXPECT_NEAR(made[2 * count + i][k], (1 - adam.beta2) * g * g, 1e-12);
+      }
+    EXPECT_EQ(made[3 * count][0], 1);
+    EXPECT_NEAR(made[3 * count + 1][0], slopes[0][0], 1e-12);
+  }
+}
+
+/// Coarser numbers, the same direction.
+TEST(Quantization, GradientsPointTheSameWay) {
+  for (const char* yaml : {"", "moe: {experts: 4, top_k: 2, d_ff: 6, random_routing: true}\n"})
+    for (const Quantization quantization : {Quantization::kInt8, Quantization::kFp8}) {
+      const ModelConfig model = test::model_or_fail(std::string(kBase) + yaml);
+      StepOptions options = test::exact_options();
+      test::RunningStep plain(model, options);
+      options.quantization = quantization;
+      if (model.moe && quantization == Quantization::kInt8) {
+        EXPECT_FALSE(make_step(model, options));
+        continue;
+      }
+      test::RunningStep coarse(model, options);
+      ASSERT_TRUE(plain.ready() && coarse.ready());
+      const std::vector<test::Numbers> a = plain.run(plain.random_inputs(4)),
+                                       b = coarse.run(plain.random_inputs(4));
+      double product = 0, size_a = 0, size_b = 0;
+      for (size_t i = 1; i < a.size(); ++i)
+        for (size_t k = 0; k < a[i].size(); ++k)
+          product += a[i][k] * b[i][k], size_a += a[i][k] * a[i][k], size_b += b[i][k] * b[i][k];
+      EXPECT_NEAR(a[0][0], b[0][0], 0.05 * a[0][0]);
+      EXPECT_GT(product / std::sqrt(size_a * size_b), quantization == Quantization::kInt8 ? 0.99 : 0.9);
+      EXPECT_LT(product / std::sqrt(size_a * size_b), 1 - 1e-9) << "nothing is rounded";
+    }
+}
+
+}  // namespace
+}  // namespace hlosim
