@@ -6,6 +6,7 @@
 #include "layout/native_tiling.h"
 #include "interconnect/sparse_core.h"
 #include "lower/inline.h"
+#include "lower/less_memory.h"
 #include "lower/same_schedule.h"
 #include "lower/spill.h"
 #include "model/cost_details.h"
@@ -93,14 +94,6 @@ bool begins(const std::vector<const Pass*>& passes, const std::vector<const Pass
   return start.size() <= passes.size() && std::equal(start.begin(), start.end(), passes.begin());
 }
 
-/// Nothing is fused, so that what each operation takes by itself mostly is too much already: that is known
-/// long before all of them are copied, simulated and given records.
-bool is_slow_as_it_stands(const Module& module, const OpTable& table, const Device& device,
-                          const SimulateOptions& options, Picoseconds least) {
-  return !carries_tiles(module) &&
-         cost_unchanged(lay_out(module, device).module, table, device, {options.custom_calls}, least);
-}
-
 /// A module and what it takes; kForever: it can't be simulated.
 struct Timed {
   Module module;
@@ -108,103 +101,152 @@ struct Timed {
   Picoseconds time() const { return simulation ? simulation->totals.makespan : kForever; }
 };
 
-Timed timed(Module module, const OpTable& table, const Device& device, const SimulateOptions& options) {
-  Result<Simulation> simulation = simulate(module, table, device, options);
-  Timed one{std::move(module), {}};
-  if (simulation) one.simulation = std::move(*simulation);
-  return one;
-}
-
-/// The same with as much on the chip as there is room for.
-Timed made_to_fit(Timed one, const OpTable& table, const Device& device, const SimulateOptions& options) {
-  if (spill_overflow(one.module, table, device.config) == 0) return one;
-  return timed(compacted(std::move(one.module), table), table, device, options);
-}
-
-/// An order with pairs of start and done; nothing: it hides nothing, or nothing is known of it.
-std::optional<LatencySchedule> order_with_pairs(const Module& module, const OpTable& table,
-                                                const Device& device,
-                                                const LatencyScheduleOptions& scheduling) {
-  Result<LatencySchedule> scheduled = tune_schedule(module, table, device, scheduling);
-  if (!scheduled) return std::nullopt;  // the slice doesn't hold the module's devices
-  // Where nothing can be hidden there is no reason for pairs.
-  const bool hides = std::ranges::any_of(scheduled->transfers, [](const ScheduledTransfer& transfer) {
-    return transfer.before != transfer.start && transfer.exposed_after < transfer.duration;
-  });
-  if (!hides) scheduled->kept_input = true;
-  return std::move(*scheduled);
-}
-
-/// Collectives that run as such become pairs of start and done with work between, in whatever came out. Where
-/// on-chip memory has too little room for the order that hides most, the faster of two: parts of the order,
-/// or all of it, with values moved back to HBM.
-Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& device,
-                         const SimulateOptions& options) {
-  const bool has_any = std::ranges::any_of(lowered.module.instructions, [&](const Instruction& instruction) {
-    return table[instruction.opcode].has(kCollective);
-  });
-  if (!has_any || lowered.how == kAsItStands) return lowered;
-  LatencyScheduleOptions scheduling;
-  scheduling.simulate = options;
-  // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
-  const auto& sparsecore = device.config.sparsecore;
-  scheduling.split_reduce_scatters = sparsecore && sparsecore->offload_reduce_scatters;
-  std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, table, device, scheduling);
-  if (!fitting) return lowered;
-  Picoseconds least = fitting->time_before;
-  const Module given = fitting->short_on_chip ? lowered.module.copy() : Module();
-  if (!fitting->kept_input && fitting->time_after < least) {
-    least = fitting->time_after;
-    lowered.module = std::move(fitting->module);
-    lowered.simulation.reset();
+/// Lowers one module for a device, with as much on-chip memory for its values as another one has.
+class Lowerer {
+ public:
+  Lowerer(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options)
+      : module_(module),
+        table_(table),
+        device_(device),
+        options_(options),
+        candidates_(candidates(module, table)) {
+    options_.keep_timeline = false;
   }
-  if (!fitting->short_on_chip) return lowered;
-  scheduling.fits_on_chip = false;
-  std::optional<LatencySchedule> whole = order_with_pairs(given, table, device, scheduling);
-  if (!whole || whole->kept_input || whole->time_after >= least) return lowered;
-  if (spill_overflow(whole->module, table, device.config) > 0)
-    whole->module = compacted(std::move(whole->module), table);
-  Timed one = timed(std::move(whole->module), table, device, options);
-  if (one.time() >= least) return lowered;
-  lowered.module = std::move(one.module);
-  lowered.simulation = std::move(one.simulation);
-  return lowered;
-}
+
+  struct Outcome {
+    Lowered lowered;
+    Picoseconds time = kForever;
+  };
+
+  /// `room`: the device with that memory. `after` watches the default passes.
+  Outcome within(const Device& room, const PassObserver& after) const {
+    Outcome best = fastest_candidate(room, after);
+    if (options_.go_on()) hide_collectives(best, room);
+    return best;
+  }
+
+ private:
+  Outcome fastest_candidate(const Device& room, const PassObserver& after) const {
+    const PassContext context{table_, room, options_.stop};
+    std::optional<Outcome> best;
+    std::optional<Module> shared;  // what the second one is, and the first before its last passes
+    for (const Candidate& candidate : candidates_) {
+      if (best && candidate.how == kAsItStands && is_slow_as_it_stands(best->time)) continue;
+      const PassObserver observer = best ? PassObserver() : after;
+      Module one = [&] {
+        if (shared && &candidate == &candidates_[1]) return std::move(*shared);
+        if (best || candidates_.size() < 2 || !begins(candidate.passes, candidates_[1].passes))
+          return run_passes(module_, candidate.passes, context, observer);
+        shared = run_passes(module_, candidates_[1].passes, context, observer);
+        const auto rest = std::span(candidate.passes).subspan(candidates_[1].passes.size());
+        return run_more_passes(*shared, rest, context, observer);
+      }();
+      if (best && same_schedule(one, best->lowered.module)) continue;
+      Timed run = timed(std::move(one));
+      if (best && run.time() >= best->time) continue;
+      if (candidate.how != kAsItStands) run = made_to_fit(std::move(run), room);
+      if (!best && after) after(*default_passes().back(), run.module);
+      if (best && run.time() >= best->time) continue;
+      const Picoseconds time = run.time();
+      best = Outcome{{std::move(run.module), candidate.how, std::move(run.simulation)}, time};
+    }
+    return std::move(*best);
+  }
+
+  /// Nothing is fused, so that what each operation takes by itself mostly is too much already: that is known
+  /// long before all of them are copied, simulated and given records.
+  bool is_slow_as_it_stands(Picoseconds least) const {
+    return !carries_tiles(module_) &&
+           cost_unchanged(lay_out(module_, device_).module, table_, device_, {options_.custom_calls}, least);
+  }
+
+  Timed timed(Module module) const {
+    Result<Simulation> simulation = simulate(module, table_, device_, options_);
+    Timed one{std::move(module), {}};
+    if (simulation) one.simulation = std::move(*simulation);
+    return one;
+  }
+
+  /// The same with as much on the chip as there is room for.
+  Timed made_to_fit(Timed one, const Device& room) const {
+    if (spill_overflow(one.module, table_, room.config) == 0) return one;
+    return timed(compacted(std::move(one.module), table_));
+  }
+
+  /// An order with pairs of start and done; nothing: it hides nothing, or nothing is known of it.
+  std::optional<LatencySchedule> order_with_pairs(const Module& module,
+                                                  const LatencyScheduleOptions& scheduling) const {
+    Result<LatencySchedule> scheduled = tune_schedule(module, table_, device_, scheduling);
+    if (!scheduled) return std::nullopt;  // the slice doesn't hold the module's devices
+    // Where nothing can be hidden there is no reason for pairs.
+    const bool hides = std::ranges::any_of(scheduled->transfers, [](const ScheduledTransfer& transfer) {
+      return transfer.before != transfer.start && transfer.exposed_after < transfer.duration;
+    });
+    if (!hides) scheduled->kept_input = true;
+    return std::move(*scheduled);
+  }
+
+  /// Collectives that run as such become pairs of start and done with work between, in whatever came out.
+  /// Where on-chip memory has too little room for the order that hides most, the faster of two: parts of the
+  /// order, or all of it, with values moved back to HBM.
+  void hide_collectives(Outcome& best, const Device& room) const {
+    Lowered& lowered = best.lowered;
+    const bool has_any = std::ranges::any_of(lowered.module.instructions, [&](const Instruction& instruction) {
+      return table_[instruction.opcode].has(kCollective);
+    });
+    if (!has_any || lowered.how == kAsItStands) return;
+    LatencyScheduleOptions scheduling;
+    scheduling.simulate = options_;
+    scheduling.room = &room.config;
+    // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
+    const auto& sparsecore = device_.config.sparsecore;
+    scheduling.split_reduce_scatters = sparsecore && sparsecore->offload_reduce_scatters;
+    std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, scheduling);
+    if (!fitting) return;
+    const Module given = fitting->short_on_chip ? lowered.module.copy() : Module();
+    best.time = fitting->time_before;
+    if (!fitting->kept_input && fitting->time_after < best.time) {
+      best.time = fitting->time_after;
+      lowered.module = std::move(fitting->module);
+      lowered.simulation.reset();
+    }
+    if (fitting->short_on_chip) spill_for_order(best, given, scheduling, room);
+  }
+
+  /// All of the order, if that is faster.
+  void spill_for_order(Outcome& best, const Module& given, LatencyScheduleOptions scheduling,
+                       const Device& room) const {
+    scheduling.fits_on_chip = false;
+    std::optional<LatencySchedule> whole = order_with_pairs(given, scheduling);
+    if (!whole || whole->kept_input || whole->time_after >= best.time) return;
+    if (spill_overflow(whole->module, table_, room.config) > 0)
+      whole->module = compacted(std::move(whole->module), table_);
+    Timed one = timed(std::move(whole->module));
+    if (one.time() >= best.time) return;
+    best.time = one.time();
+    best.lowered.module = std::move(one.module);
+    best.lowered.simulation = std::move(one.simulation);
+  }
+
+  const Module& module_;
+  const OpTable& table_;
+  const Device& device_;
+  SimulateOptions options_;
+  std::vector<Candidate> candidates_;
+};
 
 }  // namespace
 
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
                  const SimulateOptions& options, const PassObserver& after) {
-  SimulateOptions quick = options;
-  quick.keep_timeline = false;
-  const PassContext context{table, device, options.stop};
-  std::optional<Lowered> best;
-  Picoseconds least = kForever;
-  const std::vector<Candidate> all = candidates(module, table);
-  std::optional<Module> shared;  // what the second one is, and the first before its last passes
-  for (const Candidate& candidate : all) {
-    if (best && candidate.how == kAsItStands && is_slow_as_it_stands(module, table, device, quick, least))
-      continue;
-    const PassObserver observer = best ? PassObserver() : after;
-    Module one = [&] {
-      if (shared && &candidate == &all[1]) return std::move(*shared);
-      if (best || all.size() < 2 || !begins(candidate.passes, all[1].passes))
-        return run_passes(module, candidate.passes, context, observer);
-      shared = run_passes(module, all[1].passes, context, observer);
-      const auto rest = std::span(candidate.passes).subspan(all[1].passes.size());
-      return run_more_passes(*shared, rest, context, observer);
-    }();
-    if (best && same_schedule(one, best->module)) continue;
-    Timed run = timed(std::move(one), table, device, quick);
-    if (best && run.time() >= least) continue;
-    if (candidate.how != kAsItStands) run = made_to_fit(std::move(run), table, device, quick);
-    if (!best && after) after(*default_passes().back(), run.module);
-    if (best && run.time() >= least) continue;
-    least = run.time();
-    best = Lowered{std::move(run.module), candidate.how, std::move(run.simulation)};
+  const Lowerer lowerer(module, table, device, options);
+  Lowerer::Outcome best = lowerer.within(device, after);
+  for (const Device& smaller : with_less_on_chip(device)) {
+    if (!options.go_on()) break;
+    Lowerer::Outcome one = lowerer.within(smaller, {});
+    if (one.time < best.time) best = std::move(one);
   }
-  if (!options.go_on()) return std::move(*best);
-  return hide_collectives(std::move(*best), table, device, quick);
+  return std::move(best.lowered);
 }
 
 Module lower(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,

@@ -105,8 +105,10 @@ class Scheduler {
     return module;
   }
 
+  const DeviceConfig& room() const { return options_.room ? *options_.room : device_.config; }
+
   Occupancy occupancy(const Module& module) const {
-    return memory_occupancy(module, device_.config, make_schedule(module, table_).order);
+    return memory_occupancy(module, room(), make_schedule(module, table_).order);
   }
 
   // ── orders ──
@@ -180,7 +182,7 @@ class Scheduler {
     for (const SpaceOccupancy& space : at_first.spaces)
       if (is_followed(space) && space.space && space.space->capacity && space.number != kDefaultMemorySpace)
         limits_[static_cast<size_t>(space.number)] =
-            std::max(room_for_values(device_.config, *space.space), space.peak.count());
+            std::max(room_for_values(room(), *space.space), space.peak.count());
     if (options_.memory_limit) limits_[0] = *options_.memory_limit;
     if (!options_.fits_on_chip)
       std::fill(limits_.bytes.begin() + 1, limits_.bytes.end(), SpaceBytes::kNoLimit);
