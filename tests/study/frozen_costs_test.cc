@@ -19,10 +19,10 @@
 #include "base/text.h"
 #include "estimate/estimate.h"
 #include "input/load_modules.h"
-#include "threads/parallel.h"
 #include "study/accuracy.h"
 #include "support/module_files.h"
 #include "support/simulations.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

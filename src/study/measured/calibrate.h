@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
-#include "measured/prediction_cache.h"
 #include "measured/log_fit.h"
+#include "measured/prediction_cache.h"
 #include "model/device.h"
 #include "study/accuracy.h"
 
