@@ -4,7 +4,7 @@
 //   LinkSimulation links(2, Picoseconds(100));
 //   const uint32_t first = links.add(0, Picoseconds(1000));
 //   links.add(1, Picoseconds(1000), first);        // passed on
-//   links.run(Picoseconds(0))                      // 2,200 ps
+//   links.run(Picoseconds(0))                      // 2.2 ns
 #pragma once
 
 #include <array>

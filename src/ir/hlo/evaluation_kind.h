@@ -1,5 +1,5 @@
-// The function of src/run/evaluate that executes an instruction, as a value: the rows of the opcode table need
-// no kernels.
+// The function of src/run/evaluate that executes an instruction, as a value: the rows of the opcode table
+// need no kernels.
 //
 //   if (op.def().evaluation == EvaluationKind::kReduce) …
 #pragma once
