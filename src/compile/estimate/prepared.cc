@@ -5,6 +5,7 @@
 #include "estimate/prepared_run.h"
 #include "estimate/unpartitioned.h"
 #include "lower/lower.h"
+#include "lower/standard_memories.h"
 #include "model/native_layouts.h"
 
 namespace hlosim {
@@ -22,6 +23,8 @@ Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table
     prepared.assumptions.add(fmt::format(
         "no TPU compiler has touched the module: it was fused and laid out as one for {} might do it{}",
         device.config.name, lowered.how == kLoweredByDefault ? "" : fmt::format(" ({})", lowered.how)));
+    if (std::optional<std::string> unused = unused_on_chip(device))
+      prepared.assumptions.add(std::move(*unused));
     prepared.is_lowered = true;
     prepared.written = std::make_shared<const Module>(std::move(lowered.module));
     run = std::move(lowered.simulation);

@@ -6,9 +6,9 @@
 #include "interconnect/sparse_core.h"
 #include "layout/native_tiling.h"
 #include "lower/inline.h"
-#include "lower/less_memory.h"
 #include "lower/same_schedule.h"
 #include "lower/spill.h"
+#include "lower/standard_memories.h"
 #include "model/cost_details.h"
 #include "model/native_layouts.h"
 #include "modules/compact.h"
@@ -32,6 +32,7 @@ constexpr std::string_view kAsItStands = "as it stands";
 struct Candidate {
   std::string_view how;
   std::vector<const Pass*> passes;
+  bool only_places = false;  // the same as the first one where there is no on-chip memory for values
 };
 
 /// The default passes but for the last one, which made_to_fit() does: only of candidates that are fast so
@@ -67,14 +68,14 @@ std::vector<const Pass*> with_slices_ahead() {
 
 std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
   std::vector<Candidate> found{{kLoweredByDefault, passes_before_spill()}};
-  found.push_back({"by the default passes, without prefetch", without("prefetch")});
+  found.push_back({"by the default passes, without prefetch", without("prefetch"), true});
   const bool has_loops = std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
     return instruction.find(AttrKey::kBody) != nullptr;
   });
   if (has_loops) {
-    found.push_back({"by the default passes, with what its loops slice on the chip", with_sliced()});
+    found.push_back({"by the default passes, with what its loops slice on the chip", with_sliced(), true});
     found.push_back(
-        {"by the default passes, with what its loops slice one iteration ahead", with_slices_ahead()});
+        {"by the default passes, with what its loops slice one iteration ahead", with_slices_ahead(), true});
   }
   const bool has_fusions = std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
     return table[instruction.opcode].has(kFusion);
@@ -119,9 +120,12 @@ class Lowerer {
   };
 
   /// `room`: the device with that memory. `after` watches the default passes.
-  Outcome within(const Device& room, const PassObserver& after) const {
+  /// What takes `least` or more however well its collectives are hidden is left with these as they are.
+  Outcome within(const Device& room, Picoseconds least, const PassObserver& after) const {
     Outcome best = fastest_candidate(room, after);
-    if (options_.go_on()) hide_collectives(best, room);
+    const Picoseconds exposed =
+        best.lowered.simulation ? best.lowered.simulation->totals.exposed() : Picoseconds(0);
+    if (options_.go_on() && (least == kForever || best.time - exposed < least)) hide_collectives(best, room);
     return best;
   }
 
@@ -132,6 +136,7 @@ class Lowerer {
     std::optional<Module> shared;  // what the second one is, and the first before its last passes
     for (const Candidate& candidate : candidates_) {
       if (best && candidate.how == kAsItStands && is_slow_as_it_stands(best->time)) continue;
+      if (best && candidate.only_places && on_chip_memory(room.config).room() <= 0) continue;
       const PassObserver observer = best ? PassObserver() : after;
       Module one = [&] {
         if (shared && &candidate == &candidates_[1]) return std::move(*shared);
@@ -191,9 +196,9 @@ class Lowerer {
   /// order, or all of it, with values moved back to HBM.
   void hide_collectives(Outcome& best, const Device& room) const {
     Lowered& lowered = best.lowered;
-    const bool has_any = std::ranges::any_of(lowered.module.instructions, [&](const Instruction& instruction) {
-      return table_[instruction.opcode].has(kCollective);
-    });
+    const bool has_any = std::ranges::any_of(
+        lowered.module.instructions,
+        [&](const Instruction& instruction) { return table_[instruction.opcode].has(kCollective); });
     if (!has_any || lowered.how == kAsItStands) return;
     LatencyScheduleOptions scheduling;
     scheduling.simulate = options_;
@@ -240,13 +245,14 @@ class Lowerer {
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
                  const SimulateOptions& options, const PassObserver& after) {
   const Lowerer lowerer(module, table, device, options);
-  Lowerer::Outcome best = lowerer.within(device, after);
-  for (const Device& smaller : with_less_on_chip(device)) {
-    if (!options.go_on()) break;
-    Lowerer::Outcome one = lowerer.within(smaller, {});
-    if (one.time < best.time) best = std::move(one);
+  std::optional<Lowerer::Outcome> best;
+  for (const Device& room : standard_memories(device)) {
+    if (best && !options.go_on()) break;
+    Lowerer::Outcome one =
+        best ? lowerer.within(room, best->time, {}) : lowerer.within(room, kForever, after);
+    if (!best || one.time < best->time) best = std::move(one);
   }
-  return std::move(best.lowered);
+  return std::move(best->lowered);
 }
 
 Module lower(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,
