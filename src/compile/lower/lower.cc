@@ -6,6 +6,7 @@
 #include "interconnect/sparse_core.h"
 #include "layout/native_tiling.h"
 #include "lower/inline.h"
+#include "lower/on_chip.h"
 #include "lower/same_schedule.h"
 #include "lower/spill.h"
 #include "lower/standard_memories.h"
