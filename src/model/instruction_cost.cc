@@ -9,12 +9,11 @@
 #include "hlo/graph.h"
 #include "layout/sizes.h"
 #include "model/core.h"
-#include "model/cost_details.h"
+#include "model/cost_recorder.h"
 #include "model/custom_call_costs.h"
 #include "model/fused_collectives.h"
 #include "model/fusion_summary.h"
 #include "model/instruction_kernels.h"
-#include "model/instruction_terms.h"
 #include "model/memory_system.h"
 #include "model/min_latency.h"
 #include "model/pallas/custom_call_cost_source.h"
@@ -39,19 +38,18 @@ std::string_view to_text(Provenance provenance) {
 
 namespace {
 
-/// `Terms`: NoTerms, RecordedTerms (model/terms.h), or CostDetails, which keeps what terms are made from.
-template <class Terms>
+/// `Recorder`: CostRecorder, or NoTerms, with which the calls of it compile to nothing.
+template <class Recorder>
 class CostModel {
  public:
   /// `shapes`: the module's or a copy of them. All outlive the object.
   CostModel(const Module& module, ShapePool& shapes, const OpTable& table, const Device& device,
-            const CostOptions& options, AssumptionList& assumptions, Terms& terms)
+            const CostOptions& options, AssumptionList& assumptions, Recorder& recorder)
       : module_(module),
         shapes_(shapes),
         table_(table),
-        source_(device),
         device_(device.config),
-        terms_(terms),
+        recorder_(recorder),
         options_(options),
         assumptions_(assumptions),
         core_(device.config),
@@ -126,15 +124,13 @@ class CostModel {
   }
 
  private:
+  static constexpr bool kRecords = std::is_same_v<Recorder, CostRecorder>;
+
   void record(const CostedWork& work) {
-    if constexpr (std::is_same_v<Terms, RecordedTerms>) record_work(terms_, source_, work);
-    if constexpr (std::is_same_v<Terms, CostDetails>) {
-      terms_.compute = work.compute, terms_.fixed = work.fixed;
-      if (work.kernel) terms_.kernel = *work.kernel;
-    }
+    if constexpr (kRecords) recorder_.work(work);
   }
   InstructionCost issued(IssueKind kind, const InstructionCost& cost) {
-    if constexpr (std::is_same_v<Terms, RecordedTerms>) record_issue(terms_, source_, kind, cost);
+    if constexpr (kRecords) recorder_.issue(kind, cost);
     return cost;
   }
 
@@ -490,9 +486,8 @@ class CostModel {
   const Module& module_;
   ShapePool& shapes_;
   const OpTable& table_;
-  const Device& source_;
   const DeviceConfig& device_;
-  Terms& terms_;
+  Recorder& recorder_;
   const CostOptions& options_;
   AssumptionList& assumptions_;
   Core core_;
@@ -524,22 +519,36 @@ Result<void> check_spaces(const Device& device) {
 
 }  // namespace
 
-Result<InstructionCost> cost_with_terms(const Module& module, const OpTable& table, const Device& device,
-                                        const CostOptions& options, InstructionId id, RecordedTerms& terms) {
+Result<InstructionCost> record_cost(const Module& module, const OpTable& table, const Device& device,
+                                    const CostOptions& options, InstructionId id, CostRecorder& recorder) {
   if (Result<void> checked = check_spaces(device); !checked) return tl::unexpected(checked.error());
   AssumptionList assumptions;
   ShapePool shapes = module.shapes().copy();
-  return CostModel(module, shapes, table, device, options, assumptions, terms).cost(id);
+  return CostModel(module, shapes, table, device, options, assumptions, recorder).cost(id);
 }
+
+namespace {
+
+class KeptDetails : public CostRecorder {
+ public:
+  void work(const CostedWork& work) override {
+    details.compute = work.compute, details.fixed = work.fixed;
+    if (work.kernel) details.kernel = *work.kernel;
+  }
+  void issue(IssueKind, const InstructionCost&) override {}
+
+  CostDetails details;
+};
+
+}  // namespace
 
 Result<CostDetails> cost_details(const Module& module, const OpTable& table, const Device& device,
                                  const CostOptions& options, InstructionId id) {
-  if (Result<void> checked = check_spaces(device); !checked) return tl::unexpected(checked.error());
-  AssumptionList assumptions;
-  ShapePool shapes = module.shapes().copy();
-  CostDetails details;
-  details.cost = CostModel(module, shapes, table, device, options, assumptions, details).cost(id);
-  return details;
+  KeptDetails kept;
+  const Result<InstructionCost> cost = record_cost(module, table, device, options, id, kept);
+  if (!cost) return tl::unexpected(cost.error());
+  kept.details.cost = *cost;
+  return std::move(kept.details);
 }
 
 bool cost_unchanged(const Module& module, const OpTable& table, const Device& device,

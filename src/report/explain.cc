@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "hlo/user_index.h"
-#include "model/instruction_terms.h"
+#include "terms/instruction_terms.h"
 
 namespace hlosim {
 namespace {

@@ -14,9 +14,9 @@
 #include "hlo/op_def.h"
 #include "model/custom_call_costs.h"
 #include "model/device.h"
-#include "model/terms.h"
 #include "sim/simulate.h"
 #include "sim/transfer_terms.h"
+#include "terms/terms.h"
 
 namespace hlosim {
 

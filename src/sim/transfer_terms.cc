@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "interconnect/collective_driver.h"
-#include "model/time_keys.h"
+#include "terms/time_keys.h"
 
 namespace hlosim {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/terms.h"
 #include "sim/simulate.h"
+#include "terms/terms.h"
 
 namespace hlosim {
 

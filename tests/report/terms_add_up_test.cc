@@ -1,6 +1,6 @@
 // The recorded terms of every time add up to it, and name keys that the device has: for the file tests, the
 // samples, the examples and a part of the corpus.
-#include "model/terms.h"
+#include "terms/terms.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Readers of recorded terms: sensitivities of keys, and the tables of docs/timing_model.md.
-#include "model/terms.h"
+#include "terms/terms.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "model/time_keys.h"
+#include "terms/time_keys.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "model/terms.h"
+#include "terms/terms.h"
 
 #include <fmt/format.h>
 

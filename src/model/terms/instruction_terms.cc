@@ -1,4 +1,4 @@
-#include "model/instruction_terms.h"
+#include "terms/instruction_terms.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 #include "model/memory_system.h"
 #include "model/pallas/custom_call_cost_source.h"
 #include "model/pallas/kernel_bodies.h"
-#include "model/time_keys.h"
+#include "terms/time_keys.h"
 
 namespace hlosim {
 namespace {
@@ -554,26 +554,39 @@ class WorkRecorder {
   const Traffic& hbm_;
 };
 
+class TermRecorder : public CostRecorder {
+ public:
+  TermRecorder(RecordedTerms& terms, const Device& device) : terms_(terms), device_(device) {}
+
+  void work(const CostedWork& work) override { WorkRecorder(terms_, device_, work).record(); }
+
+  void issue(IssueKind kind, const InstructionCost& cost) override {
+    const bool takes_time = cost.time().count() > 0;
+    const char* const equation = kind == IssueKind::kStart  ? "issue / clock; what it starts runs beside"
+                                 : kind == IssueKind::kDone ? "nothing but waiting for what was started"
+                                 : kind == IssueKind::kFree ? "nothing moves"
+                                 : takes_time ? "instruction; what it calls has times of its own"
+                                              : "what it calls has times of its own";
+    terms_.add("time", equation, cost.time(), [&](Term& term) {
+      if (!takes_time) return;
+      if (kind == IssueKind::kStart)
+        add_keys(term, device_, {TimeKey::kIssue, TimeKey::kClock});
+      else
+        term.adds_key(device_, "instruction", "overhead.instruction", cost.time());
+    });
+  }
+
+ private:
+  RecordedTerms& terms_;
+  const Device& device_;
+};
+
 }  // namespace
 
-void record_work(RecordedTerms& terms, const Device& device, const CostedWork& work) {
-  WorkRecorder(terms, device, work).record();
-}
-
-void record_issue(RecordedTerms& terms, const Device& device, IssueKind kind, const InstructionCost& cost) {
-  const bool takes_time = cost.time().count() > 0;
-  const char* const equation = kind == IssueKind::kStart  ? "issue / clock; what it starts runs beside"
-                               : kind == IssueKind::kDone ? "nothing but waiting for what was started"
-                               : kind == IssueKind::kFree ? "nothing moves"
-                               : takes_time               ? "instruction; what it calls has times of its own"
-                                                          : "what it calls has times of its own";
-  terms.add("time", equation, cost.time(), [&](Term& term) {
-    if (!takes_time) return;
-    if (kind == IssueKind::kStart)
-      add_keys(term, device, {TimeKey::kIssue, TimeKey::kClock});
-    else
-      term.adds_key(device, "instruction", "overhead.instruction", cost.time());
-  });
+Result<InstructionCost> cost_with_terms(const Module& module, const OpTable& table, const Device& device,
+                                        const CostOptions& options, InstructionId id, RecordedTerms& terms) {
+  TermRecorder recorder(terms, device);
+  return record_cost(module, table, device, options, id, recorder);
 }
 
 void record_beside(RecordedTerms& terms, std::vector<Term> beside) {
