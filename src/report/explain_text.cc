@@ -55,7 +55,7 @@ std::string to_text(const Explanation& e) {
     }
   }
   if (const std::vector<KeySensitivity> keys = sensitivities(e.terms); !keys.empty()) {
-    print("\nsensitivity: a key's percent changes the time by\n");
+    print("\nsensitivity: one percent of a key changes the time by\n");
     for (const auto& [key, share] : keys) print("    {:<24} {:.4g} %\n", key, share);
   }
   return printable(std::move(text));

@@ -77,12 +77,15 @@ void add_launch(Term& term, const CollectiveCost& cost, const Device& device) {
                            : cost.driver == Unit::kNone ? "ici.launch"
                                                         : "sparsecore.launch";
   const Picoseconds whole = within ? *ici.die_launch : cost.driver == Unit::kNone ? ici.launch : cost.launch;
-  if (cost.launch == whole) return term.adds_key(device, "launch", path, cost.launch);
-  term.adds("launch", cost.launch,
-            cost.launch < whole
-                ? "all of it but the time of the bytes: the first travel while others get ready"
-                : "twice, and a hop between: who exchanges waits for both sides");
-  term.key(device, "all of it", path);
+  if (cost.launch <= whole) {
+    term.adds_key(device, "launch", path, whole);
+    if (cost.launch < whole)
+      term.adds("hidden part", static_cast<double>((cost.launch - whole).count()),
+                "the first bytes travel while others get ready");
+    return;
+  }
+  term.adds("launch", cost.launch, "twice, and a hop between: who exchanges waits for both sides");
+  term.key(device, "each", path);
 }
 
 Term collective_term(const CollectiveTerms& one, const Device& device) {

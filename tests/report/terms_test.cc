@@ -91,6 +91,11 @@ TEST(Sensitivities, LeaveOutKeysThatOtherPartsDependOn) {
 // ── docs/timing_model.md ──
 
 constexpr std::string_view kUnits = R"(HloModule m, is_scheduled=true
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] add(x, y)
+}
 ENTRY e {
   a = bf16[512,512]{1,0:T(8,128)(2,1)} parameter(0)
   table = f32[65536,64]{1,0:T(8,128)} parameter(1)
@@ -99,11 +104,12 @@ ENTRY e {
   w = f32[256,256]{1,0:T(8,128)} parameter(4)
   product = bf16[512,512]{1,0:T(8,128)(2,1)} dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   sums = f32[256,256]{1,0:T(8,128)} exponential(w)
-  turned = f32[256,256]{0,1:T(8,128)} transpose(w), dimensions={1,0}
+  zero = f32[] constant(0)
+  lanes = f32[256]{0:T(256)} reduce(w, zero), dimensions={1}, to_apply=add
   moved = f32[256,256]{1,0:T(8,128)S(1)} negate(v)
   rows = f32[4096,64]{1,0:T(8,128)} gather(table, at), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,64}
-  token = token[] after-all()
-  fed = (f32[8,128]{1,0:T(8,128)}, token[]) infeed(token)
+  begin = token[] after-all()
+  fed = (f32[8,128]{1,0:T(8,128)}, token[]) infeed(begin)
   ROOT all = (bf16[512,512]{1,0:T(8,128)(2,1)}, f32[256,256]{1,0:T(8,128)}) tuple(product, sums)
 }
 )";

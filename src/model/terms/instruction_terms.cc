@@ -296,13 +296,16 @@ class WorkRecorder {
 
   /// A custom call's kernel: its units work on all steps.
   void kernel_units() {
-    const ComputeSummary& compute = work_.compute;
     for (const Unit of : {Unit::kMxu, Unit::kVpu, Unit::kEup, Unit::kXlu, Unit::kScalar})
       unit(of, "sum over the steps of the grid", [&](Term& term) {
-        if (of == Unit::kMxu) {
+        if (of == Unit::kMxu)
           term.fact("FLOPs", static_cast<double>(work_.cost.flops.count()), "in blocks that are computed");
-          if (work_.body) add_product_keys(term, compute.matmul.work);
-        }
+        if (of == Unit::kMxu && work_.body) add_product_keys(term, work_.compute.matmul.work);
+        if (!call_) return;
+        const IssueSlots& slots = call_->cost.slots;
+        if (of == Unit::kVpu) term.fact("slots", slots.alu, "scores, sums and blocks of results");
+        if (of == Unit::kEup) term.fact("operations", slots.eup, "exponentials and other functions");
+        if (of == Unit::kXlu) term.fact("operations", slots.xlu, "along lanes");
       });
   }
 
@@ -413,6 +416,10 @@ class WorkRecorder {
               "shapes, blocks and mask");
     term.fact("blocks skipped", grouped(kernel.skipped), "shapes, blocks and mask");
     if (!kernel.fits()) term.fact("fits", "no", "into the scoped limit");
+    term.part("units together", kernel.together, "of all steps");
+    term.part("blocks as a whole", kernel.apart, "begun, added to, finished: no product beside");
+    term.part("beginnings", kernel.step_overhead, "of all steps");
+    term.part("transfers not hidden", kernel.waits, "first block in, last one out, what units wait for");
     term.key(device_, "step", "overhead.grid_step");
   }
 
@@ -599,12 +606,12 @@ void record_links(RecordedTerms& terms, std::vector<Term> links, Picoseconds lau
   std::vector<Term>& all = terms.all();
   if (all.size() < 2) return record_beside(terms, std::move(links));  // the user gave the time of the whole
   Term &hidden = all[all.size() - 2], &whole = all.back();
-  if (launch.count() > 0) {
-    hidden.adds("launch", launch);
-    for (const Term& term : links)  // it may be that of a key
-      for (const TermInput& input : term.inputs)
-        if (input.is_linear && input.adds == hidden.inputs.back().adds) hidden.inputs.back() = input;
-  }
+  // Of one collective the launch is that of a key, but for what its bytes hide.
+  double left = static_cast<double>(launch.count());
+  for (const Term& term : links)
+    for (const TermInput& input : term.inputs)
+      if (input.is_linear && launch.count() > 0) hidden.inputs.push_back(input), left -= *input.adds;
+  if (left != 0) hidden.adds(left < 0 ? "hidden part of the launch" : "launch", left);
   hidden.value = cost.fixed;
   whole.value = cost.time();
   whole.inputs.clear();
