@@ -40,8 +40,8 @@ class CostRecorder {
   virtual void issue(IssueKind kind, const InstructionCost& cost) = 0;
 };
 
-/// The cost that cost_instructions() gives. Requires: a verified module whose arrays carry their layouts. Post:
-/// one of the recorder's functions was called once. Errors: as cost_instructions().
+/// The cost that cost_instructions() gives. Requires: a verified module whose arrays carry their layouts.
+/// Post: one of the recorder's functions was called once. Errors: as cost_instructions().
 Result<InstructionCost> record_cost(const Module& module, const OpTable& table, const Device& device,
                                     const CostOptions& options, InstructionId id, CostRecorder& recorder);
 

@@ -1,4 +1,4 @@
-// Why one instruction takes the time it takes: the terms that the model recorded (model/terms.h), and what
+// Why one instruction takes the time it takes: the terms that the model recorded (terms/terms.h), and what
 // the run added.
 //
 //   const Result<Explanation> why = explain(module, table, device, {}, id, simulation);

@@ -1,4 +1,4 @@
-// The device keys that times are calculated from; the recorded terms of a time name them (model/terms.h).
+// The device keys that times are calculated from; the recorded terms of a time name them (terms/terms.h).
 //
 //   TimeKeySet keys = unit_keys(device.config, Unit::kEup);
 //   for_each_key(device.config, keys, [&](std::string_view name, const std::string& path) { … });
