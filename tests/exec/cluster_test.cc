@@ -29,7 +29,6 @@ class Services final : public ProgramServices {
     return hlosim::element_program(module_, op_table(), id);
   }
   const CustomCallHandlers& custom_calls() const override { return handlers_; }
-  bool reference_only() const override { return false; }
   bool has_twins() const override { return false; }
   const DeviceGrid* grid() const override { return nullptr; }
 

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/execute/partition_output.h"
 #include "cli/execute/sharded_module.h"
 #include "cli/run.h"
 #include "cli/tune/made_text.h"
@@ -21,6 +20,8 @@
 #include "estimate/fitted_partition.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
+#include "partition/partition_report.h"
+#include "partition_check/check_report.h"
 #include "partition_check/partition_check.h"
 #include "text/escape.h"
 
@@ -135,8 +136,7 @@ int partition_file(PartitionArguments& options, Streams streams) {
     rows.push_back(std::move(row));
   }
   if (as_json) streams.out << rows.dump(1) << "\n";
-  if (writes && !embeds &&
-      !write_output(options.output.empty() ? "-" : options.output, text, streams))
+  if (writes && !embeds && !write_output(options.output.empty() ? "-" : options.output, text, streams))
     return kExitInput;
   return worst;
 }
