@@ -152,32 +152,33 @@ std::function<int()> declare_partition(CommandLine& line, Streams streams) {
                     "Print the module with the shardings of all instructions and who decided each");
   line.add_option(
           "-o,--output", options->output,
-          "File for what each device runs; - is standard output, which is where it goes without --report "
-          "and --check")
+          "File for the program of each device; - is standard output, the default without --report and "
+          "--check")
       .writes_file(streams.files);
   line.add_flag("--report", options->report,
                 "List the collectives that were added: who asked, both shardings, bytes");
   line.add_flag("--check", options->check,
-                "Run both on random global inputs, NaN in all padding, and compare");
+                "Run both programs on random global inputs, with NaN in all padding, and compare");
   line.add_option("--format", options->format,
                   "text, or json: --report of each module, with the outcome of --check, and without --output "
                   "the partitioned text")
       .one_of({"text", "json"})
       .show_default()
       .excludes(propagate_only);
-  const Option hoist =
-      line.add_option("--hoist-gathers", options->hoist,
-                      "What a loop hands on unchanged is gathered before it while that takes no more of a "
-                      "device's memory: 4GiB; 0: never; without it 1GiB");
-  line.add_option("--device", options->device,
-                  "What a loop hands on unchanged is gathered before it while this device's memory has room, "
-                  "as for reports")
+  const Option hoist = line.add_option(
+      "--hoist-gathers", options->hoist,
+      "Memory of a device that all-gathers of loop-invariant values, hoisted out of loops, may "
+      "take: 4GiB; 0: none; default: 1GiB");
+  line.add_option(
+          "--device", options->device,
+          "Hoist all-gathers of loop-invariant values while this device's memory has room, as for reports")
       .excludes(hoist);
-  line.add_option("--combine-collectives", options->combine,
-                  "Independent ones between the same devices are one up to so many bytes; 0: never; "
-                  "without it 30MiB of all-reduces, 1MiB of others");
+  line.add_option(
+      "--combine-collectives", options->combine,
+      "Combine independent collectives of the same devices up to this size; 0: never; default: 30MiB "
+      "for all-reduces, 1MiB for others");
   line.add_option("--windowed-products", options->windowed,
-                  "Gathers before and scatters behind products go round as rings, part by part")
+                  "Collective matmul: all-gather + dot and dot + reduce-scatter as rings of permutes")
       .one_of({"never", "always"})
       .show_default();
   line.add_option("--seed", options->checking.seed, "Of the inputs of --check").from(0).show_default();
