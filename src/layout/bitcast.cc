@@ -312,42 +312,18 @@ bool bitcast_source(const LayoutMap& from, const LayoutMap& to, std::span<const 
   return from.index(to.offset(index), source);
 }
 
-namespace {
-
-constexpr int64_t kMostCompared = int64_t{1} << 20;
-
-/// place(from, f(number)) == place(to, number) for every row-major number of `to`.
-template <class F>
-std::optional<bool> same_places(ShapeRef from, ShapeRef to, F&& index_in_from) {
+std::optional<bool> is_reshape_by_exhaustion(ShapeRef from, ShapeRef to) {
+  constexpr int64_t kMostCompared = int64_t{1} << 20;
   if (element_storage_bits(from) != element_storage_bits(to) || from->element_count() != to->element_count())
     return false;
   if (from->element_count() > kMostCompared) return std::nullopt;
   const Result<LayoutMap> map_from = LayoutMap::make(from), map_to = LayoutMap::make(to);
   if (!map_from || !map_to) return false;
-  for (int64_t k = 0; k < to->element_count(); ++k) {
-    const Index index = index_of_number(k, to->dimensions);
-    if (map_from->offset(index_in_from(k, index)) != map_to->offset(index)) return false;
-  }
+  for (int64_t k = 0; k < to->element_count(); ++k)
+    if (map_from->offset(index_of_number(k, from->dimensions)) !=
+        map_to->offset(index_of_number(k, to->dimensions)))
+      return false;
   return true;
-}
-
-}  // namespace
-
-std::optional<bool> is_reshape_by_exhaustion(ShapeRef from, ShapeRef to) {
-  return same_places(from, to,
-                     [&](int64_t number, const Index&) { return index_of_number(number, from->dimensions); });
-}
-
-std::optional<bool> is_transpose_by_exhaustion(ShapeRef from, ShapeRef to,
-                                               std::span<const int64_t> permutation) {
-  if (from->rank() != to->rank() || static_cast<int64_t>(permutation.size()) != to->rank()) return false;
-  for (size_t i = 0; i < permutation.size(); ++i)
-    if (from->dim(permutation[i]) != to->dimensions[i]) return false;
-  Index source(permutation.size());
-  return same_places(from, to, [&](int64_t, const Index& index) -> const Index& {
-    for (size_t i = 0; i < permutation.size(); ++i) source[static_cast<size_t>(permutation[i])] = index[i];
-    return source;
-  });
 }
 
 }  // namespace hlosim

@@ -33,7 +33,6 @@
 #include "physical/tiled_bytes.h"
 #include "prefetch/copy_slots.h"
 #include "report/html/html_data.h"
-#include "sim/link_simulation.h"
 #include "support/folders.h"
 #include "systolic/systolic.h"
 #include "xla_dump/dump_line.h"
@@ -246,14 +245,10 @@ TEST(HeaderExamples, Devices) {
 
 TEST(HeaderExamples, Links) {
   const HeaderExamples wires("interconnect/interconnect.h"), forms("interconnect/torus.h"),
-      messages("sim/link_simulation.h"), arrays("systolic/systolic.h");
+      arrays("systolic/systolic.h");
   CODE(wires, const Interconnect torus({4, 4}, {true, true}));
   VALUE(wires, torus.neighbour(3, 0, true));
   VALUE(wires, torus.ways(0, 2).size());
-  CODE(messages, LinkSimulation links(2, Picoseconds(100)));
-  CODE(messages, const uint32_t first = links.add(0, Picoseconds(1000)));
-  CODE(messages, links.add(1, Picoseconds(1000), first));
-  VALUE(messages, links.run(Picoseconds(0)));
   CODE(forms, const TorusAxis axes[] = {{0, 4, true}, {1, 4, true}});
   VALUE(forms, diameter(axes));
   CODE(arrays, const Result<SystolicRun> run = systolic_run(SystolicDataflow::kWeightStationary, {128, 128},

@@ -398,9 +398,9 @@ std::string man_page(const std::vector<CommandEntry>& commands, std::string_view
   out +=
       ".SH SYNOPSIS\n\\fBhlosim\\fR \\-\\-device=\\fIDEVICE\\fR [\\fIOPTIONS\\fR] \\fIFILE\\fR...\n.br\n"
       "\\fBhlosim\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] \\fIFILE\\fR...\n"
-      ".SH DESCRIPTION\nReads XLA HLO text and says what it would cost on a TPU: time and what bounds it, "
+      ".SH DESCRIPTION\nReads XLA HLO text and predicts its execution on a TPU: step time, bottlenecks, "
       "memory traffic "
-      "and occupancy, padding, and how much of the copies and collectives is hidden. Without a command: "
+      "and occupancy, padding, and the overlap of communication with compute. Without a command: "
       "report. The file "
       "name \\- is standard input.\n.SH COMMANDS\n";
   for (const CommandEntry& command : commands) {

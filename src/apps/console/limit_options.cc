@@ -35,14 +35,15 @@ void declare_limits(CommandLine& line, Limits& limits) {
                   "End with an error after this time, and say what was under way")
       .check(seconds_problem)
       .group("Limits");
-  line.add_option("--max-memory",
-                  "End when it holds more memory: bytes, or 8GiB. run refuses modules whose arrays need "
-                  "more; default there: 80 % of the machine's")
+  line.add_option(
+          "--max-memory",
+          "End the process when it holds more memory: bytes, or 8GiB. run refuses modules whose arrays "
+          "need more; its default is 80 % of the machine's")
       .group("Limits");
   line.add_flag(
       "--partial",
-      "Read text that was cut off, as logs and profiles hold it; what is missing is said, and becomes "
-      "parameters and custom calls");
+      "Accept truncated HLO text, as in logs and profiles; missing operands become parameters, missing "
+      "computations custom calls, each with a note");
   line.add_option(
           "--dim",
           "Sizes of dynamic dimensions of a StableHLO program's arguments: 8 or batch=8 (the next one in "

@@ -18,24 +18,25 @@ void declare_mesh(CommandLine& line, MeshOptions& options) {
       .from(1)
       .excludes(mesh);
   line.add_option("--shard", options.statements,
-                  "REGEX=[axes]: how parameters of that name lie on the mesh; may be repeated")
+                  "REGEX=[axes]: sharding of the parameters with such a name; may be repeated")
       .one_value_each();
-  line.add_option(
-      "--mesh-order", options.order,
-      "How the mesh lies on the torus: auto, or model=y,data=xz; without it devices stand in order");
+  line.add_option("--mesh-order", options.order,
+                  "Mapping of mesh axes to torus axes: auto, or model=y,data=xz; default: device-id order");
   line.add_option("--written-for", options.written_for,
-                  "The mesh that the module's own shardings were written for: they go by its axes' names");
+                  "Original mesh of the module's shardings, which are mapped to --mesh by axis name");
   line.add_option("--windowed-products", options.windowed,
-                  "Gathers before and scatters behind products as rings, part by part: auto takes the faster")
+                  "Collective matmul: all-gather + dot and dot + reduce-scatter as rings of permutes; auto: "
+                  "the faster")
       .one_of({"never", "always", "auto"})
       .show_default();
   declare_no_partition(line, options.no_partition);
 }
 
 void declare_no_partition(CommandLine& line, bool& no_partition) {
-  line.add_flag("--no-partition", no_partition,
-                "Take sharded modules as they stand: one device runs all of it. Without, a module that is "
-                "sharded and not partitioned is partitioned over the devices of its shardings");
+  line.add_flag(
+      "--no-partition", no_partition,
+      "Simulate sharded modules as they are, all of it on one device. Without it, a sharded module that "
+      "is not partitioned is partitioned over the devices of its shardings");
 }
 
 namespace {

@@ -42,8 +42,9 @@ void declare_simulation(CommandLine& line, SimulationOptions& options) {
   line.add_option("--device", options.device,
                   "Device file, built-in device or accelerator type: v4.yaml, v4, v5p-128");
   declare_device_choices(line, options.choices);
-  line.add_option("--topology", options.topology,
-                  "Slice of chips, as in 2x2x1; 4x4x8_twisted, 4x4_mesh, 3x5_torus: whatever the rule says");
+  line.add_option(
+      "--topology", options.topology,
+      "Slice topology, e.g. 2x2x1; the suffixes _mesh, _torus and _twisted override the default wrap-around");
   line.add_option("--devices", options.devices, "Number of devices of all slices").from(1);
   line.add_option("--slices", options.slices, "Slices of that topology, joined by the hosts' network")
       .from(1)
@@ -52,11 +53,11 @@ void declare_simulation(CommandLine& line, SimulationOptions& options) {
   line.add_option("--module", options.module,
                   "Only modules with this number (from 0) or a name that matches this regular expression");
   line.add_option("--while-trip-count", options.while_trip_count,
-                  "Iterations of while loops without a known count theirs")
+                  "Trip count to assume for while loops whose trip count is unknown")
       .from(0)
       .show_default();
   line.add_flag("--no-lower", options.no_lower,
-                "Take modules that no TPU compiler has touched as they stand");
+                "Simulate unoptimized modules as they are, without hlosim's lowering passes");
   declare_custom_calls(line, options);
 }
 
@@ -65,8 +66,8 @@ void declare_custom_calls(CommandLine& line, SimulationOptions& options) {
                   "YAML file with costs of custom calls: by target, kernel, name or op_name");
   line.add_option(
           "--kernel-density", options.kernel_densities,
-          "Share of the steps in which a TPU kernel does what its data decide: splash_mha_fwd=0.5; the "
-          "name is a regular expression for the whole; may be repeated")
+          "REGEX=SHARE: fraction of grid steps in which a TPU kernel takes its data-dependent branches, e.g. "
+          "splash_mha_fwd=0.5; the expression matches the whole name; may be repeated")
       .one_value_each();
 }
 

@@ -94,18 +94,17 @@ std::string_view begun(std::string_view line) {
 }  // namespace
 
 void declare_sharding(CommandLine& line, ShardingRequest& request) {
-  line.add_option("--partitions", request.partitions,
-                  "Devices that the module is cut over; 0: as many as it names")
+  line.add_option("--partitions", request.partitions, "Number of devices; 0: as many as the module names")
       .from(0)
       .show_default();
   line.add_option("--mesh", request.mesh, "The devices as named axes: data=4,model=2");
   line.add_option("--shard", request.statements,
-                  "How parameters lie, by names or op_names that an expression matches: "
-                  "'params.*kernel=[data,model]'; _ leaves a dimension whole, {a,b} are two axes");
+                  "Shardings of parameters by names or op_names that an expression matches: "
+                  "'params.*kernel=[data,model]'; _: unsharded, {a,b}: two axes");
   line.add_option(
       "--mesh-order", request.order,
-      "How the mesh lies on the torus of --topology: auto, or model=y,data=xz; without it devices "
-      "stand in order");
+      "Mapping of mesh axes to axes of the torus of --topology: auto, or model=y,data=xz; default: "
+      "device-id order");
   line.add_option("--topology", request.topology, "Chips of that torus, as in 4x4x4");
 }
 

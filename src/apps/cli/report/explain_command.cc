@@ -141,11 +141,11 @@ std::function<int()> declare_explain(CommandLine& line, Streams streams) {
       .show_default();
   declare_mesh(line, simulation.mesh);
   line.add_option("--while-trip-count", simulation.while_trip_count,
-                  "Iterations of while loops without a known count theirs")
+                  "Trip count to assume for while loops whose trip count is unknown")
       .from(0)
       .show_default();
   line.add_flag("--no-lower", simulation.no_lower,
-                "Take modules that no TPU compiler has touched as they stand");
+                "Simulate unoptimized modules as they are, without hlosim's lowering passes");
   declare_custom_calls(line, simulation);
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")

@@ -141,7 +141,7 @@ std::function<int()> declare_profile(CommandLine& line, Streams streams) {
   line.add_option("--topology", options->topology, "Slice of chips, as in 2x2x1");
   line.add_option("--devices", options->devices, "Number of devices").from(1);
   line.add_option("--while-trip-count", options->while_trip_count,
-                  "Iterations of while loops without a known count theirs")
+                  "Trip count to assume for while loops whose trip count is unknown")
       .from(0)
       .show_default();
   line.add_option("--custom-call-costs", options->custom_call_costs,

@@ -216,13 +216,13 @@ void declare_device(CommandLine& line, SimulationOptions& simulation) {
       "--mesh-order", simulation.mesh.order,
       "How a mesh lies on the torus: auto, or model=y,data=xz; without it devices stand in order");
   line.add_option("--written-for", simulation.mesh.written_for,
-                  "The mesh that the module's own shardings were written for: they go by its axes' names");
+                  "Original mesh of the module's shardings, which are mapped to --mesh by axis name");
   line.add_option("--while-trip-count", simulation.while_trip_count,
-                  "Iterations of while loops without a known count theirs")
+                  "Trip count to assume for while loops whose trip count is unknown")
       .from(0)
       .show_default();
   line.add_flag("--no-lower", simulation.no_lower,
-                "Take modules that no TPU compiler has touched as they stand");
+                "Simulate unoptimized modules as they are, without hlosim's lowering passes");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Modules made at random of operations that may join, and of what lies between them.
+// Random modules of elementwise operations, which may run as one cluster, with views and reductions between.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,9 +10,9 @@
 namespace hlosim::test {
 
 /// A module of f32 parameters p0, p1, … and a tuple of some of its values.
-class RandomModule {
+class RandomElementwise {
  public:
-  explicit RandomModule(uint32_t seed) : random_(seed) {}
+  explicit RandomElementwise(uint32_t seed) : random_(seed) {}
 
   std::string make() {
     const size_t parameters = 1 + pick(4), operations = 1 + pick(40);
@@ -90,15 +90,15 @@ largest {
   void add_operation() {
     switch (pick(16)) {
       case 0:
-        return add_view(&RandomModule::broadcast);
+        return add_view(&RandomElementwise::broadcast);
       case 1:
-        return add_view(&RandomModule::transpose);
+        return add_view(&RandomElementwise::transpose);
       case 2:
-        return add_view(&RandomModule::slice);
+        return add_view(&RandomElementwise::slice);
       case 3:
-        return add_view(&RandomModule::reshape);
+        return add_view(&RandomElementwise::reshape);
       case 4:
-        return add_view(&RandomModule::reverse);
+        return add_view(&RandomElementwise::reverse);
       case 5:
         return add_select();
       case 6:
@@ -174,7 +174,7 @@ largest {
     add(values_[v], fmt::format("{}(v{}, v{})", pick(2) ? "subtract" : "multiply", v, b));
   }
 
-  void add_view(void (RandomModule::*view)(size_t)) {
+  void add_view(void (RandomElementwise::*view)(size_t)) {
     const size_t v = any();
     if (count(values_[v]) < 50000) (this->*view)(v);
   }

@@ -10,9 +10,9 @@
 
 namespace hlosim::test {
 
-class RandomModule {
+class RandomDataflow {
  public:
-  explicit RandomModule(uint32_t seed) : random_(seed) {}
+  explicit RandomDataflow(uint32_t seed) : random_(seed) {}
 
   std::string text() {
     const int parameters = 1 + below(4), steps = 3 + below(25);

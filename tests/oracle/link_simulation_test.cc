@@ -1,5 +1,5 @@
 // The closed forms of collectives against messages on links.
-#include "sim/link_simulation.h"
+#include "oracle/link_simulation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sim/link_simulation.h"
+#include "oracle/link_simulation.h"
 
 #include <algorithm>
 #include <array>
