@@ -4,12 +4,12 @@
 
 #include "base/check.h"
 #include "layout/native_tiling.h"
-#include "interconnect/sparse_core.h"
 #include "lower/inline.h"
 #include "lower/same_schedule.h"
 #include "lower/spill.h"
 #include "model/cost_details.h"
 #include "model/native_layouts.h"
+#include "model/offload.h"
 #include "modules/compact.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "schedule/latency_schedule.h"
@@ -147,8 +147,7 @@ Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& de
   LatencyScheduleOptions scheduling;
   scheduling.simulate = options;
   // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
-  const auto& sparsecore = device.config.sparsecore;
-  scheduling.split_reduce_scatters = sparsecore && sparsecore->offload_reduce_scatters;
+  scheduling.split_reduce_scatters = offloads_reduce_scatters(device.config);
   std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, table, device, scheduling);
   if (!fitting) return lowered;
   Picoseconds least = fitting->time_before;

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "interconnect/collective_driver.h"
-#include "interconnect/sparse_core.h"
 #include "model/cost_details.h"
 #include "model/memory_system.h"
+#include "model/offload.h"
 #include "relayout/layout_problem.h"
 #include "relayout/pointer_key.h"
 #include "sim/simulate.h"
@@ -73,7 +73,7 @@ class LayoutCosts {
   struct NodeCost {
     int64_t time = 0, bytes = 0;
     int64_t min_kernel_time = 0;  // with any layouts
-    bool exact = true;       // false: an operand is wanted in two ways at a time
+    bool exact = true;            // false: an operand is wanted in two ways at a time
     BodyVariant variant = BodyVariant::kAsGiven;
   };
   struct Part {
@@ -119,7 +119,7 @@ class LayoutCosts {
   const OpTable& table_;
   const Device& device_;
   MemorySystem memory_;
-  SparseCoreWork sparse_core_;
+  Offloads offloads_;
   LayoutObjective objective_;
   double picoseconds_per_flop_ = 0;
   Slice slice_;
