@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "interconnect/collective_costs.h"
+#include "interconnect/offload.h"
 #include "model/fused_collectives.h"
-#include "model/offload.h"
 #include "sim/simulate.h"
 
 namespace hlosim {

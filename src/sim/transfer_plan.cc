@@ -4,9 +4,9 @@
 
 #include "interconnect/collective_costs.h"
 #include "interconnect/collective_driver.h"
+#include "interconnect/offload.h"
 #include "model/fused_collectives.h"
 #include "model/memory_system.h"
-#include "model/offload.h"
 
 namespace hlosim {
 namespace {

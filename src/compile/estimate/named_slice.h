@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/source.h"
+#include "interconnect/slice.h"
 #include "model/device.h"
-#include "model/slice.h"
 
 namespace hlosim {
 

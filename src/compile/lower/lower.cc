@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "interconnect/offload.h"
 #include "layout/native_tiling.h"
 #include "lower/inline.h"
 #include "lower/same_schedule.h"
 #include "lower/spill.h"
 #include "model/cost_details.h"
 #include "model/native_layouts.h"
-#include "model/offload.h"
 #include "modules/compact.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "schedule/latency_schedule.h"

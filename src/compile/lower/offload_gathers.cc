@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "hlo/graph.h"
+#include "interconnect/offload.h"
 #include "lower/async_pair.h"
-#include "model/offload.h"
 
 namespace hlosim {
 namespace {

@@ -9,7 +9,7 @@
 namespace hlosim {
 
 /// A gather starts where it stood, and ends before its first user. What decides: offloads_gather()
-/// (model/offload.h).
+/// (interconnect/offload.h).
 void offload_gathers(ModuleEditor& editor, const DeviceConfig& device);
 
 }  // namespace hlosim

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "interconnect/offload.h"
 #include "model/instruction_cost.h"
-#include "model/offload.h"
 #include "ops/collective_groups.h"
 #include "ops/work.h"
 

@@ -19,7 +19,7 @@
 
 namespace hlosim {
 
-/// `is_given`: the text offloads it (model/offload.h).
+/// `is_given`: the text offloads it (interconnect/offload.h).
 AxisOrder axis_order(bool is_given, const DeviceConfig& device);
 /// On a device without cores to offload to, the TensorCore drives what is given to them, which is an
 /// assumption. Post: `cost` has its driver's launch and time. Requires: it was costed by that order.

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "interconnect/collective_driver.h"
+#include "interconnect/offload.h"
 #include "model/cost_details.h"
 #include "model/memory_system.h"
-#include "model/offload.h"
 #include "relayout/layout_problem.h"
 #include "relayout/pointer_key.h"
 #include "sim/simulate.h"

@@ -1,4 +1,4 @@
-#include "model/offload.h"
+#include "interconnect/offload.h"
 
 #include <algorithm>
 #include <cmath>

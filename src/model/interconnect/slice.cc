@@ -1,4 +1,4 @@
-#include "model/slice.h"
+#include "interconnect/slice.h"
 
 #include <fmt/format.h>
 
