@@ -155,8 +155,7 @@ IssueSlots Core::slots(VectorOp op, double registers) const {
 
 VectorShape Core::vector_shape() const {
   const VpuConfig& vpu = device_->vpu;
-  return {vpu.lanes, vpu.sublanes, vpu.reduction_window, device_->kernel.ragged_turn_columns,
-          vpu.window_mask};
+  return {vpu.lanes, vpu.sublanes, vpu.reduction_window, device_->kernel.ragged_turn_columns};
 }
 
 IssueSlots Core::slots(const VectorWork& work) const {

@@ -181,7 +181,6 @@ struct VectorConversion {
 /// Vector unit of one core.
 struct VpuConfig {
   int64_t lanes = 0, sublanes = 0, alus = 0, vregs = 0, reduction_window = 0, most_repeated = 0;
-  double window_mask = 0;
   Cycles latency{};
   std::vector<ElementType> native_types;
   std::vector<VectorConversion> convert;
@@ -197,9 +196,6 @@ struct VpuConfig {
     field("reduction_window", self.reduction_window,
           "elements along lanes up to which a reduction takes one window; the last window of longer ones is "
           "masked, unless they are whole registers");
-    field("window_mask", self.window_mask,
-          "operations of class simple per 32-bit vreg of a masked window: positions, comparison, choice",
-          Range{0, 1e6});
     field("most_repeated", self.most_repeated,
           "instructions that several kernels compute for themselves before the compiler stores their result");
     field("native_types", self.native_types,

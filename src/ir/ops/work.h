@@ -74,7 +74,6 @@ struct VectorShape {
   // Elements along lanes that a reduction takes up at once; columns of a ragged product for which its operand
   // is turned round once. Unless a device is given, all of them.
   int64_t reduction_window = int64_t{1} << 40, turn_columns = int64_t{1} << 40;
-  double window_mask = 3;  // simple operations by which the last of these windows is masked
 };
 
 struct Work {
