@@ -165,6 +165,7 @@ Json space_json(const ReportSpace& space) {
   return {{"number", space.number >= 0 ? Json(space.number) : Json(nullptr)},
           {"name", space.name},
           {"capacity_bytes", or_null(space.capacity)},
+          {"runtime_bytes", or_null(space.runtime)},
           {"peak_bytes", space.peak.count()},
           {"mean_bytes", space.mean.count()},
           {"peak_step", space.is_used ? Json(space.peak_step) : Json(nullptr)},

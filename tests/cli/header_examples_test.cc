@@ -21,13 +21,13 @@
 #include "hlo/name_table.h"
 #include "hlo/opcode.h"
 #include "interconnect/interconnect.h"
+#include "interconnect/slice.h"
 #include "interconnect/torus.h"
 #include "layout/element_type.h"
 #include "layout/shape_text.h"
 #include "layout/strided_view.h"
 #include "model/device.h"
 #include "model/device_files.h"
-#include "model/slice.h"
 #include "ops/custom_calls/gemm_config.h"
 #include "ops/window.h"
 #include "physical/tiled_bytes.h"
@@ -225,7 +225,7 @@ TEST(HeaderExamples, Spellings) {
 }
 
 TEST(HeaderExamples, Devices) {
-  const HeaderExamples slices("model/slice.h"), files("model/device_files.h");
+  const HeaderExamples slices("interconnect/slice.h"), files("model/device_files.h");
   DiagnosticList problems;
   const std::optional<Device> v4 = load_device("v4", {}, {}, problems);
   ASSERT_TRUE(v4);

@@ -316,5 +316,26 @@ TEST(KernelBytes, TextBodiesAreReadAsText) {
   EXPECT_EQ(file->top->name, "builtin.module");
 }
 
+/// Registers that the vector unit goes through in all steps.
+double registers_of(const KernelBody& body) {
+  double count = 0;
+  for (const StepRun& run : body.runs)
+    for (const VectorAmount& amount : body.works[run.work].vector)
+      count += static_cast<double>(run.count) * (amount.words + amount.halves);
+  return count;
+}
+
+TEST(KernelBody, RegistersAreThoseOfTheDevice) {
+  const Result<KernelBody> usual = body_of(product()), wide = body_of(product(), {.registers = {256, 8}}),
+                           wider = body_of(product(), {.registers = {512, 8}});
+  ASSERT_TRUE(usual && wide && wider);
+  EXPECT_GT(registers_of(*usual), 0);
+  EXPECT_EQ(registers_of(*usual), 2 * registers_of(*wide));
+  // Rows of 256 fill half of a row of 512: as many registers, and twice the room.
+  EXPECT_EQ(registers_of(*wider), registers_of(*wide));
+  EXPECT_EQ(usual->vmem, wide->vmem);
+  EXPECT_EQ(wider->vmem, 2 * wide->vmem);
+}
+
 }  // namespace
 }  // namespace hlosim::mosaic

@@ -256,7 +256,7 @@ int print_run_config(const Command& command, const CommandLine& declared, const 
     if (!device) return kExitInput;
   }
   const bool has_knobs = streams.verbosity.knobs != nullptr;
-  out += options_yaml(declared, line, has_knobs, device ? named_topology(device_name, *device) : "");
+  out += options_yaml(declared, line, has_knobs, device ? device->topology : "");
   if (has_knobs) {
     const Result<std::vector<EffectiveKnob>> knobs = streams.verbosity.knobs();
     if (!knobs) {

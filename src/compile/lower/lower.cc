@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "interconnect/sparse_core.h"
+#include "interconnect/offload.h"
 #include "layout/native_tiling.h"
 #include "lower/inline.h"
 #include "lower/same_schedule.h"
@@ -147,8 +147,7 @@ Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& de
   LatencyScheduleOptions scheduling;
   scheduling.simulate = options;
   // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
-  const auto& sparsecore = device.config.sparsecore;
-  scheduling.split_reduce_scatters = sparsecore && sparsecore->offload_reduce_scatters;
+  scheduling.split_reduce_scatters = offloads_reduce_scatters(device.config);
   std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, table, device, scheduling);
   if (!fitting) return lowered;
   Picoseconds least = fitting->time_before;

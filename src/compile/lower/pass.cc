@@ -16,13 +16,13 @@
 #include "lower/host_copies.h"
 #include "lower/inline.h"
 #include "lower/library_calls.h"
+#include "lower/offload_gathers.h"
 #include "lower/on_chip.h"
 #include "lower/part_updates.h"
 #include "lower/place.h"
 #include "lower/prefetch_arguments.h"
 #include "lower/simplify.h"
 #include "lower/slice_ahead.h"
-#include "lower/sparse_gathers.h"
 #include "lower/spill.h"
 #include "lower/tile.h"
 #include "lower/vector_products.h"
@@ -73,8 +73,8 @@ constexpr Pass kPasses[] = {
      true},
     {"host-copies", "what is read from the host's memory and written to it moves in the background",
      [](ModuleEditor& editor, const PassContext&) { host_copies(editor); }, true},
-    {"sparse-gathers", "gathers that the generation's SparseCores do, beside the TensorCore",
-     [](ModuleEditor& editor, const PassContext& context) { sparse_gathers(editor, context.device.config); },
+    {"sparse-gathers", "gathers that the generation's compiler offloads run beside the TensorCore",
+     [](ModuleEditor& editor, const PassContext& context) { offload_gathers(editor, context.device.config); },
      true},
     {"fuse", "which instructions become one kernel",
      [](ModuleEditor& editor, const PassContext& context) {

@@ -153,7 +153,8 @@ class Steps {
         made.transform = at->second;
     const Attribute* const mode = parameters ? parameters->find("pipeline_mode") : nullptr;
     if ((mode && mode->text == "synchronous") || made_.steps <= 1) made.window.buffers = 1;
-    if (space == "vmem") made_.vmem += static_cast<double>(made.window.buffers) * tiled_bytes(type);
+    if (space == "vmem")
+      made_.vmem += static_cast<double>(made.window.buffers) * tiled_bytes(type, inputs_.registers);
     return made;
   }
 
@@ -197,7 +198,7 @@ class Steps {
     for (size_t i = first_scratch_; i < arguments.size(); ++i) {
       const mlir::Type& type = *arguments[i]->type;
       if (type.kind == mlir::TypeKind::kMemRef && memory_space(type) == "vmem")
-        made_.vmem += tiled_bytes(type);
+        made_.vmem += tiled_bytes(type, inputs_.registers);
     }
   }
 
@@ -305,7 +306,7 @@ class Steps {
     StepWork work;
     for (const auto& [op, times] : walk_.counts()) {
       const auto [at, is_new] = costs_.try_emplace(op);
-      if (is_new) at->second = operation_cost(*op);
+      if (is_new) at->second = operation_cost(*op, inputs_.registers);
       const OperationCost& cost = at->second;
       if (!cost.is_known) unknown_.insert(plain_name(*op));
       if (cost.product) {

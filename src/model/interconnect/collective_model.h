@@ -17,10 +17,10 @@
 
 #include "interconnect/collective_cost.h"
 #include "interconnect/interconnect.h"
+#include "interconnect/slice.h"
 #include "interconnect/torus.h"
 #include "model/assumptions.h"
 #include "model/device.h"
-#include "model/slice.h"
 #include "ops/collective_groups.h"
 #include "ops/work.h"
 

@@ -82,10 +82,11 @@ bool has_kernel_body(const Instruction& call) {
 }
 
 Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instruction& call,
-                                          const KernelDensity* density) {
+                                          const DeviceConfig& device, const KernelDensity* density) {
   const Result<mlir::File> file = mosaic::read_kernel_body(std::string(call.name), config_of(call));
   if (!file) return tl::unexpected<Diagnostic>(file.error());
   mosaic::KernelInputs inputs = inputs_of(module, call, *file);
+  inputs.registers = {static_cast<double>(device.vpu.lanes), static_cast<double>(device.vpu.sublanes)};
   if (density) inputs.density = density->share;
   Result<mosaic::KernelBody> body = mosaic::kernel_body(*file, inputs);
   if (body && density)
@@ -136,7 +137,7 @@ const KernelOfCall* KernelBodies::find(const Module& module, const Instruction& 
       known_.try_emplace(key_of(module, call) + (density ? "|density=" + density->text : std::string()));
   Known& known = at->second;
   if (is_new) {
-    Result<mosaic::KernelBody> body = kernel_body_of(module, call, density);
+    Result<mosaic::KernelBody> body = kernel_body_of(module, call, device_, density);
     if (body) {
       KernelBodyCost cost = kernel_body_cost(*body, device_, scoped_vmem_of(call));
       known.kernel = std::make_unique<KernelOfCall>(KernelOfCall{std::move(*body), std::move(cost)});

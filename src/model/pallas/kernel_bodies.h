@@ -25,7 +25,7 @@ bool has_kernel_body(const Instruction& call);
 /// The body of such a call, gone through with what the module says of its operands; without a `density`,
 /// cost_estimate tells in how many steps conditions on data are met. Errors: it has no form that is known.
 Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instruction& call,
-                                          const KernelDensity* density = nullptr);
+                                          const DeviceConfig& device, const KernelDensity* density = nullptr);
 
 /// The limit of scoped VMEM that the call's configuration names; 0: none.
 Bytes scoped_vmem_of(const Instruction& call);

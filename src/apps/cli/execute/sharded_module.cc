@@ -9,7 +9,7 @@
 #include "console/verbosity.h"
 #include "estimate/partition_over_mesh.h"
 #include "hlo/printer.h"
-#include "model/slice.h"
+#include "interconnect/slice.h"
 #include "ops/op_table.h"
 #include "sharding/mesh.h"
 #include "sharding/mesh_order.h"

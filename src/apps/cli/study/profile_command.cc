@@ -17,8 +17,8 @@
 #include "measured/comparison.h"
 #include "measured/comparison_output.h"
 #include "measured/program_modules.h"
+#include "model/device_names.h"
 #include "ops/op_table.h"
-#include "profile/device_types.h"
 #include "report/html/html.h"
 
 namespace hlosim {
@@ -85,7 +85,8 @@ std::optional<Compared> compare(const Profile& profile, ProfileArguments& option
   if (!pattern) return complain("--program: " + pattern.error().message, "", streams), std::nullopt;
   ProgramModules modules(streams.limits);
   if (!read_given_module(options, modules, streams)) return std::nullopt;
-  if (options.device.empty()) options.device = device_of_type(profile.device_type);
+  if (options.device.empty())
+    options.device = device_of_name(profile.device_type, DeviceSearch::from_environment());
   std::optional<SimulationSetting> setting;
   if (!options.device.empty()) {
     setting = read_simulation(options, streams);

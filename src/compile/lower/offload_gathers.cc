@@ -1,13 +1,12 @@
-#include "lower/sparse_gathers.h"
+#include "lower/offload_gathers.h"
 
 #include <algorithm>
 #include <map>
 #include <vector>
 
 #include "hlo/graph.h"
-#include "interconnect/sparse_core.h"
+#include "interconnect/offload.h"
 #include "lower/async_pair.h"
-#include "sim/sparse_offload.h"
 
 namespace hlosim {
 namespace {
@@ -24,7 +23,7 @@ void run_on(ModuleEditor& editor, ComputationId id, const DeviceConfig& device) 
                                              .name = "gather",
                                              .start = "gather-offload-start",
                                              .done = "gather-offload-done",
-                                             .thread = "sparsecore"});
+                                             .thread = std::string(offload_thread())});
       editor.replace_everywhere(id, at, done);
       list.push_back(start);
       open[done] = start;
@@ -39,8 +38,8 @@ void run_on(ModuleEditor& editor, ComputationId id, const DeviceConfig& device) 
 
 }  // namespace
 
-void sparse_gathers(ModuleEditor& editor, const DeviceConfig& device) {
-  if (!device.sparsecore) return;
+void offload_gathers(ModuleEditor& editor, const DeviceConfig& device) {
+  if (!OffloadCore::of(device)) return;
   for (const ComputationId id : callees_first(editor.module()))
     if (editor.module()[id].execution_thread == "main") run_on(editor, id, device);
 }

@@ -1,4 +1,4 @@
-#include "model/slice.h"
+#include "interconnect/slice.h"
 
 #include <fmt/format.h>
 
@@ -90,7 +90,9 @@ Result<Slice> requested_slice(const DeviceConfig& device, const SliceRequest& re
   std::vector<int64_t> side = topology.sides, pod = device.ici.pod.sides;
   std::sort(side.begin(), side.end());
   std::sort(pod.begin(), pod.end());
-  for (size_t i = 0; i < rank; ++i)
+  const std::vector<Topology>& offered = device.ici.slices;
+  const bool is_offered = std::find(offered.begin(), offered.end(), topology) != offered.end();
+  for (size_t i = 0; i < rank && !is_offered; ++i)
     if (side[i] > pod[i])
       return failure(fmt::format("topology {} does not fit into the {} chips of a pod of {}",
                                  sides_text(topology.sides), sides_text(device.ici.pod.sides), device.name));
