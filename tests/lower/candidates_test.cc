@@ -63,7 +63,7 @@ TEST(Candidates, WhatRunsAlikeTakesTheSameTime) {
     test::for_each_module(40, [&](const std::string& file, Module& module) {
       if (!is_plain(module)) return;
       const Module without = run_passes(module, before, {op_table(), device});
-      const Module with = run_more_passes(without, rest, {op_table(), device});
+      const Module with = run_passes(without, rest, {op_table(), device});
       EXPECT_EQ(test::difference(with, run_passes(module, all, {op_table(), device})), "")
           << file << " on " << name;
       const bool is_alike = same_schedule(with, without);
