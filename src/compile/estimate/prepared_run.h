@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 // What preparing a module comes upon that running it needs as well, and a limit to its time.
-=======
-// What preparing a module comes upon that running it needs as well. Internal to src/compile/estimate.
->>>>>>> main
 //
 //   PreparedRun run;
 //   run.is_late = [&] { return clock.is_over(); };

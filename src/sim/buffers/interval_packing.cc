@@ -130,12 +130,11 @@ Packing pack(std::span<const PackItem> items, int64_t alignment, PackOrder order
   return *Packer(items, alignment).run(order, kNoLimit);
 }
 
-Packing pack_best(std::span<const PackItem> items, int64_t alignment) {
+Packing pack_best(std::span<const PackItem> items, int64_t alignment, int64_t least) {
   const Packer packer(items, alignment);
   Packing spatial = *packer.run(PackOrder::kSpatial, kNoLimit);
-  const bool has_shifts = std::ranges::any_of(items, [](const PackItem& item) { return item.shift != 0; });
-  if (!has_shifts && spatial.size <= peak_of(items)) return spatial;
-  // The other order is given up once it needs as much: of most heaps long before all things have a place.
+  if (spatial.size <= least) return spatial;
+  // The other order is given up once it needs as much.
   std::optional<Packing> temporal = packer.run(PackOrder::kTemporal, spatial.size);
   return temporal ? std::move(*temporal) : std::move(spatial);
 }
