@@ -152,7 +152,7 @@ Heap simulate_heap(const Interference& interference, const AliasedBuffers& buffe
                    std::span<const ValueIndex> values, std::span<const int64_t> sizes, int64_t alignment) {
   HeapSimulation simulation(interference, buffers, values, sizes, alignment);
   const std::vector<PackItem> items = simulation.run();
-  const Packing packing = pack_best(items, alignment, simulation.peak());
+  const Packing packing = pack_best(items, alignment);
   Heap heap;
   heap.size = packing.size;
   heap.peak = simulation.peak();

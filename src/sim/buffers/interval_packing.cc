@@ -122,6 +122,13 @@ class Packer {
   int32_t moments_ = 0;
 };
 
+/// Items of each group need the same bytes, so that no packing is smaller than peak_of().
+bool are_alike_in_groups(std::span<const PackItem> items) {
+  return std::ranges::all_of(items, [&](const PackItem& item) {
+    return item.shift == 0 && item.size == items[static_cast<size_t>(item.group)].size;
+  });
+}
+
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 }  // namespace
@@ -130,10 +137,10 @@ Packing pack(std::span<const PackItem> items, int64_t alignment, PackOrder order
   return *Packer(items, alignment).run(order, kNoLimit);
 }
 
-Packing pack_best(std::span<const PackItem> items, int64_t alignment, int64_t least) {
+Packing pack_best(std::span<const PackItem> items, int64_t alignment) {
   const Packer packer(items, alignment);
   Packing spatial = *packer.run(PackOrder::kSpatial, kNoLimit);
-  if (spatial.size <= least) return spatial;
+  if (are_alike_in_groups(items) && spatial.size <= peak_of(items)) return spatial;
   // The other order is given up once it needs as much.
   std::optional<Packing> temporal = packer.run(PackOrder::kTemporal, spatial.size);
   return temporal ? std::move(*temporal) : std::move(spatial);

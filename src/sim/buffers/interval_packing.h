@@ -34,9 +34,8 @@ enum class PackOrder : uint8_t {
 /// O(n log n) where the heap has few gaps at any time; see taken_space.h.
 Packing pack(std::span<const PackItem> items, int64_t alignment, PackOrder order);
 
-/// The smaller one of both orders; the spatial one where they are equal. `least`: no packing is smaller, as the
-/// caller knows.
-Packing pack_best(std::span<const PackItem> items, int64_t alignment, int64_t least = 0);
+/// The smaller one of both orders; the spatial one where they are equal.
+Packing pack_best(std::span<const PackItem> items, int64_t alignment);
 
 /// The most bytes needed at one time: what no packing can be smaller than. Items of one group that are needed
 /// at the same time count once. Requires: no shifts.
