@@ -23,8 +23,8 @@ namespace hlosim::bench {
   std::exit(1);
 }
 
-/// The text of bench/make_module.py for that many instructions, or that of bench/make_loops.py; the build made
-/// it.
+/// The text of bench/make_module.py for that many instructions, or that of bench/make_loops.py, as the build
+/// made it.
 inline SourcePtr synthetic_text(int64_t instructions, std::string_view kind = "transformer") {
   const Result<SourcePtr> source =
       read_source(fmt::format("{}/{}_{}.hlo", HLOSIM_BENCH_MODULES, kind, instructions));

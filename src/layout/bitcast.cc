@@ -256,7 +256,8 @@ std::optional<int64_t> place_of(const Shape& shape, int64_t number) {
   }
   for (const Tile& tile : tiles_of(shape)) {
     const size_t tiled = tile.dimensions.size();
-    const size_t now = std::max(kMost - first, tiled);  // dimensions of size 1 in front, where there are fewer
+    const size_t now =
+        std::max(kMost - first, tiled);  // dimensions of size 1 in front, where there are fewer
     if (now + tiled > kMost) return std::nullopt;
     for (size_t i = kMost - now; i < first; ++i) dimensions[i] = {};
     first = kMost - now - tiled;
@@ -303,20 +304,23 @@ bool are_rows_of_tiles(const Shape& from, const Shape& to) {
   const auto fills_tiles = [](const Shape& shape, int64_t rows) {
     return shape.dim(shape.rank() - 2) % rows == 0;
   };
-  if (tiles.empty() || tiles[0].dimensions.size() != 2 || !is_row_major(from) || !is_row_major(to)) return false;
+  if (tiles.empty() || tiles[0].dimensions.size() != 2 || !is_row_major(from) || !is_row_major(to))
+    return false;
   const int64_t rows = tiles[0].dimensions[0], columns = tiles[0].dimensions[1];
   if (rows <= 0 || columns <= 0 || tiles.size() > 2) return false;
   if (tiles.size() == 2) {  // parts of a tile
     const std::span<const int64_t> part = tiles[1].dimensions;
     if (part.size() != 2 || part[0] <= 0 || part[1] != 1 || rows % part[0] != 0) return false;
   }
-  return from.dim(from.rank() - 1) == to.dim(to.rank() - 1) && fills_tiles(from, rows) && fills_tiles(to, rows);
+  return from.dim(from.rank() - 1) == to.dim(to.rank() - 1) && fills_tiles(from, rows) &&
+         fills_tiles(to, rows);
 }
 
 BitcastClass classify_tiled(ShapeRef from, ShapeRef to) {
   if (same_tiles(*from, *to) && are_rows_of_tiles(*from, *to)) return {BitcastKind::kTiledReshape, {}};
   // Only arrays of one rank can be transposes of each other.
-  if (from->rank() != to->rank() && (some_step_differs(*from, *from, *to) || some_step_differs(*to, *from, *to)))
+  if (from->rank() != to->rank() &&
+      (some_step_differs(*from, *from, *to) || some_step_differs(*to, *from, *to)))
     return {};
   const Result<LayoutMap> map_from = LayoutMap::make(from), map_to = LayoutMap::make(to);
   if (!map_from || !map_to) return {};

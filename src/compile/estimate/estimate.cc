@@ -33,10 +33,10 @@ Result<Estimate> estimate(const Module& module, const OpTable& table, const Devi
   PreparedRun run;
   Result<Prepared> prepared = prepare(module, table, device, options, run);
   if (!prepared) return tl::unexpected(std::move(prepared.error()));
-  if (!run.simulation || options.simulate.keep_timeline || !options.simulate.go_on())
-    run.simulation.reset();
-  Result<Simulation> simulation = run.simulation ? Result<Simulation>(std::move(*run.simulation))
-                                                 : simulate(*prepared->module, table, device, options.simulate);
+  if (!run.simulation || options.simulate.keep_timeline || !options.simulate.go_on()) run.simulation.reset();
+  Result<Simulation> simulation = run.simulation
+                                      ? Result<Simulation>(std::move(*run.simulation))
+                                      : simulate(*prepared->module, table, device, options.simulate);
   return with_memory(std::move(*prepared), device, std::move(simulation), std::move(run.occupancy));
 }
 

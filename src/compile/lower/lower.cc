@@ -129,8 +129,8 @@ class CandidateModules {
   std::pair<PassRun, size_t> start_of(size_t number) {
     const PassList passes = all_[number].passes;
     std::erase_if(kept_, [&](const Kept& one) {
-      return std::ranges::none_of(
-          all_.subspan(number), [&](const Candidate& later) { return begins(later.passes, one.passes); });
+      return std::ranges::none_of(all_.subspan(number),
+                                  [&](const Candidate& later) { return begins(later.passes, one.passes); });
     });
     const Kept* longest = nullptr;
     for (const Kept& one : kept_)

@@ -29,14 +29,13 @@ struct Lowered {
   /// Of the module as it is here, without a timeline. None: it wasn't simulated as it is.
   std::optional<Simulation> simulation;
   std::optional<Occupancy> occupancy;  // of the same; none: it wasn't asked for
-  bool cut = false;  // by `is_late`: not all candidates were tried
+  bool cut = false;                    // by `is_late`: not all candidates were tried
 };
 
 /// The fastest in simulated time of what the default passes make of it, some variants of that
 /// (docs/lowering.md), and the module as it stands, in native layouts. Among equals the first of these.
-/// `after` watches the default passes. Once `is_late` returns true no further candidate is tried; the first one
-/// always is.
-/// Once `options.stop` was asked the result is good for nothing.
+/// `after` watches the default passes. Once `is_late` returns true no further candidate is tried; the first
+/// one always is. Once `options.stop` was asked the result is good for nothing.
 /// Requires: a verified module. Post: so is the result.
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
                  const SimulateOptions& options = {}, const PassObserver& after = {},

@@ -44,8 +44,8 @@ Result<std::vector<const Pass*>> parse_passes(std::string_view names);
 /// Sees how the module stands after a pass.
 using PassObserver = std::function<void(const Pass&, const Module&)>;
 
-/// A module on its way through passes. Lists of passes that begin alike are run once up to where they part. From
-/// one thread, with all branches.
+/// A module on its way through passes. Lists of passes that begin alike are run once up to where they part.
+/// From one thread, with all branches.
 ///
 ///   PassRun run(module, context);
 ///   run.go_on(alike);

@@ -147,8 +147,8 @@ int tune(const TunePrefetchArguments& options, Streams streams) {
     const std::chrono::duration<double> passed = Clock::now() - begin;
     return tuning->budget > 0 && passed.count() > tuning->budget / 2;
   };
-  return tune_all(options.simulation, *setting, {options.output, options.format, "tune prefetch"}, streams, tune_it,
-                  is_late);
+  return tune_all(options.simulation, *setting, {options.output, options.format, "tune prefetch"}, streams,
+                  tune_it, is_late);
 }
 
 }  // namespace
