@@ -46,7 +46,6 @@ LayoutEdit::LayoutEdit(ModuleEditor& editor, const LayoutRelations& relations, c
       relations_(relations),
       groups_(groups),
       moves_(moves),
-      laid_out_(module_.instructions.size()),
       first_copy_(static_cast<int32_t>(module_.instructions.size())) {}
 
 ShapeRef LayoutEdit::shape_of(InstructionId id, const LayoutChoice& choice) const {
@@ -55,8 +54,10 @@ ShapeRef LayoutEdit::shape_of(InstructionId id, const LayoutChoice& choice) cons
     const int32_t group = groups_.of(id);
     const Layout* layout = group < 0 ? nullptr : choice[static_cast<size_t>(group)];
     if (!layout) return given;
+    if (static_cast<size_t>(id.index) >= laid_out_.size()) laid_out_.resize(module_.instructions.size());
     LaidOut& last = laid_out_[id];
-    if (last.layout != layout) last = {layout, laid_out_as(module_.shapes(), given, layout)};
+    if (last.given != given || last.layout != layout)
+      last = {given, layout, laid_out_as(module_.shapes(), given, layout)};
     return last.shape;
   }
   bool changes = false;

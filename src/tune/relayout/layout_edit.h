@@ -85,6 +85,7 @@ class LayoutEdit {
   const LayoutGroups& groups_;
   const LayoutMoves& moves_;
   struct LaidOut {
+    ShapeRef given = nullptr;
     const Layout* layout = nullptr;
     ShapeRef shape = nullptr;
   };
