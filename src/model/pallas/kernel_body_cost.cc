@@ -111,12 +111,16 @@ class BodyCost {
   }
 
   std::optional<MatmulRate> rate_of(const KernelProduct& product) {
-    const ElementType lhs = element_type_of(product.lhs), rhs = element_type_of(product.rhs);
-    auto rate = core_.matmul_rate(lhs, rhs, precision_of(product.precision));
+    MatmulWork types{.lhs = element_type_of(product.lhs),
+                     .rhs = element_type_of(product.rhs),
+                     .precision = precision_of(product.precision)};
+    auto rate = core_.matmul_rate(types.lhs, types.rhs, types.precision);
     if (!rate) {
-      rate = core_.matmul_rate(ElementType::kBF16, ElementType::kBF16, MatmulPrecision{});
+      types = {.lhs = ElementType::kBF16, .rhs = ElementType::kBF16};
+      rate = core_.matmul_rate(types.lhs, types.rhs, types.precision);
       made_.is_emulated = true;
     }
+    if (made_.product.k == 0) made_.product = types, made_.product.k = product.k;
     if (rate) made_.is_emulated |= rate->emulated;
     return rate;
   }

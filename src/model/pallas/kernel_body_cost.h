@@ -13,6 +13,7 @@
 #include "model/instruction_cost.h"
 #include "model/kernel_time.h"
 #include "mosaic/kernel_body.h"
+#include "ops/work.h"
 
 namespace hlosim {
 
@@ -27,6 +28,7 @@ struct KernelBodyCost {
   Bytes vmem_allowed{};      // 0: the device says nothing
   int64_t cores = 1;         // that share the grid
   bool is_emulated = false;  // the MXU doesn't know the element type of a product
+  MatmulWork product;        // element types and precision of the first product
 };
 
 /// `scoped_vmem`: the limit that the program was compiled with; 0: the device's.
