@@ -53,12 +53,7 @@ ShapeRef LayoutEdit::shape_of(InstructionId id, const LayoutChoice& choice) cons
   if (given->is_array()) {
     const int32_t group = groups_.of(id);
     const Layout* layout = group < 0 ? nullptr : choice[static_cast<size_t>(group)];
-    if (!layout) return given;
-    if (static_cast<size_t>(id.index) >= laid_out_.size()) laid_out_.resize(module_.instructions.size());
-    LaidOut& last = laid_out_[id];
-    if (last.given != given || last.layout != layout)
-      last = {given, layout, laid_out_as(module_.shapes(), given, layout)};
-    return last.shape;
+    return layout ? laid_out_as(module_.shapes(), given, layout) : given;
   }
   bool changes = false;
   std::vector<ShapeRef> leaves;
@@ -151,12 +146,11 @@ void LayoutEdit::finish(ComputationId computation) {
   std::vector<InstructionId> list;
   std::unordered_map<InstructionId, InstructionId> now;  // of what has gone: its operand
   std::map<std::pair<InstructionId, ShapeRef>, InstructionId> copies;
-  std::vector<InstructionId> operands;
   for (const InstructionId id : order) {
-    operands.assign(module_[id].operands.begin(), module_[id].operands.end());
+    std::vector<InstructionId> operands(module_[id].operands.begin(), module_[id].operands.end());
     bool changed = false;
     for (size_t k = 0; k < operands.size(); ++k) {
-      if (const auto gone = now.empty() ? now.end() : now.find(operands[k]); gone != now.end())
+      if (const auto gone = now.find(operands[k]); gone != now.end())
         operands[k] = gone->second, changed = true;
       const ShapeRef operand = module_[operands[k]].shape;
       if (!operand->is_array() || relations_.takes(id, k, operand, module_[id].shape)) continue;

@@ -84,12 +84,6 @@ class LayoutEdit {
   const LayoutRelations& relations_;
   const LayoutGroups& groups_;
   const LayoutMoves& moves_;
-  struct LaidOut {
-    ShapeRef given = nullptr;
-    const Layout* layout = nullptr;
-    ShapeRef shape = nullptr;
-  };
-  mutable IdMap<InstructionId, LaidOut> laid_out_;  // arrays: the last one that was asked for
   mutable std::unordered_map<PointerKey, bool, PointerKeyHash> vanish_;  // by instruction and shapes
   std::unordered_map<InstructionId, Instruction> saved_;
   std::map<ComputationId, Computation> saved_computations_;
