@@ -89,9 +89,82 @@ std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
   return found;
 }
 
-bool begins(const std::vector<const Pass*>& passes, const std::vector<const Pass*>& start) {
-  return start.size() <= passes.size() && std::equal(start.begin(), start.end(), passes.begin());
+using PassList = std::span<const Pass* const>;
+
+/// With how many passes both begin.
+size_t shared_start(PassList a, PassList b) {
+  return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
+
+bool begins(PassList passes, PassList start) { return shared_start(passes, start) == start.size(); }
+
+/// Makes the modules of the candidates one after the other. Passes with which several of them begin run once,
+/// up to where they part.
+class CandidateModules {
+ public:
+  CandidateModules(const Module& module, std::span<const Candidate> all, const PassContext& context)
+      : module_(module), all_(all), context_(context) {}
+
+  /// The module of that candidate. Requires: numbers rise from call to call.
+  Module make(size_t number, const PassObserver& after) {
+    const PassList passes = all_[number].passes;
+    auto [run, done] = start_of(number);
+    for (const size_t part : partings(number, done)) {
+      run.go_on(passes.subspan(done, part - done), after);
+      done = part;
+      if (all_compact_at(number, part)) run.compact();
+      kept_.push_back({passes.first(part), run.branch()});
+    }
+    run.go_on(passes.subspan(done), after);
+    return std::move(run).finish();
+  }
+
+ private:
+  struct Kept {
+    PassList passes;
+    PassRun run;
+  };
+
+  /// From the longest start that is kept; what no later candidate begins with is let go.
+  std::pair<PassRun, size_t> start_of(size_t number) {
+    const PassList passes = all_[number].passes;
+    std::erase_if(kept_, [&](const Kept& one) {
+      return std::ranges::none_of(all_.subspan(number),
+                                  [&](const Candidate& later) { return begins(later.passes, one.passes); });
+    });
+    const Kept* longest = nullptr;
+    for (const Kept& one : kept_)
+      if (begins(passes, one.passes) && (!longest || one.passes.size() > longest->passes.size()))
+        longest = &one;
+    if (!longest) return {PassRun(module_, context_), 0};
+    return {longest->run.branch(), longest->passes.size()};
+  }
+
+  /// Behind how many of its passes, more than `done`, later candidates go on otherwise; in ascending order.
+  std::vector<size_t> partings(size_t number, size_t done) const {
+    std::vector<size_t> found;
+    for (const Candidate& later : all_.subspan(number + 1))
+      if (const size_t alike = shared_start(all_[number].passes, later.passes); alike > done)
+        found.push_back(alike);
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+  /// Whatever comes behind `part` of its passes begins with a compact module.
+  bool all_compact_at(size_t number, size_t part) const {
+    const PassList passes = all_[number].passes;
+    return std::ranges::all_of(all_.subspan(number), [&](const Candidate& one) {
+      if (shared_start(passes, one.passes) < part) return true;
+      return one.passes.size() == part || one.passes[part]->asks_costs;
+    });
+  }
+
+  const Module& module_;
+  std::span<const Candidate> all_;
+  const PassContext& context_;
+  std::vector<Kept> kept_;
+};
 
 /// Nothing is fused, so that what each operation takes by itself mostly is too much already: that is known
 /// long before all of them are copied, simulated and given records.
@@ -105,6 +178,7 @@ bool is_slow_as_it_stands(const Module& module, const OpTable& table, const Devi
 struct Timed {
   Module module;
   std::optional<Simulation> simulation;
+  std::optional<Occupancy> occupancy{};  // none: it wasn't asked for
   Picoseconds time() const { return simulation ? simulation->totals.makespan : kForever; }
 };
 
@@ -117,7 +191,7 @@ Timed timed(Module module, const OpTable& table, const Device& device, const Sim
 
 /// The same with as much on the chip as there is room for.
 Timed made_to_fit(Timed one, const OpTable& table, const Device& device, const SimulateOptions& options) {
-  if (spill_overflow(one.module, table, device.config) == 0) return one;
+  if (spill_overflow(one.module, table, device.config, &one.occupancy) == 0) return one;
   return timed(compacted(std::move(one.module), table), table, device, options);
 }
 
@@ -156,6 +230,7 @@ Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& de
     least = fitting->time_after;
     lowered.module = std::move(fitting->module);
     lowered.simulation.reset();
+    lowered.occupancy.reset();
   }
   if (!fitting->short_on_chip) return lowered;
   scheduling.fits_on_chip = false;
@@ -167,32 +242,31 @@ Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& de
   if (one.time() >= least) return lowered;
   lowered.module = std::move(one.module);
   lowered.simulation = std::move(one.simulation);
+  lowered.occupancy.reset();
   return lowered;
 }
 
 }  // namespace
 
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
-                 const SimulateOptions& options, const PassObserver& after) {
+                 const SimulateOptions& options, const PassObserver& after,
+                 const std::function<bool()>& is_late) {
   SimulateOptions quick = options;
   quick.keep_timeline = false;
   const PassContext context{table, device, options.stop};
   std::optional<Lowered> best;
+  bool cut = false;
   Picoseconds least = kForever;
   const std::vector<Candidate> all = candidates(module, table);
-  std::optional<Module> shared;  // what the second one is, and the first before its last passes
-  for (const Candidate& candidate : all) {
+  CandidateModules modules(module, all, context);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Candidate& candidate = all[i];
+    cut = best && is_late && is_late();
+    if (cut) break;
     if (best && candidate.how == kAsItStands && is_slow_as_it_stands(module, table, device, quick, least))
       continue;
     const PassObserver observer = best ? PassObserver() : after;
-    Module one = [&] {
-      if (shared && &candidate == &all[1]) return std::move(*shared);
-      if (best || all.size() < 2 || !begins(candidate.passes, all[1].passes))
-        return run_passes(module, candidate.passes, context, observer);
-      shared = run_passes(module, all[1].passes, context, observer);
-      const auto rest = std::span(candidate.passes).subspan(all[1].passes.size());
-      return run_more_passes(*shared, rest, context, observer);
-    }();
+    Module one = modules.make(i, observer);
     if (best && same_schedule(one, best->module)) continue;
     Timed run = timed(std::move(one), table, device, quick);
     if (best && run.time() >= least) continue;
@@ -200,9 +274,10 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
     if (!best && after) after(*default_passes().back(), run.module);
     if (best && run.time() >= least) continue;
     least = run.time();
-    best = Lowered{std::move(run.module), candidate.how, std::move(run.simulation)};
+    best = Lowered{std::move(run.module), candidate.how, std::move(run.simulation), std::move(run.occupancy)};
   }
-  if (!options.go_on()) return std::move(*best);
+  best->cut = cut || (is_late && is_late());
+  if (best->cut || !options.go_on()) return std::move(*best);
   return hide_collectives(std::move(*best), table, device, quick);
 }
 

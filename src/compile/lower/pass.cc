@@ -133,26 +133,6 @@ void give_layouts(Module& module) {
     }
 }
 
-/// `now`: compact.
-Module run_on(Module now, std::span<const Pass* const> passes, const PassContext& context,
-              const PassObserver& after) {
-  auto editor = std::make_unique<ModuleEditor>(now);
-  bool is_compact = true;
-  for (const Pass* pass : passes) {
-    if (context.stop && context.stop->asked()) break;
-    if (pass->needs_layouts) give_layouts(now);
-    if (pass->asks_costs && !is_compact) {
-      now = compacted(std::move(now), context.table);
-      editor = std::make_unique<ModuleEditor>(now);
-    }
-    pass->run(*editor, context);
-    is_compact = false;
-    drop_unreachable(now);
-    if (after) after(*pass, now);
-  }
-  return compacted(std::move(now), context.table);
-}
-
 }  // namespace
 
 std::span<const Pass> all_passes() { return kPasses; }
@@ -179,14 +159,53 @@ Result<std::vector<const Pass*>> parse_passes(std::string_view names) {
   return passes;
 }
 
-Module run_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
-                  const PassObserver& after) {
-  return run_on(compacted(module, context.table), passes, context, after);
+PassRun::PassRun(const Module& module, const PassContext& context)
+    : context_(&context),
+      module_(compacted(module, context.table)),
+      stage_(std::make_shared<Module>()),
+      editor_(std::make_unique<ModuleEditor>(*stage_)) {}
+
+void PassRun::go_on(std::span<const Pass* const> passes, const PassObserver& after) {
+  for (const Pass* pass : passes) {
+    if (context_->stop && context_->stop->asked()) break;
+    if (pass->needs_layouts) give_layouts(module_);
+    if (pass->asks_costs) compact();
+    *stage_ = std::move(module_);
+    pass->run(*editor_, *context_);
+    module_ = std::move(*stage_);
+    is_compact_ = false;
+    drop_unreachable(module_);
+    if (after) after(*pass, module_);
+  }
 }
 
-Module run_more_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
-                       const PassObserver& after) {
-  return run_on(module.copy(), passes, context, after);
+PassRun PassRun::branch() const {
+  PassRun other;
+  other.context_ = context_;
+  other.module_ = module_.copy();
+  other.stage_ = stage_;
+  other.editor_ = std::make_unique<ModuleEditor>(*editor_);
+  other.is_compact_ = is_compact_;
+  return other;
+}
+
+void PassRun::compact() {
+  if (is_compact_) return;
+  module_ = compacted(std::move(module_), context_->table);
+  editor_ = std::make_unique<ModuleEditor>(*stage_);
+  is_compact_ = true;
+}
+
+Module PassRun::finish() && {
+  compact();
+  return std::move(module_);
+}
+
+Module run_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
+                  const PassObserver& after) {
+  PassRun run(module, context);
+  run.go_on(passes, after);
+  return std::move(run).finish();
 }
 
 }  // namespace hlosim

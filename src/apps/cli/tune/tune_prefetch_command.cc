@@ -15,6 +15,7 @@
 #include "console/input.h"
 #include "console/simulation_setting.h"
 #include "console/verbosity.h"
+#include "estimate/prepared_run.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
 #include "prefetch/prefetch.h"
@@ -113,6 +114,11 @@ Result<TunedModule> tune_one(const Prepared& prepared, const TunePrefetchArgumen
   Result<PrefetchResult> result = tune_prefetch(*prepared.written, op_table(), device, tuning);
   if (!result) return tl::unexpected(result.error());
   result->lowered = prepared.is_lowered;
+  for (const Assumption& one : prepared.assumptions.items())
+    if (one.text == kLoweringWasCut) {
+      result->cut = true;
+      result->assumptions.push_back(one.text);
+    }
   return TunedModule{to_text(result->module, op_table()),
                      options.format == "json" ? prefetch_report_json(*result, device.config)
                                               : prefetch_report_text(*result, device.config, options.top)};
@@ -131,12 +137,18 @@ int tune(const TunePrefetchArguments& options, Streams streams) {
   const std::optional<SimulationSetting> setting = read_simulation(options.simulation, streams);
   if (!setting) return kExitInput;
   tuning->simulate = setting->estimate.simulate;
+  const auto tune_it = [&](const Module&, const Prepared& prepared) {
+    Result<TunedModule> made = tune_one(prepared, options, *tuning, setting->device, begin);
+    begin = Clock::now();
+    return made;
+  };
+  // Half of the budget is left for the search, and for writing what it finds.
+  const auto is_late = [&] {
+    const std::chrono::duration<double> passed = Clock::now() - begin;
+    return tuning->budget > 0 && passed.count() > tuning->budget / 2;
+  };
   return tune_all(options.simulation, *setting, {options.output, options.format, "tune prefetch"}, streams,
-                  [&](const Module&, const Prepared& prepared) {
-                    Result<TunedModule> made = tune_one(prepared, options, *tuning, setting->device, begin);
-                    begin = Clock::now();
-                    return made;
-                  });
+                  tune_it, is_late);
 }
 
 }  // namespace
