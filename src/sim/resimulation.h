@@ -16,6 +16,12 @@
 
 namespace hlosim {
 
+/// simulate() where the costs of the module's instructions are at hand, whatever order these are in: those of
+/// cost_instructions(), with what it assumed.
+Result<Simulation> simulate(const Module& module, const OpTable& table, const Device& device,
+                            const SimulateOptions& options, const InstructionCosts& costs,
+                            const AssumptionList& of_costs);
+
 class Resimulation {
  public:
   /// All outlive the object. Errors: as simulate().

@@ -300,14 +300,23 @@ Result<IdMap<ComputationId, ComputationRun>> run_all(const RunContext& context,
 
 Result<Simulation> simulate(const Module& module, const OpTable& table, const Device& device,
                             const SimulateOptions& options) {
+  AssumptionList assumptions;
+  if (Result<void> go_on = options.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
+  const auto costs = cost_instructions(module, table, device, {options.custom_calls}, assumptions);
+  if (!costs) return tl::unexpected(costs.error());
+  return simulate(module, table, device, options, *costs, assumptions);
+}
+
+Result<Simulation> simulate(const Module& module, const OpTable& table, const Device& device,
+                            const SimulateOptions& options, const InstructionCosts& costs,
+                            const AssumptionList& of_costs) {
   Simulation result;
   if (Result<void> go_on = options.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
   if (Result<void> placed =
           place(module, table, device, options, result.grid, result.slice, result.assumptions);
       !placed)
     return tl::unexpected(std::move(placed.error()));
-  const auto costs = cost_instructions(module, table, device, {options.custom_calls}, result.assumptions);
-  if (!costs) return tl::unexpected(costs.error());
+  result.assumptions.add_all(of_costs);
   result.schedule = make_schedule(module, table);
   if (!result.schedule.given)
     result.assumptions.add("the module is not scheduled: instructions run in the order of the text");
@@ -328,7 +337,7 @@ Result<Simulation> simulate(const Module& module, const OpTable& table, const De
                            memory,
                            offloads,
                            fused,
-                           *costs,
+                           costs,
                            result.schedule,
                            result.slice,
                            result.grid,

@@ -5,6 +5,7 @@
 #include "estimate/prepared_run.h"
 #include "estimate/unpartitioned.h"
 #include "lower/lower.h"
+#include "lower/standard_memories.h"
 #include "model/native_layouts.h"
 
 namespace hlosim {
@@ -24,6 +25,8 @@ Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table
         device.config.name, lowered.how == kLoweredByDefault ? "" : fmt::format(" ({})", lowered.how)));
     run.is_cut = lowered.cut;
     if (lowered.cut) prepared.assumptions.add(kLoweringWasCut);
+    if (std::optional<std::string> unused = unused_on_chip(device))
+      prepared.assumptions.add(std::move(*unused));
     prepared.is_lowered = true;
     prepared.written = std::make_shared<const Module>(std::move(lowered.module));
     run.simulation = std::move(lowered.simulation);

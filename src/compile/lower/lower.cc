@@ -8,6 +8,7 @@
 #include "lower/inline.h"
 #include "lower/same_schedule.h"
 #include "lower/spill.h"
+#include "lower/standard_memories.h"
 #include "model/cost_details.h"
 #include "model/native_layouts.h"
 #include "modules/compact.h"
@@ -31,6 +32,7 @@ constexpr std::string_view kAsItStands = "as it stands";
 struct Candidate {
   std::string_view how;
   std::vector<const Pass*> passes;
+  bool only_places = false;  // the same as the first one where there is no on-chip memory for values
 };
 
 /// The default passes but for the last one, which made_to_fit() does: only of candidates that are fast so
@@ -66,14 +68,14 @@ std::vector<const Pass*> with_slices_ahead() {
 
 std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
   std::vector<Candidate> found{{kLoweredByDefault, passes_before_spill()}};
-  found.push_back({"by the default passes, without prefetch", without("prefetch")});
+  found.push_back({"by the default passes, without prefetch", without("prefetch"), true});
   const bool has_loops = std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
     return instruction.find(AttrKey::kBody) != nullptr;
   });
   if (has_loops) {
-    found.push_back({"by the default passes, with what its loops slice on the chip", with_sliced()});
+    found.push_back({"by the default passes, with what its loops slice on the chip", with_sliced(), true});
     found.push_back(
-        {"by the default passes, with what its loops slice one iteration ahead", with_slices_ahead()});
+        {"by the default passes, with what its loops slice one iteration ahead", with_slices_ahead(), true});
   }
   const bool has_fusions = std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
     return table[instruction.opcode].has(kFusion);
@@ -166,14 +168,6 @@ class CandidateModules {
   std::vector<Kept> kept_;
 };
 
-/// Nothing is fused, so that what each operation takes by itself mostly is too much already: that is known
-/// long before all of them are copied, simulated and given records.
-bool is_slow_as_it_stands(const Module& module, const OpTable& table, const Device& device,
-                          const SimulateOptions& options, Picoseconds least) {
-  return !carries_tiles(module) &&
-         cost_unchanged(lay_out(module, device).module, table, device, {options.custom_calls}, least);
-}
-
 /// A module and what it takes; kForever: it can't be simulated.
 struct Timed {
   Module module;
@@ -182,103 +176,164 @@ struct Timed {
   Picoseconds time() const { return simulation ? simulation->totals.makespan : kForever; }
 };
 
-Timed timed(Module module, const OpTable& table, const Device& device, const SimulateOptions& options) {
-  Result<Simulation> simulation = simulate(module, table, device, options);
-  Timed one{std::move(module), {}};
-  if (simulation) one.simulation = std::move(*simulation);
-  return one;
-}
-
-/// The same with as much on the chip as there is room for.
-Timed made_to_fit(Timed one, const OpTable& table, const Device& device, const SimulateOptions& options) {
-  if (spill_overflow(one.module, table, device.config, &one.occupancy) == 0) return one;
-  return timed(compacted(std::move(one.module), table), table, device, options);
-}
-
-/// An order with pairs of start and done; nothing: it hides nothing, or nothing is known of it.
-std::optional<LatencySchedule> order_with_pairs(const Module& module, const OpTable& table,
-                                                const Device& device,
-                                                const LatencyScheduleOptions& scheduling) {
-  Result<LatencySchedule> scheduled = tune_schedule(module, table, device, scheduling);
-  if (!scheduled) return std::nullopt;  // the slice doesn't hold the module's devices
-  // Where nothing can be hidden there is no reason for pairs.
-  const bool hides = std::ranges::any_of(scheduled->transfers, [](const ScheduledTransfer& transfer) {
-    return transfer.before != transfer.start && transfer.exposed_after < transfer.duration;
-  });
-  if (!hides) scheduled->kept_input = true;
-  return std::move(*scheduled);
-}
-
-/// Collectives that run as such become pairs of start and done with work between, in whatever came out. Where
-/// on-chip memory has too little room for the order that hides most, the faster of two: parts of the order,
-/// or all of it, with values moved back to HBM.
-Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& device,
-                         const SimulateOptions& options) {
-  const bool has_any = std::ranges::any_of(lowered.module.instructions, [&](const Instruction& instruction) {
-    return table[instruction.opcode].has(kCollective);
-  });
-  if (!has_any || lowered.how == kAsItStands) return lowered;
-  LatencyScheduleOptions scheduling;
-  scheduling.simulate = options;
-  // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
-  scheduling.split_reduce_scatters = offloads_reduce_scatters(device.config);
-  std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, table, device, scheduling);
-  if (!fitting) return lowered;
-  Picoseconds least = fitting->time_before;
-  const Module given = fitting->short_on_chip ? lowered.module.copy() : Module();
-  if (!fitting->kept_input && fitting->time_after < least) {
-    least = fitting->time_after;
-    lowered.module = std::move(fitting->module);
-    lowered.simulation.reset();
-    lowered.occupancy.reset();
+/// Lowers one module for a device, with as much on-chip memory for its values as another one has.
+class Lowerer {
+ public:
+  Lowerer(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options)
+      : module_(module),
+        table_(table),
+        device_(device),
+        options_(options),
+        candidates_(candidates(module, table)) {
+    options_.keep_timeline = false;
   }
-  if (!fitting->short_on_chip) return lowered;
-  scheduling.fits_on_chip = false;
-  std::optional<LatencySchedule> whole = order_with_pairs(given, table, device, scheduling);
-  if (!whole || whole->kept_input || whole->time_after >= least) return lowered;
-  if (spill_overflow(whole->module, table, device.config) > 0)
-    whole->module = compacted(std::move(whole->module), table);
-  Timed one = timed(std::move(whole->module), table, device, options);
-  if (one.time() >= least) return lowered;
-  lowered.module = std::move(one.module);
-  lowered.simulation = std::move(one.simulation);
-  lowered.occupancy.reset();
-  return lowered;
-}
+
+  struct Outcome {
+    Lowered lowered;
+    Picoseconds time = kForever;
+  };
+
+  /// `room`: the device with that memory. `after` watches the default passes.
+  /// What takes `least` or more however well its collectives are hidden is left with these as they are.
+  /// Once `is_late` returns true no further candidate is tried; the result is `cut` then.
+  Outcome within(const Device& room, Picoseconds least, const PassObserver& after,
+                 const std::function<bool()>& is_late) const {
+    Outcome best = fastest_candidate(room, after, is_late);
+    best.lowered.cut = best.lowered.cut || (is_late && is_late());
+    if (best.lowered.cut) return best;
+    const Picoseconds exposed =
+        best.lowered.simulation ? best.lowered.simulation->totals.exposed() : Picoseconds(0);
+    if (options_.go_on() && (least == kForever || best.time - exposed < least)) hide_collectives(best, room);
+    return best;
+  }
+
+ private:
+  Outcome fastest_candidate(const Device& room, const PassObserver& after,
+                            const std::function<bool()>& is_late) const {
+    const PassContext context{table_, room, options_.stop};
+    CandidateModules modules(module_, candidates_, context);
+    std::optional<Outcome> best;
+    bool cut = false;
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      const Candidate& candidate = candidates_[i];
+      cut = best && is_late && is_late();
+      if (cut) break;
+      if (best && candidate.how == kAsItStands && is_slow_as_it_stands(best->time)) continue;
+      if (best && candidate.only_places && on_chip_memory(room.config).room() <= 0) continue;
+      const PassObserver observer = best ? PassObserver() : after;
+      Module one = modules.make(i, observer);
+      if (best && same_schedule(one, best->lowered.module)) continue;
+      Timed run = timed(std::move(one));
+      if (best && run.time() >= best->time) continue;
+      if (candidate.how != kAsItStands) run = made_to_fit(std::move(run), room);
+      if (!best && after) after(*default_passes().back(), run.module);
+      if (best && run.time() >= best->time) continue;
+      const Picoseconds time = run.time();
+      best = Outcome{{std::move(run.module), candidate.how, std::move(run.simulation), std::move(run.occupancy)}, time};
+    }
+    best->lowered.cut = cut;
+    return std::move(*best);
+  }
+
+  /// Nothing is fused, so that what each operation takes by itself mostly is too much already: that is known
+  /// long before all of them are copied, simulated and given records.
+  bool is_slow_as_it_stands(Picoseconds least) const {
+    return !carries_tiles(module_) &&
+           cost_unchanged(lay_out(module_, device_).module, table_, device_, {options_.custom_calls}, least);
+  }
+
+  Timed timed(Module module) const {
+    Result<Simulation> simulation = simulate(module, table_, device_, options_);
+    Timed one{std::move(module), {}};
+    if (simulation) one.simulation = std::move(*simulation);
+    return one;
+  }
+
+  /// The same with as much on the chip as there is room for.
+  Timed made_to_fit(Timed one, const Device& room) const {
+    if (spill_overflow(one.module, table_, room.config, &one.occupancy) == 0) return one;
+    return timed(compacted(std::move(one.module), table_));
+  }
+
+  /// An order with pairs of start and done; nothing: it hides nothing, or nothing is known of it.
+  std::optional<LatencySchedule> order_with_pairs(const Module& module,
+                                                  const LatencyScheduleOptions& scheduling) const {
+    Result<LatencySchedule> scheduled = tune_schedule(module, table_, device_, scheduling);
+    if (!scheduled) return std::nullopt;  // the slice doesn't hold the module's devices
+    // Where nothing can be hidden there is no reason for pairs.
+    const bool hides = std::ranges::any_of(scheduled->transfers, [](const ScheduledTransfer& transfer) {
+      return transfer.before != transfer.start && transfer.exposed_after < transfer.duration;
+    });
+    if (!hides) scheduled->kept_input = true;
+    return std::move(*scheduled);
+  }
+
+  /// Collectives that run as such become pairs of start and done with work between, in whatever came out.
+  /// Where on-chip memory has too little room for the order that hides most, the faster of two: parts of the
+  /// order, or all of it, with values moved back to HBM.
+  void hide_collectives(Outcome& best, const Device& room) const {
+    Lowered& lowered = best.lowered;
+    const bool has_any = std::ranges::any_of(
+        lowered.module.instructions,
+        [&](const Instruction& instruction) { return table_[instruction.opcode].has(kCollective); });
+    if (!has_any || lowered.how == kAsItStands) return;
+    LatencyScheduleOptions scheduling;
+    scheduling.simulate = options_;
+    scheduling.room = &room.config;
+    // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
+    scheduling.split_reduce_scatters = offloads_reduce_scatters(device_.config);
+    std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, scheduling);
+    if (!fitting) return;
+    const Module given = fitting->short_on_chip ? lowered.module.copy() : Module();
+    best.time = fitting->time_before;
+    if (!fitting->kept_input && fitting->time_after < best.time) {
+      best.time = fitting->time_after;
+      lowered.module = std::move(fitting->module);
+      lowered.simulation.reset();
+      lowered.occupancy.reset();
+    }
+    if (fitting->short_on_chip) spill_for_order(best, given, scheduling, room);
+  }
+
+  /// All of the order, if that is faster.
+  void spill_for_order(Outcome& best, const Module& given, LatencyScheduleOptions scheduling,
+                       const Device& room) const {
+    scheduling.fits_on_chip = false;
+    std::optional<LatencySchedule> whole = order_with_pairs(given, scheduling);
+    if (!whole || whole->kept_input || whole->time_after >= best.time) return;
+    if (spill_overflow(whole->module, table_, room.config) > 0)
+      whole->module = compacted(std::move(whole->module), table_);
+    Timed one = timed(std::move(whole->module));
+    if (one.time() >= best.time) return;
+    best.time = one.time();
+    best.lowered.module = std::move(one.module);
+    best.lowered.simulation = std::move(one.simulation);
+    best.lowered.occupancy.reset();
+  }
+
+  const Module& module_;
+  const OpTable& table_;
+  const Device& device_;
+  SimulateOptions options_;
+  std::vector<Candidate> candidates_;
+};
 
 }  // namespace
 
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
                  const SimulateOptions& options, const PassObserver& after,
                  const std::function<bool()>& is_late) {
-  SimulateOptions quick = options;
-  quick.keep_timeline = false;
-  const PassContext context{table, device, options.stop};
-  std::optional<Lowered> best;
-  bool cut = false;
-  Picoseconds least = kForever;
-  const std::vector<Candidate> all = candidates(module, table);
-  CandidateModules modules(module, all, context);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const Candidate& candidate = all[i];
-    cut = best && is_late && is_late();
-    if (cut) break;
-    if (best && candidate.how == kAsItStands && is_slow_as_it_stands(module, table, device, quick, least))
-      continue;
-    const PassObserver observer = best ? PassObserver() : after;
-    Module one = modules.make(i, observer);
-    if (best && same_schedule(one, best->module)) continue;
-    Timed run = timed(std::move(one), table, device, quick);
-    if (best && run.time() >= least) continue;
-    if (candidate.how != kAsItStands) run = made_to_fit(std::move(run), table, device, quick);
-    if (!best && after) after(*default_passes().back(), run.module);
-    if (best && run.time() >= least) continue;
-    least = run.time();
-    best = Lowered{std::move(run.module), candidate.how, std::move(run.simulation), std::move(run.occupancy)};
+  const Lowerer lowerer(module, table, device, options);
+  std::optional<Lowerer::Outcome> best;
+  for (const Device& room : standard_memories(device)) {
+    if (best && (!options.go_on() || best->lowered.cut)) break;
+    Lowerer::Outcome one = best ? lowerer.within(room, best->time, {}, is_late)
+                                : lowerer.within(room, kForever, after, is_late);
+    const bool cut = one.lowered.cut;
+    if (!best || one.time < best->time) best = std::move(one);
+    best->lowered.cut = cut;
   }
-  best->cut = cut || (is_late && is_late());
-  if (best->cut || !options.go_on()) return std::move(*best);
-  return hide_collectives(std::move(*best), table, device, quick);
+  return std::move(best->lowered);
 }
 
 Module lower(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,

@@ -15,6 +15,7 @@
 #include "schedule/schedule_graph.h"
 #include "schedule/schedule_list.h"
 #include "schedule/split_collectives.h"
+#include "sim/resimulation.h"
 
 namespace hlosim {
 namespace {
@@ -64,7 +65,7 @@ class Scheduler {
     const Occupancy occupancy_before = occupancy(input);
     if (auto failed = improve(); !failed) return tl::unexpected(std::move(failed.error()));
 
-    const Result<Simulation> after = simulate(work_, table_, device_, options_.simulate);
+    const Result<Simulation> after = simulate_work();
     if (!after) return tl::unexpected(after.error());
     // Two parts one right behind the other hide nothing.
     const bool gains = after->totals.makespan < before->totals.makespan && result_.rescheduled > 0;
@@ -105,8 +106,26 @@ class Scheduler {
     return module;
   }
 
+  const DeviceConfig& room() const { return options_.room ? *options_.room : device_.config; }
+
   Occupancy occupancy(const Module& module) const {
-    return memory_occupancy(module, device_.config, make_schedule(module, table_).order);
+    return memory_occupancy(module, room(), make_schedule(module, table_).order);
+  }
+
+  /// Costs don't depend on the order: they are found once.
+  Result<void> prepare_runs() {
+    Result<InstructionCosts> costs =
+        cost_instructions(work_, table_, device_, {options_.simulate.custom_calls}, of_costs_);
+    if (!costs) return tl::unexpected(std::move(costs.error()));
+    costs_ = std::move(*costs);
+    Result<std::unique_ptr<Resimulation>> runs =
+        Resimulation::make(work_, table_, device_, options_.simulate);
+    if (!runs) return tl::unexpected(std::move(runs.error()));
+    runs_ = std::move(*runs);
+    return {};
+  }
+  Result<Simulation> simulate_work() const {
+    return simulate(work_, table_, device_, options_.simulate, *costs_, of_costs_);
   }
 
   // ── orders ──
@@ -129,7 +148,7 @@ class Scheduler {
       own.push_back(work_[id].instructions);
       work_.computations[id].instructions = parts_together(work_, table_, id);
     }
-    Result<Simulation> alone = simulate(work_, table_, device_, options_.simulate);
+    Result<Simulation> alone = simulate_work();
     for (size_t i = 0; i < computations.size(); ++i)
       work_.computations[computations[i]].instructions = std::move(own[i]);
     if (!alone) return tl::unexpected(std::move(alone.error()));
@@ -139,9 +158,10 @@ class Scheduler {
   Result<void> improve() {
     const std::vector<ComputationId> computations = worth_scheduling();
     result_.computations = static_cast<int64_t>(computations.size());
-    Result<Simulation> now = simulate(work_, table_, device_, options_.simulate);
-    if (!now) return tl::unexpected(std::move(now.error()));
-    best_time_ = now->totals.makespan;
+    if (Result<void> ready = prepare_runs(); !ready) return ready;
+    const Result<Totals> now = runs_->run(*costs_, false);
+    if (!now) return tl::unexpected(now.error());
+    best_time_ = now->makespan;
     const Occupancy at_first = occupancy(work_);
     const std::unique_ptr<ScheduleMemory> memory = ScheduleMemory::find(work_, table_, at_first);
     const Result<ScheduleCosts> times = costs(computations);
@@ -180,7 +200,7 @@ class Scheduler {
     for (const SpaceOccupancy& space : at_first.spaces)
       if (is_followed(space) && space.space && space.space->capacity && space.number != kDefaultMemorySpace)
         limits_[static_cast<size_t>(space.number)] =
-            std::max(room_for_values(device_.config, *space.space), space.peak.count());
+            std::max(room_for_values(room(), *space.space), space.peak.count());
     if (options_.memory_limit) limits_[0] = *options_.memory_limit;
     if (!options_.fits_on_chip)
       std::fill(limits_.bytes.begin() + 1, limits_.bytes.end(), SpaceBytes::kNoLimit);
@@ -219,10 +239,10 @@ class Scheduler {
 
   /// Remembers its time if it is.
   Result<bool> is_faster() {
-    const Result<Simulation> result = simulate(work_, table_, device_, options_.simulate);
+    const Result<Totals> result = runs_->run(*costs_, false);
     if (!result) return tl::unexpected(result.error());
-    if (result->totals.makespan >= best_time_) return false;
-    time_ = result->totals.makespan;
+    if (result->makespan >= best_time_) return false;
+    time_ = result->makespan;
     return true;
   }
 
@@ -305,9 +325,12 @@ class Scheduler {
   const OpTable& table_;
   const Device& device_;
   const LatencyScheduleOptions& options_;
-  Module input_;  // in the order in which it runs
-  Module split_;  // with its collectives as pairs
-  Module work_;   // that, laid out: what is simulated, in the best order so far
+  Module input_;                           // in the order in which it runs
+  Module split_;                           // with its collectives as pairs
+  Module work_;                            // that, laid out: what is simulated, in the best order so far
+  std::optional<InstructionCosts> costs_;  // of work_, in any order
+  AssumptionList of_costs_;
+  std::unique_ptr<Resimulation> runs_;                        // of work_
   std::map<std::string, std::string, std::less<>> split_of_;  // start → the collective
   Picoseconds best_time_{}, time_{};  // of work_ as it was taken last; of the order that is looked at
   SpaceBytes limits_, allowed_;

@@ -47,6 +47,8 @@ struct LatencyScheduleOptions {
   bool keep_faster = true;  // of the order that was there and the new one, computation by computation
   /// With keep_faster: an order has to fit into on-chip memory too; else only into HBM.
   bool fits_on_chip = true;
+  /// Whose on-chip memory is what values may take. Null: the device's.
+  const DeviceConfig* room = nullptr;
   SimulateOptions simulate;
 
   LatencyScheduleOptions();

@@ -239,16 +239,17 @@ LayerStack::Gradients LayerStack::backward_unrolled(ModuleBuilder::Body& body, I
   Gradients made{cotangent, std::vector(parameters_.size(), std::vector<InstructionId>(turns))};
   for (size_t turn = turns; turn-- > 0;) {
     ExpressionEmitter emitter(turn_->graph, parts_, body);
-    // What is recomputed from these isn't what the forward has computed; it waits for the gradient as well.
+    // As jax.checkpoint has it: what is recomputed from these isn't what the forward has computed, parameters
+    // that were gathered for it included; and it waits for the gradient.
     std::vector<InstructionId> from(saved_.begin() + static_cast<int64_t>(turn * count),
                                     saved_.begin() + static_cast<int64_t>((turn + 1) * count));
+    for (const StackedParameter& parameter : parameters_) from.push_back(parameter.values[turn]);
     from.push_back(made.input);
     from = writer.barrier(from);
     for (size_t i = 0; i < count; ++i)
       emitter.bind(turn_->saved[i].value,
                    turn_->saved[i].on_host ? writer.moved(from[i], kDefaultMemorySpace) : from[i]);
-    for (size_t i = 0; i < parameters_.size(); ++i)
-      emitter.bind(turn_->parameters[i], parameters_[i].values[turn]);
+    for (size_t i = 0; i < parameters_.size(); ++i) emitter.bind(turn_->parameters[i], from[count + i]);
     emitter.bind(turn_->cotangent, from.back());
     made.input = emitter.emit(turn_->input_gradient);
     for (size_t i = 0; i < parameters_.size(); ++i)

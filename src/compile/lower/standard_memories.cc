@@ -1,0 +1,60 @@
+#include "lower/standard_memories.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "lower/on_chip.h"
+
+namespace hlosim {
+namespace {
+
+constexpr int64_t kLeastStandard = int64_t{16} << 20;
+constexpr int64_t kKeptBack = 64 << 10;  // 127.94 of 128 MiB, 63.94 of 64 (v6e, v5p, v7x)
+
+/// Capacities, the largest first. The last one leaves no room for values, unless it is the only one.
+std::vector<int64_t> standard_sizes(const DeviceConfig& device, const MemorySpace& space) {
+  const int64_t capacity = space.capacity->count(), scratch = capacity - room_in(device, space.numbers[0]);
+  std::vector<int64_t> sizes;
+  if (capacity + kKeptBack < kLeastStandard) return {capacity};
+  auto size = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(capacity + kKeptBack)));
+  for (; size >= kLeastStandard && size - kKeptBack > scratch; size /= 2) sizes.push_back(size - kKeptBack);
+  sizes.push_back(scratch);
+  return sizes;
+}
+
+bool holds_values(const DeviceConfig& device, const MemorySpace& space) {
+  return !space.numbers.empty() && is_on_chip(device, space.numbers[0]);
+}
+
+}  // namespace
+
+std::vector<Device> standard_memories(const Device& device) {
+  std::vector<Device> found{device};
+  for (size_t i = 0; i < device.config.memory.size(); ++i) {
+    const MemorySpace& space = device.config.memory[i];
+    if (!holds_values(device.config, space)) continue;
+    std::vector<Device> with_sizes;
+    for (const Device& one : found)
+      for (const int64_t size : standard_sizes(device.config, space)) {
+        with_sizes.push_back(one);
+        with_sizes.back().config.memory[i].capacity = Bytes(size);
+      }
+    found = std::move(with_sizes);
+  }
+  return found;
+}
+
+std::optional<std::string> unused_on_chip(const Device& device) {
+  for (const MemorySpace& space : device.config.memory) {
+    if (!holds_values(device.config, space) || room_in(device.config, space.numbers[0]) <= 0) continue;
+    const Bytes used(standard_sizes(device.config, space)[0]);
+    if (*space.capacity - used > Bytes(kKeptBack))
+      return fmt::format(
+          "values take no more than {} of the {} of {}: its sizes are powers of two for lowering",
+          to_text(used), to_text(*space.capacity), space.name);
+  }
+  return std::nullopt;
+}
+
+}  // namespace hlosim
