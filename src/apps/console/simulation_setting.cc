@@ -68,6 +68,10 @@ void declare_custom_calls(CommandLine& line, SimulationOptions& options) {
           "Share of the steps in which a TPU kernel does what its data decide: splash_mha_fwd=0.5; the "
           "name is a regular expression for the whole; may be repeated")
       .one_value_each();
+  line.add_option("--kernel-values", options.kernel_values,
+                  "Values of a scalar operand of a TPU kernel, which set trip counts in its body: "
+                  "RPAd.*:0=64x1500 (operand by number or name); may be repeated")
+      .one_value_each();
 }
 
 namespace {
@@ -98,6 +102,14 @@ std::shared_ptr<const CustomCallCosts> read_custom_calls(const SimulationOptions
       return nullptr;
     }
     costs->densities.push_back(std::move(*density));
+  }
+  for (const std::string& text : options.kernel_values) {
+    Result<KernelValues> values = parse_kernel_values(text);
+    if (!values) {
+      complain("--kernel-values: " + values.error().message, values.error().hint, streams);
+      return nullptr;
+    }
+    costs->values.push_back(std::move(*values));
   }
   return costs;
 }
