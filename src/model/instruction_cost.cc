@@ -89,7 +89,8 @@ class CostModel {
     const CustomCallCost* given = options_.custom_calls ? options_.custom_calls->find(instruction) : nullptr;
     const KernelOfCall* const kernel = given ? nullptr : kernel_of(instruction, id);
     const CustomCallCostSource known =
-        given || kernel ? CustomCallCostSource{} : custom_call_cost_source(module_, instruction, device_);
+        given || kernel ? CustomCallCostSource{}
+                        : custom_call_cost_source(module_, instruction, device_, options_.custom_calls);
     const bool custom = given || kernel || known;
     if (def.has(kFusion)) {
       compute = add_fusion(cost, instruction);

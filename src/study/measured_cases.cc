@@ -156,7 +156,11 @@ class CaseReader {
     }
     if (object_.find("hlo"))
       problems_.add(error_at(*object_.find("hlo"), "a case has a \"kernel\" or \"hlo\", not both"));
-    result.kernel = read_measured_kernel(value, parts[0], parts[1]);
+    const auto word = [&](std::string_view key) {
+      const Value* const found = object_.find(key);
+      return found && found->is_scalar() ? std::string_view(found->text) : std::string_view();
+    };
+    result.kernel = read_measured_kernel(value, parts[0], parts[1], {word("source"), word("notes")});
   }
   void unit(const Value& value, bool& cores) {
     if (!is(value, kJsonString, "\"chips\" or \"cores\"")) return;

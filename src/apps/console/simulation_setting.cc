@@ -69,6 +69,10 @@ void declare_custom_calls(CommandLine& line, SimulationOptions& options) {
           "REGEX=SHARE: fraction of grid steps in which a TPU kernel takes its data-dependent branches, e.g. "
           "splash_mha_fwd=0.5; the expression matches the whole name; may be repeated")
       .one_value_each();
+  line.add_option("--kernel-values", options.kernel_values,
+                  "Values of a scalar operand of a TPU kernel, which set trip counts in its body: "
+                  "RPAd.*:0=64x1500 (operand by number or name); may be repeated")
+      .one_value_each();
 }
 
 namespace {
@@ -99,6 +103,14 @@ std::shared_ptr<const CustomCallCosts> read_custom_calls(const SimulationOptions
       return nullptr;
     }
     costs->densities.push_back(std::move(*density));
+  }
+  for (const std::string& text : options.kernel_values) {
+    Result<KernelValues> values = parse_kernel_values(text);
+    if (!values) {
+      complain("--kernel-values: " + values.error().message, values.error().hint, streams);
+      return nullptr;
+    }
+    costs->values.push_back(std::move(*values));
   }
   return costs;
 }

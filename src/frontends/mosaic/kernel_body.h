@@ -74,6 +74,13 @@ struct KernelWindow {
   bool is_unknown = false;  // its index depends on data that isn't known
 };
 
+/// A loop of the body of which one round is taken, as its trip count depends on data that isn't known.
+struct KernelLoop {
+  std::string place;   // "attention.py:120", or "scf.for 2" of the body
+  StepWork iteration;  // of one round
+  double entries = 0;  // times that the loop is begun in a step
+};
+
 struct KernelBody {
   std::string name;
   std::vector<int64_t> grid;
@@ -85,6 +92,8 @@ struct KernelBody {
   bool has_unknown_conditions = false;  // which steps do what depends on data
   double vmem = 0;                      // bytes: windows times their buffers, and scratch
   std::vector<std::string> assumptions;
+  std::vector<KernelLoop> unknown_loops;
+  std::vector<size_t> missing_operands;  // scalar operands whose values decide something and aren't known
 };
 
 struct KernelInputs {

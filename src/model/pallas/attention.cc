@@ -11,7 +11,6 @@
 namespace hlosim {
 namespace {
 
-double element_bytes(ElementType type) { return as_double(bit_width(type)) / 8; }
 bool is_backward(AttentionPass pass) { return pass != AttentionPass::kForward; }
 
 // ── one kernel ──
@@ -289,21 +288,30 @@ Result<KernelCost> attention_cost(const DeviceConfig& device, AttentionPass pass
   return Attention(device, pass, problem, blocks, *rate).cost();
 }
 
-std::optional<AttentionBlocks> best_attention_blocks(const DeviceConfig& device, AttentionPass pass,
-                                                     const AttentionProblem& problem) {
-  std::optional<AttentionBlocks> best;
-  const Core core(device);
-  KernelSearch search(core);
-  const int64_t lanes = core.lanes();
+std::vector<AttentionBlocks> attention_block_candidates(const DeviceConfig& device, AttentionPass pass,
+                                                        const AttentionProblem& problem) {
+  std::vector<AttentionBlocks> candidates;
+  const int64_t lanes = device.vpu.lanes;
   for (int64_t q = 4096; q >= lanes; q /= 2)
     for (int64_t kv = 4096; kv >= lanes; kv /= 2)
       for (int64_t compute = kv; compute >= lanes; compute /= 2) {
         AttentionBlocks blocks{.q = q, .kv = kv, .kv_compute = compute};
         blocks.q_sequence_minor = blocks.k_sequence_minor = blocks.v_sequence_minor =
             pass == AttentionPass::kForward && problem.head_size % lanes != 0;
-        const Result<KernelCost> cost = attention_cost(device, pass, problem, blocks);
-        if (cost && search.takes(cost->planned)) best = blocks;
+        candidates.push_back(blocks);
       }
+  return candidates;
+}
+
+std::optional<AttentionBlocks> best_attention_blocks(const DeviceConfig& device, AttentionPass pass,
+                                                     const AttentionProblem& problem) {
+  std::optional<AttentionBlocks> best;
+  const Core core(device);
+  KernelSearch search(core);
+  for (const AttentionBlocks& blocks : attention_block_candidates(device, pass, problem)) {
+    const Result<KernelCost> cost = attention_cost(device, pass, problem, blocks);
+    if (cost && search.takes(cost->planned)) best = blocks;
+  }
   return best;
 }
 

@@ -63,6 +63,11 @@ class BodyCost {
     kernel.scratch = std::max(kernel.scratch, 0.0);
     for (const StepWork& work : body_.works) kernel.works.push_back(units_of(work));
     add_steps();
+    for (const mosaic::KernelLoop& loop : body_.unknown_loops) {
+      UnitWork round = units_of(loop.iteration);
+      round.begin = 0;
+      made_.unknown_loops.push_back(ceil_picoseconds(units_time(round, kernel.units, core_)));
+    }
     made_.vmem = Bytes(static_cast<int64_t>(std::min(body_.vmem, 4e18)));
     made_.vmem_allowed = scoped_vmem.count() > 0 ? core_.vmem_budget(scoped_vmem) : core_.vmem_budget();
     return std::move(made_);
