@@ -245,6 +245,7 @@ Json instruction_json(const Report& report, const ReportInstruction& row) {
           {"waited_for", text_or_null(row.waited_for_name)},
           {"bound_by", report.unit_name(row.bound_by)},
           {"category", std::string(to_text(row.cost.category))},
+          {"hlo_category", row.hlo_category},
           {"provenance", std::string(to_text(row.cost.provenance))},
           {"flops", or_null(row.flops)},
           {"vector_operations", or_null(row.vector_operations)},

@@ -94,7 +94,7 @@ std::string_view begun(std::string_view line) {
 }  // namespace
 
 void declare_sharding(CommandLine& line, ShardingRequest& request) {
-  line.add_option("--partitions", request.partitions,
+  line.add_option("--partitions,--num-partitions", request.partitions,
                   "Devices that the module is cut over; 0: as many as it names")
       .from(0)
       .show_default();

@@ -1,0 +1,39 @@
+// The share of VMEM that kernels may use: --xla_tpu_scoped_vmem_limit_kib.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "advise/kinds/kinds.h"
+#include "estimate/flags_not_given.h"
+
+namespace hlosim {
+
+std::vector<Proposal> find_scoped_vmem(const AdviceSubject& subject) {
+  std::vector<Proposal> found;
+  const Device& device = subject.setup.device;
+  const std::optional<Bytes> most = largest_vmem_limit(device, subject.estimate);
+  const Bytes now = device.config.vmem.scoped_limit;
+  if (!most || *most <= now) return found;
+  constexpr int64_t kKibibyte = 1024, kMebibyte = int64_t{1} << 20;
+  std::set<int64_t> limits = {most->count()};
+  for (const int64_t mebibytes : {96, 64, 48, 32})
+    if (mebibytes * kMebibyte > now.count() && mebibytes * kMebibyte < most->count())
+      limits.insert(mebibytes * kMebibyte);
+  for (auto limit = limits.rbegin(); limit != limits.rend(); ++limit) {
+    Proposal& one = found.emplace_back();
+    one.stage = EditStage::kSetting;
+    one.edit = [bytes = *limit](TrialSetup& setup) -> Result<void> {
+      setup.device.config.vmem.scoped_limit = Bytes(bytes);
+      return {};
+    };
+    one.name = fmt::format("scoped VMEM {} KiB", *limit / kKibibyte);
+    one.problem = fmt::format("kernels may use {} of VMEM", to_text(now));
+    one.change = fmt::format("LIBTPU_INIT_ARGS=\"--xla_tpu_scoped_vmem_limit_kib={}\"", *limit / kKibibyte);
+    one.reason = "larger blocks fit into VMEM: operands of matmuls are read fewer times from HBM";
+    one.proof = ProofKind::kSameProgram;
+  }
+  return found;
+}
+
+}  // namespace hlosim
