@@ -56,8 +56,10 @@ CostReport cost_report(Module& module, const OpTable& table) {
   report.total = row_of({}, {}, costs.of(module.entry));
   for (const InstructionId id : entry.instructions) {
     const XlaCost& cost = costs.of(id);
-    if (report.operand_bytes.size() < cost.operand_bytes.size()) report.operand_bytes.resize(cost.operand_bytes.size());
-    for (size_t i = 0; i < cost.operand_bytes.size(); ++i) report.operand_bytes[i] += double{cost.operand_bytes[i]};
+    if (report.operand_bytes.size() < cost.operand_bytes.size())
+      report.operand_bytes.resize(cost.operand_bytes.size());
+    for (size_t i = 0; i < cost.operand_bytes.size(); ++i)
+      report.operand_bytes[i] += double{cost.operand_bytes[i]};
     report.output_bytes += double{cost.output_bytes};
     report.instructions.push_back(row_of(module[id].name, to_text(module[id].opcode), cost));
   }

@@ -22,7 +22,7 @@ struct CostRow {
 
 struct CostReport {
   std::string module, entry;
-  CostRow total;                      // of the entry computation
+  CostRow total;  // of the entry computation
   /// Parts of its bytes_accessed: sums over its instructions by number of operand, and of results. Of what
   /// loops, calls and branches access, XLA doesn't tell the parts, and these leave it out.
   std::vector<double> operand_bytes;

@@ -24,7 +24,8 @@ std::string fusion_category(const Module& module, const OpTable& table, const In
       return fusion_role(table, module[id]) == FusionRole::kProduct;
     };
     if (std::ranges::any_of(body.instructions, is_product)) return "convolution fusion";
-    if (std::ranges::all_of(body.instructions, [&](InstructionId id) { return only_formats(table, module[id]); }))
+    if (std::ranges::all_of(body.instructions,
+                            [&](InstructionId id) { return only_formats(table, module[id]); }))
       return "data formatting";
   }
   const Attr* kind = fusion.find(AttrKey::kKind);

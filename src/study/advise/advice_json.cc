@@ -9,7 +9,9 @@ constexpr int kAdviceSchema = 1;
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 Json number_or_null(int64_t number) { return number == 0 ? Json(nullptr) : Json(number); }
-Json time_or_null(const std::optional<Picoseconds>& time) { return time ? Json(time->count()) : Json(nullptr); }
+Json time_or_null(const std::optional<Picoseconds>& time) {
+  return time ? Json(time->count()) : Json(nullptr);
+}
 
 Json place_json(const AdvicePlace& place) {
   return {{"instruction", text_or_null(place.instruction)},

@@ -56,8 +56,8 @@ struct Proposal {
   std::string reason;   // why the device takes less time
   AdvicePlace place{};
   ProofKind proof = ProofKind::kSameResults;
-  std::string no_proof{};  // kNone: the reason
-  double work = 1;         // the changed program does so many times the work: time counts per work
+  std::string no_proof{};   // kNone: the reason
+  double work = 1;          // the changed program does so many times the work: time counts per work
   bool for_memory = false;  // saves memory; time is not what it is for
 };
 

@@ -48,13 +48,16 @@ std::string place_text(const AdvicePlace& place) {
 
 class AdviceWriter {
  public:
-  AdviceWriter(const AdviceReport& report, const AdviceTextOptions& options) : report_(report), options_(options) {}
+  AdviceWriter(const AdviceReport& report, const AdviceTextOptions& options)
+      : report_(report), options_(options) {}
 
   std::string text() {
     head();
-    const size_t shown = options_.top == 0 ? report_.advice.size() : std::min(options_.top, report_.advice.size());
+    const size_t shown =
+        options_.top == 0 ? report_.advice.size() : std::min(options_.top, report_.advice.size());
     for (size_t i = 0; i < shown; ++i) piece(i);
-    if (shown < report_.advice.size()) line("\nand {} more (--top=0 shows all)", report_.advice.size() - shown);
+    if (shown < report_.advice.size())
+      line("\nand {} more (--top=0 shows all)", report_.advice.size() - shown);
     attempts();
     worth();
     return printable(std::move(out_), options_.paint.on);
@@ -68,37 +71,41 @@ class AdviceWriter {
   }
 
   void head() {
-    line("{}", options_.paint.strong(fmt::format("Advice for {} on {}", report_.module_name, report_.device_name)));
+    line("{}",
+         options_.paint.strong(fmt::format("Advice for {} on {}", report_.module_name, report_.device_name)));
     std::string range;
     if (report_.range)
-      range = fmt::format(", 80 % interval {} to {}", to_text(report_.range->low), to_text(report_.range->high));
+      range =
+          fmt::format(", 80 % interval {} to {}", to_text(report_.range->low), to_text(report_.range->high));
     line("step {}{}; HBM peak {}{}", to_text(report_.time), range, to_text(report_.peak),
          report_.fits ? "" : ", which does not fit");
     if (report_.advice.empty()) {
       line("no change that was tried pays");
     } else if (report_.together) {
       std::string numbers;
-      for (const size_t i : report_.together->advice) numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", i + 1);
+      for (const size_t i : report_.together->advice)
+        numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", i + 1);
       line("{} changes pay; {} together, simulated: {} ({} less)", report_.advice.size(), numbers,
            to_text(report_.together->after),
            percent_text(static_cast<double>((report_.time - report_.together->after).count()) /
                         static_cast<double>(std::max<int64_t>(1, report_.time.count()))));
     } else {
-      line("{}", report_.advice.size() == 1 ? "1 change pays" : fmt::format("{} changes pay", report_.advice.size()));
+      line("{}", report_.advice.size() == 1 ? "1 change pays"
+                                            : fmt::format("{} changes pay", report_.advice.size()));
     }
   }
 
   void piece(size_t i) {
     const Advice& advice = report_.advice[i];
-    line("\n{}  {}{}", options_.paint.strong(fmt::format("{}", i + 1)), options_.paint.good(saving_text(advice)),
-         interval_text(advice));
+    line("\n{}  {}{}", options_.paint.strong(fmt::format("{}", i + 1)),
+         options_.paint.good(saving_text(advice)), interval_text(advice));
     const std::string place = place_text(advice.proposal.place);
     if (!place.empty()) line("   where   {}", place);
     line("   what    {}", advice.proposal.problem);
     line("   change  {}", advice.proposal.change);
     line("   why     {}", advice.proposal.reason);
-    line("   tried   {}: {}; step {} to {}{}", advice.kind->name, advice.proposal.name, to_text(advice.before),
-         to_text(advice.after), memory_text(advice));
+    line("   tried   {}: {}; step {} to {}{}", advice.kind->name, advice.proposal.name,
+         to_text(advice.before), to_text(advice.after), memory_text(advice));
     if (advice.proof.state != Proof::State::kNotTried || !advice.proof.text.empty())
       line("   proof   {}: {}", to_text(advice.proof.state), advice.proof.text);
   }
@@ -126,7 +133,8 @@ class AdviceWriter {
     std::string text = attempt.name;
     if (attempt.after.count() > 0 && attempt.before.count() > 0)
       text += fmt::format(" ({:+.1f} %)", 100 * (static_cast<double>(attempt.after.count()) /
-                                                     static_cast<double>(attempt.before.count()) - 1));
+                                                     static_cast<double>(attempt.before.count()) -
+                                                 1));
     if (!attempt.note.empty()) text += fmt::format(" ({})", shortened_note(attempt.note));
     return text;
   }
@@ -141,7 +149,8 @@ class AdviceWriter {
     for (const LineWorth& one : report_.worth)
       line("  {:>10}  ({:+.1f} %)  {}{}", to_text(one.without),
            100 * (static_cast<double>(one.without.count()) /
-                      static_cast<double>(std::max<int64_t>(1, report_.time.count())) - 1),
+                      static_cast<double>(std::max<int64_t>(1, report_.time.count())) -
+                  1),
            one.what, one.op_name.empty() || one.op_name == one.what ? "" : fmt::format("  {}", one.op_name));
   }
 

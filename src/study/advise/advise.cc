@@ -120,8 +120,8 @@ class Adviser {
     report_.time = before_.time;
     report_.peak = before_.peak;
     report_.fits = before_.fits;
-    report_.range = time_range(measured_errors(), setup_.device.config.generation,
-                               kinds_of(estimate.simulation.totals));
+    report_.range =
+        time_range(measured_errors(), setup_.device.config.generation, kinds_of(estimate.simulation.totals));
   }
 
   bool is_wanted(const AdviceKind& kind) const {
@@ -198,11 +198,12 @@ class Adviser {
           paying.emplace_back(std::move(advice), &trial);
       }
     }
-    std::ranges::stable_sort(paying, [](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
+    std::ranges::stable_sort(paying,
+                             [](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
     for (auto& [advice, trial] : paying) {
-      const bool is_taken = advice.kind->alternatives && std::ranges::any_of(report_.advice, [&](const Advice& other) {
-                              return other.kind == advice.kind;
-                            });
+      const bool is_taken =
+          advice.kind->alternatives &&
+          std::ranges::any_of(report_.advice, [&](const Advice& other) { return other.kind == advice.kind; });
       if (is_taken) {
         add_attempt(*trial, Outcome::kBetterOne);
         continue;

@@ -30,9 +30,9 @@ struct AdviceOptions {
 struct Advice {
   const AdviceKind* kind = nullptr;
   Proposal proposal;
-  Picoseconds before{}, after{};  // of one step, or per work where the work differs
+  Picoseconds before{}, after{};                     // of one step, or per work where the work differs
   std::optional<Picoseconds> saved_low, saved_high;  // 80 % interval of the saving
-  Bytes peak_before{}, peak_after{};                  // of HBM, on one device
+  Bytes peak_before{}, peak_after{};                 // of HBM, on one device
   bool fits_before = true, fits_after = true;
   Proof proof;
 
@@ -44,11 +44,11 @@ struct Advice {
 struct AdviceAttempt {
   enum class Outcome : uint8_t {
     kNoGain,
-    kNotPossible,    // the change can't be made, or the changed program can't be simulated
-    kDoesNotFit,     // it would need more memory than there is
-    kOtherResults,   // executed, it computes something else
-    kBetterOne,      // another proposal of its kind saves more
-    kNoTime,         // the budget was over
+    kNotPossible,   // the change can't be made, or the changed program can't be simulated
+    kDoesNotFit,    // it would need more memory than there is
+    kOtherResults,  // executed, it computes something else
+    kBetterOne,     // another proposal of its kind saves more
+    kNoTime,        // the budget was over
   };
   const AdviceKind* kind = nullptr;
   std::string name;

@@ -23,7 +23,8 @@ void Deadline::watch(double seconds, const Stop* also) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kPause(20);
   const double left = seconds > 0 ? seconds : std::numeric_limits<int32_t>::max();
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left));
+  const auto end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left));
   std::unique_lock lock(mutex_);
   while (!changed_.wait_until(lock, std::min(end, Clock::now() + kPause), [this] { return done_; })) {
     if (also && also->asked()) return stop_.ask(also->why());

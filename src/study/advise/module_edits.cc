@@ -48,7 +48,8 @@ int64_t logical_bytes(ShapeRef shape) {
   int64_t bytes = 0;
   for_each_leaf(shape, [&](ShapeRef leaf) {
     if (leaf->is_array())
-      bytes = saturating_add(bytes, saturating_multiply(leaf->element_count(), bit_width(leaf->element_type)) / 8);
+      bytes = saturating_add(bytes,
+                             saturating_multiply(leaf->element_count(), bit_width(leaf->element_type)) / 8);
   });
   return bytes;
 }

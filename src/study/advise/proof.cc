@@ -90,7 +90,8 @@ struct ProgramPair {
 
 bool same_arrays(std::span<const ShapeRef> a, std::span<const ShapeRef> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](ShapeRef x, ShapeRef y) {
-    return x->kind == y->kind && x->element_type == y->element_type && std::ranges::equal(x->dimensions, y->dimensions);
+    return x->kind == y->kind && x->element_type == y->element_type &&
+           std::ranges::equal(x->dimensions, y->dimensions);
   });
 }
 
@@ -274,7 +275,8 @@ class Prover {
         const double share = magnitude > 0 ? comparison.max_abs / magnitude : comparison.max_abs;
         largest_share = std::max(largest_share, comparison.misplaced > 0 ? 1 : share);
         if (!rounds && !comparison.within())
-          return {Proof::State::kRefuted, fmt::format("result {} differs by up to {:.2g}", leaf, comparison.max_abs)};
+          return {Proof::State::kRefuted,
+                  fmt::format("result {} differs by up to {:.2g}", leaf, comparison.max_abs)};
       }
     }
     if (rounds && largest_share > kRoundingShare)
@@ -284,8 +286,9 @@ class Prover {
   }
 
   static std::string text(const ProgramPair& pair, bool rounds, double share) {
-    const std::string what =
-        rounds && share > 0 ? fmt::format("results within {:.1g} of their largest element", share) : "same results";
+    const std::string what = rounds && share > 0
+                                 ? fmt::format("results within {:.1g} of their largest element", share)
+                                 : "same results";
     const int64_t devices = std::max(pair.before->devices(), pair.after->devices());
     return fmt::format("{}, executed on random inputs{}{}", what,
                        devices > 1 ? fmt::format(" on {} devices", devices) : "",
@@ -302,7 +305,8 @@ class Prover {
     wide.before = std::make_unique<ProvenProgram>(std::move(*first), pair.before->devices(), table_, pool_);
     wide.after = std::make_unique<ProvenProgram>(std::move(*second), pair.after->devices(), table_, pool_);
     wide.scale = pair.scale;
-    if (!wide.before->run().prepare(kEasyBytes) || !wide.after->run().prepare(kEasyBytes)) return std::nullopt;
+    if (!wide.before->run().prepare(kEasyBytes) || !wide.after->run().prepare(kEasyBytes))
+      return std::nullopt;
     std::vector<Arrays> given;
     const auto devices = std::max(wide.before->devices(), wide.after->devices());
     for (int64_t device = 0; device < devices; ++device)

@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "advise/trial_setup.h"
 #include "advise/advice_kind.h"
+#include "advise/trial_setup.h"
 #include "base/stop.h"
 
 namespace hlosim {

@@ -33,7 +33,8 @@ Result<LayoutDescription> describe(ShapePool& pool, const std::string& text, con
                                    const LayoutQuery& query) {
   Result<ShapeRef> shape = parse_shape(pool, text);
   if (!shape) return tl::unexpected(shape.error());
-  if (device && !carries_tiles(*shape)) shape = with_native_tiling(pool, *shape, tiling_policy(device->config));
+  if (device && !carries_tiles(*shape))
+    shape = with_native_tiling(pool, *shape, tiling_policy(device->config));
   return describe_layout(pool, *shape, query);
 }
 

@@ -227,10 +227,10 @@ std::function<int()> declare_report(CommandLine& line, Streams streams) {
       "standard input");
   std::vector<const char*> formats;
   for (const ReportFormat& format : report_formats()) formats.push_back(format.name);
-  const Option format =
-      line.add_option("--format", options->format, report_format_names() + "; without it, by the suffix of -o")
-          .one_of(formats)
-          .show_default();
+  const Option format = line.add_option("--format", options->format,
+                                        report_format_names() + "; without it, by the suffix of -o")
+                            .one_of(formats)
+                            .show_default();
   const Option output = line.add_option("-o,--output", options->output, "Output file; - is standard output")
                             .writes_file(streams.files)
                             .show_default();
@@ -253,7 +253,8 @@ std::function<int()> declare_report(CommandLine& line, Streams streams) {
     options->before = options->before || options->diff;
     if (!options->html.empty()) options->format = "html", options->output = options->html;
     if (format.count() == 0 && options->html.empty())
-      if (const ReportFormat* by_suffix = report_format_of_file(options->output)) options->format = by_suffix->name;
+      if (const ReportFormat* by_suffix = report_format_of_file(options->output))
+        options->format = by_suffix->name;
     return report(*options, streams);
   };
 }

@@ -12,7 +12,7 @@
 #include "cli/run.h"
 #include "cli/tune/budget.h"
 #include "cli/tune/made_text.h"
-#include "cli/tune/step_choice.h"
+#include "console/step_choice.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/simulation_setting.h"
@@ -34,7 +34,8 @@ struct AdviseArguments {
 };
 
 int list_advice_kinds(Streams streams) {
-  for (const AdviceKind& kind : advice_kinds()) streams.out << fmt::format("{:<20} {}\n", kind.name, kind.summary);
+  for (const AdviceKind& kind : advice_kinds())
+    streams.out << fmt::format("{:<20} {}\n", kind.name, kind.summary);
   return kExitSuccess;
 }
 
@@ -46,9 +47,9 @@ Result<std::vector<size_t>> chosen_advice(const std::string& text, size_t count)
     size_t number = 0;
     const auto read = std::from_chars(text.data() + at, text.data() + end, number);
     if (read.ec != std::errc() || read.ptr != text.data() + end || number < 1)
-      return failure(fmt::format("--apply: '{}' is not a list of numbers of advice", shown(text)), "as in --apply=1,3");
-    if (number > count)
-      return failure(fmt::format("--apply: there is no advice {}, only {}", number, count));
+      return failure(fmt::format("--apply: '{}' is not a list of numbers of advice", shown(text)),
+                     "as in --apply=1,3");
+    if (number > count) return failure(fmt::format("--apply: there is no advice {}, only {}", number, count));
     chosen.push_back(number - 1);
     at = end + 1;
   }
@@ -72,9 +73,10 @@ class AdviseCommand {
     if (!setting) return kExitInput;
     if (is_model) return of_model(*setting);
     if (options_.step != StepChoice())
-      return fail(failure(fmt::format("{}: options of a step are for model files", options_.simulation.files[0]),
-                          "a model file ends in .yaml (examples/models)")
-                      .value());
+      return fail(
+          failure(fmt::format("{}: options of a step are for model files", options_.simulation.files[0]),
+                  "a model file ends in .yaml (examples/models)")
+              .value());
     return of_modules(*setting);
   }
 
@@ -113,8 +115,8 @@ class AdviseCommand {
     }
     Result<StepOptions> step = step_options(options_.step, axes);
     if (!step) return fail(step.error());
-    TrialSetup setup{StepModel{std::make_shared<const ModelConfig>(std::move(*config)), std::move(*step)}, nullptr,
-                     setting.device, setting.estimate};
+    TrialSetup setup{StepModel{std::make_shared<const ModelConfig>(std::move(*config)), std::move(*step)},
+                     nullptr, setting.device, setting.estimate};
     if (Result<void> made = remake_step(setup); !made) return fail(made.error());
     if (Result<std::string> text = advised(setup); !text) return fail(text.error());
     return finish();
@@ -162,7 +164,8 @@ class AdviseCommand {
         !write_output(options_.output, fmt::format("{}", fmt::join(changed_, "\n")), streams_))
       return kExitInput;
     (options_.output == "-" ? streams_.err : streams_.out)
-        << (options_.format == "json" ? json_documents(reports_) : fmt::format("{}", fmt::join(reports_, "\n")));
+        << (options_.format == "json" ? json_documents(reports_)
+                                      : fmt::format("{}", fmt::join(reports_, "\n")));
     return kExitSuccess;
   }
 
@@ -183,8 +186,10 @@ std::function<int()> declare_advise(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<AdviseArguments>();
   declare_simulation(line, options->simulation);
   line.option("FILE").required(false).description(
-      "HLO file, or a model file (.yaml, examples/models) with the options of hlosim model; - is standard input");
-  line.add_option("--budget", options->budget, "Time for everything, as in 30s or 2min; 0: no limit").show_default();
+      "HLO file, or a model file (.yaml, examples/models) with the options of hlosim model; - is standard "
+      "input");
+  line.add_option("--budget", options->budget, "Time for everything, as in 30s or 2min; 0: no limit")
+      .show_default();
   line.add_option("--only", options->only, "Try this kind of advice only; may be repeated").one_value_each();
   line.add_flag("--list-kinds", options->list_kinds, "List the kinds of advice");
   line.add_flag("--no-proof", options->no_proof, "Do not execute the program before and after a change");

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/run.h"
-#include "cli/tune/step_choice.h"
+#include "console/step_choice.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/simulation_setting.h"

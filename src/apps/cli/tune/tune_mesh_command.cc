@@ -10,7 +10,7 @@
 #include "cli/run.h"
 #include "cli/tune/made_text.h"
 #include "cli/tune/mesh_programs.h"
-#include "cli/tune/step_choice.h"
+#include "console/step_choice.h"
 #include "console/command_line.h"
 #include "console/exchange.h"
 #include "console/input.h"

@@ -23,7 +23,8 @@ std::vector<Proposal> find_collective_matmul(const AdviceSubject& subject) {
   };
   one.name = "collective matmul";
   one.problem = "matmuls wait for the all-gathers of their operands, or their results for reduce-scatters";
-  one.change = "XLA_FLAGS=\"--xla_jf_spmd_threshold_for_windowed_einsum_mib=0\"; here: --windowed-products=always";
+  one.change =
+      "XLA_FLAGS=\"--xla_jf_spmd_threshold_for_windowed_einsum_mib=0\"; here: --windowed-products=always";
   one.reason = "a ring of permutes carries one part of the operand while the MXU multiplies another";
   one.proof = ProofKind::kSameProgram;
   return {one};

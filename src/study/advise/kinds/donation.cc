@@ -91,11 +91,12 @@ std::vector<Proposal> find_donation(const AdviceSubject& subject) {
     return add_aliases(editor.module(), donated_pairs(editor.module()));
   });
   one.name = fmt::format("{} arguments", pairs.size());
-  one.problem = fmt::format("{} results ({}) have the shape of arguments and memory of their own", pairs.size(),
-                            to_text(Bytes(bytes)));
-  one.change = fmt::format("jax.jit(f, donate_argnums=...) for parameters {} of the module: the caller must not use "
-                           "these arrays afterwards",
-                           numbers);
+  one.problem = fmt::format("{} results ({}) have the shape of arguments and memory of their own",
+                            pairs.size(), to_text(Bytes(bytes)));
+  one.change = fmt::format(
+      "jax.jit(f, donate_argnums=...) for parameters {} of the module: the caller must not use "
+      "these arrays afterwards",
+      numbers);
   one.reason = "results are written into the arguments' memory";
   one.proof = ProofKind::kSameProgram;
   one.for_memory = true;

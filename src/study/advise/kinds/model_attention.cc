@@ -21,9 +21,10 @@ std::vector<Proposal> find_attention_kernel(const AdviceSubject& subject) {
                   : model->step.attention == AttentionKernel::kFlash
                       ? "the flash kernel computes all blocks of scores, those above the diagonal too"
                       : "attention is the splash kernel";
-    one.change = fmt::format("jax.experimental.pallas.ops.tpu.{0}_attention; MaxText: attention=flash with "
-                             "use_{0}; hlosim model --attention={0}",
-                             name);
+    one.change = fmt::format(
+        "jax.experimental.pallas.ops.tpu.{0}_attention; MaxText: attention=flash with "
+        "use_{0}; hlosim model --attention={0}",
+        name);
     one.reason = "blocks of scores stay in VMEM; splash skips the blocks that the mask empties";
   };
   propose(AttentionKernel::kSplash, "splash");
@@ -47,9 +48,10 @@ std::vector<Proposal> find_attention_blocks(const AdviceSubject& subject) {
     one.edit = edit_of_step([tiles](StepOptions& step) { step.tiles = tiles; });
     one.name = fmt::format("block_q=block_kv={}", size);
     one.problem = "blocks of the attention kernel decide how often keys and values are read";
-    one.change = fmt::format("BlockSizes(block_q={0}, block_kv={0}, block_kv_compute={1}, block_q_dkv={0}, ...); "
-                             "MaxText: sa_block_q={0}, sa_block_kv={0}, ...",
-                             size, tiles.kv_compute);
+    one.change = fmt::format(
+        "BlockSizes(block_q={0}, block_kv={0}, block_kv_compute={1}, block_q_dkv={0}, ...); "
+        "MaxText: sa_block_q={0}, sa_block_kv={0}, ...",
+        size, tiles.kv_compute);
     one.reason = "larger blocks take fewer grid steps and read less; VMEM limits them";
     one.proof = ProofKind::kNone;
     one.no_proof = "the same kernel with other blocks: its body isn't executed block by block here";

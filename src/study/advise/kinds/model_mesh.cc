@@ -22,7 +22,8 @@ int64_t axis_size(const Mesh& mesh, std::string_view name) {
 Mesh with_moved_devices(const Mesh& mesh, std::string_view from, std::string_view to, int64_t factor) {
   Mesh moved = mesh;
   const auto find = [&](std::string_view name) {
-    return std::ranges::find(moved.axes, name, [](const MeshAxis& axis) { return std::string_view(axis.name); });
+    return std::ranges::find(moved.axes, name,
+                             [](const MeshAxis& axis) { return std::string_view(axis.name); });
   };
   if (find(to) == moved.axes.end())
     moved.axes.insert(to == "data" ? moved.axes.begin() : moved.axes.end(), {std::string(to), 1});
@@ -55,10 +56,12 @@ std::vector<Proposal> find_meshes(const AdviceSubject& subject) {
         one.edit = edit_of_step([moved](StepOptions& step) { step.mesh = moved; });
         one.name = fmt::format("mesh={}", to_text(moved));
         one.problem = fmt::format("the mesh is {}", to_text(mesh));
-        one.change = fmt::format("MaxText: ici_*_parallelism (dcn_*_parallelism across slices) of {0}; JAX: "
-                                 "jax.make_mesh of these axes; hlosim model --mesh={0}",
-                                 to_text(moved));
-        one.reason = "other axes exchange other arrays: parameters (fsdp), activations (tensor), gradients (data)";
+        one.change = fmt::format(
+            "MaxText: ici_*_parallelism (dcn_*_parallelism across slices) of {0}; JAX: "
+            "jax.make_mesh of these axes; hlosim model --mesh={0}",
+            to_text(moved));
+        one.reason =
+            "other axes exchange other arrays: parameters (fsdp), activations (tensor), gradients (data)";
         one.proof = ProofKind::kSameProgram;
       }
     }

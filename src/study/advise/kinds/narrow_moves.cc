@@ -18,11 +18,13 @@ constexpr int64_t kLeastMovedBytes = int64_t{1} << 16;
 bool only_moves(const OpTable& table, const Instruction& instruction) {
   if (instruction.operands.size() != 1 || !instruction.shape->is_array()) return false;
   const OpDef& def = table[instruction.opcode];
-  const bool sends = def.rules.async_kind == AsyncKind::kAllGather || def.rules.async_kind == AsyncKind::kPermute ||
-                     def.rules.async_kind == AsyncKind::kAllToAll || def.rules.async_kind == AsyncKind::kBroadcast;
+  const bool sends =
+      def.rules.async_kind == AsyncKind::kAllGather || def.rules.async_kind == AsyncKind::kPermute ||
+      def.rules.async_kind == AsyncKind::kAllToAll || def.rules.async_kind == AsyncKind::kBroadcast;
   if (def.has(kCollective)) return sends && def.rules.async_part == AsyncPart::kSplits;
   const FusionRole role = fusion_role(table, instruction);
-  return def.view != nullptr && (role == FusionRole::kPart || role == FusionRole::kCopy || role == FusionRole::kReindex);
+  return def.view != nullptr &&
+         (role == FusionRole::kPart || role == FusionRole::kCopy || role == FusionRole::kReindex);
 }
 
 bool narrows(const Module& module, const Instruction& convert) {
@@ -75,7 +77,8 @@ std::vector<Proposal> find_narrow_moves(const AdviceSubject& subject) {
     const Instruction& move = module[module[id].operands[0]];
     const std::string name(module[id].name);
     Proposal& one = found.emplace_back();
-    one.edit = edit_of_module(subject.table, [name](ModuleEditor& editor, TrialSetup&) { return convert_first(editor, name); });
+    one.edit = edit_of_module(
+        subject.table, [name](ModuleEditor& editor, TrialSetup&) { return convert_first(editor, name); });
     one.name = name;
     one.problem = fmt::format("{} moves {}, and its only user casts the result to {}", move.name,
                               to_text_without_layout(move.shape), to_text(module[id].shape->element_type));

@@ -27,9 +27,10 @@ bool is_row_lookup(const Module& module, const Instruction& gather) {
   if (!table->is_array() || table->rank() != 2 || !is_float(table->element_type)) return false;
   if (table->dim(0) > kMostTableRows || !table->is_static() || !indices->is_static()) return false;
   const int64_t vector = gather.find(AttrKey::kIndexVectorDim)->integer();
-  const bool one_number = vector == indices->rank() ||
-                          (vector == indices->rank() - 1 && indices->dim(vector) == 1);
-  return one_number && int_list(gather, AttrKey::kOffsetDims) == std::vector<int64_t>{gather.shape->rank() - 1} &&
+  const bool one_number =
+      vector == indices->rank() || (vector == indices->rank() - 1 && indices->dim(vector) == 1);
+  return one_number &&
+         int_list(gather, AttrKey::kOffsetDims) == std::vector<int64_t>{gather.shape->rank() - 1} &&
          int_list(gather, AttrKey::kCollapsedSliceDims) == std::vector<int64_t>{0} &&
          int_list(gather, AttrKey::kStartIndexMap) == std::vector<int64_t>{0} &&
          int_list(gather, AttrKey::kOperandBatchingDims).empty() &&
@@ -38,7 +39,8 @@ bool is_row_lookup(const Module& module, const Instruction& gather) {
 
 class OneHotWriter {
  public:
-  OneHotWriter(ModuleEditor& editor, ComputationId parent) : editor_(editor), module_(editor.module()), parent_(parent) {}
+  OneHotWriter(ModuleEditor& editor, ComputationId parent)
+      : editor_(editor), module_(editor.module()), parent_(parent) {}
 
   void replace(InstructionId gather) {
     const Instruction old = module_[gather];
@@ -50,14 +52,18 @@ class OneHotWriter {
     const InstructionId flat = add(Opcode::kReshape, shape(number, {count}), {indices});
     const InstructionId spread = add(Opcode::kBroadcast, wide, {flat}, {ints(AttrKey::kDimensions, {0})});
     const InstructionId all = add(Opcode::kIota, wide, {}, {Attr::make_int(AttrKey::kIotaDimension, 1)});
-    const InstructionId equal = add(Opcode::kCompare, shape(ElementType::kPred, {count, words}), {spread, all},
-                                    {Attr::make_text(AttrKey::kDirection, AttrSyntax::kWord, "EQ")});
+    const InstructionId equal =
+        add(Opcode::kCompare, shape(ElementType::kPred, {count, words}), {spread, all},
+            {Attr::make_text(AttrKey::kDirection, AttrSyntax::kWord, "EQ")});
     const InstructionId ones = add(Opcode::kConvert, shape(rows->element_type, {count, words}), {equal});
-    std::vector<Attr> dims = {ints(AttrKey::kLhsContractingDims, {1}), ints(AttrKey::kRhsContractingDims, {0})};
+    std::vector<Attr> dims = {ints(AttrKey::kLhsContractingDims, {1}),
+                              ints(AttrKey::kRhsContractingDims, {0})};
     static constexpr std::string_view kHighest[] = {"highest", "highest"};
     if (rows->element_type == ElementType::kF32)  // one bf16 pass would round the rows
-      dims.push_back(Attr::make_list<std::string_view>(AttrKey::kOperandPrecision, AttrSyntax::kWords, kHighest));
-    const InstructionId product = add(Opcode::kDot, shape(rows->element_type, {count, rows->dim(1)}), {ones, table}, dims);
+      dims.push_back(
+          Attr::make_list<std::string_view>(AttrKey::kOperandPrecision, AttrSyntax::kWords, kHighest));
+    const InstructionId product =
+        add(Opcode::kDot, shape(rows->element_type, {count, rows->dim(1)}), {ones, table}, dims);
     const InstructionId result = add(Opcode::kReshape, old.shape, {product});
     editor_.replace_everywhere(parent_, gather, result);
     std::erase(module_.computations[parent_].instructions, gather);
@@ -71,7 +77,8 @@ class OneHotWriter {
   Attr ints(AttrKey key, std::vector<int64_t> values) {
     return Attr::make_list<int64_t>(key, AttrSyntax::kInts, editor_.keep(values));
   }
-  InstructionId add(Opcode opcode, ShapeRef shape, std::vector<InstructionId> operands, std::vector<Attr> attrs = {}) {
+  InstructionId add(Opcode opcode, ShapeRef shape, std::vector<InstructionId> operands,
+                    std::vector<Attr> attrs = {}) {
     const InstructionId id = editor_.add(parent_, opcode, to_text(opcode), shape, operands, attrs);
     module_.computations[parent_].instructions.push_back(id);
     return id;
@@ -93,10 +100,12 @@ std::vector<Proposal> find_one_hot_gathers(const AdviceSubject& subject) {
   for (const Computation& computation : module.computations)
     for (const InstructionId id : computation.instructions)
       if (is_row_lookup(module, module[id]) &&
-          module[id].shape->element_count() / std::max<int64_t>(1, module[id].shape->dim(module[id].shape->rank() - 1)) >=
+          module[id].shape->element_count() /
+                  std::max<int64_t>(1, module[id].shape->dim(module[id].shape->rank() - 1)) >=
               kLeastGatheredRows)
         gathers.push_back(id);
-  std::ranges::stable_sort(gathers, std::ranges::greater(), [&](InstructionId id) { return logical_bytes(module[id].shape); });
+  std::ranges::stable_sort(gathers, std::ranges::greater(),
+                           [&](InstructionId id) { return logical_bytes(module[id].shape); });
   gathers.resize(std::min(gathers.size(), kMostOneHotGathers));
   for (const InstructionId id : gathers) {
     const std::string name(module[id].name);
@@ -104,15 +113,18 @@ std::vector<Proposal> find_one_hot_gathers(const AdviceSubject& subject) {
     one.edit = edit_of_module(subject.table, [name](ModuleEditor& editor, TrialSetup&) -> Result<void> {
       const Result<InstructionId> gather = named(editor.module(), name);
       if (!gather) return tl::unexpected(gather.error());
-      if (!is_row_lookup(editor.module(), editor.module()[*gather])) return failure("no lookup of rows any more");
+      if (!is_row_lookup(editor.module(), editor.module()[*gather]))
+        return failure("no lookup of rows any more");
       OneHotWriter(editor, editor.module()[*gather].parent).replace(*gather);
       return {};
     });
     one.name = name;
     one.problem = fmt::format("{} fetches {} rows of {}", name, to_text_without_layout(module[id].shape),
                               to_text_without_layout(module[module[id].operands[0]].shape));
-    one.change = "jax.nn.one_hot(i, n, dtype=table.dtype) @ table in place of table[i] (MaxText: use_iota_embed=True); "
-                 "indices out of range give rows of zeros";
+    one.change =
+        "jax.nn.one_hot(i, n, dtype=table.dtype) @ table in place of table[i] (MaxText: "
+        "use_iota_embed=True); "
+        "indices out of range give rows of zeros";
     one.reason = "rows come by small transfers; the MXU multiplies small tables faster than that";
     one.place = places.of(module[id]);
   }

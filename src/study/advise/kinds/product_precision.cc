@@ -53,7 +53,8 @@ Result<void> narrow_products(ModuleEditor& editor, const std::vector<std::string
     }
     if (module[*id].find(AttrKey::kOperandPrecision)) {
       static constexpr std::string_view kDefault[] = {"default", "default"};
-      editor.set_attr(*id, Attr::make_list<std::string_view>(AttrKey::kOperandPrecision, AttrSyntax::kWords, kDefault));
+      editor.set_attr(
+          *id, Attr::make_list<std::string_view>(AttrKey::kOperandPrecision, AttrSyntax::kWords, kDefault));
     }
     editor.sort(parent);
   }
@@ -73,13 +74,15 @@ std::vector<Proposal> find_product_precision(const AdviceSubject& subject) {
     for (const InstructionId id : computation.instructions) {
       if (!is_f32_product(module, subject.table, module[id])) continue;
       const AdvicePlace place = places.without_line(module[id]);
-      const std::string key = place.source_line > 0 ? fmt::format("{}:{}", place.source_file, place.source_line)
+      const std::string key = place.source_line > 0
+                                  ? fmt::format("{}:{}", place.source_file, place.source_line)
                               : place.op_name.empty() ? place.instruction
                                                       : place.op_name;
       ProductGroup& group = groups[key];
       if (group.names.empty()) group.first = id;
       group.names.emplace_back(module[id].name);
-      for (const MatmulWork& work : work_of(OpContext(module, shapes, module[id], subject.table, nullptr)).matmuls)
+      for (const MatmulWork& work :
+           work_of(OpContext(module, shapes, module[id], subject.table, nullptr)).matmuls)
         group.flops += 2.0 * static_cast<double>(work.batch) * static_cast<double>(work.m) *
                        static_cast<double>(work.n) * static_cast<double>(work.k);
     }
@@ -95,14 +98,17 @@ std::vector<Proposal> find_product_precision(const AdviceSubject& subject) {
       return narrow_products(editor, names);
     });
     one.name = std::string(product.name);
-    one.problem = fmt::format("{}{} multiplies f32 operands{}", product.name,
-                              group->names.size() > 1 ? fmt::format(" and {} more of its line", group->names.size() - 1) : "",
-                              precision.empty() ? "" : fmt::format(" with precision {}", precision));
-    one.change = fmt::format("jnp.dot(a.astype(jnp.bfloat16), b.astype(jnp.bfloat16), "
-                             "preferred_element_type=jnp.float32){}",
-                             precision.empty() ? "" : ", without precision=, or jax.default_matmul_precision(\"bfloat16\")");
-    one.reason = "the MXU multiplies bf16: f32 at highest precision takes six passes, at high three; bf16 operands "
-                 "take half the bytes";
+    one.problem = fmt::format(
+        "{}{} multiplies f32 operands{}", product.name,
+        group->names.size() > 1 ? fmt::format(" and {} more of its line", group->names.size() - 1) : "",
+        precision.empty() ? "" : fmt::format(" with precision {}", precision));
+    one.change = fmt::format(
+        "jnp.dot(a.astype(jnp.bfloat16), b.astype(jnp.bfloat16), "
+        "preferred_element_type=jnp.float32){}",
+        precision.empty() ? "" : ", without precision=, or jax.default_matmul_precision(\"bfloat16\")");
+    one.reason =
+        "the MXU multiplies bf16: f32 at highest precision takes six passes, at high three; bf16 operands "
+        "take half the bytes";
     one.place = places.of(product);
     one.proof = ProofKind::kRounding;
   }

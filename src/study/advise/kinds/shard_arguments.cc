@@ -38,7 +38,8 @@ std::vector<const Instruction*> largest_whole_arguments(const Module& module) {
     if (parameter.shape->is_array() && parameter.shape->rank() > 0 && is_whole_on_all(parameter))
       list.push_back(&parameter);
   }
-  std::ranges::stable_sort(list, std::ranges::greater(), [](const Instruction* i) { return logical_bytes(i->shape); });
+  std::ranges::stable_sort(list, std::ranges::greater(),
+                           [](const Instruction* i) { return logical_bytes(i->shape); });
   list.resize(std::min(list.size(), kMostShardedArguments));
   return list;
 }
@@ -76,21 +77,23 @@ Edit statement_edit(const std::string& statement) {
 std::vector<Proposal> find_shard_arguments(const AdviceSubject& subject) {
   std::vector<Proposal> found;
   const TrialSetup& setup = subject.setup;
-  if (setup.model || subject.is_compiled || !subject.estimate.spread || subject.estimate.spread->was_partitioned)
+  if (setup.model || subject.is_compiled || !subject.estimate.spread ||
+      subject.estimate.spread->was_partitioned)
     return found;
   const auto& mesh = setup.options.mesh;
   if (mesh && !mesh->written_for.axes.empty()) return found;
   const int64_t devices = mesh ? mesh->devices() : unpartitioned_devices(*setup.module, subject.table);
   const AdvicePlaces places(*setup.module);
-  const auto propose = [&](const Instruction& parameter, int64_t dimension, int64_t parts, const std::string& how,
-                           const std::string& words, Edit edit) {
+  const auto propose = [&](const Instruction& parameter, int64_t dimension, int64_t parts,
+                           const std::string& how, const std::string& words, Edit edit) {
     if (parameter.shape->dim(dimension) < parts) return;
     Proposal& one = found.emplace_back();
     one.edit = std::move(edit);
     one.name = fmt::format("{} {}", parameter.name, how);
-    one.problem = fmt::format("{} {} is whole on each of {} devices, and so is the work on it", parameter.name,
-                              to_text_without_layout(parameter.shape), devices);
-    one.change = fmt::format("jax.device_put(x, NamedSharding(mesh, {0})) for it, or {0} in in_shardings", words);
+    one.problem = fmt::format("{} {} is whole on each of {} devices, and so is the work on it",
+                              parameter.name, to_text_without_layout(parameter.shape), devices);
+    one.change =
+        fmt::format("jax.device_put(x, NamedSharding(mesh, {0})) for it, or {0} in in_shardings", words);
     one.reason = "each device reads, computes and keeps one part";
     one.place = places.of(parameter);
     one.proof = ProofKind::kSameProgram;

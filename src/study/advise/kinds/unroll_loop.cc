@@ -21,11 +21,13 @@ void divide_stated_turns(ModuleEditor& editor, InstructionId loop, int64_t facto
   const size_t at = config ? config->text().find("known_trip_count") : std::string_view::npos;
   if (at == std::string_view::npos) return;
   std::string text(config->text());
-  const size_t begin = text.find_first_of("0123456789", at), end = text.find_first_not_of("0123456789", begin);
+  const size_t begin = text.find_first_of("0123456789", at),
+               end = text.find_first_not_of("0123456789", begin);
   if (begin == std::string::npos) return;
   const int64_t turns = std::stoll(text.substr(begin, end - begin));
   text.replace(begin, end - begin, std::to_string(turns / factor));
-  editor.set_attr(loop, Attr::make_text(config->key, config->syntax, editor.module().arena().copy(std::string_view(text))));
+  editor.set_attr(loop, Attr::make_text(config->key, config->syntax,
+                                        editor.module().arena().copy(std::string_view(text))));
 }
 
 /// The body of `loop` becomes one that calls it `factor` times.
@@ -38,8 +40,9 @@ Result<void> unroll(ModuleEditor& editor, const std::string& name, int64_t facto
   const ComputationId body = body_of(module[*loop]), together = editor.add_computation("unrolled");
   InstructionId state = editor.add_parameter(together, "state", module[*loop].shape);
   const ComputationId called[] = {body};
-  const Attr calls[] = {Attr::make_list<ComputationId>(AttrKey::kToApply, AttrSyntax::kComputation,
-                                                       module.arena().copy(std::span<const ComputationId>(called)))};
+  const Attr calls[] = {
+      Attr::make_list<ComputationId>(AttrKey::kToApply, AttrSyntax::kComputation,
+                                     module.arena().copy(std::span<const ComputationId>(called)))};
   for (int64_t i = 0; i < factor; ++i) {
     const InstructionId operands[] = {state};
     state = editor.add(together, Opcode::kCall, "turn", module[*loop].shape, operands, calls);
@@ -47,8 +50,9 @@ Result<void> unroll(ModuleEditor& editor, const std::string& name, int64_t facto
   }
   module.computations[together].root = state;
   const ComputationId bodies[] = {together};
-  editor.set_attr(*loop, Attr::make_list<ComputationId>(AttrKey::kBody, AttrSyntax::kComputation,
-                                                        module.arena().copy(std::span<const ComputationId>(bodies))));
+  editor.set_attr(
+      *loop, Attr::make_list<ComputationId>(AttrKey::kBody, AttrSyntax::kComputation,
+                                            module.arena().copy(std::span<const ComputationId>(bodies))));
   divide_stated_turns(editor, *loop, factor);
   return {};
 }
@@ -63,7 +67,8 @@ std::vector<Proposal> find_unrolled_loops(const AdviceSubject& subject) {
   for (const Computation& computation : module.computations)
     for (const InstructionId id : computation.instructions) {
       const Instruction& loop = module[id];
-      if (!loop.find(AttrKey::kBody) || !loop.find(AttrKey::kCondition) || found.size() >= kMostUnrolledLoops) continue;
+      if (!loop.find(AttrKey::kBody) || !loop.find(AttrKey::kCondition) || found.size() >= kMostUnrolledLoops)
+        continue;
       const TripCount turns = trip_count(module, loop);
       const int64_t factor = turns.count % 4 == 0 ? 4 : 2;
       if (!turns.known() || turns.count < 4 || turns.count % factor != 0) continue;
@@ -74,7 +79,8 @@ std::vector<Proposal> find_unrolled_loops(const AdviceSubject& subject) {
       });
       one.name = fmt::format("{} x{}", name, factor);
       one.problem = fmt::format("{} runs {} turns one by one", name, turns.count);
-      one.change = fmt::format("jax.lax.scan(f, init, xs, unroll={0}), jax.lax.fori_loop(..., unroll={0})", factor);
+      one.change =
+          fmt::format("jax.lax.scan(f, init, xs, unroll={0}), jax.lax.fori_loop(..., unroll={0})", factor);
       one.reason = "work and transfers of neighbouring turns overlap, and fewer turns begin";
       one.place = places.of(loop);
     }

@@ -37,9 +37,9 @@ bool only_rearranges(const Module& module, const OpTable& table, const Instructi
 /// The module that makes the new argument: the parameter, and `id`.
 Module maker_of(const Module& module, const OpTable& table, InstructionId parameter, InstructionId id) {
   Module maker = module.copy();
-  for (const AttrKey key : {AttrKey::kEntryComputationLayout, AttrKey::kInputOutputAlias, AttrKey::kBufferDonor,
-                            AttrKey::kNumPartitions, AttrKey::kReplicaCount, AttrKey::kIsScheduled,
-                            AttrKey::kFrontendAttributes})
+  for (const AttrKey key :
+       {AttrKey::kEntryComputationLayout, AttrKey::kInputOutputAlias, AttrKey::kBufferDonor,
+        AttrKey::kNumPartitions, AttrKey::kReplicaCount, AttrKey::kIsScheduled, AttrKey::kFrontendAttributes})
     drop_header(maker, key);
   Computation& entry = maker.computations[maker.entry];
   entry.instructions = {parameter, id};
@@ -65,7 +65,8 @@ Result<void> take_prepared(ModuleEditor& editor, TrialSetup& setup, const OpTabl
   if (!parameter) return tl::unexpected(parameter.error());
   if (!id) return tl::unexpected(id.error());
   Module maker = maker_of(module, table, *parameter, *id);
-  setup.prepared_arguments[module[*parameter].parameter_number] = std::make_shared<const Module>(std::move(maker));
+  setup.prepared_arguments[module[*parameter].parameter_number] =
+      std::make_shared<const Module>(std::move(maker));
   module.instructions[*parameter].shape = module[*id].shape;
   editor.replace_everywhere(module.entry, *id, *parameter);
   std::erase(module.computations[module.entry].instructions, *id);
@@ -88,25 +89,30 @@ std::vector<Proposal> find_weights_ahead(const AdviceSubject& subject) {
     if (own.size() != 1 || aliased.contains(module[parameter].parameter_number)) continue;
     const Instruction& user = module[own[0]];
     const bool is_sharded = module[parameter].find(AttrKey::kSharding) != nullptr;
-    if (!only_rearranges(module, subject.table, user) || logical_bytes(user.shape) < kLeastArgumentBytes) continue;
-    if (is_sharded && !std::ranges::equal(user.shape->dimensions, module[parameter].shape->dimensions)) continue;
+    if (!only_rearranges(module, subject.table, user) || logical_bytes(user.shape) < kLeastArgumentBytes)
+      continue;
+    if (is_sharded && !std::ranges::equal(user.shape->dimensions, module[parameter].shape->dimensions))
+      continue;
     if (module.entry_computation().root != own[0]) pairs.emplace_back(parameter, own[0]);
   }
-  std::ranges::stable_sort(pairs, std::ranges::greater(), [&](const auto& pair) { return logical_bytes(module[pair.second].shape); });
+  std::ranges::stable_sort(pairs, std::ranges::greater(),
+                           [&](const auto& pair) { return logical_bytes(module[pair.second].shape); });
   pairs.resize(std::min(pairs.size(), kMostArgumentsAhead));
   for (const auto& [parameter, id] : pairs) {
     const std::string from(module[parameter].name), name(module[id].name);
     Proposal& one = found.emplace_back();
-    one.edit = edit_of_module(subject.table, [&table = subject.table, from, name](ModuleEditor& editor, TrialSetup& setup) {
-      return take_prepared(editor, setup, table, from, name);
-    });
+    one.edit = edit_of_module(subject.table,
+                              [&table = subject.table, from, name](ModuleEditor& editor, TrialSetup& setup) {
+                                return take_prepared(editor, setup, table, from, name);
+                              });
     one.name = name;
     one.problem = fmt::format("{} makes {} of the argument {}, {}, in every run", name,
                               to_text_without_layout(module[id].shape), from,
                               to_text_without_layout(module[parameter].shape));
-    one.change = fmt::format("keep {} as {}: apply the transpose or cast once when it is loaded, and pass the result "
-                             "(a kernel: take the other order in its BlockSpec's index_map)",
-                             from, to_text_without_layout(module[id].shape));
+    one.change = fmt::format(
+        "keep {} as {}: apply the transpose or cast once when it is loaded, and pass the result "
+        "(a kernel: take the other order in its BlockSpec's index_map)",
+        from, to_text_without_layout(module[id].shape));
     one.reason = "the rearranged copy need not be written and read again in every run";
     one.place = places.of(module[id]);
   }

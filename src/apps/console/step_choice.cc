@@ -1,4 +1,4 @@
-#include "cli/tune/step_choice.h"
+#include "console/step_choice.h"
 
 #include <fmt/format.h>
 
