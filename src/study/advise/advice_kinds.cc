@@ -15,6 +15,7 @@ constexpr AdviceKind kAdviceKinds[] = {
     {"unroll-layers", "Layers one after the other instead of a loop", find_unrolled_layers, true},
     {"cast-before-gather", "Parameters are cast before they are gathered", find_cast_before_gather},
     {"stored-weights", "Weights of a server in eight bits", find_stored_weights, true},
+    {"round-sizes", "Sizes of the model rounded up to whole tiles", find_model_sizes},
     // Compiler flags and how a program is spread.
     {"scoped-vmem", "A larger share of VMEM for kernels", find_scoped_vmem, true},
     {"collective-matmul", "Matmuls beside the collectives of their operands", find_collective_matmul},

@@ -18,6 +18,8 @@ std::vector<Proposal> find_unrolled_layers(const AdviceSubject& subject);
 std::vector<Proposal> find_cast_before_gather(const AdviceSubject& subject);
 std::vector<Proposal> find_stored_weights(const AdviceSubject& subject);
 
+std::vector<Proposal> find_model_sizes(const AdviceSubject& subject);
+
 std::vector<Proposal> find_scoped_vmem(const AdviceSubject& subject);
 std::vector<Proposal> find_collective_matmul(const AdviceSubject& subject);
 std::vector<Proposal> find_shard_arguments(const AdviceSubject& subject);
