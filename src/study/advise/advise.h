@@ -15,6 +15,7 @@
 #include "advise/proof.h"
 #include "advise/worth.h"
 #include "base/stop.h"
+#include "estimate/time_range.h"
 
 namespace hlosim {
 
