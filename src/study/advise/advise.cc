@@ -239,6 +239,8 @@ class Adviser {
   static bool comes_before(const Advice& a, const Advice& b) {
     const bool a_fits = !a.fits_before && a.fits_after, b_fits = !b.fits_before && b.fits_after;
     if (a_fits != b_fits) return a_fits;
+    const bool a_same = a.proposal.work == 1, b_same = b.proposal.work == 1;
+    if (a_same != b_same) return a_same;
     if (a.saved() != b.saved()) return a.saved() > b.saved();
     return a.peak_after < b.peak_after;
   }

@@ -18,6 +18,7 @@
 #include "partition_check/device_runs.h"
 #include "partition_check/wide_floats.h"
 #include "shrink/shrink.h"
+#include "workloads/model_config.h"
 
 namespace hlosim {
 namespace {
@@ -95,6 +96,29 @@ bool same_arrays(std::span<const ShapeRef> a, std::span<const ShapeRef> b) {
   });
 }
 
+/// The same structure with smaller sizes; the model itself where these don't go together.
+ModelConfig small_model(const ModelConfig& model) {
+  constexpr int64_t kWidth = 256, kHeads = 8, kExperts = 8;
+  ModelConfig small = model;
+  int64_t layers = std::max<int64_t>(2, static_cast<int64_t>(model.attention.pattern.size()));
+  if (small.moe) {
+    MoeConfig& moe = *small.moe;
+    layers = std::max(layers, moe.first_dense_layers + moe.every);
+    moe.experts = std::min(moe.experts, std::max(kExperts, moe.top_k));
+    moe.d_ff = std::min(moe.d_ff, kWidth);
+    moe.d_ff_shared = std::min(moe.d_ff_shared, kWidth);
+  }
+  small.layers = std::min(model.layers, layers);
+  small.d_model = std::min(model.d_model, kWidth);
+  small.d_ff = std::min(model.d_ff, kWidth);
+  small.vocab = std::min(model.vocab, kWidth);
+  if (model.kv_heads > 0 && model.q_heads % model.kv_heads == 0 && model.q_heads > kHeads) {
+    small.kv_heads = std::min<int64_t>(model.kv_heads, 2);
+    small.q_heads = small.kv_heads * (model.q_heads / model.kv_heads);
+  }
+  return model_fault(small) ? model : small;
+}
+
 class Prover {
  public:
   Prover(const Proposal& proposal, const OpTable& table, const Stop* stop)
@@ -111,11 +135,14 @@ class Prover {
  private:
   static Proof impossible(const std::string& why) { return {Proof::State::kNotPossible, why}; }
 
-  /// Steps of model files are executed on one device, with a few short sequences.
+  /// Steps of model files are executed on one device, for a small model of the same structure and a few short
+  /// sequences.
   Result<void> on_one_device(TrialSetup& before, TrialSetup& after) const {
     if (!before.model) return {};
     constexpr int64_t kSequences = 2, kTokens = 128;
+    const auto config = std::make_shared<const ModelConfig>(small_model(*before.model->config));
     for (TrialSetup* setup : {&before, &after}) {
+      setup->model->config = config;
       StepOptions& step = setup->model->step;
       step.mesh = {};
       step.batch = kSequences;
@@ -282,15 +309,16 @@ class Prover {
     if (rounds && largest_share > kRoundingShare)
       return {Proof::State::kRefuted,
               fmt::format("results differ by up to {:.2g} of their largest element", largest_share)};
-    return {Proof::State::kProven, text(pair, rounds, largest_share)};
+    return {Proof::State::kProven, text(pair, proposal_.stage == EditStage::kModel, rounds, largest_share)};
   }
 
-  static std::string text(const ProgramPair& pair, bool rounds, double share) {
+  static std::string text(const ProgramPair& pair, bool of_model, bool rounds, double share) {
     const std::string what = rounds && share > 0
                                  ? fmt::format("results within {:.1g} of their largest element", share)
                                  : "same results";
     const int64_t devices = std::max(pair.before->devices(), pair.after->devices());
-    return fmt::format("{}, executed on random inputs{}{}", what,
+    return fmt::format("{}, executed on random inputs{}{}{}", what,
+                       of_model ? " for a small model of the same structure" : "",
                        devices > 1 ? fmt::format(" on {} devices", devices) : "",
                        pair.scale > 1 ? fmt::format(" at sizes divided by up to {}", pair.scale) : "");
   }

@@ -15,19 +15,15 @@ constexpr size_t kMostUnrolledLoops = 3;
 
 ComputationId body_of(const Instruction& loop) { return loop.find(AttrKey::kBody)->computations()[0]; }
 
-/// A count of turns that the text states, divided.
-void divide_stated_turns(ModuleEditor& editor, InstructionId loop, int64_t factor) {
+/// States how often the loop runs. Error: it has a configuration of another kind.
+Result<void> state_turns(ModuleEditor& editor, InstructionId loop, int64_t turns) {
   const Attr* config = editor.module()[loop].find(AttrKey::kBackendConfig);
-  const size_t at = config ? config->text().find("known_trip_count") : std::string_view::npos;
-  if (at == std::string_view::npos) return;
-  std::string text(config->text());
-  const size_t begin = text.find_first_of("0123456789", at),
-               end = text.find_first_not_of("0123456789", begin);
-  if (begin == std::string::npos) return;
-  const int64_t turns = std::stoll(text.substr(begin, end - begin));
-  text.replace(begin, end - begin, std::to_string(turns / factor));
-  editor.set_attr(loop, Attr::make_text(config->key, config->syntax,
+  if (config && config->text().find("known_trip_count") == std::string_view::npos)
+    return failure("its backend_config says something else than its turns");
+  const std::string text = fmt::format("{{\"known_trip_count\":{{\"n\":\"{}\"}}}}", turns);
+  editor.set_attr(loop, Attr::make_text(AttrKey::kBackendConfig, AttrSyntax::kConfig,
                                         editor.module().arena().copy(std::string_view(text))));
+  return {};
 }
 
 /// The body of `loop` becomes one that calls it `factor` times.
@@ -53,8 +49,7 @@ Result<void> unroll(ModuleEditor& editor, const std::string& name, int64_t facto
   editor.set_attr(
       *loop, Attr::make_list<ComputationId>(AttrKey::kBody, AttrSyntax::kComputation,
                                             module.arena().copy(std::span<const ComputationId>(bodies))));
-  divide_stated_turns(editor, *loop, factor);
-  return {};
+  return state_turns(editor, *loop, turns.count / factor);
 }
 
 }  // namespace
