@@ -14,7 +14,10 @@ std::vector<Proposal> find_attention_kernel(const AdviceSubject& subject) {
     if (model->step.attention == kernel) return;
     Proposal& one = found.emplace_back();
     one.stage = EditStage::kModel;
-    one.edit = edit_of_step([kernel](StepOptions& step) { step.attention = kernel; });
+    one.edit = edit_of_step([kernel](StepOptions& step) {
+      step.attention = kernel;
+      step.tiles = {};  // blocks are a kernel's own; splash has one kernel for all gradients
+    });
     one.name = fmt::format("attention={}", name);
     one.problem = model->step.attention == AttentionKernel::kPlain
                       ? "scores of all pairs of tokens go through memory"

@@ -24,7 +24,9 @@ std::vector<Proposal> find_scoped_vmem(const AdviceSubject& subject) {
   const Bytes now = device.config.vmem.scoped_limit;
   if (!most) return found;
   const Bytes capacity = *device.config.memory_space(kVmemSpace)->capacity;
-  most = std::min(*most, Bytes(capacity.count() / kOfVmem.second * kOfVmem.first));
+  const Bytes share(capacity.count() / kOfVmem.second * kOfVmem.first);
+  // Unoptimized modules are placed in VMEM anew; compiled ones keep their arrays there.
+  most = subject.is_compiled ? std::min(*most, share) : share;
   if (*most <= now) return found;
   constexpr int64_t kKibibyte = 1024, kMebibyte = int64_t{1} << 20;
   std::set<int64_t> limits = {most->count()};

@@ -51,6 +51,12 @@ std::string sharding_along(int64_t rank, int64_t dimension, int64_t devices) {
   return fmt::format("{{devices=[{}]<=[{}]}}", tiles, devices);
 }
 
+/// Those of the header, where shardings cut nothing.
+int64_t devices_of_shardings(const Module& module, const OpTable& table) {
+  const int64_t devices = unpartitioned_devices(module, table);
+  return devices > 0 ? devices : module.num_partitions();
+}
+
 /// Without a mesh: the module's own sharding of the parameter.
 Edit sharding_edit(const OpTable& table, const std::string& name, const std::string& sharding) {
   return edit_of_module(table, [name, sharding](ModuleEditor& editor, TrialSetup&) -> Result<void> {
@@ -77,12 +83,11 @@ Edit statement_edit(const std::string& statement) {
 std::vector<Proposal> find_shard_arguments(const AdviceSubject& subject) {
   std::vector<Proposal> found;
   const TrialSetup& setup = subject.setup;
-  if (setup.model || subject.is_compiled || !subject.estimate.spread ||
-      subject.estimate.spread->was_partitioned)
-    return found;
   const auto& mesh = setup.options.mesh;
+  if (setup.model || subject.is_compiled || is_partitioned(*setup.module, subject.table)) return found;
   if (mesh && !mesh->written_for.axes.empty()) return found;
-  const int64_t devices = mesh ? mesh->devices() : unpartitioned_devices(*setup.module, subject.table);
+  const int64_t devices = mesh ? mesh->devices() : devices_of_shardings(*setup.module, subject.table);
+  if (devices < 2) return found;
   const AdvicePlaces places(*setup.module);
   const auto propose = [&](const Instruction& parameter, int64_t dimension, int64_t parts,
                            const std::string& how, const std::string& words, Edit edit) {
