@@ -12,7 +12,6 @@
 #include "model/limiting_key.h"
 #include "model/memory_system.h"
 #include "model/pallas/custom_call_cost_source.h"
-#include "report/hlo_category.h"
 #include "report/source_place.h"
 #include "report/structure.h"
 
@@ -268,7 +267,6 @@ class ReportMaker {
     row.name = instruction.name;
     row.opcode = to_text(instruction.opcode);
     row.computation_name = module_[record.computation].name;
-    row.hlo_category = hlo_category(module_, table_, instruction);
     row.op_name = op_name_of(instruction);
     const SourcePlace place = places_.of(instruction);
     row.source_file = place.file;

@@ -62,7 +62,6 @@ struct ReportSpace {
 /// those of all executions; `cost` is that of one.
 struct ReportInstruction : InstructionRecord {
   std::string_view name{}, opcode{}, computation_name{};
-  std::string hlo_category{};          // XLA's and XProf's (report/hlo_category.h)
   std::string_view op_name{};          // from the metadata; may be empty
   std::string_view source_file{};      // of the program, from the metadata; may be empty
   int64_t source_line = 0;             // 0: unknown
