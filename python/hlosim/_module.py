@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 from . import _core
 from ._arrays import ArrayType, given_list, result_array
-from ._calls import call, changes_of, options_line
+from ._calls import call, changes_of, options_line, text_of
 from ._device import Device, simulation
 from ._errors import check, wrong
 from ._mesh import axes_text, mesh_text, shard_texts
@@ -23,6 +23,29 @@ class Tuned(NamedTuple):
 
     module: "Optional[Module]"  # rewritten; None: of `tune_mesh`, where no choice fits
     report: Dict[str, Any]  # what the command's --format=json says
+
+
+class MemoryAnalysis(NamedTuple):
+    """Bytes on one device, by the names of JAX's CompiledMemoryStats."""
+
+    argument_size_in_bytes: int
+    output_size_in_bytes: int  # those that lie in arguments included
+    alias_size_in_bytes: int  # of outputs that lie in arguments
+    temp_size_in_bytes: int
+    generated_code_size_in_bytes: Optional[int]
+    host_argument_size_in_bytes: int
+    host_output_size_in_bytes: int
+    host_alias_size_in_bytes: int
+    host_temp_size_in_bytes: int
+    host_generated_code_size_in_bytes: Optional[int]
+
+
+class Advised(NamedTuple):
+    """What ``hlosim advise`` found for a program."""
+
+    advice: List[Dict[str, Any]]  # what saves most first: "saved_ps", "share", "change", "problem", "proof", ...
+    report: Dict[str, Any]  # everything that --format=json has: attempts, worth of source lines, ...
+    module: "Optional[Module]"  # the changed program, with `apply`
 
 
 class Partitioned(NamedTuple):
@@ -152,6 +175,92 @@ class Module:
         options = dict(options, topology=topology)
         text = self._call("report", device, set, options, format="json")
         return Report(text, self, device, set, options)
+
+    def advise(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, *, budget: Union[float, str] = 30,
+               only: Union[None, str, Sequence[str]] = None, apply: Union[None, int, Sequence[int]] = None,
+               proof: bool = True, **options: Any) -> Advised:
+        """Changes that save time or memory: simulated, executed to show equal results, ranked by what they save.
+
+        Parameters
+        ----------
+        device : str, os.PathLike or Device
+        set : dict, optional
+        budget : float or str
+            Seconds for everything; 0: no limit, and the same result on every machine.
+        only : str or sequence of str, optional
+            Kinds of advice, as ``hlosim advise --list-kinds`` lists them.
+        apply : int or sequence of int, optional
+            Numbers of advice, from 1, whose changed program is wanted.
+        proof : bool
+            Execute the program before and after each change.
+        **options
+            As the class says.
+
+        Returns
+        -------
+        Advised
+
+        Raises
+        ------
+        Error
+            As `report`; no advice of that number; advice that is a flag has no changed program.
+        """
+        options = dict(options, budget=text_of(budget), only=[only] if isinstance(only, str) else only,
+                       no_proof=not proof)
+        if apply is None:
+            found = json.loads(self._call("advise", device, set, options, format="json"))
+            return Advised(found["advice"], found, None)
+        numbers = [apply] if isinstance(apply, int) else list(apply)
+        max_seconds = options.pop("max_seconds", None)
+        options.update(set=changes_of(set), format="json", output="-", apply=",".join(str(one) for one in numbers))
+        line = ["advise"] + options_line(simulation(device, options)) + ["--", self._input()[0]]
+        code, out, err, findings = _core.call(line, [self._input()], max_seconds, None)
+        check(code, findings, err, worst=0)
+        found = json.loads(err)
+        return Advised(found["advice"], found, self._made(out.decode("utf-8", "replace")))
+
+    def cost_analysis(self) -> Dict[str, float]:
+        """Counts of XLA's HloCostAnalysis under the keys of JAX's ``compiled.cost_analysis()``.
+
+        ``"flops"``, ``"transcendentals"``, ``"bytes accessed"``; ``"bytes accessed0{}"`` and so on for operands by their
+        number, ``"bytes accessedout{}"`` for results. As in XLA, loops count once and custom calls -1.
+        """
+        found = json.loads(call("cost", [self._input()], {"format": "json"}))
+        counts = {"flops": float(found["flops"]), "transcendentals": float(found["transcendentals"]),
+                  "bytes accessed": float(found["bytes_accessed"])}
+        for number, amount in enumerate(found["operand_bytes_accessed"]):
+            counts["bytes accessed%d{}" % number] = float(amount)
+        counts["bytes accessedout{}"] = float(found["output_bytes_accessed"])
+        return counts
+
+    def memory_analysis(self, device: DeviceLike = None, set: Optional[Mapping[str, Any]] = None) -> MemoryAnalysis:
+        """Sizes of the buffer assignment under the names of JAX's ``compiled.memory_analysis()``.
+
+        Parameters
+        ----------
+        device : str, os.PathLike or Device, optional
+            Arrays without tiles are stored as it stores them; without it, as the module's text has them.
+        set : dict, optional
+
+        Returns
+        -------
+        MemoryAnalysis
+            As attributes, in bytes on one device. ``generated_code_size_in_bytes`` is None: no code is generated.
+        """
+        options: Dict[str, Any] = {"format": "json"}
+        if device is not None:
+            options = simulation(device, dict(options, set=changes_of(set)))
+        found = json.loads(call("buffers", [self._input()], options, worst=1))
+        spaces = {one["space"]: one for one in found["spaces"]}
+        sizes = {}
+        for prefix, space in (("", 0), ("host_", 5)):
+            one = spaces.get(space, {})
+            aliased = one.get("aliased_bytes", 0)
+            sizes[prefix + "argument_size_in_bytes"] = one.get("parameter_bytes", 0)
+            sizes[prefix + "output_size_in_bytes"] = one.get("output_bytes", 0) + aliased
+            sizes[prefix + "alias_size_in_bytes"] = aliased
+            sizes[prefix + "temp_size_in_bytes"] = one.get("temporary_bytes", 0)
+        return MemoryAnalysis(generated_code_size_in_bytes=None, host_generated_code_size_in_bytes=None, **sizes)
 
     def explain(self, name: str, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> str:
         """The equation behind the time of the instruction `name`, number by number, as text."""

@@ -1,4 +1,6 @@
 #include "report/report_json.h"
+#include "ops/op_table.h"
+#include "report/hlo_category.h"
 
 #include <fmt/format.h>
 
@@ -230,6 +232,12 @@ Json findings_json(const Report& report) {
   return rows;
 }
 
+/// Null: the module isn't known any more.
+Json category_of(const Report& report, const ReportInstruction& row) {
+  if (!report.module) return nullptr;
+  return hlo_category(*report.module, op_table(), (*report.module)[row.id]);
+}
+
 Json instruction_json(const Report& report, const ReportInstruction& row) {
   return {{"name", std::string(row.name)},
           {"opcode", std::string(row.opcode)},
@@ -246,6 +254,7 @@ Json instruction_json(const Report& report, const ReportInstruction& row) {
           {"waited_for", text_or_null(row.waited_for_name)},
           {"bound_by", report.unit_name(row.bound_by)},
           {"category", std::string(to_text(row.cost.category))},
+          {"hlo_category", category_of(report, row)},
           {"provenance", std::string(to_text(row.cost.provenance))},
           {"flops", or_null(row.flops)},
           {"vector_operations", or_null(row.vector_operations)},

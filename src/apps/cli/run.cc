@@ -25,6 +25,9 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"report", "Estimate what modules cost on a device: time, traffic, memory, padding.", declare_report},
+    {"advise",
+     "Changes that save time or memory: simulated, executed for equality, ranked by what they save.",
+     declare_advise},
     {"explain", "Why an instruction takes the time it takes, number by number.", declare_explain},
     {"diff", "What changed between two modules, and what each change costs.", declare_diff},
     {"gate", "Fail when modules cost more than a baseline allows, and say why.", declare_gate},

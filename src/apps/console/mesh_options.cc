@@ -12,7 +12,7 @@ namespace hlosim {
 void declare_mesh(CommandLine& line, MeshOptions& options) {
   const Option mesh = line.add_option(
       "--mesh", options.mesh, "Partition modules over devices in a mesh of named axes: data=4,model=2");
-  line.add_option("--partitions", options.partitions,
+  line.add_option("--partitions,--num-partitions", options.partitions,
                   "Partition modules over so many devices, as their own shardings specify; without it, over "
                   "those of the shardings")
       .from(1)

@@ -39,7 +39,7 @@ void declare_simulation(CommandLine& line, SimulationOptions& options) {
   line.add_option("FILE", options.files,
                   "HLO files, or folders that --xla_dump_to wrote; - is standard input")
       .required();
-  line.add_option("--device", options.device,
+  line.add_option("-d,--device", options.device,
                   "Device file, built-in device or accelerator type: v4.yaml, v4, v5p-128");
   declare_device_choices(line, options.choices);
   line.add_option(

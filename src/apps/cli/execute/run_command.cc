@@ -362,7 +362,7 @@ void declare_values(CommandLine& line, RunOptions& options) {
 void declare_devices(CommandLine& line, RunOptions& options) {
   line.add_option("--replicas", options.replicas, "Number of replicas; without it, what the module says")
       .from(1);
-  line.add_option("--partitions", options.partitions,
+  line.add_option("--partitions,--num-partitions", options.partitions,
                   "Number of partitions; without it, what the module says")
       .from(1);
   line.add_flag(

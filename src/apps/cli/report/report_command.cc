@@ -29,7 +29,7 @@ namespace {
 
 struct ReportArguments : SimulationOptions {
   std::string format = "text";
-  std::string output = "-";
+  std::string output = "-", html;
   int64_t top = 10;
   bool timeline = false;
   bool list = false;
@@ -227,10 +227,17 @@ std::function<int()> declare_report(CommandLine& line, Streams streams) {
       "standard input");
   std::vector<const char*> formats;
   for (const ReportFormat& format : report_formats()) formats.push_back(format.name);
-  line.add_option("--format", options->format, report_format_names()).one_of(formats).show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+  const Option format = line.add_option("--format", options->format,
+                                        report_format_names() + "; without it, by the suffix of -o")
+                            .one_of(formats)
+                            .show_default();
+  const Option output = line.add_option("-o,--output", options->output, "Output file; - is standard output")
+                            .writes_file(streams.files)
+                            .show_default();
+  line.add_option("--html", options->html, "The same as --format=html -o FILE")
       .writes_file(streams.files)
-      .show_default();
+      .excludes(format)
+      .excludes(output);
   line.add_option("--top", options->top, "Rows of the longest lists in the text; 0: all")
       .from(0)
       .show_default();
@@ -242,8 +249,12 @@ std::function<int()> declare_report(CommandLine& line, Streams streams) {
   line.add_option("--fail-on", options->fail_on,
                   "Exit with 1 when the module doesn't fit into the device's memory")
       .one_of({"oom"});
-  return [options, streams] {
+  return [options, streams, format] {
     options->before = options->before || options->diff;
+    if (!options->html.empty()) options->format = "html", options->output = options->html;
+    if (format.count() == 0 && options->html.empty())
+      if (const ReportFormat* by_suffix = report_format_of_file(options->output))
+        options->format = by_suffix->name;
     return report(*options, streams);
   };
 }

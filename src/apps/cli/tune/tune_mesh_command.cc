@@ -94,7 +94,7 @@ class MeshTuner {
     if (!setting) return kExitInput;
     const Result<SourcePtr> source = read_input(options_.file, streams_);
     if (!source) return fail(source.error());
-    if (is_model_file()) return tune_model(*axes, *setting, *source);
+    if (names_model_file(options_.file)) return tune_model(*axes, *setting, *source);
     if (options_.step != StepChoice())
       return fail(failure(fmt::format("{}: options of a step are for model files", options_.file),
                           "a model file ends in .yaml (examples/models)")
@@ -118,8 +118,6 @@ class MeshTuner {
   }
 
  private:
-  bool is_model_file() const { return options_.file.ends_with(".yaml") || options_.file.ends_with(".yml"); }
-
   MeshTask task_of(const SimulationSetting& setting, const SourcePtr& source) const {
     MeshTask task;
     task.experiment = base_experiment(options_, setting, source, streams_);
