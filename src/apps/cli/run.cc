@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <istream>
 #include <ostream>
+#include <sstream>
 #include <vector>
 
 #include "base/cpu.h"
 #include "base/text.h"
 #include "cli/manual.h"
+#include "cli/mcp.h"
 #include "cli/study/compare_commands.h"
 #include "console/command_line.h"
 #include "console/command_lookup.h"
@@ -79,7 +81,7 @@ constexpr struct {
 std::string command_hint(std::string_view word, std::string_view group = "") {
   std::vector<std::string_view> names;
   if (group.empty()) {
-    names = {"help", "completion", "man"};
+    names = {"help", "completion", "man", "mcp"};
     for (const Command& c : kCommands) names.push_back(c.name.substr(0, c.name.find(' ')));
   } else {
     for (const Command* c : commands_of_group(kCommands, group))
@@ -122,7 +124,8 @@ std::string overview() {
       text += fmt::format("  {:<9} {}\n", group.name, group.summary);
   text +=
       "\nWithout a command: report. `hlosim help COMMAND` shows a command's options. `-` is standard input.\n"
-      "`hlosim man` is the manual, `hlosim completion bash|zsh|fish` completes lines.\n"
+      "`hlosim man` is the manual, `hlosim completion bash|zsh|fish` completes lines; "
+      "`hlosim mcp` serves agents and editors.\n"
       "Exit codes: 0 done, 1 the answer is no (a limit exceeded), 2 wrong input or command line.\n";
   return text;
 }
@@ -227,6 +230,28 @@ int run_man(std::span<const std::string> args, Streams streams) {
   return kExitSuccess;
 }
 
+int run_mcp(std::span<const std::string> args, Streams streams) {
+  if (args.size() == 1 && (args[0] == "--help" || args[0] == "-h")) {
+    streams.out << "Usage: hlosim mcp\n\nServes the Model Context Protocol over standard input and output: report, "
+                   "explain, diff and check\nas tools for agents and editors. Tools read files inside the current folder only.\n";
+    return kExitSuccess;
+  }
+  if (!args.empty()) {
+    complain(fmt::format("unexpected argument '{}'", shown(args[0])), "", streams);
+    return kExitInput;
+  }
+  serve_mcp(streams.in, streams.out, std::filesystem::current_path(), HLOSIM_VERSION,
+            [](std::span<const std::string> line, std::string& out, std::string& err) {
+              std::istringstream nothing;
+              std::ostringstream results, messages;
+              const int code = run(line, nothing, results, messages);
+              out = results.str();
+              err = messages.str();
+              return code;
+            });
+  return kExitSuccess;
+}
+
 int run_help(std::span<const std::string> args, Streams streams) {
   if (args.empty()) {
     streams.out << overview();
@@ -235,6 +260,7 @@ int run_help(std::span<const std::string> args, Streams streams) {
   const std::string help[] = {"--help"};
   if (args[0] == "completion") return run_completion(help, streams);
   if (args[0] == "man") return run_man(help, streams);
+  if (args[0] == "mcp") return run_mcp(help, streams);
   const CommandMatch match = find_command(kCommands, args);
   if (match.command) return run_command(*match.command, help, streams);
   if (commands_of_group(kCommands, args[0]).empty())
@@ -290,6 +316,7 @@ int run(std::span<const std::string> given, std::istream& in, std::ostream& out,
   if (args[0] == "help") return run_help(args.subspan(1), streams);
   if (args[0] == "completion") return run_completion(args.subspan(1), streams);
   if (args[0] == "man") return run_man(args.subspan(1), streams);
+  if (args[0] == "mcp") return run_mcp(args.subspan(1), streams);
   if (args[0] == "--version") {
     out << "hlosim " << HLOSIM_VERSION << "\n";
     return kExitSuccess;
