@@ -1,8 +1,8 @@
 // How far off simulated times may be: what a change of the model is held against, as a gate holds times.
 //
 //   const std::optional<AccuracyLimits> limits = read_accuracy_limits(source, problems);
-//   for (const std::string& broken : broken_limits(*limits, accuracy, steps)) …    // "v5p dus …: median 40
-//   %, …"
+//   for (const std::string& broken : broken_limits(*limits, accuracy, steps)) …
+//   // "v5p dus …: median 40 %, …"
 //
 //   rows:                                   # of the tables of `hlosim accuracy`: device kind scope types
 //     all core single native: {median: 4 %, p90: 25 %}

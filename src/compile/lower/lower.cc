@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "layout/native_tiling.h"
 #include "interconnect/sparse_core.h"
+#include "layout/native_tiling.h"
 #include "lower/inline.h"
 #include "lower/same_schedule.h"
 #include "lower/spill.h"

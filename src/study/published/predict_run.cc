@@ -5,8 +5,8 @@
 #include "estimate/estimate.h"
 #include "estimate/named_slice.h"
 #include "model/device_overrides.h"
-#include "workloads/step.h"
 #include "ops/op_table.h"
+#include "workloads/step.h"
 
 namespace hlosim {
 namespace {
