@@ -190,16 +190,16 @@ std::function<int()> declare_partition(CommandLine& line, Streams streams) {
   line.add_option("FILE", options->file, "HLO text file with shardings; - is standard input").required();
   declare_sharding(line, options->sharding);
   line.add_flag("--propagate-only", options->propagate_only,
-                "Print the module with the shardings of all instructions and who decided each");
+                "Print the module with the sharding of every instruction and its origin");
   line.add_option(
           "-o,--output", options->output,
           "File for what each device runs; - is standard output, which is where it goes without --report "
           "and --check")
       .writes_file(streams.files);
   line.add_flag("--report", options->report,
-                "List the collectives that were added: who asked, both shardings, bytes");
+                "List the added collectives: requesting instruction, both shardings, bytes");
   line.add_flag("--check", options->check,
-                "Run both on random global inputs, NaN in all padding, and compare");
+                "Execute both programs on random global inputs, with NaN in all padding, and compare");
   const Option hoist =
       line.add_option("--hoist-gathers", options->hoist,
                       "What a loop hands on unchanged is gathered before it while that takes no more of a "
@@ -212,10 +212,10 @@ std::function<int()> declare_partition(CommandLine& line, Streams streams) {
                   "Independent ones between the same devices are one up to so many bytes; 0: never; "
                   "without it 30MiB of all-reduces, 1MiB of others");
   line.add_option("--windowed-products", options->windowed,
-                  "Gathers before and scatters behind products go round as rings, part by part")
+                  "Collective matmul: decompose all-gather + dot and dot + reduce-scatter into ring permutes")
       .one_of({"never", "always"})
       .show_default();
-  line.add_option("--seed", options->checking.seed, "Of the inputs of --check").from(0).show_default();
+  line.add_option("--seed", options->checking.seed, "Seed of the inputs of --check").from(0).show_default();
   return [options, streams] { return partition_file(*options, streams); };
 }
 

@@ -95,10 +95,10 @@ std::string_view begun(std::string_view line) {
 
 void declare_sharding(CommandLine& line, ShardingRequest& request) {
   line.add_option("--partitions", request.partitions,
-                  "Devices that the module is cut over; 0: as many as it names")
+                  "Number of partitions; 0: as many as the shardings name")
       .from(0)
       .show_default();
-  line.add_option("--mesh", request.mesh, "The devices as named axes: data=4,model=2");
+  line.add_option("--mesh", request.mesh, "Mesh of named axes: data=4,model=2");
   line.add_option("--shard", request.statements,
                   "How parameters lie, by names or op_names that an expression matches: "
                   "'params.*kernel=[data,model]'; _ leaves a dimension whole, {a,b} are two axes");
@@ -106,7 +106,7 @@ void declare_sharding(CommandLine& line, ShardingRequest& request) {
       "--mesh-order", request.order,
       "How the mesh lies on the torus of --topology: auto, or model=y,data=xz; without it devices "
       "stand in order");
-  line.add_option("--topology", request.topology, "Chips of that torus, as in 4x4x4");
+  line.add_option("--topology", request.topology, "Slice topology, e.g. 4x4x4");
 }
 
 std::optional<Propagated> propagated_module(const Module& module, const ShardingRequest& request,

@@ -82,7 +82,7 @@ std::function<int()> declare_model(CommandLine& line, Streams streams) {
                   "Axes of the devices: data, fsdp, fsdp_transpose, tensor, expert, context, sequence, as "
                   "fsdp=8,tensor=4");
   declare_step(line, options->step);
-  line.add_flag("--count", options->count, "Parameters and FLOPs by arithmetic, no module");
+  line.add_flag("--count", options->count, "Print parameters and FLOPs without making a module");
   line.add_option("-o,--output", options->output, "Output file; - is standard output")
       .writes_file(streams.files)
       .show_default();
