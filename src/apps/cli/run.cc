@@ -29,6 +29,7 @@ constexpr Command kCommands[] = {
     {"report", "Estimate what modules cost on a device: time, traffic, memory, padding.", declare_report},
     {"explain", "Print the equation behind an instruction's time, with the source of every number.", declare_explain},
     {"diff", "What changed between two modules, and what each change costs.", declare_diff},
+    {"bisect", "Find the first of several versions of a module that became slower, and why.", declare_bisect},
     {"gate", "Fail when modules cost more than a baseline allows, and say why.", declare_gate},
     {"init", "Write a commented configuration for gate.", declare_init, false, false},
     {"trace", "Write a trace for Perfetto, Chrome or XProf, or an SVG timeline.", declare_trace},
