@@ -61,13 +61,13 @@ std::optional<std::vector<DeviceOverride>> overrides_of(const DeviceChoices& cho
 
 void declare_device_choices(CommandLine& line, DeviceChoices& choices) {
   line.add_option("--set", choices.overrides,
-                  "path=value: another value for a key of the device; may be repeated")
-      .one_value_each();
+                  "Overrides a key of the device file: memory.hbm.bandwidth=2TB/s; may be repeated")
+      .one_value_each()
+      .group("Device");
   line.add_option("--xla-flags", choices.xla_flags,
-                  "Flags that the compiler was given, as in XLA_FLAGS and LIBTPU_INIT_ARGS, or @FILE with "
-                  "them; may be "
-                  "repeated")
-      .one_value_each();
+                  "Compiler flags as in XLA_FLAGS and LIBTPU_INIT_ARGS, or @FILE with them; may be repeated")
+      .one_value_each()
+      .group("Device");
 }
 
 bool claim_files_of(const Device& device, Streams streams) {

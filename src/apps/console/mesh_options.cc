@@ -11,32 +11,36 @@ namespace hlosim {
 
 void declare_mesh(CommandLine& line, MeshOptions& options) {
   const Option mesh = line.add_option(
-      "--mesh", options.mesh, "Partition modules over devices in a mesh of named axes: data=4,model=2");
+      "--mesh", options.mesh, "Partition modules over a mesh of named axes: data=4,model=2").group("Partitioning");
   line.add_option("--partitions,--num-partitions", options.partitions,
-                  "Partition modules over so many devices, as their own shardings specify; without it, over "
-                  "those of the shardings")
+                  "Partition modules over N devices by their own shardings; default: as many as the shardings name")
       .from(1)
+      .group("Partitioning")
       .excludes(mesh);
   line.add_option("--shard", options.statements,
-                  "REGEX=[axes]: sharding of the parameters with such a name; may be repeated")
-      .one_value_each();
-  line.add_option("--mesh-order", options.order,
-                  "Mapping of mesh axes to torus axes: auto, or model=y,data=xz; default: device-id order");
+                  "Sharding of the parameters whose name matches: 'w.*=[data,model]'; may be repeated")
+      .one_value_each()
+      .group("Partitioning");
+  line.add_option(
+      "--mesh-order", options.order,
+      "Mapping of mesh axes to torus axes: auto, or model=y,data=xz; default: device-id order")
+      .group("Partitioning");
   line.add_option("--written-for", options.written_for,
-                  "Original mesh of the module's shardings, which are mapped to --mesh by axis name");
+                  "Original mesh of the module's shardings; they are re-interpreted on --mesh by axis name")
+      .group("Partitioning");
   line.add_option("--windowed-products", options.windowed,
-                  "Collective matmul: all-gather + dot and dot + reduce-scatter as rings of permutes; auto: "
-                  "the faster")
+                  "Collective matmul (windowed einsum): decompose all-gather + dot and dot + reduce-scatter into ring "
+                  "permutes; auto picks the faster")
+      .group("Partitioning")
       .one_of({"never", "always", "auto"})
       .show_default();
   declare_no_partition(line, options.no_partition);
 }
 
 void declare_no_partition(CommandLine& line, bool& no_partition) {
-  line.add_flag(
-      "--no-partition", no_partition,
-      "Simulate sharded modules as they are, all of it on one device. Without it, a sharded module that "
-      "is not partitioned is partitioned over the devices of its shardings");
+  line.add_flag("--no-partition", no_partition,
+                "Simulate a sharded module as is, as if one device ran all of it")
+      .group("Partitioning");
 }
 
 namespace {

@@ -106,23 +106,23 @@ void declare_sizes(CommandLine& line, StepChoice& choice) {
       .one_of({"train", "prefill", "decode"})
       .show_default();
   line.add_option("--batch", choice.batch,
-                  "Sequences of all devices together; without it, one for each part of the batch")
+                  "Global batch in sequences; default: one per shard of the batch")
       .from(1);
-  line.add_option("--sequence", choice.sequence, "Tokens of a sequence; decode: of the cache")
+  line.add_option("--sequence", choice.sequence, "Tokens per sequence; decode: length of the cache")
       .from(1)
       .show_default();
-  line.add_option("--compute", choice.compute, "Type of products and activations").show_default();
+  line.add_option("--compute", choice.compute, "Type of matmuls and activations").show_default();
   line.add_option("--params", choice.params, "Type of the stored parameters").show_default();
   line.add_option("--moments", choice.moments, "Types of Adam's moments: one, or two as bf16,f32")
       .show_default();
-  line.add_option("--quantize", choice.quantize, "Products of layers in eight bits: none, int8 or fp8")
+  line.add_option("--quantize", choice.quantize, "Quantized matmuls of layers: none, int8 or fp8")
       .one_of({"none", "int8", "fp8"})
       .show_default();
   line.add_option("--weights", choice.weights,
-                  "Prefill and decode: how weights of layers are stored, with a scale an output")
+                  "Prefill and decode: stored type of layer weights, with a scale per output")
       .one_of({"params", "int8", "int4", "fp8"})
       .show_default();
-  line.add_option("--cache", choice.cache, "Prefill and decode: how keys and values are stored")
+  line.add_option("--cache", choice.cache, "Prefill and decode: stored type of keys and values")
       .one_of({"compute", "bf16", "fp8"})
       .show_default();
   line.add_option("--sampling", choice.sampling,
@@ -135,34 +135,34 @@ void declare_sizes(CommandLine& line, StepChoice& choice) {
 
 void declare_step(CommandLine& line, StepChoice& choice) {
   declare_sizes(line, choice);
-  line.add_option("--remat", choice.remat, "What the backward pass is given: full, minimal, custom, ...")
+  line.add_option("--remat", choice.remat, "Rematerialization policy: full, minimal, custom, ...")
       .show_default();
   line.add_option("--keep", choice.keep,
                   "Changes to --remat: NAME=device, host or recompute, as context=device,mlpwo=host")
       .one_value_each();
   line.add_option("--attention", choice.attention,
-                  "Kernel of attention: splash, flash, or plain instructions")
+                  "Attention: splash or flash kernel, or plain instructions")
       .one_of({"splash", "flash", "plain"})
       .show_default();
   line.add_option("--blocks", choice.blocks, "Blocks of the kernel: block_q=1024,block_kv_dkv=2048,...")
       .one_value_each();
-  line.add_flag("--split-backward", choice.split_backward, "Kernels for gradients of q and of k, v apart");
-  line.add_flag("--automatic", choice.automatic, "Kernels are no manual region; their shardings follow");
+  line.add_flag("--split-backward", choice.split_backward, "Separate backward kernels for q and for k, v");
+  line.add_flag("--automatic", choice.automatic, "Kernels outside of manual regions; their shardings are propagated");
   line.add_option("--optimizer", choice.optimizer, "adamw, adam or adam_pax")
       .one_of({"adamw", "adam", "adam_pax"})
       .show_default();
-  line.add_flag("--gradients-only", choice.gradients, "The loss and all gradients are the results");
+  line.add_flag("--gradients-only", choice.gradients, "Return the loss and all gradients, without an optimizer");
   line.add_flag("--unroll", choice.unroll,
-                "Layers one after the other instead of a loop; decode has them so");
-  line.add_flag("--loop", choice.loop, "Layers as a loop in decode too");
-  line.add_option("--stack-axis", choice.stack_axis, "Where stacked parameters have their layers: 0 or 1")
+                "Unroll the loop over layers (default for decode)");
+  line.add_flag("--loop", choice.loop, "Keep the loop over layers in decode");
+  line.add_option("--stack-axis", choice.stack_axis, "Dimension of the layers in stacked parameters: 0 or 1")
       .show_default();
-  line.add_flag("--one-hot-embedding", choice.one_hot, "The lookup as a product");
-  line.add_option("--vocab-tiles", choice.vocab_tiles, "Logits and loss in so many parts")
+  line.add_flag("--one-hot-embedding", choice.one_hot, "Embedding lookup by a one-hot matmul");
+  line.add_option("--vocab-tiles", choice.vocab_tiles, "Number of tiles of logits and loss")
       .from(1)
       .show_default();
-  line.add_flag("--gather-stored", choice.gather_stored, "Parameters are gathered in their stored type");
-  line.add_flag("--experts-on-fsdp", choice.experts_on_fsdp, "fsdp cuts the dimension of experts too");
+  line.add_flag("--gather-stored", choice.gather_stored, "All-gather parameters in their stored type");
+  line.add_flag("--experts-on-fsdp", choice.experts_on_fsdp, "Shard the expert dimension over fsdp too");
 }
 
 ElementType stored_weight_type(std::string_view word) {

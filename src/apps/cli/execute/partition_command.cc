@@ -149,14 +149,14 @@ std::function<int()> declare_partition(CommandLine& line, Streams streams) {
   declare_sharding(line, options->sharding);
   const Option propagate_only =
       line.add_flag("--propagate-only", options->propagate_only,
-                    "Print the module with the shardings of all instructions and who decided each");
+                    "Print the module with the sharding of every instruction and its origin");
   line.add_option(
           "-o,--output", options->output,
           "File for the program of each device; - is standard output, the default without --report and "
           "--check")
       .writes_file(streams.files);
   line.add_flag("--report", options->report,
-                "List the collectives that were added: who asked, both shardings, bytes");
+                "List the added collectives: requesting instruction, both shardings, bytes");
   line.add_flag("--check", options->check,
                 "Run both programs on random global inputs, with NaN in all padding, and compare");
   line.add_option("--format", options->format,
@@ -181,7 +181,7 @@ std::function<int()> declare_partition(CommandLine& line, Streams streams) {
                   "Collective matmul: all-gather + dot and dot + reduce-scatter as rings of permutes")
       .one_of({"never", "always"})
       .show_default();
-  line.add_option("--seed", options->checking.seed, "Of the inputs of --check").from(0).show_default();
+  line.add_option("--seed", options->checking.seed, "Seed of the inputs of --check").from(0).show_default();
   return [options, streams] { return partition_file(*options, streams); };
 }
 

@@ -97,7 +97,7 @@ void declare_sharding(CommandLine& line, ShardingRequest& request) {
   line.add_option("--partitions,--num-partitions", request.partitions, "Number of devices; 0: as many as the module names")
       .from(0)
       .show_default();
-  line.add_option("--mesh", request.mesh, "The devices as named axes: data=4,model=2");
+  line.add_option("--mesh", request.mesh, "Mesh of named axes: data=4,model=2");
   line.add_option("--shard", request.statements,
                   "Shardings of parameters by names or op_names that an expression matches: "
                   "'params.*kernel=[data,model]'; _: unsharded, {a,b}: two axes");
@@ -105,7 +105,7 @@ void declare_sharding(CommandLine& line, ShardingRequest& request) {
       "--mesh-order", request.order,
       "Mapping of mesh axes to axes of the torus of --topology: auto, or model=y,data=xz; default: "
       "device-id order");
-  line.add_option("--topology", request.topology, "Chips of that torus, as in 4x4x4");
+  line.add_option("--topology", request.topology, "Slice topology, e.g. 4x4x4");
 }
 
 std::optional<Propagated> propagated_module(const Module& module, const ShardingRequest& request,

@@ -141,17 +141,17 @@ std::function<int()> declare_kernel(CommandLine& line, Streams streams) {
   line.add_option("--q", options->q, "Queries: bf16[batch,sequence,heads,head size]");
   line.add_option("--k", options->k, "Keys, with their own sequence and number of heads");
   line.add_option("--v", options->v, "Values");
-  line.add_flag("--causal", options->causal, "A query sees no later keys");
-  line.add_option("--window", options->window, "A query sees so many keys up to its own position");
-  line.add_option("--bias", options->bias, "Added to the logits: f32[batch,heads,queries,keys]");
-  line.add_option("--soft-cap", options->soft_cap, "Bound of the logits");
-  line.add_flag("--residuals", options->residuals, "Maximum and sum of each row are results");
-  line.add_flag("--segments", options->segments, "Tokens see those of their own segment");
+  line.add_flag("--causal", options->causal, "Causal mask");
+  line.add_option("--window", options->window, "Sliding window: keys visible to a query");
+  line.add_option("--bias", options->bias, "Bias added to the logits: f32[batch,heads,queries,keys]");
+  line.add_option("--soft-cap", options->soft_cap, "Soft cap of the logits");
+  line.add_flag("--residuals", options->residuals, "Also return each row's maximum and sum");
+  line.add_flag("--segments", options->segments, "Segment ids: tokens attend to their own segment only");
   line.add_option("--precision", options->precision, "DEFAULT, HIGH or HIGHEST");
   line.add_option("--x", options->x, "Activations of the loss: f32[tokens,hidden]");
   line.add_option("--w", options->w, "Weights of the loss: bf16[hidden,vocabulary]");
   line.add_option("--blocks", options->blocks,
-                  "Block sizes, as in block_q=1024,block_kv=1024; none: the best that fit")
+                  "Block sizes, as in block_q=1024,block_kv=1024; default: the best that fit in VMEM")
       .one_value_each();
   line.add_flag("--tune", options->tune, "Rank the blocks that fit into VMEM, and report the best");
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();

@@ -82,8 +82,8 @@ std::function<int()> declare_layout(CommandLine& line, Streams streams) {
   line.add_option("-d,--device", options->device,
                   "Device: shapes without tiles get its native tiling, as its compiler stores them");
   declare_device_choices(line, options->choices);
-  line.add_option("--index", options->index, "Where is this element? Indices by dimension: 9,130");
-  line.add_option("--offset", options->offset, "Which element is in this slot? In elements");
+  line.add_option("--index", options->index, "Print the offset of the element with these indices: 9,130");
+  line.add_option("--offset", options->offset, "Print the indices of the element at this offset (in elements)");
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")
       .writes_file(streams.files)

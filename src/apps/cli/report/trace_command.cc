@@ -157,7 +157,7 @@ std::function<int()> declare_trace(CommandLine& line, Streams streams) {
                   "json, perfetto, svg, or xplane: a log folder for XProf; by the output's name if not given")
       .one_of({"json", "perfetto", "svg", "xplane"});
   line.add_option("--max-events", options->max_events,
-                  "Slices at most; where all iterations of all loops are more, loops show their first ones")
+                  "Maximum number of slices; beyond it, loops show their first iterations only")
       .from(1)
       .show_default();
   return [options, streams] { return trace(*options, streams); };

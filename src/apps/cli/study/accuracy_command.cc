@@ -170,22 +170,22 @@ std::function<int()> declare_accuracy(CommandLine& line, Streams streams) {
           "repeated")
       .one_value_each();
   line.add_option("--baseline", options->baseline,
-                  "roofline: what max(flops/peak, bytes/bandwidth) would say")
+                  "roofline: also print the errors of max(FLOPs / peak, bytes / bandwidth)")
       .one_of({"roofline"});
   line.add_option("--set", options->overrides,
-                  "path=value: another value for a key of every device; may be repeated")
+                  "Overrides a key of every device: memory.hbm.bandwidth=2TB/s; may be repeated")
       .one_value_each();
   line.add_flag("--steps", options->steps,
-                "Sums by family and occurrences as well: error by time, and what it is made of");
+                "Also print sums by family, weighted by occurrences: error by time and its parts");
   line.add_option("--program", options->programs,
                   "Whole program with its measured time per category (JSON); may be repeated")
       .one_value_each();
   line.add_option("--limits", options->limits,
-                  "YAML file of limits for the errors of rows and steps: exit code 1 beyond them");
-  line.add_flag("--no-lower", options->no_lower, "Take plain modules as they stand");
+                  "YAML file with limits for the errors of rows and steps; exit code 1 beyond them");
+  line.add_flag("--no-lower", options->no_lower, "Simulate unoptimized modules as is, without hlosim's TPU lowering passes");
   line.add_flag("--errors", options->errors,
-                "Print the quantiles of errors that ranges of times rest on, and how well such ranges hold");
-  line.add_option("--worst", options->worst, "How many of the cases that are farthest off are listed")
+                "Print the quantiles behind prediction intervals, and their coverage");
+  line.add_option("--worst", options->worst, "Number of cases with the largest errors to list")
       .from(0)
       .show_default();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();

@@ -101,7 +101,7 @@ std::function<int()> declare_model(CommandLine& line, Streams streams) {
                   "fsdp=8,tensor=4");
   declare_step(line, options->step);
   declare_fit(line, options->fit);
-  line.add_flag("--count", options->count, "Parameters and FLOPs by arithmetic, no module");
+  line.add_flag("--count", options->count, "Print parameters and FLOPs without making a module");
   line.add_option("-o,--output", options->output,
                   "Output file of the step; - is standard output, but with --fit the table is there alone")
       .writes_file(streams.files)

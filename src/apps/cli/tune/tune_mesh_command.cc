@@ -202,8 +202,8 @@ void declare_device(CommandLine& line, SimulationOptions& simulation) {
   line.add_option("--device", simulation.device,
                   "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
   declare_device_choices(line, simulation.choices);
-  line.add_option("--topology", simulation.topology, "Slice of chips, as in 4x4x4");
-  line.add_option("--slices", simulation.slices, "Slices of that topology, joined by the hosts' network")
+  line.add_option("--topology", simulation.topology, "Slice topology, e.g. 4x4x4");
+  line.add_option("--slices", simulation.slices, "Number of slices, connected by the hosts' network")
       .from(1)
       .show_default();
   line.add_option(
@@ -234,20 +234,20 @@ std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams) {
   line.add_option("--axes", options->axes, "Names of the axes of the meshes: data,model").required();
   declare_device(line, options->simulation);
   line.add_option("--within", options->within,
-                  "Leave out what is sure to take so many times as long as the fastest that fits")
+                  "Skip choices that surely take this many times as long as the fastest that fits")
       .not_negative()
       .show_default();
-  line.add_flag("--all", options->everything, "Leave out nothing: simulate every choice");
+  line.add_flag("--all", options->everything, "Simulate every choice");
   line.add_option("-o,--output", options->output,
                   "Write the program that the fastest choice gives; with -, the table goes to standard error")
       .writes_file(streams.files);
-  line.add_option("--svg", options->svg, "Draw time against memory into this file")
+  line.add_option("--svg", options->svg, "Write a plot of time against memory (SVG)")
       .writes_file(streams.files);
-  line.add_option("--format", options->format, "Form of the table: text, json")
+  line.add_option("--format", options->format, "text or json")
       .one_of({"text", "json"})
       .show_default();
   line.add_option("--top", options->top, "Rows of the table; 0: all").from(0).show_default();
-  line.add_option("--journal", options->journal, "Where results are kept for the next run of the same")
+  line.add_option("--journal", options->journal, "File that keeps results for the next run")
       .writes_file(streams.files);
   line.add_option("--threads", options->threads, "Number of threads of each rank; 0: one per processor")
       .between(0, kMostThreads)

@@ -163,15 +163,15 @@ std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams) {
       .show_default();
   line.add_option(
           "--objective", options->objective,
-          "time, or bytes of HBM traffic in no more time than the input takes; of the strong algorithm")
+          "Strong algorithm: minimize time, or HBM bytes without taking longer than the input")
       .one_of({"time", "bytes"})
       .show_default();
-  line.add_flag("--strip", options->strip, "Only take out the prefetches that are there");
+  line.add_flag("--strip", options->strip, "Only remove the existing prefetches");
   line.add_flag("--keep-order", options->keep_order,
-                "Instructions run in the order of the module; strong may change it otherwise");
-  line.add_option("--seed", options->seed, "Of the random changes").show_default();
+                "Keep the order of instructions (strong may change it)");
+  line.add_option("--seed", options->seed, "Seed of the random changes").show_default();
   line.add_option("--budget", options->budget,
-                  "Time for each module, reading included; it mostly ends earlier; 0: no limit")
+                  "Time limit per module, reading included; 0: none")
       .show_default();
   line.add_option("--moves", options->moves, "Random changes to try; by default 400 per site, at least 2,000")
       .from(0);
@@ -182,11 +182,11 @@ std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams) {
                   "File of knobs and overrides in protobuf's text format, as XLA takes them; may be repeated")
       .one_value_each();
   line.add_flag("--list-knobs", options->list_knobs,
-                "What --knob can set, with the values that hold without it");
+                "List the knobs with their default values");
   line.add_option("-o,--output", options->output,
                   "Write the rewritten module here; with -, the report goes to standard error")
       .writes_file(streams.files);
-  line.add_option("--format", options->format, "Form of the report: text, json")
+  line.add_option("--format", options->format, "text or json")
       .one_of({"text", "json"})
       .show_default();
   line.add_option("--top", options->top, "Rows of the list of places; 0: all").show_default();
