@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "interconnect/torus.h"
 #include "model/kernel_blocks.h"
-#include "model/slice.h"
+#include "interconnect/slice.h"
 
 namespace hlosim {
 namespace {
