@@ -94,7 +94,8 @@ CustomCallCosts read_custom_call_costs(const SourcePtr& source, DiagnosticList& 
 /// instruction's without the numbers that compilers put behind it.
 std::string_view kernel_name(const Instruction& custom_call);
 
-/// Entries with costs, densities and values of operands, that no call of the modules asked for, with the names that there are.
+/// Entries with costs, densities and values of operands, that no call of the modules asked for, with the
+/// names that there are.
 class UnusedCustomCallCosts {
  public:
   explicit UnusedCustomCallCosts(const CustomCallCosts& costs)

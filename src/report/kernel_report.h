@@ -39,8 +39,8 @@ std::string block_text(const KernelCost& cost);
 std::string to_text(const KernelReport& report);
 /// The fastest blocks, and those that VMEM has no room for. Requires: some fit.
 std::string to_text(const BlockRanking& ranking);
-/// {"schema_version", "kernel", "device", "time_ps", …}, with a ranking also "ranking" and "rejected"; ends in
-/// '\n'.
+/// {"schema_version", "kernel", "device", "time_ps", …}, with a ranking also "ranking" and "rejected"; ends
+/// in '\n'.
 std::string to_json(const KernelReport& report, const BlockRanking* ranking = nullptr);
 
 }  // namespace hlosim

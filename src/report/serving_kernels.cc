@@ -30,8 +30,8 @@ constexpr std::string_view kGroupedBlocks[] = {"tile_m", "tile_k", "tile_n", "in
 constexpr std::string_view kForms[] = {"forward", "lhs_gradient", "rhs_gradient"};
 
 /// Tiles by the names of the operands' dimensions. A gradient of the left operand has them by those of the
-/// product that it is, or, in older tables, by those of the forward product: the way round that leaves no part
-/// of a tile empty.
+/// product that it is, or, in older tables, by those of the forward product: the way round that leaves no
+/// part of a tile empty.
 GroupedBlocks grouped_tiles(const GroupedProblem& problem, GroupedBlocks blocks) {
   if (problem.form != GroupedForm::kTransposed) return blocks;
   const auto divides = [](int64_t tile, int64_t size) { return tile <= size && size % tile == 0; };

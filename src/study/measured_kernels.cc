@@ -82,9 +82,9 @@ std::string element_word(std::string_view text) {
 
 /// A kernel as read_kernel() takes it.
 struct Converted {
-  std::string kernel;
-  std::vector<KernelSetting> arguments, blocks;
-  std::string lengths;
+  std::string kernel{};
+  std::vector<KernelSetting> arguments{}, blocks{};
+  std::string lengths{};
   bool alone = false;  // its time has nothing of what the compiler does around it
 
   /// Takes `key` of `map` as `name`, if it is there.

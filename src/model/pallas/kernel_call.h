@@ -6,8 +6,8 @@
 //   else if (const std::optional<CostEstimate> estimate = cost_estimate_of(instruction)) …
 //
 // Splash attention (and flash attention of the same operands): bf16[batch…,heads,sequence,head size] after
-// the tables of its mask, block sizes in `kernel_metadata`. The loss of a linear layer: x, labels, w. Kernels of
-// servers: model/pallas/serving_call.h.
+// the tables of its mask, block sizes in `kernel_metadata`. The loss of a linear layer: x, labels, w.
+// Kernels of servers: model/pallas/serving_call.h.
 #pragma once
 
 #include <cstdint>

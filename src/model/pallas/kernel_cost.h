@@ -69,7 +69,8 @@ struct KernelAmounts {
   double read = 0, written = 0;  // bytes
 };
 
-/// The cost of a kernel with any classes of steps. Post: everything but passes, grid, blocks and their counts.
+/// The cost of a kernel with any classes of steps. Post: everything but passes, grid, blocks and their
+/// counts.
 KernelCost kernel_cost_of(const Core& core, Kernel kernel, const KernelAmounts& amounts);
 
 /// Adds up steps of several classes to a Kernel: kernels whose blocks have different lengths, or move at

@@ -1,5 +1,5 @@
-// Ragged paged attention over latents (MLA, absorbed weights): all query heads share one key of kv_lora_rank +
-// qk_rope_head_dim elements per token, whose first part is the value as well.
+// Ragged paged attention over latents (MLA, absorbed weights): all query heads share one key of
+// kv_lora_rank + qk_rope_head_dim elements per token, whose first part is the value as well.
 //
 //   LatentProblem problem{.heads = 8, .latent = 512, .rope = 64, .page_size = 256};
 //   problem.sequences = {{.count = 64, .queries = 1, .keys = 4096}};
@@ -30,8 +30,8 @@ struct LatentBlocks {
   int64_t pages = 0, queries = 0;              // all others
 };
 
-/// Errors: no sequences, sizes that aren't positive, a type that the MXU doesn't know. Blocks that need more
-/// VMEM than the device has are costed as well.
+/// Errors: no sequences, sizes that aren't positive, a type that the MXU doesn't know. Blocks that need
+/// more VMEM than the device has are costed as well.
 Result<KernelCost> latent_attention_cost(const DeviceConfig& device, const LatentProblem& problem,
                                          const LatentBlocks& blocks);
 

@@ -102,8 +102,8 @@ class PagedAttention {
     }
   }
 
-  /// All blocks of keys from `first` to the one with `end`, for one block of queries. Fetched are tokens of the
-  /// cache up to `keys`, computed are whole blocks up to `end`.
+  /// All blocks of keys from `first` to the one with `end`, for one block of queries. Fetched are tokens of
+  /// the cache up to `keys`, computed are whole blocks up to `end`.
   void add_query_block(double count, const Blocks& blocks, int64_t queries, int64_t first, int64_t end,
                        int64_t keys, bool updates, bool is_masked) {
     const int64_t last = std::max(ceil_div(end, blocks.kv), first + 1);
@@ -164,8 +164,8 @@ class PagedAttention {
 
   // ── version 2 ──
 
-  /// Blocks of `q` tokens cross the borders of sequences; each sequence in one is computed for all its rows.
-  /// Whole blocks of pages are fetched, and the result is finished after each of them.
+  /// Blocks of `q` tokens cross the borders of sequences; each sequence in one is computed for all its
+  /// rows. Whole blocks of pages are fetched, and the result is finished after each of them.
   void add_v2() {
     const int64_t tokens = query_tokens(problem_.sequences);
     const double head_blocks = as_double(ceil_div(2 * problem_.kv_heads, heads_per_block()));

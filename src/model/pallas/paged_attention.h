@@ -41,9 +41,9 @@ struct PagedBlocks {
   int64_t q = 0, kv = 0, q_compute = 0, kv_compute = 0;  // all others
 };
 
-/// Errors: no sequences, sizes that aren't positive, heads that don't share keys evenly, sequences longer than
-/// most_keys, blocks of keys that aren't whole pages, computed blocks that don't divide fetched ones, a type
-/// that the MXU doesn't know. Blocks that need more VMEM than the device has are costed as well.
+/// Errors: no sequences, sizes that aren't positive, heads that don't share keys evenly, sequences longer
+/// than most_keys, blocks of keys that aren't whole pages, computed blocks that don't divide fetched ones,
+/// a type that the MXU doesn't know. Blocks that need more VMEM than the device has are costed as well.
 Result<KernelCost> paged_attention_cost(const DeviceConfig& device, const PagedProblem& problem,
                                         const PagedBlocks& blocks);
 

@@ -1,5 +1,5 @@
-// A product of activations and stored weights with one scale per output: y = (x · wᵀ) · scale. Activations are
-// quantised per token inside where the MXU has the weights' type, else the weights are widened.
+// A product of activations and stored weights with one scale per output: y = (x · wᵀ) · scale. Activations
+// are quantised per token inside where the MXU has the weights' type, else the weights are widened.
 //
 //   QuantizedProblem problem{.rows = 128, .depth = 4096, .columns = 28672, .weights = ElementType::kS8};
 //   quantized_product_cost(device.config, problem, {.rows = 128, .columns = 28672, .depth = 256})->kernel

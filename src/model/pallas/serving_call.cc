@@ -126,8 +126,8 @@ std::optional<KernelCall> grouped_call(const ServingCall& call) {
 
 // ── attention over pages ──
 
-/// Sequences by three lists: keys of each, where the queries of each begin, and which are decoded, prefilled and
-/// mixed. Those that aren't known are as many and as long as there is room for.
+/// Sequences by three lists: keys of each, where the queries of each begin, and which are decoded,
+/// prefilled and mixed. Those that aren't known are as many and as long as there is room for.
 std::vector<SequenceLength> sequences_of(const ServingCall& call, bool decode, int64_t tokens,
                                          int64_t most_keys, size_t starts_at, bool& is_assumed) {
   const std::vector<int64_t> keys = call.values(0), starts = call.values(starts_at);
