@@ -61,13 +61,22 @@ class CaseReader {
  private:
   /// Steps of models are a scope of their own; their kinds are the families of models.
   MeasuredCase published(MeasuredCase result) {
-    auto run = std::make_shared<PublishedRun>(read_published_run(object_, problems_));
+    DiagnosticList own;
+    auto run = std::make_shared<PublishedRun>(read_published_run(object_, own));
+    for (const Diagnostic& problem : own.items()) {
+      if (problem.severity != Severity::kError) {
+        problems_.add(problem);
+      } else if (result.unreadable.empty()) {
+        const LineColumn place = problem.source ? problem.source->locate(problem.offset) : LineColumn{};
+        result.unreadable = fmt::format("{}:{}: {}", place.line, place.column, problem.message);
+      }
+    }
     result.device = run->device;
     result.kind = run->family;
     result.scope = "step";
     result.dtype_class = "native";
     result.time_us = run->step_seconds * 1e6;
-    result.run = std::move(run);
+    if (result.unreadable.empty()) result.run = std::move(run);
     return result;
   }
 
@@ -175,7 +184,9 @@ class CaseReader {
       whole(flag, 1, number);
     else if (effect == XlaFlagEffect::kPState)
       whole(flag, 0, number);
-    else if (effect == XlaFlagEffect::kLargeTiles)
+    else if (effect == XlaFlagEffect::kCount)
+      whole(flag, 1, number);
+    else if (effect == XlaFlagEffect::kLargeTiles || effect == XlaFlagEffect::kSwitch)
       is(flag, kJsonBoolean, "true or false");
     if (problems_.error_count() == before)
       result.xla_flags.push_back({flag.key, flag.text, flag.source, flag.key_offset, flag.offset});

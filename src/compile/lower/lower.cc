@@ -1,13 +1,17 @@
 #include "lower/lower.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
+#include "hlo/graph.h"
 #include "layout/native_tiling.h"
 #include "interconnect/sparse_core.h"
 #include "lower/inline.h"
+#include "lower/pipeline_host_copies.h"
 #include "lower/same_schedule.h"
 #include "lower/spill.h"
+#include "memory/occupancy.h"
 #include "model/cost_details.h"
 #include "model/native_layouts.h"
 #include "modules/compact.h"
@@ -32,6 +36,12 @@ struct Candidate {
   std::string_view how;
   std::vector<const Pass*> passes;
 };
+
+/// `passes` with one more before the one of that name, if they have that.
+void add_before(std::vector<const Pass*>& passes, std::string_view name, std::string_view more) {
+  const auto at = std::ranges::find_if(passes, [&](const Pass* pass) { return pass->name == name; });
+  if (at != passes.end()) passes.insert(at, parse_passes(more)->front());
+}
 
 /// The default passes but for the last one, which made_to_fit() does: only of candidates that are fast so
 /// far.
@@ -59,12 +69,12 @@ std::vector<const Pass*> with_sliced() {
 /// The same and slices of loops one iteration ahead.
 std::vector<const Pass*> with_slices_ahead() {
   std::vector<const Pass*> passes = passes_before_spill();
-  const auto fuse = std::ranges::find_if(passes, [](const Pass* pass) { return pass->name == "fuse"; });
-  passes.insert(fuse, parse_passes("slice-ahead")->front());
+  add_before(passes, "fuse", "slice-ahead");
   return passes;
 }
 
-std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
+/// `pipelined`: loops read from the host's memory ahead and write behind.
+std::vector<Candidate> candidates(const Module& module, const OpTable& table, bool pipelined) {
   std::vector<Candidate> found{{kLoweredByDefault, passes_before_spill()}};
   found.push_back({"by the default passes, without prefetch", without("prefetch")});
   const bool has_loops = std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
@@ -85,6 +95,8 @@ std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
       });
   if (has_layouts)
     found.push_back({"as it stands but for its layouts", *parse_passes("spell-layouts,own-results,tile")});
+  if (pipelined)
+    for (Candidate& one : found) add_before(one.passes, "host-copies", "pipeline-host");
   found.push_back({kAsItStands, *parse_passes("own-results,tile")});
   return found;
 }
@@ -135,6 +147,33 @@ std::optional<LatencySchedule> order_with_pairs(const Module& module, const OpTa
   return std::move(*scheduled);
 }
 
+/// Names of collectives that the TensorCore waits for, whatever stands between start and done. It scatters in the
+/// kernel that makes what it reduces, and waits for the end. Gathers that it drives go on beside products where
+/// these carry them. Between slices hosts send and add up, and no measured run hides that.
+std::set<std::string, std::less<>> waited_for(Lowered& lowered, const OpTable& table, const Device& device,
+                                              const SimulateOptions& options) {
+  const Module& module = lowered.module;
+  const DeviceConfig& config = device.config;
+  const SparseCoreWork offloads(module, table);
+  const bool scatters_apart = config.sparsecore && config.sparsecore->offload_reduce_scatters;
+  const bool gathers_apart = config.ici.fused_gathers || !config.ici.core_bandwidth;
+  std::set<std::string, std::less<>> whole;
+  for (const Computation& computation : module.computations)
+    for (const InstructionId id : computation.instructions) {
+      const Opcode opcode = module[id].opcode;
+      if ((opcode == Opcode::kReduceScatter && !scatters_apart) ||
+          (opcode == Opcode::kAllGather && !gathers_apart && !offloads.has(id)))
+        whole.emplace(module[id].name);
+    }
+  if (options.slice.slices <= 1) return whole;
+  const Result<Simulation> run = simulate(module, table, device, options);
+  if (!run) return whole;
+  for (const TransferRecord& transfer : run->transfers)
+    if (transfer.collective && transfer.collective->slices > 1)
+      whole.emplace(module[transfer.start_instruction].name);
+  return whole;
+}
+
 /// Collectives that run as such become pairs of start and done with work between, in whatever came out. Where
 /// on-chip memory has too little room for the order that hides most, the faster of two: parts of the order,
 /// or all of it, with values moved back to HBM.
@@ -146,9 +185,7 @@ Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& de
   if (!has_any || lowered.how == kAsItStands) return lowered;
   LatencyScheduleOptions scheduling;
   scheduling.simulate = options;
-  // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
-  const auto& sparsecore = device.config.sparsecore;
-  scheduling.split_reduce_scatters = sparsecore && sparsecore->offload_reduce_scatters;
+  scheduling.whole = waited_for(lowered, table, device, options);
   std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, table, device, scheduling);
   if (!fitting) return lowered;
   Picoseconds least = fitting->time_before;
@@ -173,14 +210,16 @@ Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& de
 
 }  // namespace
 
-Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
-                 const SimulateOptions& options, const PassObserver& after) {
+namespace {
+
+Lowered lower_once(const Module& module, const OpTable& table, const Device& device,
+                   const SimulateOptions& options, const PassObserver& after, bool pipelined) {
   SimulateOptions quick = options;
   quick.keep_timeline = false;
   const PassContext context{table, device, options.stop};
   std::optional<Lowered> best;
   Picoseconds least = kForever;
-  const std::vector<Candidate> all = candidates(module, table);
+  const std::vector<Candidate> all = candidates(module, table, pipelined);
   std::optional<Module> shared;  // what the second one is, and the first before its last passes
   for (const Candidate& candidate : all) {
     if (best && candidate.how == kAsItStands && is_slow_as_it_stands(module, table, device, quick, least))
@@ -205,6 +244,54 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
   }
   if (!options.go_on()) return std::move(*best);
   return hide_collectives(std::move(*best), table, device, quick);
+}
+
+/// A loop's body copies from or to the host's memory.
+bool copies_in_loops(const Module& module, const OpTable& table) {
+  for (const FlowComputation& flow : flow_computations(module, table)) {
+    if (flow.id == module.entry) continue;
+    for (const InstructionId id : module[flow.id].instructions) {
+      const Opcode opcode = module[id].opcode;
+      if (opcode != Opcode::kDynamicSlice && opcode != Opcode::kDynamicUpdateSlice) continue;
+      const ShapeRef whole = module[module[id].operands[0]].shape;
+      if (whole->is_array() && whole->memory_space() == kHostSpace) return true;
+    }
+  }
+  return false;
+}
+
+/// Bytes of HBM that the module needs beyond what a program gets; 0: it fits.
+int64_t beyond_hbm(const Module& module, const OpTable& table, const DeviceConfig& device) {
+  const MemorySpace& hbm = device.hbm();
+  const std::optional<Bytes> room = hbm.usable ? hbm.usable : hbm.capacity;
+  if (!room) return 0;
+  const Occupancy held = memory_occupancy(module, device, make_schedule(module, table).order);
+  for (const SpaceOccupancy& space : held.spaces)
+    if (space.number == kDefaultMemorySpace) return std::max<int64_t>(0, (space.peak - *room).count());
+  return 0;
+}
+
+Picoseconds time_of(const Lowered& lowered, const OpTable& table, const Device& device,
+                    const SimulateOptions& options) {
+  if (lowered.simulation) return lowered.simulation->totals.makespan;
+  const Result<Simulation> run = simulate(lowered.module, table, device, options);
+  return run ? run->totals.makespan : kForever;
+}
+
+}  // namespace
+
+Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
+                 const SimulateOptions& options, const PassObserver& after) {
+  Lowered plain = lower_once(module, table, device, options, after, false);
+  if (device.config.host.overlapped_copies <= 1 || !options.go_on() || !copies_in_loops(module, table))
+    return plain;
+  Lowered ahead = lower_once(module, table, device, options, {}, true);
+  if (beyond_hbm(ahead.module, table, device.config) > beyond_hbm(plain.module, table, device.config))
+    return plain;
+  SimulateOptions quick = options;
+  quick.keep_timeline = false;
+  return time_of(ahead, table, device, quick) < time_of(plain, table, device, quick) ? std::move(ahead)
+                                                                                     : std::move(plain);
 }
 
 Module lower(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,

@@ -105,7 +105,12 @@ class Effects {
         return vmem_limit(flag, known);
       case XlaFlagEffect::kPState:
         return p_state(flag, known);
+      case XlaFlagEffect::kCount:
+        if (const std::optional<int64_t> count = whole(flag.value); count && *count > 0)
+          return DeviceOverride{std::string(known.key), fmt::format("{}", *count)};
+        return expected(flag, "a number, 1 at least");
       case XlaFlagEffect::kLargeTiles:
+      case XlaFlagEffect::kSwitch:
         if (const std::optional<bool> set = boolean(flag.value))
           return DeviceOverride{std::string(known.key), *set ? "true" : "false"};
         return expected(flag, "true or false");
@@ -142,9 +147,8 @@ class Effects {
     const std::vector<Hertz>& clocks = device_.p_states;
     if (!state || *state < 0) return expected(flag, "a p-state, 0 or more");
     if (*state >= static_cast<int64_t>(clocks.size()))
-      return wrong(flag, clocks.empty() ? fmt::format("{} has no p-states", device_.name)
-                                        : fmt::format("{} has no p-state {}, only 0 to {}", device_.name,
-                                                      *state, clocks.size() - 1));
+      return wrong(flag, fmt::format("{} has no p-state {}, only 0 to {}", device_.name, *state,
+                                     clocks.size() - 1));
     return DeviceOverride{std::string(known.key),
                           fmt::format("{} Hz", clocks[static_cast<size_t>(*state)].count())};
   }
@@ -168,6 +172,13 @@ void unknown(const XlaFlag& flag, DiagnosticList& problems) {
        did_you_mean(flag.name, names));
 }
 
+/// What the device would need for the flag to mean anything; empty: it has all.
+std::string what_lacks(const KnownXlaFlag& flag, const DeviceConfig& device) {
+  if (flag.effect == XlaFlagEffect::kPState && device.p_states.empty()) return "p-states";
+  if (flag.key.starts_with("sparsecore.") && !device.sparsecore) return "SparseCores";
+  return {};
+}
+
 }  // namespace
 
 std::vector<XlaFlag> read_xla_flags(const SourcePtr& source, DiagnosticList& problems) {
@@ -187,6 +198,9 @@ std::vector<DeviceOverride> xla_flag_overrides(std::span<const XlaFlag> flags, c
       unknown(flag, problems);
     } else if (const std::string_view why = why_without_effect(known->effect); !why.empty()) {
       note(problems, flag, Severity::kNote, fmt::format("--{} changes nothing here: {}", flag.name, why));
+    } else if (const std::string lacks = what_lacks(*known, device); !lacks.empty()) {
+      note(problems, flag, Severity::kNote,
+           fmt::format("--{} changes nothing here: {} has no {}", flag.name, device.name, lacks));
     } else if (std::optional<DeviceOverride> one = effects.of(flag, *known)) {
       overrides.push_back(std::move(*one));
     }

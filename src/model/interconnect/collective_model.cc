@@ -1,5 +1,6 @@
 #include "interconnect/collective_model.h"
 
+#include <cmath>
 #include <optional>
 
 namespace hlosim {
@@ -179,7 +180,7 @@ double CollectiveModel::between_slices(CollectiveKind kind, const GroupPlace& pl
   const auto slices = static_cast<double>(place.slices);
   const auto members = static_cast<double>(place.chips * place.members_per_chip);
   const double others = (slices - 1) / slices;
-  double bytes = 0, rounds = 1;  // bytes of one member, one way
+  double bytes = 0, steps = slices - 1;  // bytes of one member, one way; of a ring over the slices
   switch (kind) {
     case CollectiveKind::kAllGather:
     case CollectiveKind::kReduceScatter:
@@ -187,7 +188,7 @@ double CollectiveModel::between_slices(CollectiveKind kind, const GroupPlace& pl
       break;
     case CollectiveKind::kAllReduce:
       bytes = 2 * volume * others / members;
-      rounds = 2;
+      steps *= 2;
       break;
     case CollectiveKind::kAllToAll:
     case CollectiveKind::kRaggedAllToAll:
@@ -199,8 +200,10 @@ double CollectiveModel::between_slices(CollectiveKind kind, const GroupPlace& pl
     case CollectiveKind::kPermute:
       break;
   }
+  // All hosts of a slice send at the same time, and the collective ends with the last of them.
+  const double slowest = std::pow(static_cast<double>(hosts_of_slice()), device_.host.dcn.spread);
   return bytes * static_cast<double>(members_per_host) / device_.host.dcn.bandwidth.count() +
-         rounds * static_cast<double>(device_.host.dcn.latency.count()) * 1e-12;
+         (steps - 1 + slowest) * static_cast<double>(device_.host.dcn.latency.count()) * 1e-12;
 }
 
 bool CollectiveModel::covers(const std::vector<std::vector<int64_t>>& groups) const {
@@ -262,7 +265,7 @@ LinkSeconds CollectiveModel::permute(const std::vector<std::array<int64_t, 2>>& 
 LinkSeconds CollectiveModel::seconds_of(const LinkUse& use, double link, double scale) const {
   LinkSeconds result{use.busiest * scale / link, static_cast<double>(use.hops) * hop_seconds(), use.hops};
   if (use.busiest_host == 0) return result;
-  const LinkConfig& dcn = device_.host.dcn;
+  const DcnConfig& dcn = device_.host.dcn;
   result.by_bytes = std::max(result.by_bytes, use.busiest_host * scale / dcn.bandwidth.count());
   result.by_hops = std::max(result.by_hops, static_cast<double>(dcn.latency.count()) * 1e-12);
   return result;

@@ -16,14 +16,10 @@ Result<Device> with_flags(const PublishedRun& run, const Device& device,
                           std::vector<std::string>& assumptions) {
   DiagnosticList problems;
   const std::vector<DeviceOverride> overrides = xla_flag_overrides(run.flags, device.config, problems);
-  size_t without = 0;
   for (const Diagnostic& problem : problems.items()) {
     if (problem.severity == Severity::kError) return tl::unexpected(problem);
-    ++without;
+    assumptions.push_back(problem.message);
   }
-  if (without > 0)
-    assumptions.push_back(
-        fmt::format("{} of {} compiler flags change nothing here", without, run.flags.size()));
   std::optional<Device> changed = overrides.empty() ? device : with_overrides(device, overrides, problems);
   if (changed) return std::move(*changed);
   for (const Diagnostic& problem : problems.items())
@@ -79,6 +75,7 @@ Result<void> predict(const PublishedRun& run, const Device& plain, RunPrediction
   prediction.parts = {std::move(work), std::move(*parts)};
   const Result<Estimate> program = simulate_program(run, *device, *request);
   if (!program) return tl::unexpected(program.error());
+  for (const Diagnostic& finding : program->occupancy.findings) prediction.findings.push_back(finding.message);
   add_rows(program->simulation.totals, prediction);
   prediction.seconds = seconds(program->simulation.totals.makespan);
   return {};
