@@ -19,9 +19,9 @@
 #include "algorithms/fft.h"
 #include "algorithms/triangular.h"
 #include "base/cpu.h"
-#include "interleaved.h"
 #include "cpu_kernels/fold.h"
 #include "cpu_kernels/matmul.h"
+#include "interleaved.h"
 #include "threads/parallel.h"
 
 namespace hlosim {

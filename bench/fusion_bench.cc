@@ -18,14 +18,14 @@
 #endif
 
 #include "base/check.h"
+#include "cpu_kernels/element.h"
 #include "exec/program.h"
 #include "fused_loops.h"
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
 #include "interleaved.h"
-#include "cpu_kernels/element.h"
-#include "threads/parallel.h"
 #include "ops/op_table.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

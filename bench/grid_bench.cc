@@ -14,8 +14,8 @@
 #include "array/arguments.h"
 #include "evaluate/devices/joint.h"
 #include "exec/program.h"
-#include "threads/parallel.h"
 #include "modules.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -15,7 +15,6 @@
 #include "estimate/estimate.h"
 #include "growth.h"
 #include "hlo/printer.h"
-#include "workloads/step.h"
 #include "modules.h"
 #include "partition/partition.h"
 #include "prefetch/prefetch.h"
@@ -24,6 +23,7 @@
 #include "report/graph_view.h"
 #include "report/report.h"
 #include "report/report_text.h"
+#include "workloads/step.h"
 
 namespace {
 

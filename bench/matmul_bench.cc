@@ -15,10 +15,10 @@
 #include <omp.h>
 #endif
 
-#include "eigen_matmul.h"
-#include "interleaved.h"
 #include "cpu_kernels/matmul.h"
 #include "cpu_kernels/matmul_recipe.h"
+#include "eigen_matmul.h"
+#include "interleaved.h"
 #include "threads/parallel.h"
 
 namespace hlosim {

@@ -1,8 +1,8 @@
 // Growth of what it takes to write the step of a model, layers written out: each size has twice the layers of
 // the one before it. `exponent` is that of the instructions: 1 is linear, 2 is quadratic.
 //
-//   build/bench/bench/models_bench                 // train_step_unrolled/64  …  instructions=47k
-//   exponent=1.02
+//   $ build/bench/bench/models_bench
+//   train_step_unrolled/64  …  instructions=47k exponent=1.02
 //
 // The same for a pattern of layers that is spelled out and repeats nowhere, which is as much work in loops.
 #include <benchmark/benchmark.h>

@@ -13,8 +13,8 @@
 #include "algorithms/sort_keys.h"
 #include "array/memory_pool.h"
 #include "cpu_kernels/fold.h"
-#include "threads/parallel.h"
 #include "cpu_kernels/strided_copy.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -1,5 +1,5 @@
-# hlosim_protos(<target> <file.proto>...): the code that protoc writes for <folder>/<file>.proto of the current district, seen by the target's
-# .cc files alone as "<folder>/<file>.pb.h".
+# hlosim_protos(<target> <file.proto>...): the code that protoc writes for <folder>/<file>.proto of the current district,
+# seen by the target's .cc files alone as "<folder>/<file>.pb.h".
 function(hlosim_protos target)
   set(root ${CMAKE_CURRENT_BINARY_DIR}/protos)
   file(MAKE_DIRECTORY ${root})

@@ -114,7 +114,7 @@ class Worker {
 class ResourceGuard {
  public:
   ResourceGuard(const Bench& bench, const CampaignOptions& options, Board& board,
-        const std::function<void(const Finding&)>& found, Campaign& campaign)
+                const std::function<void(const Finding&)>& found, Campaign& campaign)
       : bench_(bench), options_(options), board_(board), found_(found), campaign_(campaign) {}
 
   void run() {

@@ -1,8 +1,8 @@
 // Many executions of many targets, on several processes that are watched.
 //
 //   const Campaign campaign = run_campaign(bench, {.targets = {find_target("lower")}, .seconds = 60});
-//   campaign.findings[0].number                    // make_execution(bench, target, seed, number) has its
-//   input
+//   const uint64_t number = campaign.findings[0].number;
+//   make_execution(bench, target, seed, number)  // has the input of the finding
 #pragma once
 
 #include <cstdint>

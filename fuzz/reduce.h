@@ -1,7 +1,7 @@
 // The smallest input that still shows a fault.
 //
-//   const std::string small = reduced(text, [&](const std::string& smaller) { return still_fails(smaller);
-//   });
+//   const auto fails = [&](const std::string& smaller) { return still_fails(smaller); };
+//   const std::string small = reduced(text, fails);
 #pragma once
 
 #include <functional>

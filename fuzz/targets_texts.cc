@@ -8,7 +8,6 @@
 #include "estimate/partition_over_mesh.h"
 #include "model/custom_call_costs.h"
 #include "model/slice.h"
-#include "workloads/model_config.h"
 #include "ops/op_table.h"
 #include "read_input.h"
 #include "study/accuracy_limits.h"
@@ -16,6 +15,7 @@
 #include "study/sweep.h"
 #include "targets.h"
 #include "tokens.h"
+#include "workloads/model_config.h"
 
 namespace hlosim::fuzz {
 namespace {
@@ -158,7 +158,8 @@ bool spread_over_mesh(const Bench& bench, const std::string& input, Random& choi
   if (request->devices() > kMostDevices) return true;
   const auto modules = read_right(std::string(kProgram));
   const Device& device = choice.pick(bench.devices);
-  const Result<PartitionedProgram> spread = partition_over_mesh(modules->front(), op_table(), device, options, *request);
+  const Result<PartitionedProgram> spread =
+      partition_over_mesh(modules->front(), op_table(), device, options, *request);
   if (!spread) return told(spread.error()), false;
   return true;
 }

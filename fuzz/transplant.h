@@ -1,7 +1,7 @@
 // An instruction of another module put into this one, with all the computations that it calls.
 //
-//   const size_t at = transplant(module, 0, 3, pool, place, random);      // stands at or behind instruction
-//   3 module.computations[0].instructions[at].name   // its new name
+//   const size_t at = transplant(module, 0, 3, pool, place, random);  // at or behind instruction 3
+//   module.computations[0].instructions[at].name                      // its new name
 #pragma once
 
 #include <cstddef>

@@ -3,8 +3,7 @@
 //   row 3 of f32[16,7168]{1,0:T(8,128)}: one of the 8 sublanes of each tile
 //
 //     tile (0,0)                tile (0,1)                     56 tiles along a row
-//     |s0|s1|s2|S3|s4|…|s7|     |s0|s1|s2|S3|s4|…|s7|  …       S3 = 512 bytes, the next one 4096 bytes
-//     further
+//     |s0|s1|s2|S3|s4|…|s7|     |s0|s1|s2|S3|s4|…|s7|  …       S3 = 512 bytes, the next 4096 further
 //
 //   window_runs(array, {{1, 7168}})      // runs 56, run_bytes 512, rows 1
 //

@@ -21,10 +21,11 @@ struct FixedTime {
   Picoseconds instruction{};  // overhead.instruction, where DMA is used or there are no blocks
   Picoseconds latency{};      // of DMA without blocks, and of PCIe
   Picoseconds fused_done{};   // ici.fused_done, of a fusion that waits for a collective
-  Picoseconds unloaded_latency_credit{};    // the latencies are those of a loaded memory, and few bytes don't load it
-  Picoseconds smallest{};     // of any instruction that uses HBM
-  Picoseconds longest{};      // unit, without links
-  bool is_scattered = false;  // latency is that of many accesses, dma.outstanding at a time
+  Picoseconds
+      unloaded_latency_credit{};  // the latencies are those of a loaded memory, and few bytes don't load it
+  Picoseconds smallest{};         // of any instruction that uses HBM
+  Picoseconds longest{};          // unit, without links
+  bool is_scattered = false;      // latency is that of many accesses, dma.outstanding at a time
   Picoseconds total() const;
 };
 
@@ -44,7 +45,7 @@ Result<CostDetails> cost_details(const Module& module, const OpTable& table, con
 /// Stops at the first instruction that makes it so. False on errors of cost_instructions(). Requires: as
 /// there.
 bool cost_unchanged(const Module& module, const OpTable& table, const Device& device,
-                   const CostOptions& options, Picoseconds time);
+                    const CostOptions& options, Picoseconds time);
 
 /// The cost of one instruction after another, for those who change shapes in between.
 class CostProbe {

@@ -358,9 +358,10 @@ struct IciConfig {
     field("die_launch", self.die_launch,
           "fixed time of a collective within one chip, each time its devices wait for each other; absent: "
           "launch");
-    field("fused_gathers", self.fused_gathers,
-          "all-gathers that TensorCores drive go on beside products (asynchronous collective fusion); else the "
-          "TensorCore waits for them");
+    field(
+        "fused_gathers", self.fused_gathers,
+        "all-gathers that TensorCores drive go on beside products (asynchronous collective fusion); else the "
+        "TensorCore waits for them");
     field("energy", self.energy, "energy per byte that a device sends; absent: unknown");
   }
 };
@@ -387,8 +388,7 @@ struct DcnConfig {
     field("latency", self.latency,
           "latency of one transfer; of a collective, of each step of the ring over the slices");
     field("spread", self.spread,
-          "exponent p: a collective waits for the slowest of a slice's n hosts, n^p latencies",
-          Range{0, 2});
+          "exponent p: a collective waits for the slowest of a slice's n hosts, n^p latencies", Range{0, 2});
   }
 };
 
@@ -402,7 +402,8 @@ struct HostConfig {
   static void fields(auto& self, auto&& field) {
     field("chips", self.chips, "chips per host");
     field("overlapped_copies", self.overlapped_copies,
-          "copies to and from a host's memory that the compiler has under way at a time; more than one: loops read "
+          "copies to and from a host's memory that the compiler has under way at a time; more than one: "
+          "loops read "
           "ahead and write behind");
     field("serving_step", self.serving_step,
           "time that the host of a model server adds between two steps of the devices; absent: none");

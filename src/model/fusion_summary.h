@@ -43,7 +43,7 @@ struct ProductOperand {
   Bytes bytes{};                       // array size of what is read
   std::vector<ProductSource> sources;  // what is computed inside is computed from these
   double convert = 0;                  // ALU slots to bring all of it into a type that the arrays know, once
-  IssueSlots producers;               // of what computes all of it inside, once
+  IssueSlots producers;                // of what computes all of it inside, once
 };
 
 /// The product of an instruction that takes longest.
@@ -78,7 +78,7 @@ struct FusionSummary {
   ComputeSummary compute;
   std::vector<std::vector<AccessPattern>> parameters;  // per parameter, per leaf
   std::vector<AccessPattern> results;                  // per leaf of the root
-  Traffic constants;                                // arrays that the body itself holds, read from HBM
+  Traffic constants;                                   // arrays that the body itself holds, read from HBM
   Bytes logical_constants{};
   int32_t forwarded = -1;  // parameter that is the result as it stands
 };

@@ -14,10 +14,10 @@
 #include "model/fusion_summary.h"
 #include "model/instruction_kernels.h"
 #include "model/memory_system.h"
-#include "model/pallas/kernel_bodies.h"
-#include "model/pallas/custom_call_cost_source.h"
-#include "model/provenances.h"
 #include "model/min_latency.h"
+#include "model/pallas/custom_call_cost_source.h"
+#include "model/pallas/kernel_bodies.h"
+#include "model/provenances.h"
 #include "model/strided_access.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "ops/infer.h"
@@ -84,7 +84,8 @@ class CostModel {
     ComputeSummary compute;
     const CustomCallCost* given = options_.custom_calls ? options_.custom_calls->find(instruction) : nullptr;
     const KernelOfCall* const kernel = given ? nullptr : kernel_of(instruction, id);
-    const CustomCallCostSource known = given || kernel ? CustomCallCostSource{} : custom_call_cost_source(module_, instruction, device_);
+    const CustomCallCostSource known =
+        given || kernel ? CustomCallCostSource{} : custom_call_cost_source(module_, instruction, device_);
     const bool custom = given || kernel || known;
     if (def.has(kFusion)) {
       compute = add_fusion(cost, instruction);
@@ -439,7 +440,8 @@ class CostModel {
     cost.stream = cost.busy[longest];
     // The smallest fusion pays for its latencies; longer ones pay for them on top.
     if (const Traffic& hbm = cost.traffic[memory_.hbm()]; hbm.total().count() > 0)
-      fixed_.smallest = min_kernel_time(hbm, core_), fixed_.unloaded_latency_credit = unloaded_latency_credit(hbm, core_);
+      fixed_.smallest = min_kernel_time(hbm, core_),
+      fixed_.unloaded_latency_credit = unloaded_latency_credit(hbm, core_);
     fixed_.longest = cost.stream;
     cost.fixed = fixed_.total();
     cost.bound_by = cost.fixed > cost.stream  ? Unit::kOverhead
@@ -468,7 +470,8 @@ class CostModel {
 
 Picoseconds FixedTime::total() const {
   const Picoseconds own =
-      later(kernel - std::min(kernel, longest), later(instruction, later(latency, fused_done))) - unloaded_latency_credit;
+      later(kernel - std::min(kernel, longest), later(instruction, later(latency, fused_done))) -
+      unloaded_latency_credit;
   return std::max(own, smallest - std::min(longest, smallest));
 }
 
@@ -493,7 +496,7 @@ Result<CostDetails> cost_details(const Module& module, const OpTable& table, con
 }
 
 bool cost_unchanged(const Module& module, const OpTable& table, const Device& device,
-                   const CostOptions& options, Picoseconds time) {
+                    const CostOptions& options, Picoseconds time) {
   if (!check_spaces(device)) return false;
   AssumptionList assumptions;
   ShapePool shapes = module.shapes().copy();

@@ -117,7 +117,7 @@ class InstructionCosts {
 
 /// Requires: a verified module whose arrays carry their layouts (layout/native_tiling.h).
 /// Errors: a device of more than kMaxMemorySpaces memory spaces.
-/// Interconnect time of collectives is not in here: links/collective_cost.h.
+/// Interconnect time of collectives is not in here: interconnect/collective_cost.h.
 Result<InstructionCosts> cost_instructions(const Module& module, const OpTable& table, const Device& device,
                                            const CostOptions& options, AssumptionList& assumptions);
 

@@ -1,7 +1,7 @@
 // What the smallest instructions take: the latencies of a memory that has nothing else to do.
 //
-//   min_kernel_time({.written = Bytes(8192)}, device.overhead)        // one write on its way
-//   unloaded_latency_credit({.written = Bytes(8192)}, device.config)           // less than the latencies of a long stream
+//   min_kernel_time({.written = Bytes(8192)}, core)          // one write in flight
+//   unloaded_latency_credit({.written = Bytes(8192)}, core)  // less than the latencies of a long stream
 #pragma once
 
 #include "base/units.h"

@@ -321,7 +321,8 @@ class Explainer {
     if (waits) term.add("latencies", to_text(parts.latency), latency_keys(hbm));
     if (ends) key(term, "end of the collective", "ici.fused_done");
     if (parts.unloaded_latency_credit.count() > 0)
-      term.add("idle gain", to_text(parts.unloaded_latency_credit), "its latencies - those of a loaded memory");
+      term.add("idle gain", to_text(parts.unloaded_latency_credit),
+               "its latencies - those of a loaded memory");
     if (has_least)
       key(term, "smallest", hbm.read.count() > 0 ? "overhead.smallest_fusion" : "overhead.smallest_write");
     if (on_links) term.add("launch", to_text(launch_), kTerms);
@@ -440,7 +441,8 @@ std::vector<ExplainedTerm> terms_of_cost(const Module& module, const Device& dev
   std::string problem;
   const KernelOfCall* const body = given ? nullptr : kernels.find(module, instruction, problem);
   if (body) given_by = "its body, step by step of its grid";
-  const CustomCallCostSource known = given || body ? CustomCallCostSource{} : custom_call_cost_source(module, instruction, device.config);
+  const CustomCallCostSource known =
+      given || body ? CustomCallCostSource{} : custom_call_cost_source(module, instruction, device.config);
   if (known) given_by = fmt::format("its {}", known.text(device.config));
   Explainer explainer(device, own, role, launch, given, given_by);
   if (body) return explainer.terms_with(*body);

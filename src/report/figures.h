@@ -9,8 +9,7 @@
 //   sent_bytes           sent by one device over the links
 //   padding_bytes        what arrays take above what their elements need
 //   flops, vector_operations, transcendentals
-//   peak.<space>         largest sum of arrays alive at one step; instructions: their arrays alive at that
-//   step
+//   peak.<space>         largest sum of live arrays at one step; of instructions: their live arrays then
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // Collectives message by message: every link passes on one message after the other, a chip sends on what it
-// has received. What the closed forms of links/torus.h are held against, and what bounds them.
+// has received. What the closed forms of interconnect/torus.h are held against, and what bounds them.
 //
 //   LinkSimulation links(2, Picoseconds(100));
 //   const uint32_t first = links.add(0, Picoseconds(1000));
 //   links.add(1, Picoseconds(1000), first);        // passed on
-//   links.run(Picoseconds(0))                      // 2,200 ps
+//   links.run(Picoseconds(0))                      // 2.2 ns
 #pragma once
 
 #include <array>

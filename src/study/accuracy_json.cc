@@ -92,7 +92,9 @@ Json ladders_json(const Accuracy& accuracy) {
                       {"x", ladder.x[i]},
                       {"measured_s", ladder.measured_y[i]},
                       {"predicted_s", ladder.predicted_y[i]}});
-    const auto line = [](const LadderLine& one) { return Json{{"slope_s", one.slope}, {"fixed_s", one.fixed}}; };
+    const auto line = [](const LadderLine& one) {
+      return Json{{"slope_s", one.slope}, {"fixed_s", one.fixed}};
+    };
     json.push_back({{"by", to_text(ladder.kind)},
                     {"generation", ladder.generation},
                     {"measured", line(ladder.measured)},

@@ -73,7 +73,8 @@ LadderLine line_through(LadderKind kind, const std::vector<double>& x, const std
 Ladder ladder_of(LadderKind kind, std::vector<size_t> runs, const Accuracy& accuracy) {
   const auto x = [&](size_t i) { return x_of(kind, *accuracy.cases[i].run); };
   std::stable_sort(runs.begin(), runs.end(), [&](size_t a, size_t b) { return x(a) < x(b); });
-  Ladder ladder{kind, accuracy.cases[runs[0]].id, accuracy.predictions[runs[0]].generation, runs, {}, {}, {}, {}, {}};
+  Ladder ladder{
+      kind, accuracy.cases[runs[0]].id, accuracy.predictions[runs[0]].generation, runs, {}, {}, {}, {}, {}};
   for (const size_t i : runs) {
     const double per = kind == LadderKind::kChips ? accuracy.cases[i].run->sequences_per_device() : 1;
     ladder.x.push_back(x(i));
@@ -97,23 +98,20 @@ const std::vector<std::string> kLadderTitles = {"by",       "first run", "n",   
 std::vector<std::string> cells_of(const Ladder& ladder) {
   std::vector<std::string> places;
   for (const double x : ladder.x)
-    places.push_back(ladder.kind == LadderKind::kChips ? fmt::format("{:.0f}", std::exp2(x)) : fmt::format("{:g}", x));
+    places.push_back(ladder.kind == LadderKind::kChips ? fmt::format("{:.0f}", std::exp2(x))
+                                                       : fmt::format("{:g}", x));
   const auto off = [](double is, double should) {
     return should == 0 ? std::string("-") : percent_text(is / should - 1);
   };
-  const bool grows = std::abs(ladder.measured.slope) * (ladder.x.back() - ladder.x.front()) >
-                     0.02 * mean_measured(ladder);
-  return {std::string(to_text(ladder.kind)),
-          ladder.name,
-          std::to_string(ladder.runs.size()),
-          fmt::format("{}", fmt::join(places, " ")),
-          fmt::format("{:.4f} s", ladder.predicted.slope),
+  const bool grows =
+      std::abs(ladder.measured.slope) * (ladder.x.back() - ladder.x.front()) > 0.02 * mean_measured(ladder);
+  return {std::string(to_text(ladder.kind)), ladder.name, std::to_string(ladder.runs.size()),
+          fmt::format("{}", fmt::join(places, " ")), fmt::format("{:.4f} s", ladder.predicted.slope),
           fmt::format("{:.4f} s", ladder.measured.slope),
           // A line that is flat has a slope of chance: what counts is the growth over all of the ladder.
           grows ? off(ladder.predicted.slope, ladder.measured.slope)
                 : fmt::format("{} of a step", percent_text(ladder.growth_error())),
-          fmt::format("{:.3f} s", ladder.predicted.fixed),
-          fmt::format("{:.3f} s", ladder.measured.fixed),
+          fmt::format("{:.3f} s", ladder.predicted.fixed), fmt::format("{:.3f} s", ladder.measured.fixed),
           fmt::format("{:+.3f} s", ladder.predicted.fixed - ladder.measured.fixed)};
 }
 

@@ -28,9 +28,9 @@ struct LadderLine {
 
 struct Ladder {
   LadderKind kind = LadderKind::kBatch;
-  std::string name, generation;       // the first run's
-  std::vector<size_t> runs;           // cases, by x
-  std::vector<double> x;              // of each
+  std::string name, generation;  // the first run's
+  std::vector<size_t> runs;      // cases, by x
+  std::vector<double> x;         // of each
   std::vector<double> measured_y, predicted_y;
   LadderLine measured, predicted;
 

@@ -1,8 +1,8 @@
 // How far off simulated times may be: what a change of the model is held against, as a gate holds times.
 //
 //   const std::optional<AccuracyLimits> limits = read_accuracy_limits(source, problems);
-//   for (const std::string& broken : broken_limits(*limits, accuracy, steps)) …    // "v5p dus …: median 40
-//   %, …"
+//   for (const std::string& broken : broken_limits(*limits, accuracy, steps)) …
+//   // "v5p dus …: median 40 %, …"
 //
 //   rows:                                   # of the tables of `hlosim accuracy`: device kind scope types
 //     all core single native: {median: 4 %, p90: 25 %}
@@ -24,9 +24,9 @@
 namespace hlosim {
 
 struct AccuracyLimit {
-  std::string name;                   // of a row or a step
-  std::optional<double> median, p90;  // of a row
-  std::optional<double> error, sum;   // of a step
+  std::string name;                     // of a row or a step
+  std::optional<double> median, p90;    // of a row
+  std::optional<double> error, sum;     // of a step
   std::optional<double> growth, fixed;  // of every ladder of a kind and a generation
 };
 
@@ -40,7 +40,6 @@ std::optional<AccuracyLimits> read_accuracy_limits(const SourcePtr& source, Diag
 /// A line for each limit that the figures are beyond. Rows, steps and ladders that these cases don't have are
 /// passed over.
 std::vector<std::string> broken_limits(const AccuracyLimits& limits, const Accuracy& accuracy,
-                                       const std::vector<StepSum>& steps,
-                                       const std::vector<Ladder>& ladders);
+                                       const std::vector<StepSum>& steps, const std::vector<Ladder>& ladders);
 
 }  // namespace hlosim

@@ -9,12 +9,12 @@
 #include "estimate/estimate.h"
 #include "estimate/named_slice.h"
 #include "input/load_modules.h"
-#include "threads/parallel.h"
 #include "layout/sizes.h"
 #include "model/device_overrides.h"
 #include "ops/op_table.h"
 #include "study/accuracy.h"
 #include "study/repeated_predictions.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

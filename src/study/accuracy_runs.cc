@@ -103,8 +103,8 @@ std::vector<std::string> cells(const RunSourceRow& row) {
   return out;
 }
 
-const std::vector<std::string> kSourceTitles = {"source", "n",   "median",        "p90",
-                                                "bias",   "all others", "p90", "bias"};
+const std::vector<std::string> kSourceTitles = {"source", "n",          "median", "p90",
+                                                "bias",   "all others", "p90",    "bias"};
 
 std::string parts_line(const std::vector<std::pair<std::string, double>>& parts, double measured) {
   std::string line;

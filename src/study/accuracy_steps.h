@@ -2,8 +2,8 @@
 // it ran.
 //
 //   const std::vector<StepSum> steps = step_sums(accuracy);
-//   steps[0].error()                               // sum of |predicted - measured| over sum of measured, by
-//   time steps[0].ratio()                               // sum predicted over sum measured
+//   steps[0].error()  // sum of |predicted - measured| over sum of measured, by time
+//   steps[0].ratio()  // sum predicted over sum measured
 #pragma once
 
 #include <cstddef>

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "threads/parallel.h"
 #include "ops/op_table.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {
@@ -89,7 +89,7 @@ class Searcher {
     const int64_t trips = task_.estimate.simulate.unknown_trip_count;
     Result<MeshChoices> choices = mesh_choices(module, op_table(), task_.question, trips);
     if (!choices) return tl::unexpected(choices.error());
-    const Picoseconds whole = min_kernel_time(module, op_table(), device_, trips).products;
+    const Picoseconds whole = time_lower_bound(module, op_table(), device_, trips).products;
     // Where all have the same to do, nothing is known before they are partitioned.
     search_.left_out = std::move(choices->left_out);
     for (MeshChoice& choice : choices->list) {
@@ -181,7 +181,7 @@ class Searcher {
     const Result<Module> spread = spread_module(*candidate.module, device_, task_, candidate.row.text);
     if (!spread) return close(candidate, State::kFailed, spread.error().message);
     const LeastTime least =
-        min_kernel_time(*spread, op_table(), device_, task_.estimate.simulate.unknown_trip_count);
+        time_lower_bound(*spread, op_table(), device_, task_.estimate.simulate.unknown_trip_count);
     candidate.row.bound = std::max(candidate.row.bound, least.time());
     candidate.arguments = least.arguments;
   }
@@ -292,7 +292,8 @@ Result<Module> spread_module(const Module& module, const Device& device, const M
                              const std::string& text) {
   const Result<MeshRequest> request = parse_mesh_request(text);
   if (!request) return tl::unexpected(request.error());
-  Result<PartitionedProgram> spread = partition_over_mesh(module, op_table(), device, task.estimate.simulate, *request);
+  Result<PartitionedProgram> spread =
+      partition_over_mesh(module, op_table(), device, task.estimate.simulate, *request);
   if (!spread) return tl::unexpected(spread.error());
   return std::move(spread->module);
 }

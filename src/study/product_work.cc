@@ -76,7 +76,8 @@ void for_each_run(const Module& module, const OpTable& table, int64_t trip_count
   Runs(module, table, trip_count, f).visit(module.entry, 1);
 }
 
-LeastTime min_kernel_time(const Module& module, const OpTable& table, const Device& device, int64_t trip_count) {
+LeastTime time_lower_bound(const Module& module, const OpTable& table, const Device& device,
+                           int64_t trip_count) {
   ShapePool shapes = module.shapes().copy();
   double products = 0, sent = 0;
   const double plain = peak_flops(device.config, ElementType::kBF16).count();

@@ -1,7 +1,7 @@
 // What a program does at least, counted over its loops: products, and what goes over the links.
 //
 //   for_each_run(module, op_table(), 1, [&](const Instruction& instruction, double times) { … });
-//   const LeastTime least = min_kernel_time(module, op_table(), device, 1);
+//   const LeastTime least = time_lower_bound(module, op_table(), device, 1);
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,7 @@ struct LeastTime {
   Picoseconds time() const { return products > links ? products : links; }
 };
 /// Requires: a verified module that is partitioned.
-LeastTime min_kernel_time(const Module& module, const OpTable& table, const Device& device, int64_t trip_count);
+LeastTime time_lower_bound(const Module& module, const OpTable& table, const Device& device,
+                           int64_t trip_count);
 
 }  // namespace hlosim

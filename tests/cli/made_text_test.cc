@@ -6,7 +6,8 @@ namespace hlosim {
 namespace {
 
 TEST(MadeText, IsReadBeforeAnybodyGetsIt) {
-  EXPECT_TRUE(verify_emitted_text("HloModule m\nENTRY e {\n  ROOT p = f32[8] parameter(0)\n}\n", "lower", "m"));
+  EXPECT_TRUE(
+      verify_emitted_text("HloModule m\nENTRY e {\n  ROOT p = f32[8] parameter(0)\n}\n", "lower", "m"));
   // Two computations of one name, as a pass that makes up a name that exists would leave them.
   const std::string text =
       "HloModule m\nf {\n  ROOT p = f32[8] parameter(0)\n}\nf {\n  ROOT q = f32[8] parameter(0)\n}\n"

@@ -8,10 +8,10 @@
 #include "lower/lower.h"
 #include "lower/on_chip.h"
 #include "model/device_overrides.h"
-#include "workloads/step.h"
 #include "support/folders.h"
 #include "support/own_modules.h"
 #include "support/simulations.h"
+#include "workloads/step.h"
 
 namespace hlosim {
 namespace {

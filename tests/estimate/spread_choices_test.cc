@@ -28,11 +28,12 @@ std::string loop(int64_t rows, int64_t width) {
 }
 
 PartitionedProgram spread(const std::string& text, const std::string& mesh,
-              const std::vector<DeviceOverride>& overrides = {}) {
+                          const std::vector<DeviceOverride>& overrides = {}) {
   const Module given = test::module_or_fail(text);
   const Result<MeshRequest> request = parse_mesh_request(mesh);
   EXPECT_TRUE(request) << render(request.error());
-  Result<PartitionedProgram> made = partition_over_mesh(given, op_table(), test::device_or_fail("v5e", overrides), {}, *request);
+  Result<PartitionedProgram> made =
+      partition_over_mesh(given, op_table(), test::device_or_fail("v5e", overrides), {}, *request);
   EXPECT_TRUE(made) << render(made.error());
   return made ? std::move(*made) : PartitionedProgram();
 }

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "hlo/number.h"
 #include "cpu_kernels/element.h"
+#include "hlo/number.h"
 
 namespace hlosim {
 namespace {

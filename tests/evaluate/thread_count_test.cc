@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "threads/parallel.h"
 #include "support/execution.h"
+#include "threads/parallel.h"
 
 namespace hlosim::test {
 namespace {

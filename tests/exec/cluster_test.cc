@@ -11,9 +11,9 @@
 
 #include "elementwise/element_program.h"
 #include "exec/random_module.h"
-#include "threads/parallel.h"
 #include "ops/op_table.h"
 #include "support/execution.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

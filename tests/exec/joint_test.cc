@@ -10,10 +10,10 @@
 
 #include "array/arguments.h"
 #include "exec/program.h"
-#include "threads/parallel.h"
 #include "ops/op_table.h"
 #include "support/modules.h"
 #include "support/thread_ranks.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -64,8 +64,9 @@ TEST(XlaFlags, AVmemLimitBeyondTheMemoryIsAllOfIt) {
 
 TEST(XlaFlags, BadValuesAreErrorsUnknownFlagsWarningsOthersNotes) {
   const Device v6e = test::device_or_fail("v6e");
-  for (const char* bad : {"--xla_tpu_scoped_vmem_limit_kib=much", "--xla_tpu_scoped_vmem_limit_kib=0",
-                          "--xla_tpu_host_transfer_overlap_limit=0", "--xla_tpu_enable_large_2nd_minor_layout_for_x16=2"}) {
+  for (const char* bad :
+       {"--xla_tpu_scoped_vmem_limit_kib=much", "--xla_tpu_scoped_vmem_limit_kib=0",
+        "--xla_tpu_host_transfer_overlap_limit=0", "--xla_tpu_enable_large_2nd_minor_layout_for_x16=2"}) {
     DiagnosticList problems;
     EXPECT_TRUE(xla_flag_overrides(read(bad, problems), v6e.config, problems).empty()) << bad;
     ASSERT_EQ(problems.error_count(), 1u) << bad;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "cpu_kernels/element.h"
 #include "hlo/literal.h"
 #include "hlo/number.h"
-#include "cpu_kernels/element.h"
 
 namespace hlosim {
 namespace {

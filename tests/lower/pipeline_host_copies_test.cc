@@ -96,8 +96,8 @@ TEST(PipelineHostCopies, GivesTheSameBits) {
 TEST(PipelineHostCopies, LeavesAloneWhatGainsNothing) {
   // One turn; a place that the data says; a value that is there when the turn begins.
   EXPECT_EQ(count_of(pipelined(loop(0, 1, "at = s32[] add(i, zero)", "more")), "write-behind"), 0U);
-  const std::string by_data =
-      pipelined(loop(0, 5, "one.1 = s32[1,1] slice(sum), slice={[0:1], [0:1]}\n  at = s32[] reshape(one.1)", "more"));
+  const std::string by_data = pipelined(
+      loop(0, 5, "one.1 = s32[1,1] slice(sum), slice={[0:1], [0:1]}\n  at = s32[] reshape(one.1)", "more"));
   EXPECT_EQ(count_of(by_data, "read-ahead"), 0U);
   const std::string at_once = pipelined(loop(0, 5, "at = s32[] add(i, zero)", "sum"));
   EXPECT_EQ(count_of(at_once, "write-behind"), 0U);
@@ -109,8 +109,7 @@ TEST(PipelineHostCopies, ATurnTakesWhatIsLongest) {
   const std::string text = loop(0, 9, "at = s32[] add(i, zero)", "more");
   const Device device = test::device_or_fail("unit");
   const auto makespan = [&](const char* passes) {
-    const Module module =
-        run_passes(test::module_or_fail(text), *parse_passes(passes), {op_table(), device});
+    const Module module = run_passes(test::module_or_fail(text), *parse_passes(passes), {op_table(), device});
     const auto run = simulate(module, op_table(), device, {});
     EXPECT_TRUE(run.has_value());
     return run ? run->totals.makespan : kForever;

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "threads/parallel.h"
 #include "modules/trip_count.h"
 #include "ops/dataflow.h"
 #include "oracle/evaluator.h"
@@ -16,6 +15,7 @@
 #include "oracle/random_module.h"
 #include "support/module_files.h"
 #include "support/modules.h"
+#include "threads/parallel.h"
 
 namespace hlosim::test {
 namespace {

@@ -9,9 +9,9 @@
 namespace hlosim {
 namespace {
 
-class PartitionedProgram {
+class PropagatedModule {
  public:
-  explicit PartitionedProgram(const std::string& text, PropagateOptions options = {})
+  explicit PropagatedModule(const std::string& text, PropagateOptions options = {})
       : result_(propagate(test::module_or_fail(text), op_table(), options)) {}
 
   std::string error() const { return result_ ? "" : result_.error().message; }
@@ -51,7 +51,7 @@ std::string entry(const std::string& body) {
 }
 
 TEST(Propagate, ForwardsThroughElementwise) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8,4] parameter(0), sharding={devices=[2,2]<=[4]}
     b = f32[8,4] parameter(1)
     c = f32[8,4] negate(a)
@@ -66,13 +66,14 @@ TEST(Propagate, ForwardsThroughElementwise) {
 }
 
 TEST(Propagate, WhatNobodySaysIsReplicated) {
-  const PartitionedProgram spread(entry("a = f32[8] parameter(0)\n ROOT b = f32[8] negate(a)\n"), {.devices = 4});
+  const PropagatedModule spread(entry("a = f32[8] parameter(0)\n ROOT b = f32[8] negate(a)\n"),
+                                {.devices = 4});
   EXPECT_EQ(spread["a"], "{replicated}");
   EXPECT_EQ(spread.who("b"), "default");
 }
 
 TEST(Propagate, ShardingsOfWhatGoesToTheHostSpeakOfItsOperands) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = (f32[8,2], f32[4]) parameter(0), sharding={{devices=[2,1]<=[2]}, {devices=[2]<=[2]}}
     t = token[] after-all()
     b = token[] outfeed(a, t), outfeed_shape=(f32[8,2], f32[4]),
@@ -82,7 +83,7 @@ TEST(Propagate, ShardingsOfWhatGoesToTheHostSpeakOfItsOperands) {
   EXPECT_EQ(spread["c"], "{devices=[2]<=[2]}");
 }
 TEST(Propagate, NeverAgainstTheUser) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
     b = f32[8,4] parameter(1), sharding={replicated}
     c = f32[8,4] add(a, b)
@@ -94,7 +95,7 @@ TEST(Propagate, NeverAgainstTheUser) {
 }
 
 TEST(Propagate, CutsOfBothOperandsAreJoined) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8,4] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
     b = f32[8,4] parameter(1), sharding={devices=[1,2,2]<=[2,2]T(1,0) last_tile_dim_replicate}
     ROOT c = f32[8,4] add(a, b)
@@ -103,7 +104,7 @@ TEST(Propagate, CutsOfBothOperandsAreJoined) {
 }
 
 TEST(Propagate, ProductsTakeBatchAndFreeDimensions) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     x = f32[16,32] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
     w = f32[32,64] parameter(1), sharding={devices=[1,2,2]<=[2,2]T(1,0) last_tile_dim_replicate}
     h = f32[16,64] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
@@ -118,19 +119,19 @@ TEST(Propagate, ProductsTakeBatchAndFreeDimensions) {
 
 TEST(Propagate, OfTwoThatWantTheSameAxesTheLargerArrayHasIt) {
   const auto product = [](int64_t rows) {
-    return PartitionedProgram(entry(fmt::format(R"(
+    return PropagatedModule(entry(fmt::format(R"(
       x = f32[{0},32] parameter(0), sharding={{devices=[4,1]<=[4]}}
       w = f32[32,64] parameter(1), sharding={{devices=[1,4]<=[4]}}
       ROOT y = f32[{0},64] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
     )",
-                                    rows)));
+                                              rows)));
   };
   EXPECT_EQ(product(1024)["y"], "{devices=[4,1]<=[4]}");
   EXPECT_EQ(product(8)["y"], "{devices=[1,4]<=[4]}");
 }
 
 TEST(Propagate, ReshapesCarryTheMajorPart) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
     b = f32[32] reshape(a)
     c = f32[2,16] reshape(b)
@@ -146,14 +147,14 @@ TEST(Propagate, ReshapesCarryTheMajorPart) {
 }
 
 TEST(Propagate, PadsLieAsWhatTheyPadEvenlyCutOrNot) {
-  const PartitionedProgram forward(entry(R"(
+  const PropagatedModule forward(entry(R"(
     a = f32[11,17] parameter(0), sharding={devices=[2,2]<=[4]}
     zero = f32[] constant(0)
     b = f32[27,51] pad(a, zero), padding=2_4_1x1_1_2
     ROOT c = f32[27,51] negate(b)
   )"));
   EXPECT_EQ(forward["b"], "{devices=[2,2]<=[4]}");
-  const PartitionedProgram backward(entry(R"(
+  const PropagatedModule backward(entry(R"(
     p = f32[11,17] parameter(0)
     a = f32[11,17] negate(p)
     zero = f32[] constant(0)
@@ -164,7 +165,7 @@ TEST(Propagate, PadsLieAsWhatTheyPadEvenlyCutOrNot) {
 }
 
 TEST(Propagate, PartsOfARangeAreCutUnevenlyToo) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[17,13] parameter(0), sharding={devices=[2,1]<=[2]}
     b = f32[11,11] slice(a), slice={[1:12], [0:11]}
     ROOT c = f32[33,11] concatenate(b, b, b), dimensions={0}
@@ -175,26 +176,26 @@ TEST(Propagate, PartsOfARangeAreCutUnevenlyToo) {
 
 TEST(Propagate, DilatedKernelsLieAsTheImageIfTheyAreSmall) {
   const auto convolution = [](int64_t size, int64_t dilation, int64_t places) {
-    return PartitionedProgram(entry(fmt::format(R"(
+    return PropagatedModule(entry(fmt::format(R"(
       image = f32[8,64,2] parameter(0), sharding={{devices=[1,4,1]<=[4]}}
       kernel = f32[{0},2,2] parameter(1)
       ROOT out = f32[8,{2},2] convolution(image, kernel), window={{size={0} rhs_dilate={1}}},
           dim_labels=b0f_0io->b0f
     )",
-                                    size, dilation, places)))["out"];
+                                              size, dilation, places)))["out"];
   };
   EXPECT_EQ(convolution(3, 16, 32), "{devices=[1,4,1]<=[4]}");
   EXPECT_EQ(convolution(15, 4, 8), "{replicated}");  // what comes out is smaller than the kernel
 }
 
 TEST(Propagate, ReshapesCarryWhatBothSidesBeginWith) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[12,8] parameter(0), sharding={devices=[2,4]<=[8]}
     b = f32[8,12] reshape(a)
     ROOT c = f32[8,12] negate(b)
   )"));
   EXPECT_EQ(spread["b"], "{devices=[2,1,4]<=[8] last_tile_dim_replicate}");
-  const PartitionedProgram spoken(entry(R"(
+  const PropagatedModule spoken(entry(R"(
     a = f32[6,4,5] parameter(0), sharding={devices=[6,2,1]<=[12]}
     b = f32[2,3,20] reshape(a)
     c = f32[2,4,3,5] reshape(a)
@@ -221,17 +222,17 @@ std::string counted_rows(std::string_view rows, std::string_view operand, std::s
 
 TEST(Propagate, IndicesThatCountADimensionWalkThroughItWithTheArray) {
   constexpr std::string_view kRows = "row = s32[1,8,4] iota(), iota_dimension=1";
-  const PartitionedProgram forward(counted_rows(kRows, ", sharding={devices=[8,1,1,1]0,1,4,5,2,3,6,7}", ""));
+  const PropagatedModule forward(counted_rows(kRows, ", sharding={devices=[8,1,1,1]0,1,4,5,2,3,6,7}", ""));
   EXPECT_EQ(forward["y"], "{devices=[8,1,1,1]<=[2,2,2]T(1,0,2)}");
   EXPECT_EQ(forward["at"], "{devices=[1,8,1]<=[2,2,2]T(1,0,2)}");
-  const PartitionedProgram backward(counted_rows(kRows, "", ", sharding={devices=[2,2,1,1]<=[4]}"));
+  const PropagatedModule backward(counted_rows(kRows, "", ", sharding={devices=[2,2,1,1]<=[4]}"));
   EXPECT_EQ(backward["x"], "{devices=[2,1,1,1,2]<=[4] last_tile_dim_replicate}");
   EXPECT_EQ(backward["at"], "{devices=[1,2,2]<=[4]}");
 }
 
 TEST(Propagate, CountedDimensionsAreSeenThroughWhatKeepsThem) {
   const auto result = [](std::string_view rows) {
-    return PartitionedProgram(counted_rows(rows, ", sharding={devices=[4,1,1,1]<=[4]}", ""))["y"];
+    return PropagatedModule(counted_rows(rows, ", sharding={devices=[4,1,1,1]<=[4]}", ""))["y"];
   };
   EXPECT_EQ(result("n = s32[8] iota(), iota_dimension=0\n"
                    "    c = s32[8] copy(n)\n"
@@ -251,7 +252,7 @@ TEST(Propagate, CountedDimensionsAreSeenThroughWhatKeepsThem) {
 }
 
 TEST(Propagate, ArraysOfOneScatterLieAsTheirOwnUpdates) {
-  const PartitionedProgram spread(R"(HloModule m
+  const PropagatedModule spread(R"(HloModule m
     add2 { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2) d = f32[] parameter(3)
       ROOT t = (f32[], f32[]) tuple(c, d) }
     ENTRY main {
@@ -268,7 +269,7 @@ TEST(Propagate, ArraysOfOneScatterLieAsTheirOwnUpdates) {
 }
 
 TEST(Propagate, WhatStandsBesideAManualArrayInATupleIsNotManual) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[4,8] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dims={manual}}
     b = f32[4,8] parameter(1)
     t = (f32[4,8], f32[4,8]) tuple(a, b)
@@ -278,19 +279,19 @@ TEST(Propagate, WhatStandsBesideAManualArrayInATupleIsNotManual) {
 }
 
 TEST(Propagate, SomeOfAMachinesDevicesKeepTheirNumbers) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8,4] parameter(0), sharding={devices=[2,1,2]0,4,1,5 last_tile_dim_replicate}
     b = f32[8,4] parameter(1), sharding={devices=[1,2,2]0,1,4,5 last_tile_dim_replicate}
     c = f32[8,4] add(a, b)
     ROOT d = f32[8,4] negate(c)
   )"),
-                      {.some_devices = true});
+                                {.some_devices = true});
   EXPECT_EQ(spread["d"], "{devices=[2,2]0,4,1,5}");
   EXPECT_EQ(spread["a"], "{devices=[2,1,2]0,4,1,5 last_tile_dim_replicate}");
 }
 
 TEST(Propagate, TransposesBroadcastsAndReductions) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8,4] parameter(0), sharding={devices=[2,2]<=[4]}
     z = f32[] constant(0)
     t = f32[4,8] transpose(a), dimensions={1,0}
@@ -303,7 +304,7 @@ TEST(Propagate, TransposesBroadcastsAndReductions) {
 }
 
 TEST(Propagate, StateOfALoopIsCutAlikeAllTheWayRound) {
-  const PartitionedProgram spread(R"(
+  const PropagatedModule spread(R"(
 HloModule m
 cond { p = (s32[], f32[8,4], f32[8,4]) parameter(0) i = s32[] get-tuple-element(p), index=0
   n = s32[] constant(4) ROOT c = pred[] compare(i, n), direction=LT }
@@ -327,7 +328,7 @@ ENTRY main { a = f32[8,4] parameter(0) b = f32[8,4] parameter(1) z = s32[] const
 }
 
 TEST(Propagate, BranchesAndCalls) {
-  const PartitionedProgram spread(R"(
+  const PropagatedModule spread(R"(
 HloModule m
 yes { p = f32[8] parameter(0) ROOT a = f32[8] negate(p) }
 no { q = f32[8] parameter(0) ROOT b = f32[8] exponential(q) }
@@ -343,7 +344,7 @@ ENTRY main { s = pred[] parameter(0) x = f32[8] parameter(1), sharding={devices=
 }
 
 TEST(Propagate, FusionsAreSeenThrough) {
-  const PartitionedProgram spread(R"(
+  const PropagatedModule spread(R"(
 HloModule m
 inner { p = f32[8,4] parameter(0) ROOT t = f32[4,8] transpose(p), dimensions={1,0} }
 ENTRY main { x = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
@@ -354,7 +355,7 @@ ENTRY main { x = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
 }
 
 TEST(Propagate, OpenDimensionsTakeMoreClosedOnesDoNot) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8,4] parameter(0)
     s = f32[8,4] custom-call(a), custom_call_target="Sharding", sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}, backend_config="unspecified_dims=[1]"
     k = f32[8,4] custom-call(a), custom_call_target="Sharding", sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
@@ -366,7 +367,7 @@ TEST(Propagate, OpenDimensionsTakeMoreClosedOnesDoNot) {
   )"));
   EXPECT_EQ(spread["s"], "{devices=[2,2]<=[4]}");
   EXPECT_EQ(spread["k"], "{devices=[2,1,2]<=[4] last_tile_dim_replicate}");
-  const PartitionedProgram named(entry(R"(
+  const PropagatedModule named(entry(R"(
     a = f32[8,4] parameter(0), sharding={mesh['x'=2,'y'=2], [{'x'}, {?}]}
     ROOT b = f32[8,4] negate(a), sharding={devices=[2,2]<=[4]}
   )"));
@@ -375,17 +376,17 @@ TEST(Propagate, OpenDimensionsTakeMoreClosedOnesDoNot) {
 
 TEST(Propagate, ShardysNotesOpenDimensionsAndOrderThem) {
   const auto module = [](std::string_view rows, std::string_view columns) {
-    return PartitionedProgram(entry(fmt::format(R"(
+    return PropagatedModule(entry(fmt::format(R"(
       a = f32[8,8] parameter(0), sharding={{devices=[4,1]<=[4]}}, frontend_attributes={{xla.sdy.sharding="#sdy.sharding<@mesh, [{{\"x\"}}{}, {{}}]>"}}
       b = f32[8,8] parameter(1), sharding={{devices=[1,4]<=[4]}}, frontend_attributes={{xla.sdy.sharding="#sdy.sharding<@mesh, [{{}}, {{\"x\"}}{}]>"}}
       ROOT c = f32[8,8] add(a, b)
     )",
-                                    rows, columns)));
+                                              rows, columns)));
   };
   EXPECT_EQ(module("", "")["c"], "{devices=[4,1]<=[4]}");
   EXPECT_EQ(module("p1", "p0")["c"], "{devices=[1,4]<=[4]}");
   EXPECT_EQ(module("p1", "p2")["c"], "{devices=[4,1]<=[4]}");
-  const PartitionedProgram open(entry(R"(
+  const PropagatedModule open(entry(R"(
     a = f32[8,4] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}, frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{\"x\"}, {?}]>"}
     ROOT b = f32[8,4] negate(a), sharding={devices=[2,2]<=[4]}
   )"));
@@ -393,7 +394,7 @@ TEST(Propagate, ShardysNotesOpenDimensionsAndOrderThem) {
 }
 
 TEST(Propagate, BarriersStopOneDirection) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8] parameter(0), sharding={devices=[4]<=[4]}
     f = f32[8] custom-call(a), custom_call_target="ShardBarrierFrom"
     g = f32[8] negate(f)
@@ -408,7 +409,7 @@ TEST(Propagate, BarriersStopOneDirection) {
 }
 
 TEST(Propagate, CollectivesBetweenPartitionsTakeWholeValues) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8] parameter(0), sharding={devices=[4]<=[4]}
     b = f32[8] all-reduce(a), to_apply=add
     c = f32[8] all-reduce(a), channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=add
@@ -419,7 +420,7 @@ TEST(Propagate, CollectivesBetweenPartitionsTakeWholeValues) {
 }
 
 TEST(Propagate, GroupsLieAlike) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8] parameter(0), sharding={unknown shard_as 3}
     b = f32[8] parameter(1), sharding={devices=[4]<=[4]}
     c = f32[8] negate(b)
@@ -430,7 +431,7 @@ TEST(Propagate, GroupsLieAlike) {
 }
 
 TEST(Propagate, ManualRegionsReachUpToTheirBorders) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8,4] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
     one = f32[] constant(1)
     ones = f32[4,4] broadcast(one), dimensions={}
@@ -448,7 +449,7 @@ TEST(Propagate, ManualRegionsReachUpToTheirBorders) {
 }
 
 TEST(Propagate, ManualRegionsDoNotMeet) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[4] parameter(0), sharding={devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}
     b = f32[4] parameter(1), sharding={devices=[1,2,2]<=[2,2]T(1,0) last_tile_dims={manual, replicated}}
     ROOT c = f32[4] add(a, b)
@@ -457,7 +458,7 @@ TEST(Propagate, ManualRegionsDoNotMeet) {
 }
 
 TEST(Propagate, ParametersAreCutEvenlyOnly) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[6] parameter(0)
     b = f32[6] negate(a)
     c = f32[6] exponential(b), sharding={devices=[4]<=[4]}
@@ -476,11 +477,12 @@ ENTRY main {
   c = f32[8] add(a, b), sharding={devices=[4]<=[4]}
   ROOT d = f32[8] negate(c)
 })";
-  const PartitionedProgram some("HloModule m, allow_spmd_sharding_propagation_to_parameters={true,false}\n" + body);
+  const PropagatedModule some("HloModule m, allow_spmd_sharding_propagation_to_parameters={true,false}\n" +
+                              body);
   EXPECT_EQ(some["a"], "{devices=[4]<=[4]}");
   EXPECT_EQ(some["b"], "{replicated}");
   EXPECT_EQ(some["d"], "{devices=[4]<=[4]}");
-  const PartitionedProgram out("HloModule m, allow_spmd_sharding_propagation_to_output=false\n" + body);
+  const PropagatedModule out("HloModule m, allow_spmd_sharding_propagation_to_output=false\n" + body);
   EXPECT_EQ(out["d"], "{replicated}");
 }
 
@@ -491,8 +493,8 @@ ENTRY main {
   b = f32[8] parameter(1), sharding={devices=[4]<=[4]}
   ROOT c = f32[8] add(a, b), sharding={replicated}
 })";
-  EXPECT_EQ(PartitionedProgram("HloModule m\n" + body)["a"], "{replicated}");
-  const PartitionedProgram open(
+  EXPECT_EQ(PropagatedModule("HloModule m\n" + body)["a"], "{replicated}");
+  const PropagatedModule open(
       "HloModule m, allow_spmd_sharding_propagation_to_parameters={true,false}, "
       "allow_spmd_sharding_propagation_to_output=true\n" +
       body);
@@ -501,7 +503,7 @@ ENTRY main {
 }
 
 TEST(Propagate, SortsAreCutAlikeInAllDimensions) {
-  const PartitionedProgram spread(R"(
+  const PropagatedModule spread(R"(
 HloModule m
 less { l0 = f32[] parameter(0) l1 = f32[] parameter(1) l2 = s32[] parameter(2) l3 = s32[] parameter(3)
   ROOT l4 = pred[] compare(l0, l1), direction=LT }
@@ -514,7 +516,7 @@ ENTRY main { a = f32[8,16] parameter(0), sharding={devices=[1,4]<=[4]}
 }
 
 TEST(Propagate, MoreShardsThanElementsAreNotMadeUp) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8,2] parameter(0), sharding={devices=[8,1]<=[8]}
     s = f32[2,2] slice(a), slice={[0:2], [0:2]}
     ROOT n = f32[2,2] negate(s)
@@ -523,7 +525,7 @@ TEST(Propagate, MoreShardsThanElementsAreNotMadeUp) {
 }
 
 TEST(Propagate, OtherOrdersOfDevicesStayApart) {
-  const PartitionedProgram spread(entry(R"(
+  const PropagatedModule spread(entry(R"(
     a = f32[8,4] parameter(0), sharding={devices=[4,1]0,2,3,1}
     b = f32[8,4] parameter(1), sharding={devices=[2,2]<=[4]}
     c = f32[8,4] negate(a)

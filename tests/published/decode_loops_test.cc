@@ -6,9 +6,9 @@
 
 #include "estimate/estimate.h"
 #include "lower/pass.h"
-#include "workloads/steps.h"
 #include "support/folders.h"
 #include "support/simulations.h"
+#include "workloads/steps.h"
 
 namespace hlosim {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "model/device.h"
-#include "workloads/step.h"
 #include "serving/server.h"
 #include "serving/serving_memory.h"
 #include "support/folders.h"
+#include "workloads/step.h"
 
 namespace hlosim {
 namespace {

@@ -52,9 +52,9 @@ TEST(Ladders, BatchesHaveASlopePerSequenceAndAFixedPart) {
 }
 
 TEST(Ladders, SlicesCountFromTheFirst) {
-  const std::vector<Ladder> ladders =
-      run_ladders(accuracy_of({{.devices = 8, .slices = 1, .batch = 8, .measured = 2, .predicted = 2},
-                               {.devices = 32, .slices = 4, .batch = 32, .measured = 2.6, .predicted = 2.3}}));
+  const std::vector<Ladder> ladders = run_ladders(
+      accuracy_of({{.devices = 8, .slices = 1, .batch = 8, .measured = 2, .predicted = 2},
+                   {.devices = 32, .slices = 4, .batch = 32, .measured = 2.6, .predicted = 2.3}}));
   ASSERT_EQ(ladders.size(), 1u);
   EXPECT_EQ(ladders[0].kind, LadderKind::kSlices);
   EXPECT_NEAR(ladders[0].measured.slope, 0.2, 1e-12);

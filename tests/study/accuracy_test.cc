@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "threads/parallel.h"
 #include "text/read_json.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

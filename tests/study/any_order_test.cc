@@ -10,7 +10,6 @@
 
 #include "estimate/estimate.h"
 #include "hlo/printer.h"
-#include "threads/parallel.h"
 #include "prefetch/prefetch.h"
 #include "relayout/layout_tuner.h"
 #include "report/explain.h"
@@ -29,6 +28,7 @@
 #include "support/module_files.h"
 #include "support/simulations.h"
 #include "support/written_text.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -1,9 +1,8 @@
 // Every time, unit and byte that the model gives this repository's modules and the measured cases, compared
 // with a saved list, so that a change of the code that should not change a result is seen not to.
 //
-//   HLOSIM_UPDATE=1 build/ci/tests/study_tests --gtest_filter='FrozenCosts.*'     writes the lists anew
-//   HLOSIM_COST_DUMP=/tmp/before …                                               writes every instruction's
-//   costs there
+//   HLOSIM_UPDATE=1 build/ci/tests/study_tests --gtest_filter='FrozenCosts.*'   writes the lists anew
+//   HLOSIM_COST_DUMP=/tmp/before …                                              writes each one's costs there
 //
 // Two dumps, made before and after a change, show which instruction differs and in which unit.
 #include <fmt/format.h>
@@ -19,10 +18,10 @@
 #include "base/text.h"
 #include "estimate/estimate.h"
 #include "input/load_modules.h"
-#include "threads/parallel.h"
 #include "study/accuracy.h"
 #include "support/module_files.h"
 #include "support/simulations.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -8,12 +8,12 @@
 #include <set>
 
 #include "hlo/printer.h"
-#include "threads/parallel.h"
-#include "workloads/step.h"
 #include "study/mesh_table.h"
 #include "support/estimated.h"
 #include "support/module_files.h"
 #include "support/thread_ranks.h"
+#include "threads/parallel.h"
+#include "workloads/step.h"
 
 namespace hlosim {
 namespace {

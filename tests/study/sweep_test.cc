@@ -8,13 +8,13 @@
 #include <fstream>
 #include <random>
 
-#include "threads/parallel.h"
 #include "model/device_overrides.h"
 #include "study/sweep_journal.h"
 #include "study/sweep_run.h"
 #include "study/sweep_table.h"
 #include "support/modules.h"
 #include "support/thread_ranks.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

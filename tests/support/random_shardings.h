@@ -1,8 +1,7 @@
 // Random shardings of arrays over a number of devices.
 //
 //   test::RandomShardings shardings(8, seed);
-//   shardings.next(2)                              // "{devices=[2,1,4]<=[2,2,2]T(1,0,2)
-//   last_tile_dim_replicate}"
+//   shardings.next(2)  // "{devices=[2,1,4]<=[2,2,2]T(1,0,2) last_tile_dim_replicate}"
 #pragma once
 
 #include <fmt/format.h>

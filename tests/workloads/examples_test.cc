@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "hlo/verifier.h"
-#include "workloads/steps.h"
 #include "modules/trip_count.h"
 #include "support/folders.h"
+#include "workloads/steps.h"
 
 namespace hlosim {
 namespace {

@@ -12,9 +12,9 @@
 #include "array/convert_array.h"
 #include "exec/program.h"
 #include "hlo/printer.h"
-#include "workloads/step.h"
 #include "ops/op_table.h"
 #include "support/modules.h"
+#include "workloads/step.h"
 
 namespace hlosim::test {
 

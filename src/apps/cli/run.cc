@@ -15,9 +15,9 @@
 #include "console/command_line.h"
 #include "console/command_lookup.h"
 #include "console/limit_options.h"
+#include "console/resource_guard.h"
 #include "console/run_config.h"
 #include "console/verbosity.h"
-#include "console/resource_guard.h"
 #include "model/version.h"
 
 namespace hlosim {

@@ -1,9 +1,10 @@
 // What a program that calls a command exchanges with it beside the line: values in place of files.
 //
 //   Exchange exchange;
-//   exchange.inputs.push_back({.path = "<0>", .source = text, .modules = {module}});    // for the line's
-//   "<0>" exchange.outputs = [&](const std::string& device, std::span<const Array> leaves) { … };        //
-//   of `run`
+//   exchange.inputs.push_back({.path = "<0>", .source = text, .modules = {module}});  // "<0>" of the line
+//   exchange.outputs = [&](const std::string& device, std::span<const Array> leaves) {
+//     …                                                                               // of `run`
+//   };
 #pragma once
 
 #include <functional>

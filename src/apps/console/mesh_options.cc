@@ -99,8 +99,9 @@ Result<Module> partitioned_module(const Module& given, const Device* device, con
   const std::optional<MeshRequest> wanted =
       request || no_partition ? request : default_request(given, op_table());
   if (!wanted) return given.copy();
-  Result<PartitionedProgram> spread = device ? partition_over_mesh(given, op_table(), *device, options, *wanted)
-                                 : partition_over_mesh(given, op_table(), *wanted);
+  Result<PartitionedProgram> spread = device
+                                          ? partition_over_mesh(given, op_table(), *device, options, *wanted)
+                                          : partition_over_mesh(given, op_table(), *wanted);
   if (!spread) return tl::unexpected(std::move(spread.error()));
   if (wanted->is_default)
     for (const Assumption& one : spread->assumptions.items()) note(one.text, streams);

@@ -1,8 +1,8 @@
-// Ends a command that takes more than it may, or that is interrupted, and says what was under way.
+// Stops a command that exceeds its limits or is interrupted, and prints the step that was in progress.
 //
-//   ResourceGuard watch(streams);                          // as streams.limits say; Ctrl-C where it is a program
+//   ResourceGuard guard(streams);  // limits: streams.limits; Ctrl-C where the streams are the process's
 //   const int code = action();
-//   return watch.interrupted() ? kExitInterrupted : code;
+//   return guard.interrupted() ? kExitInterrupted : code;
 #pragma once
 
 #include <atomic>
@@ -17,10 +17,10 @@
 
 namespace hlosim {
 
-/// While it lives: after --max-seconds, and at the first Ctrl-C, asks streams.stop; ends the process where
-/// nobody on_diagnostic that or has ended a second later, at a second Ctrl-C, and when it holds more memory than
-/// --max-memory. Ctrl-C is left alone where the streams' err isn't the process's, among several ranks, and
-/// where it is ignored already.
+/// While it exists: requests streams.stop after --max-seconds and at the first Ctrl-C. Ends the process if
+/// nothing polls the stop or the command still runs a second later, at a second Ctrl-C, and when the process
+/// holds more memory than --max-memory. Ctrl-C keeps its handler where the streams' err isn't the process's,
+/// among several ranks, and where it is ignored already.
 class ResourceGuard {
  public:
   /// `watches_memory`: what the process holds; else the command keeps to the limit itself.

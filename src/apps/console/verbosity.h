@@ -3,8 +3,7 @@
 //
 //   tell(diagnostic, streams);                      // errors always; warnings and notes unless --quiet
 //   note("wrote a.json: 3 runs", streams);          // "hlosim: wrote …", unless --quiet
-//   const Step step("simulated " + name, streams);  // at its end, with --verbose, what was done and how long
-//   it took
+//   const Step step("simulated " + name, streams);  // at its end, with --verbose: the step and its duration
 #pragma once
 
 #include <chrono>

@@ -30,8 +30,8 @@ struct CallResult {
   bool failed() const { return code > 1; }
 };
 
-/// Runs the command that `line` names. `exchange.on_diagnostic` isn't asked. Errors are findings: no such command or
-/// option, --max-seconds (`stop` does that) and, but for run, --max-memory, which end processes.
+/// Runs the command that `line` names. `exchange.on_diagnostic` isn't called. Errors are findings: no such
+/// command or option, --max-seconds (`stop` does that) and, but for run, --max-memory, which end processes.
 CallResult call(std::span<const std::string> line, Exchange exchange, Stop& stop);
 
 struct LoadResult {

@@ -1,7 +1,7 @@
 // Findings as Python takes them, and texts that come from there.
 //
-//   py::list findings = list_of(result.findings);  // [(severity, message, hint, file, line, column, text),
-//   …] SourcePtr source = source_of("<text>", py::str("HloModule m…"));
+//   list_of(result.findings)  // [(severity, message, hint, file, line, column, text), …]
+//   SourcePtr source = source_of("<text>", py::str("HloModule m…"));
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,9 +1,9 @@
 // A message in protobuf's text format, without knowing its type, as a tree of values that know where they
 // stand.
 //
-//   const Result<Value> message = read_text_proto(source);         // max_retries: 3  overrides { size_gte:
-//   100 } message->find("max_retries")->text                             // "3"
-//   message->find("overrides")->find("size_gte")->text             // "100"
+//   const Result<Value> message = read_text_proto(source);  // max_retries: 3  overrides { size_gte: 100 }
+//   message->find("max_retries")->text                      // "3"
+//   message->find("overrides")->find("size_gte")->text      // "100"
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,7 @@
 // Along which axes of a mesh a collective goes.
 //
 //   const AxisNames names(mesh, grid);
-//   names.of(groups)                               // "fsdp"; "fsdp,tensor"; "tensor:2" for pairs of an axis
-//   of 4
+//   names.of(groups)  // "fsdp"; "fsdp,tensor"; "tensor:2" for pairs along an axis of 4
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@
 namespace hlosim {
 
 struct Estimate {
-  std::shared_ptr<const Module> module;       // what ran
-  bool is_lowered = false;                    // it is another one than the one given
+  std::shared_ptr<const Module> module;          // what ran
+  bool is_lowered = false;                       // it is another one than the one given
   std::shared_ptr<const PartitionNotes> spread;  // null: it was not spread over devices
   Simulation simulation;
   Occupancy occupancy;

@@ -1,8 +1,8 @@
 // A module partitioned for a device: collectives move out of loops as far as its memory has room.
 //
 //   AssumptionList assumptions;
-//   const Result<Partitioned> made = partition_to_fit(module, op_table(), {.devices = 8}, &device,
-//   assumptions);
+//   const Result<Partitioned> made =
+//       partition_to_fit(module, op_table(), {.devices = 8}, &device, assumptions);
 #pragma once
 
 #include "base/source.h"

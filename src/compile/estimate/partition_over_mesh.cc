@@ -36,8 +36,8 @@ Result<std::vector<int64_t>> order_on_slice(const Mesh& mesh, const Slice& slice
 
 class MeshPartitioner {
  public:
-  MeshPartitioner(const Module& module, const OpTable& table, const Device* device, const SimulateOptions& options,
-           const MeshRequest& request)
+  MeshPartitioner(const Module& module, const OpTable& table, const Device* device,
+                  const SimulateOptions& options, const MeshRequest& request)
       : module_(module), table_(table), device_(device), options_(options), request_(request) {}
 
   Result<PartitionedProgram> spread() {
@@ -285,12 +285,14 @@ std::string MeshRequest::text() const {
   return text;
 }
 
-Result<PartitionedProgram> partition_over_mesh(const Module& module, const OpTable& table, const Device& device,
-                          const SimulateOptions& options, const MeshRequest& request) {
+Result<PartitionedProgram> partition_over_mesh(const Module& module, const OpTable& table,
+                                               const Device& device, const SimulateOptions& options,
+                                               const MeshRequest& request) {
   return MeshPartitioner(module, table, &device, options, request).spread();
 }
 
-Result<PartitionedProgram> partition_over_mesh(const Module& module, const OpTable& table, const MeshRequest& request) {
+Result<PartitionedProgram> partition_over_mesh(const Module& module, const OpTable& table,
+                                               const MeshRequest& request) {
   return MeshPartitioner(module, table, nullptr, {}, request).spread();
 }
 

@@ -96,9 +96,11 @@ struct PartitionedProgram {
 /// `module` stays as it is. WindowedProducts::kAuto is as kNever here. Errors: a mesh that doesn't fit the
 /// module's or the slice's number of devices, shardings that can't be read or partitioned, statements about
 /// nothing, statements about a module that is partitioned already.
-Result<PartitionedProgram> partition_over_mesh(const Module& module, const OpTable& table, const Device& device,
-                          const SimulateOptions& options, const MeshRequest& request);
+Result<PartitionedProgram> partition_over_mesh(const Module& module, const OpTable& table,
+                                               const Device& device, const SimulateOptions& options,
+                                               const MeshRequest& request);
 /// Over devices that aren't known: no collective moves out of a loop. Requires: no order of the mesh.
-Result<PartitionedProgram> partition_over_mesh(const Module& module, const OpTable& table, const MeshRequest& request);
+Result<PartitionedProgram> partition_over_mesh(const Module& module, const OpTable& table,
+                                               const MeshRequest& request);
 
 }  // namespace hlosim

@@ -36,9 +36,9 @@ struct EstimateOptions {
 };
 
 struct Prepared {
-  std::shared_ptr<const Module> written;      // lowered, or the given one; its layouts are those of the text
-  std::shared_ptr<const Module> module;       // the same in tiles (model/native_layouts.h)
-  bool is_lowered = false;                    // or partitioned: another one than the one given
+  std::shared_ptr<const Module> written;  // lowered, or the given one; its layouts are those of the text
+  std::shared_ptr<const Module> module;   // the same in tiles (model/native_layouts.h)
+  bool is_lowered = false;                // or partitioned: another one than the one given
   std::shared_ptr<const PartitionNotes> spread;  // null: it has nothing to do with several devices
   int64_t unpartitioned_devices = 0;  // of the shardings, where the module runs as a whole nevertheless
   AssumptionList assumptions;         // that were made on the way

@@ -1,4 +1,4 @@
-// What preparing a module comes upon that running it needs as well. Internal to src/estimate.
+// What preparing a module comes upon that running it needs as well. Internal to src/compile/estimate.
 //
 //   std::optional<Simulation> run;
 //   const Result<Prepared> prepared = prepare(module, table, device, options, run);

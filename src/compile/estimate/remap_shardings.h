@@ -1,7 +1,7 @@
 // Shardings that were written for a mesh, on another one with axes of the same names.
 //
 //   const Mesh from = *parse_mesh("data=2,model=2"), to = *parse_mesh("data=16,model=4");
-//   remap_shardings_to_mesh(module, from, to)             // {devices=[2,2]<=[4]} is {devices=[16,4]<=[64]} now
+//   remap_shardings_to_mesh(module, from, to)  // {devices=[2,2]<=[4]} becomes {devices=[16,4]<=[64]}
 #pragma once
 
 #include "base/source.h"

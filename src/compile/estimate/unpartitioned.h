@@ -1,8 +1,8 @@
 // Has a module been partitioned? A sharded one that hasn't has the global shapes: as it is, no device runs
 // it.
 //
-//   unpartitioned_devices(module, op_table())      // 8: sharded over 8 devices, not partitioned; 0: runs as
-//   it is is_partitioned(module, op_table())             // true: its shapes are those of one device's parts
+//   unpartitioned_devices(module, op_table())  // 8: sharded over 8 devices, unpartitioned; 0: runs as it is
+//   is_partitioned(module, op_table())         // true: its shapes are those of one device's parts
 #pragma once
 
 #include <cstdint>

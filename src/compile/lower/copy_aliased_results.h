@@ -1,7 +1,7 @@
 // Results of a module have memory of their own.
 //
-//   ENTRY e { ROOT p = f32[8] parameter(0) }   →   ENTRY e { p = f32[8] parameter(0) ROOT c = f32[8] copy(p)
-//   }
+//   ENTRY e { ROOT p = f32[8] parameter(0) }
+//   → ENTRY e { p = f32[8] parameter(0)  ROOT c = f32[8] copy(p) }
 #pragma once
 
 #include "hlo/module_editor.h"

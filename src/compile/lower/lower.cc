@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 #include "hlo/graph.h"
-#include "layout/native_tiling.h"
 #include "interconnect/sparse_core.h"
+#include "layout/native_tiling.h"
 #include "lower/inline.h"
 #include "lower/pipeline_host_copies.h"
 #include "lower/same_schedule.h"

@@ -9,8 +9,7 @@ bool NextIteration::is_element_of(InstructionId id, InstructionId tuple) const {
 }
 
 InstructionId NextIteration::next_of(InstructionId element) const {
-  return module_[loop_.last]
-      .operands[static_cast<size_t>(module_[element].find(AttrKey::kIndex)->integer())];
+  return module_[loop_.last].operands[static_cast<size_t>(module_[element].find(AttrKey::kIndex)->integer())];
 }
 
 bool NextIteration::follows(std::span<const InstructionId> numbers) const {

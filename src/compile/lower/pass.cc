@@ -9,6 +9,7 @@
 #include "lower/algebra.h"
 #include "lower/assign_layouts.h"
 #include "lower/common_subexpressions.h"
+#include "lower/copy_aliased_results.h"
 #include "lower/fold_constants.h"
 #include "lower/fuse.h"
 #include "lower/hoist.h"
@@ -16,7 +17,6 @@
 #include "lower/inline.h"
 #include "lower/library_calls.h"
 #include "lower/on_chip.h"
-#include "lower/copy_aliased_results.h"
 #include "lower/part_updates.h"
 #include "lower/pipeline_host_copies.h"
 #include "lower/place.h"
@@ -107,7 +107,8 @@ constexpr Pass kPasses[] = {
        slice_ahead(editor, context.table, context.device.config);
      },
      true},
-    {"pipeline-host", "copies between loops and the host's memory go on in the next iteration; before host-copies",
+    {"pipeline-host",
+     "copies between loops and the host's memory go on in the next iteration; before host-copies",
      [](ModuleEditor& editor, const PassContext& context) { pipeline_host_copies(editor, context.table); },
      true},
     {"place-sliced", "as place; also what loops carry and only take slices of, where it fits",

@@ -44,7 +44,8 @@ class HostPipeline {
   }
 
   /// A value that the body computes, written into an element of the state that nothing else touches.
-  bool is_late_write(const Loop& loop, const NextIteration& next, InstructionId id, const Users& users) const {
+  bool is_late_write(const Loop& loop, const NextIteration& next, InstructionId id,
+                     const Users& users) const {
     const Instruction& update = module_[id];
     if (update.opcode != Opcode::kDynamicUpdateSlice || !on_host(id) || on_host(update.operands[1]))
       return false;
@@ -92,8 +93,8 @@ class HostPipeline {
 
     std::vector<InstructionId> more, state = state_of(loop), operands{whole, carried.back()};
     operands.insert(operands.end(), carried.begin(), carried.end() - 1);
-    const InstructionId behind =
-        editor_.add(loop.body, Opcode::kDynamicUpdateSlice, "write-behind", update.shape, operands, update.attrs);
+    const InstructionId behind = editor_.add(loop.body, Opcode::kDynamicUpdateSlice, "write-behind",
+                                             update.shape, operands, update.attrs);
     editor_.place_like(behind, update);
     const size_t first = state.size() - carried.size();
     for (size_t i = 0; i < places.size(); ++i) state[first + i] = places[i];
@@ -121,8 +122,8 @@ class HostPipeline {
         before.push_back(id);
     operands = {element(index), element(first + places)};
     for (size_t i = 0; i < places; ++i) operands.push_back(element(first + i));
-    made.push_back(editor_.add(loop.outside, Opcode::kDynamicUpdateSlice, "write-last", update.shape, operands,
-                               update.attrs));
+    made.push_back(editor_.add(loop.outside, Opcode::kDynamicUpdateSlice, "write-last", update.shape,
+                               operands, update.attrs));
     for (const InstructionId id : before) editor_.replace_everywhere(loop.outside, id, made.back());
     std::vector<InstructionId>& list = module_.computations[loop.outside].instructions;
     list.insert(std::find(list.begin(), list.end(), loop.id) + 1, made.begin(), made.end());
@@ -156,8 +157,8 @@ class HostPipeline {
   }
 
   /// `begin` comes right behind the state, `end` before the body's root.
-  void finish(const Loop& loop, const std::vector<InstructionId>& state, const std::vector<InstructionId>& begin,
-              const std::vector<InstructionId>& end) {
+  void finish(const Loop& loop, const std::vector<InstructionId>& state,
+              const std::vector<InstructionId>& begin, const std::vector<InstructionId>& end) {
     editor_.set_operands(loop.last, state);
     std::vector<InstructionId>& body = module_.computations[loop.body].instructions;
     body.insert(std::find(body.begin(), body.end(), loop.last), end.begin(), end.end());

@@ -1,8 +1,8 @@
-// Two ways to lower a module may come to the same.
+// Whether two lowerings of a module have the same schedule and costs.
 //
-//   if (same_schedule(with_prefetch, without)) …       // there was nothing to prefetch: one run tells of both
+//   if (same_schedule(with_prefetch, without)) …  // nothing was prefetched: one simulation is enough
 //
-// Internal to src/lower.
+// Internal to src/compile/lower.
 #pragma once
 
 #include "hlo/module.h"

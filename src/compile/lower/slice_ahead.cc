@@ -43,7 +43,8 @@ class SliceAhead {
   int64_t array_bytes(InstructionId id) const {
     return module_[id].shape->is_array() ? array_size(module_[id].shape).count() : 0;
   }
-  bool may_come_ahead(const NextIteration& next, InstructionId id, std::span<const InstructionId> users) const {
+  bool may_come_ahead(const NextIteration& next, InstructionId id,
+                      std::span<const InstructionId> users) const {
     const Instruction& slice = module_[id];
     if (slice.opcode != Opcode::kDynamicSlice || fusion_role(table_, slice) != FusionRole::kPart ||
         slice.shape->rank() == 0)

@@ -1,8 +1,8 @@
 // A new order where memory has room for it, and the one that was there elsewhere.
 //
 //   OrderInParts parts(before, wanted);
-//   while (const auto tight = …; !tight.empty()) parts.split(tight), computation.instructions =
-//   parts.order();
+//   while (const auto tight = …; !tight.empty())
+//     parts.split(tight), computation.instructions = parts.order();
 #pragma once
 
 #include <span>

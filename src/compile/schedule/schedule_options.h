@@ -45,7 +45,8 @@ struct LatencyScheduleOptions {
 
   // What XLA has no names for.
   bool split = true;  // synchronous collectives are split first (schedule/split_collectives.h)
-  std::set<std::string, std::less<>> whole{};  // names of collectives that aren't: the TensorCore waits for them
+  std::set<std::string, std::less<>>
+      whole{};              // names of collectives that aren't: the TensorCore waits for them
   bool keep_faster = true;  // of the order that was there and the new one, computation by computation
   /// With keep_faster: an order has to fit into on-chip memory too; else only into HBM.
   bool fits_on_chip = true;

@@ -1,8 +1,7 @@
 // The forms in which a file can hold a module, each told by its content whatever the file is called.
 //
 //   for (const InputForm& form : input_forms())
-//     if (form.holds(bytes)) bytes = *form.unfold(bytes, name);  // in this order: a packed proto is unpacked
-//     first
+//     if (form.holds(bytes)) bytes = *form.unfold(bytes, name);  // a packed proto is unpacked first
 //   take_form_ending(file)    // of "m.hlo.pb.gz": which of several files of one module is read
 #pragma once
 

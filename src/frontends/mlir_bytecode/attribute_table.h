@@ -1,8 +1,8 @@
 // Attributes, types and locations of an artifact by their numbers, each decoded when it is first asked for.
 //
 //   AttributeTable table(file, container, arena, budget, fault);
-//   const Type* type = table.read_type(in);             // by the number that stands in `in`; null after a
-//   fault const Location* place = table.read_location(in);
+//   const Type* type = table.read_type(in);  // by the next number of `in`; null after a fault
+//   const Location* place = table.read_location(in);
 #pragma once
 
 #include <map>

@@ -283,7 +283,7 @@ class Steps {
     if (written > 0 && !made_.runs.empty()) add_written(written);
   }
 
-  /// Is it one of those that make up `share` of the steps? PartitionedProgram evenly.
+  /// Whether the step is one of those that make up `share` of the steps. They are spread evenly.
   static bool is_turn(int64_t step, double share) {
     const auto met = [&](int64_t steps) { return std::floor(static_cast<double>(steps) * share); };
     return met(step + 1) > met(step);

@@ -2,8 +2,8 @@
 //
 //   const Result<mlir::File> body = read_kernel_body(source, backend_config);
 //   const Result<KernelBody> kernel = kernel_body(*body, {});
-//   kernel->steps, kernel->windows[0].fetches                     // 8, 8: a block moves where its index
-//   changes kernel->works[kernel->runs[0].work].products[0].k             // 256
+//   kernel->steps, kernel->windows[0].fetches                  // 8, 8: a block moves if its index changes
+//   kernel->works[kernel->runs[0].work].products[0].k          // 256
 //
 // The body is a function of the grid's indices, of blocks of the call's operands and results ("windows") and
 // of scratch memory. Steps go through the grid with the last index fastest. Index maps, conditions and trip

@@ -1,9 +1,8 @@
 // Scalars of a kernel's body as far as they are known: grid indices and what is computed from them are;
 // what is loaded from memory mostly isn't, but the same load is the same unknown.
 //
-//   const Scalar sum = evaluate_scalar(op, {known(3), known(4)});      // arith.addi: 7
-//   is_met(evaluate_scalar(negation, {unknown}), …)                     // false where `unknown` is taken as
-//   met
+//   const Scalar sum = evaluate_scalar(op, {known(3), known(4)});  // arith.addi: 7
+//   is_met(evaluate_scalar(negation, {unknown}), …)                // false where `unknown` counts as met
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Layers as loops: forward over stacked parameters, backward over what the forward has saved.
 //
-//   LayerStack loop(model, options, rules, parts, group, parameters);   // parameters: stacked, by place and
-//   name InstructionId out = loop.forward(body, in); const LayerStack::Gradients made = loop.backward(body,
-//   cotangent);  // of the input, and stacked ones
+//   LayerStack loop(model, options, rules, parts, group, parameters);  // stacked, by place and name
+//   InstructionId out = loop.forward(body, in);
+//   const LayerStack::Gradients made = loop.backward(body, cotangent);  // of the input, and stacked ones
 //
 // A loop's body runs the `period` layers of its group. Unrolled, there is no loop, and what is recomputed
 // stands behind a barrier that keeps it from being merged with the first time.

@@ -154,7 +154,8 @@ Expr grouped_product(const LayerScope& scope, Expr a, Expr b, Expr sizes, std::o
     if (backward.reaches(a))
       backward.add(a, rescaled(g, grouped_dot(g, c, turned, sizes, type), kBack, kForward));
     if (backward.reaches(b))
-      backward.add(b, rescaled(g, grouped_outer(g, to_float8(g, a, kForward), c, sizes, type), kForward, kBack));
+      backward.add(b,
+                   rescaled(g, grouped_outer(g, to_float8(g, a, kForward), c, sizes, type), kForward, kBack));
   };
   return made;
 }

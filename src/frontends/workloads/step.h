@@ -2,9 +2,9 @@
 // shapes, nothing lowered or fused, and shardings by mesh axes on the parameters and on the activations that
 // MaxText constrains.
 //
-//   Result<ModelConfig> model = read_model_config(source);                    //
-//   examples/models/llama2-7b.yaml StepOptions options{.mesh = mesh, .batch = 64, .sequence = 2048};
-//   Result<Module> module = make_step(*model, options);                       // verified
+//   Result<ModelConfig> model = read_model_config(source);  // examples/models/llama2-7b.yaml
+//   StepOptions options{.mesh = mesh, .batch = 64, .sequence = 2048};
+//   Result<Module> module = make_step(*model, options);     // verified
 //
 // What runs is in docs/models.md. Errors are diagnostics: sizes that don't go together, meshes that don't
 // divide what they cut, options that a kind of step doesn't have.

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "hlo/verifier.h"
-#include "workloads/body_writer.h"
 #include "modules/module_rules.h"
 #include "ops/op_table.h"
+#include "workloads/body_writer.h"
 
 namespace hlosim {
 

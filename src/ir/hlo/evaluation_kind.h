@@ -1,5 +1,5 @@
-// Which function of src/evaluate runs an instruction: a value, so that the rows of the opcode table need none
-// of what running takes.
+// The function of src/run/evaluate that executes an instruction, as a value: the rows of the opcode table
+// need no kernels.
 //
 //   if (op.def().evaluation == EvaluationKind::kReduce) …
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace hlosim {
 
-/// src/evaluate/evaluation_table.cc has the function of each; one without doesn't compile.
+/// src/run/evaluate/evaluation_table.cc has the function of each; one without doesn't compile.
 enum class EvaluationKind : uint8_t {
   kNone,  // nothing: it is a value already, is run in another way, or has no meaning on a device by itself
 

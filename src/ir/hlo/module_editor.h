@@ -22,8 +22,8 @@ class ModuleEditor {
 
   Module& module() { return module_; }
 
-  // ── new instructions and computations; putting instructions into a computation's list is up to the caller;
-  //    until place_like() says better, they point to the text of their first operand that has one ──
+  // ── new instructions and computations; the caller puts instructions into a computation's list. Until
+  //    place_like(), they point to the text of their first operand that has one ──
 
   InstructionId add(ComputationId parent, Opcode opcode, std::string_view name, ShapeRef shape,
                     std::span<const InstructionId> operands, std::span<const Attr> attrs = {});
@@ -35,9 +35,8 @@ class ModuleEditor {
   /// A copy of the computation; what it calls is shared.
   ComputationId clone(ComputationId id);
 
-  // ── values; what these add stands at the end of its computation's list until sort() is called, and points
-  // to
-  //    the text of what it was made from ──
+  // ── values. Instructions that these add are at the end of their computation's list until sort(), and point
+  //    to the text of the instruction that they were made from ──
 
   /// As `shape`, which is the operand's array but for the layout.
   InstructionId copy(InstructionId operand, ShapeRef shape);

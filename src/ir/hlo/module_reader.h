@@ -1,4 +1,4 @@
-// The reader of one module: header, computations, instructions. Internal to src/hlo; use reader.h.
+// The reader of one module: header, computations, instructions. Internal to src/ir/hlo; use reader.h.
 //
 // After an error inside an instruction the reader goes on at the next line that looks like one, so
 // that one run reports several errors. The name of a broken instruction stays known, as "poisoned":

@@ -1,4 +1,4 @@
-// What an opcode has to provide. src/ops fills one OpDef per opcode; the reader, the verifier, the
+// What an opcode has to provide. src/ir/ops fills one OpDef per opcode; the reader, the verifier, the
 // cost and timing models read the table and never name an opcode themselves.
 //
 //   const OpDef& def = table[instruction.opcode];
@@ -37,7 +37,7 @@ struct Arity {
 constexpr Arity exactly(int n) { return {n, n}; }
 constexpr Arity at_least(int n) { return {n, -1}; }
 
-/// What callers outside src/ops may ask of an opcode.
+/// What callers outside src/ir/ops may ask of an opcode.
 enum OpTrait : uint32_t {
   kElementwise = 1u << 0,  // result element i depends on operand elements i only
   kAsyncStart = 1u << 1,   // begins something that a matching done ends
@@ -59,9 +59,9 @@ enum OpTrait : uint32_t {
 
 class EvaluateContext;  // evaluate/evaluate.h: making what runs an instruction
 class Invocation;       // evaluate/evaluate.h: running it once
-class CollectiveCall;        // evaluate/devices/joint.h: running it once on several devices that meet there
+class CollectiveCall;   // evaluate/devices/joint.h: running it once on several devices that meet there
 class OpContext;
-struct ElementKernel;  // kernels/element.h
+struct ElementKernel;  // cpu_kernels/element.h
 struct StridedView;    // layout/strided_view.h
 struct Work;           // ops/work.h: what the units of a device have to do
 struct XlaCost;        // ops/xla_cost.h: XLA's HloCostAnalysis counters

@@ -165,7 +165,7 @@ enum class NumberRule : uint8_t {
   kConstant,
 };
 
-/// How the sizes of its operands' and its result's dimensions hang together (dimensions/factors.h).
+/// How the sizes of its operands' and its result's dimensions hang together (loop_factors/factors.h).
 enum class DimensionRule : uint8_t {
   kFixed,     // not known: all stay as they are
   kFree,      // each dimension on its own

@@ -1,9 +1,8 @@
 // How soon a sharding may pass through an instruction, by what its dimensions are to each other: what passes
 // elements on as they are is asked first, what makes many of one last.
 //
-//   sharding_trust(DimensionRule::kElement)        // {0, 0}
-//   sharding_trust(DimensionRule::kBroadcast)      // {3, 2}: from the operand last, from users a little
-//   earlier
+//   sharding_trust(DimensionRule::kElement)    // {0, 0}
+//   sharding_trust(DimensionRule::kBroadcast)  // {3, 2}: from the operand last, from users a little earlier
 #pragma once
 
 #include <cstdint>

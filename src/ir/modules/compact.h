@@ -17,10 +17,10 @@ Module compacted(const Module& module, const OpTable& table);
 /// The same of a module that nobody needs as it was, without a copy of it in between.
 Module compacted(Module&& module, const OpTable& table);
 
-/// Internal to src/modules. Whether compacted() hands the module on as it is. May say no of modules that it
-/// would make anew alike. Adds shapes, nothing else.
+/// Internal to src/ir/modules. Whether compacted() returns the module unchanged. May be false for modules of
+/// which it would make an equal copy. Adds shapes, nothing else.
 bool is_compact(Module& module, const OpTable& table);
-/// Internal to src/modules: compacted(), of a module that is compact too.
+/// Internal to src/ir/modules: compacted(), of a module that is compact too.
 Module made_compact(Module&& module, const OpTable& table);
 
 }  // namespace hlosim

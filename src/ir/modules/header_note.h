@@ -1,8 +1,7 @@
 // Notes of hlosim's own in a module's header, among its frontend attributes.
 //
 //   add_header_note(module, "hlosim.partitioned", "true");
-//   frontend_attribute(module, "hlosim.partitioned")   // "true" (hlo/frontend.h): also of its text, read
-//   again
+//   frontend_attribute(module, "hlosim.partitioned")  // "true" (hlo/frontend.h): also after a round trip
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // Which buffers an instruction's result lies in: made by itself, or those of its operands and of the
-// computations that it calls: src/memory follows these rules and names no opcode.
+// computations that it calls: src/sim/memory follows these rules and names no opcode.
 //
 //   const Dataflow flow = dataflow(Opcode::kBitcast);
 //   flow.value                                    // ValueRule::kForwards: its result is its operand's memory

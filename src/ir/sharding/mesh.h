@@ -3,8 +3,8 @@
 //   const Mesh mesh = *parse_mesh("data=4,model=2");
 //   const AxisSharding rows = *parse_axes("[{data,model},_]", mesh);
 //   sharding_text(mesh, rows)                                     // "{devices=[8,1]<=[8]}"
-//   axis_names(mesh, *axes_of(mesh, "{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}"))   //
-//   "[model,_]"
+//   const auto axes = axes_of(mesh, "{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}");
+//   axis_names(mesh, *axes)                                       // "[model,_]"
 //
 // The devices stand in the mesh row-major: the last axis changes fastest. Which chip has which place is up to
 // the device order.

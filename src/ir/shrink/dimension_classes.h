@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "loop_factors/factors.h"
 #include "hlo/module.h"
 #include "hlo/op_def.h"
+#include "loop_factors/factors.h"
 
 namespace hlosim {
 

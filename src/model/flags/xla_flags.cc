@@ -147,8 +147,8 @@ class Effects {
     const std::vector<Hertz>& clocks = device_.p_states;
     if (!state || *state < 0) return expected(flag, "a p-state, 0 or more");
     if (*state >= static_cast<int64_t>(clocks.size()))
-      return wrong(flag, fmt::format("{} has no p-state {}, only 0 to {}", device_.name, *state,
-                                     clocks.size() - 1));
+      return wrong(
+          flag, fmt::format("{} has no p-state {}, only 0 to {}", device_.name, *state, clocks.size() - 1));
     return DeviceOverride{std::string(known.key),
                           fmt::format("{} Hz", clocks[static_cast<size_t>(*state)].count())};
   }

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "base/check.h"
-#include "layout/sizes.h"
 #include "interconnect/collective_costs.h"
 #include "interconnect/collective_driver.h"
 #include "interconnect/collective_model.h"
+#include "layout/sizes.h"
 #include "model/instruction_cost.h"
 #include "ops/collective_groups.h"
 #include "ops/infer.h"

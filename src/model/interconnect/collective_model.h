@@ -1,6 +1,6 @@
 // What collectives take on the links of a slice: where the members of a group lie, then seconds by closed
-// forms for groups that fill a box of chips (links/torus.h), by loads of links for all others
-// (links/interconnect.h). links/collective_cost.h makes costs of it.
+// forms for groups that fill a box of chips (interconnect/torus.h), by loads of links for all others
+// (interconnect/interconnect.h). interconnect/collective_cost.h makes costs of it.
 //
 //   const CollectiveModel model(device, slice, grid, assumptions, AxisOrder::kRotation);
 //   const GroupPlace place = model.place(group);

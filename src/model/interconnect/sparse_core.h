@@ -2,8 +2,8 @@
 //
 //   const SparseCoreWork offloads(module, table);
 //   auto cost = cost_collective(op, device, slice, grid, assumptions);
-//   if (offloads.has(id)) drive_by_sparse_cores(*cost, instruction, device, assumptions);  // launch, driver,
-//   driving
+//   if (offloads.has(id)) drive_by_sparse_cores(*cost, instruction, device, assumptions);
+//   cost->launch, cost->driver, cost->driving  // are those of the SparseCores
 //
 // A SparseCore starts its collective, sends on what arrives and adds up what it reduces; the TensorCore goes
 // on meanwhile. docs/timing_model.md has the equations.

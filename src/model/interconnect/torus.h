@@ -1,5 +1,5 @@
 // Times of collectives on the links of a torus or mesh, as closed forms for groups that fill a box of chips.
-// Loads of links for everything else: links/interconnect.h. Sources: docs/timing_model.md.
+// Loads of links for everything else: interconnect/interconnect.h. Sources: docs/timing_model.md.
 //
 // V is the array a collective works on (ops/collective_groups.h), w the rate of one link in one direction.
 // A ring carries data both ways (2w), a line has one link that carries everything one way (w). Groups that

@@ -59,7 +59,8 @@ std::string CustomCallCostSource::text(const DeviceConfig& device) const {
   return fmt::format("cost_estimate, FLOPs at {:.0f} % of the peak", device.mxu.kernel_share * 100);
 }
 
-void CustomCallCostSource::apply(const DeviceConfig& device, const MemorySystem& memory, InstructionCost& cost) const {
+void CustomCallCostSource::apply(const DeviceConfig& device, const MemorySystem& memory,
+                                 InstructionCost& cost) const {
   cost.category = CostCategory::kCustomCall;
   cost.provenance = Provenance::kCalibrated;
   if (kernel)
@@ -74,7 +75,8 @@ void CustomCallCostSource::apply(const DeviceConfig& device, const MemorySystem&
   if (kernel) cost.fixed = std::max(kernel->cost.kernel - cost.stream, Picoseconds(0));
 }
 
-CustomCallCostSource custom_call_cost_source(const Module& module, const Instruction& instruction, const DeviceConfig& device) {
+CustomCallCostSource custom_call_cost_source(const Module& module, const Instruction& instruction,
+                                             const DeviceConfig& device) {
   CustomCallCostSource known;
   known.kernel = find_kernel_call(module, instruction, device);
   if (!known.kernel) known.estimate = cost_estimate_of(instruction);

@@ -1,4 +1,4 @@
-// What is known of the cost of a custom call, the most trustworthy first:
+// Sources of the cost of a custom call, the most trustworthy first:
 //
 //   the user's figure        --custom-call-costs            model/custom_call_costs.h
 //   the kernel's body        not read yet: its place is between these two
@@ -6,7 +6,8 @@
 //   the author's estimate    custom_call_config              cost_estimate_of()
 //   bytes                    of operands and results
 //
-//   if (const CustomCallCostSource known = custom_call_cost_source(module, instruction, device)) known.apply(device, memory, cost);
+//   const CustomCallCostSource source = custom_call_cost_source(module, instruction, device);
+//   if (source) source.apply(device, memory, cost);
 #pragma once
 
 #include <optional>
@@ -30,6 +31,7 @@ struct CustomCallCostSource {
 };
 
 /// Neither for other instructions.
-CustomCallCostSource custom_call_cost_source(const Module& module, const Instruction& instruction, const DeviceConfig& device);
+CustomCallCostSource custom_call_cost_source(const Module& module, const Instruction& instruction,
+                                             const DeviceConfig& device);
 
 }  // namespace hlosim

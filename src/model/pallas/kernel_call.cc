@@ -62,7 +62,7 @@ class CallReader {
     if (!value || *value < 1) return std::nullopt;
     return static_cast<int64_t>(*value);
   }
-  /// What its maker says of the mask, `attention_mask` of the config (models/step.h).
+  /// What its maker says of the mask, `attention_mask` of the config (workloads/step.h).
   std::optional<int64_t> of_mask(std::string_view key) const {
     const size_t mask = config_.find("attention_mask");
     if (mask == std::string_view::npos) return std::nullopt;

@@ -39,7 +39,7 @@ struct KernelCost {
   Picoseconds around{};
   std::vector<KernelPass> passes;  // that take `around`
   UnitTimes busy{};                // of the kernel: MXU, VPU, EUP, XLU, HBM
-  IssueSlots slots;               // of all cores
+  IssueSlots slots;                // of all cores
   double mxu_cycles = 0;           // of all cores, each with its own arrays
 
   std::vector<int64_t> grid;
@@ -64,8 +64,8 @@ class KernelTally {
   KernelTally(const DeviceConfig& device, int64_t cores) : core_(device), cores_(cores) {}
 
   double mxu = 0;                // cycles
-  IssueSlots slots;             // beside products
-  IssueSlots slots_apart;       // with no product beside
+  IssueSlots slots;              // beside products
+  IssueSlots slots_apart;        // with no product beside
   double apart = 0;              // cycles of registers stored
   double steps = 0;              // grid steps
   double step_latency = 0;       // cycles that each step waits for its first product

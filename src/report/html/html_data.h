@@ -53,7 +53,7 @@ struct ModuleText {
 ModuleText module_text(const OpTable& table, const Report& report);
 
 std::string timeline_data(const Trace& trace);
-/// Where each buffer lies, and when: src/memory's analysis of the module that ran.
+/// Where each buffer lies, and when: src/sim/memory's analysis of the module that ran.
 std::string memory_data(const OpTable& table, const Device& device, const Estimate& estimate,
                         const Report& report);
 

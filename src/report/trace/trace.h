@@ -1,8 +1,8 @@
 // What happens when in one run, as a profile shows it: a track for each unit, nested slices on it, flows from
 // a start over its transfer to its done, and what each memory space holds.
 //
-//   Trace trace = make_trace(module, op_table(), device, *estimate, {});   // needs
-//   SimulateOptions::keep_timeline write_file("t.json.gz", gzip(chrome_json({&trace, 1})));
+//   Trace trace = make_trace(module, op_table(), device, *estimate, {});  // SimulateOptions::keep_timeline
+//   write_file("t.json.gz", gzip(chrome_json({&trace, 1})));
 //   write_file("t.pftrace", perfetto_trace({&trace, 1}));
 #pragma once
 

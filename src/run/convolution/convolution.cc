@@ -17,8 +17,8 @@
 
 #include "base/check.h"
 #include "convolution/convolution_geometry.h"
-#include "threads/parallel.h"
 #include "cpu_kernels/strided_copy.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -16,7 +16,7 @@ typedef float Unaligned __attribute__((vector_size(kBytes), aligned(4), may_alia
 constexpr int kLanes = kBytes / 4;
 
 // Of the second one if it is NaN, and where neither is beyond the other of the first one, as the operations
-// have it (element/element_functors.h).
+// have it (cpu_kernels/element/element_functors.h).
 template <class T>
 T largest(T x, T y) {
   const T larger = y > x ? y : x;

@@ -14,8 +14,8 @@
 
 #include "base/rounding.h"
 #include "cpu_kernels/matmul_recipe.h"
-#include "threads/parallel.h"
 #include "cpu_kernels/scratch.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

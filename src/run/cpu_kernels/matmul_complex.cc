@@ -10,8 +10,8 @@
 #include <type_traits>
 
 #include "cpu_kernels/matmul_recipe.h"
-#include "threads/parallel.h"
 #include "cpu_kernels/scratch.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -14,7 +14,8 @@ namespace hlosim {
 inline constexpr int64_t kSoftmaxStep = 64, kSoftmaxMost = 4096;
 
 /// For each row: m = maximum(least, x…), e = exponential(x - m), out = e / (init + Σ e), with the bits that
-/// these give one after another (kernels/fold.h, kernels/element.h). `out` may be `in`; no other overlap.
+/// these give one after another (cpu_kernels/fold.h, cpu_kernels/element.h). `out` may be `in`; no other
+/// overlap.
 void softmax(const float* in, int64_t n, int64_t rows, float least, float init, float* out);
 
 struct SoftmaxKernels {

@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 #include "base/rounding.h"
-#include "threads/parallel.h"
 #include "cpu_kernels/transpose.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -3,8 +3,8 @@
 //   if (const ElementKernel kernel = elementwise_kernel(op)) kernel.fn(out, operands, kernel.immediate, n);
 #pragma once
 
-#include "hlo/op_def.h"
 #include "cpu_kernels/element.h"
+#include "hlo/op_def.h"
 
 namespace hlosim {
 

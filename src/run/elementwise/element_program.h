@@ -2,8 +2,8 @@
 //
 // A chain of elementwise operations is run on blocks of elements that stay in the L1 cache: one kernel per
 // operation and block, registers of one block each. Sums, differences, products and quotients of f32 that are
-// used once go through one loop together (kernels/chain.h). With blocks of one element the same list runs the
-// scalar computations of reduce, sort, map, scatter and while.
+// used once go through one loop together (cpu_kernels/chain.h). With blocks of one element the same list runs
+// the scalar computations of reduce, sort, map, scatter and while.
 //
 //   ElementProgramBuilder builder;
 //   const auto x = builder.input(ElementType::kF32), y = builder.input(ElementType::kF32);
@@ -20,9 +20,9 @@
 #include <span>
 #include <vector>
 
-#include "hlo/op_def.h"
 #include "cpu_kernels/chain.h"
 #include "cpu_kernels/element.h"
+#include "hlo/op_def.h"
 #include "layout/element_type.h"
 
 namespace hlosim {

@@ -7,8 +7,8 @@
 #include "array/convert_array.h"
 #include "base/rounding.h"
 #include "base/saturating.h"
-#include "threads/parallel.h"
 #include "ops/infer.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

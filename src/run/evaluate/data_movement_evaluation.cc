@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "cpu_kernels/element.h"
-#include "threads/parallel.h"
 #include "cpu_kernels/strided_copy.h"
 #include "layout/bitcast.h"
 #include "layout/sizes.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 Evaluation evaluate_copy(EvaluateContext& op) {

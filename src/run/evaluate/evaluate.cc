@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu_kernels/element.h"
+#include "cpu_kernels/strided_copy.h"
 #include "elementwise/element_kernels.h"
 #include "evaluate/evaluation_table.h"
-#include "cpu_kernels/element.h"
-#include "threads/parallel.h"
-#include "cpu_kernels/strided_copy.h"
 #include "layout/strided_view.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 

@@ -29,9 +29,9 @@
 namespace hlosim {
 
 class ElementProgram;  // elementwise/element_program.h
-class LockstepRun;        // evaluate/devices/joint.h
-class CollectiveCall;  // evaluate/devices/joint.h: running an instruction once on several devices that meet there
-struct DeviceGrid;  // ops/collective_groups.h
+class LockstepRun;     // evaluate/devices/joint.h
+class CollectiveCall;  // evaluate/devices/joint.h: an instruction that several devices run together
+struct DeviceGrid;     // ops/collective_groups.h
 
 /// One run of one instruction.
 class Invocation {

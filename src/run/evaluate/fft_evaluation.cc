@@ -6,8 +6,8 @@
 #include "base/rounding.h"
 #include "base/saturating.h"
 #include "evaluate/linear_algebra_evaluation.h"
-#include "threads/parallel.h"
 #include "ops/require.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

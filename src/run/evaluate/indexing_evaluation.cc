@@ -6,10 +6,10 @@
 #include <cstring>
 #include <limits>
 
-#include "evaluate/called_computation.h"
-#include "threads/parallel.h"
 #include "cpu_kernels/strided_copy.h"
+#include "evaluate/called_computation.h"
 #include "ops/require.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

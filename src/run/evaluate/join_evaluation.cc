@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/rounding.h"
-#include "evaluate/data_movement_evaluation.h"
 #include "cpu_kernels/strided_copy.h"
+#include "evaluate/data_movement_evaluation.h"
 
 namespace hlosim {
 

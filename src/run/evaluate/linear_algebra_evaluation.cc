@@ -6,8 +6,8 @@
 #include "algorithms/triangular.h"
 #include "array/convert_array.h"
 #include "base/saturating.h"
-#include "threads/parallel.h"
 #include "ops/infer.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu_kernels/strided_copy.h"
 #include "evaluate/called_computation.h"
 #include "evaluate/reduction_evaluation.h"
 #include "threads/parallel.h"
-#include "cpu_kernels/strided_copy.h"
 
 namespace hlosim {
 

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "algorithms/sort_keys.h"
+#include "cpu_kernels/strided_copy.h"
 #include "evaluate/called_computation.h"
 #include "evaluate/sort_comparator_pattern.h"
 #include "threads/parallel.h"
-#include "cpu_kernels/strided_copy.h"
 
 namespace hlosim {
 namespace {

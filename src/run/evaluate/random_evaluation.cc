@@ -9,8 +9,8 @@
 #include "algorithms/random_bits.h"
 #include "array/convert_array.h"
 #include "base/saturating.h"
-#include "threads/parallel.h"
 #include "ops/infer.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "evaluate/called_computation.h"
 #include "cpu_kernels/fold.h"
+#include "evaluate/called_computation.h"
 
 namespace hlosim {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "evaluate/called_computation.h"
-#include "evaluate/recognised.h"
 #include "cpu_kernels/element.h"
 #include "cpu_kernels/fold.h"
-#include "threads/parallel.h"
 #include "cpu_kernels/strided_copy.h"
+#include "evaluate/called_computation.h"
+#include "evaluate/recognised.h"
 #include "ops/require.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

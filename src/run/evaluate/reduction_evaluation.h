@@ -7,8 +7,8 @@
 
 #include <optional>
 
-#include "evaluate/evaluate.h"
 #include "cpu_kernels/fold.h"
+#include "evaluate/evaluate.h"
 
 namespace hlosim {
 

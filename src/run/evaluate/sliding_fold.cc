@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "base/rounding.h"
-#include "threads/parallel.h"
 #include "cpu_kernels/strided_copy.h"
 #include "ops/window.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

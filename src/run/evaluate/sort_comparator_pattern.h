@@ -1,7 +1,7 @@
 // Comparisons of sort that compare one key of each side.
 //
-//   const std::optional<RecognisedOrder> order = sort_comparator_pattern(op);     // compare(a, b), direction=LT
-//   order->operand, order->order.descending        // 0, false
+//   const auto order = sort_comparator_pattern(op);  // of compare(a, b), direction=LT
+//   order->operand, order->order.descending          // 0, false
 #pragma once
 
 #include <memory>

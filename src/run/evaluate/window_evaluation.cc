@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu_kernels/element.h"
+#include "cpu_kernels/strided_copy.h"
 #include "evaluate/called_computation.h"
 #include "evaluate/recognised.h"
 #include "evaluate/sliding_fold.h"
 #include "evaluate/window_walk.h"
-#include "cpu_kernels/element.h"
-#include "threads/parallel.h"
-#include "cpu_kernels/strided_copy.h"
 #include "ops/infer.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "cpu_kernels/strided_copy.h"
 #include "evaluate/data_movement_evaluation.h"
 #include "exec/cluster_build.h"
 #include "exec/lifetimes.h"
-#include "cpu_kernels/strided_copy.h"
 
 namespace hlosim {
 namespace {

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "cpu_kernels/element.h"
 #include "elementwise/element_kernels.h"
 #include "hlo/op_def.h"
-#include "cpu_kernels/element.h"
 
 namespace hlosim {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu_kernels/softmax.h"
 #include "exec/cluster_workers.h"
 #include "threads/parallel.h"
-#include "cpu_kernels/softmax.h"
 
 namespace hlosim {
 namespace {

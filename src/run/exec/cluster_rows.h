@@ -14,10 +14,10 @@
 #include <memory>
 #include <vector>
 
+#include "cpu_kernels/fold.h"
 #include "elementwise/element_program.h"
 #include "evaluate/evaluate.h"
 #include "exec/cluster_load.h"
-#include "cpu_kernels/fold.h"
 
 namespace hlosim {
 

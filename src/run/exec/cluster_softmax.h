@@ -1,7 +1,7 @@
 // Softmax of rows among the steps of a cluster.
 //
-//   fold max of x | wide exp(x - max) | fold sum of that | wide quotient    →    one step of
-//   kernels/softmax.h
+//   fold max of x | wide exp(x - max) | fold sum of that | wide quotient
+//   → one step of cpu_kernels/softmax.h
 #pragma once
 
 #include <optional>

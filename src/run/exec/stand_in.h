@@ -1,8 +1,8 @@
 // A module that runs in place of custom calls: what somebody knows of a kernel whose code isn't here.
 //
-//   const std::optional<StandIn> attention = StandIn::make("attention.hlo", std::move(module), pool, {},
-//   sink); handlers.add({[](const Instruction& call) { return call.name == "splash.2"; },
-//   attention->evaluation()});
+//   const auto attention = StandIn::make("attention.hlo", std::move(module), pool, {}, sink);
+//   const auto is_meant = [](const Instruction& call) { return call.name == "splash.2"; };
+//   handlers.add({is_meant, attention->evaluation()});
 #pragma once
 
 #include <functional>

@@ -5,10 +5,10 @@
 #include <optional>
 #include <unordered_map>
 
-#include "loop_factors/factors.h"
 #include "hlo/graph.h"
 #include "hlo/module_editor.h"
 #include "layout/packed_bytes.h"
+#include "loop_factors/factors.h"
 #include "partition/emitter.h"
 #include "partition/resharder.h"
 

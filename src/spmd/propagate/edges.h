@@ -1,5 +1,5 @@
 // Along what shardings move: for each instruction the dimensions of its operands and its result that are one
-// range (dimensions/factors.h), and those of calls, loops and branches.
+// range (loop_factors/factors.h), and those of calls, loops and branches.
 //
 //   const Links links = find_links(module, table, computations, stated, arrays);
 //   for (const LinkedInstruction& step : links.steps)
@@ -29,7 +29,7 @@ inline constexpr uint8_t kNever = 255;  // a level that is not reached
 /// Places that are one range: the first `operands` of them are operands'.
 struct Link {
   int32_t first = 0, operands = 0, count = 0;
-  uint8_t forward = 0, backward = 0;  // levels (dimensions/sharding_trust.h)
+  uint8_t forward = 0, backward = 0;  // levels (loop_factors/sharding_trust.h)
   bool parts = false;  // places are parts of a range: all axes of a cut, or those that cut evenly
 };
 

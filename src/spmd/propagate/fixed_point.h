@@ -6,7 +6,7 @@
 
 namespace hlosim {
 
-/// At each level (dimensions/sharding_trust.h) forwards in the order of instructions until nothing changes,
+/// At each level (loop_factors/sharding_trust.h) forwards in the order of instructions until nothing changes,
 /// then backwards, and both again, with all links of this level and those below. Where cuts contradict each
 /// other, what is there stays; what isn't yet takes the longest list of axes, of equal ones that of the
 /// largest array. O(links · axes).

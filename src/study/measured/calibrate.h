@@ -3,8 +3,8 @@
 //   const std::vector<Constant> constants = fittable_constants(device);
 //   const Calibration found = calibrate(constants, cases, predict, {});
 //   for (const FittedConstant& one : found.fitted)
-//     std::cout << one.constant.path << " = " << one.value_text() << '\n';             // "dma.bandwidth =
-//     702.1 GB/s"
+//     std::cout << one.constant.path << " = " << one.value_text() << '\n';
+//   // "dma.bandwidth = 702.1 GB/s"
 //
 // Constants are taken up one by one, each time the one that makes cases left out of the fit come out best,
 // and dropped again where they don't matter any more. One that moves no case, or that can't be told from
@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
-#include "measured/prediction_cache.h"
 #include "measured/log_fit.h"
+#include "measured/prediction_cache.h"
 #include "model/device.h"
 #include "study/accuracy.h"
 

@@ -1,8 +1,8 @@
 // Least squares for constants that scale: logarithms of constants fitted to logarithms of times.
 //
-//   LogFit fit(measured_us, predict);              // predict(log factors) → times, nothing where there is
-//   none const FitResult found = fit.solve({true, false, true}, start);         // which constants may move
-//   std::exp(found.factors[0])                     // by what the first one is multiplied
+//   LogFit fit(measured_us, predict);  // predict(log factors) → times, none where it has none
+//   const FitResult found = fit.solve({true, false, true}, start);  // which constants may move
+//   std::exp(found.factors[0])         // the factor of the first one
 #pragma once
 
 #include <functional>

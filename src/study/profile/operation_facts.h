@@ -1,9 +1,8 @@
 // What a profiler of XLA says about the instructions of a module: category, text, FLOPs and bytes.
 //
 //   OperationFacts facts(module, op_table());
-//   facts.category(id)                             // "loop fusion"
-//   facts.text(id)                                 // "%fusion.3 = f32[8]{0} fusion(f32[8]{0} %p),
-//   kind=kLoop, …"
+//   facts.category(id)  // "loop fusion"
+//   facts.text(id)      // "%fusion.3 = f32[8]{0} fusion(f32[8]{0} %p), kind=kLoop, …"
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 #include "estimate/estimate.h"
 #include "estimate/named_slice.h"
 #include "model/device_overrides.h"
-#include "workloads/step.h"
 #include "ops/op_table.h"
+#include "workloads/step.h"
 
 namespace hlosim {
 namespace {
@@ -75,7 +75,8 @@ Result<void> predict(const PublishedRun& run, const Device& plain, RunPrediction
   prediction.parts = {std::move(work), std::move(*parts)};
   const Result<Estimate> program = simulate_program(run, *device, *request);
   if (!program) return tl::unexpected(program.error());
-  for (const Diagnostic& finding : program->occupancy.findings) prediction.findings.push_back(finding.message);
+  for (const Diagnostic& finding : program->occupancy.findings)
+    prediction.findings.push_back(finding.message);
   add_rows(program->simulation.totals, prediction);
   prediction.seconds = seconds(program->simulation.totals.makespan);
   return {};

@@ -1,7 +1,7 @@
 // A published run of a whole model: what ran, on what, and how long a step took.
 //
 //   const PublishedRun run = read_published_run(entry, problems);     // an object of a JSON file
-//   make_step(run.model, run.options)                                 // models/step.h: what ran
+//   make_step(run.model, run.options)                                 // workloads/step.h: what ran
 //   run.slice_devices() * run.slices                                  // on so many devices
 //
 // Keys: docs/accuracy.md. Whatever of an entry changes nothing here is a line of `assumptions`.

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "model/pallas/attention.h"
+#include "ops/work.h"
 #include "workloads/model_config.h"
 #include "workloads/step_options.h"
-#include "ops/work.h"
 
 namespace hlosim {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "estimate/energy_use.h"
-#include "workloads/parameters.h"
-#include "workloads/step.h"
 #include "ops/op_table.h"
 #include "serving/serving_memory.h"
+#include "workloads/parameters.h"
+#include "workloads/step.h"
 
 namespace hlosim {
 namespace {

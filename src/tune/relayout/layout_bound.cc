@@ -40,7 +40,7 @@ LayoutCosts::NodeCost LayoutCosts::floor_of(size_t part, const LayoutChoice& cho
                                             const std::vector<uint8_t>& decided) {
   const Part& one = parts_[part];
   NodeCost floor = node(part, choice);
-  floor.time = floor.min_kernel_time, floor.bytes = 0;
+  floor.time = floor.min_time, floor.bytes = 0;
   // Others take copies of what doesn't fit, which may be smaller.
   if (!one.reads_all || !dataflow(problem_.module()[one.id].opcode).is_fusion) return floor;
   const auto add = [&](InstructionId id) {
@@ -111,7 +111,7 @@ LayoutScore LayoutCosts::minimum(size_t part, const LayoutChoice& choice,
         rest /= static_cast<int64_t>(list.size());
       }
       const NodeCost& cost = node(part, trial);
-      time = std::min(time, cost.exact ? cost.time : cost.min_kernel_time);
+      time = std::min(time, cost.exact ? cost.time : cost.min_time);
       bytes = std::min(bytes, cost.exact ? cost.bytes : 0);
     }
     NodeCost both;

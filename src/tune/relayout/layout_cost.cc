@@ -190,8 +190,8 @@ LayoutCosts::NodeCost LayoutCosts::probe(InstructionId id) {
   NodeCost result;
   result.time = cost.time().count();
   result.bytes = cost.traffic[memory_.hbm()].total().count();
-  result.min_kernel_time = static_cast<int64_t>(static_cast<double>(cost.flops.count()) * picoseconds_per_flop_);
-  result.min_kernel_time = std::min(result.min_kernel_time, result.time);
+  result.min_time = static_cast<int64_t>(static_cast<double>(cost.flops.count()) * picoseconds_per_flop_);
+  result.min_time = std::min(result.min_time, result.time);
   return result;
 }
 

@@ -72,8 +72,8 @@ class LayoutCosts {
  private:
   struct NodeCost {
     int64_t time = 0, bytes = 0;
-    int64_t min_kernel_time = 0;  // with any layouts
-    bool exact = true;       // false: an operand is wanted in two ways at a time
+    int64_t min_time = 0;  // with any layouts
+    bool exact = true;     // false: an operand is wanted in two ways at a time
     BodyVariant variant = BodyVariant::kAsGiven;
   };
   struct Part {

@@ -1,8 +1,8 @@
 // What a module takes with the layouts that are written into it: simulated as a whole, costed anew only where
 // no earlier trial had the same instruction with the same shapes.
 //
-//   Result<std::unique_ptr<LayoutTrials>> trials = LayoutTrials::make(problem, costs, table, device,
-//   options);
+//   Result<std::unique_ptr<LayoutTrials>> trials =
+//       LayoutTrials::make(problem, costs, table, device, options);
 //   (*trials)->write(choice);
 //   (*trials)->figures()->time                     // that of simulate() of the written module
 //   problem.edit().undo();

@@ -8,8 +8,8 @@
 
 #include "base/rounding.h"
 #include "base/saturating.h"
-#include "hlo/number.h"
 #include "cpu_kernels/strided_copy.h"
+#include "hlo/number.h"
 
 namespace hlosim {
 namespace {

@@ -28,7 +28,7 @@ namespace hlosim {
 struct InputOptions {
   std::vector<std::string> files;    // --input: .npy and .npz, one array after another
   std::string folder;                // --inputs: param0.npy, param1.npy, …
-  FilesInUse* in_use = nullptr;      // on_diagnostic of each file that is read
+  FilesInUse* in_use = nullptr;      // records each file that is read
   std::optional<ArgumentKind> made;  // --args
   uint64_t seed = 0;
   /// Of a program that calls: what each device gets, or one list for all.
@@ -52,8 +52,7 @@ struct NumberedFile {
 };
 
 /// The files `<prefix><number>.npy` and `<prefix><number>.<type>.npy` of a folder, by number, for any of
-/// `prefixes`; `in_use`, unless null, on_diagnostic of them. Errors: the folder can't be read; two files of one
-/// number.
+/// `prefixes`; `in_use`, unless null, records them. Errors: an unreadable folder; two files of one number.
 Result<std::map<int64_t, NumberedFile>> numbered_files(const std::string& folder,
                                                        std::span<const std::string_view> prefixes,
                                                        FilesInUse* in_use = nullptr);

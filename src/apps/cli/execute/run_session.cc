@@ -16,10 +16,10 @@
 #include "console/input.h"
 #include "console/progress.h"
 #include "console/verbosity.h"
-#include "threads/parallel.h"
 #include "ops/collective_groups.h"
 #include "ops/op_table.h"
 #include "text/escape.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {
@@ -79,7 +79,8 @@ bool RunSession::prepare() {
   }
   set_thread_count(static_cast<int>(options_.threads));
   const StandIns::Constants constants{options_.elided, options_.inputs.seed, max_memory_};
-  std::optional<StandIns> custom_call_overrides = StandIns::read(options_.custom_call_overrides, constants, pool_, streams_);
+  std::optional<StandIns> custom_call_overrides =
+      StandIns::read(options_.custom_call_overrides, constants, pool_, streams_);
   if (!custom_call_overrides) return false;
   stand_ins_ = std::move(*custom_call_overrides);
   custom_calls_ = stand_ins_.handlers();

@@ -13,10 +13,10 @@
 
 #include "base/pattern.h"
 #include "cli/commands.h"
+#include "cli/execute/custom_call_overrides.h"
 #include "cli/execute/physical_session.h"
 #include "cli/execute/run_grid.h"
 #include "cli/execute/run_inputs.h"
-#include "cli/execute/custom_call_overrides.h"
 #include "cli/run.h"
 #include "console/verbosity.h"
 #include "evaluate/custom_calls/check_calls.h"

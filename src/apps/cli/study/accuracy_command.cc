@@ -84,7 +84,8 @@ std::optional<std::vector<MeasuredCase>> read_all(const AccuracyArguments& optio
     std::vector<MeasuredCase> more = read_measured_cases(*source, problems);
     for (const MeasuredCase& one : more)
       if (!one.id.empty() && !ids.insert(one.id).second && !problems.has_errors())
-        problems.add(failure(fmt::format("{}: id \"{}\" is one of another file, too", file, shown(one.id))).value());
+        problems.add(
+            failure(fmt::format("{}: id \"{}\" is one of another file, too", file, shown(one.id))).value());
     tell(problems, streams);
     if (problems.has_errors()) return std::nullopt;
     std::move(more.begin(), more.end(), std::back_inserter(cases));

@@ -14,10 +14,10 @@
 #include "console/input.h"
 #include "console/progress.h"
 #include "console/verbosity.h"
-#include "threads/parallel.h"
 #include "model/version.h"
 #include "study/sweep_run.h"
 #include "study/sweep_table.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "estimate/partition_over_mesh.h"
 #include "hlo/printer.h"
-#include "workloads/step.h"
 #include "ops/op_table.h"
+#include "workloads/step.h"
 
 namespace hlosim {
 namespace {

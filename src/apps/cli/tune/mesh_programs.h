@@ -10,8 +10,8 @@
 
 #include "base/source.h"
 #include "cli/tune/step_choice.h"
-#include "workloads/model_config.h"
 #include "study/mesh_search.h"
+#include "workloads/model_config.h"
 
 namespace hlosim {
 

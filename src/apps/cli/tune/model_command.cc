@@ -14,8 +14,8 @@
 #include "console/input.h"
 #include "console/verbosity.h"
 #include "hlo/printer.h"
-#include "workloads/step.h"
 #include "ops/op_table.h"
+#include "workloads/step.h"
 
 namespace hlosim {
 namespace {
@@ -68,7 +68,8 @@ int model(const ModelArguments& options, Streams streams) {
   const Result<Module> made = make_step(*config, *step);
   if (!made) return fail(made.error());
   const std::string text = to_text(*made, op_table());
-  if (const auto checked = verify_emitted_text(text, "model", made->name); !checked) return fail(checked.error());
+  if (const auto checked = verify_emitted_text(text, "model", made->name); !checked)
+    return fail(checked.error());
   return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
 }
 

@@ -15,9 +15,9 @@
 #include "console/simulation_setting.h"
 #include "console/verbosity.h"
 #include "model/slice.h"
-#include "workloads/step.h"
 #include "serving/server.h"
 #include "serving/serving_text.h"
+#include "workloads/step.h"
 
 namespace hlosim {
 namespace {

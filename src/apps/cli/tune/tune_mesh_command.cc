@@ -18,11 +18,11 @@
 #include "console/simulation_setting.h"
 #include "console/verbosity.h"
 #include "hlo/printer.h"
-#include "threads/parallel.h"
 #include "model/version.h"
 #include "ops/op_table.h"
 #include "study/mesh_search.h"
 #include "study/mesh_table.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -1,5 +1,5 @@
 // Calls of attention kernels that say what they compute: `attention_mask` in their backend config, as modules
-// made by models/step.h have it. Queries (already scaled), keys and values are [batch, heads, sequence,
+// made by workloads/step.h have it. Queries (already scaled), keys and values are [batch, heads, sequence,
 // size]; operands before them are tables of blocks, s32 positions of the queries come last.
 #include <algorithm>
 #include <charconv>
@@ -9,9 +9,9 @@
 
 #include "array/convert_array.h"
 #include "evaluate/custom_calls/custom_call_evaluations.h"
-#include "threads/parallel.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "ops/infer.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "evaluate/custom_calls/custom_call_evaluations.h"
 #include "cpu_kernels/element.h"
+#include "evaluate/custom_calls/custom_call_evaluations.h"
 #include "ops/custom_calls/custom_call_targets.h"
 #include "ops/infer.h"
 

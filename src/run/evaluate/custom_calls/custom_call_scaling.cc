@@ -6,8 +6,8 @@
 #include "array/convert_array.h"
 #include "base/rounding.h"
 #include "base/saturating.h"
-#include "evaluate/custom_calls/custom_call_evaluations.h"
 #include "cpu_kernels/matmul.h"
+#include "evaluate/custom_calls/custom_call_evaluations.h"
 #include "threads/parallel.h"
 
 namespace hlosim {

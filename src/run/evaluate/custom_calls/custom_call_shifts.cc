@@ -1,9 +1,9 @@
 // Neighbouring slices of one array, and rotations.
 #include <array>
 
+#include "cpu_kernels/strided_copy.h"
 #include "evaluate/custom_calls/custom_call_evaluations.h"
 #include "hlo/shifted_slices.h"
-#include "cpu_kernels/strided_copy.h"
 
 namespace hlosim {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "elementwise/element_program.h"
 #include "evaluate/custom_calls/custom_call_evaluations.h"
-#include "threads/parallel.h"
 #include "ops/infer.h"
 #include "ops/require.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 

@@ -5,8 +5,8 @@
 
 #include "evaluate/custom_calls/custom_call_evaluations.h"
 #include "evaluate/dot_evaluation.h"
-#include "threads/parallel.h"
 #include "ops/custom_calls/gemm_config.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "array/convert_array.h"
 #include "base/saturating.h"
+#include "cpu_kernels/strided_copy.h"
 #include "evaluate/devices/mirrored_peers.h"
 #include "evaluate/devices/moved_slices.h"
 #include "hlo/replica_groups.h"
-#include "cpu_kernels/strided_copy.h"
 #include "ops/collective_groups.h"
 #include "ops/infer.h"
 #include "ops/leaf_shapes.h"

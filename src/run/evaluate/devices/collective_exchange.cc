@@ -7,10 +7,10 @@
 #include "base/saturating.h"
 #include "evaluate/called_computation.h"
 #include "evaluate/devices/piece_exchange.h"
-#include "threads/parallel.h"
 #include "ops/leaf_shapes.h"
 #include "ops/require.h"
 #include "ops/work.h"
+#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {

@@ -69,7 +69,7 @@ class CollectiveCall {
  public:
   /// `members` by ascending device.
   CollectiveCall(LockstepRun& run, const Module& module, const Instruction& instruction,
-            std::span<Invocation> members)
+                 std::span<Invocation> members)
       : run_(run), module_(module), instruction_(instruction), members_(members) {}
 
   LockstepRun& run() const { return run_; }
