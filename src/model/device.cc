@@ -190,14 +190,10 @@ bool counts_where_named(std::string_view path) {
                                               "mxu.kernel_share",
                                               "ici.core_bandwidth",
                                               "ici.die_launch",
-                                              "ici.fused_gathers",
                                               "ici.fused_done",
                                               "overhead.grid_step",
                                               "host.serving_step",
-                                              "host.overlapped_copies",
                                               "kernel.cache_read",
-                                              "sparsecore.offload_all_gathers",
-                                              "sparsecore.offload_all_reduces",
                                               "sparsecore.offload_gathers",
                                               "sparsecore.offload_reduce_scatters"};
   return path.ends_with(".energy") ||

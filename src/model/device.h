@@ -222,7 +222,6 @@ struct SparseCoreConfig {
   Cycles cadence{};
   Picoseconds launch{};
   bool offload_gathers = false, offload_reduce_scatters = false;
-  bool offload_all_gathers = false, offload_all_reduces = false;
 
   static void fields(auto& self, auto&& field) {
     field("count", self.count, "SparseCores per core");
@@ -237,10 +236,6 @@ struct SparseCoreConfig {
           "the compiler gives them gathers from tables larger than VMEM unasked");
     field("offload_reduce_scatters", self.offload_reduce_scatters,
           "they drive reduce-scatters, which then run beside other work");
-    field("offload_all_gathers", self.offload_all_gathers,
-          "they drive all-gathers of modules that no compiler has touched");
-    field("offload_all_reduces", self.offload_all_reduces,
-          "they drive all-reduces of modules that no compiler has touched");
   }
 };
 
@@ -336,7 +331,6 @@ struct IciConfig {
   WrapRule wrap = WrapRule::kNever;
   std::optional<BytesPerSecond> die_to_die;
   std::optional<Picoseconds> die_launch;
-  bool fused_gathers = false;
   std::optional<PicojoulesPerByte> energy;
 
   static void fields(auto& self, auto&& field) {
@@ -358,10 +352,6 @@ struct IciConfig {
     field("die_launch", self.die_launch,
           "fixed time of a collective within one chip, each time its devices wait for each other; absent: "
           "launch");
-    field(
-        "fused_gathers", self.fused_gathers,
-        "all-gathers that TensorCores drive go on beside products (asynchronous collective fusion); else the "
-        "TensorCore waits for them");
     field("energy", self.energy, "energy per byte that a device sends; absent: unknown");
   }
 };
@@ -377,34 +367,13 @@ struct LinkConfig {
   }
 };
 
-/// The network between the hosts of slices.
-struct DcnConfig {
-  BytesPerSecond bandwidth{};
-  Picoseconds latency{};
-  double spread = 0;
-
-  static void fields(auto& self, auto&& field) {
-    field("bandwidth", self.bandwidth, "rate in one direction");
-    field("latency", self.latency,
-          "latency of one transfer; of a collective, of each step of the ring over the slices");
-    field("spread", self.spread,
-          "exponent p: a collective waits for the slowest of a slice's n hosts, n^p latencies", Range{0, 2});
-  }
-};
-
 struct HostConfig {
   int64_t chips = 0;
-  int64_t overlapped_copies = 1;
   std::optional<Picoseconds> serving_step;
-  LinkConfig pcie;
-  DcnConfig dcn;
+  LinkConfig pcie, dcn;
 
   static void fields(auto& self, auto&& field) {
     field("chips", self.chips, "chips per host");
-    field("overlapped_copies", self.overlapped_copies,
-          "copies to and from a host's memory that the compiler has under way at a time; more than one: "
-          "loops read "
-          "ahead and write behind");
     field("serving_step", self.serving_step,
           "time that the host of a model server adds between two steps of the devices; absent: none");
     field("pcie", self.pcie, "chip <-> host memory, per chip");

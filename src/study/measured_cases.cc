@@ -184,9 +184,7 @@ class CaseReader {
       whole(flag, 1, number);
     else if (effect == XlaFlagEffect::kPState)
       whole(flag, 0, number);
-    else if (effect == XlaFlagEffect::kCount)
-      whole(flag, 1, number);
-    else if (effect == XlaFlagEffect::kLargeTiles || effect == XlaFlagEffect::kSwitch)
+    else if (effect == XlaFlagEffect::kLargeTiles)
       is(flag, kJsonBoolean, "true or false");
     if (problems_.error_count() == before)
       result.xla_flags.push_back({flag.key, flag.text, flag.source, flag.key_offset, flag.offset});
@@ -197,7 +195,7 @@ class CaseReader {
     for (const Value& flag : value.items) {
       if (flag.is_null()) continue;
       const KnownXlaFlag* known = find_xla_flag(flag.key);
-      if (known && why_without_effect(known->effect).empty()) {
+      if (known && known->effect != XlaFlagEffect::kCompiler && why_without_effect(known->effect).empty()) {
         xla_flag(flag, known->effect, result);
       } else if (flag.key == kCoresFlag) {
         int64_t count = 0;

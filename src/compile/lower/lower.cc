@@ -7,6 +7,7 @@
 #include "hlo/graph.h"
 #include "interconnect/sparse_core.h"
 #include "layout/native_tiling.h"
+#include "lower/host_copies.h"
 #include "lower/inline.h"
 #include "lower/pipeline_host_copies.h"
 #include "lower/same_schedule.h"
@@ -15,7 +16,9 @@
 #include "model/cost_details.h"
 #include "model/native_layouts.h"
 #include "modules/compact.h"
+#include "ops/collective_groups.h"
 #include "ops/custom_calls/custom_call_targets.h"
+#include "ops/infer.h"
 #include "schedule/latency_schedule.h"
 
 namespace hlosim {
@@ -147,16 +150,37 @@ std::optional<LatencySchedule> order_with_pairs(const Module& module, const OpTa
   return std::move(*scheduled);
 }
 
+/// Do the collective's groups have members in several slices?
+bool crosses_slices(const Module& module, const OpTable& table, InstructionId id, const Simulation& run) {
+  if (!id.valid()) return false;
+  ShapePool shapes = module.shapes().copy();
+  const OpContext op(module, shapes, module[id], table, nullptr);
+  const Result<CollectiveGroups> groups = collective_groups(op, run.grid);
+  if (!groups) return false;
+  const int64_t in_slice = run.slice.devices() / std::max<int64_t>(1, run.slice.count);
+  const auto slice_of = [&](int64_t member) {
+    const int64_t replica = member / run.grid.partitions, partition = member % run.grid.partitions;
+    return (partition * run.grid.replicas + replica) / std::max<int64_t>(1, in_slice);
+  };
+  const auto spread = [&](const auto& members) {
+    return std::ranges::any_of(members,
+                               [&](int64_t one) { return slice_of(one) != slice_of(*members.begin()); });
+  };
+  return std::ranges::any_of(groups->groups, spread) || std::ranges::any_of(groups->pairs, spread);
+}
+
 /// Names of collectives that the TensorCore waits for, whatever stands between start and done. It scatters in the
 /// kernel that makes what it reduces, and waits for the end. Gathers that it drives go on beside products where
 /// these carry them. Between slices hosts send and add up, and no measured run hides that.
-std::set<std::string, std::less<>> waited_for(Lowered& lowered, const OpTable& table, const Device& device,
-                                              const SimulateOptions& options) {
+std::set<std::string, std::less<>> waited_for(const Lowered& lowered, const OpTable& table,
+                                              const Device& device, const SimulateOptions& options,
+                                              const CompilerChoices& compiler) {
   const Module& module = lowered.module;
   const DeviceConfig& config = device.config;
   const SparseCoreWork offloads(module, table);
-  const bool scatters_apart = config.sparsecore && config.sparsecore->offload_reduce_scatters;
-  const bool gathers_apart = config.ici.fused_gathers || !config.ici.core_bandwidth;
+  const bool scatters_apart =
+      compiler.offload_reduce_scatters || (config.sparsecore && config.sparsecore->offload_reduce_scatters);
+  const bool gathers_apart = compiler.fused_gathers || !config.ici.core_bandwidth;
   std::set<std::string, std::less<>> whole;
   for (const Computation& computation : module.computations)
     for (const InstructionId id : computation.instructions) {
@@ -169,7 +193,7 @@ std::set<std::string, std::less<>> waited_for(Lowered& lowered, const OpTable& t
   const Result<Simulation> run = simulate(module, table, device, options);
   if (!run) return whole;
   for (const TransferRecord& transfer : run->transfers)
-    if (transfer.collective && transfer.collective->slices > 1)
+    if (transfer.collective && crosses_slices(module, table, transfer.collective->instruction, *run))
       whole.emplace(module[transfer.start_instruction].name);
   return whole;
 }
@@ -178,14 +202,14 @@ std::set<std::string, std::less<>> waited_for(Lowered& lowered, const OpTable& t
 /// on-chip memory has too little room for the order that hides most, the faster of two: parts of the order,
 /// or all of it, with values moved back to HBM.
 Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& device,
-                         const SimulateOptions& options) {
+                         const SimulateOptions& options, const CompilerChoices& compiler) {
   const bool has_any = std::ranges::any_of(lowered.module.instructions, [&](const Instruction& instruction) {
     return table[instruction.opcode].has(kCollective);
   });
   if (!has_any || lowered.how == kAsItStands) return lowered;
   LatencyScheduleOptions scheduling;
   scheduling.simulate = options;
-  scheduling.whole = waited_for(lowered, table, device, options);
+  scheduling.whole = waited_for(lowered, table, device, options, compiler);
   std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, table, device, scheduling);
   if (!fitting) return lowered;
   Picoseconds least = fitting->time_before;
@@ -213,10 +237,11 @@ Lowered hide_collectives(Lowered lowered, const OpTable& table, const Device& de
 namespace {
 
 Lowered lower_once(const Module& module, const OpTable& table, const Device& device,
-                   const SimulateOptions& options, const PassObserver& after, bool pipelined) {
+                   const SimulateOptions& options, const PassObserver& after, const CompilerChoices& compiler,
+                   bool pipelined) {
   SimulateOptions quick = options;
   quick.keep_timeline = false;
-  const PassContext context{table, device, options.stop};
+  const PassContext context{table, device, options.stop, compiler};
   std::optional<Lowered> best;
   Picoseconds least = kForever;
   const std::vector<Candidate> all = candidates(module, table, pipelined);
@@ -243,7 +268,7 @@ Lowered lower_once(const Module& module, const OpTable& table, const Device& dev
     best = Lowered{std::move(run.module), candidate.how, std::move(run.simulation)};
   }
   if (!options.go_on()) return std::move(*best);
-  return hide_collectives(std::move(*best), table, device, quick);
+  return hide_collectives(std::move(*best), table, device, quick, compiler);
 }
 
 /// A loop's body copies from or to the host's memory.
@@ -260,14 +285,21 @@ bool copies_in_loops(const Module& module, const OpTable& table) {
   return false;
 }
 
-/// Bytes of HBM that the module needs beyond what a program gets; 0: it fits.
+/// What the compiler's scheduler leaves free of HBM before it takes to orders that need less: it begins again with
+/// this share of its limit (rerun, docs/schedule.md).
+constexpr double kSchedulersShare = 0.9;
+
+/// Bytes of HBM that the module needs beyond what its order may take; 0: it fits.
 int64_t beyond_hbm(const Module& module, const OpTable& table, const DeviceConfig& device) {
   const MemorySpace& hbm = device.hbm();
   const std::optional<Bytes> room = hbm.usable ? hbm.usable : hbm.capacity;
   if (!room) return 0;
   const Occupancy held = memory_occupancy(module, device, make_schedule(module, table).order);
   for (const SpaceOccupancy& space : held.spaces)
-    if (space.number == kDefaultMemorySpace) return std::max<int64_t>(0, (space.peak - *room).count());
+    if (space.number == kDefaultMemorySpace)
+      return std::max<int64_t>(
+          0,
+          space.peak.count() - static_cast<int64_t>(kSchedulersShare * static_cast<double>(room->count())));
   return 0;
 }
 
@@ -281,11 +313,13 @@ Picoseconds time_of(const Lowered& lowered, const OpTable& table, const Device& 
 }  // namespace
 
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
-                 const SimulateOptions& options, const PassObserver& after) {
-  Lowered plain = lower_once(module, table, device, options, after, false);
-  if (device.config.host.overlapped_copies <= 1 || !options.go_on() || !copies_in_loops(module, table))
+                 const SimulateOptions& options, const PassObserver& after, const CompilerChoices& compiler) {
+  Lowered plain = lower_once(module, table, device, options, after, compiler, false);
+  if (compiler.overlapped_host_copies <= 1 || !options.go_on() || !copies_in_loops(module, table))
     return plain;
-  Lowered ahead = lower_once(module, table, device, options, {}, true);
+  Lowered ahead = lower_once(module, table, device, options, {}, compiler, true);
+  spread_host_copies(ahead.module);
+  ahead.simulation.reset();
   if (beyond_hbm(ahead.module, table, device.config) > beyond_hbm(plain.module, table, device.config))
     return plain;
   SimulateOptions quick = options;

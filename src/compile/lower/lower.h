@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "flags/compiler_choices.h"
 #include "lower/pass.h"
 #include "sim/simulate.h"
 
@@ -34,7 +35,8 @@ struct Lowered {
 /// Once `options.stop` was asked the result is good for nothing.
 /// Requires: a verified module. Post: so is the result.
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
-                 const SimulateOptions& options = {}, const PassObserver& after = {});
+                 const SimulateOptions& options = {}, const PassObserver& after = {},
+                 const CompilerChoices& compiler = {});
 Module lower(const Module& module, const OpTable& table, const Device& device,
              const SimulateOptions& options = {}, const PassObserver& after = {});
 

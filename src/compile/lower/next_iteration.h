@@ -11,6 +11,7 @@
 #include "hlo/module_editor.h"
 #include "hlo/op_def.h"
 #include "modules/loops.h"
+#include "ops/op_table.h"
 
 namespace hlosim {
 

@@ -80,7 +80,7 @@ constexpr Pass kPasses[] = {
      true},
     {"sparse-collectives", "collectives that flags give to the SparseCores",
      [](ModuleEditor& editor, const PassContext& context) {
-       sparse_collectives(editor, context.device.config);
+       sparse_collectives(editor, context.device.config, context.compiler);
      }},
     {"fuse", "which instructions become one kernel",
      [](ModuleEditor& editor, const PassContext& context) {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/value.h"
+#include "flags/compiler_choices.h"
 
 namespace hlosim {
 namespace {
@@ -105,15 +106,11 @@ class Effects {
         return vmem_limit(flag, known);
       case XlaFlagEffect::kPState:
         return p_state(flag, known);
-      case XlaFlagEffect::kCount:
-        if (const std::optional<int64_t> count = whole(flag.value); count && *count > 0)
-          return DeviceOverride{std::string(known.key), fmt::format("{}", *count)};
-        return expected(flag, "a number, 1 at least");
       case XlaFlagEffect::kLargeTiles:
-      case XlaFlagEffect::kSwitch:
         if (const std::optional<bool> set = boolean(flag.value))
           return DeviceOverride{std::string(known.key), *set ? "true" : "false"};
         return expected(flag, "true or false");
+      case XlaFlagEffect::kCompiler:
       case XlaFlagEffect::kInText:
       case XlaFlagEffect::kScheduled:
       case XlaFlagEffect::kRuntime:
@@ -175,7 +172,7 @@ void unknown(const XlaFlag& flag, DiagnosticList& problems) {
 /// What the device would need for the flag to mean anything; empty: it has all.
 std::string what_lacks(const KnownXlaFlag& flag, const DeviceConfig& device) {
   if (flag.effect == XlaFlagEffect::kPState && device.p_states.empty()) return "p-states";
-  if (flag.key.starts_with("sparsecore.") && !device.sparsecore) return "SparseCores";
+  if (flag.key.starts_with("offload_") && !device.sparsecore) return "SparseCores";
   return {};
 }
 
@@ -206,6 +203,41 @@ std::vector<DeviceOverride> xla_flag_overrides(std::span<const XlaFlag> flags, c
     }
   }
   return overrides;
+}
+
+CompilerChoices compiler_choices(std::span<const XlaFlag> flags, const DeviceConfig& device,
+                                 DiagnosticList& problems) {
+  struct Switch {
+    std::string_view key;
+    bool CompilerChoices::*choice;
+  };
+  constexpr Switch kSwitches[] = {{"fused_gathers", &CompilerChoices::fused_gathers},
+                                  {"offload_all_gathers", &CompilerChoices::offload_all_gathers},
+                                  {"offload_all_reduces", &CompilerChoices::offload_all_reduces},
+                                  {"offload_reduce_scatters", &CompilerChoices::offload_reduce_scatters}};
+  CompilerChoices choices;
+  for (const XlaFlag& flag : flags) {
+    const KnownXlaFlag* known = find_xla_flag(flag.name);
+    if (!known || known->effect != XlaFlagEffect::kCompiler || !what_lacks(*known, device).empty()) continue;
+    const auto wrong = [&](std::string_view expected) {
+      problems.add(
+          error_at(flag.source, flag.value_offset,
+                   fmt::format("--{}: expected {}, not '{}'", flag.name, expected, shown(flag.value))));
+    };
+    if (known->key == "overlapped_host_copies") {
+      const std::optional<int64_t> count = whole(flag.value);
+      if (count && *count > 0)
+        choices.overlapped_host_copies = *count;
+      else
+        wrong("a number, 1 at least");
+      continue;
+    }
+    const std::optional<bool> set = boolean(flag.value);
+    if (!set) wrong("true or false");
+    for (const Switch& one : kSwitches)
+      if (set && one.key == known->key) choices.*one.choice = *set;
+  }
+  return choices;
 }
 
 }  // namespace hlosim

@@ -34,8 +34,7 @@ enum class XlaFlagEffect : uint8_t {
   kVmemLimit,   // vmem.scoped_limit
   kPState,      // clock
   kLargeTiles,  // tiling.large_second_minor
-  kSwitch,      // another key that is true or false
-  kCount,       // a key that is a whole number
+  kCompiler,    // compiler_choices.h, for modules that no compiler has touched
   kInText,      // decided how the module looks, which its text shows
   kScheduled,   // decided the order of instructions, which the text of a scheduled module shows
   kRuntime,     // how the host starts and watches programs

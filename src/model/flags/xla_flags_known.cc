@@ -14,12 +14,11 @@ constexpr KnownXlaFlag kKnown[] = {
     {"xla_tpu_scoped_vmem_limit_kib", kVmemLimit, "vmem.scoped_limit"},
     {"xla_tpu_dvfs_p_state", kPState, "clock"},
     {"xla_tpu_enable_large_2nd_minor_layout_for_x16", kLargeTiles, "tiling.large_second_minor"},
-    {"xla_tpu_enable_sparse_core_collective_offload_all_gather", kSwitch, "sparsecore.offload_all_gathers"},
-    {"xla_tpu_enable_sparse_core_collective_offload_all_reduce", kSwitch, "sparsecore.offload_all_reduces"},
-    {"xla_tpu_enable_sparse_core_collective_offload_reduce_scatter", kSwitch,
-     "sparsecore.offload_reduce_scatters"},
-    {"xla_tpu_enable_async_collective_fusion", kSwitch, "ici.fused_gathers"},
-    {"xla_tpu_host_transfer_overlap_limit", kCount, "host.overlapped_copies"},
+    {"xla_tpu_enable_sparse_core_collective_offload_all_gather", kCompiler, "offload_all_gathers"},
+    {"xla_tpu_enable_sparse_core_collective_offload_all_reduce", kCompiler, "offload_all_reduces"},
+    {"xla_tpu_enable_sparse_core_collective_offload_reduce_scatter", kCompiler, "offload_reduce_scatters"},
+    {"xla_tpu_enable_async_collective_fusion", kCompiler, "fused_gathers"},
+    {"xla_tpu_host_transfer_overlap_limit", kCompiler, "overlapped_host_copies"},
 
     // Fusion, layouts, partitioning, asynchronous forms: the module's text has what came of them.
     {"xla_all_gather_", kInText, ""},
@@ -133,8 +132,7 @@ std::string_view why_without_effect(XlaFlagEffect effect) {
     case kVmemLimit:
     case kPState:
     case kLargeTiles:
-    case kSwitch:
-    case kCount:
+    case kCompiler:
       break;
   }
   return "";

@@ -148,7 +148,6 @@ LinkSeconds seconds_of_boxes(const CollectiveModel& model, std::span<const Group
   LinkSeconds seconds;
   bool first = true;
   for (const GroupPlace& place : boxes) {
-    cost.slices = std::max(cost.slices, place.slices);
     LinkSeconds here = model.on_box(cost.kind, place, volume, bytes);
     if (place.slices > 1)
       here.by_bytes += model.between_slices(cost.kind, place, volume, bytes, members_per_host);
@@ -298,7 +297,6 @@ CollectiveCost together(std::span<const CollectiveCost> costs) {
     if (one.group_size != all.group_size) all.group_size = 0;
     if (one.group_count != all.group_count) all.group_count = 0;
     if (one.driver != all.driver) all.driver = Unit::kNone;
-    all.slices = std::max(all.slices, one.slices);
     if (one.link < all.link) all.link = one.link;
     for (Bytes CollectiveCost::*const bytes :
          {&CollectiveCost::payload, &CollectiveCost::scalar_payload, &CollectiveCost::logical_payload,

@@ -30,7 +30,6 @@ struct CollectiveCost {
   CollectiveKind kind{};
   int64_t group_size = 1;
   int64_t group_count = 1;
-  int64_t slices = 1;       // that a group's members lie in
   Bytes payload{};          // one member's arrays, padded
   Bytes scalar_payload{};   // its scalars, 4 bytes each for f32[]
   Bytes logical_payload{};  // one member's arrays without padding

@@ -6,6 +6,10 @@
 namespace hlosim {
 namespace {
 
+/// A collective between slices ends with the slowest of a slice's n hosts, after n^p latencies: p from what a
+/// second slice adds to published runs of v5e and v5p with 16 to 512 hosts a slice (docs/accuracy.md).
+constexpr double kSlowestFlow = 0.7;
+
 /// Coordinates of a group along one axis.
 struct AxisSpan {
   int64_t length = 0, stride = 1;
@@ -201,7 +205,7 @@ double CollectiveModel::between_slices(CollectiveKind kind, const GroupPlace& pl
       break;
   }
   // All hosts of a slice send at the same time, and the collective ends with the last of them.
-  const double slowest = std::pow(static_cast<double>(hosts_of_slice()), device_.host.dcn.spread);
+  const double slowest = std::pow(static_cast<double>(hosts_of_slice()), kSlowestFlow);
   return bytes * static_cast<double>(members_per_host) / device_.host.dcn.bandwidth.count() +
          (steps - 1 + slowest) * static_cast<double>(device_.host.dcn.latency.count()) * 1e-12;
 }
@@ -265,7 +269,7 @@ LinkSeconds CollectiveModel::permute(const std::vector<std::array<int64_t, 2>>& 
 LinkSeconds CollectiveModel::seconds_of(const LinkUse& use, double link, double scale) const {
   LinkSeconds result{use.busiest * scale / link, static_cast<double>(use.hops) * hop_seconds(), use.hops};
   if (use.busiest_host == 0) return result;
-  const DcnConfig& dcn = device_.host.dcn;
+  const LinkConfig& dcn = device_.host.dcn;
   result.by_bytes = std::max(result.by_bytes, use.busiest_host * scale / dcn.bandwidth.count());
   result.by_hops = std::max(result.by_hops, static_cast<double>(dcn.latency.count()) * 1e-12);
   return result;

@@ -70,21 +70,21 @@ constexpr std::string_view kProgramKeys[] = {"device",       "model",
                                              "scan_layers",  "embedding_lookup",
                                              "other_flags"};
 /// For people, or said again in other words.
-constexpr std::initializer_list<std::string_view> kReaderKeys = {"id",
-                                                                 "chips",
-                                                                 "devices_per_chip",
-                                                                 "accelerator",
-                                                                 "per_device_batch_unit",
-                                                                 "tokens_per_step",
-                                                                 "check",
-                                                                 "software",
-                                                                 "confidence",
-                                                                 "notes",
-                                                                 "reruns",
-                                                                 "profile",
-                                                                 "spread",
-                                                                 "assumed",
-                                                                 "config_source"};
+const std::initializer_list<std::string_view> kReaderKeys = {"id",
+                                                             "chips",
+                                                             "devices_per_chip",
+                                                             "accelerator",
+                                                             "per_device_batch_unit",
+                                                             "tokens_per_step",
+                                                             "check",
+                                                             "software",
+                                                             "confidence",
+                                                             "notes",
+                                                             "reruns",
+                                                             "profile",
+                                                             "spread",
+                                                             "assumed",
+                                                             "config_source"};
 
 void append(std::string& text, const Value& value) {
   text += value.key + (value.is_map() ? "{" : value.is_list() ? "[" : "=") + value.text;
