@@ -95,7 +95,7 @@ bool limit_accuracy(const Bench&, const std::string& input, Random&) {
   DiagnosticList problems;
   const std::optional<AccuracyLimits> limits = read_accuracy_limits(source_of(input), problems);
   HLOSIM_CHECK(told(problems) == limits.has_value());
-  if (limits) broken_limits(*limits, {}, {});
+  if (limits) broken_limits(*limits, {}, {}, {});
   return limits.has_value();
 }
 

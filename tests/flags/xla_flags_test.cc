@@ -64,8 +64,9 @@ TEST(XlaFlags, AVmemLimitBeyondTheMemoryIsAllOfIt) {
 
 TEST(XlaFlags, BadValuesAreErrorsUnknownFlagsWarningsOthersNotes) {
   const Device v6e = test::device_or_fail("v6e");
-  for (const char* bad : {"--xla_tpu_scoped_vmem_limit_kib=much", "--xla_tpu_scoped_vmem_limit_kib=0",
-                          "--xla_tpu_dvfs_p_state=3", "--xla_tpu_enable_large_2nd_minor_layout_for_x16=2"}) {
+  for (const char* bad :
+       {"--xla_tpu_scoped_vmem_limit_kib=much", "--xla_tpu_scoped_vmem_limit_kib=0",
+        "--xla_tpu_host_transfer_overlap_limit=0", "--xla_tpu_enable_large_2nd_minor_layout_for_x16=2"}) {
     DiagnosticList problems;
     EXPECT_TRUE(xla_flag_overrides(read(bad, problems), v6e.config, problems).empty()) << bad;
     ASSERT_EQ(problems.error_count(), 1u) << bad;
@@ -85,6 +86,37 @@ TEST(XlaFlags, EveryKnownFlagHasAnEffectOrAReason) {
     EXPECT_EQ(flag.key.empty(), !why_without_effect(flag.effect).empty()) << flag.name;
     EXPECT_EQ(find_xla_flag(flag.name), &flag) << flag.name << " is listed twice";
   }
+}
+
+TEST(XlaFlags, DriversOfCollectivesAndCopiesAreKeysOfTheDevice) {
+  const std::string text =
+      "--xla_tpu_enable_sparse_core_collective_offload_all_gather=true "
+      "--xla_tpu_enable_sparse_core_collective_offload_all_reduce=false "
+      "--xla_tpu_enable_sparse_core_collective_offload_reduce_scatter=true "
+      "--xla_tpu_enable_async_collective_fusion=false --xla_tpu_host_transfer_overlap_limit=24";
+  DiagnosticList problems;
+  const auto on_v6e = xla_flag_overrides(read(text, problems), test::device_or_fail("v6e").config, problems);
+  EXPECT_TRUE(problems.items().empty());
+  ASSERT_EQ(on_v6e.size(), 5u);
+  EXPECT_EQ(on_v6e[0].path, "sparsecore.offload_all_gathers");
+  EXPECT_EQ(on_v6e[2].value, "true");
+  EXPECT_EQ(on_v6e[3].path, "ici.fused_gathers");
+  EXPECT_EQ(on_v6e[4].path, "host.overlapped_copies");
+  EXPECT_EQ(on_v6e[4].value, "24");
+  // Known to the compiler of a generation without such units as well.
+  const auto on_v5e = xla_flag_overrides(read(text, problems), test::device_or_fail("v5e").config, problems);
+  EXPECT_EQ(on_v5e.size(), 2u);
+  EXPECT_FALSE(problems.has_errors());
+  ASSERT_EQ(problems.items().size(), 3u);
+  EXPECT_NE(problems.items()[0].message.find("has no SparseCores"), std::string::npos);
+}
+
+TEST(XlaFlags, PStatesWhereThereAreNoneChangeNothing) {
+  DiagnosticList problems;
+  EXPECT_TRUE(xla_flag_overrides(read("--xla_tpu_dvfs_p_state=3", problems),
+                                 test::device_or_fail("v5p").config, problems)
+                  .empty());
+  EXPECT_FALSE(problems.has_errors());
 }
 
 }  // namespace

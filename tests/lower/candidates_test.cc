@@ -115,11 +115,11 @@ ENTRY e {
   const Lowered whole = lower_as(module, op_table(), device);
   EXPECT_FALSE(whole.cut);
   int asked = 0;
-  const Lowered late = lower_as(module, op_table(), device, {}, {}, [&] { return ++asked > 0; });
+  const Lowered late = lower_as(module, op_table(), device, {}, {}, {}, [&] { return ++asked > 0; });
   EXPECT_TRUE(late.cut);
   EXPECT_EQ(late.how, kLoweredByDefault);
   EXPECT_GT(asked, 0);
-  const Lowered early = lower_as(module, op_table(), device, {}, {}, [] { return false; });
+  const Lowered early = lower_as(module, op_table(), device, {}, {}, {}, [] { return false; });
   EXPECT_FALSE(early.cut);
   EXPECT_EQ(test::difference(early.module, whole.module), "");
 }

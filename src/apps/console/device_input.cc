@@ -70,6 +70,17 @@ void declare_device_choices(CommandLine& line, DeviceChoices& choices) {
       .group("Device");
 }
 
+std::optional<CompilerChoices> read_compiler(const DeviceChoices& choices, const Device& device,
+                                             Streams streams) {
+  const std::optional<std::vector<XlaFlag>> flags = read_flags(choices.xla_flags, streams);
+  if (!flags) return std::nullopt;
+  DiagnosticList problems;
+  const CompilerChoices made = compiler_choices(*flags, device.config, problems);
+  tell(problems, streams);
+  if (problems.has_errors()) return std::nullopt;
+  return made;
+}
+
 bool claim_files_of(const Device& device, Streams streams) {
   for (const std::string& file : files_of(device)) {
     const Result<void> used = streams.files.reads(file);

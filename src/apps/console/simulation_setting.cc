@@ -180,6 +180,9 @@ std::optional<SimulationSetting> read_simulation(const SimulationOptions& option
     return usage_error(diagnostic, streams);
   }
   simulate.slice = *slice;
+  const std::optional<CompilerChoices> compiler = read_compiler(options.choices, *device, streams);
+  if (!compiler) return std::nullopt;
+  setting.estimate.compiler = *compiler;
   setting.device = std::move(*device);
   return setting;
 }

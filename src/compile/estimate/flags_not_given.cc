@@ -53,6 +53,7 @@ std::optional<OtherEnd> other_end(XlaFlagEffect effect, const Device& device, co
       return other_clock(device);
     case XlaFlagEffect::kLargeTiles:
       return other_tiles(device);
+    case XlaFlagEffect::kCompiler:
     case XlaFlagEffect::kInText:
     case XlaFlagEffect::kScheduled:
     case XlaFlagEffect::kRuntime:

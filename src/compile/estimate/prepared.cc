@@ -17,7 +17,7 @@ Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table
     return tl::unexpected(std::move(measurable.error()));
   Prepared prepared;
   if (options.lowering == Lowering::kPlain && is_plain(module)) {
-    Lowered lowered = lower_as(module, table, device, options.simulate, {}, run.is_late);
+    Lowered lowered = lower_as(module, table, device, options.simulate, {}, options.compiler, run.is_late);
     if (Result<void> go_on = options.simulate.go_on(); !go_on)
       return tl::unexpected(std::move(go_on.error()));
     prepared.assumptions.add(fmt::format(

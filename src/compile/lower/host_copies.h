@@ -12,4 +12,8 @@ namespace hlosim {
 /// there and ends before the computation's root.
 void host_copies(ModuleEditor& editor);
 
+/// The starts of a scheduled module's asynchronous copies from and to S(5) come as early as what they need allows,
+/// their ends right before their first user: as many are under way at a time as there are.
+void spread_host_copies(Module& module);
+
 }  // namespace hlosim

@@ -1,18 +1,25 @@
 #include "lower/lower.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
+#include "hlo/graph.h"
 #include "interconnect/offload.h"
 #include "layout/native_tiling.h"
+#include "lower/host_copies.h"
 #include "lower/inline.h"
+#include "lower/pipeline_host_copies.h"
 #include "lower/same_schedule.h"
 #include "lower/spill.h"
 #include "lower/standard_memories.h"
+#include "memory/occupancy.h"
 #include "model/cost_details.h"
 #include "model/native_layouts.h"
 #include "modules/compact.h"
+#include "ops/collective_groups.h"
 #include "ops/custom_calls/custom_call_targets.h"
+#include "ops/infer.h"
 #include "schedule/latency_schedule.h"
 
 namespace hlosim {
@@ -34,6 +41,12 @@ struct Candidate {
   std::vector<const Pass*> passes;
   bool only_places = false;  // the same as the first one where there is no on-chip memory for values
 };
+
+/// `passes` with one more before the one of that name, if they have that.
+void add_before(std::vector<const Pass*>& passes, std::string_view name, std::string_view more) {
+  const auto at = std::ranges::find_if(passes, [&](const Pass* pass) { return pass->name == name; });
+  if (at != passes.end()) passes.insert(at, parse_passes(more)->front());
+}
 
 /// The default passes but for the last one, which made_to_fit() does: only of candidates that are fast so
 /// far.
@@ -61,12 +74,12 @@ std::vector<const Pass*> with_sliced() {
 /// The same and slices of loops one iteration ahead.
 std::vector<const Pass*> with_slices_ahead() {
   std::vector<const Pass*> passes = passes_before_spill();
-  const auto fuse = std::ranges::find_if(passes, [](const Pass* pass) { return pass->name == "fuse"; });
-  passes.insert(fuse, parse_passes("slice-ahead")->front());
+  add_before(passes, "fuse", "slice-ahead");
   return passes;
 }
 
-std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
+/// `pipelined`: loops read from the host's memory ahead and write behind.
+std::vector<Candidate> candidates(const Module& module, const OpTable& table, bool pipelined) {
   std::vector<Candidate> found{{kLoweredByDefault, passes_before_spill()}};
   found.push_back({"by the default passes, without prefetch", without("prefetch"), true});
   const bool has_loops = std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
@@ -87,6 +100,8 @@ std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
       });
   if (has_layouts)
     found.push_back({"as it stands but for its layouts", *parse_passes("spell-layouts,own-results,tile")});
+  if (pipelined)
+    for (Candidate& one : found) add_before(one.passes, "host-copies", "pipeline-host");
   found.push_back({kAsItStands, *parse_passes("own-results,tile")});
   return found;
 }
@@ -176,15 +191,65 @@ struct Timed {
   Picoseconds time() const { return simulation ? simulation->totals.makespan : kForever; }
 };
 
+/// Do the collective's groups have members in several slices?
+bool crosses_slices(const Module& module, const OpTable& table, InstructionId id, const Simulation& run) {
+  if (!id.valid()) return false;
+  ShapePool shapes = module.shapes().copy();
+  const OpContext op(module, shapes, module[id], table, nullptr);
+  const Result<CollectiveGroups> groups = collective_groups(op, run.grid);
+  if (!groups) return false;
+  const int64_t in_slice = run.slice.devices() / std::max<int64_t>(1, run.slice.count);
+  const auto slice_of = [&](int64_t member) {
+    const int64_t replica = member / run.grid.partitions, partition = member % run.grid.partitions;
+    return (partition * run.grid.replicas + replica) / std::max<int64_t>(1, in_slice);
+  };
+  const auto spread = [&](const auto& members) {
+    return std::ranges::any_of(members,
+                               [&](int64_t one) { return slice_of(one) != slice_of(*members.begin()); });
+  };
+  return std::ranges::any_of(groups->groups, spread) || std::ranges::any_of(groups->pairs, spread);
+}
+
+/// Names of collectives that the TensorCore waits for, whatever stands between start and done. It scatters in the
+/// kernel that makes what it reduces, and waits for the end. Gathers that it drives go on beside products where
+/// these carry them. Between slices hosts send and add up, and no measured run hides that.
+std::set<std::string, std::less<>> waited_for(const Module& module, const OpTable& table,
+                                              const Device& device, const SimulateOptions& options,
+                                              const CompilerChoices& compiler) {
+  const DeviceConfig& config = device.config;
+  const Offloads offloads(module, table);
+  const bool scatters_apart =
+      compiler.offload_reduce_scatters || offloads_reduce_scatters(config);
+  const bool gathers_apart = compiler.fused_gathers || !config.ici.core_bandwidth;
+  std::set<std::string, std::less<>> whole;
+  for (const Computation& computation : module.computations)
+    for (const InstructionId id : computation.instructions) {
+      const Opcode opcode = module[id].opcode;
+      if ((opcode == Opcode::kReduceScatter && !scatters_apart) ||
+          (opcode == Opcode::kAllGather && !gathers_apart && !offloads.has(id)))
+        whole.emplace(module[id].name);
+    }
+  if (options.slice.slices <= 1) return whole;
+  const Result<Simulation> run = simulate(module, table, device, options);
+  if (!run) return whole;
+  for (const TransferRecord& transfer : run->transfers)
+    if (transfer.collective && crosses_slices(module, table, transfer.collective->instruction, *run))
+      whole.emplace(module[transfer.start_instruction].name);
+  return whole;
+}
+
 /// Lowers one module for a device, with as much on-chip memory for its values as another one has.
 class Lowerer {
  public:
-  Lowerer(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options)
+  /// `pipelined`: loops read from the host's memory ahead and write behind.
+  Lowerer(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,
+          const CompilerChoices& compiler, bool pipelined)
       : module_(module),
         table_(table),
         device_(device),
         options_(options),
-        candidates_(candidates(module, table)) {
+        compiler_(compiler),
+        candidates_(candidates(module, table, pipelined)) {
     options_.keep_timeline = false;
   }
 
@@ -280,8 +345,7 @@ class Lowerer {
     LatencyScheduleOptions scheduling;
     scheduling.simulate = options_;
     scheduling.room = &room.config;
-    // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
-    scheduling.split_reduce_scatters = offloads_reduce_scatters(device_.config);
+    scheduling.whole = waited_for(lowered.module, table_, device_, options_, compiler_);
     std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, scheduling);
     if (!fitting) return;
     const Module given = fitting->short_on_chip ? lowered.module.copy() : Module();
@@ -320,10 +384,14 @@ class Lowerer {
 
 }  // namespace
 
-Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
-                 const SimulateOptions& options, const PassObserver& after,
-                 const std::function<bool()>& is_late) {
-  const Lowerer lowerer(module, table, device, options);
+namespace {
+
+/// The fastest of what each standard size of on-chip memory gives. `pipelined`: loops read from the host's memory ahead and
+/// write behind.
+Lowered lower_once(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,
+                   const PassObserver& after, const CompilerChoices& compiler, const std::function<bool()>& is_late,
+                   bool pipelined) {
+  const Lowerer lowerer(module, table, device, options, compiler, pipelined);
   std::optional<Lowerer::Outcome> best;
   for (const Device& room : standard_memories(device)) {
     if (best && (!options.go_on() || best->lowered.cut)) break;
@@ -334,6 +402,66 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
     best->lowered.cut = cut;
   }
   return std::move(best->lowered);
+}
+
+/// A loop's body copies from or to the host's memory.
+bool copies_in_loops(const Module& module, const OpTable& table) {
+  for (const FlowComputation& flow : flow_computations(module, table)) {
+    if (flow.id == module.entry) continue;
+    for (const InstructionId id : module[flow.id].instructions) {
+      const Opcode opcode = module[id].opcode;
+      if (opcode != Opcode::kDynamicSlice && opcode != Opcode::kDynamicUpdateSlice) continue;
+      const ShapeRef whole = module[module[id].operands[0]].shape;
+      if (whole->is_array() && whole->memory_space() == kHostSpace) return true;
+    }
+  }
+  return false;
+}
+
+/// What the compiler's scheduler leaves free of HBM before it takes to orders that need less: it begins again with
+/// this share of its limit (rerun, docs/schedule.md).
+constexpr double kSchedulersShare = 0.9;
+
+/// Bytes of HBM that the module needs beyond what its order may take; 0: it fits.
+int64_t beyond_hbm(const Module& module, const OpTable& table, const DeviceConfig& device) {
+  const MemorySpace& hbm = device.hbm();
+  const std::optional<Bytes> room = hbm.usable ? hbm.usable : hbm.capacity;
+  if (!room) return 0;
+  const Occupancy held = memory_occupancy(module, device, make_schedule(module, table).order);
+  for (const SpaceOccupancy& space : held.spaces)
+    if (space.number == kDefaultMemorySpace)
+      return std::max<int64_t>(
+          0,
+          space.peak.count() - static_cast<int64_t>(kSchedulersShare * static_cast<double>(room->count())));
+  return 0;
+}
+
+Picoseconds time_of(const Lowered& lowered, const OpTable& table, const Device& device,
+                    const SimulateOptions& options) {
+  if (lowered.simulation) return lowered.simulation->totals.makespan;
+  const Result<Simulation> run = simulate(lowered.module, table, device, options);
+  return run ? run->totals.makespan : kForever;
+}
+
+}  // namespace
+
+Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
+                 const SimulateOptions& options, const PassObserver& after, const CompilerChoices& compiler,
+                 const std::function<bool()>& is_late) {
+  Lowered plain = lower_once(module, table, device, options, after, compiler, is_late, false);
+  if (plain.cut || compiler.overlapped_host_copies <= 1 || !options.go_on() || !copies_in_loops(module, table))
+    return plain;
+  Lowered ahead = lower_once(module, table, device, options, {}, compiler, is_late, true);
+  if (ahead.cut) return plain;
+  spread_host_copies(ahead.module);
+  ahead.simulation.reset();
+  ahead.occupancy.reset();
+  if (beyond_hbm(ahead.module, table, device.config) > beyond_hbm(plain.module, table, device.config))
+    return plain;
+  SimulateOptions quick = options;
+  quick.keep_timeline = false;
+  return time_of(ahead, table, device, quick) < time_of(plain, table, device, quick) ? std::move(ahead)
+                                                                                     : std::move(plain);
 }
 
 Module lower(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,

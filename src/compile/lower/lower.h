@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 
+#include "flags/compiler_choices.h"
 #include "lower/pass.h"
 #include "memory/occupancy.h"
 #include "sim/simulate.h"
@@ -39,7 +40,7 @@ struct Lowered {
 /// Requires: a verified module. Post: so is the result.
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
                  const SimulateOptions& options = {}, const PassObserver& after = {},
-                 const std::function<bool()>& is_late = {});
+                 const CompilerChoices& compiler = {}, const std::function<bool()>& is_late = {});
 Module lower(const Module& module, const OpTable& table, const Device& device,
              const SimulateOptions& options = {}, const PassObserver& after = {});
 

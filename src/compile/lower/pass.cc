@@ -19,10 +19,12 @@
 #include "lower/offload_gathers.h"
 #include "lower/on_chip.h"
 #include "lower/part_updates.h"
+#include "lower/pipeline_host_copies.h"
 #include "lower/place.h"
 #include "lower/prefetch_arguments.h"
 #include "lower/simplify.h"
 #include "lower/slice_ahead.h"
+#include "lower/sparse_collectives.h"
 #include "lower/spill.h"
 #include "lower/tile.h"
 #include "lower/vector_products.h"
@@ -76,6 +78,10 @@ constexpr Pass kPasses[] = {
     {"sparse-gathers", "gathers that the generation's compiler offloads run beside the TensorCore",
      [](ModuleEditor& editor, const PassContext& context) { offload_gathers(editor, context.device.config); },
      true},
+    {"sparse-collectives", "collectives that flags give to the SparseCores",
+     [](ModuleEditor& editor, const PassContext& context) {
+       sparse_collectives(editor, context.device.config, context.compiler);
+     }},
     {"fuse", "which instructions become one kernel",
      [](ModuleEditor& editor, const PassContext& context) {
        fuse(editor, context.table, context.device.config);
@@ -101,6 +107,10 @@ constexpr Pass kPasses[] = {
        slice_ahead(editor, context.table, context.device.config);
      },
      true},
+    {"pipeline-host",
+     "copies between loops and the host's memory go on in the next iteration; before host-copies",
+     [](ModuleEditor& editor, const PassContext& context) { pipeline_host_copies(editor, context.table); },
+     true},
     {"place-sliced", "as place; also what loops carry and only take slices of, where it fits",
      [](ModuleEditor& editor, const PassContext& context) {
        place_values(editor, context.table, context.device.config, true);
@@ -114,8 +124,9 @@ constexpr std::string_view kDefault[] = {"spell-layouts", "inline",         "lib
                                          "join-common",   "update-parts",   "hoist",
                                          "simplify",      "algebra",        "sum-vector-products",
                                          "own-results",   "assign-layouts", "tile",
-                                         "host-copies",   "sparse-gathers", "fuse",
-                                         "place",         "prefetch",       "spill"};
+                                         "host-copies",   "sparse-gathers", "sparse-collectives",
+                                         "fuse",          "place",          "prefetch",
+                                         "spill"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found = std::find_if(std::begin(kPasses), std::end(kPasses),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/source.h"
+#include "flags/compiler_choices.h"
 #include "model/device.h"
 #include "modules/edit.h"
 
@@ -23,6 +24,7 @@ struct PassContext {
   const OpTable& table;
   const Device& device;
   const Stop* stop = nullptr;  // asked: no further pass begins, and what comes out is good for nothing
+  CompilerChoices compiler{};
 };
 
 /// Between passes the module may hold instructions and computations that nothing lists or calls any more.

@@ -70,6 +70,9 @@ class CollectiveModel {
   /// Chip of a member, over all slices: XLA's default assignment numbers partitions first.
   int64_t chip_of(int64_t flattened) const;
   int64_t slice_of(int64_t chip) const { return chip / network_.chips(); }
+  int64_t hosts_of_slice() const {
+    return std::max<int64_t>(1, network_.chips() / std::max<int64_t>(1, device_.host.chips));
+  }
   int64_t host_of(int64_t chip) const { return chip / std::max<int64_t>(1, device_.host.chips); }
   GroupPlace place(std::span<const int64_t> group) const;
 
