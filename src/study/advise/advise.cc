@@ -125,7 +125,8 @@ class Adviser {
   }
 
   bool is_wanted(const AdviceKind& kind) const {
-    return options_.kinds.empty() || std::ranges::find(options_.kinds, kind.name) != options_.kinds.end();
+    if (options_.kinds.empty()) return !kind.on_request;
+    return std::ranges::find(options_.kinds, kind.name) != options_.kinds.end();
   }
 
   /// The first proposals of all kinds, then the second ones: no kind takes the budget of the others.
