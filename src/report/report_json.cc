@@ -1,11 +1,11 @@
 #include "report/report_json.h"
-#include "ops/op_table.h"
-#include "report/hlo_category.h"
 
 #include <fmt/format.h>
 
 #include "model/version.h"
+#include "ops/op_table.h"
 #include "report/figures.h"
+#include "report/hlo_category.h"
 #include "text/json.h"
 
 namespace hlosim {

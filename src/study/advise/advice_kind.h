@@ -75,6 +75,7 @@ struct AdviceKind {
   /// The most promising first. May be empty.
   std::vector<Proposal> (*find)(const AdviceSubject& subject) = nullptr;
   bool alternatives = false;  // proposals exclude each other: only the best is advice
+  bool on_request = false;    // tried only by name: no change of the user's program leads there
 };
 
 /// All kinds, those of the largest reach first.

@@ -30,7 +30,7 @@ constexpr AdviceKind kAdviceKinds[] = {
     // Compiled modules.
     {"layouts", "Layouts that need fewer copies", find_layouts, true},
     {"schedule", "An order that hides more transfers", find_schedule},
-    {"on-chip", "Values kept in VMEM, and prefetches", find_on_chip},
+    {"on-chip", "Values kept in VMEM, and prefetches; with --only alone", find_on_chip, false, true},
 };
 
 }  // namespace

@@ -125,7 +125,8 @@ class Adviser {
   }
 
   bool is_wanted(const AdviceKind& kind) const {
-    return options_.kinds.empty() || std::ranges::find(options_.kinds, kind.name) != options_.kinds.end();
+    if (options_.kinds.empty()) return !kind.on_request;
+    return std::ranges::find(options_.kinds, kind.name) != options_.kinds.end();
   }
 
   /// The first proposals of all kinds, then the second ones: no kind takes the budget of the others.
@@ -233,7 +234,8 @@ class Adviser {
              advice.share() > -kLeastGain;
     }
     if (!advice.fits_before && advice.peak_after > advice.peak_before) return false;
-    return advice.share() >= kLeastGain;
+    const bool may_lose = advice.saved_low && advice.saved_low->count() <= 0;  // within the measured errors
+    return advice.share() >= kLeastGain && !may_lose;
   }
 
   static bool comes_before(const Advice& a, const Advice& b) {
@@ -328,7 +330,7 @@ std::string_view to_text(AdviceAttempt::Outcome outcome) {
   using Outcome = AdviceAttempt::Outcome;
   switch (outcome) {
     case Outcome::kNoGain:
-      return "no gain";
+      return "no gain beyond the measured errors";
     case Outcome::kNotPossible:
       return "not possible";
     case Outcome::kDoesNotFit:
