@@ -145,6 +145,10 @@ class Adviser {
   }
 
   void try_all() {
+    if (options_.budget > 0 && watch_.passed() >= options_.budget * kTrialsEnd) {
+      report_.cut = !trials_.empty();
+      return;
+    }
     const Deadline deadline(watch_.left(options_.budget, kTrialsEnd), options_.stop);
     std::atomic<size_t> next = 0;
     parallel_for(thread_count(), 1, [&](int64_t begin, int64_t end) {
