@@ -15,7 +15,7 @@
 namespace hlosim {
 namespace {
 
-constexpr size_t kNameWidth = 32, kPlaceWidth = 44;
+constexpr size_t kBriefNameWidth = 32, kPlaceWidth = 44;
 constexpr size_t kMostScopes = 6, kMostTransfers = 5, kMostAssumptions = 5;
 constexpr double kWorthATable = 0.01;   // share of the time from which on a section has a table
 constexpr double kWorthALine = 0.005;   // change of the time from which on an unspecified flag is reported
@@ -120,7 +120,7 @@ class BriefReport {
       std::string classes;
       if (space.peak / *space.capacity >= kWorthATable) classes = ": " + classes_text(space.by_class);
       line(fmt::format("{} peak", space.name), "{} of {} ({}) at {}{}", to_text(space.peak), to_text(*space.capacity),
-           percent_text(space.peak / *space.capacity), shortened(space.peak_instruction, kNameWidth), classes);
+           percent_text(space.peak / *space.capacity), shortened(space.peak_instruction, kBriefNameWidth), classes);
     }
   }
 
@@ -158,7 +158,7 @@ class BriefReport {
       out_ += fmt::format("\n{}\n", options_.paint.bad(overflow_message(*space)));
       out_ += fmt::format("  {}; the largest are\n", misfit_text(*space));
       for (const ReportBuffer& buffer : space->largest)
-        out_ += fmt::format("  {:>10}  {} {}  ({})\n", oom_size(buffer.size), shortened(buffer.name, kNameWidth),
+        out_ += fmt::format("  {:>10}  {} {}  ({})\n", oom_size(buffer.size), shortened(buffer.name, kBriefNameWidth),
                             shortened(buffer.shape, 60), to_text(buffer.kind));
     }
   }
@@ -197,7 +197,7 @@ class BriefReport {
     std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(), [](auto* a, auto* b) {
       return a->self_time != b->self_time ? a->self_time > b->self_time : a < b;
     });
-    Table table({{"instruction", Align::kLeft, kNameWidth}, {"time"}, {"share"}, {"bound by", Align::kLeft, 12}, {"runs"},
+    Table table({{"instruction", Align::kLeft, kBriefNameWidth}, {"time"}, {"share"}, {"bound by", Align::kLeft, 12}, {"runs"},
                  {"where", Align::kLeft, kPlaceWidth}});
     for (size_t i = 0; i < count; ++i) {
       const ReportInstruction& row = *rows[i];
@@ -224,7 +224,7 @@ class BriefReport {
     title("Exposed transfers (the core waits for them)");
     std::stable_sort(rows.begin(), rows.end(),
                      [](auto* a, auto* b) { return a->exposed * a->executions > b->exposed * b->executions; });
-    Table table({{"start", Align::kLeft, kNameWidth}, {"exposed"}, {"share"}, {"hidden"}, {"runs"}, {"bytes"},
+    Table table({{"start", Align::kLeft, kBriefNameWidth}, {"exposed"}, {"share"}, {"hidden"}, {"runs"}, {"bytes"},
                  {"kind", Align::kLeft}});
     const size_t count = std::min(rows.size(), kMostTransfers);
     for (size_t i = 0; i < count; ++i) {

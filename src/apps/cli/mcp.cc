@@ -45,24 +45,24 @@ constexpr ToolArgument kMesh = {"mesh", "Named axes of devices, as fsdp=4,tensor
 constexpr ToolArgument kFlags = {"xla_flags", "Flags of the TPU compiler, as --xla_name=value", ArgumentKind::kOption};
 constexpr ToolArgument kFormat = {"format", "text (default) or json", ArgumentKind::kFormat};
 
-constexpr ToolArgument kReport[] = {
+constexpr ToolArgument kReportArguments[] = {
     {"file", "HLO, StableHLO, a proto, or a folder of dumps", ArgumentKind::kFile, true},
     kDeviceArgument, kTopology, kMesh, kFlags,
     {"module", "Regular expression for names of modules in a folder", ArgumentKind::kOption}, kFormat};
-constexpr ToolArgument kExplain[] = {
+constexpr ToolArgument kExplainArguments[] = {
     {"file", "The module", ArgumentKind::kFile, true},
     {"instruction", "Name of the instruction", ArgumentKind::kWord, true},
     kDeviceArgument, kTopology, kFlags, kFormat};
-constexpr ToolArgument kDiff[] = {{"old", "The module before", ArgumentKind::kFile, true},
+constexpr ToolArgument kDiffArguments[] = {{"old", "The module before", ArgumentKind::kFile, true},
                                   {"new", "The module after", ArgumentKind::kFile, true},
                                   kDeviceArgument, kTopology, kFlags, kFormat};
-constexpr ToolArgument kCheck[] = {{"file", "The module", ArgumentKind::kFile, true}};
+constexpr ToolArgument kCheckArguments[] = {{"file", "The module", ArgumentKind::kFile, true}};
 
 constexpr Tool kTools[] = {
-    {"report", "Step time, bottleneck, memory and communication of a module on a TPU, simulated.", kReport},
-    {"explain", "The equation behind the time of one instruction, with the source of every number.", kExplain},
-    {"diff", "What changed between two modules, and what each change costs or saves.", kDiff},
-    {"check", "Verifies a module: every error with file, line, column and a hint.", kCheck},
+    {"report", "Step time, bottleneck, memory and communication of a module on a TPU, simulated.", kReportArguments},
+    {"explain", "The equation behind the time of one instruction, with the source of every number.", kExplainArguments},
+    {"diff", "What changed between two modules, and what each change costs or saves.", kDiffArguments},
+    {"check", "Verifies a module: every error with file, line, column and a hint.", kCheckArguments},
 };
 
 /// A request that can't be carried out, by JSON-RPC's numbers.
