@@ -9,7 +9,6 @@
 #include "layout/native_tiling.h"
 #include "lower/host_copies.h"
 #include "lower/inline.h"
-#include "lower/pipeline_host_copies.h"
 #include "lower/same_schedule.h"
 #include "lower/spill.h"
 #include "lower/standard_memories.h"

@@ -36,7 +36,30 @@ void run_on(ModuleEditor& editor, ComputationId id, const DeviceConfig& device) 
   if (list.size() != before.size()) module.computations[id].instructions = std::move(list);
 }
 
+/// What the choices say of a kind of collectives.
+struct Offload {
+  Opcode opcode;
+  bool CompilerChoices::*is_asked;
+};
+constexpr Offload kOffloads[] = {{Opcode::kAllGather, &CompilerChoices::offload_all_gathers},
+                                 {Opcode::kAllReduce, &CompilerChoices::offload_all_reduces},
+                                 {Opcode::kReduceScatter, &CompilerChoices::offload_reduce_scatters}};
+
 }  // namespace
+
+void mark_offloaded_collectives(ModuleEditor& editor, const DeviceConfig& device, const CompilerChoices& choices) {
+  if (!OffloadCore::of(device) || !device.ici.core_bandwidth) return;
+  Module& module = editor.module();
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    const InstructionId id{static_cast<int32_t>(i)};
+    const bool is_asked = std::ranges::any_of(kOffloads, [&](const Offload& one) {
+      return one.opcode == module[id].opcode && choices.*one.is_asked;
+    });
+    if (!is_asked || module[id].find(AttrKey::kFrontendAttributes)) continue;
+    editor.set_attr(id, Attr::make_text(AttrKey::kFrontendAttributes, AttrSyntax::kFrontend,
+                                        "{collective_offload=\"sparsecore\"}"));
+  }
+}
 
 void offload_gathers(ModuleEditor& editor, const DeviceConfig& device) {
   if (!OffloadCore::of(device)) return;

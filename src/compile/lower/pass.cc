@@ -19,12 +19,10 @@
 #include "lower/offload_gathers.h"
 #include "lower/on_chip.h"
 #include "lower/part_updates.h"
-#include "lower/pipeline_host_copies.h"
 #include "lower/place.h"
 #include "lower/prefetch_arguments.h"
 #include "lower/simplify.h"
 #include "lower/slice_ahead.h"
-#include "lower/sparse_collectives.h"
 #include "lower/spill.h"
 #include "lower/tile.h"
 #include "lower/vector_products.h"
@@ -80,7 +78,7 @@ constexpr Pass kPasses[] = {
      true},
     {"sparse-collectives", "collectives that flags give to the SparseCores",
      [](ModuleEditor& editor, const PassContext& context) {
-       sparse_collectives(editor, context.device.config, context.compiler);
+       mark_offloaded_collectives(editor, context.device.config, context.compiler);
      }},
     {"fuse", "which instructions become one kernel",
      [](ModuleEditor& editor, const PassContext& context) {

@@ -5,9 +5,9 @@
 #include "hlo/graph.h"
 #include "layout/sizes.h"
 #include "lower/async_pair.h"
-#include "lower/next_iteration.h"
 #include "lower/on_chip.h"
 #include "modules/loops.h"
+#include "modules/next_iteration.h"
 #include "ops/fusion_role.h"
 #include "ops/op_table.h"
 

@@ -204,8 +204,9 @@ double CollectiveModel::between_slices(CollectiveKind kind, const GroupPlace& pl
     case CollectiveKind::kPermute:
       break;
   }
-  // All hosts of a slice send at the same time, and the collective ends with the last of them.
-  const double slowest = std::pow(static_cast<double>(hosts_of_slice()), kSlowestFlow);
+  // All hosts of a slice send at the same time. What they add up is there when the slowest of them has sent.
+  const bool adds = kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduceScatter;
+  const double slowest = adds ? std::pow(static_cast<double>(hosts_of_slice()), kSlowestFlow) : 1;
   return bytes * static_cast<double>(members_per_host) / device_.host.dcn.bandwidth.count() +
          (steps - 1 + slowest) * static_cast<double>(device_.host.dcn.latency.count()) * 1e-12;
 }

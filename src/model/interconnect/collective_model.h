@@ -71,9 +71,13 @@ class CollectiveModel {
   int64_t chip_of(int64_t flattened) const;
   int64_t slice_of(int64_t chip) const { return chip / network_.chips(); }
   int64_t hosts_of_slice() const {
-    return std::max<int64_t>(1, network_.chips() / std::max<int64_t>(1, device_.host.chips));
+    return (network_.chips() - 1) / std::max<int64_t>(1, device_.host.chips) + 1;
   }
-  int64_t host_of(int64_t chip) const { return chip / std::max<int64_t>(1, device_.host.chips); }
+  /// Over all slices; each slice has hosts of its own.
+  int64_t host_of(int64_t chip) const {
+    const int64_t inside = chip % network_.chips() / std::max<int64_t>(1, device_.host.chips);
+    return slice_of(chip) * hosts_of_slice() + inside;
+  }
   GroupPlace place(std::span<const int64_t> group) const;
 
   /// Rate of one link in one direction, as one group sees it: the devices of a chip share its links.

@@ -1,5 +1,5 @@
 // Loops that read ahead from the host's memory and write behind compute the same.
-#include "lower/pipeline_host_copies.h"
+#include "lower/host_copies.h"
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ std::string pipelined(const std::string& text, const char* passes = "tile,pipeli
                  op_table());
 }
 
-TEST(PipelineHostCopies, GivesTheSameBits) {
+TEST(HostCopies, GivesTheSameBits) {
   for (const char* at : {"at = s32[] add(i, zero)", "at = s32[] subtract(nine, i)"})
     for (const int64_t first : {0, 3})
       for (const int64_t count : {2, 3, 7}) {
@@ -93,7 +93,7 @@ TEST(PipelineHostCopies, GivesTheSameBits) {
       }
 }
 
-TEST(PipelineHostCopies, LeavesAloneWhatGainsNothing) {
+TEST(HostCopies, LeavesAloneWhatGainsNothing) {
   // One turn; a place that the data says; a value that is there when the turn begins.
   EXPECT_EQ(count_of(pipelined(loop(0, 1, "at = s32[] add(i, zero)", "more")), "write-behind"), 0U);
   const std::string by_data = pipelined(
@@ -102,19 +102,6 @@ TEST(PipelineHostCopies, LeavesAloneWhatGainsNothing) {
   const std::string at_once = pipelined(loop(0, 5, "at = s32[] add(i, zero)", "sum"));
   EXPECT_EQ(count_of(at_once, "write-behind"), 0U);
   EXPECT_EQ(count_of(at_once, "write-last"), 0U);
-}
-
-/// Copies take about as long as what they are hidden behind: one after the other without, beside it with.
-TEST(PipelineHostCopies, ATurnTakesWhatIsLongest) {
-  const std::string text = loop(0, 9, "at = s32[] add(i, zero)", "more");
-  const Device device = test::device_or_fail("unit");
-  const auto makespan = [&](const char* passes) {
-    const Module module = run_passes(test::module_or_fail(text), *parse_passes(passes), {op_table(), device});
-    const auto run = simulate(module, op_table(), device, {});
-    EXPECT_TRUE(run.has_value());
-    return run ? run->totals.makespan : kForever;
-  };
-  EXPECT_LT(makespan("tile,pipeline-host,host-copies,fuse"), makespan("tile,host-copies,fuse"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "lower/next_iteration.h"
+#include "modules/next_iteration.h"
 
 #include <algorithm>
 
