@@ -72,7 +72,7 @@ Picoseconds scaled(Picoseconds time, double factor) {
 
 /// The 80 % interval of a saving, by the errors measured for the kinds of work that it changes.
 void set_interval(Advice& advice, const TrialFigures& before, const TrialFigures& after, double work,
-                  std::string_view generation) {
+                  const std::optional<ErrorsConfig>& errors) {
   TimeByKind change{};
   Picoseconds sum{};
   for (size_t i = 0; i < change.size(); ++i) {
@@ -80,7 +80,7 @@ void set_interval(Advice& advice, const TrialFigures& before, const TrialFigures
     change[i] = Picoseconds(std::abs(difference));
     sum += change[i];
   }
-  const std::optional<TimeRange> range = time_range(measured_errors(), generation, change);
+  const std::optional<TimeRange> range = time_range(errors, change);
   if (!range) return;
   advice.saved_low = advice.saved() - (sum - range->low);
   advice.saved_high = advice.saved() + (range->high - sum);
@@ -120,8 +120,7 @@ class Adviser {
     report_.time = before_.time;
     report_.peak = before_.peak;
     report_.fits = before_.fits;
-    report_.range =
-        time_range(measured_errors(), setup_.device.config.generation, kinds_of(estimate.simulation.totals));
+    report_.range = time_range(setup_.device.config.errors, kinds_of(estimate.simulation.totals));
   }
 
   bool is_wanted(const AdviceKind& kind) const {
@@ -226,7 +225,7 @@ class Adviser {
     advice.after = scaled(trial.figures.time, 1 / trial.proposal.work);
     advice.peak_before = before_.peak, advice.peak_after = trial.figures.peak;
     advice.fits_before = before_.fits, advice.fits_after = trial.figures.fits;
-    set_interval(advice, before_, trial.figures, trial.proposal.work, setup_.device.config.generation);
+    set_interval(advice, before_, trial.figures, trial.proposal.work, setup_.device.config.errors);
     return advice;
   }
 
