@@ -1,4 +1,4 @@
-// Collectives of large slices: the whole path of one instruction, and message by message on the links.
+// A collective of a large slice: the whole path of one instruction.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -6,7 +6,6 @@
 #include "model/device.h"
 #include "model/native_layouts.h"
 #include "modules.h"
-#include "sim/link_simulation.h"
 
 namespace {
 
@@ -20,16 +19,6 @@ double peak_megabytes() {
 }
 
 // An all-reduce of all 8,960 chips of a v5p pod, three axes at once.
-void all_reduce_on_links(benchmark::State& state) {
-  const Interconnect network({16, 20, 28}, {true, true, true});
-  const size_t axes[] = {0, 1, 2};
-  const LinkRate v5p{BytesPerSecond(9e10), Picoseconds(1'000'000)};
-  Picoseconds time{};
-  for (auto _ : state) time = simulate_all_reduce(network, axes, Bytes(state.range(0)), v5p);
-  state.counters["simulated_us"] = static_cast<double>(time.count()) * 1e-6;
-  state.counters["peak_MiB"] = peak_megabytes();
-}
-
 void all_reduce_estimate(benchmark::State& state) {
   const std::string text =
       "HloModule m, is_scheduled=true, num_partitions=8960\n"
@@ -52,6 +41,5 @@ void all_reduce_estimate(benchmark::State& state) {
 }  // namespace
 
 BENCHMARK(all_reduce_estimate)->Unit(benchmark::kMillisecond);
-BENCHMARK(all_reduce_on_links)->Arg(1 << 10)->Arg(1 << 28)->Unit(benchmark::kMillisecond);
 
 BENCHMARK_MAIN();

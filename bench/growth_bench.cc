@@ -21,8 +21,10 @@
 #include "propagate/propagate.h"
 #include "relayout/layout_tuner.h"
 #include "report/graph_view.h"
+#include "report/html/html.h"
 #include "report/report.h"
 #include "report/report_text.h"
+#include "report/trace/trace.h"
 #include "workloads/step.h"
 
 namespace {
@@ -131,6 +133,15 @@ void report_carried(benchmark::State& state) {
 }
 BENCHMARK(report_carried)->Arg(1000)->Arg(2000)->Arg(4000)->Unit(benchmark::kMillisecond);
 
+/// With lowering: loops in loops that carry many arrays (bench/make_loops.py); the argument is instructions.
+void report_nested_loops(benchmark::State& state) {
+  static Growth growth;
+  Module module = read_module(synthetic_text(state.range(0), "loops"));
+  verify_module(module);
+  report(state, growth, module);
+}
+BENCHMARK(report_nested_loops)->Arg(22000)->Arg(44000)->Arg(88000)->Unit(benchmark::kMillisecond);
+
 // ── buffers ──
 
 void buffers_unrolled(benchmark::State& state) {
@@ -206,6 +217,36 @@ void graph_of_everything(benchmark::State& state) {
 }
 BENCHMARK(graph_of_everything)->Arg(32)->Arg(64)->Arg(128)->Unit(benchmark::kMillisecond);
 
+/// Parts of the trace go to a file as they are made; `MB` of all of them.
+void trace_of_everything(benchmark::State& state) {
+  static Growth growth;
+  const Device v5e = device("v5e");
+  const Result<Estimate> run = estimate(training_step(state.range(0), true), op_table(), v5e, {});
+  if (!run) stop(run.error());
+  const Trace trace = make_trace(op_table(), v5e, *run);
+  size_t bytes = 0;
+  const TextSink count = [&](std::string_view part) { bytes += part.size(); };
+  growth.measure(state, size_of(*run->module), [&] {
+    write_gzip([&](const TextSink& text) { write_chrome_json({&trace, 1}, text); }, count);
+  });
+  state.counters["MB"] = static_cast<double>(bytes) / static_cast<double>(state.iterations()) / 1e6;
+}
+BENCHMARK(trace_of_everything)->Arg(32)->Arg(64)->Arg(128)->Unit(benchmark::kMillisecond);
+
+/// The page is one string: `peak_MB`.
+void page_of_everything(benchmark::State& state) {
+  static Growth growth;
+  const Device v5e = device("v5e");
+  const Result<Estimate> run = estimate(training_step(state.range(0), true), op_table(), v5e, {});
+  if (!run) stop(run.error());
+  const Report report = make_report(*run->module, op_table(), v5e, *run);
+  growth.measure(state, size_of(*run->module), [&] {
+    const HtmlModule part = html_module(op_table(), v5e, *run, report, "");
+    benchmark::DoNotOptimize(html_page({&part, 1}));
+  });
+}
+BENCHMARK(page_of_everything)->Arg(32)->Arg(64)->Arg(128)->Unit(benchmark::kMillisecond);
+
 // ── many devices ──
 
 /// All-reduces of a few sizes along each axis of a mesh of that many devices, and across it.
@@ -241,7 +282,7 @@ void collectives(benchmark::State& state) {
     if (!run) stop(run.error());
   });
 }
-BENCHMARK(collectives)->Arg(256)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
+BENCHMARK(collectives)->Arg(256)->Arg(1024)->Arg(8192)->Unit(benchmark::kMillisecond);
 
 /// Shardings for a mesh of eight devices; the argument is layers.
 void propagate_step(benchmark::State& state) {

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,10 +23,11 @@ namespace hlosim::bench {
   std::exit(1);
 }
 
-/// The text of bench/make_module.py for that many instructions; the build made it.
-inline SourcePtr synthetic_text(int64_t instructions) {
+/// The text of bench/make_module.py for that many instructions, or that of bench/make_loops.py, as the build
+/// made it.
+inline SourcePtr synthetic_text(int64_t instructions, std::string_view kind = "transformer") {
   const Result<SourcePtr> source =
-      read_source(fmt::format("{}/transformer_{}.hlo", HLOSIM_BENCH_MODULES, instructions));
+      read_source(fmt::format("{}/{}_{}.hlo", HLOSIM_BENCH_MODULES, kind, instructions));
   if (source) return *source;
   std::cerr << render(source.error());
   std::exit(1);

@@ -6,8 +6,8 @@
 #include "base/pattern.h"
 #include "base/value.h"
 #include "estimate/partition_over_mesh.h"
+#include "interconnect/slice.h"
 #include "model/custom_call_costs.h"
-#include "model/slice.h"
 #include "ops/op_table.h"
 #include "read_input.h"
 #include "study/accuracy_limits.h"
@@ -95,7 +95,7 @@ bool limit_accuracy(const Bench&, const std::string& input, Random&) {
   DiagnosticList problems;
   const std::optional<AccuracyLimits> limits = read_accuracy_limits(source_of(input), problems);
   HLOSIM_CHECK(told(problems) == limits.has_value());
-  if (limits) broken_limits(*limits, {}, {});
+  if (limits) broken_limits(*limits, {}, {}, {});
   return limits.has_value();
 }
 

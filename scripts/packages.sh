@@ -12,3 +12,5 @@ clang="clang-14 libclang-rt-14-dev clang-format-14"
 python="python3-dev pybind11-dev python3-venv python3-pip python3-numpy python3-pandas python3-matplotlib python3-pytest python3-nbconvert python3-ipykernel python3-protobuf"
 # What the test of the report's page drives (it is skipped without).
 browser="chromium fonts-dejavu-core"
+# The documentation as a site (mkdocs.yml); its test is skipped without.
+docs="mkdocs-material"

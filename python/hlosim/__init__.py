@@ -19,9 +19,10 @@ from ._device import Device, devices
 from ._diff import Diff, diff
 from ._errors import Error, Finding, HlosimWarning
 from ._gate import Slower, assert_no_slower, gate
+from ._jax import Compiled, aot, report
 from ._layout import Layout
 from ._load import load, load_all
-from ._module import Module, Partitioned, Tuned
+from ._module import Advised, MemoryAnalysis, Module, Partitioned, Tuned
 from ._report import Report
 from ._sweep import sweep
 from ._table import Table
@@ -30,6 +31,7 @@ __version__: str = _core.version
 #: Goes up whenever numbers of the model change.
 model_version: int = _core.model_version
 
-__all__ = ["ArrayType", "Comparison", "Device", "Diff", "Error", "Finding", "HlosimWarning", "Layout", "Module", "Partitioned",
-           "Report", "Slower", "Table", "Tuned", "assert_no_slower", "compare", "devices", "diff", "from_bfloat16_bits", "gate",
-           "load", "load_all", "model_version", "numpy_type", "sweep", "to_bfloat16_bits"]
+__all__ = ["Advised", "ArrayType", "Comparison", "Compiled", "Device", "Diff", "Error", "Finding", "HlosimWarning", "Layout",
+           "MemoryAnalysis", "Module", "Partitioned",
+           "Report", "Slower", "Table", "Tuned", "aot", "assert_no_slower", "compare", "devices", "diff", "from_bfloat16_bits", "gate",
+           "load", "load_all", "model_version", "numpy_type", "report", "sweep", "to_bfloat16_bits"]

@@ -7,7 +7,6 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 from . import _core
 from ._errors import check, wrong
-from ._mesh import mesh_text, shard_texts
 
 # (what the line names, its text or None, modules read already)
 Input = Tuple[str, Any, Sequence["_core.Module"]]
@@ -52,33 +51,6 @@ def changes_of(changes: Any) -> Dict[str, Any]:
     if not isinstance(changes, Mapping):
         raise TypeError('set: expects a dictionary such as {"hbm.bandwidth": "900 GB/s"}, not %r' % (changes,))
     return dict(changes)
-
-
-def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
-    """The options of commands that simulate: those of the device, those given, ``lower=False`` as --no-lower,
-    ``partition=False`` as --no-partition."""
-    from ._device import Device
-
-    all_options: Dict[str, Any] = dict(options)
-    if isinstance(device, Device):
-        changes = dict(device.changes)
-        changes.update(changes_of(all_options.get("set")))
-        all_options["set"] = changes
-        flags = all_options.get("xla_flags") or []
-        all_options["xla_flags"] = list(device.xla_flags) + ([flags] if isinstance(flags, str) else list(flags))
-        device = device.file
-    all_options["device"] = device
-    for name in ("mesh", "written_for"):
-        if name in all_options:
-            all_options[name] = mesh_text(all_options[name])
-    if "shard" in all_options:
-        all_options["shard"] = shard_texts(all_options["shard"])
-    if isinstance(all_options.get("topology"), (list, tuple)):
-        all_options["topology"] = "x".join(str(one) for one in all_options["topology"])
-    for name in ("lower", "partition"):
-        if name in all_options:
-            all_options["no_" + name] = not all_options.pop(name)
-    return all_options
 
 
 def refuse_inputs(path: "os.PathLike[str] | str", inputs: Iterable[Optional[str]]) -> None:

@@ -7,10 +7,11 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 from . import _core
 from ._arrays import ArrayType, given_list, result_array
-from ._calls import call, changes_of, options_line, simulation
-from ._device import Device
+from ._calls import call, changes_of, options_line, text_of
+from ._device import Device, simulation
 from ._errors import check, wrong
 from ._mesh import axes_text, mesh_text, shard_texts
+from ._report import Report
 
 DeviceLike = Union[str, "os.PathLike[str]", Device]
 MeshLike = Union[None, str, Mapping[str, int]]
@@ -24,11 +25,34 @@ class Tuned(NamedTuple):
     report: Dict[str, Any]  # what the command's --format=json says
 
 
+class MemoryAnalysis(NamedTuple):
+    """Bytes on one device, by the names of JAX's CompiledMemoryStats."""
+
+    argument_size_in_bytes: int
+    output_size_in_bytes: int  # those that lie in arguments included
+    alias_size_in_bytes: int  # of outputs that lie in arguments
+    temp_size_in_bytes: int
+    generated_code_size_in_bytes: Optional[int]
+    host_argument_size_in_bytes: int
+    host_output_size_in_bytes: int
+    host_alias_size_in_bytes: int
+    host_temp_size_in_bytes: int
+    host_generated_code_size_in_bytes: Optional[int]
+
+
+class Advised(NamedTuple):
+    """What ``hlosim advise`` found for a program."""
+
+    advice: List[Dict[str, Any]]  # what saves most first: "saved_ps", "share", "change", "problem", "proof", ...
+    report: Dict[str, Any]  # everything that --format=json has: attempts, worth of source lines, ...
+    module: "Optional[Module]"  # the changed program, with `apply`
+
+
 class Partitioned(NamedTuple):
     """What every device of a mesh runs."""
 
     module: "Module"
-    report: str  # what was added: collectives, who asked for them, their bytes; what is replicated, and why
+    report: Dict[str, Any]  # --format=json of `hlosim partition`: collectives, who asked for them, their bytes, …
 
 
 class Module:
@@ -99,9 +123,7 @@ class Module:
                                                          ", from " + self.file if self.file else "")
 
     def __reduce__(self):
-        from ._load import _reread
-
-        return _reread, (self.file, self.text())
+        return _from_text, (self.file, self.text())
 
     # ── Calls of commands ──
 
@@ -120,7 +142,7 @@ class Module:
         return call(command, [self._input()], simulation(device, options), max_seconds=max_seconds)
 
     def report(self, device: DeviceLike, topology: Union[None, str, Sequence[int]] = None, set: Optional[Mapping[str, Any]] = None,
-               **options: Any) -> "Report":
+               **options: Any) -> Report:
         """Estimates what it costs on a device: time, traffic, memory, padding.
 
         Parameters
@@ -150,11 +172,95 @@ class Module:
         >>> m.report("unit").time_us > 0
         True
         """
-        from ._report import Report
-
         options = dict(options, topology=topology)
         text = self._call("report", device, set, options, format="json")
         return Report(text, self, device, set, options)
+
+    def advise(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, *, budget: Union[float, str] = 30,
+               only: Union[None, str, Sequence[str]] = None, apply: Union[None, int, Sequence[int]] = None,
+               proof: bool = True, **options: Any) -> Advised:
+        """Changes that save time or memory: simulated, executed to show equal results, ranked by what they save.
+
+        Parameters
+        ----------
+        device : str, os.PathLike or Device
+        set : dict, optional
+        budget : float or str
+            Seconds for everything; 0: no limit, and the same result on every machine.
+        only : str or sequence of str, optional
+            Kinds of advice, as ``hlosim advise --list-kinds`` lists them.
+        apply : int or sequence of int, optional
+            Numbers of advice, from 1, whose changed program is wanted.
+        proof : bool
+            Execute the program before and after each change.
+        **options
+            As the class says.
+
+        Returns
+        -------
+        Advised
+
+        Raises
+        ------
+        Error
+            As `report`; no advice of that number; advice that is a flag has no changed program.
+        """
+        options = dict(options, budget=text_of(budget), only=[only] if isinstance(only, str) else only,
+                       no_proof=not proof)
+        if apply is None:
+            found = json.loads(self._call("advise", device, set, options, format="json"))
+            return Advised(found["advice"], found, None)
+        numbers = [apply] if isinstance(apply, int) else list(apply)
+        max_seconds = options.pop("max_seconds", None)
+        options.update(set=changes_of(set), format="json", output="-", apply=",".join(str(one) for one in numbers))
+        line = ["advise"] + options_line(simulation(device, options)) + ["--", self._input()[0]]
+        code, out, err, findings = _core.call(line, [self._input()], max_seconds, None)
+        check(code, findings, err, worst=0)
+        found = json.loads(err)
+        return Advised(found["advice"], found, self._made(out.decode("utf-8", "replace")))
+
+    def cost_analysis(self) -> Dict[str, float]:
+        """Counts of XLA's HloCostAnalysis under the keys of JAX's ``compiled.cost_analysis()``.
+
+        ``"flops"``, ``"transcendentals"``, ``"bytes accessed"``; ``"bytes accessed0{}"`` and so on for operands by their
+        number, ``"bytes accessedout{}"`` for results. As in XLA, loops count once and custom calls -1.
+        """
+        found = json.loads(call("cost", [self._input()], {"format": "json"}))
+        counts = {"flops": float(found["flops"]), "transcendentals": float(found["transcendentals"]),
+                  "bytes accessed": float(found["bytes_accessed"])}
+        for number, amount in enumerate(found["operand_bytes_accessed"]):
+            counts["bytes accessed%d{}" % number] = float(amount)
+        counts["bytes accessedout{}"] = float(found["output_bytes_accessed"])
+        return counts
+
+    def memory_analysis(self, device: DeviceLike = None, set: Optional[Mapping[str, Any]] = None) -> MemoryAnalysis:
+        """Sizes of the buffer assignment under the names of JAX's ``compiled.memory_analysis()``.
+
+        Parameters
+        ----------
+        device : str, os.PathLike or Device, optional
+            Arrays without tiles are stored as it stores them; without it, as the module's text has them.
+        set : dict, optional
+
+        Returns
+        -------
+        MemoryAnalysis
+            As attributes, in bytes on one device. ``generated_code_size_in_bytes`` is None: no code is generated.
+        """
+        options: Dict[str, Any] = {"format": "json"}
+        if device is not None:
+            options = simulation(device, dict(options, set=changes_of(set)))
+        found = json.loads(call("buffers", [self._input()], options, worst=1))
+        spaces = {one["space"]: one for one in found["spaces"]}
+        sizes = {}
+        for prefix, space in (("", 0), ("host_", 5)):
+            one = spaces.get(space, {})
+            aliased = one.get("aliased_bytes", 0)
+            sizes[prefix + "argument_size_in_bytes"] = one.get("parameter_bytes", 0)
+            sizes[prefix + "output_size_in_bytes"] = one.get("output_bytes", 0) + aliased
+            sizes[prefix + "alias_size_in_bytes"] = aliased
+            sizes[prefix + "temp_size_in_bytes"] = one.get("temporary_bytes", 0)
+        return MemoryAnalysis(generated_code_size_in_bytes=None, host_generated_code_size_in_bytes=None, **sizes)
 
     def explain(self, name: str, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> str:
         """The equation behind the time of the instruction `name`, number by number, as text."""
@@ -179,14 +285,7 @@ class Module:
         """
         if passes is not None and not isinstance(passes, str):
             passes = ",".join(passes)
-        return self._made(self._call("lower", device, set, options, passes=passes))
-
-    def _made(self, text: str) -> "Module":
-        from ._load import load
-
-        made = load(text)
-        assert isinstance(made, Module)
-        return made
+        return _from_text("", self._call("lower", device, set, options, passes=passes))
 
     def partition(self, mesh: MeshLike = None, shard: ShardLike = None, *, partitions: Optional[int] = None,
                   hoist_gathers: Optional[str] = None, combine_collectives: Optional[str] = None,
@@ -216,7 +315,7 @@ class Module:
         Returns
         -------
         Partitioned
-            The module, which is that of ``hlosim partition``, and what its ``--report`` says.
+            The module that ``hlosim partition`` writes, and the object of its ``--format=json``.
 
         Raises
         ------
@@ -236,13 +335,15 @@ class Module:
                    "hoist_gathers": hoist_gathers, "combine_collectives": combine_collectives,
                    "windowed_products": windowed_products}
         if check:
-            checked = dict(options, check=True, seed=seed)
-            found = call("partition", [self._input()], checked, max_seconds=max_seconds)
-            if "DIFFERS" in found:
-                raise wrong("the partitioned program computes something else:\n" + found.rstrip())
-        text = call("partition", [self._input()], dict(options, report=True, output="-"), max_seconds=max_seconds)
-        start = 0 if text.startswith("HloModule ") else text.index("\nHloModule ") + 1
-        return Partitioned(self._made(text[start:]), text[:start])
+            options.update(check=True, seed=seed)
+        text = call("partition", [self._input()], dict(options, format="json"), max_seconds=max_seconds)
+        report = json.loads(text)[0]
+        if check and not report["check"]["agrees"]:
+            raise wrong("the partitioned program computes other results:\n" + "\n".join(
+                "output %d  %s: device %d, %d of %d elements differ, largest error %s, %d outside the tolerance" % (
+                    number, one["shape"], one["device"], one["different"], one["compared"], one["max_abs"], one["outside"])
+                for number, one in enumerate(report["check"]["outputs"]) if not one["agrees"]))
+        return Partitioned(_from_text("", report.pop("text")), report)
 
     def propagate(self, mesh: MeshLike = None, shard: ShardLike = None, *, partitions: Optional[int] = None) -> str:
         """Its text with the shardings that follow for all instructions, and who decided each; as `partition` takes it."""
@@ -257,7 +358,7 @@ class Module:
         line = ["tune", what] + options_line(simulation(device, options)) + ["--", self._input()[0]]
         code, out, err, findings = _core.call(line, [self._input()], max_seconds, on_progress)
         check(code, findings, err, worst=worst)
-        return Tuned(self._made(out.decode("utf-8", "replace")) if out else None, json.loads(err))
+        return Tuned(_from_text("", out.decode("utf-8", "replace")) if out else None, json.loads(err))
 
     def tune_layout(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> Tuned:
         """Finds layouts that take less time, traffic or memory.
@@ -385,3 +486,10 @@ class Module:
 
     def _result(self, leaves: List[Any]):
         return tuple(leaves) if self._core.gives_tuple else leaves[0]
+
+
+def _from_text(name: str, text: str) -> Module:
+    """The module of a text that the program wrote: a command's output, or a pickle."""
+    modules, findings = _core.load(name or "<text>", text, [])
+    check(0 if modules else 2, findings)
+    return Module(modules[0])

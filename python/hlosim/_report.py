@@ -34,6 +34,7 @@ class Report:
         self._data = json.loads(text)
         self.module = module
         self._device, self._set, self._options = device, set, dict(options or {})
+        self._advice: Optional[List[Dict[str, Any]]] = None
 
     @classmethod
     def from_json(cls, text: str) -> "Report":
@@ -113,7 +114,12 @@ class Report:
 
     @property
     def flops(self) -> int:
-        """Floating-point operations of matrix products."""
+        """Floating-point operations: those of matmuls, and elementwise ones and reductions."""
+        return self._data["work"]["flops"] + self._data["work"]["vector_operations"]
+
+    @property
+    def matmul_flops(self) -> int:
+        """Floating-point operations of matmuls and convolutions."""
         return self._data["work"]["flops"]
 
     @property
@@ -125,6 +131,30 @@ class Report:
     def assumptions(self) -> List[str]:
         """What the numbers rest on and nobody has said."""
         return [one["text"] for one in self._data["assumptions"]]
+
+    @property
+    def advice(self) -> List[Dict[str, Any]]:
+        """Changes that save time or memory, what saves most first; `Module.advise` says what each has.
+
+        Trials take seconds, up to the 30 of ``hlosim advise``; they run at the first use.
+        """
+        if self.module is None:
+            raise ValueError("a saved report has no module to simulate again")
+        if self._advice is None:
+            self._advice = self.module.advise(self._device, self._set, **self._options).advice
+        return self._advice
+
+    def cost_analysis(self) -> Dict[str, float]:
+        """As `Module.cost_analysis`, of the module as it was given."""
+        if self.module is None:
+            raise ValueError("a saved report has no module to count")
+        return self.module.cost_analysis()
+
+    def memory_analysis(self):
+        """As `Module.memory_analysis`, on the report's device."""
+        if self.module is None:
+            raise ValueError("a saved report has no module to analyse")
+        return self.module.memory_analysis(self._device, self._set)
 
     # ── Tables ──
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <compare>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -234,7 +236,92 @@ std::optional<Index> matching_dimensions(const LayoutMap& from, const LayoutMap&
   return permutation;
 }
 
+// -- tiled: what most pairs are, without digits --------------------------------------------------------
+
+/// Where one element lies, by the definition, for layouts whose tiles fold no dimensions; else nullopt.
+std::optional<int64_t> place_of(const Shape& shape, int64_t number) {
+  constexpr size_t kMost = 24;  // dimensions, all tiles' included
+  struct Dimension {
+    int64_t size = 1, index = 0;
+  };
+  std::array<Dimension, kMost> dimensions;  // most major first, at the end of the array
+  const auto rank = static_cast<size_t>(shape.rank());
+  if (rank > kMost) return std::nullopt;
+  std::array<int64_t, kMost> index{};
+  for (size_t i = rank; i-- > 0; number /= shape.dimensions[i]) index[i] = number % shape.dimensions[i];
+  size_t first = kMost - rank;
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t logical = shape.layout ? static_cast<size_t>(shape.layout->minor_to_major[rank - 1 - i]) : i;
+    dimensions[first + i] = {shape.dimensions[logical], index[logical]};
+  }
+  for (const Tile& tile : tiles_of(shape)) {
+    const size_t tiled = tile.dimensions.size();
+    const size_t now =
+        std::max(kMost - first, tiled);  // dimensions of size 1 in front, where there are fewer
+    if (now + tiled > kMost) return std::nullopt;
+    for (size_t i = kMost - now; i < first; ++i) dimensions[i] = {};
+    first = kMost - now - tiled;
+    std::copy(dimensions.begin() + static_cast<std::ptrdiff_t>(kMost - now),
+              dimensions.end() - static_cast<std::ptrdiff_t>(tiled),
+              dimensions.begin() + static_cast<std::ptrdiff_t>(first));
+    for (size_t i = 0; i < tiled; ++i) {
+      const int64_t size = tile.dimensions[i];
+      if (size <= 0) return std::nullopt;  // folds
+      const Dimension whole = dimensions[kMost - tiled + i];
+      dimensions[kMost - 2 * tiled + i] = {(whole.size - 1) / size + 1, whole.index / size};
+      dimensions[kMost - tiled + i] = {size, whole.index % size};
+    }
+  }
+  int64_t place = 0, stride = 1;
+  bool overflow = false;
+  for (size_t i = kMost; i-- > first;) {
+    int64_t part = 0;
+    overflow |= __builtin_mul_overflow(dimensions[i].index, stride, &part);
+    overflow |= __builtin_add_overflow(place, part, &place);
+    overflow |= __builtin_mul_overflow(stride, dimensions[i].size, &stride);
+  }
+  return overflow ? std::nullopt : std::optional(place);
+}
+
+/// One step along some dimension of `steps` leads to different places in `a` and `b`.
+bool some_step_differs(const Shape& steps, const Shape& a, const Shape& b) {
+  int64_t weight = 1;
+  for (size_t d = steps.dimensions.size(); d-- > 0; weight *= steps.dimensions[d]) {
+    if (steps.dimensions[d] <= 1) continue;
+    const std::optional<int64_t> place_a = place_of(a, weight), place_b = place_of(b, weight);
+    if (place_a && place_b && *place_a != *place_b) return true;
+  }
+  return false;
+}
+
+/// Row-major arrays of equal rows whose tiles hold whole rows of tiles: both are one array of all rows.
+/// Requires: the same tiles.
+bool are_rows_of_tiles(const Shape& from, const Shape& to) {
+  const std::span<const Tile> tiles = tiles_of(from);
+  const auto is_row_major = [](const Shape& shape) {
+    return shape.rank() >= 2 && std::ranges::is_sorted(shape.layout->minor_to_major, std::greater());
+  };
+  const auto fills_tiles = [](const Shape& shape, int64_t rows) {
+    return shape.dim(shape.rank() - 2) % rows == 0;
+  };
+  if (tiles.empty() || tiles[0].dimensions.size() != 2 || !is_row_major(from) || !is_row_major(to))
+    return false;
+  const int64_t rows = tiles[0].dimensions[0], columns = tiles[0].dimensions[1];
+  if (rows <= 0 || columns <= 0 || tiles.size() > 2) return false;
+  if (tiles.size() == 2) {  // parts of a tile
+    const std::span<const int64_t> part = tiles[1].dimensions;
+    if (part.size() != 2 || part[0] <= 0 || part[1] != 1 || rows % part[0] != 0) return false;
+  }
+  return from.dim(from.rank() - 1) == to.dim(to.rank() - 1) && fills_tiles(from, rows) &&
+         fills_tiles(to, rows);
+}
+
 BitcastClass classify_tiled(ShapeRef from, ShapeRef to) {
+  if (same_tiles(*from, *to) && are_rows_of_tiles(*from, *to)) return {BitcastKind::kTiledReshape, {}};
+  // Only arrays of one rank can be transposes of each other.
+  if (from->rank() != to->rank() &&
+      (some_step_differs(*from, *from, *to) || some_step_differs(*to, *from, *to)))
+    return {};
   const Result<LayoutMap> map_from = LayoutMap::make(from), map_to = LayoutMap::make(to);
   if (!map_from || !map_to) return {};
   const auto variables_from = variables_of(*map_from), variables_to = variables_of(*map_to);
@@ -312,42 +399,18 @@ bool bitcast_source(const LayoutMap& from, const LayoutMap& to, std::span<const 
   return from.index(to.offset(index), source);
 }
 
-namespace {
-
-constexpr int64_t kMostCompared = int64_t{1} << 20;
-
-/// place(from, f(number)) == place(to, number) for every row-major number of `to`.
-template <class F>
-std::optional<bool> same_places(ShapeRef from, ShapeRef to, F&& index_in_from) {
+std::optional<bool> is_reshape_by_exhaustion(ShapeRef from, ShapeRef to) {
+  constexpr int64_t kMostCompared = int64_t{1} << 20;
   if (element_storage_bits(from) != element_storage_bits(to) || from->element_count() != to->element_count())
     return false;
   if (from->element_count() > kMostCompared) return std::nullopt;
   const Result<LayoutMap> map_from = LayoutMap::make(from), map_to = LayoutMap::make(to);
   if (!map_from || !map_to) return false;
-  for (int64_t k = 0; k < to->element_count(); ++k) {
-    const Index index = index_of_number(k, to->dimensions);
-    if (map_from->offset(index_in_from(k, index)) != map_to->offset(index)) return false;
-  }
+  for (int64_t k = 0; k < to->element_count(); ++k)
+    if (map_from->offset(index_of_number(k, from->dimensions)) !=
+        map_to->offset(index_of_number(k, to->dimensions)))
+      return false;
   return true;
-}
-
-}  // namespace
-
-std::optional<bool> is_reshape_by_exhaustion(ShapeRef from, ShapeRef to) {
-  return same_places(from, to,
-                     [&](int64_t number, const Index&) { return index_of_number(number, from->dimensions); });
-}
-
-std::optional<bool> is_transpose_by_exhaustion(ShapeRef from, ShapeRef to,
-                                               std::span<const int64_t> permutation) {
-  if (from->rank() != to->rank() || static_cast<int64_t>(permutation.size()) != to->rank()) return false;
-  for (size_t i = 0; i < permutation.size(); ++i)
-    if (from->dim(permutation[i]) != to->dimensions[i]) return false;
-  Index source(permutation.size());
-  return same_places(from, to, [&](int64_t, const Index& index) -> const Index& {
-    for (size_t i = 0; i < permutation.size(); ++i) source[static_cast<size_t>(permutation[i])] = index[i];
-    return source;
-  });
 }
 
 }  // namespace hlosim

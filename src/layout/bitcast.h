@@ -71,8 +71,4 @@ bool bitcast_source(const LayoutMap& from, const LayoutMap& to, std::span<const 
 /// nullopt above 2^20 elements.
 std::optional<bool> is_reshape_by_exhaustion(ShapeRef from, ShapeRef to);
 
-/// The same for the transpose that `permutation` says.
-std::optional<bool> is_transpose_by_exhaustion(ShapeRef from, ShapeRef to,
-                                               std::span<const int64_t> permutation);
-
 }  // namespace hlosim

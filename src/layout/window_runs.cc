@@ -84,17 +84,20 @@ double moved_tiles(ShapeRef from, ShapeRef to) {
   return static_cast<double>(array_size(by_result ? to : from).count()) / (by_result ? after : before);
 }
 
-int64_t bank_conflicts(ShapeRef from, ShapeRef to) {
-  constexpr int64_t kBanks = 8, kRowBits = 128 * kWordBits;
+int64_t bank_conflicts(ShapeRef from, ShapeRef to, int64_t lanes) {
+  constexpr int64_t kBanks = 8;
+  const int64_t row_bits = lanes * kWordBits;
   const int64_t bits = element_storage_bits(to);
-  if (bits >= kWordBits || tile_bytes(to) * 8 != kRowBits || tile_bytes(from) <= tile_bytes(to)) return 1;
+  if (bits >= kWordBits || tile_bytes(to) * 8 != static_cast<double>(row_bits) ||
+      tile_bytes(from) <= tile_bytes(to))
+    return 1;
   if (from->rank() < 2) return 1;
   const auto map = LayoutMap::make(to);
   if (!map) return 1;
   const int64_t rows = from->layout->minor_to_major[1];
   for (const LayoutMap::Digit& digit : map->digits())
-    if (digit.source == rows && digit.divisor == 1 && digit.stride * bits % kRowBits == 0)
-      return std::gcd(digit.stride * bits / kRowBits, kBanks);
+    if (digit.source == rows && digit.divisor == 1 && digit.stride * bits % row_bits == 0)
+      return std::gcd(digit.stride * bits / row_bits, kBanks);
   return 1;
 }
 

@@ -43,6 +43,6 @@ double moved_tiles(ShapeRef from, ShapeRef to);
 /// T(2,128)(2,1)), they are stored one by one, each to one of 8 banks: how many of 8 in turn meet in one
 /// bank. Rows that come 3 rows apart meet never (1), 4 rows apart 4 times. 1 where rows don't change so.
 /// Requires: arrays of the same dimensions.
-int64_t bank_conflicts(ShapeRef from, ShapeRef to);
+int64_t bank_conflicts(ShapeRef from, ShapeRef to, int64_t lanes = 128);
 
 }  // namespace hlosim

@@ -161,7 +161,7 @@ VectorShape Core::vector_shape() const {
 IssueSlots Core::slots(const VectorWork& work) const {
   if (!work.shape) return {};
   if (work.shape->is_scalar()) return {.scalar = work.per_element};
-  // The cross-lane units take 1024 elements as long whatever their width.
+  // The cross-lane units take lanes x sublanes elements as long whatever their width.
   const int bits = bit_width(work.shape->element_type);
   const bool packed = work.op == VectorOp::kTranspose && bits < 32 && is_native(work.shape->element_type);
   return slots(work.op, registers(work.shape) * work.per_element * (packed ? 32.0 / bits : 1));

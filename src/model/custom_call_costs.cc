@@ -9,6 +9,7 @@
 #include "base/quantity_text.h"
 #include "base/text.h"
 #include "base/value.h"
+#include "model/pallas/sequence_lengths.h"
 #include "ops/custom_calls/custom_call_targets.h"
 
 namespace hlosim {
@@ -218,14 +219,44 @@ Result<KernelDensity> parse_kernel_density(const std::string& text) {
   return tl::unexpected(std::move(kernel.error()));
 }
 
+bool KernelValues::names(size_t index, std::string_view name) const {
+  return operand == name || operand == fmt::format("{}", index);
+}
+
+const KernelValues* CustomCallCosts::find_values(const Instruction& custom_call, size_t index,
+                                                 std::string_view name) const {
+  if (values.empty() || !custom_call.find(AttrKey::kCustomCallTarget)) return nullptr;
+  for (const KernelValues& one : values)
+    if (one.names(index, name) && one.kernel.matches(kernel_name(custom_call))) return &one;
+  return nullptr;
+}
+
+Result<KernelValues> parse_kernel_values(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  const size_t colon = equals == std::string::npos ? equals : text.rfind(':', equals);
+  if (colon == std::string::npos || colon == 0 || colon + 1 == equals)
+    return failure(fmt::format("'{}' is not KERNEL:OPERAND=VALUES", shown(text)),
+                   "as in RPAd.*:0=64x1500, the kernel a regular expression for the names of several");
+  Result<std::vector<int64_t>> values = parse_counted_numbers(std::string_view(text).substr(equals + 1));
+  if (!values) return tl::unexpected(std::move(values.error()));
+  Result<Pattern> kernel = Pattern::parse(text.substr(0, colon));
+  if (!kernel) return tl::unexpected(std::move(kernel.error()));
+  return KernelValues{text, std::move(*kernel), text.substr(colon + 1, equals - colon - 1),
+                      std::move(*values)};
+}
+
 void UnusedCustomCallCosts::add(const Module& module) {
-  if (costs_.costs.empty() && costs_.densities.empty()) return;
+  if (costs_.costs.empty() && costs_.densities.empty() && costs_.values.empty()) return;
   for (const Instruction& instruction : module.instructions) {
     if (!instruction.find(AttrKey::kCustomCallTarget)) continue;
     if (const CustomCallCost* cost = costs_.find(instruction))
       used_[static_cast<size_t>(cost - costs_.costs.data())] = true;
     if (const KernelDensity* density = costs_.find_density(instruction))
       used_densities_[static_cast<size_t>(density - costs_.densities.data())] = true;
+    for (size_t i = 0; i < instruction.operands.size() && !costs_.values.empty(); ++i)
+      if (const KernelValues* values =
+              costs_.find_values(instruction, i, module[instruction.operands[i]].name))
+        used_values_[static_cast<size_t>(values - costs_.values.data())] = true;
     for (const std::string_view name : {custom_call_target(instruction), kernel_name(instruction)})
       if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.emplace_back(name);
   }
@@ -249,6 +280,16 @@ std::vector<Diagnostic> UnusedCustomCallCosts::warnings() const {
     Diagnostic& warning = warnings.emplace_back();
     warning.severity = Severity::kWarning;
     warning.message = fmt::format("--kernel-density: no kernel is called '{}'", shown(kernel));
+    warning.hint = did_you_mean(kernel, names);
+  }
+  for (size_t i = 0; i < used_values_.size(); ++i) {
+    if (used_values_[i]) continue;
+    const std::string_view text = costs_.values[i].text,
+                           kernel = text.substr(0, text.rfind(':', text.rfind('=')));
+    Diagnostic& warning = warnings.emplace_back();
+    warning.severity = Severity::kWarning;
+    warning.message = fmt::format("--kernel-values: no kernel that is called '{}' has an operand {}",
+                                  shown(kernel), shown(costs_.values[i].operand));
     warning.hint = did_you_mean(kernel, names);
   }
   return warnings;

@@ -60,6 +60,17 @@ struct KernelDensity {
 };
 Result<KernelDensity> parse_kernel_density(const std::string& text);  // KERNEL=SHARE
 
+/// Values of a scalar operand of a kernel, which decide trip counts in its body: `--kernel-values`.
+struct KernelValues {
+  std::string text;     // "RPA.*:0=64x1500"
+  Pattern kernel;       // of the whole of kernel_name()
+  std::string operand;  // its number among the call's operands, or its name
+  std::vector<int64_t> values;
+  /// Is it for operand number `index`, which is called `name`?
+  bool names(size_t index, std::string_view name) const;
+};
+Result<KernelValues> parse_kernel_values(const std::string& text);  // KERNEL:OPERAND=VALUES
+
 class CustomCallCosts {
  public:
   /// The entry with the call's cost. Null: none fits, or it is no custom call.
@@ -68,8 +79,11 @@ class CustomCallCosts {
   const CustomCallCost* find_run(const Instruction& instruction) const;
   /// The first density that is for the call, or null.
   const KernelDensity* find_density(const Instruction& custom_call) const;
+  /// Those that are for operand number `index` of the call, which is called `name`; null: none.
+  const KernelValues* find_values(const Instruction& custom_call, size_t index, std::string_view name) const;
   std::vector<CustomCallCost> costs;
   std::vector<KernelDensity> densities;
+  std::vector<KernelValues> values;
 };
 
 /// Errors in `problems`, with positions: no mapping, unknown keys, values that don't read, keys twice,
@@ -80,18 +94,22 @@ CustomCallCosts read_custom_call_costs(const SourcePtr& source, DiagnosticList& 
 /// instruction's without the numbers that compilers put behind it.
 std::string_view kernel_name(const Instruction& custom_call);
 
-/// Entries with costs, and densities, that no call of the modules asked for, with the names that there are.
+/// Entries with costs, densities and values of operands, that no call of the modules asked for, with the
+/// names that there are.
 class UnusedCustomCallCosts {
  public:
   explicit UnusedCustomCallCosts(const CustomCallCosts& costs)
-      : costs_(costs), used_(costs.costs.size()), used_densities_(costs.densities.size()) {}
+      : costs_(costs),
+        used_(costs.costs.size()),
+        used_densities_(costs.densities.size()),
+        used_values_(costs.values.size()) {}
   void add(const Module& module);
   /// A warning for each.
   std::vector<Diagnostic> warnings() const;
 
  private:
   const CustomCallCosts& costs_;
-  std::vector<bool> used_, used_densities_;
+  std::vector<bool> used_, used_densities_, used_values_;
   std::vector<std::string> names_;  // targets, kernels
 };
 

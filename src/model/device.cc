@@ -170,9 +170,22 @@ SpaceRates device_rates(const DeviceConfig& config, const MemorySpace& space) {
   return {rate(space.read), rate(space.write), rate(space.bandwidth)};
 }
 
+namespace {
+
+Bytes of_device(const DeviceConfig& config, const MemorySpace& space, Bytes bytes) {
+  return bytes * (space.scope == MemoryScope::kCore ? config.cores : 1);
+}
+
+}  // namespace
+
 std::optional<Bytes> device_capacity(const DeviceConfig& config, const MemorySpace& space) {
-  if (!space.capacity) return std::nullopt;
-  return *space.capacity * (space.scope == MemoryScope::kCore ? config.cores : 1);
+  const std::optional<Bytes>& bytes = space.usable ? space.usable : space.capacity;
+  return bytes ? std::optional(of_device(config, space, *bytes)) : std::nullopt;
+}
+
+std::optional<Bytes> runtime_bytes(const DeviceConfig& config, const MemorySpace& space) {
+  if (!space.usable || !space.capacity) return std::nullopt;
+  return of_device(config, space, *space.capacity - *space.usable);
 }
 
 const DeviceValue* Device::value(std::string_view path) const {
@@ -185,18 +198,11 @@ namespace {
 
 /// Energies decide no time, these keys only that of some of the work that their section is about.
 bool counts_where_named(std::string_view path) {
-  constexpr std::string_view kOfSomeWork[] = {"mxu.vector_exposed",
-                                              "mxu.vector_stalls",
-                                              "mxu.kernel_share",
-                                              "ici.core_bandwidth",
-                                              "ici.die_launch",
-                                              "ici.fused_done",
-                                              "overhead.grid_step",
-                                              "host.serving_step",
-                                              "kernel.cache_read",
-                                              "sparsecore.offload_gathers",
-                                              "sparsecore.offload_reduce_scatters"};
-  return path.ends_with(".energy") ||
+  constexpr std::string_view kOfSomeWork[] = {
+      "mxu.vector_exposed", "mxu.vector_stalls",  "mxu.kernel_share",  "ici.core_bandwidth",
+      "ici.die_launch",     "ici.fused_done",     "ici.slices",        "vmem.carried_share",
+      "vpu.most_repeated",  "overhead.grid_step", "host.serving_step", "kernel.cache_read"};
+  return path.ends_with(".energy") || path.find(".offload_") != std::string_view::npos ||
          std::find(std::begin(kOfSomeWork), std::end(kOfSomeWork), path) != std::end(kOfSomeWork);
 }
 
@@ -219,11 +225,15 @@ SourceClass Device::weakest_source(std::span<const std::string_view> paths) cons
   return weakest;
 }
 
+bool is_name(std::string_view path) { return path.starts_with("names.") || path == "ici.slices"; }
+
 std::string Device::fingerprint() const {
   Fnv1a hash;
-  for (const DeviceValue& entry : values)
+  for (const DeviceValue& entry : values) {
+    if (is_name(entry.path) || entry.path.starts_with("errors.")) continue;
     for (const std::string_view text : {std::string_view(entry.path), std::string_view(entry.text)})
       hash.add_text(text).add_word(0xff);  // ends the text
+  }
   return fmt::format("{:016x}", hash.value());
 }
 

@@ -180,7 +180,7 @@ struct VectorConversion {
 
 /// Vector unit of one core.
 struct VpuConfig {
-  int64_t lanes = 0, sublanes = 0, alus = 0, vregs = 0, reduction_window = 0;
+  int64_t lanes = 0, sublanes = 0, alus = 0, vregs = 0, reduction_window = 0, most_repeated = 0;
   Cycles latency{};
   std::vector<ElementType> native_types;
   std::vector<VectorConversion> convert;
@@ -196,6 +196,8 @@ struct VpuConfig {
     field("reduction_window", self.reduction_window,
           "elements along lanes up to which a reduction takes one window; the last window of longer ones is "
           "masked, unless they are whole registers");
+    field("most_repeated", self.most_repeated,
+          "instructions that several kernels compute for themselves before the compiler stores their result");
     field("native_types", self.native_types,
           "element types with arithmetic of their own; others are converted");
     field("convert", self.convert, "conversion costs of other element types, by HLO name");
@@ -269,7 +271,7 @@ struct MemorySpace {
 /// VMEM as XLA's fusions use it.
 struct VmemConfig {
   Bytes scoped_limit{}, internal_scratch{}, transaction{};
-  double tile_move = 0;
+  double tile_move = 0, carried_share = 0;
 
   static void fields(auto& self, auto&& field) {
     field("scoped_limit", self.scoped_limit,
@@ -282,6 +284,10 @@ struct VmemConfig {
     field("tile_move", self.tile_move,
           "cycles of a core to bring one tile, or the part of it that stays together, from one place in VMEM "
           "to another");
+    field("carried_share", self.carried_share,
+          "share of the room for values in VMEM that those carried by a loop may take; the rest is for what "
+          "its body makes",
+          Range{0, 1});
   }
 };
 
@@ -328,6 +334,7 @@ struct IciConfig {
   std::optional<BytesPerSecond> core_bandwidth;
   Picoseconds hop_latency{}, launch{}, fused_done{};
   Topology pod, default_slice;
+  std::vector<Topology> slices;
   WrapRule wrap = WrapRule::kNever;
   std::optional<BytesPerSecond> die_to_die;
   std::optional<Picoseconds> die_launch;
@@ -348,6 +355,8 @@ struct IciConfig {
           "when the links of an axis close to a ring: never, full_axis, cubes (all sides "
           "multiples of 4) or always");
     field("default_slice", self.default_slice, "sides of the slice used without --topology [chips]");
+    field("slices", self.slices,
+          "sides of the slice of each size on offer, the smallest first [chips]; empty: not known");
     field("die_to_die", self.die_to_die, "one-way rate between two devices of one chip");
     field("die_launch", self.die_launch,
           "fixed time of a collective within one chip, each time its devices wait for each other; absent: "
@@ -478,8 +487,49 @@ struct TilingConfig {
   }
 };
 
+/// What a generation, its slices and its chips are called. Upper and lower case are alike.
+struct NamesConfig {
+  std::vector<std::string> accelerators, kinds, profiler;
+
+  static void fields(auto& self, auto&& field) {
+    field("accelerators", self.accelerators,
+          "accelerator types: names that \"-\" and a number of TensorCores, or the sides of a slice, may "
+          "follow");
+    field("kinds", self.kinds, "JAX's device_kind, and other names without a slice");
+    field("profiler", self.profiler, "device types in profiles, the first as the profiler writes it");
+  }
+};
+
+/// How far measured times were from simulated ones, over the cases that mostly consist of one kind of work.
+struct ErrorConfig {
+  int64_t cases = 0;
+  double low = 1, high = 1;
+
+  static void fields(auto& self, auto&& field) {
+    field("cases", self.cases, "measured cases that the range holds for");
+    field("low", self.low, "lower end of measured time, as part of the simulated time", Range{0, 1e3});
+    field("high", self.high, "upper end of measured time, as part of the simulated time", Range{0, 1e3});
+  }
+};
+
+/// One range per kind of work (CostCategory). Of kinds without one the time counts as exact.
+struct ErrorsConfig {
+  std::optional<ErrorConfig> matmul, vector, data, collective, host, custom_call, control;
+
+  static void fields(auto& self, auto&& field) {
+    field("matmul", self.matmul, "products and convolutions");
+    field("vector", self.vector, "other computations");
+    field("data", self.data, "moves of data, and waiting for them");
+    field("collective", self.collective, "collectives, and waiting for them");
+    field("host", self.host, "transfers to and from the host");
+    field("custom_call", self.custom_call, "custom calls");
+    field("control", self.control, "loops, branches and calls themselves");
+  }
+};
+
 struct DeviceConfig {
   std::string name, generation, description;
+  std::optional<NamesConfig> names;
   int64_t cores = 0, cores_per_chip = 0;
   Hertz clock{};
   std::vector<Hertz> p_states;
@@ -493,11 +543,13 @@ struct DeviceConfig {
   OverheadConfig overhead;
   KernelConfig kernel;
   TilingConfig tiling;
+  std::optional<ErrorsConfig> errors;
 
   static void fields(auto& self, auto&& field) {
     field("name", self.name, "full name");
     field("generation", self.generation, "short name of the generation");
     field("description", self.description, "what one device is");
+    field("names", self.names, "what the generation is called");
     field("cores", self.cores, "TensorCores that make one device", Range{1, 64});
     field("cores_per_chip", self.cores_per_chip, "TensorCores per chip", Range{1, 64});
     field("clock", self.clock, "TensorCore clock");
@@ -512,6 +564,8 @@ struct DeviceConfig {
     field("overhead", self.overhead, "fixed costs");
     field("kernel", self.kernel, "Pallas kernels");
     field("tiling", self.tiling, "native tiled layouts");
+    field("errors", self.errors,
+          "ranges of measured times by kind of work, 80 % of like programs; absent: reports give none");
   }
 
   /// The space numbered S(number), or null when the device has none.
@@ -563,8 +617,10 @@ struct SpaceRates {
   BytesPerSecond read, write, total;
 };
 SpaceRates device_rates(const DeviceConfig& config, const MemorySpace& space);
-/// Bytes of `space` per device, if sized.
+/// Bytes of `space` per device that a program may take (`usable`, else `capacity`), if sized.
 std::optional<Bytes> device_capacity(const DeviceConfig& config, const MemorySpace& space);
+/// Bytes of `space` per device that the runtime keeps, if the file says what it leaves to programs.
+std::optional<Bytes> runtime_bytes(const DeviceConfig& config, const MemorySpace& space);
 
 // ── where numbers come from ──
 
@@ -585,6 +641,9 @@ struct DeviceValue {
   SourcePtr file;      // where the value is written
   uint32_t offset = 0;
 };
+
+/// A path of a value that names things and decides no result: `names`, and the slices on offer.
+bool is_name(std::string_view path);
 
 /// --set path=value
 struct DeviceOverride {
@@ -612,6 +671,7 @@ class Device {
   std::vector<DeviceValue> values;    // every leaf, in the order of fields()
   std::vector<DeviceChange> changes;  // see "Keys without effect" above
   std::string file;                   // "configs/my.yaml", or "v4.yaml (built-in)"
+  std::string topology;               // as --topology takes it: "4x4x4" where it was loaded as "v5p-128"
 
   /// The value at `path`, or null.
   const DeviceValue* value(std::string_view path) const;
@@ -621,8 +681,8 @@ class Device {
   SourceClass weakest_source(std::initializer_list<std::string_view> paths) const {
     return weakest_source(std::span(paths.begin(), paths.size()));
   }
-  /// 16 hex digits over every path and value (sources left out); equal devices have equal ones,
-  /// on every machine.
+  /// 16 hex digits over every path and value that decides a time (sources, names, slices on offer and
+  /// ranges of errors left out); equal devices have equal ones, on every machine.
   std::string fingerprint() const;
 
   /// This device without changes[index]: the previous value, or where there is none another one (a number
@@ -644,8 +704,9 @@ struct DeviceSearch {
 };
 
 /// Loads `name`: a path; else a file `name` or `name`.yaml in the search directories; else a built-in
-/// one ("v4" and "v4.yaml" alike). Then applies the overrides in order. Null with errors in
-/// `problems` when anything is wrong.
+/// one ("v4" and "v4.yaml" alike); else the file that states this name (model/device_names.h). Then applies
+/// the overrides in order. Null with errors in `problems` when anything is wrong: also where the name says a
+/// slice of a size that the generation has none of.
 std::optional<Device> load_device(const std::string& name, std::span<const DeviceOverride> overrides,
                                   const DeviceSearch& search, DiagnosticList& problems);
 /// The same for a text at hand; `extends:` is relative to the directory of source->name().

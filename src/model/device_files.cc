@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <system_error>
 
-#include "accelerators/accelerator.h"
 #include "base/regular_file.h"
 #include "base/text.h"
 #include "model/builtin_configs.h"
+#include "model/device_names.h"
 #include "model/device_reader.h"
 
 namespace hlosim {
@@ -100,7 +100,7 @@ std::string near_name(const std::string& name, const DeviceSearch& search) {
   const std::vector<std::string> names = names_in(search);
   const std::vector<std::string_view> views(names.begin(), names.end());
   const std::string word = stem_of(fs::path(name).filename().string());
-  std::string generation = nearest_generation(word);
+  std::string generation = nearest_generation(word, search);
   return generation.empty() ? did_you_mean(word, views) : generation;
 }
 
@@ -140,9 +140,10 @@ class Files {
     }
     if (const BuiltinConfig* config = find_builtin(name)) return builtin_source(*config);
     if (!beside) {
-      const Result<std::optional<Accelerator>> known = find_accelerator(name);
-      if (!known) return report(at, known.error().message, known.error().hint), nullptr;
-      if (*known) return builtin_source(*find_builtin((*known)->device));
+      if (std::optional<NamedFile> named = find_named_file(name, search_)) {
+        named_ = true;
+        return named->source;
+      }
     }
     const std::vector<std::string> builtins = builtin_devices();
     report(at,
@@ -151,6 +152,9 @@ class Files {
            near_name(name, search_));
     return nullptr;
   }
+
+  /// open() found a file by the names that it states.
+  bool by_name() const { return named_; }
 
   /// `source` with all that it extends. `chain` holds the files that led here.
   std::optional<DeviceTree> load(const SourcePtr& source, std::vector<std::string> chain) {
@@ -240,6 +244,7 @@ class Files {
 
   const DeviceSearch& search_;
   DiagnosticList& problems_;
+  bool named_ = false;
 };
 
 }  // namespace
@@ -255,9 +260,12 @@ bool is_builtin(const SourceFile& source) { return source.name().ends_with(kBuil
 
 std::optional<DeviceTree> read_device_tree(const std::string& name, const DeviceSearch& search,
                                            DiagnosticList& problems) {
-  const SourcePtr source = Files(search, problems).open(name, nullptr, nullptr);
+  Files files(search, problems);
+  const SourcePtr source = files.open(name, nullptr, nullptr);
   if (!source) return std::nullopt;
-  return read_device_tree(source, search, problems);
+  std::optional<DeviceTree> tree = read_device_tree(source, search, problems);
+  if (tree && files.by_name()) tree->name = name;
+  return tree;
 }
 
 std::optional<DeviceTree> read_device_tree(const SourcePtr& source, const DeviceSearch& search,

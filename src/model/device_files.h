@@ -21,6 +21,7 @@ struct DeviceTree {
   std::string label;               // "configs/my.yaml", "v4.yaml (built-in)"
   bool builtin = false;            // the first file is built in
   bool abstract = false;           // a base for others only
+  std::string name;                // that led to it, one of those that it states; empty: a file's name
   std::vector<std::string> files;  // those that were read from disk, the extended ones first
 };
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "model/builtin_configs.h"
 #include "model/device_files.h"
+#include "model/device_names.h"
 #include "model/device_overrides.h"
 #include "model/device_reader.h"
 #include "model/device_text_form.h"
@@ -138,12 +139,23 @@ struct DeviceBuilder {
     device.config = std::move(reading->config);
     device.values = std::move(reading->values);
     device.file = tree->label;
+    if (!tree->name.empty() && !add_topology(device, problems)) return std::nullopt;
     device.changes = changes(*plain, device.values);
     device.builder_ = std::make_shared<const DeviceBuilder>(*this);
     return device;
   }
 
  private:
+  /// False: the name says a slice that there is none of.
+  bool add_topology(Device& device, DiagnosticList& problems) const {
+    Result<std::string> slice = slice_of_name(device.config, tree->name);
+    if (slice)
+      device.topology = std::move(*slice);
+    else
+      problems.add(slice.error());
+    return slice.has_value();
+  }
+
   bool apply(const DeviceConfig& plain, Value& root, DiagnosticList& problems) const {
     const std::vector<std::string> known = leaf_paths(plain);
     bool fine = true;

@@ -45,6 +45,16 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
+/// A long list by its first items, its last one and how many there are: "[2x2x1, 2x2x2, ... 16x20x28] (96)".
+std::string shortened(const std::string& text) {
+  constexpr size_t kLongest = 100, kFirst = 60;
+  if (text.size() <= kLongest || text.front() != '[') return text;
+  const size_t end = text.rfind(", ", kFirst);
+  if (end == std::string::npos) return text;
+  return fmt::format("{}, ... {} ({})", text.substr(0, end), text.substr(text.rfind(", ") + 2),
+                     std::count(text.begin(), text.end(), ',') + 1);
+}
+
 std::string rate_or_dash(FlopsPerSecond rate) { return rate.count() > 0 ? to_text(rate) : "-"; }
 
 /// "bf16 and f32 196.6 TFLOP/s, s8 and s4 ...": element types of the arrays, equal rates together.
@@ -79,7 +89,7 @@ std::string sources_text(const Device& device) {
 std::string hbm_text(const DeviceConfig& config) {
   const SpaceRates rates = device_rates(config, config.hbm());
   const BytesPerSecond rate = std::min(rates.total, rates.read + rates.write);
-  return fmt::format("{} at {}", to_text(*device_capacity(config, config.hbm())), to_text(rate));
+  return fmt::format("{} at {}", to_text(*config.hbm().capacity), to_text(rate));
 }
 
 }  // namespace
@@ -111,7 +121,8 @@ std::string to_text(const Device& device) {
   out += fmt::format("hash      {}\n\n", device.fingerprint());
   std::vector<std::vector<std::string>> rows = {{"key", "value", "meaning", "source"}};
   for (const DeviceValue& value : device.values)
-    if (value.has_source) rows.push_back({value.path, value.text, std::string(value.doc), value.source});
+    if (value.has_source)
+      rows.push_back({value.path, shortened(value.text), std::string(value.doc), value.source});
   return out + table(rows);
 }
 

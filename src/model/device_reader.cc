@@ -322,4 +322,13 @@ std::optional<DeviceReading> read_device(const Value& root, DiagnosticList& prob
   return out;
 }
 
+NamesConfig read_names(Value root) {
+  DiagnosticList ignored;
+  attach_sources(root, ignored);
+  NamesConfig names;
+  DeviceReading out;
+  if (const Value* section = root.find("names")) Reader(out, ignored).section(*section, names, "names");
+  return names;
+}
+
 }  // namespace hlosim

@@ -40,6 +40,9 @@ void attach_sources(Value& root, DiagnosticList& problems);
 /// Requires: attach_sources() was applied to what `root` was merged from.
 std::optional<DeviceReading> read_device(const Value& root, DiagnosticList& problems);
 
+/// What a file's own `names` section states; sources and errors in it are left to read_device().
+NamesConfig read_names(Value root);
+
 /// Rules between fields; errors stand at the values concerned.
 void validate_device(const DeviceReading& reading, DiagnosticList& problems);
 

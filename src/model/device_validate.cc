@@ -87,6 +87,9 @@ class Validator {
         if (slot) error(path + ".numbers", "S({}) is memory.{} already", number, slot->name);
         slot = &space;
       }
+      if (space.usable && space.capacity && *space.usable > *space.capacity)
+        error(path + ".usable", "{} are more than its capacity of {}", to_text(*space.usable),
+              to_text(*space.capacity));
       if (space.read.has_value() != space.write.has_value() && !space.bandwidth)
         error(path, "{} has a rate, {} has none", space.read ? "read" : "write",
               space.read ? "write" : "read");
@@ -124,6 +127,15 @@ class Validator {
     if (!fits)
       error("ici.default_slice", "{} is no part of the pod {}",
             TextForm<Topology>::write(config_.ici.default_slice), TextForm<Topology>::write(config_.ici.pod));
+    int64_t before = 0;
+    for (const Topology& one : config_.ici.slices) {
+      if (one.sides.size() != pod.size())
+        error("ici.slices", "{} has {} sides, but the pod {} has {}", TextForm<Topology>::write(one),
+              one.sides.size(), TextForm<Topology>::write(config_.ici.pod), pod.size());
+      if (one.chips() <= before)
+        error("ici.slices", "{} is no larger than the slice before it", TextForm<Topology>::write(one));
+      before = one.chips();
+    }
     if (2 * static_cast<int64_t>(pod.size()) < config_.ici.links)
       error("ici.links", "{} links per chip, but the pod has {} dimensions", config_.ici.links, pod.size());
   }

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/text.h"
 #include "hlo/graph.h"
 #include "layout/sizes.h"
 #include "model/core.h"
-#include "model/cost_details.h"
+#include "model/cost_recorder.h"
 #include "model/custom_call_costs.h"
 #include "model/fused_collectives.h"
 #include "model/fusion_summary.h"
@@ -37,15 +38,18 @@ std::string_view to_text(Provenance provenance) {
 
 namespace {
 
+/// `Recorder`: CostRecorder, or NoTerms, with which the calls of it compile to nothing.
+template <class Recorder>
 class CostModel {
  public:
-  /// `shapes`: the module's or a copy of them.
+  /// `shapes`: the module's or a copy of them. All outlive the object.
   CostModel(const Module& module, ShapePool& shapes, const OpTable& table, const Device& device,
-            const CostOptions& options, AssumptionList& assumptions)
+            const CostOptions& options, AssumptionList& assumptions, Recorder& recorder)
       : module_(module),
         shapes_(shapes),
         table_(table),
         device_(device.config),
+        recorder_(recorder),
         options_(options),
         assumptions_(assumptions),
         core_(device.config),
@@ -62,30 +66,31 @@ class CostModel {
       for_each_called(module_[id], [&](ComputationId body) { fusions_.invalidate(body); });
   }
 
-  /// `details`: filled if not null.
-  InstructionCost cost(InstructionId id, CostDetails* details = nullptr) {
+  InstructionCost cost(InstructionId id) {
     const Instruction& instruction = module_[id];
     const OpDef& def = table_[instruction.opcode];
     InstructionCost cost;
     fixed_ = {};
-    if (def.has(kFree) || def.has(kAsyncDone) || def.has(kAsyncUpdate)) return cost;
-    if (def.has(kAsyncStart)) return start_cost(instruction, def);
+    if (def.has(kAsyncDone) || def.has(kAsyncUpdate)) return issued(IssueKind::kDone, cost);
+    if (def.has(kFree)) return issued(IssueKind::kFree, cost);
+    if (def.has(kAsyncStart)) return issued(IssueKind::kStart, start_cost(instruction, def));
     if (const auto part = fused_.part_of(instruction);
         part == FusedPart::kStart || part == FusedPart::kDone) {
       cost = fused_end_cost(*part);
-      if (details) details->fixed = fixed_;
+      record({.cost = cost, .compute = {}, .fixed = fixed_});
       return cost;
     }
     if (def.has(kCallsInline)) {
       cost.fixed = instruction.find(AttrKey::kToApply) ? Picoseconds(0) : device_.overhead.instruction;
       cost.bound_by = cost.fixed.count() > 0 ? Unit::kOverhead : Unit::kNone;
-      return cost;
+      return issued(IssueKind::kCaller, cost);
     }
     ComputeSummary compute;
     const CustomCallCost* given = options_.custom_calls ? options_.custom_calls->find(instruction) : nullptr;
     const KernelOfCall* const kernel = given ? nullptr : kernel_of(instruction, id);
     const CustomCallCostSource known =
-        given || kernel ? CustomCallCostSource{} : custom_call_cost_source(module_, instruction, device_);
+        given || kernel ? CustomCallCostSource{}
+                        : custom_call_cost_source(module_, instruction, device_, options_.custom_calls);
     const bool custom = given || kernel || known;
     if (def.has(kFusion)) {
       compute = add_fusion(cost, instruction);
@@ -98,27 +103,38 @@ class CostModel {
       apply_known(cost, id, known);
       return cost;
     }
-    if (!custom && is_concat_bitcast(instruction)) return {};
+    if (!custom && is_concat_bitcast(instruction)) return issued(IssueKind::kFree, {});
     if (!custom) add_compute(cost, compute);
     add_memory_time(cost, compute);
     const bool streams = compute.scattered_accesses == 0 || compute.matmul.cycles > 0;
-    if (!custom && streams && !def.has(kHostTransfer) && !def.has(kCollective))
-      if (const TimedKernel* planned = planner_.add(cost, compute, instruction)) {
-        fixed_.kernel = ceil_picoseconds(planned->time.time), fixed_.latency = Picoseconds(0);
-        if (!planned->kernel.uses_dma()) fixed_.instruction = Picoseconds(0);
-        if (details) details->kernel = *planned;
-      }
+    const bool has_blocks = !custom && streams && !def.has(kHostTransfer) && !def.has(kCollective);
+    const TimedKernel* planned = has_blocks ? add_blocks(cost, compute, instruction) : nullptr;
     if (def.has(kHostTransfer)) add_host_time(cost);
     cost.category = category_of(cost, compute, instruction, def);
     finish(cost, compute);
     if (given) cost.provenance = Provenance::kOverride;
     if (given && given->time) keep_time(cost, id, *given->time);
     if (kernel) finish_body(cost, *kernel);
-    if (details) details->compute = compute, details->fixed = fixed_;
+    record({.cost = cost,
+            .compute = compute,
+            .fixed = fixed_,
+            .kernel = planned,
+            .body = kernel,
+            .given = given});
     return cost;
   }
 
  private:
+  static constexpr bool kRecords = std::is_same_v<Recorder, CostRecorder>;
+
+  void record(const CostedWork& work) {
+    if constexpr (kRecords) recorder_.work(work);
+  }
+  InstructionCost issued(IssueKind kind, const InstructionCost& cost) {
+    if constexpr (kRecords) recorder_.issue(kind, cost);
+    return cost;
+  }
+
   // ── traffic ──
 
   enum class Direction : uint8_t { kRead, kWrite };
@@ -336,6 +352,7 @@ class CostModel {
                                    to_text(body.vmem), to_text(body.vmem_allowed)),
                        id);
     compute = {};
+    compute.matmul.work = body.product;
     compute.has_matmul = body.flops.count() > 0;
     compute.has_vector = body.vector_operations > 0;
     cost.busy = body.busy;
@@ -349,10 +366,12 @@ class CostModel {
   }
 
   /// The pipeline's first and last blocks, and waits between, come on top of the longest unit.
-  void finish_body(InstructionCost& cost, const KernelOfCall& kernel) const {
+  void finish_body(InstructionCost& cost, const KernelOfCall& kernel) {
     const Picoseconds whole = kernel.cost.time + device_.overhead.instruction;
     cost.fixed = whole > cost.stream ? whole - cost.stream : Picoseconds(0);
     cost.category = CostCategory::kCustomCall;
+    fixed_ = {
+        .kernel = kernel.cost.time, .instruction = device_.overhead.instruction, .longest = cost.stream};
   }
 
   /// A TPU kernel by its blocks, or by its author's estimate.
@@ -361,11 +380,16 @@ class CostModel {
     known.apply(device_, memory_, cost);
     if (known.kernel) {
       cost.fixed = later(cost.fixed, device_.overhead.instruction);
+      fixed_ = {.kernel = known.kernel->cost.kernel,
+                .instruction = device_.overhead.instruction,
+                .longest = cost.stream};
+      record({.cost = cost, .compute = {}, .fixed = fixed_, .known = &known});
       return;
     }
     add_memory_time(cost, {});
     finish(cost, {});
     cost.provenance = Provenance::kCalibrated;
+    record({.cost = cost, .compute = {}, .fixed = fixed_, .known = &known});
   }
 
   // ── time ──
@@ -411,6 +435,16 @@ class CostModel {
     fixed_.instruction = device_.overhead.instruction, fixed_.latency = latency;
   }
 
+  /// Null on a device without windows.
+  const TimedKernel* add_blocks(InstructionCost& cost, const ComputeSummary& compute,
+                                const Instruction& instruction) {
+    const TimedKernel* const planned = planner_.add(cost, compute, instruction);
+    if (!planned) return nullptr;
+    fixed_.kernel = ceil_picoseconds(planned->time.time), fixed_.latency = Picoseconds(0);
+    if (!planned->kernel.uses_dma()) fixed_.instruction = Picoseconds(0);
+    return planned;
+  }
+
   /// Infeed and outfeed: what moves in HBM comes or goes over PCIe.
   void add_host_time(InstructionCost& cost) {
     const Bytes bytes = cost.traffic[memory_.hbm()].total();
@@ -454,6 +488,7 @@ class CostModel {
   ShapePool& shapes_;
   const OpTable& table_;
   const DeviceConfig& device_;
+  Recorder& recorder_;
   const CostOptions& options_;
   AssumptionList& assumptions_;
   Core core_;
@@ -485,22 +520,45 @@ Result<void> check_spaces(const Device& device) {
 
 }  // namespace
 
-Result<CostDetails> cost_details(const Module& module, const OpTable& table, const Device& device,
-                                 const CostOptions& options, InstructionId id) {
+Result<InstructionCost> record_cost(const Module& module, const OpTable& table, const Device& device,
+                                    const CostOptions& options, InstructionId id, CostRecorder& recorder) {
   if (Result<void> checked = check_spaces(device); !checked) return tl::unexpected(checked.error());
   AssumptionList assumptions;
-  CostDetails details;
   ShapePool shapes = module.shapes().copy();
-  details.cost = CostModel(module, shapes, table, device, options, assumptions).cost(id, &details);
-  return details;
+  return CostModel(module, shapes, table, device, options, assumptions, recorder).cost(id);
+}
+
+namespace {
+
+class KeptDetails : public CostRecorder {
+ public:
+  void work(const CostedWork& work) override {
+    details.compute = work.compute, details.fixed = work.fixed;
+    if (work.kernel) details.kernel = *work.kernel;
+  }
+  void issue(IssueKind, const InstructionCost&) override {}
+
+  CostDetails details;
+};
+
+}  // namespace
+
+Result<CostDetails> cost_details(const Module& module, const OpTable& table, const Device& device,
+                                 const CostOptions& options, InstructionId id) {
+  KeptDetails kept;
+  const Result<InstructionCost> cost = record_cost(module, table, device, options, id, kept);
+  if (!cost) return tl::unexpected(cost.error());
+  kept.details.cost = *cost;
+  return std::move(kept.details);
 }
 
 bool cost_unchanged(const Module& module, const OpTable& table, const Device& device,
                     const CostOptions& options, Picoseconds time) {
   if (!check_spaces(device)) return false;
   AssumptionList assumptions;
+  NoTerms terms;
   ShapePool shapes = module.shapes().copy();
-  CostModel model(module, shapes, table, device, options, assumptions);
+  CostModel model(module, shapes, table, device, options, assumptions, terms);
   // Called computations, transfers and collectives come on top.
   constexpr uint32_t kElsewhere =
       kFree | kCallsInline | kCollective | kAsyncStart | kAsyncUpdate | kAsyncDone;
@@ -518,7 +576,7 @@ namespace {
 class Probe : public CostProbe {
  public:
   Probe(Module& module, const OpTable& table, const Device& device, const CostOptions& options)
-      : options_(options), model_(module, module.shapes(), table, device, options_, assumptions_) {}
+      : options_(options), model_(module, module.shapes(), table, device, options_, assumptions_, terms_) {}
   InstructionCost cost(InstructionId id) override {
     model_.invalidate(id);
     return model_.cost(id);
@@ -528,7 +586,8 @@ class Probe : public CostProbe {
  private:
   CostOptions options_;
   AssumptionList assumptions_;
-  CostModel model_;
+  NoTerms terms_;
+  CostModel<NoTerms> model_;
 };
 
 }  // namespace
@@ -543,7 +602,8 @@ Result<InstructionCosts> cost_instructions(const Module& module, const OpTable& 
                                            const CostOptions& options, AssumptionList& assumptions) {
   if (Result<void> checked = check_spaces(device); !checked) return tl::unexpected(checked.error());
   ShapePool shapes = module.shapes().copy();
-  CostModel model(module, shapes, table, device, options, assumptions);
+  NoTerms terms;
+  CostModel model(module, shapes, table, device, options, assumptions, terms);
   InstructionCosts costs(module.instructions.size());
   for (const FlowComputation& flow : flow_computations(module, table, FlowReach::kBeside))
     for (const InstructionId id : module[flow.id].instructions)

@@ -97,6 +97,7 @@ class ReportMaker {
                       : allocation.is_output    ? out.outputs
                                                 : out.temporary;
       kind += allocation.size;
+      if (allocation.parameter >= 0 && allocation.is_output) out.aliased += allocation.size;
     }
     std::vector<BufferLine> there;
     for (const ValueIndex value : live_at(analysis_, use.peak_step))

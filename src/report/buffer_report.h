@@ -39,6 +39,7 @@ struct SpaceLine {
   std::string name;  // VMEM, or S(1) where no device is known
   std::optional<int64_t> capacity;
   int64_t parameters = 0, outputs = 0, constants = 0, temporary = 0;  // bytes of allocations, by kind
+  int64_t aliased = 0;                                                // of parameters: results lie in them
   std::vector<BufferLine> largest;                                    // of what lives at the peak
 };
 

@@ -127,6 +127,7 @@ std::string to_json(const BufferReport& report) {
                 {"padded_bytes_at_peak", space.use.padded},
                 {"parameter_bytes", space.parameters},
                 {"output_bytes", space.outputs},
+                {"aliased_bytes", space.aliased},
                 {"constant_bytes", space.constants},
                 {"temporary_bytes", space.temporary}};
     one["capacity_bytes"] = space.capacity ? Json(*space.capacity) : Json(nullptr);

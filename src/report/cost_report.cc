@@ -33,6 +33,9 @@ void add_counters(Json& json, const CostRow& row) {
 Json json_of(const CostReport& report) {
   Json json = {{"schema_version", 1}, {"module", report.module}, {"entry_computation", report.entry}};
   add_counters(json, report.total);
+  json["operand_bytes_accessed"] = Json::array();
+  for (const double bytes : report.operand_bytes) json["operand_bytes_accessed"].push_back(number(bytes));
+  json["output_bytes_accessed"] = number(report.output_bytes);
   json["instructions"] = Json::array();
   for (const CostRow& row : report.instructions) {
     Json instruction = {{"name", row.name}, {"opcode", row.opcode}};
@@ -51,8 +54,15 @@ CostReport cost_report(Module& module, const OpTable& table) {
   report.module = module.name;
   report.entry = entry.name;
   report.total = row_of({}, {}, costs.of(module.entry));
-  for (const InstructionId id : entry.instructions)
-    report.instructions.push_back(row_of(module[id].name, to_text(module[id].opcode), costs.of(id)));
+  for (const InstructionId id : entry.instructions) {
+    const XlaCost& cost = costs.of(id);
+    if (report.operand_bytes.size() < cost.operand_bytes.size())
+      report.operand_bytes.resize(cost.operand_bytes.size());
+    for (size_t i = 0; i < cost.operand_bytes.size(); ++i)
+      report.operand_bytes[i] += double{cost.operand_bytes[i]};
+    report.output_bytes += double{cost.output_bytes};
+    report.instructions.push_back(row_of(module[id].name, to_text(module[id].opcode), cost));
+  }
   return report;
 }
 

@@ -22,7 +22,11 @@ struct CostRow {
 
 struct CostReport {
   std::string module, entry;
-  CostRow total;                      // of the entry computation
+  CostRow total;  // of the entry computation
+  /// Parts of its bytes_accessed: sums over its instructions by number of operand, and of results. Of what
+  /// loops, calls and branches access, XLA doesn't tell the parts, and these leave it out.
+  std::vector<double> operand_bytes;
+  double output_bytes = 0;
   std::vector<CostRow> instructions;  // of the entry computation, text order
 };
 
@@ -33,7 +37,8 @@ CostReport cost_report(Module& module, const OpTable& table);
 std::string to_text(const CostReport& report);
 
 /// One JSON object for one report, an array for several; ends in '\n'.
-/// {"schema_version":1, "module":…, "flops":…, "transcendentals":…, "bytes_accessed":…, "instructions":[…]}
+/// {"schema_version":1, "module":…, "flops":…, "transcendentals":…, "bytes_accessed":…,
+///  "operand_bytes_accessed":[…], "output_bytes_accessed":…, "instructions":[…]}
 std::string to_json(std::span<const CostReport> reports);
 
 }  // namespace hlosim

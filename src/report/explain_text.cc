@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "model/unit.h"
 #include "report/explain.h"
-#include "report/explain_transfer.h"
 #include "text/json.h"
 #include "text/text_builder.h"
 
@@ -41,18 +41,22 @@ std::string to_text(const Explanation& e) {
   if (e.loop)
     print("  {} iteration{} of {}{}\n", grouped(e.loop->trip_count), e.loop->trip_count == 1 ? "" : "s",
           to_text(e.loop->iteration), e.loop->known ? "" : "; how many isn't known: --while-trip-count");
-  for (const ExplainedTerm& term : e.terms) {
-    print("\n{:<44} {:>12}\n", term.name, term.amount.empty() ? to_text(term.result) : term.amount);
+  for (const Term& term : e.terms) {
+    print("\n{:<44} {:>12}\n", term.name, term.amount.empty() ? to_text(term.value) : term.amount);
     size_t from = 0;
-    while (from <= term.formula.size()) {
-      const size_t end = std::min(term.formula.find('\n', from), term.formula.size());
-      print("  {}\n", std::string_view(term.formula).substr(from, end - from));
+    while (from <= term.equation.size()) {
+      const size_t end = std::min(term.equation.find('\n', from), term.equation.size());
+      print("  {}\n", std::string_view(term.equation).substr(from, end - from));
       from = end + 1;
     }
-    for (const ExplainedNumber& number : term.numbers) {
-      print("    {:<24} {:<24} {}{}{}\n", number.name, number.value, number.key,
-            number.key.empty() ? "" : "  ", number.source);
+    for (const TermInput& input : term.inputs) {
+      print("    {:<24} {:<24} {}{}{}\n", input.name, input.value, input.key, input.key.empty() ? "" : "  ",
+            input.source);
     }
+  }
+  if (const std::vector<KeySensitivity> keys = sensitivities(e.terms); !keys.empty()) {
+    print("\nsensitivity: one percent of a key changes the time by\n");
+    for (const auto& [key, share] : keys) print("    {:<24} {:.4g} %\n", key, share);
   }
   return printable(std::move(text));
 }
@@ -61,16 +65,17 @@ namespace {
 
 constexpr size_t kMostMembers = 4096;  // listed one by one
 
-Json term_json(const ExplainedTerm& term) {
+Json term_json(const Term& term) {
   Json numbers = Json::array();
-  for (const ExplainedNumber& number : term.numbers)
-    numbers.push_back({{"name", number.name},
-                       {"value", number.value},
-                       {"key", number.key.empty() ? Json(nullptr) : Json(number.key)},
-                       {"source", number.source}});
+  for (const TermInput& input : term.inputs)
+    numbers.push_back({{"name", input.name},
+                       {"value", input.value},
+                       {"key", input.key.empty() ? Json(nullptr) : Json(input.key)},
+                       {"adds_ps", input.adds ? Json(std::llround(*input.adds)) : Json(nullptr)},
+                       {"source", input.source}});
   return {{"name", term.name},
-          {"formula", term.formula},
-          {"result_ps", term.result.count()},
+          {"formula", term.equation},
+          {"result_ps", term.value.count()},
           {"amount", term.amount.empty() ? Json(nullptr) : Json(term.amount)},
           {"numbers", std::move(numbers)}};
 }
@@ -86,7 +91,7 @@ Json groups_json(const CollectiveGroups& groups) {
   return all;
 }
 
-Json collective_json(const ExplainedCollective& one) {
+Json collective_json(const CollectiveTerms& one) {
   const CollectiveCost& cost = one.cost;
   Json pairs = Json::array();
   for (const auto& [from, to] : one.groups.pairs) pairs.push_back({from, to});
@@ -115,10 +120,10 @@ Json collective_json(const ExplainedCollective& one) {
       {"driving_ps", cost.driving.count()}};
 }
 
-Json transfer_json(const ExplainedTransfer& transfer) {
+Json transfer_json(const TransferTerms& transfer) {
   const TransferRecord& record = transfer.record;
   Json collectives = Json::array();
-  for (const ExplainedCollective& one : transfer.collectives) collectives.push_back(collective_json(one));
+  for (const CollectiveTerms& one : transfer.collectives) collectives.push_back(collective_json(one));
   return {{"start", transfer.start},
           {"done", transfer.done.empty() ? Json(nullptr) : Json(transfer.done)},
           {"kind", std::string(to_text(record.kind))},
@@ -156,9 +161,12 @@ std::string to_json(const Explanation& e) {
   json["iteration_ps"] = e.loop ? Json(e.loop->iteration.count()) : Json(nullptr);
   json["cost_given_by"] = e.given_by.empty() ? Json(nullptr) : Json(e.given_by);
   json["terms"] = Json::array();
-  for (const ExplainedTerm& term : e.terms) json["terms"].push_back(term_json(term));
+  for (const Term& term : e.terms) json["terms"].push_back(term_json(term));
+  json["sensitivities"] = Json::array();
+  for (const auto& [key, share] : sensitivities(e.terms))
+    json["sensitivities"].push_back({{"key", key}, {"share", share}});
   json["transfers"] = Json::array();
-  for (const ExplainedTransfer& transfer : e.transfers) json["transfers"].push_back(transfer_json(transfer));
+  for (const TransferTerms& transfer : e.transfers) json["transfers"].push_back(transfer_json(transfer));
   return json.dump(2) + "\n";
 }
 

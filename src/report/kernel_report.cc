@@ -15,18 +15,35 @@ std::string block_text(const KernelCost& cost) {
   return text;
 }
 
+namespace {
+
+/// How the units of a step share its time.
+std::string together_text(const DeviceConfig& device, const Kernel& kernel) {
+  if (kernel.units == OverlapRule::kHidden) return "the longest of the units";
+  if (kernel.units == OverlapRule::kTurns) return "MXU + vector, the longest of the others";
+  const double p = device.kernel.overlap;
+  return fmt::format(
+      "{}, vector the longest of the others",
+      p == 2 ? "sqrt(MXU^2 + vector^2)" : fmt::format("(MXU^{0:g} + vector^{0:g})^(1/{0:g})", p));
+}
+
+/// Transfers that the kernel starts itself, of one core.
+Picoseconds copies_of(const Kernel& kernel) {
+  double all = 0;
+  for (const StepClass& step : kernel.steps)
+    all += step.count * kernel.works[step.work].copies / kernel.works[step.work].steps;
+  return ceil_picoseconds(all);
+}
+
+}  // namespace
+
 std::vector<KernelPart> kernel_parts(const DeviceConfig& device, const KernelCost& cost) {
   std::vector<KernelPart> parts;
   const auto busy = [&](Unit unit, std::string_view name, std::string what) {
     if (cost.busy[index_of(unit)].count() > 0)
       parts.push_back({fmt::format("  {}", name), cost.busy[index_of(unit)], std::move(what), false});
   };
-  const double p = device.kernel.overlap;
-  parts.push_back({"units together", cost.together,
-                   fmt::format("{}, vector the longest of the others",
-                               p == 2 ? "sqrt(MXU^2 + vector^2)"
-                                      : fmt::format("(MXU^{0:g} + vector^{0:g})^(1/{0:g})", p)),
-                   true});
+  parts.push_back({"units together", cost.together, together_text(device, cost.planned.kernel), true});
   busy(Unit::kMxu, "MXU",
        fmt::format("{:.4g} FLOP in blocks that are computed", static_cast<double>(cost.flops.count())));
   busy(Unit::kVpu, "VPU", fmt::format("{:.4g} slots", cost.slots.alu));
@@ -36,6 +53,8 @@ std::vector<KernelPart> kernel_parts(const DeviceConfig& device, const KernelCos
     if (&device.memory[i] == &device.hbm())
       busy(memory_unit(i), "HBM",
            fmt::format("{} read, {} written, beside all of this", to_text(cost.read), to_text(cost.written)));
+  if (const Picoseconds copies = copies_of(cost.planned.kernel); copies.count() > 0)
+    parts.push_back({"  exchange", copies, "rows to and from other devices", false});
   parts.push_back({"blocks as a whole", cost.apart, "begun, added to, finished: no product beside", true});
   parts.push_back({"steps", cost.step_overhead,
                    fmt::format("{} of the grid, by {} {}", grouped(cost.steps), cost.cores,
@@ -46,12 +65,32 @@ std::vector<KernelPart> kernel_parts(const DeviceConfig& device, const KernelCos
   return parts;
 }
 
+std::string bound_of(const DeviceConfig& device, const KernelCost& cost) {
+  std::pair<Picoseconds, std::string_view> longest{cost.waits, "transfers not hidden"};
+  const auto consider = [&](Picoseconds time, std::string_view name) {
+    if (time > longest.first) longest = {time, name};
+  };
+  consider(cost.step_overhead, "steps");
+  consider(cost.apart, "blocks as a whole");
+  consider(copies_of(cost.planned.kernel), "exchange");
+  consider(cost.busy[index_of(Unit::kXlu)], "XLU");
+  consider(cost.busy[index_of(Unit::kEup)], "EUP");
+  consider(cost.busy[index_of(Unit::kVpu)], "VPU");
+  for (size_t i = 0; i < device.memory.size(); ++i)
+    if (&device.memory[i] == &device.hbm()) consider(cost.busy[index_of(memory_unit(i))], "HBM");
+  consider(cost.busy[index_of(Unit::kMxu)], "MXU");
+  return std::string(longest.second);
+}
+
 KernelReport kernel_report(const DeviceConfig& device, const KernelRequest& request, const KernelCost& cost) {
   KernelReport report;
   report.kernel = request.kernel;
   report.device = device.name;
   report.cost = cost;
-  report.tuned = request.is_loss ? !request.loss_blocks : !request.attention_blocks;
+  report.tuned = !has_blocks(request);
+  if (report.tuned)
+    report.origin = request.serving ? blocks_origin(*request.serving) : std::string_view("the best that fit");
+  report.bound_by = bound_of(device, cost);
   report.parts = kernel_parts(device, cost);
   const double peak = peak_flops(device, ElementType::kBF16).count();
   if (peak > 0 && cost.kernel.count() > 0)
@@ -65,13 +104,14 @@ std::string to_text(const KernelReport& report) {
   std::string text;
   const TextBuilder print{text};
   print("{} on {}: {}\n", report.kernel, report.device, to_text(cost.time));
-  print("  blocks      {}{}\n", block_text(cost), report.tuned ? "  (the best that fit)" : "");
+  print("  blocks      {}{}\n", block_text(cost), report.tuned ? fmt::format("  ({})", report.origin) : "");
   print("  grid        {}, {} steps\n", fmt::join(cost.grid, " x "), grouped(cost.steps));
   print("  computed    {} blocks, {} of them masked; {} skipped\n", grouped(cost.computed),
         grouped(cost.masked), grouped(cost.skipped));
   print("  VMEM        {} of {}{}\n", to_text(cost.vmem), to_text(cost.vmem_limit),
         cost.fits() ? "" : ": does not fit");
   print("  MXU         {:.1f} % of the peak\n", report.share_of_peak * 100);
+  print("  bound by    {}\n", report.bound_by);
   Table table({{"part", Align::kLeft}, {"time", Align::kRight}, {"what", Align::kLeft}});
   for (const KernelPart& part : report.parts) table.add({part.name, to_text(part.time), part.what});
   table.add({"kernel", to_text(cost.kernel), ""});
@@ -83,7 +123,52 @@ std::string to_text(const KernelReport& report) {
   return text;
 }
 
-std::string to_json(const KernelReport& report) {
+namespace {
+
+constexpr size_t kMostRanked = 20;
+
+Json to_json(const std::vector<KernelCost>& costs) {
+  Json list = Json::array();
+  for (const KernelCost& cost : costs) {
+    Json blocks = Json::object();
+    for (const auto& [name, size] : cost.blocks) blocks[name] = size;
+    list.push_back({{"blocks", std::move(blocks)},
+                    {"time_ps", cost.time.count()},
+                    {"vmem_bytes", cost.vmem.count()},
+                    {"hbm_bytes", (cost.read + cost.written).count()}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string to_text(const BlockRanking& ranking) {
+  std::string text;
+  const TextBuilder print{text};
+  Table table({{"rank", Align::kRight},
+               {"time", Align::kRight},
+               {"VMEM", Align::kRight},
+               {"HBM", Align::kRight},
+               {"blocks", Align::kLeft}});
+  for (size_t i = 0; i < std::min(ranking.fitting.size(), kMostRanked); ++i) {
+    const KernelCost& cost = ranking.fitting[i];
+    table.add({fmt::format("{}", i + 1), to_text(cost.time), to_text(cost.vmem),
+               to_text(cost.read + cost.written), block_text(cost)});
+  }
+  print("\n{} of {} blocks fit\n{}", grouped(static_cast<int64_t>(ranking.fitting.size())),
+        grouped(static_cast<int64_t>(ranking.fitting.size() + ranking.rejected.size())), table.text("  "));
+  if (ranking.fitting.size() > kMostRanked)
+    print("  {} slower ones are left out\n",
+          grouped(static_cast<int64_t>(ranking.fitting.size() - kMostRanked)));
+  if (ranking.rejected.empty()) return text;
+  const KernelCost& least = ranking.rejected.front();
+  print("rejected: {} that need more than {} of VMEM, from {} ({}) on\n",
+        grouped(static_cast<int64_t>(ranking.rejected.size())), to_text(least.vmem_limit),
+        to_text(least.vmem), block_text(least));
+  return text;
+}
+
+std::string to_json(const KernelReport& report, const BlockRanking* ranking) {
   const KernelCost& cost = report.cost;
   Json blocks = Json::object();
   for (const auto& [name, size] : cost.blocks) blocks[name] = size;
@@ -127,7 +212,9 @@ std::string to_json(const KernelReport& report) {
                {"flops", cost.flops.count()},
                {"transcendentals", cost.transcendentals},
                {"hbm_bytes", hbm_bytes.count()},
+               {"bound_by", report.bound_by},
                {"passes", std::move(passes)}};
+  if (ranking) json["ranking"] = to_json(ranking->fitting), json["rejected"] = to_json(ranking->rejected);
   return json.dump(2) + "\n";
 }
 

@@ -14,9 +14,9 @@
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kNames[] = {"flash_attention", "flash_attention_vjp",
-                                       "linear_softmax_cross_entropy_loss",
-                                       "linear_softmax_cross_entropy_loss_vjp"};
+constexpr std::string_view kTrainingNames[] = {"flash_attention", "flash_attention_vjp",
+                                               "linear_softmax_cross_entropy_loss",
+                                               "linear_softmax_cross_entropy_loss_vjp"};
 constexpr std::string_view kAttentionArguments[] = {"q",    "k",        "v",         "causal",   "window",
                                                     "bias", "soft_cap", "residuals", "segments", "precision"};
 constexpr std::string_view kLossArguments[] = {"x", "w"};
@@ -29,99 +29,11 @@ constexpr std::string_view kLossBlocks[] = {"b_block_size", "h_block_size", "v_b
 
 bool is_loss(std::string_view kernel) { return kernel.starts_with("linear"); }
 bool is_vjp(std::string_view kernel) { return kernel.ends_with("_vjp"); }
-
-const std::string* find(std::span<const KernelSetting> settings, std::string_view name) {
-  for (const KernelSetting& one : settings)
-    if (one.name == name) return &one.value;
-  return nullptr;
+bool is_training(std::string_view kernel) {
+  return std::find(std::begin(kTrainingNames), std::end(kTrainingNames), kernel) != std::end(kTrainingNames);
 }
 
-/// Collects values until the first that is wrong.
-class Reader {
- public:
-  Reader(std::span<const KernelSetting> settings, std::span<const std::string_view> known,
-         std::string_view what)
-      : settings_(settings) {
-    for (size_t i = 0; i < settings.size(); ++i) {
-      const std::string& name = settings[i].name;
-      if (std::find(known.begin(), known.end(), name) == known.end())
-        fail(fmt::format("unknown {} \"{}\"", what, shown(name)), did_you_mean(name, known));
-      for (size_t j = 0; j < i; ++j)
-        if (settings[j].name == name) fail(fmt::format("{} is given twice", name));
-    }
-  }
-
-  bool has(std::string_view name) const { return find(settings_, name) != nullptr; }
-
-  int64_t whole(std::string_view name, int64_t otherwise) {
-    const std::string* text = find(settings_, name);
-    if (!text) return otherwise;
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-    if (error == std::errc() && end == text->data() + text->size() && value > 0) return value;
-    fail(fmt::format("{} is '{}', expected a whole number from 1 on", name, shown(*text)));
-    return otherwise;
-  }
-  /// Whether there is a number above 0.
-  bool number(std::string_view name) {
-    const std::string* text = find(settings_, name);
-    if (!text) return false;
-    double value = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-    if (error != std::errc() || end != text->data() + text->size() || !(value > 0))
-      fail(fmt::format("{} is '{}', expected a number above 0", name, shown(*text)));
-    return true;
-  }
-  bool flag(std::string_view name, bool otherwise) {
-    const std::string* text = find(settings_, name);
-    if (!text) return otherwise;
-    if (*text != "true" && *text != "false")
-      fail(fmt::format("{} is '{}', expected true or false", name, shown(*text)));
-    return *text == "true";
-  }
-  MatmulPrecision precision() {
-    constexpr std::string_view kPrecisions[] = {"DEFAULT", "HIGH", "HIGHEST"};
-    const std::string* text = find(settings_, "precision");
-    if (!text) return MatmulPrecision{};
-    for (size_t i = 0; i < std::size(kPrecisions); ++i)
-      if (*text == kPrecisions[i]) return static_cast<MatmulPrecision>(i);
-    fail(fmt::format("precision is '{}', expected DEFAULT, HIGH or HIGHEST", shown(*text)));
-    return MatmulPrecision{};
-  }
-  /// Null: there is an error, or none was given.
-  ShapeRef array(std::string_view name, int64_t rank, std::string_view example, bool is_needed = true) {
-    const std::string* text = find(settings_, name);
-    if (!text) {
-      if (is_needed) fail(fmt::format("{} is missing: an array such as {}", name, example));
-      return nullptr;
-    }
-    ShapeReader reader(pool_, *text);
-    size_t position = 0;
-    const ShapeRef shape = reader.read(position);
-    if (!shape) {
-      fail(fmt::format("{} is '{}': {}", name, shown(*text), reader.error()), reader.hint());
-    } else if (position != text->size() || !shape->is_array() || shape->rank() != rank) {
-      fail(fmt::format("{} is '{}', expected an array of {} dimensions such as {}", name, shown(*text), rank,
-                       example));
-    } else if (shape->element_count() <= 0) {
-      fail(fmt::format("{} is '{}', which has no elements", name, shown(*text)));
-    } else {
-      return shape;
-    }
-    return nullptr;
-  }
-  void fail(std::string message, std::string hint = {}) {
-    if (!error_) error_ = failure(std::move(message), std::move(hint)).value();
-  }
-  const std::optional<Diagnostic>& error() const { return error_; }
-
- private:
-  std::span<const KernelSetting> settings_;
-  ShapePool pool_;
-  std::optional<Diagnostic> error_;
-};
-
-void read_attention(Reader& read, AttentionProblem& problem) {
+void read_attention(SettingReader& read, AttentionProblem& problem) {
   const ShapeRef q = read.array("q", 4, "bf16[2,8192,16,128]");
   const ShapeRef k = read.array("k", 4, "bf16[2,8192,16,128]");
   const ShapeRef v = read.array("v", 4, "bf16[2,8192,16,128]");
@@ -145,7 +57,7 @@ void read_attention(Reader& read, AttentionProblem& problem) {
         fmt::format("v {} has another batch, length or number of heads than k {}", to_text(v), to_text(k)));
 }
 
-void read_attention_blocks(Reader& read, KernelRequest& request) {
+void read_attention_blocks(SettingReader& read, KernelRequest& request) {
   const std::string_view suffix = request.pass == AttentionPass::kForward ? "" : "_dkv";
   const std::string q = fmt::format("block_q{}", suffix), kv = fmt::format("block_kv{}", suffix);
   const std::string compute = kv + "_compute";
@@ -170,7 +82,7 @@ void read_attention_blocks(Reader& read, KernelRequest& request) {
   request.attention_blocks = blocks;
 }
 
-void read_loss(Reader& read, LinearLossProblem& problem) {
+void read_loss(SettingReader& read, LinearLossProblem& problem) {
   const ShapeRef x = read.array("x", 2, "f32[4096,4096]");
   const ShapeRef w = read.array("w", 2, "bf16[4096,128256]");
   if (!x || !w) return;
@@ -181,7 +93,7 @@ void read_loss(Reader& read, LinearLossProblem& problem) {
                           x->dim(1)));
 }
 
-void read_loss_blocks(Reader& read, KernelRequest& request) {
+void read_loss_blocks(SettingReader& read, KernelRequest& request) {
   size_t given = 0;
   std::string_view missing;
   for (const std::string_view name : kLossBlocks)
@@ -224,7 +136,8 @@ Result<KernelCost> attention_request_cost(const DeviceConfig& device, const Kern
     }
   }
   Result<KernelCost> cost = attention_cost(device, request.pass, request.attention, *blocks);
-  if (cost) add_passes(*cost, attention_passes(device, request.pass, request.attention, *blocks));
+  if (cost && !request.alone)
+    add_passes(*cost, attention_passes(device, request.pass, request.attention, *blocks));
   return cost;
 }
 
@@ -247,35 +160,52 @@ Result<KernelCost> loss_request_cost(const DeviceConfig& device, const KernelReq
 
 }  // namespace
 
-std::span<const std::string_view> kernel_names() { return kNames; }
+std::span<const std::string_view> kernel_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all(std::begin(kTrainingNames), std::end(kTrainingNames));
+    const std::span<const std::string_view> serving = serving_kernel_names();
+    all.insert(all.end(), serving.begin(), serving.end());
+    return all;
+  }();
+  return names;
+}
 
 std::span<const std::string_view> kernel_arguments(std::string_view kernel) {
-  if (std::find(std::begin(kNames), std::end(kNames), kernel) == std::end(kNames)) return {};
+  if (!is_training(kernel)) return serving_kernel_arguments(kernel);
   if (is_loss(kernel)) return kLossArguments;
   return kAttentionArguments;
 }
 
 std::span<const std::string_view> kernel_blocks(std::string_view kernel) {
-  if (kernel_arguments(kernel).empty()) return {};
+  if (!is_training(kernel)) return serving_kernel_blocks(kernel);
   if (is_loss(kernel)) return kLossBlocks;
   if (is_vjp(kernel)) return kBackwardBlocks;
   return kForwardBlocks;
 }
 
 Result<KernelRequest> read_kernel(std::string_view kernel, std::span<const KernelSetting> arguments,
-                                  std::span<const KernelSetting> blocks) {
+                                  std::span<const KernelSetting> blocks, std::string_view lengths) {
   if (kernel_arguments(kernel).empty()) {
-    std::string hint = did_you_mean(kernel, kNames);
-    if (hint.empty()) hint = fmt::format("one of {}", fmt::join(kNames, ", "));
+    std::string hint = did_you_mean(kernel, kernel_names());
+    if (hint.empty()) hint = fmt::format("one of {}", fmt::join(kernel_names(), ", "));
     return failure(fmt::format("unknown kernel \"{}\"", shown(kernel)), std::move(hint));
   }
+  if (!is_training(kernel)) {
+    Result<ServingRequest> serving = read_serving_kernel(kernel, arguments, blocks, lengths);
+    if (!serving) return tl::unexpected(serving.error());
+    KernelRequest request;
+    request.kernel = kernel;
+    request.serving = std::move(*serving);
+    return request;
+  }
+  if (!lengths.empty()) return failure(fmt::format("{} takes no lengths", kernel));
   KernelRequest request;
   request.kernel = kernel;
   request.is_loss = is_loss(kernel);
   request.pass = is_vjp(kernel) ? AttentionPass::kBackward : AttentionPass::kForward;
   request.loss.gradients = is_vjp(kernel);
-  Reader read(arguments, kernel_arguments(kernel), "argument");
-  Reader sizes(blocks, kernel_blocks(kernel), "block size");
+  SettingReader read(arguments, kernel_arguments(kernel), "argument");
+  SettingReader sizes(blocks, kernel_blocks(kernel), "block size");
   if (request.is_loss) {
     read_loss(read, request.loss);
     read_loss_blocks(sizes, request);
@@ -289,7 +219,30 @@ Result<KernelRequest> read_kernel(std::string_view kernel, std::span<const Kerne
 }
 
 Result<KernelCost> kernel_cost(const DeviceConfig& device, const KernelRequest& request) {
+  if (request.serving) return serving_kernel_cost(device, *request.serving);
   return request.is_loss ? loss_request_cost(device, request) : attention_request_cost(device, request);
+}
+
+Result<BlockRanking> rank_blocks(const DeviceConfig& device, const KernelRequest& request) {
+  if (request.serving) return rank_serving_blocks(device, *request.serving);
+  if (request.is_loss) {
+    const std::vector<LinearLossBlocks> candidates = linear_loss_block_candidates(device, request.loss);
+    return rank_candidates(std::span(candidates), [&](const LinearLossBlocks& blocks) {
+      return linear_loss_cost(device, request.loss, blocks);
+    });
+  }
+  const std::vector<AttentionBlocks> candidates =
+      attention_block_candidates(device, request.pass, request.attention);
+  return rank_candidates(std::span(candidates), [&](const AttentionBlocks& blocks) {
+    Result<KernelCost> cost = attention_cost(device, request.pass, request.attention, blocks);
+    if (cost) add_passes(*cost, attention_passes(device, request.pass, request.attention, blocks));
+    return cost;
+  });
+}
+
+bool has_blocks(const KernelRequest& request) {
+  if (request.serving) return has_blocks(*request.serving);
+  return request.is_loss ? request.loss_blocks.has_value() : request.attention_blocks.has_value();
 }
 
 Bytes kernel_bytes(const KernelRequest& request) {
@@ -299,7 +252,9 @@ Bytes kernel_bytes(const KernelRequest& request) {
     return bytes;
   };
   double bytes = 0;
-  if (request.is_loss) {
+  if (request.serving) {
+    bytes = serving_kernel_bytes(*request.serving);
+  } else if (request.is_loss) {
     const LinearLossProblem& p = request.loss;
     bytes = size(p.x, {p.tokens, p.hidden}) + size(p.w, {p.hidden, p.vocabulary});
     if (p.gradients)

@@ -15,12 +15,10 @@
 #include "base/source.h"
 #include "model/pallas/attention.h"
 #include "model/pallas/linear_loss.h"
+#include "report/kernel_settings.h"
+#include "report/serving_kernels.h"
 
 namespace hlosim {
-
-struct KernelSetting {
-  std::string name, value;
-};
 
 struct KernelRequest {
   std::string kernel;
@@ -30,9 +28,11 @@ struct KernelRequest {
   std::optional<AttentionBlocks> attention_blocks;
   LinearLossProblem loss;
   std::optional<LinearLossBlocks> loss_blocks;
+  std::optional<ServingRequest> serving;  // in place of all of these
+  bool alone = false;                     // without what the compiler does around it
 };
 
-/// "flash_attention", "flash_attention_vjp", "linear_softmax_cross_entropy_loss", "…_vjp"
+/// "flash_attention", "linear_softmax_cross_entropy_loss", both with "_vjp", and serving_kernel_names().
 std::span<const std::string_view> kernel_names();
 
 /// What the arguments of a kernel are called: arrays, then options. Empty for an unknown kernel.
@@ -41,12 +41,19 @@ std::span<const std::string_view> kernel_blocks(std::string_view kernel);
 
 /// Errors name the argument or block size: unknown ones, missing arrays, values that don't read, arrays that
 /// don't go together, block sizes that are given in part.
+/// `lengths`: of groups or sequences, for kernels that have such (serving_kernel_lengths()).
 Result<KernelRequest> read_kernel(std::string_view kernel, std::span<const KernelSetting> arguments,
-                                  std::span<const KernelSetting> blocks);
+                                  std::span<const KernelSetting> blocks, std::string_view lengths = {});
 
 /// The kernel with what the compiler does around it; without block sizes, with the best that fit.
 /// Errors: as attention_cost() and linear_loss_cost(); no blocks that fit.
 Result<KernelCost> kernel_cost(const DeviceConfig& device, const KernelRequest& request);
+
+/// All blocks to choose from, by their time. Errors: as kernel_cost(); a kernel without blocks.
+Result<BlockRanking> rank_blocks(const DeviceConfig& device, const KernelRequest& request);
+
+/// Were blocks given?
+bool has_blocks(const KernelRequest& request);
 
 /// The arrays that it reads and writes, without padding.
 Bytes kernel_bytes(const KernelRequest& request);

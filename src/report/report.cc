@@ -60,7 +60,7 @@ class ReportMaker {
         estimate_(estimate),
         lines_(module.source.get()),
         places_(module_),
-        classes_(memory_classes(module_, table, estimate.occupancy)) {}
+        classes_(memory_classes(module_, table, estimate.occupancy, &module)) {}
 
   Report make() {
     about_device();
@@ -94,7 +94,7 @@ class ReportMaker {
     if (estimate_.unpartitioned_devices > 0) return;
     constexpr int64_t kMostUnknown = 20;  // one part in so many
     if (report_.custom_calls_by_bytes > report_.totals.makespan / kMostUnknown) return;
-    report_.time_range = time_range(measured_errors(), device_.config.generation, kinds_of(report_.totals));
+    report_.time_range = time_range(device_.config.errors, kinds_of(report_.totals));
   }
 
   void about_device() {
@@ -174,10 +174,13 @@ class ReportMaker {
       row.read = traffic[i].read;
       row.written = traffic[i].written;
       row.capacity = device_capacity(config, space);
+      row.runtime = runtime_bytes(config, space);
       bool first = true;
       for (const SpaceOccupancy& use : estimate_.occupancy.spaces) {
         if (use.space != &space) continue;
-        if (!first) report_.spaces.push_back(std::move(row)), row = ReportSpace{.name = space.name};
+        if (!first)
+          report_.spaces.push_back(std::move(row)),
+              row = ReportSpace{.name = space.name, .runtime = runtime_bytes(config, space)};
         row.number = use.number;
         fill_occupancy(row, use);
         first = false;

@@ -47,7 +47,8 @@ struct ReportSpace {
   std::string name;                 // "vmem"; "S(9)" when unknown to the device
   Bytes read{}, written{};          // by one run of the module
   bool is_used = false;             // something lives there: the rest means something
-  std::optional<Bytes> capacity{};  // of the device; unknown when the device file doesn't say
+  std::optional<Bytes> capacity{};  // that programs may take; unknown when the device file doesn't say
+  std::optional<Bytes> runtime{};   // of the device beside it: what the runtime keeps
   Bytes peak{};
   Bytes mean{};           // over the time of the run
   int32_t peak_step = 0;  // of the flattened schedule

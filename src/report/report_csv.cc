@@ -13,7 +13,7 @@ std::string header(const Report& report) {
   std::string out =
       "module,instruction,opcode,computation,line,executions,start_ps,time_ps,self_time_ps,exposed_ps,bound_"
       "by,category,"
-      "provenance,flops,vector_operations,transcendentals,logical_bytes,padded_bytes";
+      "provenance,flops,vector_operations,transcendentals,logical_bytes,padded_bytes,op_name,source_file,source_line";
   for (const std::string& space : report.traffic_names)
     if (!space.empty()) fmt::format_to(std::back_inserter(out), ",{0}_read_bytes,{0}_written_bytes", space);
   return out + "\r\n";
@@ -37,6 +37,12 @@ void append_row(std::string& out, const Report& report, const ReportInstruction&
   fmt::format_to(to, ",{},{},{},{},{},{},{}", to_text(row.cost.category), to_text(row.cost.provenance),
                  number(row.flops), number(row.vector_operations), number(row.transcendentals),
                  row.logical_bytes.count(), row.padded_bytes.count());
+  for (const std::string_view text : {row.op_name, row.source_file}) {
+    out += ',';
+    out += csv_field(text);
+  }
+  out += ',';
+  if (row.source_line > 0) fmt::format_to(to, "{}", row.source_line);
   for (size_t i = 0; i < row.traffic.size(); ++i)
     if (!report.traffic_names[i].empty())
       fmt::format_to(to, ",{},{}", row.traffic[i].read.count(), row.traffic[i].written.count());

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "model/version.h"
+#include "ops/op_table.h"
 #include "report/figures.h"
+#include "report/hlo_category.h"
 #include "text/json.h"
 
 namespace hlosim {
@@ -165,6 +167,7 @@ Json space_json(const ReportSpace& space) {
   return {{"number", space.number >= 0 ? Json(space.number) : Json(nullptr)},
           {"name", space.name},
           {"capacity_bytes", or_null(space.capacity)},
+          {"runtime_bytes", or_null(space.runtime)},
           {"peak_bytes", space.peak.count()},
           {"mean_bytes", space.mean.count()},
           {"peak_step", space.is_used ? Json(space.peak_step) : Json(nullptr)},
@@ -229,6 +232,12 @@ Json findings_json(const Report& report) {
   return rows;
 }
 
+/// Null: the module isn't known any more.
+Json category_of(const Report& report, const ReportInstruction& row) {
+  if (!report.module) return nullptr;
+  return hlo_category(*report.module, op_table(), (*report.module)[row.id]);
+}
+
 Json instruction_json(const Report& report, const ReportInstruction& row) {
   return {{"name", std::string(row.name)},
           {"opcode", std::string(row.opcode)},
@@ -245,6 +254,7 @@ Json instruction_json(const Report& report, const ReportInstruction& row) {
           {"waited_for", text_or_null(row.waited_for_name)},
           {"bound_by", report.unit_name(row.bound_by)},
           {"category", std::string(to_text(row.cost.category))},
+          {"hlo_category", category_of(report, row)},
           {"provenance", std::string(to_text(row.cost.provenance))},
           {"flops", or_null(row.flops)},
           {"vector_operations", or_null(row.vector_operations)},

@@ -83,7 +83,7 @@ class TextReport {
     line("time              {}  ({} cycles @ {})", to_text(totals.makespan), grouped(totals.cycles.count()),
          to_text(report_.clock));
     if (report_.time_range)
-      line("range             {} to {} in {:.0f} % of like programs", to_text(report_.time_range->low),
+      line("interval          {} to {} ({:.0f} % prediction interval)", to_text(report_.time_range->low),
            to_text(report_.time_range->high), 100 * kRangeShare);
     if (makespan().count() > 0)
       line("bound by          {} for {} of the time{}", report_.unit_name(totals.bound_by),
@@ -100,7 +100,7 @@ class TextReport {
            percent_text(*share), to_text(*report_.peak_hbm_bandwidth));
     else
       line("HBM bandwidth     unknown");
-    line("lower bound       {}  (the busiest unit alone)", to_text(totals.lower_bound));
+    line("perfect overlap   {}  (the busiest unit alone)", to_text(totals.lower_bound));
     summary_custom_calls();
     summary_flags();
     line("module            {} {}, {}{}", grouped(report_.instruction_count),
@@ -129,14 +129,14 @@ class TextReport {
     };
     add(report_.custom_calls_by_blocks, "their blocks");
     add(report_.custom_calls_by_estimate, "their cost_estimate");
-    add(report_.custom_calls_by_bytes, "their bytes alone");
+    add(report_.custom_calls_by_bytes, "bytes alone");
     if (text.empty()) return;
     const bool could_be_better =
         report_.custom_calls_by_estimate.count() > 0 || report_.custom_calls_by_bytes.count() > 0;
-    line("custom calls      {}{}", text, could_be_better ? "; --custom-call-costs=FILE says better" : "");
+    line("custom calls      {}{}", text, could_be_better ? "; --custom-call-costs=FILE sets costs" : "");
   }
 
-  /// Flags that nobody gave, where the module would take another time with them.
+  /// Unspecified flags that would change the time.
   void summary_flags() {
     constexpr double kWorthALine = 0.005;
     for (const FlagNotGiven& flag : report_.flags_not_given) {
@@ -144,8 +144,8 @@ class TextReport {
       const double difference =
           static_cast<double>(flag.time->count()) / static_cast<double>(makespan().count()) - 1;
       if (std::abs(difference) >= kWorthALine)
-        line("not given         --{}={} would make it {} ({:+.1f} %); taken: {}", flag.name, flag.other,
-             to_text(*flag.time), 100 * difference, flag.value);
+        line("assumed flag      --{}={}; with {}: {} ({:+.1f} %)", flag.name, flag.value, flag.other, to_text(*flag.time),
+             100 * difference);
     }
   }
 
@@ -160,7 +160,7 @@ class TextReport {
   void summary_flops() {
     const std::optional<double> share = report_.flops_utilisation();
     if (share)
-      line("FLOP/s            {}{}, {} of the peak of {} (bf16); {} FLOP in matrix products",
+      line("FLOP/s            {}{}, {} of the peak of {} (bf16); {} FLOP in matmuls",
            report_.unknown_work > 0 ? "at least " : "", to_text(*report_.peak_flops * *share),
            percent_text(*share), to_text(*report_.peak_flops), count_text(report_.totals.flops.count()));
     else
@@ -196,7 +196,7 @@ class TextReport {
 
   void energy() {
     if (report_.energy.empty()) return;
-    section("Energy (what switches; without clocks, leakage, control and host)");
+    section("Energy (switching; without clocks, leakage, control and host)");
     const Picojoules total = report_.total_energy();
     Table table({{"part", Align::kLeft}, {"amount"}, {"each"}, {"energy"}, {"share"}});
     for (const auto& [part, source] : report_.energy)
@@ -211,7 +211,7 @@ class TextReport {
 
   void roofline() {
     if (report_.roofline.empty() || report_.totals.flops.count() == 0) return;
-    section("Roofline of matrix products");
+    section("Roofline of matmuls");
     Table table({{"space", Align::kLeft, 12}, {"bytes"}, {"FLOP/byte"}, {"ridge"}, {"rate"}, {"attainable"}});
     for (const ReportRoofline& row : report_.roofline)
       table.add({row.space, to_text(row.bytes), fmt::format("{:.4g}", row.intensity),
@@ -331,7 +331,7 @@ class TextReport {
     const auto rows = transfers_of([](TransferKind kind) { return kind == TransferKind::kCopy; });
     section(rows.empty() ? "Asynchronous copies" : "Asynchronous copies (bytes and times of one run)");
     if (rows.empty()) return line("  none: the module has no copy-start");
-    line("  waiting for copies: {} ({})", to_text(report_.totals.exposed_copies),
+    line("  stalls for copies: {} ({})", to_text(report_.totals.exposed_copies),
          share_of(report_.totals.exposed_copies, makespan()));
     Table table({{"start", Align::kLeft, kNameWidth},
                  {"runs"},
@@ -360,7 +360,7 @@ class TextReport {
     if (rows.empty()) return line("  none: the module has no collectives");
     const Picoseconds synchronous =
         report_.totals.by_category[static_cast<size_t>(CostCategory::kCollective)];
-    line("  synchronous ones, their starts and dones: {} ({}); waiting for asynchronous ones: {} ({})",
+    line("  synchronous, with starts and dones: {} ({}); stalls for asynchronous ones: {} ({})",
          to_text(synchronous), share_of(synchronous, makespan()), to_text(report_.totals.exposed_collectives),
          share_of(report_.totals.exposed_collectives, makespan()));
     line("  sent by one device: {} ({}) in arrays, {} in scalars", to_text(report_.totals.sent),
@@ -443,7 +443,7 @@ class TextReport {
       const ReportLoop& loop = report_.loops[i];
       table.add({std::string(loop.name), loop.line > 0 ? fmt::format("{}", loop.line) : "-",
                  grouped(loop.trip_count), to_text(loop.iteration),
-                 loop.known ? "" : "unknown, taken as this: --while-trip-count=N"});
+                 loop.known ? "" : "assumed: --while-trip-count=N"});
     }
     out_ += table.text("  ");
     rest(report_.loops.size());
@@ -481,7 +481,7 @@ class TextReport {
 
   void assumptions() {
     section("Assumptions");
-    if (report_.assumptions.empty()) return line("  none: everything needed was given");
+    if (report_.assumptions.empty()) return line("  none");
     for (const ReportAssumption& item : report_.assumptions) {
       std::string where;
       if (!item.example.empty()) where = fmt::format(" ({})", shortened(item.example, kNameWidth));
@@ -494,7 +494,7 @@ class TextReport {
   }
 
   void coverage() {
-    section("Coverage: where the numbers come from that the time rests on");
+    section("Confidence: time by provenance of the device parameters that determine it");
     Table table({{"source", Align::kLeft}, {"time"}, {"share"}});
     for (size_t i = 0; i < kProvenanceCount; ++i)
       add_time(table, std::string(to_text(static_cast<Provenance>(i))), report_.totals.by_provenance[i]);
@@ -510,6 +510,7 @@ class TextReport {
 }  // namespace
 
 std::string to_text(const Report& report, const ReportTextOptions& options) {
+  if (!options.full) return brief_text(report, options);
   return printable(TextReport(report, options).text(), options.paint.on);
 }
 

@@ -15,7 +15,7 @@ namespace hlosim {
 class CollectiveCosts;
 class MemorySystem;
 class FusedCollectives;
-class SparseCoreWork;
+class Offloads;
 
 /// What one instruction does to the TensorCore and the lanes beside it: enough to do it again at another
 /// time, when other transfers are in flight.
@@ -55,7 +55,7 @@ struct RunContext {
   const DeviceConfig& device;
   const SimulateOptions& options;
   const MemorySystem& memory;
-  const SparseCoreWork& sparse_core;
+  const Offloads& offloads;
   const FusedCollectives& fused;
   const InstructionCosts& costs;
   const Schedule& schedule;

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "interconnect/collective_costs.h"
-#include "interconnect/sparse_core.h"
+#include "interconnect/offload.h"
 #include "model/fused_collectives.h"
 #include "sim/simulate.h"
 
@@ -40,14 +40,14 @@ class Resimulation {
         table_(table),
         device_(device),
         options_(options),
-        sparse_core_(module, table),
+        offloads_(module, table),
         fused_(std::in_place, module, table) {}
 
   Module& module_;
   const OpTable& table_;
   const Device& device_;
   SimulateOptions options_;
-  SparseCoreWork sparse_core_;
+  Offloads offloads_;
   std::optional<FusedCollectives> fused_;
   Slice slice_;
   DeviceGrid grid_;

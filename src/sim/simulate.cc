@@ -12,7 +12,7 @@
 #include "base/stop.h"
 #include "hlo/graph.h"
 #include "interconnect/collective_costs.h"
-#include "interconnect/sparse_core.h"
+#include "interconnect/offload.h"
 #include "model/fused_collectives.h"
 #include "model/memory_system.h"
 #include "model/native_layouts.h"
@@ -326,7 +326,7 @@ Result<Simulation> simulate(const Module& module, const OpTable& table, const De
 
   const MemorySystem memory(device.config);
   ShapePool shapes = module.shapes().copy();
-  const SparseCoreWork sparse_core(module, table);
+  const Offloads offloads(module, table);
   const FusedCollectives fused(module, table);
   CollectiveCosts collectives(device.config, result.slice, result.grid);
   const RunContext context{module,
@@ -335,7 +335,7 @@ Result<Simulation> simulate(const Module& module, const OpTable& table, const De
                            device.config,
                            options,
                            memory,
-                           sparse_core,
+                           offloads,
                            fused,
                            costs,
                            result.schedule,
@@ -381,7 +381,7 @@ Result<Totals> Resimulation::run(const InstructionCosts& costs, bool other_bodie
                      device_.config,
                      options_,
                      memory,
-                     sparse_core_,
+                     offloads_,
                      *fused_,
                      costs,
                      schedule,

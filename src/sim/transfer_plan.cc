@@ -4,10 +4,9 @@
 
 #include "interconnect/collective_costs.h"
 #include "interconnect/collective_driver.h"
-#include "interconnect/sparse_core.h"
+#include "interconnect/offload.h"
 #include "model/fused_collectives.h"
 #include "model/memory_system.h"
-#include "sim/sparse_offload.h"
 
 namespace hlosim {
 namespace {
@@ -187,25 +186,20 @@ class Planner {
     plan_.cost.traffic = totals.traffic;
     plan_.cost.logical_bytes = totals.logical_bytes, plan_.cost.padded_bytes = totals.padded_bytes;
     sinks_.calls.push_back({id_, callee, 1, {}, {}, true});
-    if (record.kind != TransferKind::kCollective && c_.sparse_core.has(id_)) by_sparse_cores(callee);
+    if (record.kind != TransferKind::kCollective && c_.offloads.has(id_)) offloaded(callee);
     return std::move(plan_);
   }
 
   /// What is no collective; the plan says how long the TensorCore takes.
-  void by_sparse_cores(ComputationId callee) {
-    const auto gather = gather_by_sparse_cores(c_.module, c_.module[callee].root, c_.device);
-    if (!gather) {
-      sinks_.assumptions.add(
-          "what SparseCores do apart from collectives and gathers takes as long as on the TensorCore", id_);
-      return;
-    }
-    sinks_.assumptions.add(
-        "SparseCores gather rows of tables in HBM: a vector a cycle and subcore, whole 32-bit words", id_);
+  void offloaded(ComputationId callee) {
+    const auto gather = offloaded_gather(c_.module, c_.module[callee].root, c_.device);
+    if (!gather) return sinks_.assumptions.add(other_offload_assumption(), id_);
+    sinks_.assumptions.add(offloaded_gather_assumption(), id_);
     plan_.record.kind = TransferKind::kComputation, plan_.record.lane = Lane::kAsync;
     plan_.record.bytes = std::max(gather->read, gather->written);
-    plan_.latency = c_.device.sparsecore->launch;
+    plan_.latency = gather->launch;
     plan_.stream = gather->stream;
-    plan_.busy[index_of(Unit::kSparseCore)] = gather->stream;
+    plan_.busy[index_of(gather->unit)] = gather->stream;
     plan_.cost.traffic[c_.memory.hbm()] = {gather->read, gather->written};
     plan_.cost.padded_bytes = hbm().total();
     add_hbm();
@@ -260,7 +254,7 @@ Result<CollectiveCost> fused_network_cost(const RunContext& context, const Fused
 
 Result<CollectiveCost> network_cost(const RunContext& context, InstructionId id, RunSinks& sinks) {
   const OpContext op(context.module, context.shapes, context.module[id], context.table, nullptr);
-  const bool is_given = context.sparse_core.has(id);
+  const bool is_given = context.offloads.has(id);
   auto cost = context.collectives.of(op, sinks.assumptions, axis_order(is_given, context.device));
   if (!cost) return cost;
   drive_collective(*cost, context.module[id], is_given, context.device, sinks.assumptions);

@@ -19,11 +19,6 @@ constexpr uint64_t kParts = 20;
 constexpr int kRounds = 6;
 constexpr double kLeastFactor = 0.5, kMostFactor = 4;
 
-/// Names of CostCategory as the rows of measured_errors.def have them.
-constexpr std::string_view kCategories[] = {"kMatmul", "kVector",     "kData",   "kCollective",
-                                            "kHost",   "kCustomCall", "kControl"};
-static_assert(std::size(kCategories) == kCostCategoryCount);
-
 constexpr std::string_view kAll = "all";
 
 /// A case, in picoseconds.
@@ -166,8 +161,17 @@ std::vector<MeasuredError> errors_without(std::span<const Sample> samples, uint6
   return Rows(std::move(taken)).rows();
 }
 
+/// What a device file of the generation says: its own rows, those of all for kinds that it has none of.
+ErrorsConfig errors_of(std::span<const MeasuredError> rows, std::string_view generation) {
+  ErrorsConfig errors;
+  for (const std::string_view from : {kAll, generation})
+    for (const MeasuredError& row : rows)
+      if (row.generation == from) error_of(errors, row.category) = ErrorConfig{row.cases, row.low, row.high};
+  return errors;
+}
+
 bool holds(std::span<const MeasuredError> errors, const Sample& sample) {
-  const std::optional<TimeRange> range = time_range(errors, sample.generation, sample.kinds);
+  const std::optional<TimeRange> range = time_range(errors_of(errors, sample.generation), sample.kinds);
   return range && static_cast<double>(range->low.count()) <= sample.measured &&
          sample.measured <= static_cast<double>(range->high.count());
 }
@@ -200,15 +204,19 @@ ErrorStudy study_errors(const Accuracy& accuracy) {
 }
 
 std::string to_text(const ErrorStudy& study) {
-  const auto name = [](CostCategory kind) { return kCategories[static_cast<size_t>(kind)]; };
   std::string out;
   for (const HeldRanges& held : study.held)
-    out += fmt::format("// {}{}{}: {:.1f} % of {} cases lie in the range that other cases gave\n",
-                       held.generation, held.kind ? ", " : "", held.kind ? name(*held.kind) : "",
+    out += fmt::format("# {}{}{}: {:.1f} % of {} cases lie in the range that other cases gave\n",
+                       held.generation, held.kind ? ", " : "", held.kind ? error_key(*held.kind) : "",
                        100 * held.share, held.cases);
-  for (const MeasuredError& error : study.errors)
-    out += fmt::format("HLOSIM_MEASURED_ERROR({}, {}, {}, {:.3f}, {:.3f})\n", error.generation,
-                       name(error.category), error.cases, error.low, error.high);
+  std::string_view generation;
+  for (const MeasuredError& error : study.errors) {
+    if (error.generation != generation)
+      out += fmt::format("\n# {}.yaml\nerrors:\n", error.generation == kAll ? "tpu" : error.generation);
+    generation = error.generation;
+    out += fmt::format("  {}: {{cases: {}, low: {:.3f}, high: {:.3f}}}\n", error_key(error.category),
+                       error.cases, error.low, error.high);
+  }
   return out;
 }
 

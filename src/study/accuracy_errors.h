@@ -7,12 +7,21 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "estimate/time_range.h"
 #include "study/accuracy.h"
 
 namespace hlosim {
+
+/// A row of one generation, or of all.
+struct MeasuredError {
+  std::string_view generation;  // "all": of any
+  CostCategory category = CostCategory::kControl;
+  int64_t cases = 0;
+  double low = 1, high = 1;  // of the simulated time
+};
 
 struct HeldRanges {
   std::string generation;            // "all"
@@ -33,7 +42,7 @@ struct ErrorStudy {
 /// next one is to lie between them, too. Cross-validated twenty times: cases are parted by their names' hash.
 ErrorStudy study_errors(const Accuracy& accuracy);
 
-/// Lines of measured_errors.def, and how well ranges hold, as comments.
+/// The sections `errors` of device files, and how well ranges hold, as comments.
 std::string to_text(const ErrorStudy& study);
 
 }  // namespace hlosim

@@ -1,5 +1,6 @@
 
 #include "study/accuracy.h"
+#include "study/accuracy_ladders.h"
 #include "study/accuracy_steps.h"
 #include "text/json.h"
 
@@ -70,6 +71,7 @@ void add_run(Json& row, const RunPrediction& run) {
   for (const auto& [name, seconds] : run.rows) categories.push_back({{"name", name}, {"us", seconds * 1e6}});
   row["categories"] = std::move(categories);
   row["assumptions"] = run.assumptions;
+  if (!run.findings.empty()) row["findings"] = run.findings;
   if (!run.parts) return;
   const auto& [work, parts] = *run.parts;
   Json pieces = Json::array();
@@ -79,6 +81,29 @@ void add_run(Json& row, const RunPrediction& run) {
                       {"times", work.pieces[i].times},
                       {"us", parts.pieces[i] * 1e6}});
   row["parts"] = {{"least_us", parts.least() * 1e6}, {"pieces", std::move(pieces)}};
+}
+
+Json ladders_json(const Accuracy& accuracy) {
+  Json json = Json::array();
+  for (const Ladder& ladder : run_ladders(accuracy)) {
+    Json runs = Json::array();
+    for (size_t i = 0; i < ladder.runs.size(); ++i)
+      runs.push_back({{"id", accuracy.cases[ladder.runs[i]].id},
+                      {"x", ladder.x[i]},
+                      {"measured_s", ladder.measured_y[i]},
+                      {"predicted_s", ladder.predicted_y[i]}});
+    const auto line = [](const LadderLine& one) {
+      return Json{{"slope_s", one.slope}, {"fixed_s", one.fixed}};
+    };
+    json.push_back({{"by", to_text(ladder.kind)},
+                    {"generation", ladder.generation},
+                    {"measured", line(ladder.measured)},
+                    {"predicted", line(ladder.predicted)},
+                    {"growth_error", ladder.growth_error()},
+                    {"fixed_error", ladder.fixed_error()},
+                    {"runs", std::move(runs)}});
+  }
+  return json;
 }
 
 }  // namespace
@@ -106,6 +131,7 @@ std::string to_json(const Accuracy& accuracy, bool with_steps) {
                {"kinds", rows_json(accuracy.kinds)},
                {"groups", rows_json(accuracy.rows)},
                {"cases", std::move(cases)}};
+  if (Json ladders = ladders_json(accuracy); !ladders.empty()) json["ladders"] = std::move(ladders);
   if (with_steps) json["steps"] = steps_json(accuracy);
   return json.dump(1) + "\n";
 }

@@ -28,7 +28,14 @@ class Reader {
  public:
   explicit Reader(DiagnosticList& problems) : problems_(problems) {}
 
-  void section(const Value& value, bool steps, std::vector<AccuracyLimit>& into) {
+  /// What the limits of a section are called, and where they go.
+  struct Keys {
+    std::string_view first, second;
+    std::optional<double> AccuracyLimit::*into_first;
+    std::optional<double> AccuracyLimit::*into_second;
+  };
+
+  void section(const Value& value, const Keys& keys, std::vector<AccuracyLimit>& into) {
     if (!value.is_map())
       return wrong(value, fmt::format("'{}' is a section of limits, not {}", value.key, described(value)));
     for (const Value& one : value.items) {
@@ -40,8 +47,7 @@ class Reader {
         continue;
       }
       for (const Value& item : one.items)
-        read(item, steps ? "error" : "median", steps ? limit.error : limit.median, steps ? "sum" : "p90",
-             steps ? limit.sum : limit.p90);
+        read(item, keys.first, limit.*keys.into_first, keys.second, limit.*keys.into_second);
       into.push_back(std::move(limit));
     }
   }
@@ -83,22 +89,27 @@ std::optional<AccuracyLimits> read_accuracy_limits(const SourcePtr& source, Diag
   AccuracyLimits limits;
   Reader reader(problems);
   if (!root->is_map())
-    reader.wrong(*root, fmt::format("limits are sections 'rows' and 'steps', not {}", described(*root)));
+    reader.wrong(*root,
+                 fmt::format("limits are sections 'rows', 'steps' and 'ladders', not {}", described(*root)));
   for (const Value& section : root->items) {
     if (section.key == "rows")
-      reader.section(section, false, limits.rows);
+      reader.section(section, {"median", "p90", &AccuracyLimit::median, &AccuracyLimit::p90}, limits.rows);
     else if (section.key == "steps")
-      reader.section(section, true, limits.steps);
+      reader.section(section, {"error", "sum", &AccuracyLimit::error, &AccuracyLimit::sum}, limits.steps);
+    else if (section.key == "ladders")
+      reader.section(section, {"growth", "fixed", &AccuracyLimit::growth, &AccuracyLimit::fixed},
+                     limits.ladders);
     else
       problems.add(error_at_key(
-          section, fmt::format("'{}' is no section of limits: rows or steps", shown(section.key))));
+          section, fmt::format("'{}' is no section of limits: rows, steps or ladders", shown(section.key))));
   }
   if (problems.has_errors()) return std::nullopt;
   return limits;
 }
 
 std::vector<std::string> broken_limits(const AccuracyLimits& limits, const Accuracy& accuracy,
-                                       const std::vector<StepSum>& steps) {
+                                       const std::vector<StepSum>& steps,
+                                       const std::vector<Ladder>& ladders) {
   std::vector<std::string> broken;
   for (const AccuracyLimit& limit : limits.rows)
     for (const std::vector<AccuracyRow>* rows : {&accuracy.headlines, &accuracy.kinds, &accuracy.rows})
@@ -113,6 +124,13 @@ std::vector<std::string> broken_limits(const AccuracyLimits& limits, const Accur
       if (fmt::format("{} {}", step.family, step.device) != limit.name) continue;
       hold(broken, limit.name, "error by time", step.error(), limit.error);
       hold(broken, limit.name, "sum off by", std::abs(step.ratio() - 1), limit.sum);
+    }
+  for (const AccuracyLimit& limit : limits.ladders)
+    for (const Ladder& ladder : ladders) {
+      if (fmt::format("{} {}", to_text(ladder.kind), ladder.generation) != limit.name) continue;
+      const std::string name = fmt::format("ladder by {} from {}", to_text(ladder.kind), ladder.name);
+      hold(broken, name, "growth off by", std::abs(ladder.growth_error()), limit.growth);
+      hold(broken, name, "fixed part off by", std::abs(ladder.fixed_error()), limit.fixed);
     }
   return broken;
 }

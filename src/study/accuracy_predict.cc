@@ -230,6 +230,7 @@ Result<Prediction> prediction_of(const MeasuredCase& one, const Module& ran, con
 
 Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file, const Result<Device>& device,
                                const PredictOptions& predict) {
+  if (!one.unreadable.empty()) return failure(one.unreadable);
   if (!device) return failure(device.error().message);
   if (one.kernel) return predict_kernel(one, device->config);
   if (one.run) return predict_step(*one.run, *device);
@@ -291,7 +292,7 @@ RepeatedPredictions::RepeatedPredictions(std::vector<MeasuredCase> cases, const 
     for (int64_t i = begin; i < end; ++i) {
       State::Case& one = state_->cases[static_cast<size_t>(i)];
       const Result<Device>& device = state_->devices.at(one.request);
-      one.ok = device.has_value();
+      one.ok = device.has_value() && one.measured.unreadable.empty();
       if (!device || one.measured.kernel || one.measured.run) continue;
       const Result<LoadedCase> loaded = load_case(one.measured, file, *device, options);
       Result<Prepared> prepared = loaded ? prepare(loaded->module, op_table(), *device, loaded->options)

@@ -48,6 +48,25 @@ RunErrorRow row_of(const Accuracy& accuracy, const Cases& runs, std::string gene
   return row;
 }
 
+std::vector<RunSourceRow> source_rows(const Accuracy& accuracy) {
+  std::map<std::string, bool> names;
+  for (const MeasuredCase& one : accuracy.cases)
+    if (one.run && !one.run->source.empty()) names[one.run->source] = true;
+  std::vector<RunSourceRow> rows;
+  for (const auto& [name, there] : names) {
+    std::vector<double> own, own_measured, others, others_measured;
+    for (size_t i = 0; i < accuracy.cases.size(); ++i) {
+      const MeasuredCase& one = accuracy.cases[i];
+      if (!one.run || !accuracy.predictions[i].us) continue;
+      const bool is_own = one.run->source == name;
+      (is_own ? own : others).push_back(*accuracy.predictions[i].us);
+      (is_own ? own_measured : others_measured).push_back(one.time_us);
+    }
+    rows.push_back({name, summarize_errors(own, own_measured), summarize_errors(others, others_measured)});
+  }
+  return rows;
+}
+
 void add(std::vector<std::pair<std::string, double>>& into, std::string_view name, double seconds) {
   for (auto& [known, sum] : into)
     if (known == name) {
@@ -75,6 +94,17 @@ std::vector<std::string> cells(const RunErrorRow& row) {
   summary(row.share, false);
   return out;
 }
+
+std::vector<std::string> cells(const RunSourceRow& row) {
+  std::vector<std::string> out = {row.source, std::to_string(row.model.count)};
+  for (const ErrorSummary* one : {&row.model, &row.others})
+    for (const double value : {one->median, one->p90, one->bias})
+      out.push_back(one->count > 0 ? percent_text(value) : "-");
+  return out;
+}
+
+const std::vector<std::string> kSourceTitles = {"source", "n",          "median", "p90",
+                                                "bias",   "all others", "p90",    "bias"};
 
 std::string parts_line(const std::vector<std::pair<std::string, double>>& parts, double measured) {
   std::string line;
@@ -117,6 +147,7 @@ RunErrors run_errors(const Accuracy& accuracy) {
     }
     if (categories.measured > 0) errors.categories.push_back(std::move(categories));
   }
+  errors.sources = source_rows(accuracy);
   return errors;
 }
 
@@ -133,6 +164,14 @@ std::string runs_text(const RunErrors& errors) {
       "\nsteps of whole models; beside them FLOPs over the peak alone, and a share of the peak that the "
       "generation's other runs reach\n\n{}",
       table.text("  "));
+  if (errors.sources.size() > 1) {
+    std::vector<Column> titles;
+    for (const std::string& title : kSourceTitles)
+      titles.push_back({title, titles.empty() ? Align::kLeft : Align::kRight});
+    Table by_source(titles);
+    for (const RunSourceRow& row : errors.sources) by_source.add(cells(row));
+    print("\nby source\n\n{}", by_source.text("  "));
+  }
   for (const RunCategories& one : errors.categories)
     print("\n{}, of the measured time\n  simulated: {}\n  counted:   {}\n", one.generation,
           parts_line(one.simulated, one.measured), parts_line(one.counted, one.measured));
@@ -152,6 +191,12 @@ std::string runs_markdown(const RunErrors& errors) {
   for (size_t i = 2; i < kTitles.size(); ++i) text += " ---: |";
   text += "\n";
   for (const RunErrorRow& row : errors.rows) line(cells(row));
+  if (errors.sources.size() > 1) {
+    text += "\n";
+    line(kSourceTitles);
+    text += "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    for (const RunSourceRow& row : errors.sources) line(cells(row));
+  }
   text += "\n";
   for (const RunCategories& one : errors.categories)
     text +=

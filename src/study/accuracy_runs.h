@@ -29,8 +29,16 @@ struct RunCategories {
   std::vector<std::pair<std::string, double>> counted;    // the least that the pieces take
 };
 
+/// All runs that one repository published: what none of the others knows.
+struct RunSourceRow {
+  std::string source;
+  ErrorSummary model;
+  ErrorSummary others;  // of all other runs
+};
+
 struct RunErrors {
   std::vector<RunErrorRow> rows;  // all, by family, by generation, by both; none without such cases
+  std::vector<RunSourceRow> sources;
   std::vector<RunCategories> categories;
 };
 

@@ -56,6 +56,12 @@ std::vector<std::string> advice(const GateResult& result) {
     lines.emplace_back("--update-baseline makes the present numbers the baseline");
   else if (result.count(Verdict::kImproved) > 0)
     lines.emplace_back("better than the baseline: --update-baseline keeps what was won");
+  for (const GateModule& module : result.modules)
+    if (module.verdict == Verdict::kRegressed) {
+      lines.push_back(fmt::format("hlosim advise {} --device={} tries changes that may win it back",
+                                  one_line(module.run->path), one_line(module.run->device)));
+      break;
+    }
   return lines;
 }
 

@@ -61,13 +61,22 @@ class CaseReader {
  private:
   /// Steps of models are a scope of their own; their kinds are the families of models.
   MeasuredCase published(MeasuredCase result) {
-    auto run = std::make_shared<PublishedRun>(read_published_run(object_, problems_));
+    DiagnosticList own;
+    auto run = std::make_shared<PublishedRun>(read_published_run(object_, own));
+    for (const Diagnostic& problem : own.items()) {
+      if (problem.severity != Severity::kError) {
+        problems_.add(problem);
+      } else if (result.unreadable.empty()) {
+        const LineColumn place = problem.source ? problem.source->locate(problem.offset) : LineColumn{};
+        result.unreadable = fmt::format("{}:{}: {}", place.line, place.column, problem.message);
+      }
+    }
     result.device = run->device;
     result.kind = run->family;
     result.scope = "step";
     result.dtype_class = "native";
     result.time_us = run->step_seconds * 1e6;
-    result.run = std::move(run);
+    if (result.unreadable.empty()) result.run = std::move(run);
     return result;
   }
 
@@ -156,7 +165,11 @@ class CaseReader {
     }
     if (object_.find("hlo"))
       problems_.add(error_at(*object_.find("hlo"), "a case has a \"kernel\" or \"hlo\", not both"));
-    result.kernel = read_measured_kernel(value, parts[0], parts[1]);
+    const auto word = [&](std::string_view key) {
+      const Value* const found = object_.find(key);
+      return found && found->is_scalar() ? std::string_view(found->text) : std::string_view();
+    };
+    result.kernel = read_measured_kernel(value, parts[0], parts[1], {word("source"), word("notes")});
   }
   void unit(const Value& value, bool& cores) {
     if (!is(value, kJsonString, "\"chips\" or \"cores\"")) return;
@@ -186,7 +199,7 @@ class CaseReader {
     for (const Value& flag : value.items) {
       if (flag.is_null()) continue;
       const KnownXlaFlag* known = find_xla_flag(flag.key);
-      if (known && why_without_effect(known->effect).empty()) {
+      if (known && known->effect != XlaFlagEffect::kCompiler && why_without_effect(known->effect).empty()) {
         xla_flag(flag, known->effect, result);
       } else if (flag.key == kCoresFlag) {
         int64_t count = 0;

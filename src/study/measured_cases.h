@@ -29,6 +29,7 @@ struct MeasuredCase {
   std::string hlo;
   std::optional<Result<KernelRequest>> kernel;  // in place of a module; an error: why it can't be costed
   std::shared_ptr<const PublishedRun> run;      // in place of a module: the step of a whole model
+  std::string unreadable;  // a step that can't be predicted: what is wrong with it, with its place
   double time_us = 0;
   std::string time_of;  // opcode or name of the one instruction that was timed; empty: the module
   int64_t num_devices = 1;
@@ -45,7 +46,8 @@ struct MeasuredCase {
 };
 
 /// Reads all cases. Errors, with their place: what parse_json() finds, missing keys, values of a wrong type,
-/// times and counts that aren't positive, an id given twice. Keys that aren't known are left alone.
+/// times and counts that aren't positive, an id given twice. Keys that aren't known are left alone. What is
+/// wrong with a step of a whole model is no error but its `unreadable`: other entries have their predictions.
 std::vector<MeasuredCase> read_measured_cases(const SourcePtr& source, DiagnosticList& problems);
 
 }  // namespace hlosim

@@ -11,8 +11,14 @@
 
 namespace hlosim {
 
-/// Arguments as the library's own tables of measurements name them. `blocks` may be null: the best that fit.
-/// Errors: what isn't modelled, or read_kernel()'s.
-Result<KernelRequest> read_measured_kernel(const Value& kernel, const Value* arguments, const Value* blocks);
+/// What a case says of where it is from.
+struct MeasuredOrigin {
+  std::string_view source, notes;
+};
+
+/// Arguments as the library's own tables of measurements name them. `blocks` may be null: the best that
+/// fit, or what servers take. Errors: what isn't modelled, or read_kernel()'s.
+Result<KernelRequest> read_measured_kernel(const Value& kernel, const Value* arguments, const Value* blocks,
+                                           const MeasuredOrigin& origin = {});
 
 }  // namespace hlosim

@@ -7,7 +7,7 @@
 
 #include "buffers/space_use.h"
 #include "support/analysed.h"
-#include "support/random_module.h"
+#include "support/random_dataflow.h"
 
 namespace hlosim {
 namespace {
@@ -91,7 +91,7 @@ int64_t slow_peak(const Analysed& m, const Allocation& allocation) {
 TEST(AssignmentProperties, HoldForRandomModules) {
   std::vector<double> ratios;
   for (uint32_t seed = 0; seed < 3000; ++seed) {
-    const std::string text = test::RandomModule(seed).text();
+    const std::string text = test::RandomDataflow(seed).text();
     BufferOptions options;
     options.alignment = seed % 2 == 0 ? 1 : 64;
     options.era = seed % 5 == 0 ? Era::k2022 : Era::k2026;
@@ -129,7 +129,7 @@ TEST(AssignmentProperties, EveryScheduleIsLegal) {
          {ScheduleSource::kAuto, ScheduleSource::kList, ScheduleSource::kDepth, ScheduleSource::kPostOrder}) {
       BufferOptions options;
       options.schedule = source;
-      const Analysed m = test::analysed(test::RandomModule(seed).text(), options);
+      const Analysed m = test::analysed(test::RandomDataflow(seed).text(), options);
       const FlatSchedule& schedule = m.buffers->schedule;
       std::set<int32_t> seen;
       for (const InstructionId id : schedule.steps) {

@@ -3,14 +3,14 @@
 
 #include "buffers/buffer_analysis.h"
 #include "support/modules.h"
-#include "support/random_module.h"
+#include "support/random_dataflow.h"
 
 namespace hlosim {
 namespace {
 
 TEST(FindSchedule, IsTheOrderOfTheAnalysis) {
   for (uint32_t seed = 0; seed < 40; ++seed) {
-    const Module module = test::module_or_fail(test::RandomModule(seed).text());
+    const Module module = test::module_or_fail(test::RandomDataflow(seed).text());
     for (const bool padded : {false, true}) {
       BufferOptions options;
       options.padded = padded;

@@ -21,19 +21,18 @@
 #include "hlo/name_table.h"
 #include "hlo/opcode.h"
 #include "interconnect/interconnect.h"
+#include "interconnect/slice.h"
 #include "interconnect/torus.h"
 #include "layout/element_type.h"
 #include "layout/shape_text.h"
 #include "layout/strided_view.h"
 #include "model/device.h"
 #include "model/device_files.h"
-#include "model/slice.h"
 #include "ops/custom_calls/gemm_config.h"
 #include "ops/window.h"
 #include "physical/tiled_bytes.h"
 #include "prefetch/copy_slots.h"
 #include "report/html/html_data.h"
-#include "sim/link_simulation.h"
 #include "support/folders.h"
 #include "systolic/systolic.h"
 #include "xla_dump/dump_line.h"
@@ -226,7 +225,7 @@ TEST(HeaderExamples, Spellings) {
 }
 
 TEST(HeaderExamples, Devices) {
-  const HeaderExamples slices("model/slice.h"), files("model/device_files.h");
+  const HeaderExamples slices("interconnect/slice.h"), files("model/device_files.h");
   DiagnosticList problems;
   const std::optional<Device> v4 = load_device("v4", {}, {}, problems);
   ASSERT_TRUE(v4);
@@ -246,14 +245,10 @@ TEST(HeaderExamples, Devices) {
 
 TEST(HeaderExamples, Links) {
   const HeaderExamples wires("interconnect/interconnect.h"), forms("interconnect/torus.h"),
-      messages("sim/link_simulation.h"), arrays("systolic/systolic.h");
+      arrays("systolic/systolic.h");
   CODE(wires, const Interconnect torus({4, 4}, {true, true}));
   VALUE(wires, torus.neighbour(3, 0, true));
   VALUE(wires, torus.ways(0, 2).size());
-  CODE(messages, LinkSimulation links(2, Picoseconds(100)));
-  CODE(messages, const uint32_t first = links.add(0, Picoseconds(1000)));
-  CODE(messages, links.add(1, Picoseconds(1000), first));
-  VALUE(messages, links.run(Picoseconds(0)));
   CODE(forms, const TorusAxis axes[] = {{0, 4, true}, {1, 4, true}});
   VALUE(forms, diameter(axes));
   CODE(arrays, const Result<SystolicRun> run = systolic_run(SystolicDataflow::kWeightStationary, {128, 128},

@@ -151,7 +151,7 @@ class OneNumber(unittest.TestCase):
                     self.assertEqual(line[f"{one['space']}_{key}"], str(one[key]), (row["name"], one["space"]))
 
     def in_text(self, path, reports):
-        texts = hlosim("report", "--device=v5e", "--top=0", path)
+        texts = hlosim("report", "--device=v5e", "--full", "--top=0", path)
         starts = [match.start() for match in re.finditer(r"(?m)^\S+ on TPU v5e$", texts)]
         self.assertEqual(len(starts), len(reports))
         for report, begin, end in zip(reports, starts, [*starts[1:], None]):

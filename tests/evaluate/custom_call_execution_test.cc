@@ -111,7 +111,7 @@ TEST(CustomCallExecution, TopKGoesByItsComparator) {
   std::string text = top_k("by_magnitude");
   for (const std::string_view from : {"-nan", "nan"}) text.replace(text.find(from), from.size(), "-7");
   EXPECT_THAT(executed(text), ElementsAre("{ {1, 3, 3}, {-0.0, 0, -1} }", "{ {0, 1, 2}, {0, 1, 3} }"));
-  Execution slow(text, {.graph = {}, .custom_calls = nullptr, .reference_only = true});
+  Execution slow(text, traced_options());
   EXPECT_THAT(slow.texts(), ElementsAre("{ {1, 3, 3}, {-0.0, 0, -1} }", "{ {0, 1, 2}, {0, 1, 3} }"));
 }
 

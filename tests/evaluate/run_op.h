@@ -10,6 +10,7 @@
 
 #include "array/element_values.h"
 #include "exec/program.h"
+#include "support/execution.h"
 #include "support/modules.h"
 
 namespace hlosim::test {
@@ -46,11 +47,10 @@ struct RunResult {
 /// Keeps the memory that results lie in.
 class Runner {
  public:
-  RunResult run(Module& module, std::vector<Array> inputs = {}, bool reference_only = false) {
+  RunResult run(Module& module, std::vector<Array> inputs = {}, bool traced = false) {
     DiagnosticList diagnostics;
-    ProgramOptions options;
-    options.reference_only = reference_only;
-    const auto program = Program::make(module, op_table(), pool_, options, diagnostics);
+    const auto program =
+        Program::make(module, op_table(), pool_, traced ? traced_options() : ProgramOptions{}, diagnostics);
     if (!program) return {{}, diagnostics.items().empty() ? "no program" : diagnostics.items()[0].message};
     DeviceState device(pool_);
     Result<std::vector<Array>> outputs = program->run(device, std::move(inputs));
@@ -64,10 +64,10 @@ class Runner {
 };
 
 /// The values of the root's leaves of a module without parameters, separated by " | "; or what is wrong.
-inline std::string run_text(std::string_view text, bool reference_only = false) {
+inline std::string run_text(std::string_view text, bool traced = false) {
   Module module = module_or_fail(text);
   Runner runner;
-  const RunResult result = runner.run(module, {}, reference_only);
+  const RunResult result = runner.run(module, {}, traced);
   if (!result.error.empty()) return result.error;
   std::string values;
   for (const Array& output : result.outputs) values += (values.empty() ? "" : " | ") + values_text(output);

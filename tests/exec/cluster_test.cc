@@ -10,7 +10,7 @@
 #include <random>
 
 #include "elementwise/element_program.h"
-#include "exec/random_module.h"
+#include "exec/random_elementwise.h"
 #include "ops/op_table.h"
 #include "support/execution.h"
 #include "threads/parallel.h"
@@ -29,7 +29,6 @@ class Services final : public ProgramServices {
     return hlosim::element_program(module_, op_table(), id);
   }
   const CustomCallHandlers& custom_calls() const override { return handlers_; }
-  bool reference_only() const override { return false; }
   bool has_twins() const override { return false; }
   const DeviceGrid* grid() const override { return nullptr; }
 
@@ -290,7 +289,7 @@ int64_t peak_of(std::string_view text, bool cluster) {
 
 TEST(Clusters, ChangeNoBitAndNoPeak) {
   for (uint32_t seed = 0; seed < 1500; ++seed) {
-    const std::string text = test::RandomModule(seed).make();
+    const std::string text = test::RandomElementwise(seed).make();
     std::string problems;
     const std::vector<std::string> expected = bytes_of(text, false, seed, problems);
     ASSERT_EQ(problems, "") << "seed " << seed << "\n" << text;

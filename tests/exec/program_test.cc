@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ops/op_table.h"
+#include "support/execution.h"
 #include "support/modules.h"
 
 namespace hlosim {
@@ -83,9 +84,7 @@ ENTRY e {
   t = (s32[], s32[]) tuple(zero, one)
   ROOT w = (s32[], s32[]) while(t), condition=cond, body=body
 })";
-  for (const bool reference : {false, true}) {
-    ProgramOptions options;
-    options.reference_only = reference;
+  for (const ProgramOptions& options : {ProgramOptions{}, test::traced_options()}) {
     const std::vector<Array> out = run(make(text, options));
     EXPECT_EQ(integer_at(out[0], 0), 10);
     EXPECT_EQ(integer_at(out[1], 0), 3628800);

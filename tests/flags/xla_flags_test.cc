@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "flags/compiler_choices.h"
 #include "support/simulations.h"
 
 namespace hlosim {
@@ -64,8 +65,9 @@ TEST(XlaFlags, AVmemLimitBeyondTheMemoryIsAllOfIt) {
 
 TEST(XlaFlags, BadValuesAreErrorsUnknownFlagsWarningsOthersNotes) {
   const Device v6e = test::device_or_fail("v6e");
-  for (const char* bad : {"--xla_tpu_scoped_vmem_limit_kib=much", "--xla_tpu_scoped_vmem_limit_kib=0",
-                          "--xla_tpu_dvfs_p_state=3", "--xla_tpu_enable_large_2nd_minor_layout_for_x16=2"}) {
+  for (const char* bad :
+       {"--xla_tpu_scoped_vmem_limit_kib=much", "--xla_tpu_scoped_vmem_limit_kib=0",
+        "--xla_tpu_scoped_vmem_limit_kib=-1", "--xla_tpu_enable_large_2nd_minor_layout_for_x16=2"}) {
     DiagnosticList problems;
     EXPECT_TRUE(xla_flag_overrides(read(bad, problems), v6e.config, problems).empty()) << bad;
     ASSERT_EQ(problems.error_count(), 1u) << bad;
@@ -85,6 +87,48 @@ TEST(XlaFlags, EveryKnownFlagHasAnEffectOrAReason) {
     EXPECT_EQ(flag.key.empty(), !why_without_effect(flag.effect).empty()) << flag.name;
     EXPECT_EQ(find_xla_flag(flag.name), &flag) << flag.name << " is listed twice";
   }
+}
+
+TEST(XlaFlags, DriversOfCollectivesAndCopiesAreTheCompilersChoices) {
+  const std::string text =
+      "--xla_tpu_enable_sparse_core_collective_offload_all_gather=true "
+      "--xla_tpu_enable_sparse_core_collective_offload_all_reduce=false "
+      "--xla_tpu_enable_sparse_core_collective_offload_reduce_scatter=true "
+      "--xla_tpu_enable_async_collective_fusion=false --xla_tpu_host_transfer_overlap_limit=24";
+  DiagnosticList problems;
+  const std::vector<XlaFlag> flags = read(text, problems);
+  const Device v6e = test::device_or_fail("v6e"), v5e = test::device_or_fail("v5e");
+  const CompilerChoices on_v6e = compiler_choices(flags, v6e.config, problems);
+  EXPECT_TRUE(xla_flag_overrides(flags, v6e.config, problems).empty());
+  EXPECT_TRUE(problems.items().empty());
+  EXPECT_TRUE(on_v6e.offload_all_gathers && on_v6e.offload_reduce_scatters);
+  EXPECT_FALSE(on_v6e.offload_all_reduces || on_v6e.fused_gathers);
+  EXPECT_EQ(on_v6e.overlapped_host_copies, 24);
+  // Known to the compiler of a generation without such units as well.
+  const CompilerChoices on_v5e = compiler_choices(flags, v5e.config, problems);
+  EXPECT_FALSE(on_v5e.offload_all_gathers || on_v5e.offload_reduce_scatters || on_v5e.fused_gathers);
+  EXPECT_TRUE(xla_flag_overrides(flags, v5e.config, problems).empty());
+  EXPECT_FALSE(problems.has_errors());
+  ASSERT_EQ(problems.items().size(), 3u);
+  EXPECT_NE(problems.items()[0].message.find("has no SparseCores"), std::string::npos);
+}
+
+TEST(XlaFlags, WrongChoicesAreErrorsAtTheirValue) {
+  for (const char* bad :
+       {"--xla_tpu_host_transfer_overlap_limit=0", "--xla_tpu_enable_async_collective_fusion=perhaps"}) {
+    DiagnosticList problems;
+    compiler_choices(read(bad, problems), test::device_or_fail("v6e").config, problems);
+    ASSERT_EQ(problems.error_count(), 1u) << bad;
+    EXPECT_EQ(problems.items()[0].offset, std::string_view(bad).find('=') + 1) << bad;
+  }
+}
+
+TEST(XlaFlags, PStatesWhereThereAreNoneChangeNothing) {
+  DiagnosticList problems;
+  EXPECT_TRUE(xla_flag_overrides(read("--xla_tpu_dvfs_p_state=3", problems),
+                                 test::device_or_fail("v5p").config, problems)
+                  .empty());
+  EXPECT_FALSE(problems.has_errors());
 }
 
 }  // namespace

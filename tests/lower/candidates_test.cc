@@ -63,7 +63,7 @@ TEST(Candidates, WhatRunsAlikeTakesTheSameTime) {
     test::for_each_module(40, [&](const std::string& file, Module& module) {
       if (!is_plain(module)) return;
       const Module without = run_passes(module, before, {op_table(), device});
-      const Module with = run_more_passes(without, rest, {op_table(), device});
+      const Module with = run_passes(without, rest, {op_table(), device});
       EXPECT_EQ(test::difference(with, run_passes(module, all, {op_table(), device})), "")
           << file << " on " << name;
       const bool is_alike = same_schedule(with, without);
@@ -74,6 +74,54 @@ TEST(Candidates, WhatRunsAlikeTakesTheSameTime) {
   }
   EXPECT_GT(alike, 20u);
   EXPECT_GT(different, 5u);
+}
+
+// Names that passes make up are the same, too: an editor goes on where the one that it was copied from stood.
+TEST(Candidates, BranchesAreWhatTheirPassesMakeAlone) {
+  const std::vector<const Pass*> all = default_passes();
+  std::vector<const Pass*> sliced = all;
+  const auto place = std::ranges::find_if(sliced, [](const Pass* pass) { return pass->name == "place"; });
+  ASSERT_NE(place, sliced.end());
+  const auto part = static_cast<size_t>(place - sliced.begin());
+  *place = parse_passes("place-sliced")->front();
+  size_t compared = 0;
+  for (const char* name : kDevices) {
+    const Device device = test::device_or_fail(name);
+    const PassContext context{op_table(), device};
+    test::for_each_module(40, [&](const std::string& file, Module& module) {
+      if (!is_plain(module)) return;
+      PassRun run(module, context);
+      run.go_on(std::span(all).first(part));
+      PassRun other = run.branch();
+      other.go_on(std::span(sliced).subspan(part));
+      run.go_on(std::span(all).subspan(part));
+      EXPECT_EQ(test::difference(std::move(run).finish(), run_passes(module, all, context)), "") << file;
+      EXPECT_EQ(test::difference(std::move(other).finish(), run_passes(module, sliced, context)), "") << file;
+      ++compared;
+    });
+  }
+  EXPECT_GT(compared, 25u);
+}
+
+TEST(Candidates, WhoIsLateGetsTheFirstOne) {
+  const Device device = test::device_or_fail("unit");
+  const Module module = test::module_or_fail(R"(HloModule m
+ENTRY e {
+  p = f32[16,256] parameter(0)
+  a = f32[16,256] tanh(p)
+  ROOT b = f32[16,256] add(a, p)
+}
+)");
+  const Lowered whole = lower_as(module, op_table(), device);
+  EXPECT_FALSE(whole.cut);
+  int asked = 0;
+  const Lowered late = lower_as(module, op_table(), device, {}, {}, {}, [&] { return ++asked > 0; });
+  EXPECT_TRUE(late.cut);
+  EXPECT_EQ(late.how, kLoweredByDefault);
+  EXPECT_GT(asked, 0);
+  const Lowered early = lower_as(module, op_table(), device, {}, {}, {}, [] { return false; });
+  EXPECT_FALSE(early.cut);
+  EXPECT_EQ(test::difference(early.module, whole.module), "");
 }
 
 TEST(Candidates, OtherOperandsShapesAndOrdersAreNotAlike) {

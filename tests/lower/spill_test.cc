@@ -180,7 +180,7 @@ TEST(Spill, ThePassIsWhatLoweringDoes) {
     if (!is_plain(given)) return;
     Module placed = run_passes(given, but_last, {op_table(), roomy});
     const Device small = with_room(peak(placed, roomy, kVmemSpace) / 2);
-    const Module passed = run_more_passes(placed, std::span(all).last(1), {op_table(), small});
+    const Module passed = run_passes(placed, std::span(all).last(1), {op_table(), small});
     if (spill_overflow(placed, op_table(), small.config) > 0) ++moved;
     EXPECT_EQ(test::difference(passed, compacted(std::move(placed), op_table())), "") << file;
   });

@@ -292,6 +292,53 @@ TEST(KernelBody, EndlessLoopsEnd) {
   EXPECT_THAT(body->assumptions, ElementsAre(HasSubstr("long loops")));
 }
 
+/// Two loops, one in the other, whose trips are entries 0 and 1 of a list.
+std::string loops_of_data() {
+  std::string text = loop("10");
+  const auto replace = [&](std::string_view from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("^bb0(%a:", "^bb0(%n: memref<2xi32, #tpu.memory_space<smem>>, %a:");
+  replace("scalar_prefetch = 0", "scalar_prefetch = 1");
+  replace("%end = \"arith.constant\"() {value = 10 : i32} : () -> i32",
+          R"(%first = "arith.constant"() {value = 0 : index} : () -> index
+    %second = "arith.constant"() {value = 1 : index} : () -> index
+    %end = "memref.load"(%n, %first) : (memref<2xi32, #tpu.memory_space<smem>>, index) -> i32
+    %inner = "memref.load"(%n, %second) : (memref<2xi32, #tpu.memory_space<smem>>, index) -> i32)");
+  replace("%x = \"vector.load\"", R"("scf.for"(%zero, %inner, %one) ({
+      ^bb0(%j: i32):
+      %x = "vector.load")");
+  replace("\"scf.yield\"() : () -> ()\n    })", R"("scf.yield"() : () -> ()
+      }) : (i32, i32, i32) -> ()
+      "scf.yield"() : () -> ()
+    }))");
+  return text;
+}
+
+TEST(KernelBody, LoopsWithTripCountsOfDataAreNamedWithTheWorkOfARound) {
+  const Result<KernelBody> body = body_of(loops_of_data());
+  ASSERT_TRUE(body.has_value()) << render(body.error());
+  ASSERT_THAT(body->unknown_loops, SizeIs(1));  // the outer one
+  const KernelLoop& loop = body->unknown_loops[0];
+  EXPECT_EQ(loop.entries, 1);
+  EXPECT_EQ(loop.iteration.copied, 64 * 128 * 4);
+  EXPECT_EQ(loop.iteration.vector[static_cast<size_t>(VectorClass::kTranscendental)].words, 8);
+  EXPECT_THAT(body->missing_operands, ElementsAre(0));
+  EXPECT_THAT(body->assumptions, ElementsAre(HasSubstr("runs once: its trip count depends on data")));
+}
+
+TEST(KernelBody, ValuesOfScalarOperandsSetTripCounts) {
+  KernelInputs inputs;
+  inputs.prefetched = {{3, 5}};
+  const Result<KernelBody> body = body_of(loops_of_data(), inputs);
+  ASSERT_TRUE(body.has_value()) << render(body.error());
+  EXPECT_TRUE(body->unknown_loops.empty());
+  EXPECT_TRUE(body->missing_operands.empty());
+  EXPECT_TRUE(body->assumptions.empty());
+  EXPECT_EQ(body->works[0].copied, 3 * 64 * 128 * 4);
+  EXPECT_EQ(body->works[0].vector[static_cast<size_t>(VectorClass::kTranscendental)].words, 3 * 5 * 8);
+}
+
 TEST(KernelBody, ModulesWithoutAKernelAreRefused) {
   const Result<KernelBody> body = body_of("module {\n}\n");
   ASSERT_FALSE(body.has_value());
@@ -314,6 +361,27 @@ TEST(KernelBytes, TextBodiesAreReadAsText) {
   const Result<mlir::File> file = read_kernel_body("call", R"({"body":"bW9kdWxlIHsKfQo="})");
   ASSERT_TRUE(file.has_value()) << render(file.error());
   EXPECT_EQ(file->top->name, "builtin.module");
+}
+
+/// Registers that the vector unit goes through in all steps.
+double registers_of(const KernelBody& body) {
+  double count = 0;
+  for (const StepRun& run : body.runs)
+    for (const VectorAmount& amount : body.works[run.work].vector)
+      count += static_cast<double>(run.count) * (amount.words + amount.halves);
+  return count;
+}
+
+TEST(KernelBody, RegistersAreThoseOfTheDevice) {
+  const Result<KernelBody> usual = body_of(product()), wide = body_of(product(), {.registers = {256, 8}}),
+                           wider = body_of(product(), {.registers = {512, 8}});
+  ASSERT_TRUE(usual && wide && wider);
+  EXPECT_GT(registers_of(*usual), 0);
+  EXPECT_EQ(registers_of(*usual), 2 * registers_of(*wide));
+  // Rows of 256 fill half of a row of 512: as many registers, and twice the room.
+  EXPECT_EQ(registers_of(*wider), registers_of(*wide));
+  EXPECT_EQ(usual->vmem, wide->vmem);
+  EXPECT_EQ(wider->vmem, 2 * wide->vmem);
 }
 
 }  // namespace

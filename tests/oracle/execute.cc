@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "exec/program.h"
+#include "support/execution.h"
 #include "support/modules.h"
 
 namespace hlosim::test {
@@ -53,12 +54,11 @@ Outputs outputs_of(const Program& program, MemoryPool& pool, std::vector<Array> 
 
 }  // namespace
 
-Outputs execute(Module& module, std::span<const ValuePtr> inputs, bool reference_only) {
+Outputs execute(Module& module, std::span<const ValuePtr> inputs, bool traced) {
   MemoryPool pool;
   DiagnosticList diagnostics;
-  ProgramOptions options;
-  options.reference_only = reference_only;
-  const auto program = Program::make(module, op_table(), pool, options, diagnostics);
+  const auto program =
+      Program::make(module, op_table(), pool, traced ? traced_options() : ProgramOptions{}, diagnostics);
   return program ? outputs_of(*program, pool, arrays_of(pool, inputs)) : Outputs{{}, rendered(diagnostics)};
 }
 

@@ -17,8 +17,8 @@ struct Outputs {
   std::string error;
 };
 
-/// `reference_only`: the executor's slow, general way.
-Outputs execute(Module& module, std::span<const ValuePtr> inputs, bool reference_only = false);
+/// `traced`: with traced_options() (support/execution.h).
+Outputs execute(Module& module, std::span<const ValuePtr> inputs, bool traced = false);
 
 /// The second of two runs of one program on inputs that the caller keeps; an error when they change.
 Outputs execute_again(Module& module, std::span<const ValuePtr> inputs);

@@ -79,10 +79,10 @@ class RandomExecution : public testing::Test {
     Module small = module_or_fail(text);
     const std::vector<ValuePtr> inputs = random_inputs(small, seed);
     Evaluator evaluator(small);
-    evaluator.rounds_each_step = how == "reference";
+    evaluator.rounds_each_step = how == "traced";
     const ValuePtr expected = evaluator.run(inputs);
     const auto again =
-        expected ? difference(expected, execute(small, inputs, how == "reference")) : std::nullopt;
+        expected ? difference(expected, execute(small, inputs, how == "traced")) : std::nullopt;
     if (!again) text = random_module(seed);
     ADD_FAILURE() << "seed " << seed << " (" << how << "): " << found.text << "\n"
                   << (again ? again->text : "the whole module is needed") << "\n"
@@ -117,7 +117,7 @@ TEST_F(RandomExecution, AgreesWithTheEvaluator) {
     if (seed % 4 == 1) {
       evaluator.rounds_each_step = true;
       if (const auto found = difference(evaluator.run(inputs), execute(module, inputs, true)))
-        report(seed, *found, "reference");
+        report(seed, *found, "traced");
     }
     if (seed % 4 == 2) {
       set_thread_count(3);

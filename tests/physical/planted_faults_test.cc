@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "support/physical.h"
-#include "support/random_module.h"
+#include "support/random_dataflow.h"
 
 namespace hlosim {
 namespace {
@@ -244,7 +244,7 @@ class ManyFaults : public testing::Test {
   Placed make(uint32_t seed) {
     PreparationOptions options;
     options.random_order = seed;
-    return placed(test::RandomModule(seed).text(), options);
+    return placed(test::RandomDataflow(seed).text(), options);
   }
   std::mt19937 random{11};
   size_t below(size_t n) { return random() % n; }

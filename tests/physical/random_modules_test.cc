@@ -3,7 +3,7 @@
 
 #include "oracle/random_module.h"
 #include "support/physical.h"
-#include "support/random_module.h"
+#include "support/random_dataflow.h"
 
 namespace hlosim {
 namespace {
@@ -66,7 +66,7 @@ TEST(PhysicalRandomModules, OfWhatHandsValuesOn) {
   const auto [from, to] = seeds(0, 150);
   for (uint64_t seed = from; seed < to && failed < 5; ++seed)
     for (int which = 0; which < 6; ++which) {
-      const std::string text = test::RandomModule(static_cast<uint32_t>(seed)).text();
+      const std::string text = test::RandomDataflow(static_cast<uint32_t>(seed)).text();
       const std::string problem = problem_of(text, variant(seed, which), seed, ran);
       if (problem.empty()) continue;
       ++failed;

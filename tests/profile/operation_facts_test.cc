@@ -9,7 +9,6 @@
 #include "input/hlo_file.h"
 #include "input/load_modules.h"
 #include "ops/op_table.h"
-#include "profile/device_types.h"
 #include "profile/read_profile.h"
 #include "support/folders.h"
 #include "support/modules.h"
@@ -94,16 +93,6 @@ TEST(OperationFacts, AreThoseOfARealProfile) {
     }
   }
   EXPECT_GE(compared, 20);
-}
-
-TEST(DeviceTypes, BothWays) {
-  EXPECT_EQ(device_of_type("TPU v6 Lite"), "v6e");
-  EXPECT_EQ(device_of_type("TPU v5 lite"), "v5e");
-  EXPECT_EQ(device_of_type("TPU v5"), "v5p");
-  EXPECT_EQ(device_of_type("Tesla"), "");
-  for (const char* generation : {"v2", "v3", "v4", "v5e", "v5p", "v6e", "v7x"})
-    EXPECT_EQ(device_of_type(type_of_device(generation, "")), generation);
-  EXPECT_EQ(type_of_device("unit", "the unit device"), "the unit device");
 }
 
 }  // namespace

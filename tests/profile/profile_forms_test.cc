@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "profile/device_types.h"
 #include "profile/read_profile.h"
+#include "profile/tpu_core.h"
 
 namespace hlosim {
 namespace {
@@ -38,10 +38,10 @@ const ProfiledOperation& operation(const Profile& profile, std::string_view name
 TEST(ParseTpuCore, TellsSparseCoresFromDevices) {
   ASSERT_TRUE(parse_tpu_core("/device:TPU:3"));
   EXPECT_EQ(parse_tpu_core("/device:TPU:3")->device, 3);
-  EXPECT_FALSE(parse_tpu_core("/device:TPU:3")->is_sparse);
+  EXPECT_FALSE(parse_tpu_core("/device:TPU:3")->is_beside);
   ASSERT_TRUE(parse_tpu_core("/device:TPU:12 SparseCore 1"));
   EXPECT_EQ(parse_tpu_core("/device:TPU:12 SparseCore 1")->device, 12);
-  EXPECT_TRUE(parse_tpu_core("/device:TPU:12 SparseCore 1")->is_sparse);
+  EXPECT_TRUE(parse_tpu_core("/device:TPU:12 SparseCore 1")->is_beside);
   for (const char* none : {"/device:TPU:", "/device:TPU:x", "/device:TPU:-1", "/device:GPU:0", "/host:CPU",
                            "/device:TPU:0 Other 1", "/device:TPU:99999999999999999999"})
     EXPECT_FALSE(parse_tpu_core(none)) << none;

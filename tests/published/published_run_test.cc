@@ -12,6 +12,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string kModel =
     R"("model": {"name": "m", "layers": 2, "d_model": 256, "d_ff": 512, "q_heads": 4, "vocab": 512})";
@@ -59,6 +60,21 @@ TEST(PublishedRun, ReadsSizesMeshAndSettings) {
   EXPECT_EQ(one.run.step_seconds, 1.5);
   EXPECT_THAT(one.run.assumptions, Contains("other_flags.tile_x=3 is not modelled"));
   EXPECT_THAT(one.run.assumptions, Contains("xla_flags: TPU_MEGACORE=X is not modelled"));
+}
+
+TEST(PublishedRun, KeysThatNobodyKnowsAreListed) {
+  const Read one = read(entry_with(R"("source": "a/b@1:c", "notes": "n", "weather": "fine")"));
+  ASSERT_EQ(one.errors, "");
+  EXPECT_THAT(one.run.assumptions, Contains("weather is not known: it changes nothing here"));
+  EXPECT_THAT(one.run.assumptions, Not(Contains(HasSubstr("notes"))));
+  EXPECT_EQ(one.run.source, "a/b");
+}
+
+TEST(PublishedRun, ProgramsAreToldApartByWhatDecidesThem) {
+  const std::string plain = read(entry_with("")).run.program;
+  EXPECT_FALSE(plain.empty());
+  EXPECT_EQ(read(entry_with(R"("notes": "n", "xla_flags": ["--a=1"])")).run.program, plain);
+  EXPECT_NE(read(entry_with(R"("dtype": "bf16")")).run.program, plain);
 }
 
 TEST(PublishedRun, OneMeshGoesOverAllSlices) {

@@ -28,8 +28,9 @@ def layer():
 def test_partition_is_the_commands(program, layer):
     made = layer.partition(MESH, SHARD)
     assert made.module.text() == output(program, "partition", LAYER, *LINE)
-    assert made.report == output(program, "partition", LAYER, *LINE, "--report")
-    assert "8 devices" in made.report and made.module.partitions == 8
+    printed = json.loads(output(program, "partition", LAYER, *LINE, "--format=json"))[0]
+    assert printed.pop("text") == made.module.text() and made.report == printed
+    assert made.report["devices"] == 8 == made.module.partitions and made.report["collectives"] > 0
     rings = layer.partition(MESH, SHARD, windowed_products="always", hoist_gathers="0", combine_collectives="0")
     assert rings.module.text() == output(program, "partition", LAYER, *LINE, "--windowed-products=always",
                                          "--hoist-gathers=0", "--combine-collectives=0")
@@ -39,10 +40,15 @@ def test_partition_is_the_commands(program, layer):
     assert layer.propagate(MESH, SHARD) == output(program, "partition", LAYER, *LINE, "--propagate-only")
 
 
-def test_partition_checks_what_is_computed(layer):
+def test_partition_checks_what_is_computed(layer, monkeypatch):
     pytest.importorskip("numpy")
     made = layer.partition(MESH, SHARD, check=True, seed=3)
-    assert made.module.parameters[0].shape == (16, 32)
+    assert made.module.parameters[0].shape == (16, 32) and made.report["check"]["agrees"]
+    answer = [dict(made.report, text=made.module.text(), check={"agrees": False, "outputs": [
+        {"shape": "f32[2]", "agrees": False, "device": 3, "compared": 2, "different": 1, "outside": 1, "max_abs": 0.5}]})]
+    monkeypatch.setattr("hlosim._module.call", lambda *_, **__: json.dumps(answer))
+    with pytest.raises(hlosim.Error, match="output 0  f32.2.: device 3, 1 of 2 elements differ, largest error 0.5"):
+        layer.partition(MESH, SHARD, check=True)
 
 
 def test_wrong_partitions(layer):

@@ -6,7 +6,6 @@
 #include "input/load_modules.h"
 #include "model/native_layouts.h"
 #include "ops/op_table.h"
-#include "report/explain_transfer.h"
 #include "support/module_files.h"
 #include "support/simulations.h"
 
@@ -39,16 +38,13 @@ TEST(Explain, EndsWithTheTimeOfTheInstruction) {
           explain(*estimate->module, op_table(), device, {}, record.id, estimate->simulation);
       ASSERT_TRUE(explanation);
       ASSERT_FALSE(explanation->terms.empty());
-      EXPECT_EQ(explanation->terms.back().result, record.cost.time())
-          << name << " " << module[record.id].name;
+      const Picoseconds time = record.cost.time();
+      EXPECT_EQ(explanation->terms.back().value, time) << name << " " << module[record.id].name;
       EXPECT_EQ(explanation->executions, record.executions);
-      for (const ExplainedTerm& term : explanation->terms) {
-        EXPECT_LE(term.result, record.cost.time() + device.config.overhead.instruction)
-            << name << " " << term.name;
-        for (const ExplainedNumber& number : term.numbers) {
-          EXPECT_FALSE(number.source.empty()) << term.name << ": " << number.name;
-          EXPECT_EQ(number.key.empty(), device.value(number.key) == nullptr) << number.key;
-        }
+      for (const Term& term : explanation->terms) {
+        EXPECT_LE(term.value, time + device.config.overhead.instruction) << name << " " << term.name;
+        for (const TermInput& input : term.inputs)
+          EXPECT_FALSE(input.source.empty()) << term.name << ": " << input.name;
       }
       ++seen;
     }
@@ -106,7 +102,7 @@ TEST(Explain, CollectivesInsideOfWrappersHaveMembersAndAnAlgorithm) {
     const Explanation e = explained(module, "v4", name);
     ASSERT_EQ(e.transfers.size(), 1u) << name;
     ASSERT_EQ(e.transfers[0].collectives.size(), 1u) << name;
-    const ExplainedCollective& one = e.transfers[0].collectives[0];
+    const CollectiveTerms& one = e.transfers[0].collectives[0];
     EXPECT_EQ(one.instruction, "g");
     EXPECT_EQ(one.groups.groups, (std::vector<std::vector<int64_t>>{{0, 1, 2, 3}}));
     EXPECT_EQ(groups_text(one.groups), "{0,1,2,3}");
@@ -167,12 +163,12 @@ TEST(Explain, EveryTransferAddsUp) {
         ASSERT_TRUE(e);
         ASSERT_FALSE(e->transfers.empty()) << file;
         ++transfers;
-        for (const ExplainedTransfer& one : e->transfers) {
+        for (const TransferTerms& one : e->transfers) {
           EXPECT_EQ(one.record.queued + one.record.latency + one.record.alone + one.sharing(),
                     one.record.duration)
               << file << " " << one.start;
           EXPECT_EQ(one.record.queued.count() > 0, !one.behind.empty()) << file << " " << one.start;
-          for (const ExplainedCollective& inside : one.collectives) {
+          for (const CollectiveTerms& inside : one.collectives) {
             ++collectives;
             EXPECT_EQ(inside.cost.by_bytes + inside.cost.by_hops, inside.cost.network) << file;
             EXPECT_TRUE(inside.cost.network.count() == 0 || !inside.cost.equation.empty()) << file;

@@ -61,7 +61,7 @@ TEST(Report, WhatNobodyKnowsIsNotZero) {
       EXPECT_FALSE(row.flops);
       EXPECT_FALSE(row.transcendentals);
     }
-  EXPECT_THAT(to_text(e.report, {.top = 0}), HasSubstr("FLOP/s            at least "));
+  EXPECT_THAT(to_text(e.report, {.top = 0, .full = true}), HasSubstr("FLOP/s            at least "));
 }
 
 TEST(Report, PaddingIsBilledPerArray) {
@@ -74,7 +74,7 @@ TEST(Report, PaddingIsBilledPerArray) {
   EXPECT_EQ(dearest.space, "hbm");
   EXPECT_EQ(e.report.padding[1].name, "w");
   EXPECT_EQ(e.report.padding[1].allocation, "parameter");
-  EXPECT_THAT(to_text(e.report, {}), HasSubstr("Extra memory due to padding: 118.00K (12.8x expansion)\n"));
+  EXPECT_THAT(to_text(e.report, {.full = true}), HasSubstr("Extra memory due to padding: 118.00K (12.8x expansion)\n"));
 }
 
 TEST(Report, OverflowIsTheFirstFinding) {
@@ -89,8 +89,10 @@ TEST(Report, OverflowIsTheFirstFinding) {
   EXPECT_EQ(overflow_message(*e.report.overflows()[0]),
             "Ran out of memory in memory space vmem. Used 128.00K of 127.00K vmem. Exceeded vmem capacity by "
             "1.00K.");
-  const std::string text = to_text(e.report, {});
+  const std::string text = to_text(e.report, {.full = true});
   EXPECT_LT(text.find("Ran out of memory"), text.find("Memory spaces\n"));
+  const std::string brief = to_text(e.report, {});
+  EXPECT_LT(brief.find("Ran out of memory"), brief.find("Longest operations\n"));
 }
 
 TEST(Report, LinesStayNarrow) {
@@ -99,7 +101,8 @@ TEST(Report, LinesStayNarrow) {
        at = text.find("nobody_knows", at + 300))
     text.replace(at, 12, std::string(300, 'k'));
   const Estimated e = estimated(text, "v4");
-  const std::string printed = to_text(e.report, {.top = 0});
+  const std::string printed =
+      to_text(e.report, {.top = 0, .full = true}) + to_text(e.report, {.top = 0, .full = false});
   for (size_t begin = 0; begin < printed.size();) {
     const size_t end = printed.find('\n', begin);
     EXPECT_LE(end - begin, 125u) << printed.substr(begin, end - begin);

@@ -1,9 +1,7 @@
 // One question has one answer, whoever is asked: what memory holds, what a program is, what explains a time.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <map>
-#include <optional>
 
 #include "buffers/space_use.h"
 #include "input/load_modules.h"
@@ -143,104 +141,7 @@ TEST(SameAnswer, AProtoSaysWhatItsTextLeavesOut) {
   EXPECT_NE(again->find("largest=true"), std::string::npos) << *again;
 }
 
-// ── equations ──
-
-/// "1.643 us" in picoseconds; no time: nullopt.
-std::optional<double> picoseconds(const std::string& text) {
-  const std::map<std::string, double> units = {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
-  const size_t space = text.find(' ');
-  if (space == std::string::npos || !units.contains(text.substr(space + 1))) return std::nullopt;
-  return std::strtod(text.c_str(), nullptr) * units.at(text.substr(space + 1));
-}
-
-/// The value of a sum of named times, as "max(a - b, 0) + c, at least d - e, + f"; nullopt: it is no such
-/// sum.
-std::optional<double> sum_of(std::string formula, std::map<std::string, double> values) {
-  const auto term = [&](std::string_view words, size_t from) -> std::pair<std::string, double> {
-    std::pair<std::string, double> best{"", 0};
-    for (const auto& [name, value] : values)
-      if (words.substr(from).starts_with(name) && name.size() > best.first.size()) best = {name, value};
-    return best;
-  };
-  const auto part = [&](std::string_view words) -> std::optional<double> {
-    double total = 0, sign = 1;
-    for (size_t at = 0; at < words.size();) {
-      const auto [name, value] = term(words, at);
-      if (name.empty()) return std::nullopt;
-      total += sign * value;
-      at += name.size();
-      if (at == words.size()) break;
-      if (words.substr(at, 3) != " + " && words.substr(at, 3) != " - ") return std::nullopt;
-      sign = words[at + 1] == '+' ? 1 : -1;
-      at += 3;
-    }
-    return total;
-  };
-  if (const size_t end = formula.find(", 0)"); formula.starts_with("max(") && end != std::string::npos) {
-    const auto inside = part(std::string_view(formula).substr(4, end - 4));
-    if (!inside) return std::nullopt;
-    values["the larger"] = std::max(*inside, 0.0), formula.replace(0, end + 4, "the larger");
-  }
-  double more = 0;
-  if (const size_t plus = formula.rfind(", + "); plus != std::string::npos) {
-    const auto added = part(std::string_view(formula).substr(plus + 4));
-    if (!added) return std::nullopt;
-    more = *added, formula.resize(plus);
-  }
-  double least = 0;
-  if (const size_t at = formula.find(", at least "); at != std::string::npos) {
-    const auto lower = part(std::string_view(formula).substr(at + 11));
-    if (!lower) return std::nullopt;
-    least = *lower, formula.resize(at);
-  }
-  const auto sum = part(formula);
-  return sum ? std::optional(std::max(*sum, least) + more) : std::nullopt;
-}
-
-/// The term's result follows from its formula and numbers, where that is a sum of times. False: it isn't.
-bool holds(const ExplainedTerm& term, const std::string& where) {
-  std::map<std::string, double> values;
-  double largest = static_cast<double>(term.result.count());
-  for (const ExplainedNumber& number : term.numbers)
-    if (const auto time = picoseconds(number.value)) {
-      values[number.name] = *time;
-      largest = std::max(largest, *time);
-    }
-  const auto sum = sum_of(term.formula, values);
-  if (!sum) return false;
-  // Times are shown with four digits.
-  EXPECT_NEAR(*sum, static_cast<double>(term.result.count()), 2 + largest * 2e-3)
-      << where << ": " << term.name << " = " << term.formula;
-  return true;
-}
-
-TEST(SameAnswer, EquationsGiveWhatTheySay) {
-  size_t sums = 0, not_hidden = 0, count = 0;
-  for_each_small({.file_tests = 4, .others = 32}, 50'000, [&](const std::string& name, const Module& module) {
-    const Device device = test::device_or_fail(kDevices[count++ % std::size(kDevices)]);
-    const Result<Estimate> run = estimate(module, op_table(), device, {});
-    if (!run) return;
-    size_t shown = 0;
-    for (const InstructionRecord& record : run->simulation.instructions) {
-      if (record.executions == 0 || ++shown > 25) continue;
-      const auto e = explain(*run->module, op_table(), device, {}, record.id, run->simulation);
-      ASSERT_TRUE(e);
-      if (e->cost.time().count() > kForever.count() / 4) continue;  // sums of such times stop growing
-      const std::string where = name + " on " + device.config.name + ", " + e->instruction;
-      for (const ExplainedTerm& term : e->terms) {
-        const bool is_sum = holds(term, where);
-        sums += is_sum;
-        not_hidden += is_sum && term.name == "not hidden";
-      }
-      // The run's time is the instruction's own, what it waits, and what it shares.
-      if (!op_table()[(*run->module)[record.id].opcode].has(kCallsInline)) {
-        EXPECT_EQ(e->cost.time() * e->executions + e->waited + e->shared, e->in_run) << where;
-      }
-    }
-  });
-  EXPECT_GT(sums, 300u);
-  EXPECT_GT(not_hidden, 100u);
-}
+// ── explanations ──
 
 TEST(SameAnswer, OfSeveralOfOneNameTheOneThatRunsIsExplained) {
   const test::Estimated e = test::estimated(

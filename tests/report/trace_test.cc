@@ -245,6 +245,13 @@ TEST(Trace, GzipGivesTheTextBack) {
   for (const std::string& whole : {text, std::string(), std::string("a")}) {
     const std::string packed = gzip(whole);
     EXPECT_EQ(packed, gzip(whole));
+    std::string of_parts;
+    write_gzip(
+        [&](const TextSink& out) {
+          for (size_t i = 0; i < whole.size(); i += 777) out(std::string_view(whole).substr(i, 777));
+        },
+        [&](std::string_view part) { of_parts += part; });
+    EXPECT_EQ(of_parts, packed);
     z_stream stream{};
     ASSERT_EQ(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
     std::string back(whole.size() + 1, '\0');

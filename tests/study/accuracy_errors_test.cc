@@ -79,8 +79,9 @@ TEST(AccuracyErrors, RangesHoldAsManyCasesAsTheySay) {
     EXPECT_EQ(held->cases, 1000u);
     EXPECT_NEAR(held->share, 0.8, 0.01);
   }
-  EXPECT_NE(to_text(study).find("HLOSIM_MEASURED_ERROR(v4, kMatmul, 1000, 1.000, 1.8"), std::string::npos);
-  EXPECT_NE(to_text(study).find("// v4, kMatmul: "), std::string::npos);
+  EXPECT_NE(to_text(study).find("# v4.yaml\nerrors:\n  matmul: {cases: 1000, low: 1.000, high: 1.8"),
+            std::string::npos);
+  EXPECT_NE(to_text(study).find("# v4, matmul: "), std::string::npos);
 }
 
 /// Numbers from 0 to 1, the same every time.

@@ -59,7 +59,7 @@ TEST(AccuracyLimits, WhatIsBeyondThemIsNamed) {
   const Accuracy accuracy = example();
   const std::vector<StepSum> steps = step_sums(accuracy);
   const auto broken = [&](const std::string& text) {
-    return broken_limits(limits_or_fail(text), accuracy, steps);
+    return broken_limits(limits_or_fail(text), accuracy, steps, {});
   };
   EXPECT_TRUE(broken("steps: {step v5p: {error: 16 %, sum: 4 %}, other v4: {error: 0}}\n").empty());
   const auto both = broken("steps: {step v5p: {error: 0.15, sum: 3 %}}\n");

@@ -108,5 +108,107 @@ TEST(MeasuredKernels, AsMeasured) {
   }
 }
 
+// ── kernels of servers and experts ──
+
+MeasuredCase one_case(const std::string& fields) {
+  const std::vector<MeasuredCase> cases =
+      cases_or_fail(R"([{"id": "a", "device": "v7x", "time_us": 100, )" + fields + "}]");
+  EXPECT_EQ(cases.size(), 1u);
+  return cases.front();
+}
+std::string reason_of(const std::string& fields) {
+  const std::vector<MeasuredCase> cases{one_case(fields)};
+  return predict(cases, "kernels.json", {})[0].reason;
+}
+
+const std::string kGrouped =
+    R"("kernel": "ragged_dot", "args": {"lhs": "bf16[4096,1024]", "rhs": "bf16[8,2048,1024]",
+       "group_sizes": [4000, 96, 0, 0, 0, 0, 0, 0], "precision": ["DEFAULT", "DEFAULT"],
+       "ragged_dot_dimension_numbers": {"dot_dimension_numbers": [[[1], [2]], [[], []]],
+                                        "lhs_ragged_dimensions": [0], "rhs_group_dimensions": [0]},
+       "preferred_element_type": "float32", "return_residuals": true, "activation": null, "rhs_scale": null,
+       "maybe_quantize_lhs": false, "zero_initialize": true, "form": "in words"},
+       "blocks": {"tile_m": 128, "tile_k": 2048, "tile_n": 512, "input_buffer_count": 3, "combine_scopes": false})";
+
+TEST(MeasuredKernels, GroupedProductsAsTokamaxNamesThem) {
+  const MeasuredCase one = one_case(kGrouped);
+  ASSERT_TRUE(*one.kernel) << one.kernel->error().message;
+  const auto& request = std::get<GroupedRequest>(*(*one.kernel)->serving);
+  EXPECT_EQ(request.problem.form, GroupedForm::kTransposed);
+  EXPECT_EQ(request.problem.columns, 2048);
+  EXPECT_EQ(request.problem.result, ElementType::kF32);
+  EXPECT_TRUE(request.problem.copied);
+  EXPECT_EQ(request.problem.sizes.size(), 8u);
+  // Tiles are named by the forward product: those of its depth are the columns of this one.
+  EXPECT_EQ(request.blocks->n, 2048);
+  EXPECT_EQ(request.blocks->k, 512);
+  EXPECT_EQ(request.blocks->buffers, 3);
+  const auto with = [](std::string_view from, std::string_view to) {
+    std::string text = kGrouped;
+    text.replace(text.find(from), from.size(), to);
+    return reason_of(text);
+  };
+  EXPECT_EQ(with("\"activation\": null", "\"activation\": \"silu\""), "args: \"activation\" is not modelled");
+  EXPECT_EQ(with("[[1], [2]]", "[[0], [2]]"),
+            "args: \"ragged_dot_dimension_numbers\" contract 02, which is not modelled");
+}
+
+TEST(MeasuredKernels, LatentAttentionHasTheContextOfItsTunerWhereItIsAssumed) {
+  const std::string fields =
+      R"("kernel": "mla_ragged_paged_decode", "args": {"tokens": 16, "q_heads": 8, "kv_lora_rank": 512,
+         "qk_rope_head_dim": 64, "page_size": 256, "kv_len": 4096, "q_dtype": "bf16", "kv_dtype": "bf16"},
+         "blocks": {"decode_batch": 32, "kv_pages_per_block": 1, "third": 2, "tuned": true})";
+  const auto request = [&](const std::string& origin) {
+    const MeasuredCase one = one_case(fields + origin);
+    return std::get<LatentRequest>(*(*one.kernel)->serving);
+  };
+  EXPECT_EQ(request("").problem.sequences, (std::vector<SequenceLength>{{16, 1, 4096}}));
+  EXPECT_EQ(request("").blocks->decode_pages, 32);
+  EXPECT_EQ(request("").blocks->decode_batch, 2);
+  const std::string table = R"(, "source": "x@1:kernels/mla/v2/tuned_block_sizes.py")";
+  EXPECT_EQ(request(table).problem.sequences[0].keys, 4096);
+  EXPECT_EQ(request(table + R"(, "notes": "kv_len 4096 is assumed here")").problem.sequences[0].keys, 16384);
+}
+
+TEST(MeasuredKernels, OtherKernelsOfServersAndSteps) {
+  const MeasuredCase experts = one_case(
+      R"("kernel": "fused_ep_moe", "args": {"tokens": 1024, "experts": 160, "top_k": 8, "d_model": 6144,
+         "d_ff_expert": 2560, "model": "m"}, "blocks": {"version": "optimized"})");
+  const auto& problem = std::get<ExpertRequest>(*(*experts.kernel)->serving).problem;
+  EXPECT_TRUE(problem.pipelined);
+  EXPECT_EQ(problem.weights, ElementType::kF8E4M3FN);
+  const MeasuredCase splash = one_case(
+      R"("kernel": "splash_attention_vjp", "args": {"q": "bf16[1,4096,32,128]", "k": "bf16[1,4096,8,128]",
+         "v": "bf16[1,4096,8,128]", "mask": {"is_causal": true}, "return_residuals": true},
+         "blocks": {"block_q_dkv": 2048, "block_kv_dkv": 2048, "block_kv_dkv_compute": 2048, "block_q_dq": 2048,
+                    "block_kv_dq": 2048, "fused_backward": true})");
+  EXPECT_TRUE((*splash.kernel)->alone);
+  EXPECT_EQ((*splash.kernel)->attention_blocks->q, 2048);
+  EXPECT_EQ(reason_of(R"("kernel": "xla_fusion_scores", "args": {"q": "bf16[8192,128]", "k": "bf16[8192]"})"),
+            "args: \"q\" and \"k\" are matrices such as bf16[8192,128]");
+  EXPECT_EQ(reason_of(R"("kernel": "ragged_paged_attention", "args": {"q_heads": 8, "kv_heads": 1,
+                         "head_size": 128, "lengths": "64x1:1500"})"),
+            "");
+}
+
+/// What the second set of kernels reaches.
+TEST(MeasuredKernels, OfServersAsMeasured) {
+  const std::string text = test::shared_text("measured/kernels/cases-2.json");
+  if (text.empty()) GTEST_SKIP() << test::no_shared("measured/kernels");
+  const std::vector<MeasuredCase> cases = cases_or_fail(text);
+  const std::vector<Prediction> predictions = predict(cases, "cases-2.json", {});
+  std::map<std::string, std::vector<double>> errors;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    ASSERT_TRUE(predictions[i].us) << cases[i].id << ": " << predictions[i].reason;
+    errors[cases[i].kind == "ragged_dot" ? "ragged_dot " + cases[i].device : cases[i].kind.substr(0, 9)]
+        .push_back(std::abs(*predictions[i].us / cases[i].time_us - 1));
+  }
+  for (const auto& [kind, of_kind] : errors) {
+    const bool is_grouped = kind.starts_with("ragged_dot");
+    EXPECT_LT(quantile(of_kind, 0.5), is_grouped ? 0.08 : 0.2) << kind;
+    EXPECT_LT(quantile(of_kind, 0.9), is_grouped ? 0.15 : 0.35) << kind;
+  }
+}
+
 }  // namespace
 }  // namespace hlosim

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,16 @@
 #include "support/modules.h"
 
 namespace hlosim::test {
+
+/// Every value is shown to an observer, which ignores it: no instruction runs together with others, and
+/// called computations run instruction by instruction instead of as arithmetic on elements.
+inline ProgramOptions traced_options() {
+  ProgramOptions options;
+  options.graph.traced = [](const Instruction&) { return true; };
+  options.graph.observer = [](const DeviceState&, const Instruction&, std::span<const Array>) {};
+  options.cluster = false;
+  return options;
+}
 
 /// A module made ready to run on a device of its own.
 class Execution {

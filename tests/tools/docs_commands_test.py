@@ -213,7 +213,7 @@ def help_examples(environment):
     names = re.findall(r"^  (\S+) ", overview, re.M)
     names += [f"tune {word}" for word in re.findall(r"^  tune (\S+) ", run("hlosim help tune", "/", environment).stdout, re.M)]
     for name in names:
-        for line in run(f"hlosim help {name}", "/", environment).stdout.partition("\nExamples:\n")[2].splitlines():
+        for line in run(f"hlosim help {name}", "/", environment).stdout.partition("\nExamples:\n")[2].partition("\n\n")[0].splitlines():
             if line.strip():
                 yield line.strip(), line.strip()
 

@@ -37,6 +37,7 @@ std::function<int()> declare_shrink(CommandLine& line, Streams streams);
 std::function<int()> declare_model(CommandLine& line, Streams streams);
 std::function<int()> declare_serving(CommandLine& line, Streams streams);
 std::function<int()> declare_lower(CommandLine& line, Streams streams);
+std::function<int()> declare_advise(CommandLine& line, Streams streams);
 std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams);
 std::function<int()> declare_tune_schedule(CommandLine& line, Streams streams);
 std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams);

@@ -16,6 +16,7 @@ constexpr std::string_view kReport[] = {
     "hlosim report module.hlo --device=v5e",
     "hlosim report module.hlo --device=v4 --format=json -o report.json",
     "hlosim report module.hlo --device=v5p --topology=2x2x4 --set mxu.count=8"};
+constexpr std::string_view kBisect[] = {"hlosim bisect old.hlo other.hlo new.hlo --device=v5e  # exit code 1: slower"};
 constexpr std::string_view kDiff[] = {"hlosim diff old.hlo new.hlo --device=v5e",
                                       "hlosim diff old.json new.json --format=markdown"};
 constexpr std::string_view kGate[] = {"hlosim gate --update-baseline",
@@ -59,6 +60,7 @@ constexpr struct {
   std::span<const std::string_view> lines;
 } kExamples[] = {
     {"report", kReport},
+    {"bisect", kBisect},
     {"diff", kDiff},
     {"gate", kGate},
     {"init", kInit},
@@ -398,9 +400,9 @@ std::string man_page(const std::vector<CommandEntry>& commands, std::string_view
   out +=
       ".SH SYNOPSIS\n\\fBhlosim\\fR \\-\\-device=\\fIDEVICE\\fR [\\fIOPTIONS\\fR] \\fIFILE\\fR...\n.br\n"
       "\\fBhlosim\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] \\fIFILE\\fR...\n"
-      ".SH DESCRIPTION\nReads XLA HLO text and says what it would cost on a TPU: time and what bounds it, "
+      ".SH DESCRIPTION\nReads XLA HLO text and predicts its execution on a TPU: step time, bottlenecks, "
       "memory traffic "
-      "and occupancy, padding, and how much of the copies and collectives is hidden. Without a command: "
+      "and occupancy, padding, and the overlap of communication with compute. Without a command: "
       "report. The file "
       "name \\- is standard input.\n.SH COMMANDS\n";
   for (const CommandEntry& command : commands) {

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <istream>
 #include <ostream>
+#include <sstream>
 #include <vector>
 
 #include "base/cpu.h"
 #include "base/text.h"
 #include "cli/manual.h"
+#include "cli/mcp.h"
 #include "cli/study/compare_commands.h"
 #include "console/command_line.h"
 #include "console/command_lookup.h"
@@ -25,61 +27,65 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"report", "Estimate what modules cost on a device: time, traffic, memory, padding.", declare_report},
-    {"explain", "Why an instruction takes the time it takes, number by number.", declare_explain},
+    {"advise",
+     "Changes that save time or memory: simulated, executed for equality, ranked by what they save.",
+     declare_advise},
+    {"explain", "Print the equation behind an instruction's time, with the source of every number.", declare_explain},
     {"diff", "What changed between two modules, and what each change costs.", declare_diff},
+    {"bisect", "Find the first of several versions of a module that became slower, and why.", declare_bisect},
     {"gate", "Fail when modules cost more than a baseline allows, and say why.", declare_gate},
     {"init", "Write a commented configuration for gate.", declare_init, false, false},
-    {"trace", "Write what runs when: for Perfetto and Chrome, or as a picture.", declare_trace},
-    {"graph", "Draw a computation, or what is near an instruction; Model Explorer's files.", declare_graph},
-    {"check", "Read and verify modules; report what is wrong with them.", declare_check},
+    {"trace", "Write a trace for Perfetto, Chrome or XProf, or an SVG timeline.", declare_trace},
+    {"graph", "Draw a computation or the neighborhood of an instruction; files for Model Explorer.", declare_graph},
+    {"check", "Verify modules; report every error with its place.", declare_check},
     {"run", "Execute a module on this processor; compare results.", declare_run, true},
-    {"buffers", "Where every byte lives and when: values, live ranges, allocations.", declare_buffers},
-    {"shrink", "Make a module of the same form with smaller sizes: to run it, or to show it.",
+    {"buffers", "Buffer assignment: values, live ranges, allocations, peak memory.", declare_buffers},
+    {"shrink", "Reduce the sizes of a module and keep its form, to run or share it.",
      declare_shrink},
-    {"model", "Make the step of a language model: training, prefill or decode, with shardings.",
+    {"model", "Write the step of a language model (training, prefill or decode) as a sharded module.",
      declare_model, false, false},
     {"serving", "Throughput and latency of a server of a language model under load.", declare_serving, false,
      false},
-    {"partition", "Make one program for all devices from a module with shardings.", declare_partition},
-    {"lower", "Rewrite plain modules into roughly what a TPU compiler would run.", declare_lower},
-    {"tune layout", "Find layouts that take less time, traffic or memory; answer what-ifs.",
+    {"partition", "SPMD partitioning: one program for all devices from a sharded module.", declare_partition},
+    {"lower", "Lower unoptimized modules approximately as XLA:TPU does: fusion, layouts, placement, schedule.", declare_lower},
+    {"tune layout", "Search for faster or smaller layouts; simulate what-ifs.",
      declare_tune_layout},
-    {"tune prefetch", "Decide what lives in on-chip memory when, and which copies bring it there.",
+    {"tune prefetch", "Search for on-chip placement and prefetch copies.",
      declare_tune_prefetch},
-    {"tune schedule", "Hide transfers behind work: collectives in two parts, a new order.",
+    {"tune schedule", "Overlap transfers with compute: asynchronous collectives, a new order.",
      declare_tune_schedule},
-    {"tune mesh", "Find how to lay a program over devices: meshes, and what each costs in time and memory.",
+    {"tune mesh", "Search meshes and shardings of a program; time and memory of each.",
      declare_tune_mesh, true},
-    {"sweep", "Simulate modules on devices for all values of what can be set; a table.", declare_sweep, true},
-    {"accuracy", "Hold simulated times against measured ones.", declare_accuracy},
-    {"profile", "What a real machine's profile says ran, beside the simulation of the same module.",
+    {"sweep", "Simulate all combinations of an experiment: modules, devices, overrides.", declare_sweep, true},
+    {"accuracy", "Compare simulated with measured times.", declare_accuracy},
+    {"profile", "Compare a profile of a real TPU with the simulation of the same module.",
      declare_profile},
-    {"calibrate", "Fit constants of a device to measured times, as far as these determine them.",
+    {"calibrate", "Fit constants of a device to measured times.",
      declare_calibrate},
     {"cost", "Count flops and bytes as XLA's HloCostAnalysis does.", declare_cost},
     {"print", "Read modules and print them as HLO text.", declare_print},
     {"layout", "Sizes, padding and offsets of arrays in tiled layouts.", declare_layout, false, false},
-    {"kernel", "Cost of a Pallas kernel by its blocks: flash attention, loss of a linear layer.",
+    {"kernel", "Cost of a Pallas kernel by its arguments and blocks.",
      declare_kernel, false, false},
     {"systolic", "Cycles of a matrix product on a systolic array of any size.", declare_systolic, false,
      false},
     {"devices", "List the devices, or show one with the source of every number.", declare_devices, false,
      false},
-    {"ops", "List the opcodes and what is known of each.", declare_ops, false, false},
+    {"ops", "List the opcodes with their properties.", declare_ops, false, false},
 };
 
 // What commands of several words have in common.
 constexpr struct {
   std::string_view name, summary;
 } kGroups[] = {
-    {"tune", "Rewrite modules so that they run faster; `hlosim tune` lists how."},
+    {"tune", "Rewrite modules so that they run faster; `hlosim tune` lists the tuners."},
 };
 
 // `word` is the second one of a command whose first is `group`.
 std::string command_hint(std::string_view word, std::string_view group = "") {
   std::vector<std::string_view> names;
   if (group.empty()) {
-    names = {"help", "completion", "man"};
+    names = {"help", "completion", "man", "mcp"};
     for (const Command& c : kCommands) names.push_back(c.name.substr(0, c.name.find(' ')));
   } else {
     for (const Command* c : commands_of_group(kCommands, group))
@@ -122,7 +128,8 @@ std::string overview() {
       text += fmt::format("  {:<9} {}\n", group.name, group.summary);
   text +=
       "\nWithout a command: report. `hlosim help COMMAND` shows a command's options. `-` is standard input.\n"
-      "`hlosim man` is the manual, `hlosim completion bash|zsh|fish` completes lines.\n"
+      "`hlosim man` is the manual, `hlosim completion bash|zsh|fish` completes lines; "
+      "`hlosim mcp` serves agents and editors.\n"
       "Exit codes: 0 done, 1 the answer is no (a limit exceeded), 2 wrong input or command line.\n";
   return text;
 }
@@ -227,6 +234,28 @@ int run_man(std::span<const std::string> args, Streams streams) {
   return kExitSuccess;
 }
 
+int run_mcp(std::span<const std::string> args, Streams streams) {
+  if (args.size() == 1 && (args[0] == "--help" || args[0] == "-h")) {
+    streams.out << "Usage: hlosim mcp\n\nServes the Model Context Protocol over standard input and output: report, "
+                   "explain, diff and check\nas tools for agents and editors. Tools read files inside the current folder only.\n";
+    return kExitSuccess;
+  }
+  if (!args.empty()) {
+    complain(fmt::format("unexpected argument '{}'", shown(args[0])), "", streams);
+    return kExitInput;
+  }
+  serve_mcp(streams.in, streams.out, std::filesystem::current_path(), HLOSIM_VERSION,
+            [](std::span<const std::string> line, std::string& out, std::string& err) {
+              std::istringstream nothing;
+              std::ostringstream results, messages;
+              const int code = run(line, nothing, results, messages);
+              out = results.str();
+              err = messages.str();
+              return code;
+            });
+  return kExitSuccess;
+}
+
 int run_help(std::span<const std::string> args, Streams streams) {
   if (args.empty()) {
     streams.out << overview();
@@ -235,6 +264,7 @@ int run_help(std::span<const std::string> args, Streams streams) {
   const std::string help[] = {"--help"};
   if (args[0] == "completion") return run_completion(help, streams);
   if (args[0] == "man") return run_man(help, streams);
+  if (args[0] == "mcp") return run_mcp(help, streams);
   const CommandMatch match = find_command(kCommands, args);
   if (match.command) return run_command(*match.command, help, streams);
   if (commands_of_group(kCommands, args[0]).empty())
@@ -290,6 +320,7 @@ int run(std::span<const std::string> given, std::istream& in, std::ostream& out,
   if (args[0] == "help") return run_help(args.subspan(1), streams);
   if (args[0] == "completion") return run_completion(args.subspan(1), streams);
   if (args[0] == "man") return run_man(args.subspan(1), streams);
+  if (args[0] == "mcp") return run_mcp(args.subspan(1), streams);
   if (args[0] == "--version") {
     out << "hlosim " << HLOSIM_VERSION << "\n";
     return kExitSuccess;

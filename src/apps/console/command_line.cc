@@ -12,6 +12,7 @@
 #include "base/files_in_use.h"
 #include "base/number_text.h"
 #include "base/text.h"
+#include "console/help_text.h"
 
 namespace hlosim {
 namespace {
@@ -216,7 +217,7 @@ Result<std::string> CommandLine::parse(const std::vector<std::string>& args) {
   try {
     app_->parse(std::vector<std::string>(args.rbegin(), args.rend()));  // the order that CLI11 takes
   } catch (const CLI::Success&) {                                       // --help
-    return app_->help();
+    return help_text(*app_, app_->get_footer());
   } catch (const CLI::Error& error) {
     return failure(error.what());
   }

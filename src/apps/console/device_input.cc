@@ -61,13 +61,24 @@ std::optional<std::vector<DeviceOverride>> overrides_of(const DeviceChoices& cho
 
 void declare_device_choices(CommandLine& line, DeviceChoices& choices) {
   line.add_option("--set", choices.overrides,
-                  "path=value: another value for a key of the device; may be repeated")
-      .one_value_each();
+                  "Overrides a key of the device file: memory.hbm.bandwidth=2TB/s; may be repeated")
+      .one_value_each()
+      .group("Device");
   line.add_option("--xla-flags", choices.xla_flags,
-                  "Flags that the compiler was given, as in XLA_FLAGS and LIBTPU_INIT_ARGS, or @FILE with "
-                  "them; may be "
-                  "repeated")
-      .one_value_each();
+                  "Compiler flags as in XLA_FLAGS and LIBTPU_INIT_ARGS, or @FILE with them; may be repeated")
+      .one_value_each()
+      .group("Device");
+}
+
+std::optional<CompilerChoices> read_compiler(const DeviceChoices& choices, const Device& device,
+                                             Streams streams) {
+  const std::optional<std::vector<XlaFlag>> flags = read_flags(choices.xla_flags, streams);
+  if (!flags) return std::nullopt;
+  DiagnosticList problems;
+  const CompilerChoices made = compiler_choices(*flags, device.config, problems);
+  tell(problems, streams);
+  if (problems.has_errors()) return std::nullopt;
+  return made;
 }
 
 bool claim_files_of(const Device& device, Streams streams) {

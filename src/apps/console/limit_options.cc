@@ -23,30 +23,31 @@ std::string seconds_problem(const std::string& text) {
 }  // namespace
 
 void declare_limits(CommandLine& line, Limits& limits) {
-  line.add_option("--max-rank", limits.rank, "Arrays of more dimensions are an error")
+  line.add_option("--max-rank", limits.rank, "Maximum rank of an array")
       .from(0)
       .show_default()
       .group("Limits");
-  line.add_option("--max-devices", limits.devices, "Programs for more devices are an error")
+  line.add_option("--max-devices", limits.devices, "Maximum number of devices of a program")
       .from(1)
       .show_default()
       .group("Limits");
   line.add_option("--max-seconds", limits.seconds,
-                  "End with an error after this time, and say what was under way")
+                  "Time limit; the error names the running step")
       .check(seconds_problem)
       .group("Limits");
   line.add_option("--max-memory",
-                  "End when it holds more memory: bytes, or 8GiB. run refuses modules whose arrays need "
-                  "more; default there: 80 % of the machine's")
+                  "Memory limit of the process: bytes, or 8GiB. run refuses modules whose arrays need more [run: 80 % of the "
+                  "machine's memory]")
       .group("Limits");
   line.add_flag(
       "--partial",
-      "Read text that was cut off, as logs and profiles hold it; what is missing is said, and becomes "
-      "parameters and custom calls");
+      "Accept truncated HLO text (from logs or profiles); missing operands become parameters, missing computations "
+      "custom calls; all are reported")
+      .group("Program");
   line.add_option(
           "--dim",
-          "Sizes of dynamic dimensions of a StableHLO program's arguments: 8 or batch=8 (the next one in "
-          "order; a single one is that of all), arg0.1=8 (of argument 0, dimension 1); several: 8,128")
+          "Sizes of dynamic dimensions of arguments, in order: 8,128 or batch=8; arg0.1=8 sets dimension 1 of argument 0; "
+          "a single size holds for all")
       .group("StableHLO");
 }
 

@@ -11,22 +11,27 @@ namespace hlosim {
 
 void declare_mesh(CommandLine& line, MeshOptions& options) {
   const Option mesh = line.add_option(
-      "--mesh", options.mesh, "Partition modules over devices in a mesh of named axes: data=4,model=2");
-  line.add_option("--partitions", options.partitions,
-                  "Partition modules over so many devices, as their own shardings specify; without it, over "
-                  "those of the shardings")
+      "--mesh", options.mesh, "Partition modules over a mesh of named axes: data=4,model=2").group("Partitioning");
+  line.add_option("--partitions,--num-partitions", options.partitions,
+                  "Partition modules over N devices by their own shardings; default: as many as the shardings name")
       .from(1)
+      .group("Partitioning")
       .excludes(mesh);
   line.add_option("--shard", options.statements,
-                  "REGEX=[axes]: how parameters of that name lie on the mesh; may be repeated")
-      .one_value_each();
+                  "Sharding of the parameters whose name matches: 'w.*=[data,model]'; may be repeated")
+      .one_value_each()
+      .group("Partitioning");
   line.add_option(
       "--mesh-order", options.order,
-      "How the mesh lies on the torus: auto, or model=y,data=xz; without it devices stand in order");
+      "Mapping of mesh axes to torus axes: auto, or model=y,data=xz; default: device-id order")
+      .group("Partitioning");
   line.add_option("--written-for", options.written_for,
-                  "The mesh that the module's own shardings were written for: they go by its axes' names");
+                  "Original mesh of the module's shardings; they are re-interpreted on --mesh by axis name")
+      .group("Partitioning");
   line.add_option("--windowed-products", options.windowed,
-                  "Gathers before and scatters behind products as rings, part by part: auto takes the faster")
+                  "Collective matmul (windowed einsum): decompose all-gather + dot and dot + reduce-scatter into ring "
+                  "permutes; auto picks the faster")
+      .group("Partitioning")
       .one_of({"never", "always", "auto"})
       .show_default();
   declare_no_partition(line, options.no_partition);
@@ -34,8 +39,8 @@ void declare_mesh(CommandLine& line, MeshOptions& options) {
 
 void declare_no_partition(CommandLine& line, bool& no_partition) {
   line.add_flag("--no-partition", no_partition,
-                "Take sharded modules as they stand: one device runs all of it. Without, a module that is "
-                "sharded and not partitioned is partitioned over the devices of its shardings");
+                "Simulate a sharded module as is, as if one device ran all of it")
+      .group("Partitioning");
 }
 
 namespace {

@@ -194,9 +194,9 @@ std::function<int()> declare_options(const Command& command, CommandLine& declar
   std::function<int()> action = command.declare(declared, streams);
   if (declared.find("--device") && declared.find("--set")) {
     declared.add_option("--config",
-                        "Options and device of a run, as --print-config writes them; the command line wins");
+                        "Options and device written by --print-config; the command line overrides them");
     declared.add_flag("--print-config",
-                      "Don't run: print the options with where each comes from, the knobs, and the device");
+                      "Print the options with the source of each, the knobs and the device, and exit");
   }
   if (command.reads_modules) declare_limits(declared, streams.limits);
   declare_verbosity(declared, streams.verbosity);
@@ -256,7 +256,7 @@ int print_run_config(const Command& command, const CommandLine& declared, const 
     if (!device) return kExitInput;
   }
   const bool has_knobs = streams.verbosity.knobs != nullptr;
-  out += options_yaml(declared, line, has_knobs, device ? named_topology(device_name, *device) : "");
+  out += options_yaml(declared, line, has_knobs, device ? device->topology : "");
   if (has_knobs) {
     const Result<std::vector<EffectiveKnob>> knobs = streams.verbosity.knobs();
     if (!knobs) {

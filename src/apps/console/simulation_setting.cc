@@ -37,37 +37,50 @@ bool ModuleChoice::takes(std::string_view name, size_t index) const {
 
 void declare_simulation(CommandLine& line, SimulationOptions& options) {
   line.add_option("FILE", options.files,
-                  "HLO files, or folders that --xla_dump_to wrote; - is standard input")
+                  "HLO or StableHLO files, protos, or folders written by --xla_dump_to; - is standard input")
       .required();
-  line.add_option("--device", options.device,
-                  "Device file, built-in device or accelerator type: v4.yaml, v4, v5p-128");
+  line.add_option("-d,--device", options.device,
+                  "Device file, built-in device or accelerator type: v4.yaml, v5e, v5p-128, trillium")
+      .group("Device");
   declare_device_choices(line, options.choices);
   line.add_option("--topology", options.topology,
-                  "Slice of chips, as in 2x2x1; 4x4x8_twisted, 4x4_mesh, 3x5_torus: whatever the rule says");
-  line.add_option("--devices", options.devices, "Number of devices of all slices").from(1);
-  line.add_option("--slices", options.slices, "Slices of that topology, joined by the hosts' network")
+                  "Slice topology, e.g. 2x2x1. Suffixes _mesh, _torus and _twisted override the generation's wrap-around")
+      .group("Device");
+  line.add_option("--devices", options.devices, "Number of devices in all slices").from(1).group("Device");
+  line.add_option("--slices", options.slices, "Number of slices, connected by the hosts' network")
       .from(1)
-      .show_default();
+      .show_default()
+      .group("Device");
   declare_mesh(line, options.mesh);
   line.add_option("--module", options.module,
-                  "Only modules with this number (from 0) or a name that matches this regular expression");
+                  "Only modules with this number (from 0) or a name that matches this regular expression")
+      .group("Program");
   line.add_option("--while-trip-count", options.while_trip_count,
-                  "Iterations of while loops without a known count theirs")
+                  "Trip count to assume for while loops whose trip count is unknown")
       .from(0)
-      .show_default();
+      .show_default()
+      .group("Program");
   line.add_flag("--no-lower", options.no_lower,
-                "Take modules that no TPU compiler has touched as they stand");
+                "Simulate unoptimized modules as is, without hlosim's TPU lowering passes")
+      .group("Program");
   declare_custom_calls(line, options);
 }
 
 void declare_custom_calls(CommandLine& line, SimulationOptions& options) {
   line.add_option("--custom-call-costs", options.custom_call_costs,
-                  "YAML file with costs of custom calls: by target, kernel, name or op_name");
+                  "YAML file with costs of custom calls by target, kernel, name or op_name")
+      .group("Program");
   line.add_option(
           "--kernel-density", options.kernel_densities,
-          "Share of the steps in which a TPU kernel does what its data decide: splash_mha_fwd=0.5; the "
-          "name is a regular expression for the whole; may be repeated")
-      .one_value_each();
+          "Fraction of grid steps in which a Pallas kernel's data-dependent branch is taken (e.g. mask density): "
+          "splash_mha_fwd=0.5; may be repeated")
+      .one_value_each()
+      .group("Program");
+  line.add_option("--kernel-values", options.kernel_values,
+                  "Values of a scalar operand of a Pallas kernel, which set trip counts in its body: RPAd.*:0=64x1500 "
+                  "(operand by number or name); may be repeated")
+      .one_value_each()
+      .group("Program");
 }
 
 namespace {
@@ -98,6 +111,14 @@ std::shared_ptr<const CustomCallCosts> read_custom_calls(const SimulationOptions
       return nullptr;
     }
     costs->densities.push_back(std::move(*density));
+  }
+  for (const std::string& text : options.kernel_values) {
+    Result<KernelValues> values = parse_kernel_values(text);
+    if (!values) {
+      complain("--kernel-values: " + values.error().message, values.error().hint, streams);
+      return nullptr;
+    }
+    costs->values.push_back(std::move(*values));
   }
   return costs;
 }
@@ -159,6 +180,9 @@ std::optional<SimulationSetting> read_simulation(const SimulationOptions& option
     return usage_error(diagnostic, streams);
   }
   simulate.slice = *slice;
+  const std::optional<CompilerChoices> compiler = read_compiler(options.choices, *device, streams);
+  if (!compiler) return std::nullopt;
+  setting.estimate.compiler = *compiler;
   setting.device = std::move(*device);
   return setting;
 }

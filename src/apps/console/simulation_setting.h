@@ -35,13 +35,14 @@ struct SimulationOptions {
   std::vector<std::string> kernel_densities;
   bool no_lower = false;
   MeshOptions mesh;
+  std::vector<std::string> kernel_values;
 };
 
 /// FILE, --device, --set, --xla-flags, --topology, --devices, --slices, --mesh and what goes with it,
 /// --module,
-/// --while-trip-count, --no-lower, --custom-call-costs, --kernel-density.
+/// --while-trip-count, --no-lower, --custom-call-costs, --kernel-density, --kernel-values.
 void declare_simulation(CommandLine& line, SimulationOptions& options);
-/// The last two of them.
+/// The last three of them.
 void declare_custom_calls(CommandLine& line, SimulationOptions& options);
 
 /// Which modules --module asks for: all, one by its number, or those whose name a regular expression finds.

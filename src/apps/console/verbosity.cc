@@ -65,15 +65,15 @@ std::string painted(const Diagnostic& diagnostic, Paint paint) {
 
 void declare_verbosity(CommandLine& line, Verbosity& verbosity) {
   line.add_option("--color", verbosity.color,
-                  "Colours on standard output and error: auto (on a terminal), always or never")
+                  "Colors: auto (on a terminal), always or never")
       .one_of({"auto", "always", "never"})
       .show_default()
       .group("For every command");
   const Option quiet =
-      line.add_flag("-q,--quiet", verbosity.quiet, "Results and errors only: no notes, warnings, progress")
+      line.add_flag("-q,--quiet", verbosity.quiet, "Print results and errors only")
           .group("For every command");
   line.add_flag("-v,--verbose", verbosity.verbose,
-                "Also say versions, what is read and the time of each step")
+                "Print versions, files read and the time of each step")
       .group("For every command")
       .excludes(quiet);
 }

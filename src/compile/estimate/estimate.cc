@@ -5,12 +5,15 @@
 namespace hlosim {
 namespace {
 
-Result<Estimate> with_memory(Prepared prepared, const Device& device, Result<Simulation> simulation) {
+/// `known`: what memory holds, if that was asked before.
+Result<Estimate> with_memory(Prepared prepared, const Device& device, Result<Simulation> simulation,
+                             std::optional<Occupancy> known = {}) {
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
   const Module& ran = *prepared.module;
   AssumptionList assumptions = std::move(prepared.assumptions);
   assumptions.add_all(simulation->assumptions);
-  Occupancy occupancy = memory_occupancy(ran, device.config, simulation->schedule.order);
+  Occupancy occupancy =
+      known ? std::move(*known) : memory_occupancy(ran, device.config, simulation->schedule.order);
   if (!occupancy.unknown.empty()) assumptions.add("what memory holds is left out: " + occupancy.unknown);
   simulation->assumptions = std::move(assumptions);
   return Estimate{std::move(prepared.module), prepared.is_lowered,  std::move(prepared.spread),
@@ -27,12 +30,14 @@ Result<Estimate> estimate(Prepared prepared, const OpTable& table, const Device&
 
 Result<Estimate> estimate(const Module& module, const OpTable& table, const Device& device,
                           const EstimateOptions& options) {
-  std::optional<Simulation> run;
+  PreparedRun run;
   Result<Prepared> prepared = prepare(module, table, device, options, run);
   if (!prepared) return tl::unexpected(std::move(prepared.error()));
-  if (run && !options.simulate.keep_timeline && options.simulate.go_on())
-    return with_memory(std::move(*prepared), device, std::move(*run));
-  return estimate(std::move(*prepared), table, device, options.simulate);
+  if (!run.simulation || options.simulate.keep_timeline || !options.simulate.go_on()) run.simulation.reset();
+  Result<Simulation> simulation = run.simulation
+                                      ? Result<Simulation>(std::move(*run.simulation))
+                                      : simulate(*prepared->module, table, device, options.simulate);
+  return with_memory(std::move(*prepared), device, std::move(simulation), std::move(run.occupancy));
 }
 
 }  // namespace hlosim

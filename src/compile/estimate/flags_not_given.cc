@@ -19,19 +19,10 @@ struct OtherEnd {
 
 std::optional<OtherEnd> other_vmem_limit(const Device& device, const Estimate& estimate) {
   const Bytes limit = device.config.vmem.scoped_limit;
-  const auto is_vmem = [](const SpaceOccupancy& space) {
-    return space.number == kVmemSpace && space.capacity;
-  };
-  const auto& spaces = estimate.occupancy.spaces;
-  const auto vmem = std::find_if(spaces.begin(), spaces.end(), is_vmem);
-  const MemorySpace* space = device.config.memory_space(kVmemSpace);
-  if (!space || !space->capacity) return std::nullopt;
-  Bytes left = *space->capacity;
-  if (vmem != spaces.end()) left = Bytes((*vmem->capacity - vmem->peak).count() / device.config.cores);
-  const Bytes other(left.count() / kKib * kKib);
-  if (other <= device.config.vmem.internal_scratch || other == limit) return std::nullopt;
-  OtherEnd end{std::to_string(limit.count() / kKib), std::to_string(other.count() / kKib), device};
-  end.device.config.vmem.scoped_limit = other;
+  const std::optional<Bytes> other = largest_vmem_limit(device, estimate);
+  if (!other || *other == limit) return std::nullopt;
+  OtherEnd end{std::to_string(limit.count() / kKib), std::to_string(other->count() / kKib), device};
+  end.device.config.vmem.scoped_limit = *other;
   return end;
 }
 
@@ -62,6 +53,7 @@ std::optional<OtherEnd> other_end(XlaFlagEffect effect, const Device& device, co
       return other_clock(device);
     case XlaFlagEffect::kLargeTiles:
       return other_tiles(device);
+    case XlaFlagEffect::kCompiler:
     case XlaFlagEffect::kInText:
     case XlaFlagEffect::kScheduled:
     case XlaFlagEffect::kRuntime:
@@ -72,6 +64,21 @@ std::optional<OtherEnd> other_end(XlaFlagEffect effect, const Device& device, co
 }
 
 }  // namespace
+
+std::optional<Bytes> largest_vmem_limit(const Device& device, const Estimate& estimate) {
+  const auto is_vmem = [](const SpaceOccupancy& space) {
+    return space.number == kVmemSpace && space.capacity;
+  };
+  const auto& spaces = estimate.occupancy.spaces;
+  const auto vmem = std::find_if(spaces.begin(), spaces.end(), is_vmem);
+  const MemorySpace* space = device.config.memory_space(kVmemSpace);
+  if (!space || !space->capacity) return std::nullopt;
+  Bytes left = *space->capacity;
+  if (vmem != spaces.end()) left = Bytes((*vmem->capacity - vmem->peak).count() / device.config.cores);
+  const Bytes most(left.count() / kKib * kKib);
+  if (most <= device.config.vmem.internal_scratch) return std::nullopt;
+  return most;
+}
 
 std::vector<FlagNotGiven> flags_not_given(const Module& module, const OpTable& table, const Device& device,
                                           const EstimateOptions& options, const Estimate& estimate) {

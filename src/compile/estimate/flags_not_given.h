@@ -26,6 +26,10 @@ struct FlagNotGiven {
   std::optional<Picoseconds> time;  // with the other end; absent: not tried, the module is too large
 };
 
+/// The largest limit of scoped VMEM that a kernel may have beside the module's own arrays at their peak, in
+/// whole KiB, per core. Nullopt: the device has no VMEM of known size, or nothing is left of it.
+std::optional<Bytes> largest_vmem_limit(const Device& device, const Estimate& estimate);
+
 /// Larger modules aren't run again: it would double the time of a report.
 inline constexpr size_t kMostInstructionsForFlags = 20'000;
 

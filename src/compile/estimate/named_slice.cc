@@ -2,23 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
-#include "accelerators/accelerator.h"
 #include "base/text.h"
 #include "model/device_text_form.h"
 
 namespace hlosim {
 
-std::string named_topology(std::string_view name, const Device& device) {
-  const Result<std::optional<Accelerator>> known = find_accelerator(name);
-  if (!known || !*known) return {};
-  // A file of the user's may have that name.
-  return device.file == fmt::format("{}.yaml (built-in)", (*known)->device) ? (*known)->topology : "";
-}
-
 Result<SliceRequest> on_named_slice(SliceRequest request, std::string_view name, const Device& device) {
-  const std::string topology = named_topology(name, device);
+  const std::string& topology = device.topology;
   if (topology.empty()) return request;
   const Result<SliceRequest> named = parse_topology(topology);
   if (!named) return tl::unexpected(named.error());

@@ -8,17 +8,14 @@
 #include <string_view>
 
 #include "base/source.h"
+#include "interconnect/slice.h"
 #include "model/device.h"
-#include "model/slice.h"
 
 namespace hlosim {
 
 /// The request on `device`, which load_device() made of this name: where the name says a slice
-/// (accelerators/accelerator.h), that one, or a requested one of as many chips.
+/// (Device::topology), that one, or a requested one of as many chips.
 /// Errors: a requested topology of another number of chips.
 Result<SliceRequest> on_named_slice(SliceRequest request, std::string_view name, const Device& device);
-
-/// As --topology takes it: "4x4x4" of "v5p-128"; empty where the name says no slice.
-std::string named_topology(std::string_view name, const Device& device);
 
 }  // namespace hlosim

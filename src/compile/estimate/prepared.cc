@@ -12,28 +12,32 @@ namespace hlosim {
 namespace {
 
 Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table, const Device& device,
-                                      const EstimateOptions& options, std::optional<Simulation>& run) {
+                                      const EstimateOptions& options, PreparedRun& run) {
   if (Result<void> measurable = check_native_sizes(module, device); !measurable)
     return tl::unexpected(std::move(measurable.error()));
   Prepared prepared;
   if (options.lowering == Lowering::kPlain && is_plain(module)) {
-    Lowered lowered = lower_as(module, table, device, options.simulate);
+    Lowered lowered = lower_as(module, table, device, options.simulate, {}, options.compiler, run.is_late);
     if (Result<void> go_on = options.simulate.go_on(); !go_on)
       return tl::unexpected(std::move(go_on.error()));
     prepared.assumptions.add(fmt::format(
         "no TPU compiler has touched the module: it was fused and laid out as one for {} might do it{}",
         device.config.name, lowered.how == kLoweredByDefault ? "" : fmt::format(" ({})", lowered.how)));
+    run.is_cut = lowered.cut;
+    if (lowered.cut) prepared.assumptions.add(kLoweringWasCut);
     if (std::optional<std::string> unused = unused_on_chip(device))
       prepared.assumptions.add(std::move(*unused));
     prepared.is_lowered = true;
     prepared.written = std::make_shared<const Module>(std::move(lowered.module));
-    run = std::move(lowered.simulation);
+    run.simulation = std::move(lowered.simulation);
+    run.occupancy = std::move(lowered.occupancy);
   } else {
     prepared.written = std::make_shared<const Module>(module.copy());
   }
   prepared.module = prepared.written;
   if (carries_tiles(*prepared.written)) return prepared;
-  run.reset();
+  run.simulation.reset();
+  run.occupancy.reset();
   LaidOut laid_out = lay_out(*prepared.written, device);
   prepared.assumptions.add_all(laid_out.assumptions);
   prepared.module = std::make_shared<const Module>(std::move(laid_out.module));
@@ -42,7 +46,7 @@ Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table
 
 Result<Prepared> spread_and_lowered(const Module& module, const OpTable& table, const Device& device,
                                     const EstimateOptions& options, const MeshRequest& request,
-                                    std::optional<Simulation>& run) {
+                                    PreparedRun& run) {
   Result<PartitionedProgram> spread = partition_over_mesh(module, table, device, options.simulate, request);
   if (!spread) return tl::unexpected(std::move(spread.error()));
   if (Result<void> go_on = options.simulate.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
@@ -60,7 +64,7 @@ Result<Prepared> spread_and_lowered(const Module& module, const OpTable& table, 
 Result<Prepared> faster(const Module& module, const OpTable& table, const Device& device,
                         const EstimateOptions& options) {
   MeshRequest request = *options.mesh;
-  std::optional<Simulation> unused;
+  PreparedRun unused;
   request.windowed = WindowedProducts::kAlways;
   Result<Prepared> rings = spread_and_lowered(module, table, device, options, request, unused);
   if (!rings || !rings->spread->has_rings) return rings;
@@ -85,7 +89,7 @@ Result<Prepared> faster(const Module& module, const OpTable& table, const Device
 
 /// Nobody says over what the module is to be spread.
 Result<Prepared> by_its_shardings(const Module& module, const OpTable& table, const Device& device,
-                                  const EstimateOptions& options, std::optional<Simulation>& run) {
+                                  const EstimateOptions& options, PreparedRun& run) {
   const std::optional<MeshRequest> request = default_request(module, table);
   if (request && options.partitioning == Partitioning::kSharded)
     return spread_and_lowered(module, table, device, options, *request, run);
@@ -105,7 +109,7 @@ Result<Prepared> by_its_shardings(const Module& module, const OpTable& table, co
 }  // namespace
 
 Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
-                         const EstimateOptions& options, std::optional<Simulation>& run) {
+                         const EstimateOptions& options, PreparedRun& run) {
   if (!options.mesh) return by_its_shardings(module, table, device, options, run);
   if (options.mesh->windowed == WindowedProducts::kAuto) return faster(module, table, device, options);
   return spread_and_lowered(module, table, device, options, *options.mesh, run);
@@ -113,7 +117,7 @@ Result<Prepared> prepare(const Module& module, const OpTable& table, const Devic
 
 Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
                          const EstimateOptions& options) {
-  std::optional<Simulation> unused;
+  PreparedRun unused;
   return prepare(module, table, device, options, unused);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/source.h"
 #include "estimate/partition_over_mesh.h"
+#include "flags/compiler_choices.h"
 #include "hlo/module.h"
 #include "hlo/op_def.h"
 #include "model/assumptions.h"
@@ -31,6 +32,7 @@ enum class Partitioning : uint8_t { kSharded, kNever };
 struct EstimateOptions {
   SimulateOptions simulate;
   Lowering lowering = Lowering::kPlain;
+  CompilerChoices compiler{};                          // for what is lowered
   std::optional<MeshRequest> mesh{};                   // the module is spread over it first
   Partitioning partitioning = Partitioning::kSharded;  // where no mesh is given
 };

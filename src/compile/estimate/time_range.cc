@@ -2,36 +2,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/saturating.h"
 
 namespace hlosim {
 namespace {
 
-constexpr MeasuredError kErrors[] = {
-#define HLOSIM_MEASURED_ERROR(generation, category, cases, low, high) \
-  {#generation, CostCategory::category, cases, low, high},
-#include "estimate/measured_errors.def"
+/// A kind of work by its key in device files.
+struct Row {
+  std::string_view key;
+  std::optional<ErrorConfig> ErrorsConfig::*error;
 };
+/// In the order of CostCategory.
+constexpr Row kRows[] = {{"matmul", &ErrorsConfig::matmul},  {"vector", &ErrorsConfig::vector},
+                         {"data", &ErrorsConfig::data},      {"collective", &ErrorsConfig::collective},
+                         {"host", &ErrorsConfig::host},      {"custom_call", &ErrorsConfig::custom_call},
+                         {"control", &ErrorsConfig::control}};
+static_assert(std::size(kRows) == kCostCategoryCount);
 
-/// Generations that nothing, or too little, was measured on: what all others show holds for them.
-constexpr std::string_view kLikeOthers[] = {"v2", "v3", "v5e"};
-
-const MeasuredError* find(std::span<const MeasuredError> errors, std::string_view generation,
-                          CostCategory category) {
-  for (const MeasuredError& error : errors)
-    if (error.generation == generation && error.category == category) return &error;
-  return nullptr;
-}
-
-bool is_known(std::span<const MeasuredError> errors, std::string_view generation) {
-  return std::ranges::find(errors, generation, &MeasuredError::generation) != errors.end() ||
-         std::ranges::find(kLikeOthers, generation) != std::end(kLikeOthers);
-}
+const Row& row_of(CostCategory category) { return kRows[static_cast<size_t>(category)]; }
 
 }  // namespace
 
-std::span<const MeasuredError> measured_errors() { return kErrors; }
+std::string_view error_key(CostCategory category) { return row_of(category).key; }
+
+std::optional<ErrorConfig>& error_of(ErrorsConfig& errors, CostCategory category) {
+  return errors.*row_of(category).error;
+}
+
+const std::optional<ErrorConfig>& error_of(const ErrorsConfig& errors, CostCategory category) {
+  return errors.*row_of(category).error;
+}
 
 TimeByKind kinds_of(const Totals& totals) {
   TimeByKind kinds = totals.by_category;
@@ -41,16 +43,13 @@ TimeByKind kinds_of(const Totals& totals) {
   return kinds;
 }
 
-std::optional<TimeRange> time_range(std::span<const MeasuredError> errors, std::string_view generation,
-                                    const TimeByKind& kinds) {
+std::optional<TimeRange> time_range(const std::optional<ErrorsConfig>& errors, const TimeByKind& kinds) {
   Picoseconds all{};
   for (const Picoseconds time : kinds) all = Picoseconds(saturating_add(all.count(), time.count()));
-  if (all.count() <= 0 || !is_known(errors, generation)) return std::nullopt;
+  if (all.count() <= 0 || !errors) return std::nullopt;
   double below = 0, above = 0;
   for (size_t i = 0; i < kinds.size(); ++i) {
-    const auto category = static_cast<CostCategory>(i);
-    const MeasuredError* error = find(errors, generation, category);
-    if (!error) error = find(errors, "all", category);
+    const std::optional<ErrorConfig>& error = error_of(*errors, static_cast<CostCategory>(i));
     if (!error) continue;
     const double time = static_cast<double>(kinds[i].count());
     below += time * std::max(1 - error->low, 0.0);

@@ -1,16 +1,15 @@
 // How far off a simulated time may be, by how far off the times of measured programs were.
 //
-//   if (const auto range = time_range(measured_errors(), "v5p", kinds_of(simulation.totals)))
+//   if (const auto range = time_range(device.config.errors, kinds_of(simulation.totals)))
 //     … range->low, range->high                    // in 80 % of like programs the measured time lies between
 //
-// What a range rests on is in measured_errors.def: for each kind of work how far measured times were from
-// simulated ones, over the cases that mostly consist of it. docs/accuracy.md shows how well ranges hold.
+// What a range rests on are the device's keys `errors`: for each kind of work how far measured times were
+// from simulated ones, over the cases that mostly consist of it. docs/accuracy.md shows how well ranges hold.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "base/units.h"
@@ -22,17 +21,12 @@ namespace hlosim {
 /// The part of like programs whose measured time lies in a range.
 inline constexpr double kRangeShare = 0.8;
 
-/// Of the measured cases that mostly consist of one kind of work, kRangeShare lie in the range that their
-/// kinds' rows make of them.
-struct MeasuredError {
-  std::string_view generation;  // "all": of any
-  CostCategory category = CostCategory::kControl;
-  int64_t cases = 0;
-  double low = 1, high = 1;  // of the simulated time
-};
-
-/// measured_errors.def
-std::span<const MeasuredError> measured_errors();
+/// The key of a kind of work: "custom_call".
+std::string_view error_key(CostCategory category);
+/// Of the measured cases that mostly consist of `category`, kRangeShare lie in the range that their kinds'
+/// errors make of them.
+std::optional<ErrorConfig>& error_of(ErrorsConfig& errors, CostCategory category);
+const std::optional<ErrorConfig>& error_of(const ErrorsConfig& errors, CostCategory category);
 
 struct TimeRange {
   Picoseconds low{}, high{};  // low <= high
@@ -44,11 +38,9 @@ using TimeByKind = std::array<Picoseconds, kCostCategoryCount>;
 /// Waiting for transfers counts as data movement, waiting for collectives as collectives.
 TimeByKind kinds_of(const Totals& totals);
 
-/// Absent where `errors` have nothing of the generation nor of any like it, and for no time at all. A kind of
-/// work of which the generation has no row has the row of all; without one its time counts as exact. What the
-/// kinds are off adds up: taken as independent of each other, ranges of programs of several kinds come out
-/// too narrow.
-std::optional<TimeRange> time_range(std::span<const MeasuredError> errors, std::string_view generation,
-                                    const TimeByKind& kinds);
+/// Absent without `errors`, and for no time at all. Time of a kind of work that they have nothing of counts
+/// as exact. What the kinds are off adds up: taken as independent of each other, ranges of programs of
+/// several kinds come out too narrow.
+std::optional<TimeRange> time_range(const std::optional<ErrorsConfig>& errors, const TimeByKind& kinds);
 
 }  // namespace hlosim

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "estimate/energy_use.h"
+#include "estimate/time_range.h"
 
 namespace hlosim {
 namespace {
@@ -57,6 +58,8 @@ uint64_t result_fingerprint(const Estimate& estimate, const DeviceConfig& device
   hash.add(peak_flops(device, ElementType::kBF16).count());
   add_totals(hash, estimate.simulation.totals);
   add_occupancy(hash, estimate.occupancy);
+  if (const auto range = time_range(device.errors, kinds_of(estimate.simulation.totals)))
+    hash.add(range->low), hash.add(range->high);
   for (const EnergyPart& part : energy_of(device, estimate.simulation.totals)) hash.add(part.energy.count());
   for (const InstructionRecord& record : estimate.simulation.instructions) {
     hash.add(record.time);
@@ -87,7 +90,7 @@ UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const
   for (size_t i = 0; i < device.changes.size(); ++i) {
     const DeviceChange& change = device.changes[i];
     const DeviceValue* value = device.value(change.path);
-    if (value && !value->has_source) continue;
+    if (is_name(change.path) || (value && !value->has_source)) continue;
     const std::optional<Device> other = device.without_change(i);
     if (!other) continue;
     if (++runs * instructions > most) {

@@ -26,10 +26,6 @@ namespace {
 /// Places in the list stand for instructions.
 using Places = std::vector<int32_t>;
 
-/// Of a value that several kernels compute for themselves. In the time in which HBM takes and gives back a
-/// word, the vector units of all generations do some 15 to 80 operations: beyond that storing is faster.
-constexpr size_t kMostRepeated = 128;
-
 class Planner {
  public:
   Planner(Module& module, const OpTable& table, const DeviceConfig& device, ComputationId id)
@@ -116,7 +112,8 @@ class Planner {
 
   bool moves_nothing(const Instruction& reshape) const {
     const ShapeRef from = module_[reshape.operands[0]].shape;
-    if (from->element_count() <= 1024) return true;
+    const VpuConfig& vpu = device_.vpu;
+    if (from->element_count() <= vpu.lanes * vpu.sublanes) return true;  // one register
     const BitcastKind kind = classify_bitcast(from, reshape.shape).kind;
     return kind == BitcastKind::kIdentity || kind == BitcastKind::kReshape ||
            kind == BitcastKind::kTiledReshape;
@@ -357,7 +354,7 @@ class Planner {
     return !node.stored && node.owner < 0 && node.role != FusionRole::kFill;
   }
 
-  /// More than kMostRepeated instructions lead from stored values to `i`.
+  /// More than vpu.most_repeated instructions lead from stored values to `i`.
   bool is_long(int32_t i) const {
     std::unordered_set<int32_t> seen{i};
     Places open{i};
@@ -366,7 +363,7 @@ class Planner {
       open.pop_back();
       for (const int32_t operand : nodes_[at(next)].operands)
         if (!nodes_[at(operand)].stored && seen.insert(operand).second) open.push_back(operand);
-      if (seen.size() > kMostRepeated) return true;
+      if (static_cast<int64_t>(seen.size()) > device_.vpu.most_repeated) return true;
     }
     return false;
   }

@@ -1,19 +1,25 @@
 #include "lower/lower.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
-#include "interconnect/sparse_core.h"
+#include "hlo/graph.h"
+#include "interconnect/offload.h"
 #include "layout/native_tiling.h"
+#include "lower/host_copies.h"
 #include "lower/inline.h"
 #include "lower/on_chip.h"
 #include "lower/same_schedule.h"
 #include "lower/spill.h"
 #include "lower/standard_memories.h"
+#include "memory/occupancy.h"
 #include "model/cost_details.h"
 #include "model/native_layouts.h"
 #include "modules/compact.h"
+#include "ops/collective_groups.h"
 #include "ops/custom_calls/custom_call_targets.h"
+#include "ops/infer.h"
 #include "schedule/latency_schedule.h"
 
 namespace hlosim {
@@ -35,6 +41,12 @@ struct Candidate {
   std::vector<const Pass*> passes;
   bool only_places = false;  // the same as the first one where there is no on-chip memory for values
 };
+
+/// `passes` with one more before the one of that name, if they have that.
+void add_before(std::vector<const Pass*>& passes, std::string_view name, std::string_view more) {
+  const auto at = std::ranges::find_if(passes, [&](const Pass* pass) { return pass->name == name; });
+  if (at != passes.end()) passes.insert(at, parse_passes(more)->front());
+}
 
 /// The default passes but for the last one, which made_to_fit() does: only of candidates that are fast so
 /// far.
@@ -62,12 +74,12 @@ std::vector<const Pass*> with_sliced() {
 /// The same and slices of loops one iteration ahead.
 std::vector<const Pass*> with_slices_ahead() {
   std::vector<const Pass*> passes = passes_before_spill();
-  const auto fuse = std::ranges::find_if(passes, [](const Pass* pass) { return pass->name == "fuse"; });
-  passes.insert(fuse, parse_passes("slice-ahead")->front());
+  add_before(passes, "fuse", "slice-ahead");
   return passes;
 }
 
-std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
+/// `pipelined`: loops read from the host's memory ahead and write behind.
+std::vector<Candidate> candidates(const Module& module, const OpTable& table, bool pipelined) {
   std::vector<Candidate> found{{kLoweredByDefault, passes_before_spill()}};
   found.push_back({"by the default passes, without prefetch", without("prefetch"), true});
   const bool has_loops = std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
@@ -88,30 +100,156 @@ std::vector<Candidate> candidates(const Module& module, const OpTable& table) {
       });
   if (has_layouts)
     found.push_back({"as it stands but for its layouts", *parse_passes("spell-layouts,own-results,tile")});
+  if (pipelined)
+    for (Candidate& one : found) add_before(one.passes, "host-copies", "pipeline-host");
   found.push_back({kAsItStands, *parse_passes("own-results,tile")});
   return found;
 }
 
-bool begins(const std::vector<const Pass*>& passes, const std::vector<const Pass*>& start) {
-  return start.size() <= passes.size() && std::equal(start.begin(), start.end(), passes.begin());
+using PassList = std::span<const Pass* const>;
+
+/// With how many passes both begin.
+size_t shared_start(PassList a, PassList b) {
+  return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
+
+bool begins(PassList passes, PassList start) { return shared_start(passes, start) == start.size(); }
+
+/// Makes the modules of the candidates one after the other. Passes with which several of them begin run once,
+/// up to where they part.
+class CandidateModules {
+ public:
+  CandidateModules(const Module& module, std::span<const Candidate> all, const PassContext& context)
+      : module_(module), all_(all), context_(context) {}
+
+  /// The module of that candidate. Requires: numbers rise from call to call.
+  Module make(size_t number, const PassObserver& after) {
+    const PassList passes = all_[number].passes;
+    auto [run, done] = start_of(number);
+    for (const size_t part : partings(number, done)) {
+      run.go_on(passes.subspan(done, part - done), after);
+      done = part;
+      if (all_compact_at(number, part)) run.compact();
+      kept_.push_back({passes.first(part), run.branch()});
+    }
+    run.go_on(passes.subspan(done), after);
+    return std::move(run).finish();
+  }
+
+ private:
+  struct Kept {
+    PassList passes;
+    PassRun run;
+  };
+
+  /// From the longest start that is kept; what no later candidate begins with is let go.
+  std::pair<PassRun, size_t> start_of(size_t number) {
+    const PassList passes = all_[number].passes;
+    std::erase_if(kept_, [&](const Kept& one) {
+      return std::ranges::none_of(all_.subspan(number),
+                                  [&](const Candidate& later) { return begins(later.passes, one.passes); });
+    });
+    const Kept* longest = nullptr;
+    for (const Kept& one : kept_)
+      if (begins(passes, one.passes) && (!longest || one.passes.size() > longest->passes.size()))
+        longest = &one;
+    if (!longest) return {PassRun(module_, context_), 0};
+    return {longest->run.branch(), longest->passes.size()};
+  }
+
+  /// Behind how many of its passes, more than `done`, later candidates go on otherwise; in ascending order.
+  std::vector<size_t> partings(size_t number, size_t done) const {
+    std::vector<size_t> found;
+    for (const Candidate& later : all_.subspan(number + 1))
+      if (const size_t alike = shared_start(all_[number].passes, later.passes); alike > done)
+        found.push_back(alike);
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+  /// Whatever comes behind `part` of its passes begins with a compact module.
+  bool all_compact_at(size_t number, size_t part) const {
+    const PassList passes = all_[number].passes;
+    return std::ranges::all_of(all_.subspan(number), [&](const Candidate& one) {
+      if (shared_start(passes, one.passes) < part) return true;
+      return one.passes.size() == part || one.passes[part]->asks_costs;
+    });
+  }
+
+  const Module& module_;
+  std::span<const Candidate> all_;
+  const PassContext& context_;
+  std::vector<Kept> kept_;
+};
 
 /// A module and what it takes; kForever: it can't be simulated.
 struct Timed {
   Module module;
   std::optional<Simulation> simulation;
+  std::optional<Occupancy> occupancy{};  // none: it wasn't asked for
   Picoseconds time() const { return simulation ? simulation->totals.makespan : kForever; }
 };
+
+/// Do the collective's groups have members in several slices?
+bool crosses_slices(const Module& module, const OpTable& table, InstructionId id, const Simulation& run) {
+  if (!id.valid()) return false;
+  ShapePool shapes = module.shapes().copy();
+  const OpContext op(module, shapes, module[id], table, nullptr);
+  const Result<CollectiveGroups> groups = collective_groups(op, run.grid);
+  if (!groups) return false;
+  const int64_t in_slice = run.slice.devices() / std::max<int64_t>(1, run.slice.count);
+  const auto slice_of = [&](int64_t member) {
+    const int64_t replica = member / run.grid.partitions, partition = member % run.grid.partitions;
+    return (partition * run.grid.replicas + replica) / std::max<int64_t>(1, in_slice);
+  };
+  const auto spread = [&](const auto& members) {
+    return std::ranges::any_of(members,
+                               [&](int64_t one) { return slice_of(one) != slice_of(*members.begin()); });
+  };
+  return std::ranges::any_of(groups->groups, spread) || std::ranges::any_of(groups->pairs, spread);
+}
+
+/// Names of collectives that the TensorCore waits for, whatever stands between start and done. It scatters in the
+/// kernel that makes what it reduces, and waits for the end. Gathers that it drives go on beside products where
+/// these carry them. Between slices hosts send and add up, and no measured run hides that.
+std::set<std::string, std::less<>> waited_for(const Module& module, const OpTable& table,
+                                              const Device& device, const SimulateOptions& options,
+                                              const CompilerChoices& compiler) {
+  const DeviceConfig& config = device.config;
+  const Offloads offloads(module, table);
+  const bool scatters_apart =
+      compiler.offload_reduce_scatters || offloads_reduce_scatters(config);
+  const bool gathers_apart = compiler.fused_gathers || !config.ici.core_bandwidth;
+  std::set<std::string, std::less<>> whole;
+  for (const Computation& computation : module.computations)
+    for (const InstructionId id : computation.instructions) {
+      const Opcode opcode = module[id].opcode;
+      if ((opcode == Opcode::kReduceScatter && !scatters_apart) ||
+          (opcode == Opcode::kAllGather && !gathers_apart && !offloads.has(id)))
+        whole.emplace(module[id].name);
+    }
+  if (options.slice.slices <= 1) return whole;
+  const Result<Simulation> run = simulate(module, table, device, options);
+  if (!run) return whole;
+  for (const TransferRecord& transfer : run->transfers)
+    if (transfer.collective && crosses_slices(module, table, transfer.collective->instruction, *run))
+      whole.emplace(module[transfer.start_instruction].name);
+  return whole;
+}
 
 /// Lowers one module for a device, with as much on-chip memory for its values as another one has.
 class Lowerer {
  public:
-  Lowerer(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options)
+  /// `pipelined`: loops read from the host's memory ahead and write behind.
+  Lowerer(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,
+          const CompilerChoices& compiler, bool pipelined)
       : module_(module),
         table_(table),
         device_(device),
         options_(options),
-        candidates_(candidates(module, table)) {
+        compiler_(compiler),
+        candidates_(candidates(module, table, pipelined)) {
     options_.keep_timeline = false;
   }
 
@@ -122,8 +260,12 @@ class Lowerer {
 
   /// `room`: the device with that memory. `after` watches the default passes.
   /// What takes `least` or more however well its collectives are hidden is left with these as they are.
-  Outcome within(const Device& room, Picoseconds least, const PassObserver& after) const {
-    Outcome best = fastest_candidate(room, after);
+  /// Once `is_late` returns true no further candidate is tried; the result is `cut` then.
+  Outcome within(const Device& room, Picoseconds least, const PassObserver& after,
+                 const std::function<bool()>& is_late) const {
+    Outcome best = fastest_candidate(room, after, is_late);
+    best.lowered.cut = best.lowered.cut || (is_late && is_late());
+    if (best.lowered.cut) return best;
     const Picoseconds exposed =
         best.lowered.simulation ? best.lowered.simulation->totals.exposed() : Picoseconds(0);
     if (options_.go_on() && (least == kForever || best.time - exposed < least)) hide_collectives(best, room);
@@ -131,22 +273,20 @@ class Lowerer {
   }
 
  private:
-  Outcome fastest_candidate(const Device& room, const PassObserver& after) const {
+  Outcome fastest_candidate(const Device& room, const PassObserver& after,
+                            const std::function<bool()>& is_late) const {
     const PassContext context{table_, room, options_.stop};
+    CandidateModules modules(module_, candidates_, context);
     std::optional<Outcome> best;
-    std::optional<Module> shared;  // what the second one is, and the first before its last passes
-    for (const Candidate& candidate : candidates_) {
+    bool cut = false;
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      const Candidate& candidate = candidates_[i];
+      cut = best && is_late && is_late();
+      if (cut) break;
       if (best && candidate.how == kAsItStands && is_slow_as_it_stands(best->time)) continue;
       if (best && candidate.only_places && on_chip_memory(room.config).room() <= 0) continue;
       const PassObserver observer = best ? PassObserver() : after;
-      Module one = [&] {
-        if (shared && &candidate == &candidates_[1]) return std::move(*shared);
-        if (best || candidates_.size() < 2 || !begins(candidate.passes, candidates_[1].passes))
-          return run_passes(module_, candidate.passes, context, observer);
-        shared = run_passes(module_, candidates_[1].passes, context, observer);
-        const auto rest = std::span(candidate.passes).subspan(candidates_[1].passes.size());
-        return run_more_passes(*shared, rest, context, observer);
-      }();
+      Module one = modules.make(i, observer);
       if (best && same_schedule(one, best->lowered.module)) continue;
       Timed run = timed(std::move(one));
       if (best && run.time() >= best->time) continue;
@@ -154,8 +294,9 @@ class Lowerer {
       if (!best && after) after(*default_passes().back(), run.module);
       if (best && run.time() >= best->time) continue;
       const Picoseconds time = run.time();
-      best = Outcome{{std::move(run.module), candidate.how, std::move(run.simulation)}, time};
+      best = Outcome{{std::move(run.module), candidate.how, std::move(run.simulation), std::move(run.occupancy)}, time};
     }
+    best->lowered.cut = cut;
     return std::move(*best);
   }
 
@@ -175,7 +316,7 @@ class Lowerer {
 
   /// The same with as much on the chip as there is room for.
   Timed made_to_fit(Timed one, const Device& room) const {
-    if (spill_overflow(one.module, table_, room.config) == 0) return one;
+    if (spill_overflow(one.module, table_, room.config, &one.occupancy) == 0) return one;
     return timed(compacted(std::move(one.module), table_));
   }
 
@@ -204,9 +345,7 @@ class Lowerer {
     LatencyScheduleOptions scheduling;
     scheduling.simulate = options_;
     scheduling.room = &room.config;
-    // A TensorCore scatters in the kernel that makes what it reduces, and waits for the end.
-    const auto& sparsecore = device_.config.sparsecore;
-    scheduling.split_reduce_scatters = sparsecore && sparsecore->offload_reduce_scatters;
+    scheduling.whole = waited_for(lowered.module, table_, device_, options_, compiler_);
     std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, scheduling);
     if (!fitting) return;
     const Module given = fitting->short_on_chip ? lowered.module.copy() : Module();
@@ -215,6 +354,7 @@ class Lowerer {
       best.time = fitting->time_after;
       lowered.module = std::move(fitting->module);
       lowered.simulation.reset();
+      lowered.occupancy.reset();
     }
     if (fitting->short_on_chip) spill_for_order(best, given, scheduling, room);
   }
@@ -232,6 +372,7 @@ class Lowerer {
     best.time = one.time();
     best.lowered.module = std::move(one.module);
     best.lowered.simulation = std::move(one.simulation);
+    best.lowered.occupancy.reset();
   }
 
   const Module& module_;
@@ -243,17 +384,84 @@ class Lowerer {
 
 }  // namespace
 
-Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
-                 const SimulateOptions& options, const PassObserver& after) {
-  const Lowerer lowerer(module, table, device, options);
+namespace {
+
+/// The fastest of what each standard size of on-chip memory gives. `pipelined`: loops read from the host's memory ahead and
+/// write behind.
+Lowered lower_once(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,
+                   const PassObserver& after, const CompilerChoices& compiler, const std::function<bool()>& is_late,
+                   bool pipelined) {
+  const Lowerer lowerer(module, table, device, options, compiler, pipelined);
   std::optional<Lowerer::Outcome> best;
   for (const Device& room : standard_memories(device)) {
-    if (best && !options.go_on()) break;
-    Lowerer::Outcome one =
-        best ? lowerer.within(room, best->time, {}) : lowerer.within(room, kForever, after);
+    if (best && (!options.go_on() || best->lowered.cut)) break;
+    Lowerer::Outcome one = best ? lowerer.within(room, best->time, {}, is_late)
+                                : lowerer.within(room, kForever, after, is_late);
+    const bool cut = one.lowered.cut;
     if (!best || one.time < best->time) best = std::move(one);
+    best->lowered.cut = cut;
   }
   return std::move(best->lowered);
+}
+
+/// A loop's body copies from or to the host's memory.
+bool copies_in_loops(const Module& module, const OpTable& table) {
+  for (const FlowComputation& flow : flow_computations(module, table)) {
+    if (flow.id == module.entry) continue;
+    for (const InstructionId id : module[flow.id].instructions) {
+      const Opcode opcode = module[id].opcode;
+      if (opcode != Opcode::kDynamicSlice && opcode != Opcode::kDynamicUpdateSlice) continue;
+      const ShapeRef whole = module[module[id].operands[0]].shape;
+      if (whole->is_array() && whole->memory_space() == kHostSpace) return true;
+    }
+  }
+  return false;
+}
+
+/// What the compiler's scheduler leaves free of HBM before it takes to orders that need less: it begins again with
+/// this share of its limit (rerun, docs/schedule.md).
+constexpr double kSchedulersShare = 0.9;
+
+/// Bytes of HBM that the module needs beyond what its order may take; 0: it fits.
+int64_t beyond_hbm(const Module& module, const OpTable& table, const DeviceConfig& device) {
+  const MemorySpace& hbm = device.hbm();
+  const std::optional<Bytes> room = hbm.usable ? hbm.usable : hbm.capacity;
+  if (!room) return 0;
+  const Occupancy held = memory_occupancy(module, device, make_schedule(module, table).order);
+  for (const SpaceOccupancy& space : held.spaces)
+    if (space.number == kDefaultMemorySpace)
+      return std::max<int64_t>(
+          0,
+          space.peak.count() - static_cast<int64_t>(kSchedulersShare * static_cast<double>(room->count())));
+  return 0;
+}
+
+Picoseconds time_of(const Lowered& lowered, const OpTable& table, const Device& device,
+                    const SimulateOptions& options) {
+  if (lowered.simulation) return lowered.simulation->totals.makespan;
+  const Result<Simulation> run = simulate(lowered.module, table, device, options);
+  return run ? run->totals.makespan : kForever;
+}
+
+}  // namespace
+
+Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
+                 const SimulateOptions& options, const PassObserver& after, const CompilerChoices& compiler,
+                 const std::function<bool()>& is_late) {
+  Lowered plain = lower_once(module, table, device, options, after, compiler, is_late, false);
+  if (plain.cut || compiler.overlapped_host_copies <= 1 || !options.go_on() || !copies_in_loops(module, table))
+    return plain;
+  Lowered ahead = lower_once(module, table, device, options, {}, compiler, is_late, true);
+  if (ahead.cut) return plain;
+  spread_host_copies(ahead.module);
+  ahead.simulation.reset();
+  ahead.occupancy.reset();
+  if (beyond_hbm(ahead.module, table, device.config) > beyond_hbm(plain.module, table, device.config))
+    return plain;
+  SimulateOptions quick = options;
+  quick.keep_timeline = false;
+  return time_of(ahead, table, device, quick) < time_of(plain, table, device, quick) ? std::move(ahead)
+                                                                                     : std::move(plain);
 }
 
 Module lower(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,

@@ -6,9 +6,12 @@
 // The steps are passes (lower/pass.h), each of which rewrites a module into one that computes the same.
 #pragma once
 
+#include <functional>
 #include <optional>
 
+#include "flags/compiler_choices.h"
 #include "lower/pass.h"
+#include "memory/occupancy.h"
 #include "sim/simulate.h"
 
 namespace hlosim {
@@ -26,15 +29,18 @@ struct Lowered {
   std::string_view how;  // of the candidates that lower() tries
   /// Of the module as it is here, without a timeline. None: it wasn't simulated as it is.
   std::optional<Simulation> simulation;
+  std::optional<Occupancy> occupancy;  // of the same; none: it wasn't asked for
+  bool cut = false;                    // by `is_late`: not all candidates were tried
 };
 
 /// The fastest in simulated time of what the default passes make of it, some variants of that
 /// (docs/lowering.md), and the module as it stands, in native layouts. Among equals the first of these.
-/// `after` watches the default passes.
-/// Once `options.stop` was asked the result is good for nothing.
+/// `after` watches the default passes. Once `is_late` returns true no further candidate is tried; the first
+/// one always is. Once `options.stop` was asked the result is good for nothing.
 /// Requires: a verified module. Post: so is the result.
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
-                 const SimulateOptions& options = {}, const PassObserver& after = {});
+                 const SimulateOptions& options = {}, const PassObserver& after = {},
+                 const CompilerChoices& compiler = {}, const std::function<bool()>& is_late = {});
 Module lower(const Module& module, const OpTable& table, const Device& device,
              const SimulateOptions& options = {}, const PassObserver& after = {});
 

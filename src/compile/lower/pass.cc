@@ -16,13 +16,13 @@
 #include "lower/host_copies.h"
 #include "lower/inline.h"
 #include "lower/library_calls.h"
+#include "lower/offload_gathers.h"
 #include "lower/on_chip.h"
 #include "lower/part_updates.h"
 #include "lower/place.h"
 #include "lower/prefetch_arguments.h"
 #include "lower/simplify.h"
 #include "lower/slice_ahead.h"
-#include "lower/sparse_gathers.h"
 #include "lower/spill.h"
 #include "lower/tile.h"
 #include "lower/vector_products.h"
@@ -73,9 +73,13 @@ constexpr Pass kPasses[] = {
      true},
     {"host-copies", "what is read from the host's memory and written to it moves in the background",
      [](ModuleEditor& editor, const PassContext&) { host_copies(editor); }, true},
-    {"sparse-gathers", "gathers that the generation's SparseCores do, beside the TensorCore",
-     [](ModuleEditor& editor, const PassContext& context) { sparse_gathers(editor, context.device.config); },
+    {"sparse-gathers", "gathers that the generation's compiler offloads run beside the TensorCore",
+     [](ModuleEditor& editor, const PassContext& context) { offload_gathers(editor, context.device.config); },
      true},
+    {"sparse-collectives", "collectives that flags give to the SparseCores",
+     [](ModuleEditor& editor, const PassContext& context) {
+       mark_offloaded_collectives(editor, context.device.config, context.compiler);
+     }},
     {"fuse", "which instructions become one kernel",
      [](ModuleEditor& editor, const PassContext& context) {
        fuse(editor, context.table, context.device.config);
@@ -101,6 +105,10 @@ constexpr Pass kPasses[] = {
        slice_ahead(editor, context.table, context.device.config);
      },
      true},
+    {"pipeline-host",
+     "copies between loops and the host's memory go on in the next iteration; before host-copies",
+     [](ModuleEditor& editor, const PassContext& context) { pipeline_host_copies(editor, context.table); },
+     true},
     {"place-sliced", "as place; also what loops carry and only take slices of, where it fits",
      [](ModuleEditor& editor, const PassContext& context) {
        place_values(editor, context.table, context.device.config, true);
@@ -114,8 +122,9 @@ constexpr std::string_view kDefault[] = {"spell-layouts", "inline",         "lib
                                          "join-common",   "update-parts",   "hoist",
                                          "simplify",      "algebra",        "sum-vector-products",
                                          "own-results",   "assign-layouts", "tile",
-                                         "host-copies",   "sparse-gathers", "fuse",
-                                         "place",         "prefetch",       "spill"};
+                                         "host-copies",   "sparse-gathers", "sparse-collectives",
+                                         "fuse",          "place",          "prefetch",
+                                         "spill"};
 
 const Pass* find_pass(std::string_view name) {
   const auto found = std::find_if(std::begin(kPasses), std::end(kPasses),
@@ -131,26 +140,6 @@ void give_layouts(Module& module) {
       if (shape != before) before = shape, now = module.shapes().with_default_layouts(shape);
       shape = now;
     }
-}
-
-/// `now`: compact.
-Module run_on(Module now, std::span<const Pass* const> passes, const PassContext& context,
-              const PassObserver& after) {
-  auto editor = std::make_unique<ModuleEditor>(now);
-  bool is_compact = true;
-  for (const Pass* pass : passes) {
-    if (context.stop && context.stop->asked()) break;
-    if (pass->needs_layouts) give_layouts(now);
-    if (pass->asks_costs && !is_compact) {
-      now = compacted(std::move(now), context.table);
-      editor = std::make_unique<ModuleEditor>(now);
-    }
-    pass->run(*editor, context);
-    is_compact = false;
-    drop_unreachable(now);
-    if (after) after(*pass, now);
-  }
-  return compacted(std::move(now), context.table);
 }
 
 }  // namespace
@@ -179,14 +168,53 @@ Result<std::vector<const Pass*>> parse_passes(std::string_view names) {
   return passes;
 }
 
-Module run_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
-                  const PassObserver& after) {
-  return run_on(compacted(module, context.table), passes, context, after);
+PassRun::PassRun(const Module& module, const PassContext& context)
+    : context_(&context),
+      module_(compacted(module, context.table)),
+      stage_(std::make_shared<Module>()),
+      editor_(std::make_unique<ModuleEditor>(*stage_)) {}
+
+void PassRun::go_on(std::span<const Pass* const> passes, const PassObserver& after) {
+  for (const Pass* pass : passes) {
+    if (context_->stop && context_->stop->asked()) break;
+    if (pass->needs_layouts) give_layouts(module_);
+    if (pass->asks_costs) compact();
+    *stage_ = std::move(module_);
+    pass->run(*editor_, *context_);
+    module_ = std::move(*stage_);
+    is_compact_ = false;
+    drop_unreachable(module_);
+    if (after) after(*pass, module_);
+  }
 }
 
-Module run_more_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
-                       const PassObserver& after) {
-  return run_on(module.copy(), passes, context, after);
+PassRun PassRun::branch() const {
+  PassRun other;
+  other.context_ = context_;
+  other.module_ = module_.copy();
+  other.stage_ = stage_;
+  other.editor_ = std::make_unique<ModuleEditor>(*editor_);
+  other.is_compact_ = is_compact_;
+  return other;
+}
+
+void PassRun::compact() {
+  if (is_compact_) return;
+  module_ = compacted(std::move(module_), context_->table);
+  editor_ = std::make_unique<ModuleEditor>(*stage_);
+  is_compact_ = true;
+}
+
+Module PassRun::finish() && {
+  compact();
+  return std::move(module_);
+}
+
+Module run_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
+                  const PassObserver& after) {
+  PassRun run(module, context);
+  run.go_on(passes, after);
+  return std::move(run).finish();
 }
 
 }  // namespace hlosim

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/source.h"
+#include "flags/compiler_choices.h"
 #include "model/device.h"
 #include "modules/edit.h"
 
@@ -22,6 +24,7 @@ struct PassContext {
   const OpTable& table;
   const Device& device;
   const Stop* stop = nullptr;  // asked: no further pass begins, and what comes out is good for nothing
+  CompilerChoices compiler{};
 };
 
 /// Between passes the module may hold instructions and computations that nothing lists or calls any more.
@@ -43,12 +46,42 @@ Result<std::vector<const Pass*>> parse_passes(std::string_view names);
 /// Sees how the module stands after a pass.
 using PassObserver = std::function<void(const Pass&, const Module&)>;
 
+/// A module on its way through passes. Lists of passes that begin alike are run once up to where they part.
+/// From one thread, with all branches.
+///
+///   PassRun run(module, context);
+///   run.go_on(alike);
+///   PassRun other = run.branch();
+///   run.go_on(*parse_passes("fuse"));
+///   const Module fused = std::move(run).finish();
+class PassRun {
+ public:
+  /// Works on a copy of `module`. Requires: a verified module; the context outlives the object.
+  PassRun(const Module& module, const PassContext& context);
+
+  /// `after` watches.
+  void go_on(std::span<const Pass* const> passes, const PassObserver& after = {});
+  /// The same once more, to go on with other passes.
+  PassRun branch() const;
+  /// What editing left behind goes now rather than in each branch.
+  void compact();
+  /// Post: a verified module.
+  Module finish() &&;
+
+ private:
+  PassRun() = default;
+
+  const PassContext* context_ = nullptr;
+  Module module_;
+  /// Where passes work on it. An editor belongs to one module, so that branches take turns in the same one.
+  std::shared_ptr<Module> stage_;
+  std::unique_ptr<ModuleEditor> editor_;
+  bool is_compact_ = true;
+};
+
 /// Runs the passes on a copy of `module`; `after` watches. Requires: a verified module. Post: so is the
 /// result.
 Module run_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
                   const PassObserver& after = {});
-/// The same on what run_passes() made: nothing is left in it that would have to go first.
-Module run_more_passes(const Module& module, std::span<const Pass* const> passes, const PassContext& context,
-                       const PassObserver& after = {});
 
 }  // namespace hlosim

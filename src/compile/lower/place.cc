@@ -27,12 +27,14 @@ struct Candidate {
 
 class Placer {
  public:
-  Placer(ModuleEditor& editor, const OpTable& table, const OnChip& home, bool takes_sliced)
+  Placer(ModuleEditor& editor, const OpTable& table, const OnChip& home, double carried_share,
+         bool takes_sliced)
       : editor_(editor),
         module_(editor.module()),
         table_(table),
         space_(home.space),
         scratch_(home.scratch),
+        carried_share_(carried_share),
         takes_sliced_(takes_sliced),
         callers_(caller_counts(module_)) {}
 
@@ -389,9 +391,8 @@ class Placer {
     return sliced;
   }
 
-  /// The smallest values that a loop carries, up to a part of the budget; returns their bytes.
+  /// The smallest values that a loop carries, up to vmem.carried_share of the budget; returns their bytes.
   int64_t place_carried(TrackedUsers& around, InstructionId loop, int64_t budget) {
-    constexpr double kPart = 0.75;  // the rest is for what the body makes
     const InstructionId init = module_[loop].operands[0];
     const InstructionId last = module_[called(loop, AttrKey::kBody)].root;
     if (!has_alone(loop, AttrKey::kBody) || !has_alone(loop, AttrKey::kCondition) || !is_tuple(init) ||
@@ -419,7 +420,7 @@ class Placer {
     int64_t bytes = 0;
     std::vector<size_t> placed;
     for (const auto& [size, k] : sizes) {
-      if (static_cast<double>(bytes + size) > kPart * static_cast<double>(budget)) break;
+      if (static_cast<double>(bytes + size) > carried_share_ * static_cast<double>(budget)) break;
       bytes += size;
       feed(around, init, k);
       follow_elements(body, parameter, k, true);
@@ -442,6 +443,7 @@ class Placer {
   Module& module_;
   const OpTable& table_;
   int64_t space_, scratch_;
+  double carried_share_;
   bool takes_sliced_;  // of what loops carry, also what their bodies only take slices of
   const IdMap<ComputationId, int32_t> callers_;
   IdMap<InstructionId, size_t> step_;                     // of instructions in their computations
@@ -453,7 +455,9 @@ class Placer {
 
 void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, bool takes_sliced) {
   const OnChip home = on_chip_memory(device);
-  if (home.room() > 0) Placer(editor, table, home, takes_sliced).run(editor.module().entry, home.room());
+  if (home.room() <= 0) return;
+  Placer(editor, table, home, device.vmem.carried_share, takes_sliced)
+      .run(editor.module().entry, home.room());
 }
 
 }  // namespace hlosim

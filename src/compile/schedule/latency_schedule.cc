@@ -88,7 +88,7 @@ class Scheduler {
     split_ = compacted(input_, table_);
     if (options_.split) {
       ModuleEditor editor(split_);
-      for (const SplitCollective& one : split_collectives(editor, table_, options_.split_reduce_scatters))
+      for (const SplitCollective& one : split_collectives(editor, table_, options_.whole))
         split_of_[one.start] = one.name;
       split_ = compacted(split_, table_);
     }

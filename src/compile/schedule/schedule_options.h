@@ -6,7 +6,9 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +45,8 @@ struct LatencyScheduleOptions {
 
   // What XLA has no names for.
   bool split = true;  // synchronous collectives are split first (schedule/split_collectives.h)
-  bool split_reduce_scatters = true;  // these too
+  std::set<std::string, std::less<>>
+      whole{};              // names of collectives that aren't: the TensorCore waits for them
   bool keep_faster = true;  // of the order that was there and the new one, computation by computation
   /// With keep_faster: an order has to fit into on-chip memory too; else only into HBM.
   bool fits_on_chip = true;

@@ -13,8 +13,8 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(ModuleEditor& editor, const OpTable& table, bool reduce_scatters)
-      : editor_(editor), module_(editor.module()), table_(table), reduce_scatters_(reduce_scatters) {}
+  Splitter(ModuleEditor& editor, const OpTable& table, const std::set<std::string, std::less<>>& whole)
+      : editor_(editor), module_(editor.module()), table_(table), whole_(whole) {}
 
   std::vector<SplitCollective> run() {
     for (const FlowComputation& flow : flow_computations(module_, table_)) split_in(flow.id);
@@ -29,7 +29,7 @@ class Splitter {
     bool any = false;
     for (const InstructionId at : before) {
       const std::optional<AsyncForm> form = async_form(module_[at].opcode);
-      if (!form || (!reduce_scatters_ && module_[at].opcode == Opcode::kReduceScatter)) {
+      if (!form || whole_.contains(module_[at].name)) {
         order.push_back(at);
         continue;
       }
@@ -110,15 +110,15 @@ class Splitter {
   ModuleEditor& editor_;
   Module& module_;
   const OpTable& table_;
-  const bool reduce_scatters_;
+  const std::set<std::string, std::less<>>& whole_;
   std::vector<SplitCollective> found_;
 };
 
 }  // namespace
 
 std::vector<SplitCollective> split_collectives(ModuleEditor& editor, const OpTable& table,
-                                               bool reduce_scatters) {
-  return Splitter(editor, table, reduce_scatters).run();
+                                               const std::set<std::string, std::less<>>& whole) {
+  return Splitter(editor, table, whole).run();
 }
 
 Module split_collectives(const Module& module, const OpTable& table) {

@@ -4,6 +4,8 @@
 //   // y = all-reduce(x)  →  y.start = all-reduce-start(x), y = all-reduce-done(y.start)
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,9 +26,9 @@ struct SplitCollective {
 /// done right behind it, in the forms that XLA writes: all-reduce, all-gather and collective-permute have
 /// opcodes of their own, the others are wrapped by an async-start. What waited for the collective, by operand
 /// or control-predecessors, waits for the done. Requires: a verified module. Post: it verifies once it has
-/// been read again, and computes the same.
+/// been read again, and computes the same. Those named in `whole` stay.
 std::vector<SplitCollective> split_collectives(ModuleEditor& editor, const OpTable& table,
-                                               bool reduce_scatters = true);
+                                               const std::set<std::string, std::less<>>& whole = {});
 
 /// The same as a module of its own.
 Module split_collectives(const Module& module, const OpTable& table);

@@ -13,8 +13,6 @@ constexpr size_t kMostOfStep = 200'000;
 constexpr int kDeepest = 100;
 constexpr int kDeepestCondition = 8;
 
-constexpr std::string_view kUnknownTrips = "loops whose trip count depends on data that isn't known run once";
-
 std::string_view callee_of(const mlir::Operation& op) {
   const mlir::Attribute* const callee = op.find("callee");
   return callee ? callee->text : std::string_view{};
@@ -30,6 +28,8 @@ void BodyWalk::begin_step(bool unknown_met, bool counts) {
   taken_.clear();
   both_.clear();
   step_visited_ = 0;
+  unknown_depth_ = 0;
+  of_this_step_.clear();
 }
 
 std::vector<Scalar> BodyWalk::run(const mlir::Operation& function, std::span<const Scalar> arguments,
@@ -142,6 +142,7 @@ Scalar BodyWalk::load(const mlir::Operation& op, std::span<const Scalar> operand
     if (index >= 0 && static_cast<size_t>(index) < values.size())
       return known(values[static_cast<size_t>(index)]);
   }
+  if (at != prefetched_.end()) missing_operands_.insert(at->second);
   return unknown(number & ~uint64_t{1});
 }
 
@@ -183,7 +184,6 @@ std::vector<Scalar> BodyWalk::run_for(const mlir::Operation& op, double times) {
   const auto arguments = op.regions[0].blocks[0]->arguments;
   const Scalar &lower = operands[0], &upper = operands[1], &step = operands[2];
   const bool is_counted = lower.is_known && upper.is_known && step.is_known && step.value > 0;
-  if (!is_counted) assumptions_.emplace(kUnknownTrips);
   const double trips =
       !is_counted
           ? 1
@@ -196,7 +196,8 @@ std::vector<Scalar> BodyWalk::run_for(const mlir::Operation& op, double times) {
     const bool is_last = is_cut_;
     values_[arguments[0]] = is_counted ? known(lower.value + static_cast<int64_t>(trip) * step.value) : lower;
     bind(arguments.subspan(1), carried);
-    carried = run_region(op.regions[0], is_last ? times * (trips - trip) : times);
+    carried = is_counted ? run_region(op.regions[0], is_last ? times * (trips - trip) : times)
+                         : run_round_of_unknown(op, op.regions[0], times);
     if (is_last) break;
   }
   return carried;
@@ -211,14 +212,38 @@ std::vector<Scalar> BodyWalk::run_while(const mlir::Operation& op, double times)
     if (condition.empty()) return {};
     const Scalar again = condition.front();
     condition.erase(condition.begin());
-    if (!again.is_known) assumptions_.emplace(kUnknownTrips);
     const bool goes_on = again.is_known ? again.value != 0 : true;
     path_ = mixed(path_, goes_on ? 29 : 31);
     if (!goes_on || is_cut_) return condition;
     bind(op.regions[1].blocks[0]->arguments, condition);
-    carried = run_region(op.regions[1], times);
+    carried =
+        again.is_known ? run_region(op.regions[1], times) : run_round_of_unknown(op, op.regions[1], times);
     if (!again.is_known) return carried;
   }
+}
+
+/// What the round counts beyond what was counted before is the loop's.
+std::vector<Scalar> BodyWalk::run_round_of_unknown(const mlir::Operation& op, const mlir::Region& region,
+                                                   double times) {
+  const bool is_outermost = is_counting_ && unknown_depth_ == 0;
+  const auto before = is_outermost ? counts_ : decltype(counts_){};
+  ++unknown_depth_;
+  std::vector<Scalar> results = run_region(region, times);
+  --unknown_depth_;
+  if (!is_outermost) return results;
+  auto loop = std::ranges::find(unknown_loops_, &op, &UnknownLoop::op);
+  if (loop == unknown_loops_.end()) {
+    loop = unknown_loops_.insert(unknown_loops_.end(), {&op, 0, {}});
+    of_this_step_.insert(&op);
+  }
+  if (!of_this_step_.contains(&op)) return results;
+  loop->entries += times;
+  for (const auto& [inner, count] : counts_) {
+    const auto at = before.find(inner);
+    if (const double more = count - (at == before.end() ? 0 : at->second); more > 0)
+      loop->counts[inner] += more;
+  }
+  return results;
 }
 
 std::vector<Scalar> BodyWalk::run_call(const mlir::Operation& op, double times) {

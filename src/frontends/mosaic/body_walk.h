@@ -19,6 +19,13 @@
 
 namespace hlosim::mosaic {
 
+/// A loop of which one round was gone through, as its trip count depends on data that isn't known.
+struct UnknownLoop {
+  const mlir::Operation* op = nullptr;
+  double entries = 0;                                         // in the step that it was counted in
+  std::unordered_map<const mlir::Operation*, double> counts;  // of its rounds in all entries
+};
+
 class BodyWalk {
  public:
   BodyWalk(const std::map<std::string_view, const mlir::Operation*>& functions, const KernelInputs& inputs)
@@ -38,6 +45,10 @@ class BodyWalk {
   /// Did anything depend on data that isn't known?
   const std::set<std::string>& assumptions() const { return assumptions_; }
   bool has_unknown_conditions() const { return has_unknown_conditions_; }
+  /// The outermost ones, in the order met, each of the first step that counted it.
+  const std::vector<UnknownLoop>& unknown_loops() const { return unknown_loops_; }
+  /// Scalar operands whose values were asked for and aren't known.
+  const std::set<size_t>& missing_operands() const { return missing_operands_; }
   /// Operations gone through so far.
   size_t visited() const { return visited_; }
   /// Was the budget for loops used up?
@@ -50,6 +61,8 @@ class BodyWalk {
   std::vector<Scalar> run_for(const mlir::Operation& op, double times);
   std::vector<Scalar> run_while(const mlir::Operation& op, double times);
   std::vector<Scalar> run_call(const mlir::Operation& op, double times);
+  std::vector<Scalar> run_round_of_unknown(const mlir::Operation& op, const mlir::Region& region,
+                                           double times);
   std::span<const mlir::Operation* const> operations_of(const mlir::Block& block);
   bool is_met(const Scalar& condition);
   std::optional<bool> decided(const Scalar& condition, int depth) const;
@@ -66,6 +79,10 @@ class BodyWalk {
   std::unordered_map<const mlir::Operation*, double> counts_;
   std::unordered_map<const mlir::Block*, std::vector<const mlir::Operation*>> deciding_;
   bool is_counting_ = false;
+  std::vector<UnknownLoop> unknown_loops_;
+  mutable std::set<size_t> missing_operands_;
+  int unknown_depth_ = 0;                          // loops of unknown trip count around
+  std::set<const mlir::Operation*> of_this_step_;  // unknown loops that are counted in this step
   std::set<std::string> assumptions_;
   uint64_t path_ = 0;
   std::unordered_map<uint64_t, bool> taken_;  // unknown truth values, as assumed in this step

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "mosaic/body_walk.h"
@@ -76,6 +77,7 @@ class Steps {
     if (made_.has_unknown_conditions && inputs_.density >= 1)
       made_.assumptions.emplace_back("conditions on data that isn't known are taken as met");
     made_.assumptions.insert(made_.assumptions.end(), walk_.assumptions().begin(), walk_.assumptions().end());
+    add_unknown_loops();
     for (const std::string_view name : unknown_)
       made_.assumptions.push_back(fmt::format("{} is taken as a simple vector operation", shown(name)));
     if (walk_.is_cut()) made_.assumptions.emplace_back("long loops are taken as the first of their rounds");
@@ -153,7 +155,8 @@ class Steps {
         made.transform = at->second;
     const Attribute* const mode = parameters ? parameters->find("pipeline_mode") : nullptr;
     if ((mode && mode->text == "synchronous") || made_.steps <= 1) made.window.buffers = 1;
-    if (space == "vmem") made_.vmem += static_cast<double>(made.window.buffers) * tiled_bytes(type);
+    if (space == "vmem")
+      made_.vmem += static_cast<double>(made.window.buffers) * tiled_bytes(type, inputs_.registers);
     return made;
   }
 
@@ -197,7 +200,7 @@ class Steps {
     for (size_t i = first_scratch_; i < arguments.size(); ++i) {
       const mlir::Type& type = *arguments[i]->type;
       if (type.kind == mlir::TypeKind::kMemRef && memory_space(type) == "vmem")
-        made_.vmem += tiled_bytes(type);
+        made_.vmem += tiled_bytes(type, inputs_.registers);
     }
   }
 
@@ -297,15 +300,41 @@ class Steps {
     if (!is_new) return at->second;
     walk_.begin_step(unknown_met, true);
     walk_.run(main_, arguments, first_prefetched_);
-    made_.works.push_back(summed());
+    made_.works.push_back(summed(walk_.counts()));
     return at->second;
   }
 
-  StepWork summed() {
+  /// Where an operation is from: the innermost file, else the first name.
+  static std::string place_of(const mlir::Location* location) {
+    if (!location) return {};
+    if (location->kind == mlir::LocationKind::kFile)
+      return fmt::format("{}:{}", shown(location->text), location->line);
+    for (const mlir::Location* inner : location->inner)
+      if (std::string place = place_of(inner); !place.empty()) return place;
+    return location->kind == mlir::LocationKind::kName ? std::string(shown(location->text)) : std::string();
+  }
+
+  void add_unknown_loops() {
+    made_.missing_operands.assign(walk_.missing_operands().begin(), walk_.missing_operands().end());
+    for (const UnknownLoop& loop : walk_.unknown_loops()) {
+      KernelLoop& made = made_.unknown_loops.emplace_back();
+      made.place = place_of(loop.op->location);
+      if (made.place.empty())
+        made.place = fmt::format("{} {}", plain_name(*loop.op), made_.unknown_loops.size());
+      made.entries = loop.entries;
+      auto counts = loop.counts;
+      for (auto& [op, count] : counts) count /= std::max(loop.entries, 1e-300);
+      made.iteration = summed(counts);
+      made_.assumptions.push_back(fmt::format(
+          "the loop at {} runs once: its trip count depends on data that isn't known", made.place));
+    }
+  }
+
+  StepWork summed(const std::unordered_map<const Operation*, double>& counts) {
     StepWork work;
-    for (const auto& [op, times] : walk_.counts()) {
+    for (const auto& [op, times] : counts) {
       const auto [at, is_new] = costs_.try_emplace(op);
-      if (is_new) at->second = operation_cost(*op);
+      if (is_new) at->second = operation_cost(*op, inputs_.registers);
       const OperationCost& cost = at->second;
       if (!cost.is_known) unknown_.insert(plain_name(*op));
       if (cost.product) {

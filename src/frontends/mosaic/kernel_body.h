@@ -1,4 +1,4 @@
-// What the body of a TPU kernel does, step by step of its grid, whatever device it runs on.
+// What the body of a TPU kernel does, step by step of its grid, on any device with registers of one shape.
 //
 //   const Result<mlir::File> body = read_kernel_body(source, backend_config);
 //   const Result<KernelBody> kernel = kernel_body(*body, {});
@@ -28,7 +28,12 @@ namespace hlosim::mosaic {
 enum class VectorClass : uint8_t { kSimple, kDivide, kTranscendental, kExpensive, kCrossLane, kCrossSublane };
 inline constexpr size_t kVectorClasses = 6;
 
-/// Registers of 8 x 128 lanes of 32 bits that operations of one class go through.
+/// A vector register: `sublanes` x `lanes` elements of 32 bits.
+struct RegisterShape {
+  double lanes = 128, sublanes = 8;
+};
+
+/// Registers that operations of one class go through.
 struct VectorAmount {
   double words = 0;   // elements of 32 bits, or whose width only some devices calculate in, taken as such
   double halves = 0;  // elements of 16 bits: half as many where the device calculates in 16 bits
@@ -69,6 +74,13 @@ struct KernelWindow {
   bool is_unknown = false;  // its index depends on data that isn't known
 };
 
+/// A loop of the body of which one round is taken, as its trip count depends on data that isn't known.
+struct KernelLoop {
+  std::string place;   // "attention.py:120", or "scf.for 2" of the body
+  StepWork iteration;  // of one round
+  double entries = 0;  // times that the loop is begun in a step
+};
+
 struct KernelBody {
   std::string name;
   std::vector<int64_t> grid;
@@ -80,6 +92,8 @@ struct KernelBody {
   bool has_unknown_conditions = false;  // which steps do what depends on data
   double vmem = 0;                      // bytes: windows times their buffers, and scratch
   std::vector<std::string> assumptions;
+  std::vector<KernelLoop> unknown_loops;
+  std::vector<size_t> missing_operands;  // scalar operands whose values decide something and aren't known
 };
 
 struct KernelInputs {
@@ -89,6 +103,7 @@ struct KernelInputs {
   std::vector<std::vector<int64_t>> prefetched;
   /// In which share of the steps conditions on data that isn't known are met.
   double density = 1;
+  RegisterShape registers;
   int64_t results = -1;  // how many of the windows are results; -1: those that the body writes
   /// Bytes of each of them, without padding; empty: not known.
   std::vector<double> result_bytes;

@@ -12,8 +12,6 @@ using mlir::Operation;
 using mlir::Type;
 using mlir::TypeKind;
 
-constexpr double kLanes = 128, kSublanes = 8;
-
 enum class Shape : uint8_t { kFree, kResult, kOperand };
 
 /// How an operation on vectors is costed: its class, by registers of what.
@@ -88,25 +86,27 @@ double elements_of(const Type& type) {
   return count;
 }
 
-/// Elements with the last two dimensions filled up to whole registers of `sublanes` rows.
-double padded_elements(const Type& type, double sublanes) {
+/// Elements with the last two dimensions filled up to whole rows of `lanes` and whole groups of `sublanes`.
+double padded_elements(const Type& type, double lanes, double sublanes) {
   const size_t rank = type.dims.size();
   if (rank == 0) return 1;
   const auto filled = [](double size, double unit) { return std::ceil(size / unit) * unit; };
-  double count = filled(static_cast<double>(type.dims[rank - 1]), kLanes);
+  double count = filled(static_cast<double>(type.dims[rank - 1]), lanes);
   if (rank == 1) return filled(count, 1);
   count *= filled(static_cast<double>(type.dims[rank - 2]), sublanes);
   for (size_t i = 0; i + 2 < rank; ++i) count *= static_cast<double>(type.dims[i]);
   return count;
 }
 
-void add(OperationCost& cost, VectorClass of, const Type* type, double times = 1) {
+void add(OperationCost& cost, const RegisterShape& registers, VectorClass of, const Type* type,
+         double times = 1) {
   if (!is_vector(type) || !type->element) return;
   VectorAmount& amount = cost.vector[static_cast<size_t>(of)];
   // A vector of one dimension lies along the lanes, or along rows: as many registers as its elements fill.
-  const double registers = type->dims.size() == 1 ? std::ceil(elements_of(*type) / (kLanes * kSublanes))
-                                                  : padded_elements(*type, kSublanes) / (kLanes * kSublanes);
-  (element_bits(*type->element) == 16 ? amount.halves : amount.words) += times * registers;
+  const auto& [lanes, sublanes] = registers;
+  const double count = type->dims.size() == 1 ? std::ceil(elements_of(*type) / (lanes * sublanes))
+                                              : padded_elements(*type, lanes, sublanes) / (lanes * sublanes);
+  (element_bits(*type->element) == 16 ? amount.halves : amount.words) += times * count;
 }
 
 std::vector<std::vector<int64_t>> lists_of(std::string_view text) {
@@ -158,7 +158,7 @@ KernelProduct product_of(const Operation& op) {
   return made;
 }
 
-void add_product(const Operation& op, OperationCost& cost) {
+void add_product(const Operation& op, const RegisterShape& registers, OperationCost& cost) {
   if (op.operands.size() < 2 || op.results.empty() || !is_vector(op.operands[0]->type) ||
       !is_vector(op.operands[1]->type) || !op.operands[0]->type->element || !op.operands[1]->type->element)
     return;
@@ -167,20 +167,21 @@ void add_product(const Operation& op, OperationCost& cost) {
   // What the product is added to is added by the vector unit, unless it is a constant.
   const bool adds = op.operands.size() > 2 && op.operands[2]->owner &&
                     plain_name(*op.operands[2]->owner) != "arith.constant";
-  if (adds) add(cost, VectorClass::kSimple, op.results[0]->type);
+  if (adds) add(cost, registers, VectorClass::kSimple, op.results[0]->type);
 }
 
 /// A reduction adds up registers, then within those that are left, across lanes or sublanes.
-void add_reduction(const Operation& op, OperationCost& cost) {
+void add_reduction(const Operation& op, const RegisterShape& registers, OperationCost& cost) {
   const Type* const operand = vector_operand(op);
   if (!operand) return;
-  add(cost, VectorClass::kSimple, operand);
+  add(cost, registers, VectorClass::kSimple, operand);
   const auto* dims = op.find("reduction_dims");
   if (!dims || operand->dims.empty()) return;
   const auto rank = static_cast<int64_t>(operand->dims.size());
   Type left = *operand;
   std::vector<int64_t> sizes(operand->dims.begin(), operand->dims.end());
   bool across_lanes = false, across_sublanes = false;
+  const double rotates = std::ceil(std::log2(registers.sublanes));  // of 8 sublanes by 4, 2 and 1
   for (const int64_t dim : dims->integers) {
     if (dim < 0 || dim >= rank) continue;
     if (dim == rank - 1) across_lanes = true;
@@ -188,8 +189,8 @@ void add_reduction(const Operation& op, OperationCost& cost) {
     sizes[static_cast<size_t>(dim)] = 1;
   }
   left.dims = sizes;
-  if (across_lanes) add(cost, VectorClass::kCrossLane, &left);
-  if (across_sublanes) add(cost, VectorClass::kCrossSublane, &left, 3);  // rotates by 4, 2 and 1
+  if (across_lanes) add(cost, registers, VectorClass::kCrossLane, &left);
+  if (across_sublanes) add(cost, registers, VectorClass::kCrossSublane, &left, rotates);
 }
 
 void add_copy(const Operation& op, OperationCost& cost) {
@@ -220,7 +221,8 @@ void add_copy(const Operation& op, OperationCost& cost) {
 }
 
 /// The moves between memory and registers, and within them; false: it is none of these.
-bool add_move(const Operation& op, std::string_view name, OperationCost& cost) {
+bool add_move(const Operation& op, std::string_view name, const RegisterShape& registers,
+              OperationCost& cost) {
   const Type *result = vector_result(op), *operand = vector_operand(op);
   const bool is_load = name == "vector.load" || name == "tpu.vector_load" || name == "tpu.load" ||
                        name == "tpu.strided_load" || name == "tpu.vector_load_idx" ||
@@ -229,20 +231,20 @@ bool add_move(const Operation& op, std::string_view name, OperationCost& cost) {
                         name == "tpu.strided_store" || name == "tpu.vector_store_idx" ||
                         name == "vector.transfer_write";
   if (is_load && result) {
-    cost.loaded += tiled_bytes(*result);
+    cost.loaded += tiled_bytes(*result, registers);
   } else if (is_store && operand) {
-    cost.stored += tiled_bytes(*operand);
+    cost.stored += tiled_bytes(*operand, registers);
   } else if (name == "vector.broadcast") {
     const bool along_lanes =
         operand && result && !operand->dims.empty() && operand->dims.back() == 1 && result->dims.back() > 1;
-    if (along_lanes) add(cost, VectorClass::kCrossLane, operand);
+    if (along_lanes) add(cost, registers, VectorClass::kCrossLane, operand);
   } else if (name == "vector.shape_cast" || name == "tpu.reshape") {
     const bool keeps_lanes = operand && result && !operand->dims.empty() && !result->dims.empty() &&
                              (operand->dims.back() == result->dims.back() || result->dims.back() == 1 ||
                               operand->dims.back() == 1);
-    if (!keeps_lanes) add(cost, VectorClass::kCrossLane, operand);
+    if (!keeps_lanes) add(cost, registers, VectorClass::kCrossLane, operand);
   } else if (name == "tpu.transpose" || name == "vector.transpose") {
-    add(cost, VectorClass::kCrossLane, operand);
+    add(cost, registers, VectorClass::kCrossLane, operand);
   } else {
     return is_load || is_store;
   }
@@ -270,10 +272,10 @@ double dense_bytes(const Type& type) {
                       : 0;
 }
 
-double tiled_bytes(const Type& type) {
+double tiled_bytes(const Type& type, const RegisterShape& registers) {
   if (!type.element) return 0;
   const auto bits = static_cast<double>(element_bits(*type.element));
-  return padded_elements(type, kSublanes * std::max(32 / bits, 1.0)) * bits / 8;
+  return padded_elements(type, registers.lanes, registers.sublanes * std::max(32 / bits, 1.0)) * bits / 8;
 }
 
 std::string_view memory_space(const Type& memref) {
@@ -282,7 +284,7 @@ std::string_view memory_space(const Type& memref) {
   return text.empty() ? "vmem" : text;
 }
 
-OperationCost operation_cost(const Operation& op) {
+OperationCost operation_cost(const Operation& op, const RegisterShape& registers) {
   OperationCost cost;
   const std::string_view name = plain_name(op);
   const Type *result = vector_result(op), *operand = vector_operand(op);
@@ -294,20 +296,20 @@ OperationCost operation_cost(const Operation& op) {
   }
   for (const Row& row : kRows) {
     if (row.name != name) continue;
-    if (row.by != Shape::kFree) add(cost, row.of, row.by == Shape::kResult ? result : operand);
+    if (row.by != Shape::kFree) add(cost, registers, row.of, row.by == Shape::kResult ? result : operand);
     return cost;
   }
-  if (add_move(op, name, cost)) return cost;
+  if (add_move(op, name, registers, cost)) return cost;
   if (name == "tpu.matmul" || name == "vector.contract") {
-    add_product(op, cost);
+    add_product(op, registers, cost);
   } else if (name == "vector.multi_reduction" || name == "tpu.all_reduce" || name == "vector.reduction") {
-    add_reduction(op, cost);
+    add_reduction(op, registers, cost);
   } else if (name.starts_with("arith.")) {
-    add(cost, VectorClass::kSimple, result ? result : operand);
+    add(cost, registers, VectorClass::kSimple, result ? result : operand);
   } else if (name.starts_with("math.")) {
-    add(cost, VectorClass::kExpensive, result);
+    add(cost, registers, VectorClass::kExpensive, result);
   } else if (op.regions.empty() && !name.ends_with("yield") && !name.ends_with("return")) {
-    add(cost, VectorClass::kSimple, result ? result : operand);
+    add(cost, registers, VectorClass::kSimple, result ? result : operand);
     cost.is_known = false;
   }
   return cost;

@@ -86,6 +86,8 @@ struct ModelConfig {
   double rope_theta = 10000;
   AttentionConfig attention;
   std::optional<MoeConfig> moe;
+  bool predicts_ahead =
+      false;  // training: one more layer and pass through the head, for the token after the next
 
   bool is_global(int64_t layer) const;  // attends to everything before it
   bool is_sparse(int64_t layer) const;  // has experts

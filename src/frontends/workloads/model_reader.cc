@@ -176,6 +176,7 @@ void read_model(MapReader& read, ModelConfig& model) {
   read.boolean("mlp_bias", model.mlp_bias);
   read.boolean("fused_qkv", model.fused_qkv);
   read.boolean("tied_embeddings", model.tied_embeddings);
+  read.boolean("predicts_ahead", model.predicts_ahead);
   read.boolean("scale_embeddings", model.scale_embeddings);
   read.number("final_soft_cap", model.final_soft_cap);
   read.word("norm", {"rms", "layer"}, model.norm);

@@ -188,6 +188,14 @@ std::vector<ParameterSpec> outer_parameters(const ModelConfig& model, int64_t po
   return list.specs;
 }
 
+std::vector<ParameterSpec> ahead_parameters(const ModelConfig& model) {
+  SpecList list(model);
+  list.norm("ahead.hidden_norm", model.d_model);
+  list.norm("ahead.embedding_norm", model.d_model);
+  list.weight("ahead.join", {2 * model.d_model, model.d_model}, {Axis::kEmbed, Axis::kNone});
+  return list.specs;
+}
+
 std::vector<LayerGroup> layer_groups(const ModelConfig& model) {
   const int64_t count = model.layers, longest = longest_period(model);
   std::vector<LayerGroup> best(static_cast<size_t>(count));    // that begins at each layer

@@ -30,6 +30,9 @@ std::vector<ParameterSpec> stored_parameters(const ModelConfig& model, int64_t l
 /// Of everything around the layers. `positions`: rows of a learned table where the model doesn't say.
 std::vector<ParameterSpec> outer_parameters(const ModelConfig& model, int64_t positions);
 
+/// What joins the last layer's output and the next tokens' embeddings for the layer that predicts ahead.
+std::vector<ParameterSpec> ahead_parameters(const ModelConfig& model);
+
 /// Heads as a layer has them.
 struct HeadSizes {
   int64_t q_heads = 0, kv_heads = 0;

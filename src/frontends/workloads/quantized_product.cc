@@ -130,26 +130,32 @@ Expr stored_dot(const LayerScope& scope, Expr x, const std::string& name, const 
   return convert(graph, multiply(graph, sums, broadcast(graph, scales, result, at)), graph.element(x));
 }
 
-Expr grouped_product(const LayerScope& scope, Expr a, Expr b, Expr sizes) {
+Expr narrowed_weights(ExpressionGraph& graph, Expr weights) {
+  return to_float8(graph, weights, ElementType::kF8E4M3FN);
+}
+
+// Kernels of grouped products add up on the chip and write what they are asked for: no f32 sums in HBM. What is
+// left of the scale joins whatever takes the result.
+Expr grouped_product(const LayerScope& scope, Expr a, Expr b, Expr sizes, std::optional<Expr> narrow_b) {
   ExpressionGraph& graph = scope.graph;
   if (scope.options.quantization == Quantization::kNone) return grouped_dot(graph, a, b, sizes);
   constexpr ElementType kForward = ElementType::kF8E4M3FN, kBack = ElementType::kF8E5M2;
   const ElementType type = graph.element(a);
+  const Expr narrow = narrow_b ? *narrow_b : to_float8(graph, b, kForward);
   const auto rescaled = [type](ExpressionGraph& g, Expr sums, ElementType first, ElementType second) {
     return convert(g, scale(g, sums, unit_of(first) * unit_of(second)), type);
   };
-  const Expr sums = grouped_dot(graph, to_float8(graph, a, kForward), to_float8(graph, b, kForward), sizes,
-                                ElementType::kF32);
+  const Expr sums = grouped_dot(graph, to_float8(graph, a, kForward), narrow, sizes, type);
   const Expr made = rescaled(graph, sums, kForward, kForward);
-  graph.at(made).gradient = [a, b, sizes, rescaled](Backward& backward, Expr, Expr cotangent) {
+  graph.at(made).gradient = [a, b, narrow, sizes, type, rescaled](Backward& backward, Expr, Expr cotangent) {
     ExpressionGraph& g = backward.graph();
     const Expr c = to_float8(g, cotangent, kBack);
-    const Expr turned = transpose(g, to_float8(g, b, kForward), {0, 2, 1});
+    const Expr turned = transpose(g, narrow, {0, 2, 1});
     if (backward.reaches(a))
-      backward.add(a, rescaled(g, grouped_dot(g, c, turned, sizes, ElementType::kF32), kBack, kForward));
+      backward.add(a, rescaled(g, grouped_dot(g, c, turned, sizes, type), kBack, kForward));
     if (backward.reaches(b))
-      backward.add(b, rescaled(g, grouped_outer(g, to_float8(g, a, kForward), c, sizes, ElementType::kF32),
-                               kForward, kBack));
+      backward.add(b,
+                   rescaled(g, grouped_outer(g, to_float8(g, a, kForward), c, sizes, type), kForward, kBack));
   };
   return made;
 }

@@ -71,9 +71,10 @@ class SortedExperts {
   }
 
   /// A parameter in the layer's type, whole but along expert and tensor.
-  Expr weights(const std::string& name, std::vector<Axis> axes) const {
+  Expr weights(const std::string& name, std::vector<Axis> axes, bool narrow = false) const {
     const AxisSharding cut = region_.cut(axes);
     Expr value = region_.enter(scope_.parameter("moe." + name), cut);
+    if (narrow) value = narrowed_weights(graph_, value);
     const Mesh& mesh = scope_.rules.mesh();
     for (size_t i = 0; i < axes.size(); ++i) {
       std::vector<AxisPart> gathered;
@@ -107,10 +108,17 @@ class SortedExperts {
     return region_.enter(graph_.named(region_.leave(rows, cut), value), cut);
   }
 
+  Expr times_weights(Expr rows, const std::string& name, const std::vector<Axis>& axes) const {
+    std::optional<Expr> narrow;
+    if (scope_.options.quantized_gather && scope_.options.quantization == Quantization::kFp8)
+      narrow = weights(name, axes, true);
+    return grouped_product(scope_, rows, weights(name, axes), sizes_, narrow);
+  }
+
   Expr mlp(Expr rows) const {
     const std::vector<Axis> in{Axis::kExperts, Axis::kEmbed, Axis::kMlp};
     const auto product = [&](const std::string& name, SavedValue value) {
-      const Expr made = grouped_product(scope_, rows, weights(name, in), sizes_);
+      const Expr made = times_weights(rows, name, in);
       return named(with_row_bias(made, name + "_bias", {Axis::kExperts, Axis::kMlp}, 1), value);
     };
     Expr hidden;
@@ -120,8 +128,7 @@ class SortedExperts {
     } else {
       hidden = activate(scope_, product("wi", SavedValue::kMlpWi));
     }
-    const Expr out =
-        grouped_product(scope_, hidden, weights("wo", {Axis::kExperts, Axis::kMlp, Axis::kEmbed}), sizes_);
+    const Expr out = times_weights(hidden, "wo", {Axis::kExperts, Axis::kMlp, Axis::kEmbed});
     const double share = 1.0 / static_cast<double>(scope_.rules.parts(Axis::kActMlp));
     return named(with_row_bias(out, "wo_bias", {Axis::kExperts, Axis::kNone}, share), SavedValue::kMlpWo);
   }

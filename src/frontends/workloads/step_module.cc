@@ -17,7 +17,9 @@ StepModule::StepModule(const ModelConfig& model, const StepOptions& options)
       rules_(options.mesh, options.experts_on_fsdp, options.kind != StepKind::kTrain),
       builder_(std::make_shared<const SourceFile>(model.name, ""), op_table(), problems_),
       parts_(builder_),
-      groups_(layer_groups(model)) {}
+      groups_(layer_groups(model)) {
+  if (has_layer_ahead()) groups_.push_back({model.layers, 1, 1});
+}
 
 InstructionId StepModule::parameter(const std::string& name, const ValueType& type,
                                     const std::vector<Axis>& axes) {
@@ -37,6 +39,8 @@ void StepModule::add_model_parameters() {
     model_parameters_.push_back({name, std::move(spec), parameter_count() - 1, value});
   };
   for (const ParameterSpec& spec : outer_parameters(model_, options_.sequence)) add(spec.name, spec);
+  if (has_layer_ahead())
+    for (const ParameterSpec& spec : ahead_parameters(model_)) add(spec.name, spec);
   for (size_t g = 0; g < groups_.size(); ++g) {
     const LayerGroup& group = groups_[g];
     for (int64_t place = 0; place < group.period; ++place)

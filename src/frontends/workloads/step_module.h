@@ -51,6 +51,8 @@ class StepModule {
   ElementType type_of(const ParameterSpec& spec) const {
     return spec.type == ElementType::kInvalid ? options_.param_type : spec.type;
   }
+  /// Of the layer that predicts ahead: the last of groups(), behind those of the model's layers.
+  bool has_layer_ahead() const { return model_.predicts_ahead && options_.kind == StepKind::kTrain; }
   /// By the name of its spec, of those outside of layers.
   const StepParameter& outer(std::string_view name) const;
   /// Of a group: with the instructions of the entry.

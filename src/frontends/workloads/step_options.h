@@ -117,7 +117,8 @@ struct StepOptions {
   bool manual_attention = true;  // kernels in a manual region, as shard_map puts them; false: shardings alone
   bool scan_layers = true;       // a while loop over stacked parameters; false: unrolled
   int64_t stack_axis = 0;        // where the stacked parameters have their layers: 0 or 1 (MaxText's)
-  bool experts_on_fsdp = false;  // the dimension of experts is cut by fsdp too
+  bool quantized_gather = false;   // fp8: weights of experts become e4m3 before they are gathered
+  bool experts_on_fsdp = false;    // the dimension of experts is cut by fsdp too
   bool one_hot_embedding = false;  // the lookup as a product with one-hot rows
   int64_t vocab_tiles = 1;         // logits and loss in so many parts along the tokens
   bool gradients_only = false;     // train: the loss and all gradients are the results, no optimizer

@@ -108,24 +108,19 @@ class TrainStep {
     InstructionId x = first.emit(embedded);
 
     std::vector<std::unique_ptr<LayerStack>> loops;
-    for (size_t g = 0; g < step_.groups().size(); ++g) {
+    const size_t groups = step_.groups().size() - (step_.has_layer_ahead() ? 1 : 0);
+    for (size_t g = 0; g < groups; ++g) {
       loops.push_back(std::make_unique<LayerStack>(model_, options_, step_.rules(), step_.parts(),
                                                    step_.groups()[g], step_.group_parameters(g)));
       x = loops.back()->forward(step_.body(), x);
     }
 
+    BodyWriter writer(step_.parts(), step_.body());
     InstructionId cotangent = loss_and_gradient(x, gradients);
-    for (size_t g = loops.size(); g-- > 0;) {
-      const LayerStack::Gradients made = loops[g]->backward(step_.body(), cotangent);
-      cotangent = made.input;
-      const std::vector<std::vector<size_t>> places = step_.group_places(g);
-      for (size_t i = 0; i < places.size(); ++i)
-        for (size_t turn = 0; turn < places[i].size(); ++turn)
-          gradients[places[i][turn]].push_back(made.parameters[i][turn]);
-    }
+    if (step_.has_layer_ahead()) cotangent = writer.sum(cotangent, predict_ahead(x, gradients));
+    for (size_t g = loops.size(); g-- > 0;) cotangent = backward_of(*loops[g], g, cotangent, gradients);
     first.backward(embedded, cotangent, {}, gradients);
 
-    BodyWriter writer(step_.parts(), step_.body());
     std::vector<InstructionId> sums;
     for (const std::vector<InstructionId>& parts : gradients) {
       InstructionId sum = parts[0];
@@ -133,6 +128,45 @@ class TrainStep {
       sums.push_back(sum);
     }
     return sums;
+  }
+
+  /// From the gradient of a group's output to that of its input.
+  InstructionId backward_of(LayerStack& layers, size_t group, InstructionId cotangent,
+                            std::vector<std::vector<InstructionId>>& gradients) {
+    const LayerStack::Gradients made = layers.backward(step_.body(), cotangent);
+    const std::vector<std::vector<size_t>> places = step_.group_places(group);
+    for (size_t i = 0; i < places.size(); ++i)
+      for (size_t turn = 0; turn < places[i].size(); ++turn)
+        gradients[places[i][turn]].push_back(made.parameters[i][turn]);
+    return made.input;
+  }
+
+  /// The token after the next, from the last layer's output and the next token: both normed and joined, one more
+  /// layer, the model's own norm and head. To the gradient of the last layer's output.
+  InstructionId predict_ahead(InstructionId x, std::vector<std::vector<InstructionId>>& gradients) {
+    OuterPart join(step_);
+    join.use(step_.outer("embedding"));
+    if (model_.position == Position::kLearned) join.use(step_.outer("positions"));
+    for (const ParameterSpec& spec : ahead_parameters(model_)) join.use(step_.outer(spec.name));
+    const Dims dims{options_.batch, options_.sequence, model_.d_model};
+    const Expr hidden = join.value({options_.compute_type, dims, {}}, x);
+    const Expr next = join.value({ElementType::kS32, {options_.batch, options_.sequence}, {}}, targets_);
+    const Expr embedded = embed(join.scope(), next);
+    join.graph().set_scope("ahead");
+    const Expr both = concatenate(join.graph(),
+                                  {norm(join.scope(), hidden, "ahead.hidden_norm"),
+                                   norm(join.scope(), embedded, "ahead.embedding_norm")},
+                                  2);
+    const Expr joined = join.scope().residual(project(join.scope(), both, "ahead.join"));
+    const size_t group = step_.groups().size() - 1;
+    LayerStack layer(model_, options_, step_.rules(), step_.parts(), step_.groups()[group],
+                     step_.group_parameters(group));
+    const InstructionId out = layer.forward(step_.body(), join.emit(joined));
+    const InstructionId first_loss = loss_;
+    InstructionId cotangent = loss_and_gradient(out, gradients);
+    loss_ = BodyWriter(step_.parts(), step_.body()).sum(first_loss, loss_);
+    cotangent = backward_of(layer, group, cotangent, gradients);
+    return join.backward(joined, cotangent, hidden, gradients);
   }
 
   /// From the last layer's output to its gradient.

@@ -275,7 +275,7 @@ void copy_work(const OpContext& op, Work& work) {
                        !std::ranges::equal(operand->layout->tiles, result->layout->tiles, same_tile);
   if (work.vectors.empty() && retiled) add_shuffle(work, VectorOp::kCrossSublane, result);
   add_moves(work, operand, result);
-  work.moved_tiles *= static_cast<double>(bank_conflicts(operand, result));
+  work.moved_tiles *= static_cast<double>(bank_conflicts(operand, result, work.vector.lanes));
 }
 
 /// With tiles it is known exactly whether every element stays where it is.

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/value.h"
+#include "flags/compiler_choices.h"
 
 namespace hlosim {
 namespace {
@@ -109,6 +110,7 @@ class Effects {
         if (const std::optional<bool> set = boolean(flag.value))
           return DeviceOverride{std::string(known.key), *set ? "true" : "false"};
         return expected(flag, "true or false");
+      case XlaFlagEffect::kCompiler:
       case XlaFlagEffect::kInText:
       case XlaFlagEffect::kScheduled:
       case XlaFlagEffect::kRuntime:
@@ -142,9 +144,8 @@ class Effects {
     const std::vector<Hertz>& clocks = device_.p_states;
     if (!state || *state < 0) return expected(flag, "a p-state, 0 or more");
     if (*state >= static_cast<int64_t>(clocks.size()))
-      return wrong(flag, clocks.empty() ? fmt::format("{} has no p-states", device_.name)
-                                        : fmt::format("{} has no p-state {}, only 0 to {}", device_.name,
-                                                      *state, clocks.size() - 1));
+      return wrong(
+          flag, fmt::format("{} has no p-state {}, only 0 to {}", device_.name, *state, clocks.size() - 1));
     return DeviceOverride{std::string(known.key),
                           fmt::format("{} Hz", clocks[static_cast<size_t>(*state)].count())};
   }
@@ -168,6 +169,13 @@ void unknown(const XlaFlag& flag, DiagnosticList& problems) {
        did_you_mean(flag.name, names));
 }
 
+/// What the device would need for the flag to mean anything; empty: it has all.
+std::string what_lacks(const KnownXlaFlag& flag, const DeviceConfig& device) {
+  if (flag.effect == XlaFlagEffect::kPState && device.p_states.empty()) return "p-states";
+  if (flag.key.starts_with("offload_") && !device.sparsecore) return "SparseCores";
+  return {};
+}
+
 }  // namespace
 
 std::vector<XlaFlag> read_xla_flags(const SourcePtr& source, DiagnosticList& problems) {
@@ -187,11 +195,49 @@ std::vector<DeviceOverride> xla_flag_overrides(std::span<const XlaFlag> flags, c
       unknown(flag, problems);
     } else if (const std::string_view why = why_without_effect(known->effect); !why.empty()) {
       note(problems, flag, Severity::kNote, fmt::format("--{} changes nothing here: {}", flag.name, why));
+    } else if (const std::string lacks = what_lacks(*known, device); !lacks.empty()) {
+      note(problems, flag, Severity::kNote,
+           fmt::format("--{} changes nothing here: {} has no {}", flag.name, device.name, lacks));
     } else if (std::optional<DeviceOverride> one = effects.of(flag, *known)) {
       overrides.push_back(std::move(*one));
     }
   }
   return overrides;
+}
+
+CompilerChoices compiler_choices(std::span<const XlaFlag> flags, const DeviceConfig& device,
+                                 DiagnosticList& problems) {
+  struct Switch {
+    std::string_view key;
+    bool CompilerChoices::*choice;
+  };
+  constexpr Switch kSwitches[] = {{"fused_gathers", &CompilerChoices::fused_gathers},
+                                  {"offload_all_gathers", &CompilerChoices::offload_all_gathers},
+                                  {"offload_all_reduces", &CompilerChoices::offload_all_reduces},
+                                  {"offload_reduce_scatters", &CompilerChoices::offload_reduce_scatters}};
+  CompilerChoices choices;
+  for (const XlaFlag& flag : flags) {
+    const KnownXlaFlag* known = find_xla_flag(flag.name);
+    if (!known || known->effect != XlaFlagEffect::kCompiler || !what_lacks(*known, device).empty()) continue;
+    const auto wrong = [&](std::string_view expected) {
+      problems.add(
+          error_at(flag.source, flag.value_offset,
+                   fmt::format("--{}: expected {}, not '{}'", flag.name, expected, shown(flag.value))));
+    };
+    if (known->key == "overlapped_host_copies") {
+      const std::optional<int64_t> count = whole(flag.value);
+      if (count && *count > 0)
+        choices.overlapped_host_copies = *count;
+      else
+        wrong("a number, 1 at least");
+      continue;
+    }
+    const std::optional<bool> set = boolean(flag.value);
+    if (!set) wrong("true or false");
+    for (const Switch& one : kSwitches)
+      if (set && one.key == known->key) choices.*one.choice = *set;
+  }
+  return choices;
 }
 
 }  // namespace hlosim

@@ -34,6 +34,7 @@ enum class XlaFlagEffect : uint8_t {
   kVmemLimit,   // vmem.scoped_limit
   kPState,      // clock
   kLargeTiles,  // tiling.large_second_minor
+  kCompiler,    // compiler_choices.h, for modules that no compiler has touched
   kInText,      // decided how the module looks, which its text shows
   kScheduled,   // decided the order of instructions, which the text of a scheduled module shows
   kRuntime,     // how the host starts and watches programs
@@ -53,8 +54,8 @@ std::span<const KnownXlaFlag> known_xla_flags();
 std::string_view why_without_effect(XlaFlagEffect effect);
 
 /// Values for `device`, in the order of the flags; of a flag given twice the last one. Errors, at the value:
-/// not a number, too large, a p-state that the device hasn't, a flag of units that it hasn't. Warnings: flags
-/// that aren't known; notes: flags without effect, each once.
+/// not a number, too large, a p-state that the device hasn't. Warnings: flags that aren't known; notes: flags
+/// without effect, each once, and those of units or p-states where the device has none.
 std::vector<DeviceOverride> xla_flag_overrides(std::span<const XlaFlag> flags, const DeviceConfig& device,
                                                DiagnosticList& problems);
 

@@ -14,9 +14,11 @@ constexpr KnownXlaFlag kKnown[] = {
     {"xla_tpu_scoped_vmem_limit_kib", kVmemLimit, "vmem.scoped_limit"},
     {"xla_tpu_dvfs_p_state", kPState, "clock"},
     {"xla_tpu_enable_large_2nd_minor_layout_for_x16", kLargeTiles, "tiling.large_second_minor"},
-    {"xla_tpu_enable_sparse_core_collective_offload_all_gather", kInText, ""},
-    {"xla_tpu_enable_sparse_core_collective_offload_all_reduce", kInText, ""},
-    {"xla_tpu_enable_sparse_core_collective_offload_reduce_scatter", kInText, ""},
+    {"xla_tpu_enable_sparse_core_collective_offload_all_gather", kCompiler, "offload_all_gathers"},
+    {"xla_tpu_enable_sparse_core_collective_offload_all_reduce", kCompiler, "offload_all_reduces"},
+    {"xla_tpu_enable_sparse_core_collective_offload_reduce_scatter", kCompiler, "offload_reduce_scatters"},
+    {"xla_tpu_enable_async_collective_fusion", kCompiler, "fused_gathers"},
+    {"xla_tpu_host_transfer_overlap_limit", kCompiler, "overlapped_host_copies"},
 
     // Fusion, layouts, partitioning, asynchronous forms: the module's text has what came of them.
     {"xla_all_gather_", kInText, ""},
@@ -87,7 +89,6 @@ constexpr KnownXlaFlag kKnown[] = {
     {"xla_tpu_enable_all_experimental_scheduler_features", kScheduled, ""},
     {"xla_tpu_enable_latency_hiding_scheduler", kScheduled, ""},
     {"xla_tpu_enable_scheduler_", kScheduled, ""},
-    {"xla_tpu_host_transfer_overlap_limit", kScheduled, ""},
     {"xla_tpu_overlap_", kScheduled, ""},
     {"xla_tpu_pcie_bandwidth_multiplier", kScheduled, ""},
     {"xla_tpu_scheduler_", kScheduled, ""},
@@ -131,6 +132,7 @@ std::string_view why_without_effect(XlaFlagEffect effect) {
     case kVmemLimit:
     case kPState:
     case kLargeTiles:
+    case kCompiler:
       break;
   }
   return "";

@@ -15,9 +15,9 @@
 #include "base/source.h"
 #include "base/units.h"
 #include "hlo/op_def.h"
+#include "interconnect/slice.h"
 #include "model/assumptions.h"
 #include "model/device.h"
-#include "model/slice.h"
 #include "model/unit.h"
 
 namespace hlosim {
@@ -43,7 +43,7 @@ struct CollectiveCost {
   Bytes volume{};         // V of the equation: the array that a group works on, scalars included
   Picoseconds bound{};    // of the network: no schedule on these links is faster; 0 where none is known
   bool latency_bound = false;
-  Unit driver = Unit::kNone;  // what drives it beside the TensorCore (interconnect/sparse_core.h)
+  Unit driver = Unit::kNone;  // what drives it beside the TensorCore (interconnect/offload.h)
   Picoseconds driving{};      // that unit is busy: sending and reducing
   std::string algorithm;      // "reduce-scatter and all-gather: ring of 4 along x"
   std::string equation;       // of by_bytes: "2 x (4 - 1) / 4 x V / 2w"

@@ -1,9 +1,11 @@
 #include "interconnect/collective_driver.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/saturating.h"
-#include "interconnect/sparse_core.h"
+#include "interconnect/offload.h"
 #include "model/instruction_cost.h"
 #include "ops/collective_groups.h"
 #include "ops/work.h"
@@ -34,6 +36,24 @@ void send_one_stream(CollectiveCost& cost, BytesPerSecond rate) {
   cost.latency_bound = cost.by_hops > cost.by_bytes;
 }
 
+/// Additions of reductions: each member adds up its part of all others' arrays.
+double folded_bytes(const CollectiveCost& cost) {
+  if (cost.kind != CollectiveKind::kAllReduce && cost.kind != CollectiveKind::kReduceScatter) return 0;
+  const auto members = static_cast<double>(cost.group_size);
+  return static_cast<double>((cost.payload + cost.scalar_payload).count()) * (members - 1) / members;
+}
+
+/// A core beside the TensorCore starts its collective, sends on what arrives and adds up what it reduces.
+void drive_by_offload_cores(CollectiveCost& cost, const Instruction& collective, const OffloadCore& core) {
+  if (cost.network.count() == 0) return;  // nothing is sent
+  const int64_t cores = core.count_for(collective);
+  cost.driver = core.unit();
+  cost.driving = std::max(cost.network, core.vectors_time(folded_bytes(cost), cores));
+  cost.launch = core.launch();
+  cost.algorithm +=
+      fmt::format("; driven by {} {}{}", cores, unit_row(core.unit()).name, cores == 1 ? "" : "s");
+}
+
 }  // namespace
 
 bool is_within_chip(const CollectiveCost& cost) { return cost.network.count() > 0 && cost.link.count() == 0; }
@@ -48,7 +68,7 @@ void drive_by_tensor_cores(CollectiveCost& cost, const DeviceConfig& device) {
 }
 
 AxisOrder axis_order(bool is_given, const DeviceConfig& device) {
-  return is_given && device.sparsecore ? AxisOrder::kRotation : AxisOrder::kInTurn;
+  return is_given && OffloadCore::of(device) ? AxisOrder::kRotation : AxisOrder::kInTurn;
 }
 
 Picoseconds held_by_start(std::span<const CollectiveCost> costs, const DeviceConfig& device) {
@@ -69,8 +89,9 @@ Picoseconds held_by_start(std::span<const CollectiveCost> costs, const DeviceCon
 void drive_collective(CollectiveCost& cost, const Instruction& collective, bool is_given,
                       const DeviceConfig& device, AssumptionList& assumptions) {
   if (is_given) {
-    drive_by_sparse_cores(cost, collective, device, assumptions);
-    if (device.sparsecore) return;
+    if (const std::optional<OffloadCore> core = OffloadCore::of(device))
+      return drive_by_offload_cores(cost, collective, *core);
+    if (cost.network.count() > 0) assumptions.add(no_offload_core_assumption());
   }
   drive_by_tensor_cores(cost, device);
 }

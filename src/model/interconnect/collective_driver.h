@@ -1,12 +1,12 @@
-// Who drives a collective, and what it takes then: the TensorCores of a device, or its SparseCores.
+// Who drives a collective, and what it takes then: the TensorCores of a device, or the cores beside them.
 //
-//   const SparseCoreWork offloads(module, table);
+//   const Offloads offloads(module, table);
 //   const AxisOrder order = axis_order(offloads.has(id), device);
 //   auto cost = cost_collective(op, device, slice, grid, assumptions, order);
 //   drive_collective(*cost, instruction, offloads.has(id), device, assumptions);
 //
-// SparseCores serve all links of a chip at the same time; TensorCores take one axis of the torus after the
-// other. docs/timing_model.md has the equations and what was measured.
+// Cores beside the TensorCores serve all links of a chip at the same time; TensorCores take one axis of the
+// torus after the other. docs/timing_model.md has the equations and what was measured.
 #pragma once
 
 #include <optional>
@@ -19,9 +19,10 @@
 
 namespace hlosim {
 
-/// `is_given`: the text gives it to the SparseCores.
+/// `is_given`: the text offloads it (interconnect/offload.h).
 AxisOrder axis_order(bool is_given, const DeviceConfig& device);
-/// Post: `cost` has its driver's launch and time. Requires: it was costed by that order.
+/// On a device without cores to offload to, the TensorCore drives what is given to them, which is an
+/// assumption. Post: `cost` has its driver's launch and time. Requires: it was costed by that order.
 void drive_collective(CollectiveCost& cost, const Instruction& collective, bool is_given,
                       const DeviceConfig& device, AssumptionList& assumptions);
 

@@ -1,9 +1,14 @@
 #include "interconnect/collective_model.h"
 
+#include <cmath>
 #include <optional>
 
 namespace hlosim {
 namespace {
+
+/// A collective between slices ends with the slowest of a slice's n hosts, after n^p latencies: p from what a
+/// second slice adds to published runs of v5e and v5p with 16 to 512 hosts a slice (docs/accuracy.md).
+constexpr double kSlowestFlow = 0.7;
 
 /// Coordinates of a group along one axis.
 struct AxisSpan {
@@ -179,7 +184,7 @@ double CollectiveModel::between_slices(CollectiveKind kind, const GroupPlace& pl
   const auto slices = static_cast<double>(place.slices);
   const auto members = static_cast<double>(place.chips * place.members_per_chip);
   const double others = (slices - 1) / slices;
-  double bytes = 0, rounds = 1;  // bytes of one member, one way
+  double bytes = 0, steps = slices - 1;  // bytes of one member, one way; of a ring over the slices
   switch (kind) {
     case CollectiveKind::kAllGather:
     case CollectiveKind::kReduceScatter:
@@ -187,7 +192,7 @@ double CollectiveModel::between_slices(CollectiveKind kind, const GroupPlace& pl
       break;
     case CollectiveKind::kAllReduce:
       bytes = 2 * volume * others / members;
-      rounds = 2;
+      steps *= 2;
       break;
     case CollectiveKind::kAllToAll:
     case CollectiveKind::kRaggedAllToAll:
@@ -199,8 +204,11 @@ double CollectiveModel::between_slices(CollectiveKind kind, const GroupPlace& pl
     case CollectiveKind::kPermute:
       break;
   }
+  // All hosts of a slice send at the same time. What they add up is there when the slowest of them has sent.
+  const bool adds = kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduceScatter;
+  const double slowest = adds ? std::pow(static_cast<double>(hosts_of_slice()), kSlowestFlow) : 1;
   return bytes * static_cast<double>(members_per_host) / device_.host.dcn.bandwidth.count() +
-         rounds * static_cast<double>(device_.host.dcn.latency.count()) * 1e-12;
+         (steps - 1 + slowest) * static_cast<double>(device_.host.dcn.latency.count()) * 1e-12;
 }
 
 bool CollectiveModel::covers(const std::vector<std::vector<int64_t>>& groups) const {

@@ -17,10 +17,10 @@
 
 #include "interconnect/collective_cost.h"
 #include "interconnect/interconnect.h"
+#include "interconnect/slice.h"
 #include "interconnect/torus.h"
 #include "model/assumptions.h"
 #include "model/device.h"
-#include "model/slice.h"
 #include "ops/collective_groups.h"
 #include "ops/work.h"
 
@@ -70,7 +70,14 @@ class CollectiveModel {
   /// Chip of a member, over all slices: XLA's default assignment numbers partitions first.
   int64_t chip_of(int64_t flattened) const;
   int64_t slice_of(int64_t chip) const { return chip / network_.chips(); }
-  int64_t host_of(int64_t chip) const { return chip / std::max<int64_t>(1, device_.host.chips); }
+  int64_t hosts_of_slice() const {
+    return (network_.chips() - 1) / std::max<int64_t>(1, device_.host.chips) + 1;
+  }
+  /// Over all slices; each slice has hosts of its own.
+  int64_t host_of(int64_t chip) const {
+    const int64_t inside = chip % network_.chips() / std::max<int64_t>(1, device_.host.chips);
+    return slice_of(chip) * hosts_of_slice() + inside;
+  }
   GroupPlace place(std::span<const int64_t> group) const;
 
   /// Rate of one link in one direction, as one group sees it: the devices of a chip share its links.

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "model/slice.h"
+#include "interconnect/slice.h"
 
 namespace hlosim {
 

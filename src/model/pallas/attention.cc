@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/rounding.h"
 #include "model/core.h"
@@ -11,7 +12,6 @@
 namespace hlosim {
 namespace {
 
-double element_bytes(ElementType type) { return as_double(bit_width(type)) / 8; }
 bool is_backward(AttentionPass pass) { return pass != AttentionPass::kForward; }
 
 // ── one kernel ──
@@ -46,6 +46,7 @@ class Attention {
     else
       forward(heads);
     tally_.vmem = vmem();
+    if (waits_for_maxima()) tally_.slots_apart += std::exchange(tally_.slots, IssueSlots());
     KernelCost cost = tally_.finish();
     describe(cost);
     return cost;
@@ -59,6 +60,13 @@ class Attention {
   double heads_of_core() const {
     const double each = std::ceil(as_double(shared()) / as_double(cores()));
     return is_backward(pass_) ? each * as_double(problem_.heads) : each;
+  }
+
+  /// Exponentials begin once a block's maxima are known, behind all of its first product, and the second product
+  /// behind them: what hides one block's vector work is the products of the next one of the same step. Where a
+  /// block of keys is worked off at once there is none.
+  bool waits_for_maxima() const {
+    return pass_ == AttentionPass::kForward && !problem_.known_maximum && blocks_.kv == blocks_.kv_compute;
   }
 
   const KernelConfig& rules() const { return device_.kernel; }
@@ -289,21 +297,30 @@ Result<KernelCost> attention_cost(const DeviceConfig& device, AttentionPass pass
   return Attention(device, pass, problem, blocks, *rate).cost();
 }
 
-std::optional<AttentionBlocks> best_attention_blocks(const DeviceConfig& device, AttentionPass pass,
-                                                     const AttentionProblem& problem) {
-  std::optional<AttentionBlocks> best;
-  const Core core(device);
-  KernelSearch search(core);
-  const int64_t lanes = core.lanes();
+std::vector<AttentionBlocks> attention_block_candidates(const DeviceConfig& device, AttentionPass pass,
+                                                        const AttentionProblem& problem) {
+  std::vector<AttentionBlocks> candidates;
+  const int64_t lanes = device.vpu.lanes;
   for (int64_t q = 4096; q >= lanes; q /= 2)
     for (int64_t kv = 4096; kv >= lanes; kv /= 2)
       for (int64_t compute = kv; compute >= lanes; compute /= 2) {
         AttentionBlocks blocks{.q = q, .kv = kv, .kv_compute = compute};
         blocks.q_sequence_minor = blocks.k_sequence_minor = blocks.v_sequence_minor =
             pass == AttentionPass::kForward && problem.head_size % lanes != 0;
-        const Result<KernelCost> cost = attention_cost(device, pass, problem, blocks);
-        if (cost && search.takes(cost->planned)) best = blocks;
+        candidates.push_back(blocks);
       }
+  return candidates;
+}
+
+std::optional<AttentionBlocks> best_attention_blocks(const DeviceConfig& device, AttentionPass pass,
+                                                     const AttentionProblem& problem) {
+  std::optional<AttentionBlocks> best;
+  const Core core(device);
+  KernelSearch search(core);
+  for (const AttentionBlocks& blocks : attention_block_candidates(device, pass, problem)) {
+    const Result<KernelCost> cost = attention_cost(device, pass, problem, blocks);
+    if (cost && search.takes(cost->planned)) best = blocks;
+  }
   return best;
 }
 

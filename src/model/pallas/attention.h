@@ -67,7 +67,11 @@ Result<KernelCost> attention_cost(const DeviceConfig& device, AttentionPass pass
 std::vector<KernelPass> attention_passes(const DeviceConfig& device, AttentionPass pass,
                                          const AttentionProblem& problem, const AttentionBlocks& blocks);
 
-/// The blocks that take least time of those that fit, powers of two from 128 to 4096; without any, none.
+/// Blocks to compare: powers of two from 128 to 4096.
+std::vector<AttentionBlocks> attention_block_candidates(const DeviceConfig& device, AttentionPass pass,
+                                                        const AttentionProblem& problem);
+
+/// The candidates that take least time of those that fit; without any, none.
 std::optional<AttentionBlocks> best_attention_blocks(const DeviceConfig& device, AttentionPass pass,
                                                      const AttentionProblem& problem);
 

@@ -70,7 +70,8 @@ std::vector<KernelPass> attention_passes(const DeviceConfig& device, AttentionPa
   const double out = passes.plain(heads, problem.queries, problem.value_size);
   passes.enters("dout", heads, problem.queries, problem.value_size, false, false);
   passes.add("out * dout", "summed", 2 * out, rows * 4);
-  passes.add("sums of rows", "spread over sublanes", rows * 2 * 4, rows * 2 * 8 * 4);
+  passes.add("sums of rows", "spread over sublanes", rows * 2 * 4,
+             rows * 2 * as_double(device.vpu.sublanes) * 4);
   const double dq = passes.inside(heads, problem.queries, problem.head_size, false);
   const int64_t parts = problem.keys / blocks.kv;
   if (pass == AttentionPass::kBackward && parts > 1)

@@ -76,9 +76,9 @@ void CustomCallCostSource::apply(const DeviceConfig& device, const MemorySystem&
 }
 
 CustomCallCostSource custom_call_cost_source(const Module& module, const Instruction& instruction,
-                                             const DeviceConfig& device) {
+                                             const DeviceConfig& device, const CustomCallCosts* given) {
   CustomCallCostSource known;
-  known.kernel = find_kernel_call(module, instruction, device);
+  known.kernel = find_kernel_call(module, instruction, device, given);
   if (!known.kernel) known.estimate = cost_estimate_of(instruction);
   return known;
 }

@@ -31,7 +31,9 @@ struct CustomCallCostSource {
 };
 
 /// Neither for other instructions.
+/// `given`: values of operands that decide what a kernel does.
 CustomCallCostSource custom_call_cost_source(const Module& module, const Instruction& instruction,
-                                             const DeviceConfig& device);
+                                             const DeviceConfig& device,
+                                             const CustomCallCosts* given = nullptr);
 
 }  // namespace hlosim

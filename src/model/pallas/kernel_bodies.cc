@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "model/pallas/kernel_call.h"
 #include "ops/custom_calls/custom_call_targets.h"
 
 namespace hlosim {
@@ -26,12 +27,13 @@ std::vector<int64_t> values_of(const Instruction& operand) {
 }
 
 /// Operands that are no more than numbers come first: sizes of the grid, then lists that index maps read.
-mosaic::KernelInputs inputs_of(const Module& module, const Instruction& call, const mlir::File& file) {
+mosaic::KernelInputs inputs_of(const Module& module, const Instruction& call, const mlir::File& file,
+                               const CustomCallCosts* given) {
   mosaic::KernelInputs inputs;
   const mosaic::KernelSignature signature = mosaic::kernel_signature(file);
   const auto& operands = call.operands;
   for (size_t i = 0; i < signature.dynamic_bounds + signature.prefetched && i < operands.size(); ++i) {
-    std::vector<int64_t> values = values_of(module[operands[i]]);
+    std::vector<int64_t> values = operand_values(module, call, i, given);
     if (i < signature.dynamic_bounds)
       inputs.dynamic_bounds.push_back(values.size() == 1 ? values[0] : -1);
     else
@@ -66,12 +68,24 @@ double flops_of(const mosaic::KernelBody& body) {
   return flops;
 }
 
-std::string key_of(const Module& module, const Instruction& call) {
+std::string key_of(const Module& module, const Instruction& call, const CustomCallCosts* given) {
   std::string key(config_of(call));
-  for (const InstructionId operand : call.operands)
-    if (const std::vector<int64_t> values = values_of(module[operand]); !values.empty())
+  for (size_t i = 0; i < call.operands.size(); ++i)
+    if (const std::vector<int64_t> values = operand_values(module, call, i, given); !values.empty())
       key += fmt::format("|{}:{}", values.size(), fmt::join(values, ","));
   return key;
+}
+
+/// Loops that run once because their trip count isn't known: how long a round takes, and how it is given.
+void add_loop_times(KernelOfCall& kernel, std::string_view name) {
+  const std::vector<size_t>& missing = kernel.body.missing_operands;
+  for (size_t i = 0; i < kernel.body.unknown_loops.size(); ++i) {
+    const std::string operands =
+        missing.empty() ? std::string("OPERAND") : fmt::format("{}", fmt::join(missing, "|"));
+    kernel.body.assumptions.push_back(fmt::format(
+        "each iteration of the loop at {} takes {}; --kernel-values='{}:{}=VALUES' sets trip counts",
+        kernel.body.unknown_loops[i].place, to_text(kernel.cost.unknown_loops[i]), shown(name), operands));
+  }
 }
 
 }  // namespace
@@ -81,13 +95,30 @@ bool has_kernel_body(const Instruction& call) {
          config_of(call).find("body") != std::string_view::npos;
 }
 
+std::vector<int64_t> operand_values(const Module& module, const Instruction& call, size_t operand,
+                                    const CustomCallCosts* given) {
+  const Instruction& array = module[call.operands[operand]];
+  if (const KernelValues* const values = given ? given->find_values(call, operand, array.name) : nullptr)
+    return values->values;
+  return values_of(array);
+}
+
 Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instruction& call,
-                                          const KernelDensity* density) {
+                                          const DeviceConfig& device, const CustomCallCosts* given) {
+  const KernelDensity* const density = given ? given->find_density(call) : nullptr;
   const Result<mlir::File> file = mosaic::read_kernel_body(std::string(call.name), config_of(call));
   if (!file) return tl::unexpected<Diagnostic>(file.error());
-  mosaic::KernelInputs inputs = inputs_of(module, call, *file);
+  mosaic::KernelInputs inputs = inputs_of(module, call, *file, given);
+  inputs.registers = {static_cast<double>(device.vpu.lanes), static_cast<double>(device.vpu.sublanes)};
   if (density) inputs.density = density->share;
-  Result<mosaic::KernelBody> body = mosaic::kernel_body(*file, inputs);
+  const size_t dynamic_bounds = mosaic::kernel_signature(*file).dynamic_bounds;
+  const auto gone_through = [&] {
+    Result<mosaic::KernelBody> made = mosaic::kernel_body(*file, inputs);
+    if (made)  // by the call's operands
+      for (size_t& operand : made->missing_operands) operand += dynamic_bounds;
+    return made;
+  };
+  Result<mosaic::KernelBody> body = gone_through();
   if (body && density)
     body->assumptions.push_back(
         body->has_unknown_conditions
@@ -99,7 +130,7 @@ Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instructio
   const double stated = number_of(config_of(call), "\"cost_estimate\":{\"flops\""), all = flops_of(*body);
   if (stated <= 0 || stated >= 0.98 * all) return body;
   inputs.density = stated / all;
-  Result<mosaic::KernelBody> sparse = mosaic::kernel_body(*file, inputs);
+  Result<mosaic::KernelBody> sparse = gone_through();
   if (sparse)
     sparse->assumptions.push_back(
         fmt::format("conditions on data are met in {:.4g} % of the steps, as cost_estimate's FLOPs say",
@@ -132,14 +163,18 @@ Bytes scoped_vmem_of(const Instruction& call) {
 const KernelOfCall* KernelBodies::find(const Module& module, const Instruction& call, std::string& problem) {
   if (!has_kernel_body(call)) return nullptr;
   const KernelDensity* const density = given_ ? given_->find_density(call) : nullptr;
-  const auto [at, is_new] =
-      known_.try_emplace(key_of(module, call) + (density ? "|density=" + density->text : std::string()));
+  const auto [at, is_new] = known_.try_emplace(key_of(module, call, given_) +
+                                               (density ? "|density=" + density->text : std::string()));
   Known& known = at->second;
   if (is_new) {
-    Result<mosaic::KernelBody> body = kernel_body_of(module, call, density);
+    Result<mosaic::KernelBody> body = kernel_body_of(module, call, device_, given_);
     if (body) {
       KernelBodyCost cost = kernel_body_cost(*body, device_, scoped_vmem_of(call));
-      known.kernel = std::make_unique<KernelOfCall>(KernelOfCall{std::move(*body), std::move(cost)});
+      // A kernel that is known by its name and operands says more than one round of its loops.
+      if (body->unknown_loops.empty() || !find_kernel_call(module, call, device_, given_)) {
+        known.kernel = std::make_unique<KernelOfCall>(KernelOfCall{std::move(*body), std::move(cost)});
+        add_loop_times(*known.kernel, kernel_name(call));
+      }
     } else {
       known.problem = body.error().source
                           ? fmt::format("{} at byte {}", body.error().message, body.error().offset)

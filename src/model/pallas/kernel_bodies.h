@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "model/custom_call_costs.h"
 #include "model/pallas/kernel_body_cost.h"
@@ -22,10 +23,15 @@ struct KernelOfCall {
 /// Is it a call of a TPU kernel that carries its body?
 bool has_kernel_body(const Instruction& call);
 
-/// The body of such a call, gone through with what the module says of its operands; without a `density`,
-/// cost_estimate tells in how many steps conditions on data are met. Errors: it has no form that is known.
+/// The body of such a call, gone through with what the module, or `given`, says of its operands; without a
+/// density, cost_estimate tells in how many steps conditions on data are met. Errors: it has no form that is
+/// known.
 Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instruction& call,
-                                          const KernelDensity* density = nullptr);
+                                          const DeviceConfig& device, const CustomCallCosts* given = nullptr);
+
+/// The integers of an operand that is a constant, or whose values are given; empty: they aren't known.
+std::vector<int64_t> operand_values(const Module& module, const Instruction& call, size_t operand,
+                                    const CustomCallCosts* given);
 
 /// The limit of scoped VMEM that the call's configuration names; 0: none.
 Bytes scoped_vmem_of(const Instruction& call);

@@ -63,6 +63,11 @@ class BodyCost {
     kernel.scratch = std::max(kernel.scratch, 0.0);
     for (const StepWork& work : body_.works) kernel.works.push_back(units_of(work));
     add_steps();
+    for (const mosaic::KernelLoop& loop : body_.unknown_loops) {
+      UnitWork round = units_of(loop.iteration);
+      round.begin = 0;
+      made_.unknown_loops.push_back(ceil_picoseconds(units_time(round, kernel.units, core_)));
+    }
     made_.vmem = Bytes(static_cast<int64_t>(std::min(body_.vmem, 4e18)));
     made_.vmem_allowed = scoped_vmem.count() > 0 ? core_.vmem_budget(scoped_vmem) : core_.vmem_budget();
     return std::move(made_);
@@ -111,12 +116,16 @@ class BodyCost {
   }
 
   std::optional<MatmulRate> rate_of(const KernelProduct& product) {
-    const ElementType lhs = element_type_of(product.lhs), rhs = element_type_of(product.rhs);
-    auto rate = core_.matmul_rate(lhs, rhs, precision_of(product.precision));
+    MatmulWork types{.lhs = element_type_of(product.lhs),
+                     .rhs = element_type_of(product.rhs),
+                     .precision = precision_of(product.precision)};
+    auto rate = core_.matmul_rate(types.lhs, types.rhs, types.precision);
     if (!rate) {
-      rate = core_.matmul_rate(ElementType::kBF16, ElementType::kBF16, MatmulPrecision{});
+      types = {.lhs = ElementType::kBF16, .rhs = ElementType::kBF16};
+      rate = core_.matmul_rate(types.lhs, types.rhs, types.precision);
       made_.is_emulated = true;
     }
+    if (made_.product.k == 0) made_.product = types, made_.product.k = product.k;
     if (rate) made_.is_emulated |= rate->emulated;
     return rate;
   }

@@ -13,6 +13,7 @@
 #include "model/instruction_cost.h"
 #include "model/kernel_time.h"
 #include "mosaic/kernel_body.h"
+#include "ops/work.h"
 
 namespace hlosim {
 
@@ -23,10 +24,12 @@ struct KernelBodyCost {
   Bytes read{}, written{};  // HBM
   Flops flops{};
   int64_t vector_operations = 0, transcendentals = 0;
-  Bytes vmem{};              // needed
-  Bytes vmem_allowed{};      // 0: the device says nothing
-  int64_t cores = 1;         // that share the grid
-  bool is_emulated = false;  // the MXU doesn't know the element type of a product
+  Bytes vmem{};                            // needed
+  Bytes vmem_allowed{};                    // 0: the device says nothing
+  int64_t cores = 1;                       // that share the grid
+  bool is_emulated = false;                // the MXU doesn't know the element type of a product
+  MatmulWork product;                      // element types and precision of the first product
+  std::vector<Picoseconds> unknown_loops;  // one round of each of KernelBody::unknown_loops
 };
 
 /// `scoped_vmem`: the limit that the program was compiled with; 0: the device's.

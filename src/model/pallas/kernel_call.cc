@@ -7,6 +7,7 @@
 #include "model/custom_call_costs.h"
 #include "model/pallas/attention.h"
 #include "model/pallas/linear_loss.h"
+#include "model/pallas/serving_call.h"
 #include "ops/custom_calls/custom_call_targets.h"
 
 namespace hlosim {
@@ -224,12 +225,12 @@ std::optional<KernelCall> loss_call(const CallReader& call, const DeviceConfig& 
 }  // namespace
 
 std::optional<KernelCall> find_kernel_call(const Module& module, const Instruction& instruction,
-                                           const DeviceConfig& device) {
+                                           const DeviceConfig& device, const CustomCallCosts* given) {
   if (custom_call_target(instruction) != kTarget) return std::nullopt;
   const CallReader call(module, instruction);
   if (call.named("linear_softmax_cross_entropy_loss")) return loss_call(call, device);
   if (call.named("splash_") || call.named("flash_attention")) return attention_call(call, device);
-  return std::nullopt;
+  return find_serving_call(module, instruction, device, given);
 }
 
 std::optional<CostEstimate> cost_estimate_of(const Instruction& instruction) {

@@ -7,6 +7,7 @@
 //
 // Splash attention (and flash attention of the same operands): bf16[batch…,heads,sequence,head size] after
 // the tables of its mask, block sizes in `kernel_metadata`. The loss of a linear layer: x, labels, w.
+// Kernels of servers: model/pallas/serving_call.h.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,8 @@
 
 namespace hlosim {
 
+class CustomCallCosts;  // model/custom_call_costs.h
+
 struct KernelCall {
   std::string what;           // "attention forward", "gradients of a linear layer's loss", …
   bool blocks_given = false;  // by its metadata; else the best that fit
@@ -26,8 +29,10 @@ struct KernelCall {
 };
 
 /// Empty: no call of a TPU kernel, another kernel, shapes or blocks that don't fit the kernel of that name.
+/// `given`: values of operands that decide what the kernel does.
 std::optional<KernelCall> find_kernel_call(const Module& module, const Instruction& instruction,
-                                           const DeviceConfig& device);
+                                           const DeviceConfig& device,
+                                           const CustomCallCosts* given = nullptr);
 
 /// custom_call_config.cost_estimate of the call's backend_config; it is the author's and may be wrong.
 struct CostEstimate {

@@ -38,44 +38,92 @@ Kernel KernelTally::to_kernel() const {
 }
 
 KernelCost KernelTally::finish() const {
-  const DeviceConfig& device = core_.device();
+  KernelAmounts amounts{.mxu = mxu, .slots = slots, .multiply_adds = multiply_adds, .exponentials = scores};
+  amounts.slots += slots_apart;
+  amounts.read = read, amounts.written = written;
+  KernelCost cost = kernel_cost_of(core_, to_kernel(), amounts);
+  cost.steps = count_of(steps * as_double(cores_));
+  return cost;
+}
+
+KernelCost kernel_cost_of(const Core& core, Kernel kernel, const KernelAmounts& amounts) {
+  const DeviceConfig& device = core.device();
   KernelCost cost;
-  cost.cores = cores_;
-  const auto cores = as_double(cores_);
-  const auto time = [&](double cycles) { return core_.time(cycles); };
-  IssueSlots all = slots;
-  all += slots_apart;
-  cost.busy[index_of(Unit::kMxu)] = time(mxu);
-  cost.busy[index_of(Unit::kVpu)] = time(core_.alu_cycles(all.alu));
-  cost.busy[index_of(Unit::kEup)] = time(core_.eup_cycles(all.eup));
-  cost.busy[index_of(Unit::kXlu)] = time(core_.xlu_cycles(all.xlu));
-  const double moved = core_.hbm_bus(cores).time(read * cores, written * cores);
+  const double cores = kernel.cores;
+  cost.cores = count_of(cores);
+  const auto time = [&](double cycles) { return core.time(cycles); };
+  IssueSlots all = amounts.slots;
+  cost.busy[index_of(Unit::kMxu)] = time(amounts.mxu);
+  cost.busy[index_of(Unit::kVpu)] = time(core.alu_cycles(all.alu));
+  cost.busy[index_of(Unit::kEup)] = time(core.eup_cycles(all.eup));
+  cost.busy[index_of(Unit::kXlu)] = time(core.xlu_cycles(all.xlu));
+  const double moved = core.hbm_bus(cores).time(amounts.read * cores, amounts.written * cores);
   for (size_t i = 0; i < device.memory.size(); ++i)
     if (&device.memory[i] == &device.hbm()) cost.busy[index_of(memory_unit(i))] = ceil_picoseconds(moved);
-  cost.planned.kernel = to_kernel();
-  cost.planned.time = time_of(cost.planned.kernel, core_);
-  const Kernel& kernel = cost.planned.kernel;
-  const UnitWork& work = kernel.works.front();
-  cost.apart = ceil_picoseconds(work.apart);
-  cost.step_overhead = ceil_picoseconds(work.begin);
-  cost.together =
-      ceil_picoseconds(units_time(work, kernel.units, core_) - work.apart - work.begin - work.waits);
+  cost.planned.time = time_of(kernel, core);
+  double apart = 0, begin = 0, together = 0;
+  for (const StepClass& step : kernel.steps) {
+    const UnitWork& work = kernel.works[step.work];
+    const double units = units_time(work, kernel.units, core);
+    apart += step.count * work.apart / work.steps;
+    begin += step.count * work.begin / work.steps;
+    together += step.count * (units - (work.apart + work.begin + work.waits) / work.steps);
+  }
+  cost.apart = ceil_picoseconds(apart);
+  cost.step_overhead = ceil_picoseconds(begin);
+  cost.together = ceil_picoseconds(together);
   cost.kernel = ceil_picoseconds(cost.planned.time.time);
   const Picoseconds units = cost.together + cost.apart + cost.step_overhead;
   cost.waits = std::max(cost.kernel - units, Picoseconds(0));
   cost.time = cost.kernel;
-  cost.vmem = bytes_of(std::ceil(kernel.vmem())), cost.vmem_limit = core_.vmem_budget();
+  cost.vmem = bytes_of(std::ceil(kernel.vmem())), cost.vmem_limit = core.vmem_budget();
 
   all.alu *= cores, all.eup *= cores, all.xlu *= cores;
   cost.slots = all;
-  cost.mxu_cycles = mxu * cores;
-  cost.steps = count_of(steps * cores);
-  cost.flops = Flops(count_of(2 * multiply_adds * cores));
-  cost.vector_operations = count_of(all.alu * core_.register_elements());
-  cost.transcendentals = count_of(scores * cores);
-  cost.read = bytes_of(read * cores), cost.written = bytes_of(written * cores);
+  cost.mxu_cycles = amounts.mxu * cores;
+  cost.steps = count_of(kernel.grid_steps * cores);
+  cost.flops = Flops(count_of(2 * amounts.multiply_adds * cores));
+  cost.vector_operations = count_of(all.alu * core.register_elements());
+  cost.transcendentals = count_of(amounts.exponentials * cores);
+  cost.read = bytes_of(amounts.read * cores), cost.written = bytes_of(amounts.written * cores);
+  cost.planned.kernel = std::move(kernel);
   return cost;
 }
+
+KernelSteps::KernelSteps(const DeviceConfig& device, int64_t cores) : device_(device), core_(device) {
+  kernel_.cores = as_double(cores);
+  kernel_.grid_steps = 0;
+}
+
+void KernelSteps::add(double count, const Step& step) {
+  if (!(count > 0)) return;
+  UnitWork work;
+  work.mxu = core_.picoseconds(step.mxu);
+  work.vpu = core_.picoseconds(core_.alu_cycles(step.slots.alu));
+  work.eup = core_.picoseconds(core_.eup_cycles(step.slots.eup));
+  work.xlu = core_.picoseconds(core_.xlu_cycles(step.slots.xlu));
+  work.scalar = core_.picoseconds(core_.scalar_cycles(step.slots.scalar));
+  work.copies = step.copies;
+  work.apart = core_.picoseconds(step.apart + core_.vector_cycles(step.slots_apart));
+  work.begin = step.loops * as_double(device_.overhead.grid_step.count()) + core_.picoseconds(step.latency);
+  const auto same = std::find(kernel_.works.begin(), kernel_.works.end(), work);
+  const auto index = static_cast<uint32_t>(same - kernel_.works.begin());
+  if (same == kernel_.works.end()) kernel_.works.push_back(work);
+  BlockTraffic traffic;
+  traffic.in[0] = step.read, traffic.out[0] = step.written;
+  kernel_.steps.push_back({count, index, traffic});
+  kernel_.grid_steps += count * step.loops;
+  amounts_.mxu += count * step.mxu;
+  IssueSlots slots = step.slots;
+  slots += step.slots_apart;
+  slots.alu *= count, slots.eup *= count, slots.xlu *= count, slots.scalar *= count;
+  amounts_.slots += slots;
+  amounts_.multiply_adds += count * step.multiply_adds;
+  amounts_.exponentials += count * step.exponentials;
+  amounts_.read += count * step.read, amounts_.written += count * step.written;
+}
+
+KernelCost KernelSteps::finish() && { return kernel_cost_of(core_, std::move(kernel_), amounts_); }
 
 KernelPass kernel_pass(const DeviceConfig& device, std::string_view name, double read, double written) {
   const double time = Core(device).hbm_bus().time(read, written);

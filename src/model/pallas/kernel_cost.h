@@ -21,6 +21,9 @@
 
 namespace hlosim {
 
+/// Bytes of one element; parts of one for packed types.
+inline double element_bytes(ElementType type) { return static_cast<double>(bit_width(type)) / 8; }
+
 /// What the compiler does before or after a kernel: arrays in other layouts, sums of parts.
 struct KernelPass {
   std::string name;
@@ -55,6 +58,53 @@ struct KernelCost {
   Bytes read{}, written{};  // HBM, of the kernel
 
   bool fits() const { return vmem <= vmem_limit; }
+};
+
+/// What a core does in all steps of a kernel, beside what its Kernel says.
+struct KernelAmounts {
+  double mxu = 0;  // cycles
+  IssueSlots slots;
+  double multiply_adds = 0;
+  double exponentials = 0;
+  double read = 0, written = 0;  // bytes
+};
+
+/// The cost of a kernel with any classes of steps. Post: everything but passes, grid, blocks and their
+/// counts.
+KernelCost kernel_cost_of(const Core& core, Kernel kernel, const KernelAmounts& amounts);
+
+/// Adds up steps of several classes to a Kernel: kernels whose blocks have different lengths, or move at
+/// different steps. Amounts are those of one core.
+class KernelSteps {
+ public:
+  /// One step of a class.
+  struct Step {
+    double mxu = 0;                // cycles
+    IssueSlots slots;              // beside products
+    IssueSlots slots_apart;        // with no product beside
+    double apart = 0;              // cycles of registers stored
+    double latency = 0;            // cycles until the results of products that the step waits for are there
+    double copies = 0;             // picoseconds of transfers to and from other devices
+    double loops = 1;              // steps of the grid, or rounds of a loop that is written like one
+    double read = 0, written = 0;  // bytes
+    double multiply_adds = 0;
+    double exponentials = 0;
+  };
+
+  KernelSteps(const DeviceConfig& device, int64_t cores);
+
+  const Core& core() const { return core_; }
+  /// How units and transfers overlap, when transfers are asked for, scratch and first and last blocks.
+  Kernel& kernel() { return kernel_; }
+  void add(double count, const Step& step);
+  /// Post: as kernel_cost_of().
+  KernelCost finish() &&;
+
+ private:
+  const DeviceConfig& device_;
+  Core core_;
+  Kernel kernel_;
+  KernelAmounts amounts_;
 };
 
 /// Adds up what one core does in all steps of a grid, in cycles and bytes, to a Kernel.

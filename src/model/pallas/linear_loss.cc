@@ -12,8 +12,6 @@
 namespace hlosim {
 namespace {
 
-double element_bytes(ElementType type) { return as_double(bit_width(type)) / 8; }
-
 /// Keeps counts of blocks exact.
 constexpr int64_t kMostSize = int64_t{1} << 27;
 /// Where a gradient is an f32 sum in HBM.
@@ -151,23 +149,29 @@ Result<KernelCost> linear_loss_cost(const DeviceConfig& device, const LinearLoss
   return LinearLoss(device, problem, blocks, *rate).cost();
 }
 
-std::optional<LinearLossBlocks> best_linear_loss_blocks(const DeviceConfig& device,
-                                                        const LinearLossProblem& problem) {
-  std::optional<LinearLossBlocks> best;
-  const Core core(device);
-  KernelSearch search(core);
-  const int64_t lanes = core.lanes();
+std::vector<LinearLossBlocks> linear_loss_block_candidates(const DeviceConfig& device,
+                                                           const LinearLossProblem& problem) {
+  std::vector<LinearLossBlocks> candidates;
+  const int64_t lanes = device.vpu.lanes;
   std::vector<int64_t> hidden;  // what divides the dimension, and powers of two
   for (int64_t size = lanes; size <= 8192; size += lanes)
     if (problem.hidden % size == 0 || (size & (size - 1)) == 0) hidden.push_back(size);
   for (int64_t tokens = 4096; tokens >= lanes; tokens /= 2)
     for (int64_t words = 4096; words >= lanes; words /= 2)
-      for (auto size = hidden.rbegin(); size != hidden.rend(); ++size) {
-        if (*size >= problem.hidden + lanes) continue;
-        const LinearLossBlocks blocks{tokens, *size, words};
-        const Result<KernelCost> cost = linear_loss_cost(device, problem, blocks);
-        if (cost && search.takes(cost->planned)) best = blocks;
-      }
+      for (auto size = hidden.rbegin(); size != hidden.rend(); ++size)
+        if (*size < problem.hidden + lanes) candidates.push_back({tokens, *size, words});
+  return candidates;
+}
+
+std::optional<LinearLossBlocks> best_linear_loss_blocks(const DeviceConfig& device,
+                                                        const LinearLossProblem& problem) {
+  std::optional<LinearLossBlocks> best;
+  const Core core(device);
+  KernelSearch search(core);
+  for (const LinearLossBlocks& blocks : linear_loss_block_candidates(device, problem)) {
+    const Result<KernelCost> cost = linear_loss_cost(device, problem, blocks);
+    if (cost && search.takes(cost->planned)) best = blocks;
+  }
   return best;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/source.h"
 #include "layout/element_type.h"
@@ -30,6 +31,10 @@ struct LinearLossBlocks {
 /// types that the MXU doesn't know. One core does it all: sums go from block to block.
 Result<KernelCost> linear_loss_cost(const DeviceConfig& device, const LinearLossProblem& problem,
                                     const LinearLossBlocks& blocks);
+
+/// Blocks to compare.
+std::vector<LinearLossBlocks> linear_loss_block_candidates(const DeviceConfig& device,
+                                                           const LinearLossProblem& problem);
 
 /// The blocks that take least time of those that fit; without any, none.
 std::optional<LinearLossBlocks> best_linear_loss_blocks(const DeviceConfig& device,

@@ -1,9 +1,10 @@
 // What happens when in one run, as a profile shows it: a track for each unit, nested slices on it, flows from
 // a start over its transfer to its done, and what each memory space holds.
 //
-//   Trace trace = make_trace(module, op_table(), device, *estimate, {});  // SimulateOptions::keep_timeline
-//   write_file("t.json.gz", gzip(chrome_json({&trace, 1})));
-//   write_file("t.pftrace", perfetto_trace({&trace, 1}));
+//   Trace trace = make_trace(op_table(), device, *estimate);       // needs SimulateOptions::keep_timeline
+//   write_file("t.json.gz", [&](const TextSink& out) {
+//     write_gzip([&](const TextSink& text) { write_chrome_json({&trace, 1}, text); }, out);
+//   });
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/source.h"
+#include "base/staged_files.h"
 #include "estimate/estimate.h"
 #include "sim/memory_curve.h"
 
@@ -81,17 +83,20 @@ Trace make_trace(const OpTable& table, const Device& device, const Estimate& est
 std::string slice_name(const Trace& trace, const TraceSlice& slice);
 
 /// Chrome's trace event format (JSON object form): complete events, counters, flows; times in microseconds.
-/// Each trace is a process.
+/// Each trace is a process. Part by part.
+void write_chrome_json(std::span<const Trace> traces, const TextSink& out);
 std::string chrome_json(std::span<const Trace> traces);
 /// Perfetto's protobuf format: track descriptors and track events in nanoseconds (exact times among the
-/// details).
+/// details). Part by part.
+void write_perfetto_trace(std::span<const Trace> traces, const TextSink& out);
 std::string perfetto_trace(std::span<const Trace> traces);
 /// A picture: one row per track, memory spaces below.
 std::string timeline_svg(const Trace& trace);
 /// The same for a terminal, `width` columns of time.
 std::string timeline_text(const Trace& trace, size_t width = 100);
 
-/// A gzip member without name and time: the same bytes for the same text.
+/// A gzip member without name and time: the same bytes for the same text, whatever its parts.
+void write_gzip(const TextSource& text, const TextSink& out);
 std::string gzip(std::string_view bytes);
 
 }  // namespace hlosim

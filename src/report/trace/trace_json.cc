@@ -16,15 +16,19 @@ std::string microseconds(Picoseconds time) {
 
 class Writer {
  public:
-  std::string write(std::span<const Trace> traces) {
+  explicit Writer(const TextSink& sink) : sink_(sink) {}
+
+  void write(std::span<const Trace> traces) {
     out_ = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
     for (size_t i = 0; i < traces.size(); ++i) process(traces[i], i + 1);
     out_ += "\n]}\n";
-    return std::move(out_);
+    sink_(out_);
   }
 
  private:
   void begin() {
+    constexpr size_t kPart = 1 << 16;
+    if (out_.size() >= kPart) sink_(out_), out_.clear();
     out_ += first_ ? "\n" : ",\n";
     first_ = false;
   }
@@ -89,13 +93,20 @@ class Writer {
         slice.role == FlowRole::kEnd ? ",\"bp\":\"e\"" : "");
   }
 
-  std::string out_;
+  const TextSink& sink_;
+  std::string out_;  // what the sink doesn't have yet
   TextBuilder print_{out_};
   bool first_ = true;
 };
 
 }  // namespace
 
-std::string chrome_json(std::span<const Trace> traces) { return Writer().write(traces); }
+void write_chrome_json(std::span<const Trace> traces, const TextSink& out) { Writer(out).write(traces); }
+
+std::string chrome_json(std::span<const Trace> traces) {
+  std::string text;
+  write_chrome_json(traces, [&](std::string_view part) { text += part; });
+  return text;
+}
 
 }  // namespace hlosim

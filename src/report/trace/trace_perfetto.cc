@@ -23,13 +23,15 @@ struct Event {
 
 class PerfettoWriter {
  public:
-  std::string write(std::span<const Trace> traces) {
+  explicit PerfettoWriter(const TextSink& sink) : sink_(sink) {}
+
+  void write(std::span<const Trace> traces) {
     for (size_t i = 0; i < traces.size(); ++i) {
       pid_ = i + 1;
       describe(traces[i]);
       for (const Event& event : events_of(traces[i])) emit(traces[i], event);
     }
-    return std::move(out_);
+    sink_(out_);
   }
 
  private:
@@ -44,6 +46,8 @@ class PerfettoWriter {
     made.set_trusted_packet_sequence_id(1);
     fill(made);
     HLOSIM_CHECK(file_.AppendToString(&out_), "a packet of {} bytes", file_.ByteSizeLong());
+    constexpr size_t kPart = 1 << 16;
+    if (out_.size() >= kPart) sink_(out_), out_.clear();
   }
 
   void describe(const Trace& trace) {
@@ -149,13 +153,22 @@ class PerfettoWriter {
     }
   }
 
+  const TextSink& sink_;
   perfetto::Trace file_;  // of one packet at a time
-  std::string out_;
+  std::string out_;       // what the sink doesn't have yet
   uint64_t pid_ = 1;
 };
 
 }  // namespace
 
-std::string perfetto_trace(std::span<const Trace> traces) { return PerfettoWriter().write(traces); }
+void write_perfetto_trace(std::span<const Trace> traces, const TextSink& out) {
+  PerfettoWriter(out).write(traces);
+}
+
+std::string perfetto_trace(std::span<const Trace> traces) {
+  std::string bytes;
+  write_perfetto_trace(traces, [&](std::string_view part) { bytes += part; });
+  return bytes;
+}
 
 }  // namespace hlosim

@@ -1,7 +1,6 @@
 #include "evaluate/convolution_evaluation.h"
 
 #include <algorithm>
-#include <complex>
 #include <limits>
 
 #include "convolution/convolution.h"
@@ -38,19 +37,16 @@ struct Types {
 };
 
 /// `terms`: products in a sum.
-Types types_of(ElementType input, ElementType kernel, ElementType result, int64_t terms,
-               bool reference_only) {
+Types types_of(ElementType input, ElementType kernel, ElementType result, int64_t terms) {
   const ElementType widest = sum_type(result);
   if (!holds_all(input, result)) input = result;
   if (!holds_all(kernel, result)) kernel = result;
-  if (!reference_only) {
-    if (widest != ElementType::kS64) {
-      if (matmul_supports(input, kernel, result)) return {{input}, {kernel}, result};
-      if (matmul_supports(input, kernel, widest)) return {{input}, {kernel}, widest};
-    } else if (byte_width(input) == 1 && byte_width(kernel) == 1 &&
-               terms <= std::numeric_limits<int32_t>::max() >> 16) {
-      return {{input}, {kernel}, ElementType::kS32};  // exact
-    }
+  if (widest != ElementType::kS64) {
+    if (matmul_supports(input, kernel, result)) return {{input}, {kernel}, result};
+    if (matmul_supports(input, kernel, widest)) return {{input}, {kernel}, widest};
+  } else if (byte_width(input) == 1 && byte_width(kernel) == 1 &&
+             terms <= std::numeric_limits<int32_t>::max() >> 16) {
+    return {{input}, {kernel}, ElementType::kS32};  // exact
   }
   return {{input, widest}, {kernel, widest}, widest};
 }
@@ -83,66 +79,6 @@ void saturate(const Sum* sums, std::byte* elements, ElementType type, int64_t co
       return saturate_as(sums, reinterpret_cast<int32_t*>(elements), count, low, high);
     default:
       return saturate_as(sums, reinterpret_cast<int64_t*>(elements), count, low, high);
-  }
-}
-
-// ── The slow way ────────────────────────────────────────────────
-
-/// Adds all taps of spatial dimensions from `depth` on, at offsets into input and kernel, to `sum`.
-template <class T>
-void add_taps(const Convolution& c, size_t depth, const Sizes& place, int64_t input, int64_t kernel, T& sum) {
-  if (depth == c.spatial.size()) {
-    for (int64_t i = 0; i < c.input_features; ++i)
-      sum += static_cast<const T*>(c.input)[input + i * c.input_feature_stride] *
-             static_cast<const T*>(c.kernel)[kernel + i * c.kernel_input_feature_stride];
-    return;
-  }
-  const ConvolutionSpatial& d = c.spatial[depth];
-  for (int64_t tap = 0; tap < d.kernel; ++tap) {
-    const int64_t at = place[depth] * d.stride - d.padding_low + tap * d.window_dilation;
-    if (at < 0 || at % d.base_dilation != 0 || at / d.base_dilation >= d.input) continue;
-    add_taps(c, depth + 1, place, input + at / d.base_dilation * d.input_stride,
-             kernel + (d.reversed ? d.kernel - 1 - tap : tap) * d.kernel_stride, sum);
-  }
-}
-
-template <class T>
-void all_places(const Convolution& c, size_t depth, Sizes& place, int64_t input, int64_t kernel,
-                int64_t output) {
-  if (depth == c.spatial.size()) {
-    T sum = 0;
-    add_taps(c, 0, place, input, kernel, sum);
-    static_cast<T*>(c.result)[output] = sum;
-    return;
-  }
-  for (place[depth] = 0; place[depth] < c.spatial[depth].output; ++place[depth])
-    all_places<T>(c, depth + 1, place, input, kernel, output + place[depth] * c.spatial[depth].output_stride);
-}
-
-template <class T>
-void slow_convolution(const Convolution& c) {
-  Sizes place(c.spatial.size());
-  for (int64_t group = 0; group < c.groups; ++group)
-    for (int64_t batch = 0; batch < c.batch; ++batch)
-      for (int64_t feature = 0; feature < c.output_features; ++feature)
-        all_places<T>(c, 0, place, group * c.input_group_stride + batch * c.input_batch_stride,
-                      group * c.kernel_group_stride + feature * c.kernel_output_feature_stride,
-                      group * c.output_group_stride + batch * c.output_batch_stride +
-                          feature * c.output_feature_stride);
-}
-
-void reference_convolution(const Convolution& c) {
-  switch (c.result_type) {
-    case ElementType::kF32:
-      return slow_convolution<float>(c);
-    case ElementType::kF64:
-      return slow_convolution<double>(c);
-    case ElementType::kC64:
-      return slow_convolution<std::complex<float>>(c);
-    case ElementType::kC128:
-      return slow_convolution<std::complex<double>>(c);
-    default:
-      return slow_convolution<uint64_t>(c);
   }
 }
 
@@ -184,13 +120,12 @@ class ConvolutionPlan {
         kernel_bounds_(sparse_kernel_ ? sparse_kernel_->dimensions() : bounds_of(op.operand_shape(1))),
         input_strides_(dense_strides(input_bounds_)),
         kernel_strides_(dense_strides(kernel_bounds_)),
-        output_strides_(dense_strides(op.shape()->dimensions)),
-        reference_only_(op.reference_only()) {
+        output_strides_(dense_strides(op.shape()->dimensions)) {
     const ElementType input = op.operand_shape(0)->element_type, kernel = op.operand_shape(1)->element_type;
     const ElementType result = op.shape()->element_type;
     int64_t terms = at(kernel_bounds_, labels_.kernel_input);
     for (const WindowDimension& dimension : window_) terms *= dimension.size;
-    const Types types = types_of(input, kernel, result, terms, reference_only_);
+    const Types types = types_of(input, kernel, result, terms);
     input_type_ = types.input.back();
     kernel_type_ = types.kernel.back();
     sum_type_ = types.sums;
@@ -201,7 +136,7 @@ class ConvolutionPlan {
       to_result_ = ConvertElements(sum_type_, result);
       supported_ = supported_ && to_result_->supported();
     }
-    supported_ = supported_ && (reference_only_ || matmul_supports(input_type_, kernel_type_, sum_type_));
+    supported_ = supported_ && matmul_supports(input_type_, kernel_type_, sum_type_);
   }
 
   bool supported() const { return supported_; }
@@ -233,10 +168,7 @@ class ConvolutionPlan {
       sums = pool.allocate(count * byte_width(sum_type_));
       convolution.result = sums.data();
     }
-    if (reference_only_)
-      reference_convolution(convolution);
-    else
-      hlosim::convolution(convolution);
+    hlosim::convolution(convolution);
     if (to_result_) to_result_->run(sums.data(), result.bytes(), count);
     if (!saturates_) return;
     if (sum_type_ == ElementType::kS32)
@@ -331,7 +263,7 @@ class ConvolutionPlan {
   ElementType input_type_, kernel_type_, sum_type_;
   std::vector<ConvertElements> input_conversions_, kernel_conversions_;
   std::optional<ConvertElements> to_result_;
-  bool saturates_ = false, supported_ = false, reference_only_;
+  bool saturates_ = false, supported_ = false;
 };
 
 }  // namespace

@@ -43,14 +43,13 @@ Buffer without_rest(const Array& array, MemoryPool& pool) {
 }
 
 /// Operands of which only a part is there: a plan for the sizes of this very call.
-void run_dynamic_dot(Invocation& call, const DotRoles& roles, bool reference_only) {
+void run_dynamic_dot(Invocation& call, const DotRoles& roles) {
   MemoryPool& pool = call.device().pool();
   const Array &lhs = call.operand(0), &rhs = call.operand(1);
   const Sizes lhs_sizes = sizes_of(lhs), rhs_sizes = sizes_of(rhs);
   Array& result = call.make_result();
   const Sizes sizes = result_sizes(lhs_sizes, rhs_sizes, roles);
-  const auto plan =
-      DotPlan::make({lhs.type(), lhs_sizes}, {rhs.type(), rhs_sizes}, roles, result.type(), reference_only);
+  const auto plan = DotPlan::make({lhs.type(), lhs_sizes}, {rhs.type(), rhs_sizes}, roles, result.type());
   const int64_t width = byte_width(result.type());
   int64_t count = 1;
   for (const int64_t size : sizes) count *= size;
@@ -70,12 +69,11 @@ DotOperand dot_operand(ShapeRef shape) {
 
 Evaluation evaluate_dot(EvaluateContext& op) {
   const DotRoles roles = dot_roles(op);
-  const bool reference_only = op.reference_only();
   auto plan = DotPlan::make(dot_operand(op.operand_shape(0)), dot_operand(op.operand_shape(1)), roles,
-                            op.shape()->element_type, reference_only);
+                            op.shape()->element_type);
   if (!plan) return op.unsupported();
-  return [plan = std::move(*plan), roles, reference_only](Invocation& call) {
-    if (call.operand(0).sizes || call.operand(1).sizes) return run_dynamic_dot(call, roles, reference_only);
+  return [plan = std::move(*plan), roles](Invocation& call) {
+    if (call.operand(0).sizes || call.operand(1).sizes) return run_dynamic_dot(call, roles);
     const Array& result = call.make_result();
     plan.run(call.device().pool(), call.operand(0).bytes(), call.operand(1).bytes(), result.bytes());
   };
@@ -145,7 +143,7 @@ Evaluation evaluate_scaled_dot(EvaluateContext& op) {
   const ScaledOperand rhs(op.operand_shape(1), op.operand_shape(3), type);
   DotOperand left = dot_operand(op.operand_shape(0)), right = dot_operand(op.operand_shape(1));
   left.type = right.type = type;
-  const auto plan = DotPlan::make(left, right, dot_roles(op), type, op.reference_only());
+  const auto plan = DotPlan::make(left, right, dot_roles(op), type);
   const ConvertElements to_result(type, result);
   if (!plan || !lhs.supported() || !rhs.supported() || !to_result.supported()) return op.unsupported();
   return [lhs, rhs, plan = *plan, to_result, type, result](Invocation& call) {

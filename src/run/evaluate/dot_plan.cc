@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <complex>
 #include <cstring>
 #include <tuple>
 
@@ -26,11 +25,10 @@ struct TypePlan {
   ElementType sums;  // the product's own result
 };
 
-TypePlan type_plan(ElementType lhs, ElementType rhs, ElementType result, bool reference_only) {
+TypePlan type_plan(ElementType lhs, ElementType rhs, ElementType result) {
   const ElementType widest = sum_type(result);
   if (!converts_losslessly(lhs, result)) lhs = result;
   if (!converts_losslessly(rhs, result)) rhs = result;
-  if (reference_only) return {{lhs, widest}, {rhs, widest}, widest};
   if (matmul_supports(lhs, rhs, result)) return {{lhs}, {rhs}, result};
   if (matmul_supports(result, result, result)) return {{result}, {result}, result};
   if (matmul_supports(lhs, rhs, widest)) return {{lhs}, {rhs}, widest};
@@ -125,47 +123,6 @@ void sort_pairs(std::vector<int64_t>& lhs, std::vector<int64_t>& rhs) {
   for (size_t i = 0; i < lhs.size(); ++i) std::tie(lhs[i], rhs[i]) = pairs[i];
 }
 
-// ── The slow way ────────────────────────────────────────────────
-
-template <class T>
-void three_loops(const Matmul& product, int64_t lhs_offset, int64_t rhs_offset, int64_t result_offset) {
-  const T* lhs = static_cast<const T*>(product.lhs.data) + lhs_offset;
-  const T* rhs = static_cast<const T*>(product.rhs.data) + rhs_offset;
-  T* result = static_cast<T*>(product.result.data) + result_offset;
-  for (int64_t i = 0; i < product.m; ++i)
-    for (int64_t j = 0; j < product.n; ++j) {
-      T sum = 0;
-      for (int64_t p = 0; p < product.k; ++p)
-        sum += lhs[i * product.lhs.row_stride + p * product.lhs.column_stride] *
-               rhs[p * product.rhs.row_stride + j * product.rhs.column_stride];
-      result[i * product.result.row_stride + j * product.result.column_stride] = sum;
-    }
-}
-
-template <class T>
-void all_loops(const Matmul& product, size_t dimension, int64_t lhs, int64_t rhs, int64_t result) {
-  if (dimension == product.batch.size()) return three_loops<T>(product, lhs, rhs, result);
-  const MatmulBatch& batch = product.batch[dimension];
-  for (int64_t i = 0; i < batch.size; ++i)
-    all_loops<T>(product, dimension + 1, lhs + i * batch.lhs_stride, rhs + i * batch.rhs_stride,
-                 result + i * batch.result_stride);
-}
-
-void reference_matmul(const Matmul& product) {
-  switch (product.result.type) {
-    case ElementType::kF32:
-      return all_loops<float>(product, 0, 0, 0, 0);
-    case ElementType::kF64:
-      return all_loops<double>(product, 0, 0, 0, 0);
-    case ElementType::kC64:
-      return all_loops<std::complex<float>>(product, 0, 0, 0, 0);
-    case ElementType::kC128:
-      return all_loops<std::complex<double>>(product, 0, 0, 0, 0);
-    default:
-      return all_loops<uint64_t>(product, 0, 0, 0, 0);
-  }
-}
-
 }  // namespace
 
 bool converts_losslessly(ElementType from, ElementType to) {
@@ -203,10 +160,9 @@ void ConvertElements::run(const std::byte* source, std::byte* target, int64_t co
 }
 
 std::optional<DotPlan> DotPlan::make(const DotOperand& lhs, const DotOperand& rhs, const DotRoles& roles,
-                                     ElementType result, bool reference_only) {
+                                     ElementType result) {
   DotPlan plan;
-  plan.reference_only_ = reference_only;
-  const TypePlan types = type_plan(lhs.type, rhs.type, result, reference_only);
+  const TypePlan types = type_plan(lhs.type, rhs.type, result);
   if (!add_conversions(lhs.type, types.lhs, plan.lhs_.conversions) ||
       !add_conversions(rhs.type, types.rhs, plan.rhs_.conversions) ||
       !add_conversions(types.sums, std::array{result}, plan.result_conversions_))
@@ -273,10 +229,7 @@ void DotPlan::run(MemoryPool& pool, const std::byte* lhs, const std::byte* rhs, 
     sums = pool.allocate(result_count_ * byte_width(product.result.type));
     product.result.data = sums.data();
   }
-  if (reference_only_)
-    reference_matmul(product);
-  else
-    matmul(product);
+  matmul(product);
   for (const ConvertElements& conversion : result_conversions_)
     conversion.run(sums.data(), result, result_count_);
 }

@@ -41,9 +41,9 @@ class DotPlan {
  public:
   /// Operands are converted to the result's type first where that loses something, as XLA's evaluator does;
   /// floats of 16 bits and less are summed in f32 and rounded once, integers wrap, pred is an or of ands.
-  /// Null: there is no product of such types. `reference_only`: three loops in the widest arithmetic.
+  /// Null: there is no product of such types.
   static std::optional<DotPlan> make(const DotOperand& lhs, const DotOperand& rhs, const DotRoles& roles,
-                                     ElementType result, bool reference_only = false);
+                                     ElementType result);
 
   /// `result`: batch dimensions, free ones of lhs, free ones of rhs, dense.
   void run(MemoryPool& pool, const std::byte* lhs, const std::byte* rhs, std::byte* result) const;
@@ -64,7 +64,6 @@ class DotPlan {
   std::vector<MatmulBatch> batch_;
   int64_t result_count_ = 0;
   std::vector<ConvertElements> result_conversions_;  // at most one
-  bool reference_only_ = false;
 };
 
 }  // namespace hlosim

@@ -175,8 +175,6 @@ class ProgramServices {
   /// The computation as arithmetic on elements; null where it does more than that.
   virtual std::shared_ptr<const ElementProgram> element_program(ComputationId computation) = 0;
   virtual const CustomCallHandlers& custom_calls() const = 0;
-  /// The slow, general way is to be taken wherever there is a fast one.
-  virtual bool reference_only() const = 0;
   /// Members of collectives that don't run are taken to hold what the one that runs holds; else they are
   /// errors.
   virtual bool has_twins() const = 0;
@@ -203,7 +201,6 @@ class EvaluateContext : public OpContext {
     return services_.element_program(computation);
   }
   const CustomCallHandlers& custom_calls() const { return services_.custom_calls(); }
-  bool reference_only() const { return services_.reference_only(); }
   bool has_twins() const { return services_.has_twins(); }
   const DeviceGrid* grid() const { return services_.grid(); }
 

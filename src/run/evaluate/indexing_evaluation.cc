@@ -343,8 +343,7 @@ Evaluation evaluate_scatter(EvaluateContext& op) {
   wanted = given;
   for (int64_t k = 0; k < count; ++k) given.push_back(op.operand_shape(count + 1 + k)->element_type);
   if (!plan->combine.make(op, op.called(), given, wanted)) return nullptr;
-  plan->replaces =
-      !op.reference_only() && count == 1 && plan->combine.is_direct() && plan->combine.returns_parameter(1);
+  plan->replaces = count == 1 && plan->combine.is_direct() && plan->combine.returns_parameter(1);
   return [plan](Invocation& call) { run_scatter(*plan, call); };
 }
 

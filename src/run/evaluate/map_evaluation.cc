@@ -21,8 +21,7 @@ Evaluation evaluate_map(EvaluateContext& op) {
   const ElementType wanted[] = {shape->element_type};
   if (!applied->make(op, op.called(), given, wanted)) return nullptr;
   const int64_t count = shape->element_count(), width = byte_width(shape->element_type);
-  const int64_t block = op.reference_only() ? 1 : ElementProgram::kBlock;
-  return [applied, given, spread, count, width, block](Invocation& call) {
+  return [applied, given, spread, count, width](Invocation& call) {
     Array& result = call.make_result();
     std::vector<Buffer> rows(given.size());
     for (size_t i = 0; i < given.size(); ++i) {
@@ -30,17 +29,17 @@ Evaluation evaluate_map(EvaluateContext& op) {
         result.sizes = call.operand(i).sizes;
         continue;
       }
-      rows[i] = call.device().pool().allocate(byte_width(given[i]) * block);
-      fill_elements(rows[i].data(), call.operand(i).bytes(), byte_width(given[i]), block);
+      rows[i] = call.device().pool().allocate(byte_width(given[i]) * ElementProgram::kBlock);
+      fill_elements(rows[i].data(), call.operand(i).bytes(), byte_width(given[i]), ElementProgram::kBlock);
     }
     const auto pieces = [&](int64_t begin, int64_t end) {
-      Applier applier(*applied, call.device(), block);
+      Applier applier(*applied, call.device(), ElementProgram::kBlock);
       std::vector<const void*> arguments(given.size());
-      for (int64_t at = begin; at < end; at += block) {
+      for (int64_t at = begin; at < end; at += ElementProgram::kBlock) {
         for (size_t i = 0; i < given.size(); ++i)
           arguments[i] = spread[i] ? rows[i].data() : call.operand(i).bytes() + at * byte_width(given[i]);
         void* out[] = {result.bytes() + at * width};
-        applier.run(arguments.data(), out, std::min(block, end - at));
+        applier.run(arguments.data(), out, std::min(ElementProgram::kBlock, end - at));
       }
     };
     if (applied->is_parallel())

@@ -168,7 +168,7 @@ Evaluation evaluate_sort(EvaluateContext& op) {
     plan->to_lines.emplace_back(sizes, from, dense_strides(sizes), plan->widths.back());
     plan->from_lines.emplace_back(sizes, dense_strides(sizes), from, plan->widths.back());
   }
-  if (!op.reference_only()) plan->recognised = sort_comparator_pattern(op);
+  plan->recognised = sort_comparator_pattern(op);
   const ElementType wanted[] = {ElementType::kPred};
   if (!plan->recognised && !plan->before.make(op, op.called(), given, wanted)) return nullptr;
   return [plan](Invocation& call) { run_sort(*plan, call); };

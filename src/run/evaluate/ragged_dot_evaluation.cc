@@ -69,7 +69,6 @@ class RaggedDot {
 
   DotOperand lhs_, rhs_;
   ElementType result_;
-  bool reference_only_;
   bool supported_ = true;
   enum class Role { kFree, kContracting, kBatch } role_;
   std::optional<StridedCopy> lhs_copy_, rhs_copy_;
@@ -81,8 +80,7 @@ class RaggedDot {
 RaggedDot::RaggedDot(const EvaluateContext& op)
     : lhs_(dot_operand(op.operand_shape(0))),
       rhs_(dot_operand(op.operand_shape(1))),
-      result_(op.shape()->element_type),
-      reference_only_(op.reference_only()) {
+      result_(op.shape()->element_type) {
   const DotRoles roles = dot_roles(op);
   const int64_t ragged = op.ints(AttrKey::kLhsRaggedDims)[0];
   Sizes rows, columns, groups;
@@ -108,7 +106,7 @@ RaggedDot::RaggedDot(const EvaluateContext& op)
   depth_ = lhs_size(roles.lhs_contracting);
   columns_ = product_of(rhs_.dimensions, columns);
   if (role_ == Role::kBatch) {
-    whole_ = DotPlan::make(lhs_, rhs_, roles, result_, reference_only_);
+    whole_ = DotPlan::make(lhs_, rhs_, roles, result_);
     supported_ = whole_.has_value();
     return;
   }
@@ -138,7 +136,7 @@ std::vector<Range> RaggedDot::ranges(const Array& groups, int64_t prefix) const 
 
 /// lhs [m, k] · rhs [k, columns].
 void RaggedDot::multiply(const Operands& operands, int64_t m, int64_t k) const {
-  DotPlan::make({lhs_.type, {m, k}}, {rhs_.type, {k, columns_}}, {{}, {}, {1}, {0}}, result_, reference_only_)
+  DotPlan::make({lhs_.type, {m, k}}, {rhs_.type, {k, columns_}}, {{}, {}, {1}, {0}}, result_)
       ->run(operands.pool, operands.lhs, operands.rhs, operands.result);
 }
 

@@ -91,19 +91,20 @@ void collect(int64_t width, const std::byte* in, const int64_t* columns, int64_t
 /// Any computation, element by element in row-major order; a block of outputs at a time.
 class GeneralReduce {
  public:
-  GeneralReduce(const AppliedComputation& applied, size_t count, int64_t block)
-      : applied_(applied), count_(count), block_(block) {}
+  static constexpr int64_t kBlock = ElementProgram::kBlock;
+
+  GeneralReduce(const AppliedComputation& applied, size_t count) : applied_(applied), count_(count) {}
 
   /// `in`: inputs, `inits`: scalars of the accumulators' types, `out`: dense accumulators.
   void run(DeviceState& device, const Reduction& reduction, std::span<const std::byte* const> in,
            std::span<const std::byte* const> inits, std::span<std::byte* const> out) const {
     const int64_t outputs = reduction.count(false), folded = reduction.count(true);
-    const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, folded) / block_) * block_;
+    const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, folded) / kBlock) * kBlock;
     const auto blocks = [&](int64_t begin, int64_t end) {
-      Applier applier(applied_, device, block_);
+      Applier applier(applied_, device, kBlock);
       Block block(*this, reduction, in, applier);
-      for (int64_t first = begin; first < end; first += block_) {
-        const int64_t n = std::min(block_, end - first);
+      for (int64_t first = begin; first < end; first += kBlock) {
+        const int64_t n = std::min(kBlock, end - first);
         for (size_t k = 0; k < count_; ++k) spread(inits[k], accumulator(out, k, first), k, n);
         block.fold(first, n, folded, out);
       }
@@ -134,12 +135,12 @@ class GeneralReduce {
           reduction_(reduction),
           in_(in),
           applier_(applier),
-          columns_(static_cast<size_t>(reduce.block_)),
+          columns_(static_cast<size_t>(kBlock)),
           arguments_(2 * reduce.count_),
           results_(reduce.count_) {
       for (size_t k = 0; k < reduce.count_; ++k)
         rows_.push_back(std::make_unique_for_overwrite<std::byte[]>(
-            static_cast<size_t>(kSteps * reduce.block_ * reduce.input_width(k))));
+            static_cast<size_t>(kSteps * kBlock * reduce.input_width(k))));
     }
 
     void fold(int64_t first, int64_t n, int64_t folded, std::span<std::byte* const> out) {
@@ -203,7 +204,6 @@ class GeneralReduce {
 
   const AppliedComputation& applied_;
   size_t count_;
-  int64_t block_;
 };
 
 /// What does not depend on the run.
@@ -214,7 +214,6 @@ struct ReducePlan {
   FoldKernel fold;       // where the computation is recognised
   bool widened = false;  // the fold runs in f32, which the accumulators are, on converted inputs
   std::vector<ElementType> accumulators, inputs, inits, results;
-  int64_t block = ElementProgram::kBlock;
   std::vector<ShapeRef> shapes;  // of the results
 };
 
@@ -276,7 +275,7 @@ void run_reduce(const ReducePlan& plan, Invocation& call) {
   } else if (plan.fold) {
     fold(plan.fold, reduction.dimensions, reduction.strides, reduction.is_reduced, in[0], inits[0], out[0]);
   } else {
-    GeneralReduce(plan.applied, plan.count, plan.block).run(call.device(), reduction, in, inits, out);
+    GeneralReduce(plan.applied, plan.count).run(call.device(), reduction, in, inits, out);
   }
   for (size_t k = 0; k < plan.count; ++k) {
     if (!own[k]) continue;
@@ -325,9 +324,7 @@ Evaluation evaluate_reduce(EvaluateContext& op) {
   }
   if (!plan->applied.make(op, op.called(), given, plan->accumulators) || !require_conversions(op, *plan))
     return nullptr;
-  if (op.reference_only()) {
-    plan->block = 1;
-  } else if (const auto recognised = recognised_fold(plan->applied)) {
+  if (const auto recognised = recognised_fold(plan->applied)) {
     plan->fold = fold_kernel(*recognised, plan->inputs[0]);
     // Sums of half precision round once, as those of the other floats that programs sum up.
     const bool sums = *recognised == FoldOp::kAdd || *recognised == FoldOp::kMultiply;
@@ -341,8 +338,7 @@ Evaluation evaluate_reduce(EvaluateContext& op) {
 }
 
 std::optional<RowFold> row_fold(EvaluateContext& op) {
-  if (op.def().evaluation != EvaluationKind::kReduce || op.operand_count() != 2 || op.reference_only())
-    return std::nullopt;
+  if (op.def().evaluation != EvaluationKind::kReduce || op.operand_count() != 2) return std::nullopt;
   const ShapeRef input = op.operand_shape(0);
   const ElementType type = input->element_type;
   if (!input->is_static() || op.operand_shape(1)->element_type != type || op.shape()->element_type != type ||

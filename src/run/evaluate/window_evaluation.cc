@@ -138,8 +138,7 @@ Evaluation evaluate_reduce_window(EvaluateContext& op) {
       return op.unsupported();
   }
   if (!plan->reduce.make(op, op.called(), given, plan->accumulators)) return nullptr;
-  if (!op.reference_only() && slides(*plan))
-    plan->sliding = SlidingFold::make(input->dimensions, window_of(op));
+  if (slides(*plan)) plan->sliding = SlidingFold::make(input->dimensions, window_of(op));
   return [plan](Invocation& call) {
     if (plan->sliding) {
       std::byte* const out = call.make_result().bytes();

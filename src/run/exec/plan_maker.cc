@@ -28,13 +28,13 @@ std::shared_ptr<const Plan> PlanMaker::plan(InstructionId id) {
 }
 
 std::shared_ptr<const Plan> PlanMaker::plan(ComputationGraph graph) {
-  if (options_.cluster && !options_.reference_only) make_clusters(graph, module_, table_, *this);
+  if (options_.cluster) make_clusters(graph, module_, table_, *this);
   const std::vector<int64_t> callee_bytes = make_evaluations(graph);
   return std::make_shared<const Plan>(module_, std::move(graph), callee_bytes);
 }
 
 std::shared_ptr<const ElementProgram> PlanMaker::element_program(ComputationId id) {
-  if (options_.reference_only || shows_values(id)) return nullptr;
+  if (shows_values(id)) return nullptr;
   const auto found = element_programs_.find(id);
   if (found != element_programs_.end()) return found->second;
   return element_programs_.emplace(id, hlosim::element_program(module_, table_, id)).first->second;

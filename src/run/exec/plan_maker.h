@@ -31,7 +31,6 @@ class PlanMaker final : public ProgramServices {
   const CustomCallHandlers& custom_calls() const override {
     return options_.custom_calls ? *options_.custom_calls : no_handlers_;
   }
-  bool reference_only() const override { return options_.reference_only; }
   bool has_twins() const override { return options_.twins; }
   const DeviceGrid* grid() const override { return options_.grid ? &*options_.grid : nullptr; }
   int64_t constant_bytes() const { return constant_bytes_; }

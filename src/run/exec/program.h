@@ -21,8 +21,6 @@ namespace hlosim {
 struct ProgramOptions {
   GraphOptions graph;
   const CustomCallHandlers* custom_calls = nullptr;  // asked before the built-in targets
-  /// Everything the slow, general way: one instruction at a time, no recognised special cases. For tests.
-  bool reference_only = false;
   /// Collectives among several devices run as if all of them held what the one that runs holds. Otherwise
   /// they are errors.
   bool twins = false;

@@ -1,13 +1,13 @@
 #include "buffers/interval_packing.h"
 
 #include <algorithm>
-#include <array>
+#include <limits>
+#include <optional>
 #include <tuple>
 
 #include "base/check.h"
 #include "base/rounding.h"
 #include "buffers/taken_space.h"
-#include "threads/parallel.h"
 
 namespace hlosim {
 namespace {
@@ -60,7 +60,8 @@ class Packer {
     }
   }
 
-  Packing run(PackOrder order) const {
+  /// Nothing: it needs `limit` bytes or more.
+  std::optional<Packing> run(PackOrder order, int64_t limit) const {
     Packing packing;
     packing.offset.assign(items_.size(), 0);
     TakenSpace taken(moments_);
@@ -77,6 +78,7 @@ class Packer {
       merge(times);
       const int64_t unit = taken.best_gap(times, units(size)), offset = unit * alignment_;
       packing.size = std::max(packing.size, offset + size);
+      if (packing.size >= limit) return std::nullopt;
       for (const int32_t member : members) {
         packing.offset[static_cast<size_t>(member)] = offset + item(member).shift;
         if (item(member).size == 0) continue;
@@ -120,22 +122,28 @@ class Packer {
   int32_t moments_ = 0;
 };
 
+/// Items of each group need the same bytes, so that no packing is smaller than peak_of().
+bool are_alike_in_groups(std::span<const PackItem> items) {
+  return std::ranges::all_of(items, [&](const PackItem& item) {
+    return item.shift == 0 && item.size == items[static_cast<size_t>(item.group)].size;
+  });
+}
+
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+
 }  // namespace
 
 Packing pack(std::span<const PackItem> items, int64_t alignment, PackOrder order) {
-  return Packer(items, alignment).run(order);
+  return *Packer(items, alignment).run(order, kNoLimit);
 }
 
 Packing pack_best(std::span<const PackItem> items, int64_t alignment) {
-  constexpr int64_t kWorthwhile = 2000;  // items; fewer are placed before another thread has woken up
   const Packer packer(items, alignment);
-  std::array<Packing, 2> packings;
-  const int64_t grain = static_cast<int64_t>(items.size()) < kWorthwhile ? 2 : 1;
-  parallel_for(2, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      packings[static_cast<size_t>(i)] = packer.run(i == 0 ? PackOrder::kSpatial : PackOrder::kTemporal);
-  });
-  return std::move(packings[packings[1].size < packings[0].size ? 1 : 0]);
+  Packing spatial = *packer.run(PackOrder::kSpatial, kNoLimit);
+  if (are_alike_in_groups(items) && spatial.size <= peak_of(items)) return spatial;
+  // The other order is given up once it needs as much.
+  std::optional<Packing> temporal = packer.run(PackOrder::kTemporal, spatial.size);
+  return temporal ? std::move(*temporal) : std::move(spatial);
 }
 
 int64_t peak_of(std::span<const PackItem> items) {

@@ -36,13 +36,13 @@ class NameGiver {
       else
         number = 0;
     }
-    number = numbers_[std::string(root)].take(number);
+    number = numbers_[root].take(number);
     if (number == 0) return numbered ? fmt::format("{}.0", root) : std::string(root);
     return fmt::format("{}.{}", root, number);
   }
 
  private:
-  std::unordered_map<std::string, Numbers> numbers_;
+  std::unordered_map<std::string_view, Numbers> numbers_;  // the names outlive it
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ bool same_array(ShapeRef a, ShapeRef b) {
 
 class Classifier {
  public:
-  Classifier(const Module& module, const OpTable& table, const Occupancy& occupancy)
+  Classifier(const Module& module, const OpTable& table, const Occupancy& occupancy, const Module* given)
       : module_(module),
         table_(table),
         occupancy_(occupancy),
@@ -47,6 +47,8 @@ class Classifier {
       next = static_cast<int64_t>(arguments_.size());
     }
     comes_back_.resize(arguments_.size());
+    if (given && given != &module && argument_leaves(*given) == static_cast<int64_t>(arguments_.size()))
+      flow_.multiplied = argument_flow(*given, table).multiplied;
     find_returning();
   }
 
@@ -57,6 +59,13 @@ class Classifier {
   }
 
  private:
+  static int64_t argument_leaves(const Module& module) {
+    int64_t count = 0;
+    for (const InstructionId parameter : module.entry_computation().parameters)
+      count += leaf_count(module[parameter].shape);
+    return count;
+  }
+
   /// Of a parameter of the entry computation.
   int64_t argument_of(const LiveBuffer& buffer) const {
     const Instruction& parameter = module_[buffer.instruction];
@@ -90,8 +99,15 @@ class Classifier {
       return is_read ? MemoryClass::kParameters : MemoryClass::kOptimizerState;
     }
     if (comes_back) return flow_.cached.has(leaf) ? MemoryClass::kCache : MemoryClass::kInputs;
-    const bool is_weight = is_read && is_float(arguments_[static_cast<size_t>(leaf)]->element_type);
-    return is_weight ? MemoryClass::kParameters : MemoryClass::kInputs;
+    return is_read && may_be_weight(arguments_[static_cast<size_t>(leaf)]->element_type)
+               ? MemoryClass::kParameters
+               : MemoryClass::kInputs;
+  }
+
+  /// Weights may be stored in eight bits or fewer; wider integers are indices.
+  static bool may_be_weight(ElementType type) {
+    constexpr int kWidest = 8;
+    return is_float(type) || (is_integer(type) && bit_width(type) <= kWidest);
   }
 
   MemoryClass class_of(const LiveBuffer& buffer) {
@@ -143,8 +159,8 @@ std::string_view to_text(MemoryClass kind) {
 }
 
 std::vector<MemoryClass> memory_classes(const Module& module, const OpTable& table,
-                                        const Occupancy& occupancy) {
-  return Classifier(module, table, occupancy).classify();
+                                        const Occupancy& occupancy, const Module* given) {
+  return Classifier(module, table, occupancy, given).classify();
 }
 
 BytesByClass bytes_at_peak(const Occupancy& occupancy, const std::vector<MemoryClass>& classes,

@@ -31,9 +31,11 @@ inline constexpr size_t kMemoryClasses = static_cast<size_t>(MemoryClass::kConst
 /// "parameters", "optimizer state", …
 std::string_view to_text(MemoryClass kind);
 
-/// By buffer of the occupancy, which is the module's.
+/// By buffer of the occupancy, which is the module's. `given`: the module that this one was lowered or
+/// partitioned from, or null. What reads an argument is taken from there where both have the same arguments,
+/// so that the classes of arguments don't depend on the form that lowering gives to products.
 std::vector<MemoryClass> memory_classes(const Module& module, const OpTable& table,
-                                        const Occupancy& occupancy);
+                                        const Occupancy& occupancy, const Module* given = nullptr);
 
 using BytesByClass = std::array<Bytes, kMemoryClasses>;
 /// At the step of the space's peak; they add up to it.

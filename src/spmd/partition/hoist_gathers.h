@@ -1,4 +1,4 @@
-// Collectives of what a loop hands on unchanged, done once before it.
+// Hoists all-gathers of loop-invariant values out of loops.
 //
 //   hoist_gathers(made, op_table(), int64_t{1} << 30, nullptr);
 //   made.reshardings[0].hoisted                    // it stands before the loop, which carries what it makes

@@ -38,6 +38,23 @@ tl::unexpected<Diagnostic> fault(std::string_view what, const DiagnosticList& pr
 
 }  // namespace
 
+bool runs_alone(const Module& module, const OpTable& table) {
+  for (const Computation& computation : module.computations)
+    for (const InstructionId id : computation.instructions) {
+      const OpDef& def = table[module[id].opcode];
+      if (def.has(kCollective) || def.evaluation == EvaluationKind::kPartitionId) return false;
+    }
+  return true;
+}
+
+Tolerance tolerance_of_sums(const Array& expected, MemoryPool& pool) {
+  Tolerance tolerance = default_tolerance(expected.type());
+  if (!is_float(expected.type()) && !is_complex(expected.type())) return tolerance;
+  const double largest = compare(expected, zero_array(expected.shape, pool), tolerance).max_abs;
+  tolerance.abs = std::max(tolerance.abs, tolerance.rel * largest);
+  return tolerance;
+}
+
 Result<void> DevicesRun::prepare(int64_t max_constant_bytes) {
   DiagnosticList problems;
   if (!verify(module_, table_, problems)) return fault("the partitioned module is wrong: ", problems);
@@ -81,13 +98,15 @@ double DevicesRun::products() const {
   return count * static_cast<double>(devices_);
 }
 
-Result<std::vector<std::vector<Array>>> DevicesRun::run(std::vector<std::vector<Array>> inputs) {
+Result<std::vector<std::vector<Array>>> DevicesRun::run(std::vector<std::vector<Array>> inputs,
+                                                        const Stop* stop) {
   std::vector<DeviceState> states;
   std::vector<SomeHost> hosts(static_cast<size_t>(devices_));
   for (int64_t id = 0; id < devices_; ++id) {
     DeviceState& state = states.emplace_back(pool_);
     state.id = state.partition_id = id;
     state.rng_state = {1, 0};
+    state.stop = stop;
     state.host = &hosts[static_cast<size_t>(id)];
   }
   if (devices_ == 1) {

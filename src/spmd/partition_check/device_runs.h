@@ -10,12 +10,21 @@
 #include <vector>
 
 #include "array/array.h"
+#include "array/compare.h"
 #include "array/memory_pool.h"
 #include "exec/program.h"
 #include "hlo/module.h"
 #include "hlo/op_def.h"
 
 namespace hlosim {
+
+class Stop;
+
+/// It does without other devices, and without knowing which one it runs on.
+bool runs_alone(const Module& module, const OpTable& table);
+
+/// Of sums of many numbers: elements may be off by as much as the array's largest ones let them.
+Tolerance tolerance_of_sums(const Array& expected, MemoryPool& pool);
 
 class DevicesRun {
  public:
@@ -29,9 +38,12 @@ class DevicesRun {
   /// Multiplications of products and convolutions on all devices, and what takes about as long: comparisons
   /// of sorts, convolutions in groups. Loops count once.
   double products() const;
-  Result<std::vector<std::vector<Array>>> run(std::vector<std::vector<Array>> inputs);
+  /// `stop` asked: an error. May be null.
+  Result<std::vector<std::vector<Array>>> run(std::vector<std::vector<Array>> inputs,
+                                              const Stop* stop = nullptr);
 
   std::span<const ShapeRef> parameters() const { return program_->parameters(); }
+  std::span<const ShapeRef> results() const { return program_->results(); }
 
  private:
   Module& module_;

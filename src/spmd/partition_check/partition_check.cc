@@ -98,25 +98,6 @@ class Inputs {
   MemoryPool& pool_;
 };
 
-/// Does it do without other devices, and without knowing which one it runs on?
-bool runs_alone(const Module& module, const OpTable& table) {
-  for (const Computation& computation : module.computations)
-    for (const InstructionId id : computation.instructions) {
-      const OpDef& def = table[module[id].opcode];
-      if (def.has(kCollective) || def.evaluation == EvaluationKind::kPartitionId) return false;
-    }
-  return true;
-}
-
-/// Sums of one array may be off by as much as its largest elements let them.
-Tolerance tolerance_of(const Array& expected, MemoryPool& pool) {
-  Tolerance tolerance = default_tolerance(expected.type());
-  if (!is_float(expected.type()) && !is_complex(expected.type())) return tolerance;
-  const double largest = compare(expected, zero_array(expected.shape, pool), tolerance).max_abs;
-  tolerance.abs = std::max(tolerance.abs, tolerance.rel * largest);
-  return tolerance;
-}
-
 bool worse(const Comparison& a, const Comparison& b) {
   return a.outside != b.outside ? a.outside > b.outside : a.max_abs > b.max_abs;
 }
@@ -213,7 +194,7 @@ class Check {
       Tolerance tolerance;
       for (size_t device = 0; device < actual.size(); ++device) {
         const Array& whole = expected[alone_ ? 0 : device][leaf];
-        if (device == 0 || !alone_) tolerance = tolerance_of(whole, pool_);
+        if (device == 0 || !alone_) tolerance = tolerance_of_sums(whole, pool_);
         const Comparison comparison =
             compare_part(actual[device][leaf], whole, leaf, device, inputs, tolerance);
         if (device > 0 && !worse(comparison, output.comparison)) continue;

@@ -18,19 +18,19 @@
 namespace hlosim {
 
 struct ProfiledOperation {
-  std::string name;                      // of the instruction: "fusion.3"
-  std::string text;                      // of the instruction as the profiler wrote it; may be empty
-  std::string category;                  // XLA's word for what it is, "loop fusion"; may be empty
-  std::string op_name;                   // in the program; may be empty
-  std::string source;                    // "file.py:12"; may be empty
-  std::string bound_by;                  // as the profiler's table says; empty: it doesn't
-  bool beside = false;                   // what a start began, from the start to the end of its done
-  std::string core;                      // "SparseCore": ran there, beside the TensorCore; empty: on it
-  int64_t occurrences = 0;               // on all devices
-  Picoseconds time{};                    // of all of them
-  Picoseconds self_time{};               // without what ran inside
-  Picoseconds longest{};                 // of one occurrence; 0: unknown
-  Picoseconds first{-1};                 // start of the first one; -1: unknown
+  std::string name;         // of the instruction: "fusion.3"
+  std::string text;         // of the instruction as the profiler wrote it; may be empty
+  std::string category;     // XLA's word for what it is, "loop fusion"; may be empty
+  std::string op_name;      // in the program; may be empty
+  std::string source;       // "file.py:12"; may be empty
+  std::string bound_by;     // as the profiler's table says; empty: it doesn't
+  bool beside = false;      // what a start began, from the start to the end of its done
+  std::string core;         // that it ran on beside the TensorCore, as the profiler has it; empty: on it
+  int64_t occurrences = 0;  // on all devices
+  Picoseconds time{};       // of all of them
+  Picoseconds self_time{};  // without what ran inside
+  Picoseconds longest{};    // of one occurrence; 0: unknown
+  Picoseconds first{-1};    // start of the first one; -1: unknown
   std::optional<int64_t> flops{};        // of one occurrence
   std::optional<int64_t> model_flops{};  // those of the model: without what is computed again
   std::optional<int64_t> bytes{};        // read and written

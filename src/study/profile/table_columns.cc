@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "profile/decimal_time.h"
-#include "profile/device_types.h"
+#include "profile/tpu_core.h"
 
 namespace hlosim {
 namespace {
@@ -177,7 +177,7 @@ std::string TableColumns::add(const std::vector<std::string>& cells, ProfileBuil
   row.op_name = form() == "framework_op_stats" ? row.name : cell(cells, kOpName);
   row.source = cell(cells, kSource);
   row.bound_by = cell(cells, kBoundBy);
-  if (cell(cells, kCore) == kSparseCore) row.core = kSparseCore, row.beside = true;
+  if (cell(cells, kCore) == kCoreBeside) row.core = kCoreBeside, row.beside = true;
   if (std::string wrong = add_times(cells, row); !wrong.empty()) return wrong;
   add_amounts(cells, row);
   const std::string program = cell(cells, kProgram);

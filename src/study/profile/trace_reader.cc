@@ -9,10 +9,10 @@
 #include "base/text.h"
 #include "base/value.h"
 #include "profile/decimal_time.h"
-#include "profile/device_types.h"
 #include "profile/json_scanner.h"
 #include "profile/line_events.h"
 #include "profile/profile_builder.h"
+#include "profile/tpu_core.h"
 
 namespace hlosim {
 namespace {
@@ -60,9 +60,9 @@ class TraceReader {
                                      fmt::format("damaged trace: expected {}", scan_.expected())));
     if (count_ >= kMostEvents)
       builder_.note(fmt::format("{} events: longer traces are cut, so that times may be missing", count_));
-    // What runs on SparseCores belongs to what runs on their TensorCore then.
-    for (const bool sparse : {false, true})
-      for (auto& [pid, process] : processes_) take_process(process, sparse);
+    // What runs beside a TensorCore belongs to what runs on it then.
+    for (const bool other : {false, true})
+      for (auto& [pid, process] : processes_) take_process(process, other);
     return builder_.take();
   }
 
@@ -171,18 +171,18 @@ class TraceReader {
 
   // ── devices ──
 
-  void take_process(Process& process, bool sparse) {
+  void take_process(Process& process, bool other) {
     const std::optional<TpuCore> core = parse_tpu_core(process.name);
-    if (!core || core->is_sparse != sparse) {
+    if (!core || core->is_beside != other) {
       if (!core && process.name.starts_with("/device:"))
         builder_.note(fmt::format("process '{}' is not read", shown(process.name)));
       return;
     }
-    if (!sparse) take_runs(process, core->device);
+    if (!other) take_runs(process, core->device);
     const auto programs = programs_.try_emplace(core->device, std::vector<LineEvent>()).first;
     for (auto& [tid, thread] : process.threads)
-      if (thread.name == (sparse ? "Sparse Core Ops" : "XLA Ops") || (!sparse && thread.name == kAsync))
-        take_operations(thread, thread.name == kAsync, sparse, programs->second);
+      if (thread.name == operations_line(other) || (!other && thread.name == kAsync))
+        take_operations(thread, thread.name == kAsync, other, programs->second);
   }
 
   void take_runs(const Process& process, int64_t device) {
@@ -206,7 +206,7 @@ class TraceReader {
   }
 
   /// Runs are known by the trace's clock, times better by the device's.
-  void take_operations(Thread& thread, bool beside, bool sparse, const ProgramRuns& runs) {
+  void take_operations(Thread& thread, bool beside, bool other, const ProgramRuns& runs) {
     const bool by_device = thread.by_device.size() == thread.events.size();
     std::vector<LineEvent> events = by_device ? thread.by_device : thread.events;
     std::vector<uint32_t> kinds(events.size()), programs(events.size());
@@ -221,8 +221,8 @@ class TraceReader {
       const uint32_t program = programs[event.what], kind = kinds[event.what];
       const auto [at, is_new] = places.try_emplace(uint64_t{program} << 32 | kind);
       if (is_new) {
-        kinds_[kind].beside = beside || sparse;
-        kinds_[kind].core = sparse ? kSparseCore : std::string_view();
+        kinds_[kind].beside = beside || other;
+        kinds_[kind].core = other ? kCoreBeside : std::string_view();
         at->second = builder_.operation(program, kinds_[kind]);
       }
       ProfileBuilder::add_time(builder_.profile().programs[program].operations[at->second],

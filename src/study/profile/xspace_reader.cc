@@ -7,9 +7,9 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "profile/device_types.h"
 #include "profile/line_events.h"
 #include "profile/profile_builder.h"
+#include "profile/tpu_core.h"
 #include "profile/wire.h"
 #include "profile/xplane.pb.h"
 
@@ -58,8 +58,8 @@ class SpaceReader {
     }
     if (fields.damaged()) return wrong(fields.offset(), "a field of XSpace"), failed();
     if (planes == 0) return wrong(0, "a plane"), failed();
-    // What runs on SparseCores belongs to what runs on their TensorCore then.
-    for (const auto& [core, plane] : sparse_planes_) {
+    // What runs beside a TensorCore belongs to what runs on it then.
+    for (const auto& [core, plane] : other_planes_) {
       core_ = core;
       if (!read_stat_names(plane) || !read_kinds(plane) || !read_lines(plane)) return failed();
     }
@@ -107,8 +107,8 @@ class SpaceReader {
       return true;
     }
     core_ = *core;
-    if (core->is_sparse) {
-      sparse_planes_.emplace_back(*core, std::move(parts));
+    if (core->is_beside) {
+      other_planes_.emplace_back(*core, std::move(parts));
       return true;
     }
     return read_stat_names(parts) && read_device(parts) && read_kinds(parts) && read_lines(parts);
@@ -236,8 +236,8 @@ class SpaceReader {
       if (!name) return false;
       const bool is_modules = *name == "XLA Modules", is_steps = *name == "Steps";
       const bool beside = *name == "Async XLA Ops";
-      const bool is_operations = *name == (core_.is_sparse ? "Sparse Core Ops" : "XLA Ops");
-      if (!is_operations && (core_.is_sparse || (!is_modules && !is_steps && !beside))) continue;
+      const bool is_operations = *name == operations_line(core_.is_beside);
+      if (!is_operations && (core_.is_beside || (!is_modules && !is_steps && !beside))) continue;
       std::vector<LineEvent> events;
       if (!read_events(line, events)) return false;
       if (is_steps)
@@ -248,7 +248,7 @@ class SpaceReader {
       else
         operations.emplace_back(std::move(events), beside);
     }
-    if (!core_.is_sparse) programs_.insert_or_assign(core_.device, ProgramRuns(std::move(runs)));
+    if (!core_.is_beside) programs_.insert_or_assign(core_.device, ProgramRuns(std::move(runs)));
     const auto programs = programs_.try_emplace(core_.device, std::vector<LineEvent>()).first;
     for (auto& [events, beside] : operations) take_operations(events, beside, programs->second);
     return true;
@@ -335,8 +335,8 @@ class SpaceReader {
                                               : builder_.lone_program();
       const auto [at, is_new] = places.try_emplace(uint64_t{program} << 32 | event.what);
       if (is_new) {
-        kind.operation.beside = beside || core_.is_sparse;
-        if (core_.is_sparse) kind.operation.core = kSparseCore;
+        kind.operation.beside = beside || core_.is_beside;
+        if (core_.is_beside) kind.operation.core = kCoreBeside;
         at->second = builder_.operation(program, kind.operation);
       }
       ProfileBuilder::add_time(builder_.profile().programs[program].operations[at->second],
@@ -353,7 +353,7 @@ class SpaceReader {
   ProfileBuilder builder_;
   std::string problem_;
   std::map<int64_t, ProgramRuns> programs_;  // on the TensorCore of each device
-  std::vector<std::pair<TpuCore, PlaneParts>> sparse_planes_;
+  std::vector<std::pair<TpuCore, PlaneParts>> other_planes_;
   // Of the plane that is read.
   std::unordered_map<int64_t, std::string> stat_names_;
   std::unordered_map<int64_t, uint32_t> kind_of_;

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "input/proto_text.h"
-#include "profile/device_types.h"
+#include "model/device_names.h"
 #include "profile/operation_facts.h"
 #include "profile/plane_builder.h"
 #include "profile/xplane.pb.h"
@@ -71,7 +71,7 @@ class DevicePlane {
     // A message of the numbers of host, chip and core: none is written where all are 0, as the first core's
     // are.
     builder_.bytes(stat(), "core_details", {});
-    builder_.text(stat(), "device_type_string", type_of_device(device_.generation, device_.name));
+    builder_.text(stat(), "device_type_string", profiler_name(device_));
     builder_.real(stat(), "peak_teraflops_per_second",
                   peak_flops(device_, ElementType::kBF16).count() / 1e12);
     builder_.real(stat(), "peak_hbm_bw_gigabytes_per_second",

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/source.h"
+#include "interconnect/slice.h"
 #include "model/device.h"
-#include "model/slice.h"
 #include "ops/work.h"
 #include "sharding/mesh.h"
 

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "estimate/estimate.h"
 #include "estimate/named_slice.h"
+#include "flags/compiler_choices.h"
 #include "model/device_overrides.h"
 #include "ops/op_table.h"
 #include "workloads/step.h"
@@ -16,19 +19,35 @@ Result<Device> with_flags(const PublishedRun& run, const Device& device,
                           std::vector<std::string>& assumptions) {
   DiagnosticList problems;
   const std::vector<DeviceOverride> overrides = xla_flag_overrides(run.flags, device.config, problems);
-  size_t without = 0;
   for (const Diagnostic& problem : problems.items()) {
     if (problem.severity == Severity::kError) return tl::unexpected(problem);
-    ++without;
+    assumptions.push_back(problem.message);
   }
-  if (without > 0)
-    assumptions.push_back(
-        fmt::format("{} of {} compiler flags change nothing here", without, run.flags.size()));
   std::optional<Device> changed = overrides.empty() ? device : with_overrides(device, overrides, problems);
   if (changed) return std::move(*changed);
   for (const Diagnostic& problem : problems.items())
     if (problem.severity == Severity::kError) return tl::unexpected(problem);
   return failure("the flags make no device");
+}
+
+Result<CompilerChoices> choices_of(const PublishedRun& run, const Device& device,
+                                   std::vector<std::string>& assumptions) {
+  DiagnosticList problems;
+  CompilerChoices choices = compiler_choices(run.flags, device.config, problems);
+  // Compilers of 2023 leave fusion off unless a flag asks for it. Scripts of that year ask for asynchronous
+  // gathers alone; all since then that ask for these ask for their fusion as well, or for SparseCores.
+  const auto names = [&](std::string_view begin) {
+    return std::any_of(run.flags.begin(), run.flags.end(),
+                       [&](const XlaFlag& flag) { return flag.name.starts_with(begin); });
+  };
+  if (names("xla_enable_async_all_gather") && !names("xla_tpu_enable_async_collective_fusion") &&
+      !names("xla_tpu_enable_sparse_core_collective_offload") && device.config.ici.core_bandwidth) {
+    choices.fused_gathers = false;
+    assumptions.push_back("flags as of 2023: the TensorCore waits for all-gathers");
+  }
+  for (const Diagnostic& problem : problems.items())
+    if (problem.severity == Severity::kError) return tl::unexpected(problem);
+  return choices;
 }
 
 Result<SliceRequest> slice_request_of(const PublishedRun& run, const Device& device) {
@@ -42,12 +61,14 @@ Result<SliceRequest> slice_request_of(const PublishedRun& run, const Device& dev
 }
 
 /// The whole step, written as for one device, spread over the run's devices and simulated.
-Result<Estimate> simulate_program(const PublishedRun& run, const Device& device, const SliceRequest& slice) {
+Result<Estimate> simulate_program(const PublishedRun& run, const Device& device, const SliceRequest& slice,
+                                  const CompilerChoices& compiler) {
   Result<Module> module = make_step(run.model, run.options);
   if (!module) return tl::unexpected(module.error());
   EstimateOptions options;
   options.simulate.keep_timeline = false;
   options.simulate.slice = slice;
+  options.compiler = compiler;
   options.mesh.emplace().partitions = run.devices;  // the step's shardings say everything
   return estimate(*module, op_table(), device, options);
 }
@@ -77,8 +98,12 @@ Result<void> predict(const PublishedRun& run, const Device& plain, RunPrediction
   Result<StepParts> parts = step_parts(work, run, device->config, *slice);
   if (!parts) return tl::unexpected(parts.error());
   prediction.parts = {std::move(work), std::move(*parts)};
-  const Result<Estimate> program = simulate_program(run, *device, *request);
+  const Result<CompilerChoices> compiler = choices_of(run, plain, prediction.assumptions);
+  if (!compiler) return tl::unexpected(compiler.error());
+  const Result<Estimate> program = simulate_program(run, *device, *request, *compiler);
   if (!program) return tl::unexpected(program.error());
+  for (const Diagnostic& finding : program->occupancy.findings)
+    prediction.findings.push_back(finding.message);
   add_rows(program->simulation.totals, prediction);
   prediction.seconds = seconds(program->simulation.totals.makespan);
   return {};

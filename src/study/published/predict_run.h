@@ -24,6 +24,7 @@ struct RunPrediction {
   double peak_flops = 0;                             // of a device, for bf16
   std::vector<std::pair<std::string, double>> rows;  // categories of the simulated step; add up to `seconds`
   std::optional<std::pair<StepWork, StepParts>> parts;
+  std::vector<std::string> findings;     // why such a run is not possible: memory that it has too little of
   std::vector<std::string> assumptions;  // those of the run, and what was assumed on the way
 };
 

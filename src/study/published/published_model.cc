@@ -78,6 +78,10 @@ class ModelReader {
     norm();
     if (const Value* part = fields_.object("attention")) attention(*part);
     if (const Value* part = fields_.object("moe")) experts(*part);
+    int64_t ahead = 0;
+    fields_.whole("mtp_layers", ahead, 0);
+    model_.predicts_ahead = ahead > 0;
+    if (ahead > 1) assumptions_.push_back("model.mtp_layers: more than one is taken as one");
     check_parameters();
     leave("model", fields_);
     return std::move(model_);

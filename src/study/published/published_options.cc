@@ -60,7 +60,8 @@ class OptionsReader {
     attention();
     embedding();
     fields_.flag("scan_layers", options_.scan_layers);
-    options_.stack_axis = 1;  // param_scan_axis of MaxText
+    // param_scan_axis of MaxText is 1, but flax's scan moves that axis to the front before the loop.
+    options_.stack_axis = 0;
     if (const Value* part = fields_.object("other_flags")) settings(*part);
     return std::move(options_);
   }
@@ -101,6 +102,7 @@ class OptionsReader {
         options_.quantization = compute == "int8" ? Quantization::kInt8 : Quantization::kFp8;
     }
     element_type(fields_, "param_dtype", options_.param_type);
+    options_.grad_type = options_.param_type;  // as JAX and PyTorch have it
   }
 
   void element_type(EntryFields& fields, std::string_view key, ElementType& into) {
@@ -204,6 +206,7 @@ class OptionsReader {
     int64_t bound = 0;
     if (fields.whole("use_max_logit_estimate", bound, -1)) tiles.known_maximum = bound > 0;
     fields.whole("num_vocab_tiling", options_.vocab_tiles, 1);
+    options_.quantized_gather = fields.find("quantized_all_gather") != nullptr;
     for (const std::string_view key : {"fsdp_shard_on_exp", "shard_exp_on_fsdp"})
       fields.flag(key, options_.experts_on_fsdp);
     fields.flag("use_iota_embed", options_.one_hot_embedding);

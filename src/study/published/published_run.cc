@@ -61,6 +61,37 @@ Mesh over_slices(const Mesh& ici, const Mesh& dcn) {
   return mesh;
 }
 
+/// What decides the program of one device but for batch, mesh and flags.
+constexpr std::string_view kProgramKeys[] = {"device",       "model",
+                                             "seq",          "step",
+                                             "dtype",        "param_dtype",
+                                             "quantization", "optimizer",
+                                             "remat_policy", "attention_kernel",
+                                             "scan_layers",  "embedding_lookup",
+                                             "other_flags"};
+/// For people, or said again in other words.
+const std::initializer_list<std::string_view> kReaderKeys = {"id",
+                                                             "chips",
+                                                             "devices_per_chip",
+                                                             "accelerator",
+                                                             "per_device_batch_unit",
+                                                             "tokens_per_step",
+                                                             "check",
+                                                             "software",
+                                                             "confidence",
+                                                             "notes",
+                                                             "reruns",
+                                                             "profile",
+                                                             "spread",
+                                                             "assumed",
+                                                             "config_source"};
+
+void append(std::string& text, const Value& value) {
+  text += value.key + (value.is_map() ? "{" : value.is_list() ? "[" : "=") + value.text;
+  for (const Value& item : value.items) append(text, item);
+  text += ";";
+}
+
 class RunReader {
  public:
   RunReader(const Value& entry, DiagnosticList& problems)
@@ -80,6 +111,7 @@ class RunReader {
     meshes();
     xla_flags();
     measured();
+    origin();
     if (problems_.error_count() == errors_before) check();
     return std::move(run_);
   }
@@ -142,6 +174,18 @@ class RunReader {
     bool known = true;
     fields_.flag("xla_flags_known", known);
     if (!known) run_.assumptions.push_back("xla_flags are unknown: taken as none");
+  }
+
+  /// Who published it, what ran, and what nobody asked for.
+  void origin() {
+    fields_.text("source", run_.source);
+    run_.source = run_.source.substr(0, run_.source.find_first_of("@:"));
+    for (const std::string_view key : kProgramKeys)
+      if (const Value* value = entry_.find(key)) append(run_.program, *value);
+    fields_.pass_over(kReaderKeys);
+    for (const std::string_view key : kProgramKeys) fields_.find(key);
+    for (const Value* left : fields_.rest())
+      run_.assumptions.push_back(fmt::format("{} is not known: it changes nothing here", shown(left->key)));
   }
 
   void measured() {

@@ -32,9 +32,14 @@ struct PublishedRun {
   std::vector<XlaFlag> flags;
   double step_seconds = 0;  // measured
   double model_flops = 0;   // per device and step, as the source counts them; 0: not said
+  std::string source;       // the repository that published it; empty: not said
+  std::string program;      // the same of two entries that differ in batch, mesh, slices and flags alone
   std::vector<std::string> assumptions;
 
   int64_t slice_devices() const { return devices / slices; }
+  double sequences_per_device() const {
+    return static_cast<double>(options.batch) / static_cast<double>(devices);
+  }
   /// Tokens of a step.
   double tokens() const { return static_cast<double>(options.batch) * static_cast<double>(options.sequence); }
 };

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/source.h"
+#include "interconnect/slice.h"
 #include "model/device.h"
-#include "model/slice.h"
 #include "published/published_run.h"
 #include "published/step_work.h"
 

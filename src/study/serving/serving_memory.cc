@@ -72,13 +72,9 @@ int64_t cache_bytes_per_token(const ServingSetup& setup) {
 Result<ServingMemory> serving_memory(const ServingSetup& setup, const DeviceConfig& device) {
   ServingMemory memory;
   const MemorySpace& hbm = device.hbm();
-  if (hbm.usable) {
-    memory.capacity = hbm.usable->count();
-    memory.capacity_source = "memory.hbm.usable";
-  } else if (const std::optional<Bytes> all = device_capacity(device, hbm)) {
-    memory.capacity = all->count();
-    memory.capacity_source = "memory.hbm.capacity: the device file has no memory.hbm.usable";
-  }
+  if (const std::optional<Bytes> all = device_capacity(device, hbm)) memory.capacity = all->count();
+  memory.capacity_source =
+      hbm.usable ? "memory.hbm.usable" : "memory.hbm.capacity: the device file has no memory.hbm.usable";
   if (memory.capacity == 0) return failure(fmt::format("{} has no size of its memory", device.name));
   memory.budget = static_cast<int64_t>(setup.memory_utilization * static_cast<double>(memory.capacity));
   memory.weights = weight_bytes(setup);

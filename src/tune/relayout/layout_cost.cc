@@ -29,7 +29,7 @@ LayoutCosts::LayoutCosts(LayoutProblem& problem, const OpTable& table, const Dev
       table_(table),
       device_(device),
       memory_(device.config),
-      sparse_core_(problem.module(), table),
+      offloads_(problem.module(), table),
       objective_(objective) {
   double fastest = 0;
   for (const MxuType& type : device.config.mxu.types)
@@ -175,7 +175,7 @@ void LayoutCosts::add_network(InstructionId id, InstructionCost& cost) {
   const OpDef& def = table_[module[id].opcode];
   if (!def.has(kCollective) || def.has(kAsyncStart) || def.has(kAsyncUpdate) || def.has(kAsyncDone)) return;
   AssumptionList assumptions;
-  const bool is_given = sparse_core_.has(id);
+  const bool is_given = offloads_.has(id);
   auto network = cost_collective(OpContext(module, module[id], table_, nullptr), device_.config, slice_,
                                  grid_, assumptions, axis_order(is_given, device_.config));
   if (!network) return;

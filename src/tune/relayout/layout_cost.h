@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "interconnect/collective_driver.h"
-#include "interconnect/sparse_core.h"
+#include "interconnect/offload.h"
 #include "model/cost_details.h"
 #include "model/memory_system.h"
 #include "relayout/layout_problem.h"
@@ -119,7 +119,7 @@ class LayoutCosts {
   const OpTable& table_;
   const Device& device_;
   MemorySystem memory_;
-  SparseCoreWork sparse_core_;
+  Offloads offloads_;
   LayoutObjective objective_;
   double picoseconds_per_flop_ = 0;
   Slice slice_;

@@ -1,5 +1,5 @@
 // RUN: hlosim print %s
-// RUN: hlosim report --device=unit --top=1 %s
+// RUN: hlosim report --full --device=unit --top=1 %s
 // What JAX calls the results, where it says more than their places.
 module @step {
   func.func public @main(%arg0: tensor<4xf32> {jax.arg_info = "params['w']"}, %arg1: tensor<4xf32> loc("batch")) -> (tensor<4xf32> {jax.result_info = "result[0]['w']"}, tensor<4xf32> {jax.result_info = "result[1]"}, tensor<4xf32>) {

@@ -332,17 +332,17 @@ void declare_values(CommandLine& line, RunOptions& options) {
                   "The next parameter's value: a.npy, or a.npz with several; may be repeated")
       .one_value_each();
   line.add_option("--inputs", options.inputs.folder, "Folder with param0.npy, param1.npy, ...");
-  line.add_option("--args", options.made, "Make up the parameters: random, zeros or iota")
+  line.add_option("--args", options.made, "Synthetic inputs: random, zeros or iota")
       .one_of({"random", "zeros", "iota"});
-  line.add_option("--seed", options.seed, "Of random values").from(0).show_default();
+  line.add_option("--seed", options.seed, "Seed of random values").from(0).show_default();
   line.add_option("-o,--output", options.output, "Folder for output0.npy, output1.npy, ...");
   line.add_flag("--print", options.print, "Print the outputs as HLO literals");
   line.add_option("--compare", options.compare,
                   "HLO text file whose outputs for the same inputs are expected");
   line.add_option("--expect", options.expect, "Folder with the expected output0.npy, output1.npy, ...");
-  line.add_option("--abs-error", options.abs_error, "An element may be off by this much")
+  line.add_option("--abs-error", options.abs_error, "Tolerated absolute error of an element")
       .check(tolerance_problem);
-  line.add_option("--rel-error", options.rel_error, "... or by this times the expected magnitude")
+  line.add_option("--rel-error", options.rel_error, "Tolerated relative error of an element")
       .check(tolerance_problem);
   line.add_option("--trace-values", options.trace,
                   "Print statistics of the values of instructions whose names match this regular expression");
@@ -360,17 +360,17 @@ void declare_values(CommandLine& line, RunOptions& options) {
 }
 
 void declare_devices(CommandLine& line, RunOptions& options) {
-  line.add_option("--replicas", options.replicas, "Number of replicas; without it, what the module says")
+  line.add_option("--replicas", options.replicas, "Number of replicas; default: as the module specifies")
       .from(1);
-  line.add_option("--partitions", options.partitions,
-                  "Number of partitions; without it, what the module says")
+  line.add_option("--partitions,--num-partitions", options.partitions,
+                  "Number of partitions; default: as the module specifies")
       .from(1);
   line.add_flag(
       "--global", options.global,
-      "Inputs and outputs are those of all partitions together, split as the sharding attributes say");
+      "Inputs and outputs are global arrays, split as the sharding attributes specify");
   line.add_option(
           "--peers", options.peers,
-          "All devices run (run), or one does: the others hold the same values (twins), or are an error")
+          "Other devices of the module: execute them (run), assume equal values (twins), or report an error")
       .one_of({"run", "twins", "error"})
       .show_default();
 }
@@ -378,9 +378,9 @@ void declare_devices(CommandLine& line, RunOptions& options) {
 void declare_physical(CommandLine& line, RunOptions& options) {
   line.add_flag(
       "--physical", options.physical.wanted,
-      "Execute on real bytes, every value where the buffer assignment puts it; exit code 1 at a fault");
+      "Execute against the assigned buffers; detects overlapping or prematurely freed memory (exit code 1)");
   line.add_option("--device", options.physical.device,
-                  "With --physical: capacities, and tiled layouts where the text has none");
+                  "With --physical: the device's capacities and, where the text has none, its tiled layouts");
   declare_device_choices(line, options.physical.choices);
   line.add_option("--schedule", options.physical.schedule,
                   "With --physical: the module's order (auto), text, list, dfs, post, or random by --seed")
@@ -390,7 +390,7 @@ void declare_physical(CommandLine& line, RunOptions& options) {
       .one_of({"module", "random"})
       .show_default();
   line.add_option("--alignment", options.physical.alignment,
-                  "With --physical: bytes that offsets are multiples of")
+                  "With --physical: alignment of offsets in bytes")
       .between(1, kMostAlignment)
       .show_default();
 }
@@ -405,7 +405,7 @@ std::function<int()> declare_run(CommandLine& line, Streams streams) {
   line.add_option("--threads", options->threads, "Number of threads; 0: one per processor")
       .between(0, kMostThreads)
       .show_default();
-  line.add_flag("--time", options->time, "Say on standard error how long it ran");
+  line.add_flag("--time", options->time, "Print the execution time to standard error");
   return [options, streams] {
     options->inputs.seed = static_cast<uint64_t>(options->seed);
     options->inputs.in_use = &streams.files;

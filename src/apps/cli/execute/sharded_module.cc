@@ -9,7 +9,7 @@
 #include "console/verbosity.h"
 #include "estimate/partition_over_mesh.h"
 #include "hlo/printer.h"
-#include "model/slice.h"
+#include "interconnect/slice.h"
 #include "ops/op_table.h"
 #include "sharding/mesh.h"
 #include "sharding/mesh_order.h"
@@ -94,19 +94,18 @@ std::string_view begun(std::string_view line) {
 }  // namespace
 
 void declare_sharding(CommandLine& line, ShardingRequest& request) {
-  line.add_option("--partitions", request.partitions,
-                  "Devices that the module is cut over; 0: as many as it names")
+  line.add_option("--partitions,--num-partitions", request.partitions, "Number of devices; 0: as many as the module names")
       .from(0)
       .show_default();
-  line.add_option("--mesh", request.mesh, "The devices as named axes: data=4,model=2");
+  line.add_option("--mesh", request.mesh, "Mesh of named axes: data=4,model=2");
   line.add_option("--shard", request.statements,
-                  "How parameters lie, by names or op_names that an expression matches: "
-                  "'params.*kernel=[data,model]'; _ leaves a dimension whole, {a,b} are two axes");
+                  "Shardings of parameters by names or op_names that an expression matches: "
+                  "'params.*kernel=[data,model]'; _: unsharded, {a,b}: two axes");
   line.add_option(
       "--mesh-order", request.order,
-      "How the mesh lies on the torus of --topology: auto, or model=y,data=xz; without it devices "
-      "stand in order");
-  line.add_option("--topology", request.topology, "Chips of that torus, as in 4x4x4");
+      "Mapping of mesh axes to axes of the torus of --topology: auto, or model=y,data=xz; default: "
+      "device-id order");
+  line.add_option("--topology", request.topology, "Slice topology, e.g. 4x4x4");
 }
 
 std::optional<Propagated> propagated_module(const Module& module, const ShardingRequest& request,

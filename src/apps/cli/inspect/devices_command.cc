@@ -10,6 +10,7 @@
 #include "console/input.h"
 #include "console/verbosity.h"
 #include "model/device.h"
+#include "model/device_names.h"
 #include "report/device_json.h"
 
 namespace hlosim {
@@ -27,7 +28,7 @@ int list_devices(const DevicesArguments& options, Streams streams) {
   if (options.format == "text") {
     text = builtin_devices_text();
   } else if (options.format == "markdown") {
-    text = schema_markdown();
+    text = names_markdown() + "\n" + schema_markdown();
   } else {
     std::vector<Device> devices;
     for (const std::string& name : builtin_devices()) {
@@ -76,7 +77,8 @@ std::function<int()> declare_devices(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<DevicesArguments>();
   line.add_option("NAME", options->names, "Device files or built-in devices; none: list the built-in ones");
   declare_device_choices(line, options->choices);
-  line.add_option("--format", options->format, "text, yaml, json, or markdown: the keys of device files")
+  line.add_option("--format", options->format,
+                  "text, yaml, json, or markdown: names of devices, and the keys of their files")
       .one_of({"text", "yaml", "json", "markdown"})
       .show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")

@@ -7,9 +7,11 @@
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "console/command_line.h"
+#include "console/device_input.h"
 #include "console/input.h"
 #include "console/verbosity.h"
 #include "layout/describe.h"
+#include "layout/native_tiling.h"
 #include "layout/shape_text.h"
 #include "report/layout_json.h"
 
@@ -20,13 +22,19 @@ struct LayoutArguments {
   std::vector<std::string> shapes;
   std::optional<std::string> index;
   std::optional<int64_t> offset;
+  std::string device;
+  DeviceChoices choices;
   std::string format = "text";
   std::string output = "-";
 };
 
-Result<LayoutDescription> describe(ShapePool& pool, const std::string& text, const LayoutQuery& query) {
-  const Result<ShapeRef> shape = parse_shape(pool, text);
+/// `device`: the one that shapes without tiles are stored on; null: as they are written.
+Result<LayoutDescription> describe(ShapePool& pool, const std::string& text, const Device* device,
+                                   const LayoutQuery& query) {
+  Result<ShapeRef> shape = parse_shape(pool, text);
   if (!shape) return tl::unexpected(shape.error());
+  if (device && !carries_tiles(*shape))
+    shape = with_native_tiling(pool, *shape, tiling_policy(device->config));
   return describe_layout(pool, *shape, query);
 }
 
@@ -41,11 +49,16 @@ int layout(const LayoutArguments& options, Streams streams) {
     }
     query.index = *index;
   }
+  std::optional<Device> device;
+  if (!options.device.empty()) {
+    device = read_device(options.device, options.choices, streams);
+    if (!device) return kExitInput;
+  }
   std::vector<std::string> texts;
   bool ok = true;
   ShapePool pool;
   for (const std::string& shape : options.shapes) {
-    const Result<LayoutDescription> description = describe(pool, shape, query);
+    const Result<LayoutDescription> description = describe(pool, shape, device ? &*device : nullptr, query);
     if (!description) {
       tell(description.error(), streams);
       ok = false;
@@ -66,8 +79,11 @@ std::function<int()> declare_layout(CommandLine& line, Streams streams) {
   line.add_option("SHAPE", options->shapes,
                   "Array shapes with their layouts: 'bf16[256,256]{1,0:T(8,128)(2,1)}'")
       .required();
-  line.add_option("--index", options->index, "Where is this element? Indices by dimension: 9,130");
-  line.add_option("--offset", options->offset, "Which element is in this slot? In elements");
+  line.add_option("-d,--device", options->device,
+                  "Device: shapes without tiles get its native tiling, as its compiler stores them");
+  declare_device_choices(line, options->choices);
+  line.add_option("--index", options->index, "Print the offset of the element with these indices: 9,130");
+  line.add_option("--offset", options->offset, "Print the indices of the element at this offset (in elements)");
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")
       .writes_file(streams.files)

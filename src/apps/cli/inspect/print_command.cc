@@ -82,11 +82,11 @@ std::function<int()> declare_print(CommandLine& line, Streams streams) {
   line.add_option("--format", options->format, "text, pb, a binary HloProto, or stablehlo")
       .one_of({"text", "pb", "stablehlo"})
       .show_default();
-  line.add_option("--kernel", options->kernel, "The body of this TPU kernel instead, as MLIR text");
+  line.add_option("--kernel", options->kernel, "Print the Mosaic body of this TPU kernel as MLIR text");
   line.add_flag("--parse-only", options->parse_only, "Do not verify");
   line.add_flag("--operand-shapes", options->print.operand_shapes, "Print the shape before each operand");
   line.add_flag("--no-percent", options->no_percent, "Print names without %");
-  line.add_flag("--no-metadata", options->no_metadata, "Leave metadata out");
+  line.add_flag("--no-metadata", options->no_metadata, "Omit metadata");
   return [options, streams] { return print(*options, streams); };
 }
 

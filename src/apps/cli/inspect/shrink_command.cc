@@ -43,12 +43,12 @@ std::function<int()> declare_shrink(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<ShrinkArguments>();
   line.add_option("FILE", options->file, "HLO text file; - is standard input").required();
   line.add_option("--scale", options->shrink.scale,
-                  "Divide each dimension by the largest divisor of this number that the program lets it have")
+                  "Divide each dimension by the largest divisor of N that the program allows")
       .show_default();
-  line.add_option("--min-size", options->shrink.min_size, "But make none smaller than this").show_default();
+  line.add_option("--min-size", options->shrink.min_size, "Minimum size of a dimension").show_default();
   line.add_option(
           "--layers", options->shrink.layers,
-          "Turns of loops that run once per layer, and layers in their stacked arrays; 0: as they are")
+          "Number of layers: iterations of loops over layers and their stacked arrays; 0: unchanged")
       .show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")
       .writes_file(streams.files)

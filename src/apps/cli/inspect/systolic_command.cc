@@ -132,7 +132,7 @@ std::function<int()> declare_systolic(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<SystolicArguments>();
   line.add_option("SIZE", options->sizes, "M N K of the product [M,K] x [K,N]").required();
   line.add_option("--dataflow", options->dataflow,
-                  "What stays in the array: ws weights, os outputs, is inputs")
+                  "Stationary operand: ws weights, os outputs, is inputs")
       .one_of({"ws", "os", "is"})
       .show_default();
   line.add_option("--array", options->array, "Rows and columns of the array").show_default();

@@ -266,12 +266,12 @@ std::function<int()> declare_buffers(CommandLine& line, Streams streams) {
       .one_of({"auto", "text", "list", "dfs", "post"})
       .show_default();
   line.add_option("--alignment", options->alignment,
-                  "Bytes that offsets are multiples of (64; 128 for xla-2022)")
+                  "Alignment of offsets in bytes (64; 128 for xla-2022)")
       .between(1, kMostAlignment);
-  line.add_option("--capacity", options->capacities, "What if: S1=64MiB");
-  line.add_option("--at", options->at, "Show what lives at this step").from(0);
+  line.add_option("--capacity", options->capacities, "Assume another capacity: S1=64MiB");
+  line.add_option("--at", options->at, "List the buffers that are live at this step").from(0);
   line.add_option("--top", options->top, "Largest buffers to show").from(0).show_default();
-  line.add_option("--check", options->check, "A dump to compare with");
+  line.add_option("--check", options->check, "Compare with this dump");
   line.add_option("-o,--output", options->output, "Output file; - is standard output")
       .writes_file(streams.files)
       .show_default();

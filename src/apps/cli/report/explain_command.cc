@@ -129,23 +129,23 @@ std::function<int()> declare_explain(CommandLine& line, Streams streams) {
   line.add_option("INSTRUCTION", options->instruction, "Name of an instruction, with or without %")
       .required();
   line.add_option("--computation", options->computation,
-                  "The computation that it is in; without, the one that runs it on its own, if there is one");
+                  "Computation of the instruction; default: the one that executes it by itself");
   SimulationOptions& simulation = options->simulation;
   line.add_option("--device", simulation.device,
                   "Device file, built-in device or accelerator type: v4.yaml, v4, v5p-128");
   declare_device_choices(line, simulation.choices);
-  line.add_option("--topology", simulation.topology, "Slice of chips, as in 2x2x1");
-  line.add_option("--devices", simulation.devices, "Number of devices of all slices").from(1);
-  line.add_option("--slices", simulation.slices, "Slices of that topology, joined by the hosts' network")
+  line.add_option("--topology", simulation.topology, "Slice topology, e.g. 2x2x1");
+  line.add_option("--devices", simulation.devices, "Number of devices in all slices").from(1);
+  line.add_option("--slices", simulation.slices, "Number of slices, connected by the hosts' network")
       .from(1)
       .show_default();
   declare_mesh(line, simulation.mesh);
   line.add_option("--while-trip-count", simulation.while_trip_count,
-                  "Iterations of while loops without a known count theirs")
+                  "Trip count to assume for while loops whose trip count is unknown")
       .from(0)
       .show_default();
   line.add_flag("--no-lower", simulation.no_lower,
-                "Take modules that no TPU compiler has touched as they stand");
+                "Simulate unoptimized modules as they are, without hlosim's lowering passes");
   declare_custom_calls(line, simulation);
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")

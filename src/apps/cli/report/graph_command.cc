@@ -115,12 +115,12 @@ std::function<int()> declare_graph(CommandLine& line, Streams streams) {
       .one_of({"dot", "model-explorer", "node-data"})
       .show_default();
   line.add_option("--color-by,--colour-by", options->colour,
-                  "What colours and node data tell: time, space or category")
+                  "Quantity shown by colors and node data: time, space or category")
       .one_of({"time", "space", "category"})
       .show_default();
-  line.add_option("--computation", options->computation, "The computation to draw; the entry unless named");
-  line.add_option("--around", options->around, "Draw what is near this instruction only");
-  line.add_option("--distance", options->distance, "How near: operands and users so many edges away")
+  line.add_option("--computation", options->computation, "Computation to draw; default: the entry");
+  line.add_option("--around", options->around, "Draw the neighborhood of this instruction only");
+  line.add_option("--distance", options->distance, "Radius of the neighborhood in edges")
       .from(0)
       .show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")

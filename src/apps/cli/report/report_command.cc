@@ -29,8 +29,9 @@ namespace {
 
 struct ReportArguments : SimulationOptions {
   std::string format = "text";
-  std::string output = "-";
+  std::string output = "-", html;
   int64_t top = 10;
+  bool full = false;
   bool timeline = false;
   bool list = false;
   bool before = false, diff = false;
@@ -201,7 +202,7 @@ int report(const ReportArguments& given, Streams streams) {
     for (const Report& one : reports) warn_of_unused_keys(one, streams);
   std::string text = devices.size() > 1 ? "" : overview(reports, options, format, streams);
   const Paint paint = output_paint(options.output, streams);
-  if (text.empty()) text = format.write(results, {.top = static_cast<size_t>(options.top), .paint = paint});
+  if (text.empty()) text = format.write(results, {.top = static_cast<size_t>(options.top), .full = options.full, .paint = paint});
   bool compared = true;
   if (options.before) {
     const std::optional<std::string> more = stages(results, settings->front(), options, streams);
@@ -220,30 +221,41 @@ std::function<int()> declare_report(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<ReportArguments>();
   declare_simulation(line, *options);
   line.option("--device")
-      .description("Device file, or a built-in device: v4, v4.yaml, my/device.yaml; several: v4,v5e");
+      .description("Device file, built-in device or accelerator type: v4.yaml, v5e, v5p-128; several: v4,v5e");
   line.option("FILE").description(
-      "HLO files, or folders that --xla_dump_to wrote; for a page also reports that --format=json saved; - "
-      "is "
-      "standard input");
+      "HLO or StableHLO files, protos, or folders written by --xla_dump_to; for a page also reports saved by "
+      "--format=json; - is standard input");
   std::vector<const char*> formats;
   for (const ReportFormat& format : report_formats()) formats.push_back(format.name);
-  line.add_option("--format", options->format, report_format_names()).one_of(formats).show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+  const Option format = line.add_option("--format", options->format,
+                                        report_format_names() + "; without it, by the suffix of -o")
+                            .one_of(formats)
+                            .show_default();
+  const Option output = line.add_option("-o,--output", options->output, "Output file; - is standard output")
+                            .writes_file(streams.files)
+                            .show_default();
+  line.add_option("--html", options->html, "The same as --format=html -o FILE")
       .writes_file(streams.files)
-      .show_default();
+      .excludes(format)
+      .excludes(output);
   line.add_option("--top", options->top, "Rows of the longest lists in the text; 0: all")
       .from(0)
       .show_default();
-  line.add_flag("--list", options->list, "Only tell which modules there are, and which files belong to each");
+  line.add_flag("--full", options->full, "Print every section of the text, not the first screen alone");
+  line.add_flag("--list", options->list, "List the modules and the files that belong to each");
   line.add_flag("--before", options->before,
-                "Also simulate what a folder's modules were before optimisation, lowered, and compare");
+                "Also simulate the unoptimized modules of a folder, lowered by hlosim, and compare");
   line.add_flag("--diff", options->diff, "Like --before, with what changed in each module");
-  line.add_flag("--timeline", options->timeline, "Draw what runs when, in text");
+  line.add_flag("--timeline", options->timeline, "Draw a timeline of all units in text");
   line.add_option("--fail-on", options->fail_on,
-                  "Exit with 1 when the module doesn't fit into the device's memory")
+                  "Exit with 1 if the module does not fit in the device's memory")
       .one_of({"oom"});
-  return [options, streams] {
+  return [options, streams, format] {
     options->before = options->before || options->diff;
+    if (!options->html.empty()) options->format = "html", options->output = options->html;
+    if (format.count() == 0 && options->html.empty())
+      if (const ReportFormat* by_suffix = report_format_of_file(options->output))
+        options->format = by_suffix->name;
     return report(*options, streams);
   };
 }

@@ -10,6 +10,7 @@
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/simulation_setting.h"
+#include "console/text_output.h"
 #include "console/verbosity.h"
 #include "ops/op_table.h"
 #include "profile/xspace_writer.h"
@@ -54,20 +55,19 @@ Result<Format> format_of(const TraceArguments& options) {
                  "its name ends in .json, .json.gz, .pftrace or .svg; or --format says it");
 }
 
-std::string written(Format format, const std::vector<Trace>& traces) {
+void write(Format format, const std::vector<Trace>& traces, const TextSink& out) {
   switch (format) {
     case Format::kJson:
-      return chrome_json(traces);
+      return write_chrome_json(traces, out);
     case Format::kJsonGz:
-      return gzip(chrome_json(traces));
+      return write_gzip([&](const TextSink& text) { write_chrome_json(traces, text); }, out);
     case Format::kPerfetto:
-      return perfetto_trace(traces);
+      return write_perfetto_trace(traces, out);
     case Format::kSvg:
-      return timeline_svg(traces.front());
+      return out(timeline_svg(traces.front()));
     case Format::kXplane:
       break;
   }
-  return {};
 }
 
 /// LOGDIR/plugins/profile/predicted/hlosim.xplane.pb, where XProf looks for it.
@@ -117,7 +117,8 @@ int write_traces(Format format, std::vector<Traced> traced, const TraceArguments
   if (format == Format::kXplane) return write_xspace(options, device, traced, streams);
   std::vector<Trace> traces;
   for (Traced& one : traced) traces.push_back(std::move(one.trace));
-  return write_output(options.output, written(format, traces), streams) ? kExitSuccess : kExitInput;
+  const TextSource text = [&](const TextSink& out) { write(format, traces, out); };
+  return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
 }
 
 int trace(const TraceArguments& options, Streams streams) {
@@ -156,7 +157,7 @@ std::function<int()> declare_trace(CommandLine& line, Streams streams) {
                   "json, perfetto, svg, or xplane: a log folder for XProf; by the output's name if not given")
       .one_of({"json", "perfetto", "svg", "xplane"});
   line.add_option("--max-events", options->max_events,
-                  "Slices at most; where all iterations of all loops are more, loops show their first ones")
+                  "Maximum number of slices; beyond it, loops show their first iterations only")
       .from(1)
       .show_default();
   return [options, streams] { return trace(*options, streams); };

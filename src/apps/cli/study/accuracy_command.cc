@@ -1,8 +1,10 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -18,6 +20,7 @@
 #include "model/device_files.h"
 #include "study/accuracy.h"
 #include "study/accuracy_errors.h"
+#include "study/accuracy_ladders.h"
 #include "study/accuracy_limits.h"
 #include "study/accuracy_program.h"
 #include "study/accuracy_runs.h"
@@ -27,8 +30,7 @@ namespace hlosim {
 namespace {
 
 struct AccuracyArguments {
-  std::string file;
-  std::vector<std::string> only, overrides;
+  std::vector<std::string> files, only, overrides;
   std::string baseline, format = "text", output = "-", report, date;
   std::vector<std::string> programs;
   std::string limits;
@@ -72,23 +74,41 @@ Result<void> claim_devices(const std::vector<MeasuredCase>& cases, Streams strea
   return {};
 }
 
+/// The cases of all files; no two have one id.
+std::optional<std::vector<MeasuredCase>> read_all(const AccuracyArguments& options, Streams streams) {
+  std::vector<MeasuredCase> cases;
+  std::set<std::string> ids;
+  for (const std::string& file : options.files) {
+    const Result<SourcePtr> source = read_input(file, streams);
+    if (!source) return usage_error(source.error(), streams), std::nullopt;
+    DiagnosticList problems;
+    std::vector<MeasuredCase> more = read_measured_cases(*source, problems);
+    for (const MeasuredCase& one : more)
+      if (!one.id.empty() && !ids.insert(one.id).second && !problems.has_errors())
+        problems.add(
+            failure(fmt::format("{}: id \"{}\" is one of another file, too", file, shown(one.id))).value());
+    tell(problems, streams);
+    if (problems.has_errors()) return std::nullopt;
+    std::move(more.begin(), more.end(), std::back_inserter(cases));
+  }
+  return cases;
+}
+
 /// Reads the cases that --only takes; says what is wrong.
 std::optional<std::vector<MeasuredCase>> read_cases(const AccuracyArguments& options, Streams streams) {
   const Result<CaseSelection> selection = CaseSelection::parse(options.only);
   if (!selection) return usage_error(selection.error(), streams), std::nullopt;
-  const Result<SourcePtr> source = read_input(options.file, streams);
-  if (!source) return usage_error(source.error(), streams), std::nullopt;
-  DiagnosticList problems;
-  std::vector<MeasuredCase> cases = read_measured_cases(*source, problems);
-  tell(problems, streams);
-  if (problems.has_errors()) return std::nullopt;
+  std::optional<std::vector<MeasuredCase>> read = read_all(options, streams);
+  if (!read) return std::nullopt;
+  std::vector<MeasuredCase>& cases = *read;
   std::erase_if(cases, [&](const MeasuredCase& one) { return !selection->takes(one); });
   if (const Result<void> used = claim_devices(cases, streams); !used)
     return usage_error(used.error(), streams), std::nullopt;
   if (cases.empty())
-    return usage_error(failure(fmt::format("{} has no such case", options.file)).value(), streams),
+    return usage_error(failure(fmt::format("{} has no such case", fmt::join(options.files, ", "))).value(),
+                       streams),
            std::nullopt;
-  return cases;
+  return read;
 }
 
 /// Null, with what is wrong printed.
@@ -107,14 +127,14 @@ std::optional<std::vector<MeasuredProgram>> read_programs(const AccuracyArgument
 
 /// Exit code 1 where errors are beyond the limits: it says which.
 int hold_limits(const AccuracyArguments& options, const Accuracy& accuracy, const std::vector<StepSum>& steps,
-                Streams streams) {
+                const std::vector<Ladder>& ladders, Streams streams) {
   const Result<SourcePtr> source = read_input(options.limits, streams);
   if (!source) return usage_error(source.error(), streams);
   DiagnosticList problems;
   const std::optional<AccuracyLimits> limits = read_accuracy_limits(*source, problems);
   tell(problems, streams);
   if (!limits) return kExitInput;
-  const std::vector<std::string> broken = broken_limits(*limits, accuracy, steps);
+  const std::vector<std::string> broken = broken_limits(*limits, accuracy, steps, ladders);
   for (const std::string& line : broken) complain(line, "", streams);
   return broken.empty() ? kExitSuccess : kExitFailedCheck;
 }
@@ -135,57 +155,61 @@ int accuracy(const AccuracyArguments& options, Streams streams) {
         return usage_error(used.error(), streams);
   std::optional<std::vector<MeasuredCase>> cases = read_cases(options, streams);
   if (!cases) return kExitInput;
-  std::vector<Prediction> predictions = predict(*cases, options.file, predict_options);
+  std::vector<Prediction> predictions = predict(*cases, options.files[0], predict_options);
   const Accuracy accuracy = make_accuracy(std::move(*cases), std::move(predictions));
   AccuracyOutput output;
   output.worst = static_cast<size_t>(options.worst);
   output.roofline = !options.baseline.empty();
   output.date = options.date.empty() ? today() : options.date;
-  output.command = fmt::format("hlosim accuracy {} --report={}",
-                               std::filesystem::path(options.file).filename().string(), options.report);
+  std::vector<std::string> names;
+  for (const std::string& file : options.files)
+    names.push_back(std::filesystem::path(file).filename().string());
+  output.command = fmt::format("hlosim accuracy {} --report={}", fmt::join(names, " "), options.report);
   const std::vector<StepSum> steps = step_sums(accuracy);
   const std::optional<std::vector<MeasuredProgram>> programs = read_programs(options, streams);
   if (!programs) return kExitInput;
   if (options.steps) output.steps = steps_markdown(steps, output.worst);
   const RunErrors runs = run_errors(accuracy);
-  output.program = programs_markdown(*programs) + runs_markdown(runs);
+  const std::vector<Ladder> ladders = run_ladders(accuracy);
+  output.program = programs_markdown(*programs) + runs_markdown(runs) + ladders_markdown(ladders);
   if (!options.report.empty() && !write_report(accuracy, options, output, streams)) return kExitInput;
   if (options.steps) output.steps = steps_text(steps, output.worst);
-  output.program = programs_text(*programs) + runs_text(runs);
+  output.program = programs_text(*programs) + runs_text(runs) + ladders_text(ladders);
   const std::string text = options.errors             ? to_text(study_errors(accuracy))
                            : options.format == "json" ? to_json(accuracy, options.steps)
                                                       : to_text(accuracy, output);
   if (!write_output(options.output, text, streams)) return kExitInput;
-  return options.limits.empty() ? kExitSuccess : hold_limits(options, accuracy, steps, streams);
+  return options.limits.empty() ? kExitSuccess : hold_limits(options, accuracy, steps, ladders, streams);
 }
 
 }  // namespace
 
 std::function<int()> declare_accuracy(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<AccuracyArguments>();
-  line.add_option("FILE", options->file, "Measured cases (JSON); - is standard input").required();
+  line.add_option("FILE", options->files, "Measured cases (JSON), of all files together; - is standard input")
+      .required();
   line.add_option(
           "--only", options->only,
           "KEY=VALUE: only cases of that device, kind, scope, dtype_class, family, core or id; may be "
           "repeated")
       .one_value_each();
   line.add_option("--baseline", options->baseline,
-                  "roofline: what max(flops/peak, bytes/bandwidth) would say")
+                  "roofline: also print the errors of max(FLOPs / peak, bytes / bandwidth)")
       .one_of({"roofline"});
   line.add_option("--set", options->overrides,
-                  "path=value: another value for a key of every device; may be repeated")
+                  "Overrides a key of every device: memory.hbm.bandwidth=2TB/s; may be repeated")
       .one_value_each();
   line.add_flag("--steps", options->steps,
-                "Sums by family and occurrences as well: error by time, and what it is made of");
+                "Also print sums by family, weighted by occurrences: error by time and its parts");
   line.add_option("--program", options->programs,
                   "Whole program with its measured time per category (JSON); may be repeated")
       .one_value_each();
   line.add_option("--limits", options->limits,
-                  "YAML file of limits for the errors of rows and steps: exit code 1 beyond them");
-  line.add_flag("--no-lower", options->no_lower, "Take plain modules as they stand");
+                  "YAML file with limits for the errors of rows and steps; exit code 1 beyond them");
+  line.add_flag("--no-lower", options->no_lower, "Simulate unoptimized modules as is, without hlosim's TPU lowering passes");
   line.add_flag("--errors", options->errors,
-                "Print the quantiles of errors that ranges of times rest on, and how well such ranges hold");
-  line.add_option("--worst", options->worst, "How many of the cases that are farthest off are listed")
+                "Print the quantiles behind prediction intervals, and their coverage");
+  line.add_option("--worst", options->worst, "Number of cases with the largest errors to list")
       .from(0)
       .show_default();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();

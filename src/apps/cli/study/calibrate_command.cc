@@ -191,10 +191,10 @@ std::function<int()> declare_calibrate(CommandLine& line, Streams streams) {
   line.add_option("--topology", options->topology, "Slice of chips that a profile is of, as in 2x2x1");
   line.add_option("--devices", options->devices, "Number of devices that a profile is of").from(1);
   line.add_option("--while-trip-count", options->while_trip_count,
-                  "Iterations of while loops without a known count theirs")
+                  "Trip count to assume for while loops whose trip count is unknown")
       .from(0)
       .show_default();
-  line.add_flag("--no-lower", options->no_lower, "Take plain modules as they stand");
+  line.add_flag("--no-lower", options->no_lower, "Simulate unoptimized modules as is, without hlosim's TPU lowering passes");
   line.add_option("-o,--output", options->output,
                   "The device file to write; none: only what was found is printed")
       .writes_file(streams.files);

@@ -5,20 +5,15 @@
 #include <optional>
 #include <ostream>
 
-#include "cli/report/saved_reports.h"
 #include "cli/run.h"
 #include "cli/study/compare_commands.h"
+#include "cli/study/run_reader.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/simulation_setting.h"
 #include "console/verbosity.h"
-#include "estimate/estimate.h"
-#include "ops/op_table.h"
-#include "report/figures.h"
 #include "report/html/html.h"
-#include "report/report.h"
 #include "study/diff.h"
-#include "text/read_json.h"
 
 namespace hlosim {
 namespace {
@@ -27,70 +22,6 @@ struct DiffArguments : SimulationOptions {
   std::string format = "text";
   std::string output = "-";
   int64_t top = 10;
-};
-
-/// The runs of one side, and for --format=html what a page shows of each.
-struct Runs {
-  std::vector<Metrics> figures;
-  std::vector<HtmlModule> pages;
-};
-
-/// The runs that OLD and NEW stand for.
-class Sides {
- public:
-  Sides(const DiffArguments& options, Streams streams) : options_(options), streams_(streams) {}
-
-  /// The figures of every chosen module of a file; false when something was wrong.
-  bool read(const std::string& file, Runs& runs) {
-    const Result<SourcePtr> source = read_input(file, streams_);
-    if (!source) return fail(source.error());
-    if (!is_saved_report(**source)) return simulate(file, runs);
-    DiagnosticList problems;
-    const std::optional<Value> document = parse_json(*source, problems);
-    if (document && document->is_list() && options_.format != "html") {
-      for (const Value& report : document->items) add_report(report, problems, runs);
-    } else if (document) {
-      add_report(*document, problems, runs);
-      if (options_.format == "html") runs.pages.push_back(html_module((*source)->text()));
-    }
-    tell(problems, streams_);
-    return document && !problems.has_errors();
-  }
-
- private:
-  static void add_report(const Value& report, DiagnosticList& problems, Runs& runs) {
-    if (std::optional<Metrics> one = read_report_figures(report, problems))
-      runs.figures.push_back(std::move(*one));
-  }
-
-  bool fail(const Diagnostic& diagnostic) {
-    tell(diagnostic, streams_);
-    return false;
-  }
-
-  bool simulate(const std::string& file, Runs& runs) {
-    if (!setting_) setting_ = read_simulation(options_, streams_);  // says that --device is missing
-    if (!setting_) return false;
-    SimulationOptions one = options_;
-    one.files = {file};
-    const bool is_page = options_.format == "html";
-    setting_->estimate.simulate.keep_timeline = is_page;
-    return for_each_chosen(one, *setting_, streams_, [&](const Module& module) {
-      const Step step(fmt::format("simulated {} of {}", module.name, file), streams_);
-      const Result<Estimate> estimate =
-          hlosim::estimate(module, op_table(), setting_->device, setting_->estimate);
-      if (!estimate) return fail(estimate.error());
-      const Report report = make_report(module, op_table(), setting_->device, *estimate);
-      runs.figures.push_back(make_figures(report, module, op_table(), *estimate));
-      if (is_page)
-        runs.pages.push_back(html_module(op_table(), setting_->device, *estimate, report, HLOSIM_VERSION));
-      return true;
-    });
-  }
-
-  const DiffArguments& options_;
-  Streams streams_;
-  std::optional<SimulationSetting> setting_;
 };
 
 /// One of each file, or those of the same name in their order.
@@ -139,7 +70,7 @@ int diff(const DiffArguments& options, Streams streams) {
     complain("two files are compared: OLD and NEW", "", streams);
     return kExitInput;
   }
-  Sides sides(options, streams);
+  RunReader sides(options, options.format == "html", streams);
   Runs before, after;
   const bool old_ok = sides.read(options.files[0], before);
   if (!old_ok || !sides.read(options.files[1], after)) return kExitInput;

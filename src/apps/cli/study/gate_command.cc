@@ -444,7 +444,7 @@ std::function<int()> declare_gate(CommandLine& line, Streams streams) {
   line.add_option("--on-gone", options->on_gone, "A module that only the baseline has: pass, warn or fail")
       .one_of({"pass", "warn", "fail"});
   line.add_option("--on-incomparable", options->on_incomparable,
-                  "A baseline of another device, options or model: pass, warn or fail")
+                  "Baseline of another device, options or model version: pass, warn or fail")
       .one_of({"pass", "warn", "fail"});
   line.add_option("--junit", options->junit, "Write JUnit XML; - is standard output")
       .writes_file(streams.files);
@@ -453,7 +453,7 @@ std::function<int()> declare_gate(CommandLine& line, Streams streams) {
       .writes_file(streams.files);
   line.add_option("--json", options->json, "Write JSON").writes_file(streams.files);
   line.add_option("--benchmark-json", options->benchmark,
-                  "Write what github-action-benchmark reads (customSmallerIsBetter)")
+                  "Write JSON for github-action-benchmark (customSmallerIsBetter)")
       .writes_file(streams.files);
   line.add_option("--bencher-json", options->bencher, "Write the Bencher metric format")
       .writes_file(streams.files);
@@ -466,7 +466,7 @@ std::function<int()> declare_init(CommandLine& line, Streams streams) {
   line.add_option("-o,--output", options->output, "The file to write; - is standard output")
       .writes_file(streams.files)
       .show_default();
-  line.add_flag("--force", options->force, "Replace it when it is there");
+  line.add_flag("--force", options->force, "Overwrite an existing file");
   return [options, streams] { return init(*options, streams); };
 }
 

@@ -17,8 +17,8 @@
 #include "measured/comparison.h"
 #include "measured/comparison_output.h"
 #include "measured/program_modules.h"
+#include "model/device_names.h"
 #include "ops/op_table.h"
-#include "profile/device_types.h"
 #include "report/html/html.h"
 
 namespace hlosim {
@@ -85,7 +85,8 @@ std::optional<Compared> compare(const Profile& profile, ProfileArguments& option
   if (!pattern) return complain("--program: " + pattern.error().message, "", streams), std::nullopt;
   ProgramModules modules(streams.limits);
   if (!read_given_module(options, modules, streams)) return std::nullopt;
-  if (options.device.empty()) options.device = device_of_type(profile.device_type);
+  if (options.device.empty())
+    options.device = device_of_name(profile.device_type, DeviceSearch::from_environment());
   std::optional<SimulationSetting> setting;
   if (!options.device.empty()) {
     setting = read_simulation(options, streams);
@@ -133,24 +134,24 @@ std::function<int()> declare_profile(CommandLine& line, Streams streams) {
                   "Log folder of a profiler, or one of its files: XSpace, trace, hlo_stats, op_profile")
       .required();
   line.add_option("--device", options->device,
-                  "Device file, or a built-in device; if not given, the one that the profile names");
+                  "Device file or built-in device; default: the profile's");
   declare_device_choices(line, options->choices);
   line.add_option("--module", options->module_file,
-                  "HLO file to simulate where the profile has no module of its own, or in its place");
-  line.add_option("--program", options->program, "Only programs whose name this regular expression finds");
-  line.add_option("--topology", options->topology, "Slice of chips, as in 2x2x1");
+                  "HLO file to simulate instead of the profile's own module");
+  line.add_option("--program", options->program, "Only programs whose name matches this regular expression");
+  line.add_option("--topology", options->topology, "Slice topology, e.g. 2x2x1");
   line.add_option("--devices", options->devices, "Number of devices").from(1);
   line.add_option("--while-trip-count", options->while_trip_count,
-                  "Iterations of while loops without a known count theirs")
+                  "Trip count to assume for while loops whose trip count is unknown")
       .from(0)
       .show_default();
   line.add_option("--custom-call-costs", options->custom_call_costs,
-                  "YAML file with costs of custom calls: by target, kernel, name or op_name");
+                  "YAML file with costs of custom calls by target, kernel, name or op_name");
   line.add_option("--top", options->top, "Operations of each program in the text; 0: all")
       .from(0)
       .show_default();
   line.add_option("--format", options->format,
-                  "text, json, csv, or html: the report's page with this comparison")
+                  "text, json, csv, or html (the report's page with a tab Measured)")
       .one_of({"text", "json", "csv", "html"})
       .show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")

@@ -154,18 +154,18 @@ int sweep(const SweepArguments& options, Streams streams) {
 std::function<int()> declare_sweep(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<SweepArguments>();
   line.add_option("FILE", options->file, "The experiment, YAML; - is standard input").required();
-  line.add_option("-o,--output", options->output, "Where the table goes; - is standard output")
+  line.add_option("-o,--output", options->output, "Output file; - is standard output")
       .writes_file(streams.files)
       .show_default();
-  line.add_option("--format", options->format, "Form of the table: text, csv, json, markdown")
+  line.add_option("--format", options->format, "text, csv, json or markdown")
       .one_of({"text", "csv", "json", "markdown"})
       .show_default();
-  line.add_option("--svg", options->svg, "Draw a picture into this file").writes_file(streams.files);
-  line.add_flag("--front", options->front, "Only points that no other one beats in all objectives");
+  line.add_option("--svg", options->svg, "Write a plot (SVG)").writes_file(streams.files);
+  line.add_flag("--front", options->front, "Only Pareto-optimal rows");
   line.add_option("--journal", options->journal,
-                  "Where results are kept for the next run of the same; without it FILE.journal")
+                  "File that keeps results for the next run; default: FILE.journal")
       .writes_file(streams.files);
-  line.add_flag("--no-journal", options->no_journal, "Keep nothing, resume nothing");
+  line.add_flag("--no-journal", options->no_journal, "Neither keep nor reuse results");
   line.add_option("--threads", options->threads, "Number of threads of each rank; 0: one per processor")
       .between(0, kMostThreads)
       .show_default();

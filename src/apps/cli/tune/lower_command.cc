@@ -150,9 +150,9 @@ std::function<int()> declare_lower(CommandLine& line, Streams streams) {
   line.add_option("--device", options->device, "Device file, or a built-in device");
   declare_device_choices(line, options->choices);
   line.add_option("--passes", options->passes,
-                  "These passes in this order, on plain modules and others: a,b,c");
+                  "Run these passes in this order, on optimized modules too: a,b,c");
   line.add_option("--print-after", options->print_after,
-                  "Print the module to standard error after each of these passes, or after all");
+                  "Print the module to standard error after these passes, or after all");
   declare_no_partition(line, options->no_partition);
   line.add_flag("--list-passes", options->list_passes, "List the passes");
   line.add_option("-o,--output", options->output, "Output file; - is standard output")

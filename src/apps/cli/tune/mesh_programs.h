@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/source.h"
-#include "cli/tune/step_choice.h"
+#include "console/step_choice.h"
 #include "study/mesh_search.h"
 #include "workloads/model_config.h"
 

@@ -8,10 +8,11 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "cli/tune/fit_choice.h"
 #include "cli/tune/made_text.h"
-#include "cli/tune/step_choice.h"
 #include "console/command_line.h"
 #include "console/input.h"
+#include "console/step_choice.h"
 #include "console/verbosity.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
@@ -23,6 +24,7 @@ namespace {
 struct ModelArguments {
   std::string file, mesh, output = "-";
   StepChoice step;
+  FitChoice fit;
   bool count = false;
 };
 
@@ -52,6 +54,25 @@ std::string counts_of(const ModelConfig& model, const StepOptions& step) {
                           matmul_flops(model, step.batch, step.sequence, train, true));
 }
 
+/// The step in `to`, read back before it is written.
+int write_step(const Module& step, const std::string& to, Streams streams) {
+  const std::string text = to_text(step, op_table());
+  if (const auto checked = verify_emitted_text(text, "model", step.name); !checked) {
+    tell(checked.error(), streams);
+    return kExitInput;
+  }
+  return write_output(to, text, streams) ? kExitSuccess : kExitInput;
+}
+
+/// The table on standard output, and the largest step in the file that --output names.
+int fit(const ModelConfig& model, const StepOptions& step, const ModelArguments& options, Streams streams) {
+  const std::optional<FittedStep> fitted = fit_step(model, step, options.fit, streams);
+  if (!fitted) return kExitInput;
+  if (!write_output("-", fitted->text, streams)) return kExitInput;
+  if (!fitted->module) return kExitFailedCheck;
+  return options.output == "-" ? kExitSuccess : write_step(*fitted->module, options.output, streams);
+}
+
 int model(const ModelArguments& options, Streams streams) {
   const auto fail = [&](const Diagnostic& diagnostic) {
     tell(diagnostic, streams);
@@ -65,12 +86,9 @@ int model(const ModelArguments& options, Streams streams) {
   if (!step) return fail(step.error());
   if (options.count)
     return write_output(options.output, counts_of(*config, *step), streams) ? kExitSuccess : kExitInput;
+  if (!options.fit.key.empty()) return fit(*config, *step, options, streams);
   const Result<Module> made = make_step(*config, *step);
-  if (!made) return fail(made.error());
-  const std::string text = to_text(*made, op_table());
-  if (const auto checked = verify_emitted_text(text, "model", made->name); !checked)
-    return fail(checked.error());
-  return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
+  return made ? write_step(*made, options.output, streams) : fail(made.error());
 }
 
 }  // namespace
@@ -82,8 +100,10 @@ std::function<int()> declare_model(CommandLine& line, Streams streams) {
                   "Axes of the devices: data, fsdp, fsdp_transpose, tensor, expert, context, sequence, as "
                   "fsdp=8,tensor=4");
   declare_step(line, options->step);
-  line.add_flag("--count", options->count, "Parameters and FLOPs by arithmetic, no module");
-  line.add_option("-o,--output", options->output, "Output file; - is standard output")
+  declare_fit(line, options->fit);
+  line.add_flag("--count", options->count, "Print parameters and FLOPs without making a module");
+  line.add_option("-o,--output", options->output,
+                  "Output file of the step; - is standard output, but with --fit the table is there alone")
       .writes_file(streams.files)
       .show_default();
   return [options, streams] { return model(*options, streams); };

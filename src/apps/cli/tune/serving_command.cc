@@ -9,12 +9,12 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/run.h"
-#include "cli/tune/step_choice.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/simulation_setting.h"
+#include "console/step_choice.h"
 #include "console/verbosity.h"
-#include "model/slice.h"
+#include "interconnect/slice.h"
 #include "serving/server.h"
 #include "serving/serving_text.h"
 #include "workloads/step.h"
@@ -191,32 +191,32 @@ class ServingCommand {
 };
 
 void declare_server(CommandLine& line, ServingArguments& options) {
-  line.add_option("--tp", options.tensor, "Devices that a layer is cut over; 0: all that --dp, --ep leave")
+  line.add_option("--tp", options.tensor, "Tensor parallelism; 0: all devices that --dp and --ep leave")
       .from(0);
-  line.add_option("--dp", options.data, "Groups of devices that requests are dealt out to")
+  line.add_option("--dp", options.data, "Data parallelism: groups of devices that share the requests")
       .from(1)
       .show_default();
-  line.add_option("--ep", options.expert, "Devices that experts are dealt out to; requests too")
+  line.add_option("--ep", options.expert, "Expert parallelism: devices that share the experts and the requests")
       .from(1)
       .show_default();
-  line.add_option("--max-num-batched-tokens", options.batched_tokens, "Tokens of one step")
+  line.add_option("--max-num-batched-tokens", options.batched_tokens, "Maximum number of tokens in a step")
       .between(1, 1 << 20)
       .show_default();
-  line.add_option("--max-num-seqs", options.seqs, "Requests of one step").between(1, 1 << 16).show_default();
-  line.add_option("--max-model-len", options.model_len, "Tokens of a request; 0: of the longest").from(0);
-  line.add_option("--block-size", options.block, "Tokens of a page of the cache; 0: as vLLM chooses").from(0);
-  line.add_option("--weight-dtype", options.weights, "How weights of layers are stored")
+  line.add_option("--max-num-seqs", options.seqs, "Maximum number of requests in a step").between(1, 1 << 16).show_default();
+  line.add_option("--max-model-len", options.model_len, "Maximum number of tokens of a request; 0: of the longest").from(0);
+  line.add_option("--block-size", options.block, "Tokens per cache page; 0: vLLM's choice").from(0);
+  line.add_option("--weight-dtype", options.weights, "Stored type of layer weights")
       .one_of({"bf16", "int8", "int4", "fp8"})
       .show_default();
   line.add_option(
           "--products", options.products,
-          "In the stored type of weights, of widened weights, or the first where the MXU is faster so")
+          "Matmuls in the stored type of the weights, in the widened type, or the faster of both")
       .one_of({"auto", "stored", "widened"})
       .show_default();
-  line.add_option("--kv-cache-dtype", options.cache, "How keys and values are stored")
+  line.add_option("--kv-cache-dtype", options.cache, "Stored type of keys and values")
       .one_of({"bf16", "fp8"})
       .show_default();
-  line.add_option("--gpu-memory-utilization", options.utilization, "Part of the memory for weights and cache")
+  line.add_option("--gpu-memory-utilization", options.utilization, "Fraction of the memory for weights and cache")
       .show_default();
   line.add_option("--scheduler", options.scheduler,
                   "vllm: prompts in the steps of decodes; sglang: in steps of their own")
@@ -232,22 +232,22 @@ std::function<int()> declare_serving(CommandLine& line, Streams streams) {
   SimulationOptions& simulation = options->simulation;
   line.add_option("--device", simulation.device, "Device file, or a built-in device, with a slice: v6e-8");
   declare_device_choices(line, simulation.choices);
-  line.add_option("--topology", simulation.topology, "Slice of chips, as in 2x4");
+  line.add_option("--topology", simulation.topology, "Slice topology, e.g. 2x4");
   declare_server(line, *options);
-  line.add_option("--isl", options->input, "Tokens of a prompt").between(1, 1 << 24).show_default();
-  line.add_option("--osl", options->output_length, "Tokens of an answer").between(1, 1 << 24).show_default();
+  line.add_option("--isl", options->input, "Input tokens of a request").between(1, 1 << 24).show_default();
+  line.add_option("--osl", options->output_length, "Output tokens of a request").between(1, 1 << 24).show_default();
   line.add_option("--random-range-ratio", options->least_share,
-                  "Lengths are drawn evenly from this share of --isl and --osl to all of them")
+                  "Lengths are uniform between this fraction of --isl and --osl and the whole")
       .show_default();
-  line.add_option("--concurrency", options->concurrency, "Requests under way at once").from(0);
-  line.add_option("--request-rate", options->rate, "Requests a second, at random times").not_negative();
+  line.add_option("--concurrency", options->concurrency, "Concurrent requests").from(0);
+  line.add_option("--request-rate", options->rate, "Requests per second, Poisson arrivals").not_negative();
   line.add_option("--trace", options->trace, "File of requests: seconds,input tokens,output tokens");
-  line.add_option("--requests", options->requests, "Number of requests; 0: 8 for each at once, at least 100")
+  line.add_option("--requests", options->requests, "Number of requests; 0: 8 per concurrent request, at least 100")
       .between(0, 10'000'000);
-  line.add_option("--seed", options->seed, "Of lengths and arrivals").from(0).show_default();
-  line.add_option("--ttft", options->ttft, "Limit of the time to the first token, ms").not_negative();
-  line.add_option("--itl", options->itl, "Limit of the mean time of each further token, ms").not_negative();
-  line.add_option("--price", options->price, "Of a chip and hour; adds the price of a million tokens")
+  line.add_option("--seed", options->seed, "Seed of lengths and arrivals").from(0).show_default();
+  line.add_option("--ttft", options->ttft, "Limit of the time to first token, ms").not_negative();
+  line.add_option("--itl", options->itl, "Limit of the mean time per output token, ms").not_negative();
+  line.add_option("--price", options->price, "Price of a chip-hour; adds the cost per million tokens")
       .not_negative();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")

@@ -91,24 +91,24 @@ std::function<int()> declare_tune_layout(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<TuneLayoutArguments>();
   declare_simulation(line, *options);
   line.add_option("--values", options->values,
-                  "Only values with a name in which this regular expression finds something; default: all");
+                  "Only values whose name matches this regular expression; default: all");
   line.add_option("--tile", options->tiles,
                   "Also try this tiling, as in T(8,128) or T(8,128)(2,1); may be repeated")
       .one_value_each();
-  line.add_flag("--free-entry", options->free_entry, "Arguments and results of the module may change, too");
+  line.add_flag("--free-entry", options->free_entry, "Also change the layouts of the module's arguments and results");
   line.add_option("--objective", options->objective, "time, bytes (of HBM traffic) or memory (peak of HBM)")
       .one_of({"time", "bytes", "memory"})
       .show_default();
   line.add_option("--what-if", options->questions,
-                  "Don't search; what does this layout do? VALUE={1,0:T(8,128)}; may be repeated")
+                  "Simulate this layout instead of a search: VALUE={1,0:T(8,128)}; may be repeated")
       .one_value_each();
-  line.add_option("--seed", options->seed, "Of the search").show_default();
-  line.add_option("--moves", options->moves, "Choices to look at by estimate").from(0).show_default();
+  line.add_option("--seed", options->seed, "Seed of the search").show_default();
+  line.add_option("--moves", options->moves, "Number of choices to estimate").from(0).show_default();
   line.add_option("--exact-steps", options->steps, "Steps of the exact search; 0: none")
       .from(0)
       .show_default();
   line.add_option("--budget", options->budget,
-                  "Time after which to stop, as in 10s; results then depend on the machine; 0: no limit")
+                  "Time limit, as in 10s; results then depend on the machine; 0: none")
       .show_default();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output,

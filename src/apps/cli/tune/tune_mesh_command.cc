@@ -10,12 +10,12 @@
 #include "cli/run.h"
 #include "cli/tune/made_text.h"
 #include "cli/tune/mesh_programs.h"
-#include "cli/tune/step_choice.h"
 #include "console/command_line.h"
 #include "console/exchange.h"
 #include "console/input.h"
 #include "console/progress.h"
 #include "console/simulation_setting.h"
+#include "console/step_choice.h"
 #include "console/verbosity.h"
 #include "hlo/printer.h"
 #include "model/version.h"
@@ -94,7 +94,7 @@ class MeshTuner {
     if (!setting) return kExitInput;
     const Result<SourcePtr> source = read_input(options_.file, streams_);
     if (!source) return fail(source.error());
-    if (is_model_file()) return tune_model(*axes, *setting, *source);
+    if (names_model_file(options_.file)) return tune_model(*axes, *setting, *source);
     if (options_.step != StepChoice())
       return fail(failure(fmt::format("{}: options of a step are for model files", options_.file),
                           "a model file ends in .yaml (examples/models)")
@@ -118,8 +118,6 @@ class MeshTuner {
   }
 
  private:
-  bool is_model_file() const { return options_.file.ends_with(".yaml") || options_.file.ends_with(".yml"); }
-
   MeshTask task_of(const SimulationSetting& setting, const SourcePtr& source) const {
     MeshTask task;
     task.experiment = base_experiment(options_, setting, source, streams_);
@@ -204,8 +202,8 @@ void declare_device(CommandLine& line, SimulationOptions& simulation) {
   line.add_option("--device", simulation.device,
                   "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
   declare_device_choices(line, simulation.choices);
-  line.add_option("--topology", simulation.topology, "Slice of chips, as in 4x4x4");
-  line.add_option("--slices", simulation.slices, "Slices of that topology, joined by the hosts' network")
+  line.add_option("--topology", simulation.topology, "Slice topology, e.g. 4x4x4");
+  line.add_option("--slices", simulation.slices, "Number of slices, connected by the hosts' network")
       .from(1)
       .show_default();
   line.add_option(
@@ -216,13 +214,13 @@ void declare_device(CommandLine& line, SimulationOptions& simulation) {
       "--mesh-order", simulation.mesh.order,
       "How a mesh lies on the torus: auto, or model=y,data=xz; without it devices stand in order");
   line.add_option("--written-for", simulation.mesh.written_for,
-                  "The mesh that the module's own shardings were written for: they go by its axes' names");
+                  "Original mesh of the module's shardings, which are mapped to --mesh by axis name");
   line.add_option("--while-trip-count", simulation.while_trip_count,
-                  "Iterations of while loops without a known count theirs")
+                  "Trip count to assume for while loops whose trip count is unknown")
       .from(0)
       .show_default();
   line.add_flag("--no-lower", simulation.no_lower,
-                "Take modules that no TPU compiler has touched as they stand");
+                "Simulate unoptimized modules as they are, without hlosim's lowering passes");
 }
 
 }  // namespace
@@ -236,20 +234,20 @@ std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams) {
   line.add_option("--axes", options->axes, "Names of the axes of the meshes: data,model").required();
   declare_device(line, options->simulation);
   line.add_option("--within", options->within,
-                  "Leave out what is sure to take so many times as long as the fastest that fits")
+                  "Skip choices that surely take this many times as long as the fastest that fits")
       .not_negative()
       .show_default();
-  line.add_flag("--all", options->everything, "Leave out nothing: simulate every choice");
+  line.add_flag("--all", options->everything, "Simulate every choice");
   line.add_option("-o,--output", options->output,
                   "Write the program that the fastest choice gives; with -, the table goes to standard error")
       .writes_file(streams.files);
-  line.add_option("--svg", options->svg, "Draw time against memory into this file")
+  line.add_option("--svg", options->svg, "Write a plot of time against memory (SVG)")
       .writes_file(streams.files);
-  line.add_option("--format", options->format, "Form of the table: text, json")
+  line.add_option("--format", options->format, "text or json")
       .one_of({"text", "json"})
       .show_default();
   line.add_option("--top", options->top, "Rows of the table; 0: all").from(0).show_default();
-  line.add_option("--journal", options->journal, "Where results are kept for the next run of the same")
+  line.add_option("--journal", options->journal, "File that keeps results for the next run")
       .writes_file(streams.files);
   line.add_option("--threads", options->threads, "Number of threads of each rank; 0: one per processor")
       .between(0, kMostThreads)

@@ -15,6 +15,7 @@
 #include "console/input.h"
 #include "console/simulation_setting.h"
 #include "console/verbosity.h"
+#include "estimate/prepared_run.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
 #include "prefetch/prefetch.h"
@@ -113,6 +114,11 @@ Result<TunedModule> tune_one(const Prepared& prepared, const TunePrefetchArgumen
   Result<PrefetchResult> result = tune_prefetch(*prepared.written, op_table(), device, tuning);
   if (!result) return tl::unexpected(result.error());
   result->lowered = prepared.is_lowered;
+  for (const Assumption& one : prepared.assumptions.items())
+    if (one.text == kLoweringWasCut) {
+      result->cut = true;
+      result->assumptions.push_back(one.text);
+    }
   return TunedModule{to_text(result->module, op_table()),
                      options.format == "json" ? prefetch_report_json(*result, device.config)
                                               : prefetch_report_text(*result, device.config, options.top)};
@@ -131,12 +137,18 @@ int tune(const TunePrefetchArguments& options, Streams streams) {
   const std::optional<SimulationSetting> setting = read_simulation(options.simulation, streams);
   if (!setting) return kExitInput;
   tuning->simulate = setting->estimate.simulate;
+  const auto tune_it = [&](const Module&, const Prepared& prepared) {
+    Result<TunedModule> made = tune_one(prepared, options, *tuning, setting->device, begin);
+    begin = Clock::now();
+    return made;
+  };
+  // Half of the budget is left for the search, and for writing what it finds.
+  const auto is_late = [&] {
+    const std::chrono::duration<double> passed = Clock::now() - begin;
+    return tuning->budget > 0 && passed.count() > tuning->budget / 2;
+  };
   return tune_all(options.simulation, *setting, {options.output, options.format, "tune prefetch"}, streams,
-                  [&](const Module&, const Prepared& prepared) {
-                    Result<TunedModule> made = tune_one(prepared, options, *tuning, setting->device, begin);
-                    begin = Clock::now();
-                    return made;
-                  });
+                  tune_it, is_late);
 }
 
 }  // namespace
@@ -151,15 +163,15 @@ std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams) {
       .show_default();
   line.add_option(
           "--objective", options->objective,
-          "time, or bytes of HBM traffic in no more time than the input takes; of the strong algorithm")
+          "Strong algorithm: minimize time, or HBM bytes without taking longer than the input")
       .one_of({"time", "bytes"})
       .show_default();
-  line.add_flag("--strip", options->strip, "Only take out the prefetches that are there");
+  line.add_flag("--strip", options->strip, "Only remove the existing prefetches");
   line.add_flag("--keep-order", options->keep_order,
-                "Instructions run in the order of the module; strong may change it otherwise");
-  line.add_option("--seed", options->seed, "Of the random changes").show_default();
+                "Keep the order of instructions (strong may change it)");
+  line.add_option("--seed", options->seed, "Seed of the random changes").show_default();
   line.add_option("--budget", options->budget,
-                  "Time for each module, reading included; it mostly ends earlier; 0: no limit")
+                  "Time limit per module, reading included; 0: none")
       .show_default();
   line.add_option("--moves", options->moves, "Random changes to try; by default 400 per site, at least 2,000")
       .from(0);
@@ -170,11 +182,11 @@ std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams) {
                   "File of knobs and overrides in protobuf's text format, as XLA takes them; may be repeated")
       .one_value_each();
   line.add_flag("--list-knobs", options->list_knobs,
-                "What --knob can set, with the values that hold without it");
+                "List the knobs with their default values");
   line.add_option("-o,--output", options->output,
                   "Write the rewritten module here; with -, the report goes to standard error")
       .writes_file(streams.files);
-  line.add_option("--format", options->format, "Form of the report: text, json")
+  line.add_option("--format", options->format, "text or json")
       .one_of({"text", "json"})
       .show_default();
   line.add_option("--top", options->top, "Rows of the list of places; 0: all").show_default();

@@ -139,7 +139,7 @@ constexpr Target kTargets[] = {
     {"xla.debug.Log", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
     // What `run` compares (evaluate/custom_calls/check_calls.h).
     {"check.*", nothing, EvaluationKind::kNone, LibraryCall::kNone},
-    // Places in the order of a TPU program, and its SparseCores' getting ready: no data.
+    // Places in the order of a TPU program, and preparations of what runs beside its TensorCore: no data.
     {"Noop", nothing, EvaluationKind::kIdentityCall, LibraryCall::kNone},
     {"PrepareAsyncCallStart", nothing, EvaluationKind::kAllocateBufferCall, LibraryCall::kNone},
     {"PrepareAsyncCallDone", nothing, EvaluationKind::kAllocateBufferCall, LibraryCall::kNone},

@@ -153,7 +153,7 @@ Evaluation evaluate_gemm_call(EvaluateContext& op) {
 
   const auto roles = gemm_roles(config, lhs, rhs, result);
   if (!roles) return op.unsupported("dot_dimension_numbers that don't fit the operands and the result");
-  auto plan = DotPlan::make(dot_operand(lhs), dot_operand(rhs), *roles, call.sums, op.reference_only());
+  auto plan = DotPlan::make(dot_operand(lhs), dot_operand(rhs), *roles, call.sums);
   call.to_result = ConvertElements(call.sums, result->element_type);
   if (!plan || !call.to_result.supported()) return op.unsupported();
   call.plan = std::move(*plan);

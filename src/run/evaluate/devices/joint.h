@@ -5,7 +5,7 @@
 // control flow with collectives inside - is given all devices that reached it, and where their ways part
 // (a loop that some leave earlier, a conditional) each group goes its way in turn: branch 0 first, the loop
 // until the last one leaves. So all processes pass the meetings in one order, no device needs a thread or a
-// stack, and a device that others wait for in vain is known at once.
+// stack, and deadlocks are detected immediately.
 //
 //   LockstepRun run(grid, lone_rank());
 //   run.local_devices()                            // all of them, where one process runs them

@@ -1,0 +1,57 @@
+#include "model/pallas/score_softmax.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/rounding.h"
+#include "ops/work.h"
+
+namespace hlosim {
+
+Result<KernelCost> score_softmax_cost(const DeviceConfig& device, const ScoreSoftmaxProblem& problem) {
+  const std::pair<std::string_view, int64_t> sizes[] = {
+      {"queries", problem.queries}, {"keys", problem.keys}, {"head size", problem.head_size}};
+  for (const auto& [name, size] : sizes)
+    if (size < 1 || size > 1 << 24)
+      return failure(fmt::format("softmax of scores: {} {}, expected 1 to {}", name, size, 1 << 24));
+  const std::optional<MatmulRate> rate =
+      Core(device).matmul_rate(problem.type, problem.type, MatmulPrecision{});
+  if (!rate)
+    return failure(
+        fmt::format("softmax of scores: {} has no products of {}", device.name, to_text(problem.type)));
+  // Rows in blocks of which two fit into half of the VMEM of an instruction, so that a row is read once.
+  KernelSteps steps(device, 1);
+  const Core& core = steps.core();
+  const double element = as_double(bit_width(problem.type)) / 8;
+  const double row_bytes = as_double(problem.keys) * element;
+  const auto rows =
+      std::clamp<int64_t>(static_cast<int64_t>(as_double(core.vmem_budget().count()) / 4 / row_bytes),
+                          device.vpu.sublanes, problem.queries);
+  const double blocks = as_double(problem.queries) / as_double(rows);
+  KernelSteps::Step step;
+  step.mxu = core.product_in_loop({.m = rows, .n = problem.head_size, .k = problem.keys}, *rate);
+  step.multiply_adds = as_double(rows) * as_double(problem.keys) * as_double(problem.head_size);
+  const double scores = as_double(rows) * as_double(problem.keys) / core.register_elements();
+  step.slots.alu = scores * (device.kernel.score + device.kernel.natural_exponential);
+  step.slots.eup = scores;
+  step.exponentials = scores * core.register_elements();
+  const double result = as_double(rows) * as_double(problem.head_size);
+  step.apart = result / core.register_elements() * device.kernel.block_end;
+  step.latency = as_double(rate->latency.count());
+  step.read = as_double(rows) * row_bytes, step.written = result * element;
+  Kernel& kernel = steps.kernel();
+  kernel.units = OverlapRule::kBundles;
+  kernel.requests = Requests::kWhenFree;
+  kernel.first.in[0] = step.read, kernel.last.out[0] = step.written;
+  kernel.windows = {{step.read, 0, 2, false}, {step.written, 0, 2, true}};
+  kernel.scratch = as_double(problem.keys) * as_double(problem.head_size) * element;
+  steps.add(blocks, step);
+  KernelCost cost = std::move(steps).finish();
+  cost.grid = {static_cast<int64_t>(blocks + 0.999)};
+  cost.computed = cost.grid.front();
+  cost.blocks = {{"rows", rows}};
+  return cost;
+}
+
+}  // namespace hlosim
