@@ -8,15 +8,15 @@
 namespace hlosim {
 namespace {
 
-using Work = Overlap::Work;
+using OverlapWork = Overlap::Work;
 constexpr int64_t kFullRate = int64_t{1} << Overlap::kWorkBits;
 /// Shares are rounded: what is left of the last picosecond because of it is no picosecond of its own.
 constexpr int64_t kTolerance = 1000;
 
-Work work_of(Picoseconds stream) { return static_cast<Work>(stream.count()) << Overlap::kWorkBits; }
+OverlapWork work_of(Picoseconds stream) { return static_cast<OverlapWork>(stream.count()) << Overlap::kWorkBits; }
 
 /// Picoseconds until the work is done.
-Picoseconds time_left(Work left, int64_t rate) {
+Picoseconds time_left(OverlapWork left, int64_t rate) {
   left -= rate / kTolerance;
   if (left <= 0) return Picoseconds(0);
   const double about = static_cast<double>(left) / static_cast<double>(rate);
@@ -24,8 +24,8 @@ Picoseconds time_left(Work left, int64_t rate) {
   // Division in double precision is right to a step or two where it is much faster than in whole numbers.
   if (about > 1e14) return Picoseconds(static_cast<int64_t>(ceil_div(left, rate)));
   auto time = static_cast<int64_t>(about);
-  while (static_cast<Work>(time) * rate < left) ++time;
-  while (time > 0 && static_cast<Work>(time - 1) * rate >= left) --time;
+  while (static_cast<OverlapWork>(time) * rate < left) ++time;
+  while (time > 0 && static_cast<OverlapWork>(time - 1) * rate >= left) --time;
   return Picoseconds(time);
 }
 
@@ -100,9 +100,9 @@ int64_t Overlap::repeats(const State& before) const {
     // It must not begin, and must have a picosecond of work left.
     if (!transfer.begun && transfer.ready > now_)
       most = std::min(most, ((transfer.ready - now_).count() - 1) / took.count());
-    const Work done = before.left[i] - after.left[i];
+    const OverlapWork done = before.left[i] - after.left[i];
     if (done > 0) {
-      const Work times = (transfer.left - kFullRate) / done;
+      const OverlapWork times = (transfer.left - kFullRate) / done;
       most = times < most ? static_cast<int64_t>(times) : most;
     }
   }
@@ -151,7 +151,7 @@ void Overlap::share_bandwidth() {
 
 void Overlap::progress(Claim& claim, Picoseconds from) {
   const bool finished = claim.end <= now_;
-  if (!finished) claim.left -= static_cast<Work>((now_ - from).count()) * claim.rate;
+  if (!finished) claim.left -= static_cast<OverlapWork>((now_ - from).count()) * claim.rate;
   if (!claim.transfer) {
     core_.left = claim.left;
     core_runs_ = !finished;
