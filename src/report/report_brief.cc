@@ -1,4 +1,5 @@
-// The report's first screen: the answer, its interval, the bottleneck, memory, time by scope and the longest operations; then
+// The report's first screen: the answer, its interval, the bottleneck, memory, time by scope and the longest
+// operations; then
 // a line for each section of the full report, and a table where it concerns at least 1 % of the time.
 #include <fmt/format.h>
 
@@ -17,8 +18,8 @@ namespace {
 
 constexpr size_t kBriefNameWidth = 32, kPlaceWidth = 44;
 constexpr size_t kMostScopes = 6, kMostTransfers = 5, kMostAssumptions = 5;
-constexpr double kWorthATable = 0.01;   // share of the time from which on a section has a table
-constexpr double kWorthALine = 0.005;   // change of the time from which on an unspecified flag is reported
+constexpr double kWorthATable = 0.01;  // share of the time from which on a section has a table
+constexpr double kWorthALine = 0.005;  // change of the time from which on an unspecified flag is reported
 
 double share(Picoseconds part, Picoseconds whole) {
   return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
@@ -67,7 +68,8 @@ class BriefReport {
   }
 
   void heading() {
-    std::string text = fmt::format("{} on {}", shortened(report_.module_name, 60), shortened(report_.device_name, 40));
+    std::string text =
+        fmt::format("{} on {}", shortened(report_.module_name, 60), shortened(report_.device_name, 40));
     if (report_.slice_devices > 1) text += fmt::format(", slice {}", report_.slice);
     if (report_.replicas * report_.partitions > 1)
       text += fmt::format(", {} x {} (replicas x partitions)", report_.replicas, report_.partitions);
@@ -77,8 +79,8 @@ class BriefReport {
   void time() {
     std::string interval;
     if (report_.time_range)
-      interval = fmt::format("  ({:.0f} % interval {} to {})", 100 * kRangeShare, to_text(report_.time_range->low),
-                             to_text(report_.time_range->high));
+      interval = fmt::format("  ({:.0f} % interval {} to {})", 100 * kRangeShare,
+                             to_text(report_.time_range->low), to_text(report_.time_range->high));
     line("time", "{}{}", options_.paint.strong(to_text(makespan())), interval);
   }
 
@@ -90,7 +92,8 @@ class BriefReport {
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bound[a] > bound[b]; });
     std::string out;
     for (const size_t i : order)
-      out += fmt::format("{}{} {}", out.empty() ? "" : " | ", report_.unit_names[i], percent_text(share(bound[i], whole)));
+      out += fmt::format("{}{} {}", out.empty() ? "" : " | ", report_.unit_names[i],
+                         percent_text(share(bound[i], whole)));
     return out;
   }
 
@@ -99,18 +102,19 @@ class BriefReport {
     std::string limit;
     if (!report_.limiting_key.empty() &&
         !(report_.limiting_key.starts_with("memory.") && report_.limiting_key.ends_with(".bandwidth")))
-      limit = fmt::format("; {} limited by {} ({})", report_.unit_name(report_.totals.bound_by), report_.limiting_key,
-                          report_.limiting_rate);
+      limit = fmt::format("; {} limited by {} ({})", report_.unit_name(report_.totals.bound_by),
+                          report_.limiting_key, report_.limiting_rate);
     line("bottleneck", "{}{}", shares(report_.bound_time, makespan()), limit);
   }
 
   void utilization() {
     std::string text;
     if (const std::optional<double> flops = report_.flops_utilisation(); flops && *flops > 0)
-      text = fmt::format("{}{} of the bf16 peak of {}", report_.unknown_work > 0 ? "at least " : "", percent_text(*flops),
-                         to_text(*report_.peak_flops));
+      text = fmt::format("{}{} of the bf16 peak of {}", report_.unknown_work > 0 ? "at least " : "",
+                         percent_text(*flops), to_text(*report_.peak_flops));
     if (const std::optional<double> hbm = report_.hbm_utilisation())
-      text += fmt::format("{}{} of HBM's {}", text.empty() ? "" : ", ", percent_text(*hbm), to_text(*report_.peak_hbm_bandwidth));
+      text += fmt::format("{}{} of HBM's {}", text.empty() ? "" : ", ", percent_text(*hbm),
+                          to_text(*report_.peak_hbm_bandwidth));
     if (!text.empty()) line("utilization", "{}", text);
   }
 
@@ -119,8 +123,9 @@ class BriefReport {
       if (!space.is_used || space.peak.count() == 0 || !space.capacity) continue;
       std::string classes;
       if (space.peak / *space.capacity >= kWorthATable) classes = ": " + classes_text(space.by_class);
-      line(fmt::format("{} peak", space.name), "{} of {} ({}) at {}{}", to_text(space.peak), to_text(*space.capacity),
-           percent_text(space.peak / *space.capacity), shortened(space.peak_instruction, kBriefNameWidth), classes);
+      line(fmt::format("{} peak", space.name), "{} of {} ({}) at {}{}", to_text(space.peak),
+           to_text(*space.capacity), percent_text(space.peak / *space.capacity),
+           shortened(space.peak_instruction, kBriefNameWidth), classes);
     }
   }
 
@@ -132,17 +137,18 @@ class BriefReport {
 
   void flags() {
     for (const FlagNotGiven& flag : report_.flags_not_given) {
-      if (!flag.time || makespan().count() == 0 || std::abs(share(*flag.time, makespan()) - 1) < kWorthALine) continue;
-      line("assumed flag", "--{}={}; with {}: {} ({})", flag.name, flag.value, flag.other, to_text(*flag.time),
-           change(*flag.time));
+      if (!flag.time || makespan().count() == 0 || std::abs(share(*flag.time, makespan()) - 1) < kWorthALine)
+        continue;
+      line("assumed flag", "--{}={}; with {}: {} ({})", flag.name, flag.value, flag.other,
+           to_text(*flag.time), change(*flag.time));
     }
   }
 
   void custom_calls() {
     const Picoseconds unsure = report_.custom_calls_by_bytes;
     if (unsure.count() > 0)
-      line("custom calls", "{} ({}) estimated from bytes alone; --custom-call-costs=FILE sets costs", to_text(unsure),
-           percent(unsure));
+      line("custom calls", "{} ({}) estimated from bytes alone; --custom-call-costs=FILE sets costs",
+           to_text(unsure), percent(unsure));
   }
 
   void module() {
@@ -158,8 +164,9 @@ class BriefReport {
       out_ += fmt::format("\n{}\n", options_.paint.bad(overflow_message(*space)));
       out_ += fmt::format("  {}; the largest are\n", misfit_text(*space));
       for (const ReportBuffer& buffer : space->largest)
-        out_ += fmt::format("  {:>10}  {} {}  ({})\n", oom_size(buffer.size), shortened(buffer.name, kBriefNameWidth),
-                            shortened(buffer.shape, 60), to_text(buffer.kind));
+        out_ += fmt::format("  {:>10}  {} {}  ({})\n", oom_size(buffer.size),
+                            shortened(buffer.name, kBriefNameWidth), shortened(buffer.shape, 60),
+                            to_text(buffer.kind));
     }
   }
 
@@ -168,7 +175,8 @@ class BriefReport {
       line("without effect", "{}{} = {}{}", key.from_set ? "--set " : "", key.path, key.text,
            key.previous ? fmt::format(": the same result as with {}", *key.previous) : "");
     if (report_.unused_keys.unchecked > 0)
-      line("not checked", "{} changed keys for an effect: the module is too large", report_.unused_keys.unchecked);
+      line("not checked", "{} changed keys for an effect: the module is too large",
+           report_.unused_keys.unchecked);
   }
 
   void scopes() {
@@ -179,7 +187,8 @@ class BriefReport {
     Picoseconds rest{};
     for (size_t i = 0; i < rows.size(); ++i)
       if (i < kMostScopes)
-        table.add({rows[i].name, to_text(rows[i].time), percent(rows[i].time), shares(rows[i].bound, rows[i].time)});
+        table.add({rows[i].name, to_text(rows[i].time), percent(rows[i].time),
+                   shares(rows[i].bound, rows[i].time)});
       else
         rest += rows[i].time;
     if (rest.count() > 0)
@@ -194,18 +203,22 @@ class BriefReport {
     if (rows.empty()) return;
     title("Longest operations");
     const size_t count = options_.top == 0 ? rows.size() : std::min(rows.size(), options_.top);
-    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(), [](auto* a, auto* b) {
-      return a->self_time != b->self_time ? a->self_time > b->self_time : a < b;
-    });
-    Table table({{"instruction", Align::kLeft, kBriefNameWidth}, {"time"}, {"share"}, {"bound by", Align::kLeft, 12}, {"runs"},
+    std::partial_sort(
+        rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(),
+        [](auto* a, auto* b) { return a->self_time != b->self_time ? a->self_time > b->self_time : a < b; });
+    Table table({{"instruction", Align::kLeft, kBriefNameWidth},
+                 {"time"},
+                 {"share"},
+                 {"bound by", Align::kLeft, 12},
+                 {"runs"},
                  {"where", Align::kLeft, kPlaceWidth}});
     for (size_t i = 0; i < count; ++i) {
       const ReportInstruction& row = *rows[i];
       const Unit unit = row.exposed * 2 > row.self_time ? Unit::kWait : row.bound_by;
       std::string place = place_of(row);
       if (place.empty() && row.line > 0) place = fmt::format("line {}", row.line);
-      table.add({std::string(row.name), to_text(row.self_time), percent(row.self_time), report_.unit_name(unit),
-                 fmt::format("{}", row.executions), std::move(place)});
+      table.add({std::string(row.name), to_text(row.self_time), percent(row.self_time),
+                 report_.unit_name(unit), fmt::format("{}", row.executions), std::move(place)});
     }
     out_ += table.text("  ");
     if (rows.size() > count) out_ += fmt::format("  and {} more\n", rows.size() - count);
@@ -222,16 +235,23 @@ class BriefReport {
       }
     if (share(sum, makespan()) < kWorthATable) return;
     title("Exposed transfers (the core waits for them)");
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](auto* a, auto* b) { return a->exposed * a->executions > b->exposed * b->executions; });
-    Table table({{"start", Align::kLeft, kBriefNameWidth}, {"exposed"}, {"share"}, {"hidden"}, {"runs"}, {"bytes"},
+    std::stable_sort(rows.begin(), rows.end(), [](auto* a, auto* b) {
+      return a->exposed * a->executions > b->exposed * b->executions;
+    });
+    Table table({{"start", Align::kLeft, kBriefNameWidth},
+                 {"exposed"},
+                 {"share"},
+                 {"hidden"},
+                 {"runs"},
+                 {"bytes"},
                  {"kind", Align::kLeft}});
     const size_t count = std::min(rows.size(), kMostTransfers);
     for (size_t i = 0; i < count; ++i) {
       const ReportTransfer& row = *rows[i];
       const Picoseconds exposed = row.exposed * row.executions;
-      table.add({std::string(row.start_name), to_text(exposed), percent(exposed), to_text(row.hidden * row.executions),
-                 fmt::format("{}", row.executions), to_text(row.bytes), std::string(to_text(row.kind))});
+      table.add({std::string(row.start_name), to_text(exposed), percent(exposed),
+                 to_text(row.hidden * row.executions), fmt::format("{}", row.executions), to_text(row.bytes),
+                 std::string(to_text(row.kind))});
     }
     out_ += table.text("  ");
     if (rows.size() > count) out_ += fmt::format("  and {} more\n", rows.size() - count);
@@ -249,15 +269,17 @@ class BriefReport {
     section_of("collectives", TransferKind::kCollective, totals.all_exposed_collectives(),
                fmt::format("; one device sends {}", to_text(totals.sent + totals.scalar_sent)));
     if (report_.spread && !report_.spread->mesh.empty())
-      line("mesh", "{}; {} reshardings, {} replicated operations", report_.spread->mesh, report_.spread->reshardings.size(),
-           report_.spread->replicated.size());
-    const auto unknown = std::count_if(report_.loops.begin(), report_.loops.end(), [](const ReportLoop& l) { return !l.known; });
+      line("mesh", "{}; {} reshardings, {} replicated operations", report_.spread->mesh,
+           report_.spread->reshardings.size(), report_.spread->replicated.size());
+    const auto unknown = std::count_if(report_.loops.begin(), report_.loops.end(),
+                                       [](const ReportLoop& l) { return !l.known; });
     if (!report_.loops.empty())
       line("loops", "{}{}", report_.loops.size(),
            unknown > 0 ? fmt::format(", {} with an assumed trip count (--while-trip-count=N)", unknown) : "");
     if (report_.padded_arrays > 0)
-      line("padding", "{:.2f}x, {} in {} {}", report_.padding_total.expansion, to_text(report_.padding_total.extra),
-           report_.padded_arrays, report_.padded_arrays == 1 ? "array" : "arrays");
+      line("padding", "{:.2f}x, {} in {} {}", report_.padding_total.expansion,
+           to_text(report_.padding_total.extra), report_.padded_arrays,
+           report_.padded_arrays == 1 ? "array" : "arrays");
     if (!report_.energy.empty() && makespan().count() > 0)
       line("energy", "{}, {:.4g} W on average (switching alone)", to_text(report_.total_energy()),
            report_.total_energy().count() / static_cast<double>(makespan().count()));
@@ -280,13 +302,18 @@ class BriefReport {
     const size_t count = std::min(report_.assumptions.size(), kMostAssumptions);
     for (size_t i = 0; i < count; ++i) {
       const ReportAssumption& item = report_.assumptions[i];
-      out_ += fmt::format("  - {}{}\n", item.text, item.count > 1 ? fmt::format(" ({} times)", item.count) : "");
+      out_ +=
+          fmt::format("  - {}{}\n", item.text, item.count > 1 ? fmt::format(" ({} times)", item.count) : "");
     }
     if (report_.assumptions.size() > count)
       out_ += fmt::format("  and {} more (--full)\n", report_.assumptions.size() - count);
   }
 
-  void more() { out_ += "\n--full prints every section, --format=html -o r.html a page, `hlosim explain FILE NAME` one time\n"; }
+  void more() {
+    out_ +=
+        "\n--full prints every section, --format=html -o r.html a page, `hlosim explain FILE NAME` one "
+        "time\n";
+  }
 
   const Report& report_;
   const ReportTextOptions& options_;

@@ -13,7 +13,8 @@ std::string header(const Report& report) {
   std::string out =
       "module,instruction,opcode,computation,line,executions,start_ps,time_ps,self_time_ps,exposed_ps,bound_"
       "by,category,"
-      "provenance,flops,vector_operations,transcendentals,logical_bytes,padded_bytes,op_name,source_file,source_line";
+      "provenance,flops,vector_operations,transcendentals,logical_bytes,padded_bytes,op_name,source_file,"
+      "source_line";
   for (const std::string& space : report.traffic_names)
     if (!space.empty()) fmt::format_to(std::back_inserter(out), ",{0}_read_bytes,{0}_written_bytes", space);
   return out + "\r\n";

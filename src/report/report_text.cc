@@ -144,8 +144,8 @@ class TextReport {
       const double difference =
           static_cast<double>(flag.time->count()) / static_cast<double>(makespan().count()) - 1;
       if (std::abs(difference) >= kWorthALine)
-        line("assumed flag      --{}={}; with {}: {} ({:+.1f} %)", flag.name, flag.value, flag.other, to_text(*flag.time),
-             100 * difference);
+        line("assumed flag      --{}={}; with {}: {} ({:+.1f} %)", flag.name, flag.value, flag.other,
+             to_text(*flag.time), 100 * difference);
     }
   }
 

@@ -9,11 +9,24 @@ namespace hlosim {
 namespace {
 
 // Components that name a transformation or a region of control flow, and no part of the program.
-constexpr std::string_view kWrappers[] = {"jit",  "pjit", "jvp",    "transpose", "vmap",       "pmap",
-                                          "xmap", "custom_jvp", "custom_vjp", "shard_map"};
-constexpr std::string_view kDropped[] = {"main", "while", "body", "cond", "closed_call", "core_call", "checkpoint", "remat",
-                                         "remat2", "rematted_computation", "custom_jvp_call", "custom_vjp_call",
-                                         "custom_vjp_call_jaxpr", "body_pred", "scan", "pallas_call"};
+constexpr std::string_view kWrappers[] = {"jit",  "pjit", "jvp",        "transpose",  "vmap",
+                                          "pmap", "xmap", "custom_jvp", "custom_vjp", "shard_map"};
+constexpr std::string_view kDropped[] = {"main",
+                                         "while",
+                                         "body",
+                                         "cond",
+                                         "closed_call",
+                                         "core_call",
+                                         "checkpoint",
+                                         "remat",
+                                         "remat2",
+                                         "rematted_computation",
+                                         "custom_jvp_call",
+                                         "custom_vjp_call",
+                                         "custom_vjp_call_jaxpr",
+                                         "body_pred",
+                                         "scan",
+                                         "pallas_call"};
 
 /// Components between slashes outside of parentheses.
 std::vector<std::string_view> components(std::string_view text) {
@@ -62,11 +75,13 @@ class Reader {
   void add_component(std::string_view part) {
     const size_t open = part.find('(');
     if (open != std::string_view::npos && part.back() == ')') {
-      const std::string_view wrapper = part.substr(0, open), inner = part.substr(open + 1, part.size() - open - 2);
+      const std::string_view wrapper = part.substr(0, open),
+                             inner = part.substr(open + 1, part.size() - open - 2);
       transposes_ = transposes_ || wrapper == "transpose";
       differentiates_ = differentiates_ || wrapper == "jvp";
       if (wrapper == "jit" || wrapper == "pjit") return;  // the name of a function that was jitted
-      if (std::find(std::begin(kWrappers), std::end(kWrappers), wrapper) != std::end(kWrappers)) return add(inner);
+      if (std::find(std::begin(kWrappers), std::end(kWrappers), wrapper) != std::end(kWrappers))
+        return add(inner);
     }
     recomputes_ = recomputes_ || part == "rematted_computation";
     if (std::find(std::begin(kDropped), std::end(kDropped), part) == std::end(kDropped))
@@ -87,10 +102,14 @@ std::string name_of(const Scope& scope) {
 
 std::string_view to_text(Phase phase) {
   switch (phase) {
-    case Phase::kForward: return "forward";
-    case Phase::kBackward: return "backward";
-    case Phase::kRecomputed: return "recomputed";
-    case Phase::kOther: return "";
+    case Phase::kForward:
+      return "forward";
+    case Phase::kBackward:
+      return "backward";
+    case Phase::kRecomputed:
+      return "recomputed";
+    case Phase::kOther:
+      return "";
   }
   return "";
 }
@@ -123,7 +142,8 @@ std::vector<ScopeTime> times_by_scope(const Report& report) {
   std::vector<ScopeTime> sorted;
   if (has_names)
     for (auto& [name, scope] : scopes) sorted.push_back(std::move(scope));
-  std::stable_sort(sorted.begin(), sorted.end(), [](const ScopeTime& a, const ScopeTime& b) { return a.time > b.time; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const ScopeTime& a, const ScopeTime& b) { return a.time > b.time; });
   return sorted;
 }
 
@@ -139,7 +159,8 @@ std::string place_of(const ReportInstruction& row) {
   std::vector<std::string_view> words;
   if (!phase.empty()) words.push_back(phase);
   const size_t slash = scope.path.rfind('/');
-  const std::string_view last = std::string_view(scope.path).substr(slash == std::string::npos ? 0 : slash + 1);
+  const std::string_view last =
+      std::string_view(scope.path).substr(slash == std::string::npos ? 0 : slash + 1);
   const std::string what = last.empty() ? scope.primitive : fmt::format("{}/{}", last, scope.primitive);
   if (!place.empty()) words.insert(words.begin(), place);
   if (!what.empty()) words.push_back(what);

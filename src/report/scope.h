@@ -3,7 +3,8 @@
 //   scope_of("jit(f)/jit(main)/transpose(jvp(layer_0/attention))/dot_general")
 //       // {.phase = Phase::kBackward, .path = "layer_#/attention", .primitive = "dot_general"}
 //
-// Wrappers that JAX adds (jit, jvp, transpose, vmap, remat, while, body, …) are dropped; digits become '#', so that layers
+// Wrappers that JAX adds (jit, jvp, transpose, vmap, remat, while, body, …) are dropped; digits become '#',
+// so that layers
 // that are alike are one scope.
 #pragma once
 
@@ -37,10 +38,12 @@ struct ScopeTime {
   BoundTimes bound{};  // adds up to `time`
 };
 
-/// By scope, the longest first; they add up to the time of all instructions. Empty where no instruction has an op_name.
+/// By scope, the longest first; they add up to the time of all instructions. Empty where no instruction has
+/// an op_name.
 std::vector<ScopeTime> times_by_scope(const Report& report);
 
-/// "train_step.py:25 attention/dot_general": the source line and the end of the op_name; what is unknown is left out.
+/// "train_step.py:25 attention/dot_general": the source line and the end of the op_name; what is unknown is
+/// left out.
 std::string place_of(const ReportInstruction& row);
 
 }  // namespace hlosim

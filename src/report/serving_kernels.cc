@@ -8,9 +8,9 @@
 
 #include "base/rounding.h"
 #include "base/text.h"
+#include "interconnect/slice.h"
 #include "interconnect/torus.h"
 #include "model/kernel_blocks.h"
-#include "interconnect/slice.h"
 
 namespace hlosim {
 namespace {

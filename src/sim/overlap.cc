@@ -13,7 +13,9 @@ constexpr int64_t kFullRate = int64_t{1} << Overlap::kWorkBits;
 /// Shares are rounded: what is left of the last picosecond because of it is no picosecond of its own.
 constexpr int64_t kTolerance = 1000;
 
-OverlapWork work_of(Picoseconds stream) { return static_cast<OverlapWork>(stream.count()) << Overlap::kWorkBits; }
+OverlapWork work_of(Picoseconds stream) {
+  return static_cast<OverlapWork>(stream.count()) << Overlap::kWorkBits;
+}
 
 /// Picoseconds until the work is done.
 Picoseconds time_left(OverlapWork left, int64_t rate) {

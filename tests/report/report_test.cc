@@ -74,7 +74,8 @@ TEST(Report, PaddingIsBilledPerArray) {
   EXPECT_EQ(dearest.space, "hbm");
   EXPECT_EQ(e.report.padding[1].name, "w");
   EXPECT_EQ(e.report.padding[1].allocation, "parameter");
-  EXPECT_THAT(to_text(e.report, {.full = true}), HasSubstr("Extra memory due to padding: 118.00K (12.8x expansion)\n"));
+  EXPECT_THAT(to_text(e.report, {.full = true}),
+              HasSubstr("Extra memory due to padding: 118.00K (12.8x expansion)\n"));
 }
 
 TEST(Report, OverflowIsTheFirstFinding) {

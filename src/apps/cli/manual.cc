@@ -16,7 +16,8 @@ constexpr std::string_view kReport[] = {
     "hlosim report module.hlo --device=v5e",
     "hlosim report module.hlo --device=v4 --format=json -o report.json",
     "hlosim report module.hlo --device=v5p --topology=2x2x4 --set mxu.count=8"};
-constexpr std::string_view kBisect[] = {"hlosim bisect old.hlo other.hlo new.hlo --device=v5e  # exit code 1: slower"};
+constexpr std::string_view kBisect[] = {
+    "hlosim bisect old.hlo other.hlo new.hlo --device=v5e  # exit code 1: slower"};
 constexpr std::string_view kDiff[] = {"hlosim diff old.hlo new.hlo --device=v5e",
                                       "hlosim diff old.json new.json --format=markdown"};
 constexpr std::string_view kGate[] = {"hlosim gate --update-baseline",

@@ -42,25 +42,38 @@ constexpr ToolArgument kDeviceArgument = {
     "device", "Device or slice, as v5e, v6e-8, v5p-128; or a device file", ArgumentKind::kDevice, true};
 constexpr ToolArgument kTopology = {"topology", "Slice of chips, as 2x4", ArgumentKind::kOption};
 constexpr ToolArgument kMesh = {"mesh", "Named axes of devices, as fsdp=4,tensor=2", ArgumentKind::kOption};
-constexpr ToolArgument kFlags = {"xla_flags", "Flags of the TPU compiler, as --xla_name=value", ArgumentKind::kOption};
+constexpr ToolArgument kFlags = {"xla_flags", "Flags of the TPU compiler, as --xla_name=value",
+                                 ArgumentKind::kOption};
 constexpr ToolArgument kFormat = {"format", "text (default) or json", ArgumentKind::kFormat};
 
 constexpr ToolArgument kReportArguments[] = {
     {"file", "HLO, StableHLO, a proto, or a folder of dumps", ArgumentKind::kFile, true},
-    kDeviceArgument, kTopology, kMesh, kFlags,
-    {"module", "Regular expression for names of modules in a folder", ArgumentKind::kOption}, kFormat};
+    kDeviceArgument,
+    kTopology,
+    kMesh,
+    kFlags,
+    {"module", "Regular expression for names of modules in a folder", ArgumentKind::kOption},
+    kFormat};
 constexpr ToolArgument kExplainArguments[] = {
     {"file", "The module", ArgumentKind::kFile, true},
     {"instruction", "Name of the instruction", ArgumentKind::kWord, true},
-    kDeviceArgument, kTopology, kFlags, kFormat};
+    kDeviceArgument,
+    kTopology,
+    kFlags,
+    kFormat};
 constexpr ToolArgument kDiffArguments[] = {{"old", "The module before", ArgumentKind::kFile, true},
-                                  {"new", "The module after", ArgumentKind::kFile, true},
-                                  kDeviceArgument, kTopology, kFlags, kFormat};
+                                           {"new", "The module after", ArgumentKind::kFile, true},
+                                           kDeviceArgument,
+                                           kTopology,
+                                           kFlags,
+                                           kFormat};
 constexpr ToolArgument kCheckArguments[] = {{"file", "The module", ArgumentKind::kFile, true}};
 
 constexpr Tool kTools[] = {
-    {"report", "Step time, bottleneck, memory and communication of a module on a TPU, simulated.", kReportArguments},
-    {"explain", "The equation behind the time of one instruction, with the source of every number.", kExplainArguments},
+    {"report", "Step time, bottleneck, memory and communication of a module on a TPU, simulated.",
+     kReportArguments},
+    {"explain", "The equation behind the time of one instruction, with the source of every number.",
+     kExplainArguments},
     {"diff", "What changed between two modules, and what each change costs or saves.", kDiffArguments},
     {"check", "Verifies a module: every error with file, line, column and a hint.", kCheckArguments},
 };
@@ -204,7 +217,8 @@ class McpServer {
       case ArgumentKind::kDevice: {
         const bool is_path = text.find('/') != std::string::npos || text.ends_with(".yaml");
         std::error_code ignored;
-        return is_path || std::filesystem::exists(root_ / text, ignored) ? below_root(argument.name, text) : text;
+        return is_path || std::filesystem::exists(root_ / text, ignored) ? below_root(argument.name, text)
+                                                                         : text;
       }
       case ArgumentKind::kFormat:
         if (text != "text" && text != "json")
@@ -226,7 +240,8 @@ class McpServer {
     const std::filesystem::path path = std::filesystem::weakly_canonical(root_ / text, failed);
     const auto [end, ignored] = std::mismatch(root_.begin(), root_.end(), path.begin(), path.end());
     if (failed || text.empty() || text == "-" || end != root_.end())
-      return wrong(fmt::format("arguments: '{}' names '{}', which is not inside {}", name, text, root_.string()));
+      return wrong(
+          fmt::format("arguments: '{}' names '{}', which is not inside {}", name, text, root_.string()));
     return path.string();
   }
 
@@ -235,7 +250,8 @@ class McpServer {
   const RunCommandLine& run_;
 };
 
-/// A line of at most `kLongestLine` bytes; false at the end of the input. A longer line is cut, so that it is no JSON.
+/// A line of at most `kLongestLine` bytes; false at the end of the input. A longer line is cut, so that it is
+/// no JSON.
 bool next_line(std::istream& in, std::string& line) {
   line.clear();
   char c;
@@ -250,8 +266,8 @@ bool next_line(std::istream& in, std::string& line) {
 
 }  // namespace
 
-void serve_mcp(std::istream& in, std::ostream& out, const std::filesystem::path& root, std::string_view version,
-               const RunCommandLine& run) {
+void serve_mcp(std::istream& in, std::ostream& out, const std::filesystem::path& root,
+               std::string_view version, const RunCommandLine& run) {
   const McpServer server(root, version, run);
   std::string line;
   while (next_line(in, line)) {

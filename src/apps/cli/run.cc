@@ -30,43 +30,42 @@ constexpr Command kCommands[] = {
     {"advise",
      "Changes that save time or memory: simulated, executed for equality, ranked by what they save.",
      declare_advise},
-    {"explain", "Print the equation behind an instruction's time, with the source of every number.", declare_explain},
+    {"explain", "Print the equation behind an instruction's time, with the source of every number.",
+     declare_explain},
     {"diff", "What changed between two modules, and what each change costs.", declare_diff},
     {"bisect", "Find the first of several versions of a module that became slower, and why.", declare_bisect},
     {"gate", "Fail when modules cost more than a baseline allows, and say why.", declare_gate},
     {"init", "Write a commented configuration for gate.", declare_init, false, false},
     {"trace", "Write a trace for Perfetto, Chrome or XProf, or an SVG timeline.", declare_trace},
-    {"graph", "Draw a computation or the neighborhood of an instruction; files for Model Explorer.", declare_graph},
+    {"graph", "Draw a computation or the neighborhood of an instruction; files for Model Explorer.",
+     declare_graph},
     {"check", "Verify modules; report every error with its place.", declare_check},
     {"run", "Execute a module on this processor; compare results.", declare_run, true},
     {"buffers", "Buffer assignment: values, live ranges, allocations, peak memory.", declare_buffers},
-    {"shrink", "Reduce the sizes of a module and keep its form, to run or share it.",
-     declare_shrink},
+    {"shrink", "Reduce the sizes of a module and keep its form, to run or share it.", declare_shrink},
     {"model", "Write the step of a language model (training, prefill or decode) as a sharded module.",
      declare_model, false, false},
     {"serving", "Throughput and latency of a server of a language model under load.", declare_serving, false,
      false},
     {"partition", "SPMD partitioning: one program for all devices from a sharded module.", declare_partition},
-    {"lower", "Lower unoptimized modules approximately as XLA:TPU does: fusion, layouts, placement, schedule.", declare_lower},
-    {"tune layout", "Search for faster or smaller layouts; simulate what-ifs.",
-     declare_tune_layout},
-    {"tune prefetch", "Search for on-chip placement and prefetch copies.",
-     declare_tune_prefetch},
+    {"lower",
+     "Lower unoptimized modules approximately as XLA:TPU does: fusion, layouts, placement, schedule.",
+     declare_lower},
+    {"tune layout", "Search for faster or smaller layouts; simulate what-ifs.", declare_tune_layout},
+    {"tune prefetch", "Search for on-chip placement and prefetch copies.", declare_tune_prefetch},
     {"tune schedule", "Overlap transfers with compute: asynchronous collectives, a new order.",
      declare_tune_schedule},
-    {"tune mesh", "Search meshes and shardings of a program; time and memory of each.",
-     declare_tune_mesh, true},
-    {"sweep", "Simulate all combinations of an experiment: modules, devices, overrides.", declare_sweep, true},
+    {"tune mesh", "Search meshes and shardings of a program; time and memory of each.", declare_tune_mesh,
+     true},
+    {"sweep", "Simulate all combinations of an experiment: modules, devices, overrides.", declare_sweep,
+     true},
     {"accuracy", "Compare simulated with measured times.", declare_accuracy},
-    {"profile", "Compare a profile of a real TPU with the simulation of the same module.",
-     declare_profile},
-    {"calibrate", "Fit constants of a device to measured times.",
-     declare_calibrate},
+    {"profile", "Compare a profile of a real TPU with the simulation of the same module.", declare_profile},
+    {"calibrate", "Fit constants of a device to measured times.", declare_calibrate},
     {"cost", "Count flops and bytes as XLA's HloCostAnalysis does.", declare_cost},
     {"print", "Read modules and print them as HLO text.", declare_print},
     {"layout", "Sizes, padding and offsets of arrays in tiled layouts.", declare_layout, false, false},
-    {"kernel", "Cost of a Pallas kernel by its arguments and blocks.",
-     declare_kernel, false, false},
+    {"kernel", "Cost of a Pallas kernel by its arguments and blocks.", declare_kernel, false, false},
     {"systolic", "Cycles of a matrix product on a systolic array of any size.", declare_systolic, false,
      false},
     {"devices", "List the devices, or show one with the source of every number.", declare_devices, false,
@@ -236,8 +235,10 @@ int run_man(std::span<const std::string> args, Streams streams) {
 
 int run_mcp(std::span<const std::string> args, Streams streams) {
   if (args.size() == 1 && (args[0] == "--help" || args[0] == "-h")) {
-    streams.out << "Usage: hlosim mcp\n\nServes the Model Context Protocol over standard input and output: report, "
-                   "explain, diff and check\nas tools for agents and editors. Tools read files inside the current folder only.\n";
+    streams.out
+        << "Usage: hlosim mcp\n\nServes the Model Context Protocol over standard input and output: report, "
+           "explain, diff and check\nas tools for agents and editors. Tools read files inside the current "
+           "folder only.\n";
     return kExitSuccess;
   }
   if (!args.empty()) {

@@ -16,14 +16,34 @@ constexpr std::string_view kLastGroups[] = {"StableHLO", "Limits", "For every co
 
 // What an option of this name takes, where its type does not show it.
 constexpr std::pair<std::string_view, std::string_view> kPlaceholders[] = {
-    {"axes", "AXIS,..."},          {"baseline", "FILE"},       {"config", "FILE"},      {"custom-call-costs", "FILE"},
-    {"device", "DEVICE"},        {"dim", "SIZES"},           {"inputs", "DIR"},       {"journal", "FILE"},
-    {"json", "FILE"},            {"junit", "FILE"},          {"kernel-density", "REGEX=SHARE"},
-    {"kernel-values", "REGEX:OPERAND=VALUES"},               {"knob", "NAME=VALUE"},  {"limits", "FILE"},
-    {"markdown", "FILE"},        {"max-memory", "SIZE"},     {"mesh", "AXIS=N,..."},    {"mesh-order", "ORDER"},
-    {"module", "REGEX|N"},       {"options", "FILE"},        {"output", "FILE"},      {"sarif", "FILE"},
-    {"set", "KEY=VALUE"},        {"shard", "REGEX=[AXES]"},  {"svg", "FILE"},         {"topology", "SLICE"},
-    {"written-for", "AXIS=N,..."}, {"xla-flags", "FLAGS|@FILE"},
+    {"axes", "AXIS,..."},
+    {"baseline", "FILE"},
+    {"config", "FILE"},
+    {"custom-call-costs", "FILE"},
+    {"device", "DEVICE"},
+    {"dim", "SIZES"},
+    {"inputs", "DIR"},
+    {"journal", "FILE"},
+    {"json", "FILE"},
+    {"junit", "FILE"},
+    {"kernel-density", "REGEX=SHARE"},
+    {"kernel-values", "REGEX:OPERAND=VALUES"},
+    {"knob", "NAME=VALUE"},
+    {"limits", "FILE"},
+    {"markdown", "FILE"},
+    {"max-memory", "SIZE"},
+    {"mesh", "AXIS=N,..."},
+    {"mesh-order", "ORDER"},
+    {"module", "REGEX|N"},
+    {"options", "FILE"},
+    {"output", "FILE"},
+    {"sarif", "FILE"},
+    {"set", "KEY=VALUE"},
+    {"shard", "REGEX=[AXES]"},
+    {"svg", "FILE"},
+    {"topology", "SLICE"},
+    {"written-for", "AXIS=N,..."},
+    {"xla-flags", "FLAGS|@FILE"},
 };
 
 /// "text|json|csv" of a check that allows words, "N" of whole numbers.
@@ -47,8 +67,10 @@ std::string placeholder(const CLI::Option& option) {
 std::string names_of(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name();
   std::string names;
-  for (const std::string& one : option.get_snames()) names += fmt::format("{}-{}", names.empty() ? "" : ", ", one);
-  for (const std::string& one : option.get_lnames()) names += fmt::format("{}--{}", names.empty() ? "" : ", ", one);
+  for (const std::string& one : option.get_snames())
+    names += fmt::format("{}-{}", names.empty() ? "" : ", ", one);
+  for (const std::string& one : option.get_lnames())
+    names += fmt::format("{}--{}", names.empty() ? "" : ", ", one);
   const std::string value = placeholder(option);
   return value.empty() ? names : fmt::format("{} {}", names, value);
 }
@@ -112,7 +134,8 @@ std::string help_text(const CLI::App& app, const std::string& footer, size_t wid
   std::stable_partition(order.begin(), order.end(), [](const std::string& group) {
     return std::find(std::begin(kLastGroups), std::end(kLastGroups), group) == std::end(kLastGroups);
   });
-  std::string out = fmt::format("{}\n\nUsage: {} [OPTIONS]{}\n", app.get_description(), app.get_name(), usage);
+  std::string out =
+      fmt::format("{}\n\nUsage: {} [OPTIONS]{}\n", app.get_description(), app.get_name(), usage);
   if (!footer.empty()) out += footer + "\n";
   if (!positionals.empty()) out += "\nArguments:\n" + positionals;
   for (const std::string& group : order) out += fmt::format("\n{}:\n{}", group, groups[group]);

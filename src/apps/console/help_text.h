@@ -16,7 +16,8 @@ class App;
 
 namespace hlosim {
 
-/// Lines have at most `width` columns where words allow it. Groups come in the order of their first option, those of every
+/// Lines have at most `width` columns where words allow it. Groups come in the order of their first option,
+/// those of every
 /// command last. `footer`: the examples, each on a line of its own; may be empty.
 std::string help_text(const CLI::App& app, const std::string& footer, size_t width = 100);
 

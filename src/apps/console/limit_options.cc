@@ -31,23 +31,23 @@ void declare_limits(CommandLine& line, Limits& limits) {
       .from(1)
       .show_default()
       .group("Limits");
-  line.add_option("--max-seconds", limits.seconds,
-                  "Time limit; the error names the running step")
+  line.add_option("--max-seconds", limits.seconds, "Time limit; the error names the running step")
       .check(seconds_problem)
       .group("Limits");
   line.add_option("--max-memory",
-                  "Memory limit of the process: bytes, or 8GiB. run refuses modules whose arrays need more [run: 80 % of the "
+                  "Memory limit of the process: bytes, or 8GiB. run refuses modules whose arrays need more "
+                  "[run: 80 % of the "
                   "machine's memory]")
       .group("Limits");
-  line.add_flag(
-      "--partial",
-      "Accept truncated HLO text (from logs or profiles); missing operands become parameters, missing computations "
-      "custom calls; all are reported")
+  line.add_flag("--partial",
+                "Accept truncated HLO text (from logs or profiles); missing operands become parameters, "
+                "missing computations "
+                "custom calls; all are reported")
       .group("Program");
-  line.add_option(
-          "--dim",
-          "Sizes of dynamic dimensions of arguments, in order: 8,128 or batch=8; arg0.1=8 sets dimension 1 of argument 0; "
-          "a single size holds for all")
+  line.add_option("--dim",
+                  "Sizes of dynamic dimensions of arguments, in order: 8,128 or batch=8; arg0.1=8 sets "
+                  "dimension 1 of argument 0; "
+                  "a single size holds for all")
       .group("StableHLO");
 }
 

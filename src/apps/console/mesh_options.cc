@@ -10,10 +10,12 @@
 namespace hlosim {
 
 void declare_mesh(CommandLine& line, MeshOptions& options) {
-  const Option mesh = line.add_option(
-      "--mesh", options.mesh, "Partition modules over a mesh of named axes: data=4,model=2").group("Partitioning");
-  line.add_option("--partitions,--num-partitions", options.partitions,
-                  "Partition modules over N devices by their own shardings; default: as many as the shardings name")
+  const Option mesh =
+      line.add_option("--mesh", options.mesh, "Partition modules over a mesh of named axes: data=4,model=2")
+          .group("Partitioning");
+  line.add_option(
+          "--partitions,--num-partitions", options.partitions,
+          "Partition modules over N devices by their own shardings; default: as many as the shardings name")
       .from(1)
       .group("Partitioning")
       .excludes(mesh);
@@ -21,15 +23,15 @@ void declare_mesh(CommandLine& line, MeshOptions& options) {
                   "Sharding of the parameters whose name matches: 'w.*=[data,model]'; may be repeated")
       .one_value_each()
       .group("Partitioning");
-  line.add_option(
-      "--mesh-order", options.order,
-      "Mapping of mesh axes to torus axes: auto, or model=y,data=xz; default: device-id order")
+  line.add_option("--mesh-order", options.order,
+                  "Mapping of mesh axes to torus axes: auto, or model=y,data=xz; default: device-id order")
       .group("Partitioning");
   line.add_option("--written-for", options.written_for,
                   "Original mesh of the module's shardings; they are re-interpreted on --mesh by axis name")
       .group("Partitioning");
   line.add_option("--windowed-products", options.windowed,
-                  "Collective matmul (windowed einsum): decompose all-gather + dot and dot + reduce-scatter into ring "
+                  "Collective matmul (windowed einsum): decompose all-gather + dot and dot + reduce-scatter "
+                  "into ring "
                   "permutes; auto picks the faster")
       .group("Partitioning")
       .one_of({"never", "always", "auto"})

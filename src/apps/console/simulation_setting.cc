@@ -44,7 +44,8 @@ void declare_simulation(CommandLine& line, SimulationOptions& options) {
       .group("Device");
   declare_device_choices(line, options.choices);
   line.add_option("--topology", options.topology,
-                  "Slice topology, e.g. 2x2x1. Suffixes _mesh, _torus and _twisted override the generation's wrap-around")
+                  "Slice topology, e.g. 2x2x1. Suffixes _mesh, _torus and _twisted override the generation's "
+                  "wrap-around")
       .group("Device");
   line.add_option("--devices", options.devices, "Number of devices in all slices").from(1).group("Device");
   line.add_option("--slices", options.slices, "Number of slices, connected by the hosts' network")
@@ -70,14 +71,15 @@ void declare_custom_calls(CommandLine& line, SimulationOptions& options) {
   line.add_option("--custom-call-costs", options.custom_call_costs,
                   "YAML file with costs of custom calls by target, kernel, name or op_name")
       .group("Program");
-  line.add_option(
-          "--kernel-density", options.kernel_densities,
-          "Fraction of grid steps in which a Pallas kernel's data-dependent branch is taken (e.g. mask density): "
-          "splash_mha_fwd=0.5; may be repeated")
+  line.add_option("--kernel-density", options.kernel_densities,
+                  "Fraction of grid steps in which a Pallas kernel's data-dependent branch is taken (e.g. "
+                  "mask density): "
+                  "splash_mha_fwd=0.5; may be repeated")
       .one_value_each()
       .group("Program");
   line.add_option("--kernel-values", options.kernel_values,
-                  "Values of a scalar operand of a Pallas kernel, which set trip counts in its body: RPAd.*:0=64x1500 "
+                  "Values of a scalar operand of a Pallas kernel, which set trip counts in its body: "
+                  "RPAd.*:0=64x1500 "
                   "(operand by number or name); may be repeated")
       .one_value_each()
       .group("Program");

@@ -105,8 +105,7 @@ void declare_sizes(CommandLine& line, StepChoice& choice) {
   line.add_option("--kind", choice.kind, "train, prefill or decode")
       .one_of({"train", "prefill", "decode"})
       .show_default();
-  line.add_option("--batch", choice.batch,
-                  "Global batch in sequences; default: one per shard of the batch")
+  line.add_option("--batch", choice.batch, "Global batch in sequences; default: one per shard of the batch")
       .from(1);
   line.add_option("--sequence", choice.sequence, "Tokens per sequence; decode: length of the cache")
       .from(1)
@@ -140,20 +139,20 @@ void declare_step(CommandLine& line, StepChoice& choice) {
   line.add_option("--keep", choice.keep,
                   "Changes to --remat: NAME=device, host or recompute, as context=device,mlpwo=host")
       .one_value_each();
-  line.add_option("--attention", choice.attention,
-                  "Attention: splash or flash kernel, or plain instructions")
+  line.add_option("--attention", choice.attention, "Attention: splash or flash kernel, or plain instructions")
       .one_of({"splash", "flash", "plain"})
       .show_default();
   line.add_option("--blocks", choice.blocks, "Blocks of the kernel: block_q=1024,block_kv_dkv=2048,...")
       .one_value_each();
   line.add_flag("--split-backward", choice.split_backward, "Separate backward kernels for q and for k, v");
-  line.add_flag("--automatic", choice.automatic, "Kernels outside of manual regions; their shardings are propagated");
+  line.add_flag("--automatic", choice.automatic,
+                "Kernels outside of manual regions; their shardings are propagated");
   line.add_option("--optimizer", choice.optimizer, "adamw, adam or adam_pax")
       .one_of({"adamw", "adam", "adam_pax"})
       .show_default();
-  line.add_flag("--gradients-only", choice.gradients, "Return the loss and all gradients, without an optimizer");
-  line.add_flag("--unroll", choice.unroll,
-                "Unroll the loop over layers (default for decode)");
+  line.add_flag("--gradients-only", choice.gradients,
+                "Return the loss and all gradients, without an optimizer");
+  line.add_flag("--unroll", choice.unroll, "Unroll the loop over layers (default for decode)");
   line.add_flag("--loop", choice.loop, "Keep the loop over layers in decode");
   line.add_option("--stack-axis", choice.stack_axis, "Dimension of the layers in stacked parameters: 0 or 1")
       .show_default();

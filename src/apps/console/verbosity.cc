@@ -64,16 +64,13 @@ std::string painted(const Diagnostic& diagnostic, Paint paint) {
 }  // namespace
 
 void declare_verbosity(CommandLine& line, Verbosity& verbosity) {
-  line.add_option("--color", verbosity.color,
-                  "Colors: auto (on a terminal), always or never")
+  line.add_option("--color", verbosity.color, "Colors: auto (on a terminal), always or never")
       .one_of({"auto", "always", "never"})
       .show_default()
       .group("For every command");
-  const Option quiet =
-      line.add_flag("-q,--quiet", verbosity.quiet, "Print results and errors only")
-          .group("For every command");
-  line.add_flag("-v,--verbose", verbosity.verbose,
-                "Print versions, files read and the time of each step")
+  const Option quiet = line.add_flag("-q,--quiet", verbosity.quiet, "Print results and errors only")
+                           .group("For every command");
+  line.add_flag("-v,--verbose", verbosity.verbose, "Print versions, files read and the time of each step")
       .group("For every command")
       .excludes(quiet);
 }

@@ -13,15 +13,19 @@ namespace hlosim {
 /// there and ends before the computation's root.
 void host_copies(ModuleEditor& editor);
 
-/// The starts of a scheduled module's asynchronous copies from and to S(5) come as early as what they need allows,
+/// The starts of a scheduled module's asynchronous copies from and to S(5) come as early as what they need
+/// allows,
 /// their ends right before their first user: as many are under way at a time as there are.
 void spread_host_copies(Module& module);
 
-/// What a loop's body reads from an array in S(5) at a place that the loop's numbers say, it reads one iteration
+/// What a loop's body reads from an array in S(5) at a place that the loop's numbers say, it reads one
+/// iteration
 /// ahead: the loop carries the value, each iteration reads the next one's and ends with putting it where the
-/// last one was. What it computes and writes into such an array is written by the iteration after it: the loop
+/// last one was. What it computes and writes into such an array is written by the iteration after it: the
+/// loop
 /// carries the value until then, and the last one is written behind the loop. The first iteration writes an
-/// array of zeros to the place that the second one writes anew. Values that are carried take HBM twice. Returns
+/// array of zeros to the place that the second one writes anew. Values that are carried take HBM twice.
+/// Returns
 /// how many reads and writes there are of both kinds. Requires: every array has a layout; nothing is fused.
 int pipeline_host_copies(ModuleEditor& editor, const OpTable& table);
 

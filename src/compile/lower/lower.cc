@@ -210,16 +210,17 @@ bool crosses_slices(const Module& module, const OpTable& table, InstructionId id
   return std::ranges::any_of(groups->groups, spread) || std::ranges::any_of(groups->pairs, spread);
 }
 
-/// Names of collectives that the TensorCore waits for, whatever stands between start and done. It scatters in the
-/// kernel that makes what it reduces, and waits for the end. Gathers that it drives go on beside products where
+/// Names of collectives that the TensorCore waits for, whatever stands between start and done. It scatters in
+/// the
+/// kernel that makes what it reduces, and waits for the end. Gathers that it drives go on beside products
+/// where
 /// these carry them. Between slices hosts send and add up, and no measured run hides that.
 std::set<std::string, std::less<>> waited_for(const Module& module, const OpTable& table,
                                               const Device& device, const SimulateOptions& options,
                                               const CompilerChoices& compiler) {
   const DeviceConfig& config = device.config;
   const Offloads offloads(module, table);
-  const bool scatters_apart =
-      compiler.offload_reduce_scatters || offloads_reduce_scatters(config);
+  const bool scatters_apart = compiler.offload_reduce_scatters || offloads_reduce_scatters(config);
   const bool gathers_apart = compiler.fused_gathers || !config.ici.core_bandwidth;
   std::set<std::string, std::less<>> whole;
   for (const Computation& computation : module.computations)
@@ -294,7 +295,8 @@ class Lowerer {
       if (!best && after) after(*default_passes().back(), run.module);
       if (best && run.time() >= best->time) continue;
       const Picoseconds time = run.time();
-      best = Outcome{{std::move(run.module), candidate.how, std::move(run.simulation), std::move(run.occupancy)}, time};
+      best = Outcome{
+          {std::move(run.module), candidate.how, std::move(run.simulation), std::move(run.occupancy)}, time};
     }
     best->lowered.cut = cut;
     return std::move(*best);
@@ -386,17 +388,18 @@ class Lowerer {
 
 namespace {
 
-/// The fastest of what each standard size of on-chip memory gives. `pipelined`: loops read from the host's memory ahead and
+/// The fastest of what each standard size of on-chip memory gives. `pipelined`: loops read from the host's
+/// memory ahead and
 /// write behind.
-Lowered lower_once(const Module& module, const OpTable& table, const Device& device, const SimulateOptions& options,
-                   const PassObserver& after, const CompilerChoices& compiler, const std::function<bool()>& is_late,
-                   bool pipelined) {
+Lowered lower_once(const Module& module, const OpTable& table, const Device& device,
+                   const SimulateOptions& options, const PassObserver& after, const CompilerChoices& compiler,
+                   const std::function<bool()>& is_late, bool pipelined) {
   const Lowerer lowerer(module, table, device, options, compiler, pipelined);
   std::optional<Lowerer::Outcome> best;
   for (const Device& room : standard_memories(device)) {
     if (best && (!options.go_on() || best->lowered.cut)) break;
-    Lowerer::Outcome one = best ? lowerer.within(room, best->time, {}, is_late)
-                                : lowerer.within(room, kForever, after, is_late);
+    Lowerer::Outcome one =
+        best ? lowerer.within(room, best->time, {}, is_late) : lowerer.within(room, kForever, after, is_late);
     const bool cut = one.lowered.cut;
     if (!best || one.time < best->time) best = std::move(one);
     best->lowered.cut = cut;
@@ -418,7 +421,8 @@ bool copies_in_loops(const Module& module, const OpTable& table) {
   return false;
 }
 
-/// What the compiler's scheduler leaves free of HBM before it takes to orders that need less: it begins again with
+/// What the compiler's scheduler leaves free of HBM before it takes to orders that need less: it begins again
+/// with
 /// this share of its limit (rerun, docs/schedule.md).
 constexpr double kSchedulersShare = 0.9;
 
@@ -449,7 +453,8 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
                  const SimulateOptions& options, const PassObserver& after, const CompilerChoices& compiler,
                  const std::function<bool()>& is_late) {
   Lowered plain = lower_once(module, table, device, options, after, compiler, is_late, false);
-  if (plain.cut || compiler.overlapped_host_copies <= 1 || !options.go_on() || !copies_in_loops(module, table))
+  if (plain.cut || compiler.overlapped_host_copies <= 1 || !options.go_on() ||
+      !copies_in_loops(module, table))
     return plain;
   Lowered ahead = lower_once(module, table, device, options, {}, compiler, is_late, true);
   if (ahead.cut) return plain;

@@ -47,7 +47,8 @@ constexpr Offload kOffloads[] = {{Opcode::kAllGather, &CompilerChoices::offload_
 
 }  // namespace
 
-void mark_offloaded_collectives(ModuleEditor& editor, const DeviceConfig& device, const CompilerChoices& choices) {
+void mark_offloaded_collectives(ModuleEditor& editor, const DeviceConfig& device,
+                                const CompilerChoices& choices) {
   if (!OffloadCore::of(device) || !device.ici.core_bandwidth) return;
   Module& module = editor.module();
   for (size_t i = 0; i < module.instructions.size(); ++i) {

@@ -13,8 +13,10 @@ namespace hlosim {
 /// (interconnect/offload.h).
 void offload_gathers(ModuleEditor& editor, const DeviceConfig& device);
 
-/// Marks all-gathers, reduce-scatters and all-reduces as offloaded where the choices specify it and TensorCores would drive them
+/// Marks all-gathers, reduce-scatters and all-reduces as offloaded where the choices specify it and
+/// TensorCores would drive them
 /// otherwise (`ici.core_bandwidth`). Instructions with frontend attributes stay as they are.
-void mark_offloaded_collectives(ModuleEditor& editor, const DeviceConfig& device, const CompilerChoices& choices);
+void mark_offloaded_collectives(ModuleEditor& editor, const DeviceConfig& device,
+                                const CompilerChoices& choices);
 
 }  // namespace hlosim

@@ -21,7 +21,8 @@ Expr sorted_experts(const LayerScope& scope, Expr x, const Routing& routing);
 /// and back.
 Expr slotted_experts(const LayerScope& scope, Expr x, const Routing& routing);
 
-/// a x b in groups of rows, in f8 where the options say so. `narrow_b`: b in e4m3, where it is there already; b is
+/// a x b in groups of rows, in f8 where the options say so. `narrow_b`: b in e4m3, where it is there already;
+/// b is
 /// then what its gradient goes to.
 Expr grouped_product(const LayerScope& scope, Expr a, Expr b, Expr sizes, std::optional<Expr> narrow_b = {});
 /// Weights in e4m3, as grouped_product() takes them.

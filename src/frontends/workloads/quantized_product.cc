@@ -134,7 +134,8 @@ Expr narrowed_weights(ExpressionGraph& graph, Expr weights) {
   return to_float8(graph, weights, ElementType::kF8E4M3FN);
 }
 
-// Kernels of grouped products add up on the chip and write what they are asked for: no f32 sums in HBM. What is
+// Kernels of grouped products add up on the chip and write what they are asked for: no f32 sums in HBM. What
+// is
 // left of the scale joins whatever takes the result.
 Expr grouped_product(const LayerScope& scope, Expr a, Expr b, Expr sizes, std::optional<Expr> narrow_b) {
   ExpressionGraph& graph = scope.graph;

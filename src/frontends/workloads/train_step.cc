@@ -141,7 +141,8 @@ class TrainStep {
     return made.input;
   }
 
-  /// The token after the next, from the last layer's output and the next token: both normed and joined, one more
+  /// The token after the next, from the last layer's output and the next token: both normed and joined, one
+  /// more
   /// layer, the model's own norm and head. To the gradient of the last layer's output.
   InstructionId predict_ahead(InstructionId x, std::vector<std::vector<InstructionId>>& gradients) {
     OuterPart join(step_);

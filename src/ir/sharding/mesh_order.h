@@ -30,7 +30,8 @@ struct MeshOnTorus {
 /// The devices of a torus with `topology` chips along x, y, z, numbered with x fastest, each chip having
 /// `cores` devices, which follow each other, as everywhere (interconnect/slice.h). `order` names torus
 /// dimensions for some axes (`model=y,data=xz`); the others get what is left: whole dimensions where sizes
-/// allow it, x to the last (fastest) axis first, else parts of as few dimensions as can be. Errors: the mesh has another number
+/// allow it, x to the last (fastest) axis first, else parts of as few dimensions as can be. Errors: the mesh
+/// has another number
 /// of devices; `order` names axes or dimensions that are not there, or too small ones.
 Result<MeshOnTorus> mesh_order(const Mesh& mesh, const std::vector<int64_t>& topology, int64_t cores,
                                std::string_view order, std::string name = "--mesh-order");

@@ -15,7 +15,8 @@
 namespace hlosim {
 
 struct CompilerChoices {
-  /// All-gathers that TensorCores drive go on beside products (asynchronous collective fusion). Compilers do so
+  /// All-gathers that TensorCores drive go on beside products (asynchronous collective fusion). Compilers do
+  /// so
   /// unasked since 2024; else the TensorCore waits for them.
   bool fused_gathers = true;
   // Collectives that SparseCores drive beside the TensorCore, by kind.

@@ -62,8 +62,10 @@ class Attention {
     return is_backward(pass_) ? each * as_double(problem_.heads) : each;
   }
 
-  /// Exponentials begin once a block's maxima are known, behind all of its first product, and the second product
-  /// behind them: what hides one block's vector work is the products of the next one of the same step. Where a
+  /// Exponentials begin once a block's maxima are known, behind all of its first product, and the second
+  /// product
+  /// behind them: what hides one block's vector work is the products of the next one of the same step. Where
+  /// a
   /// block of keys is worked off at once there is none.
   bool waits_for_maxima() const {
     return pass_ == AttentionPass::kForward && !problem_.known_maximum && blocks_.kv == blocks_.kv_compute;

@@ -1,4 +1,5 @@
-// The terms of one instruction's time: busy times of its units, its Kernel, what nothing hides, and the whole,
+// The terms of one instruction's time: busy times of its units, its Kernel, what nothing hides, and the
+// whole,
 // as the cost model hands them to its recorder.
 //
 //   RecordedTerms terms;

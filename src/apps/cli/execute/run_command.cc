@@ -365,9 +365,8 @@ void declare_devices(CommandLine& line, RunOptions& options) {
   line.add_option("--partitions,--num-partitions", options.partitions,
                   "Number of partitions; default: as the module specifies")
       .from(1);
-  line.add_flag(
-      "--global", options.global,
-      "Inputs and outputs are global arrays, split as the sharding attributes specify");
+  line.add_flag("--global", options.global,
+                "Inputs and outputs are global arrays, split as the sharding attributes specify");
   line.add_option(
           "--peers", options.peers,
           "Other devices of the module: execute them (run), assume equal values (twins), or report an error")
@@ -389,8 +388,7 @@ void declare_physical(CommandLine& line, RunOptions& options) {
                   "With --physical: those of the module, or random by --seed")
       .one_of({"module", "random"})
       .show_default();
-  line.add_option("--alignment", options.physical.alignment,
-                  "With --physical: alignment of offsets in bytes")
+  line.add_option("--alignment", options.physical.alignment, "With --physical: alignment of offsets in bytes")
       .between(1, kMostAlignment)
       .show_default();
 }

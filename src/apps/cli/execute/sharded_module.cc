@@ -94,7 +94,8 @@ std::string_view begun(std::string_view line) {
 }  // namespace
 
 void declare_sharding(CommandLine& line, ShardingRequest& request) {
-  line.add_option("--partitions,--num-partitions", request.partitions, "Number of devices; 0: as many as the module names")
+  line.add_option("--partitions,--num-partitions", request.partitions,
+                  "Number of devices; 0: as many as the module names")
       .from(0)
       .show_default();
   line.add_option("--mesh", request.mesh, "Mesh of named axes: data=4,model=2");

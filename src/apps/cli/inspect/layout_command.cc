@@ -83,7 +83,8 @@ std::function<int()> declare_layout(CommandLine& line, Streams streams) {
                   "Device: shapes without tiles get its native tiling, as its compiler stores them");
   declare_device_choices(line, options->choices);
   line.add_option("--index", options->index, "Print the offset of the element with these indices: 9,130");
-  line.add_option("--offset", options->offset, "Print the indices of the element at this offset (in elements)");
+  line.add_option("--offset", options->offset,
+                  "Print the indices of the element at this offset (in elements)");
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")
       .writes_file(streams.files)

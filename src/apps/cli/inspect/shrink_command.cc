@@ -46,9 +46,8 @@ std::function<int()> declare_shrink(CommandLine& line, Streams streams) {
                   "Divide each dimension by the largest divisor of N that the program allows")
       .show_default();
   line.add_option("--min-size", options->shrink.min_size, "Minimum size of a dimension").show_default();
-  line.add_option(
-          "--layers", options->shrink.layers,
-          "Number of layers: iterations of loops over layers and their stacked arrays; 0: unchanged")
+  line.add_option("--layers", options->shrink.layers,
+                  "Number of layers: iterations of loops over layers and their stacked arrays; 0: unchanged")
       .show_default();
   line.add_option("-o,--output", options->output, "Output file; - is standard output")
       .writes_file(streams.files)

@@ -131,8 +131,7 @@ int systolic(const SystolicArguments& options, Streams streams) {
 std::function<int()> declare_systolic(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<SystolicArguments>();
   line.add_option("SIZE", options->sizes, "M N K of the product [M,K] x [K,N]").required();
-  line.add_option("--dataflow", options->dataflow,
-                  "Stationary operand: ws weights, os outputs, is inputs")
+  line.add_option("--dataflow", options->dataflow, "Stationary operand: ws weights, os outputs, is inputs")
       .one_of({"ws", "os", "is"})
       .show_default();
   line.add_option("--array", options->array, "Rows and columns of the array").show_default();

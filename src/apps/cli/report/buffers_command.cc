@@ -265,8 +265,7 @@ std::function<int()> declare_buffers(CommandLine& line, Streams streams) {
                   "Order of execution: the module's (auto), text, list, dfs or post")
       .one_of({"auto", "text", "list", "dfs", "post"})
       .show_default();
-  line.add_option("--alignment", options->alignment,
-                  "Alignment of offsets in bytes (64; 128 for xla-2022)")
+  line.add_option("--alignment", options->alignment, "Alignment of offsets in bytes (64; 128 for xla-2022)")
       .between(1, kMostAlignment);
   line.add_option("--capacity", options->capacities, "Assume another capacity: S1=64MiB");
   line.add_option("--at", options->at, "List the buffers that are live at this step").from(0);

@@ -202,7 +202,9 @@ int report(const ReportArguments& given, Streams streams) {
     for (const Report& one : reports) warn_of_unused_keys(one, streams);
   std::string text = devices.size() > 1 ? "" : overview(reports, options, format, streams);
   const Paint paint = output_paint(options.output, streams);
-  if (text.empty()) text = format.write(results, {.top = static_cast<size_t>(options.top), .full = options.full, .paint = paint});
+  if (text.empty())
+    text = format.write(results,
+                        {.top = static_cast<size_t>(options.top), .full = options.full, .paint = paint});
   bool compared = true;
   if (options.before) {
     const std::optional<std::string> more = stages(results, settings->front(), options, streams);
@@ -221,7 +223,8 @@ std::function<int()> declare_report(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<ReportArguments>();
   declare_simulation(line, *options);
   line.option("--device")
-      .description("Device file, built-in device or accelerator type: v4.yaml, v5e, v5p-128; several: v4,v5e");
+      .description(
+          "Device file, built-in device or accelerator type: v4.yaml, v5e, v5p-128; several: v4,v5e");
   line.option("FILE").description(
       "HLO or StableHLO files, protos, or folders written by --xla_dump_to; for a page also reports saved by "
       "--format=json; - is standard input");

@@ -206,7 +206,8 @@ std::function<int()> declare_accuracy(CommandLine& line, Streams streams) {
       .one_value_each();
   line.add_option("--limits", options->limits,
                   "YAML file with limits for the errors of rows and steps; exit code 1 beyond them");
-  line.add_flag("--no-lower", options->no_lower, "Simulate unoptimized modules as is, without hlosim's TPU lowering passes");
+  line.add_flag("--no-lower", options->no_lower,
+                "Simulate unoptimized modules as is, without hlosim's TPU lowering passes");
   line.add_flag("--errors", options->errors,
                 "Print the quantiles behind prediction intervals, and their coverage");
   line.add_option("--worst", options->worst, "Number of cases with the largest errors to list")

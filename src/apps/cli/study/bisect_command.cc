@@ -1,4 +1,5 @@
-// hlosim bisect: which of a row of versions of a module became slower first, and because of which instructions.
+// hlosim bisect: which of a row of versions of a module became slower first, and because of which
+// instructions.
 #include <fmt/format.h>
 
 #include <map>
@@ -74,7 +75,8 @@ class Versions {
   std::map<size_t, Metrics> runs_;
 };
 
-/// The first slower version; size() if the last one is not slower. Nothing, with what is wrong printed, where one can't be
+/// The first slower version; size() if the last one is not slower. Nothing, with what is wrong printed, where
+/// one can't be
 /// simulated. Without `everything` by binary search, which takes it that versions stay slower.
 std::optional<size_t> first_slower(Versions& versions, bool everything) {
   const size_t last = versions.size() - 1;
@@ -106,17 +108,20 @@ std::string text_of(Versions& versions, size_t found, const BisectArguments& opt
   Table table({{"version", Align::kLeft, 48}, {options.metric}, {"against the first"}, {"", Align::kLeft}});
   for (size_t i = 0; i < versions.size(); ++i) {
     if (!versions.is_simulated(i)) continue;
-    const double change = versions.value(0) != 0
-                              ? static_cast<double>(versions.value(i)) / static_cast<double>(versions.value(0)) - 1
-                              : 0;
+    const double change =
+        versions.value(0) != 0
+            ? static_cast<double>(versions.value(i)) / static_cast<double>(versions.value(0)) - 1
+            : 0;
     table.add({versions.file(i), value_text(*versions.run(i), options.metric, versions.value(i)),
                fmt::format("{:+.1f} %", 100 * change), i == found ? "first slower one" : ""});
   }
   std::string out = table.text("");
   if (found == versions.size()) return out + "\nno version is slower than the first\n";
   const Diff diff = make_diff(*versions.run(found - 1), *versions.run(found));
-  return out + fmt::format("\n{} is the first slower version; what changed in it:\n\n", versions.file(found)) +
-         to_text(diff, {.top = static_cast<size_t>(options.top), .paint = output_paint(options.output, streams)});
+  return out +
+         fmt::format("\n{} is the first slower version; what changed in it:\n\n", versions.file(found)) +
+         to_text(diff,
+                 {.top = static_cast<size_t>(options.top), .paint = output_paint(options.output, streams)});
 }
 
 std::string json_of(Versions& versions, size_t found, const BisectArguments& options) {
@@ -127,7 +132,9 @@ std::string json_of(Versions& versions, size_t found, const BisectArguments& opt
   document["simulated"] = std::move(rows);
   document["first_slower"] = found < versions.size() ? Json(versions.file(found)) : Json();
   if (found < versions.size())
-    document["diff"] = Json::parse(to_json(make_diff(*versions.run(found - 1), *versions.run(found)), HLOSIM_VERSION)).value_or(Json());
+    document["diff"] =
+        Json::parse(to_json(make_diff(*versions.run(found - 1), *versions.run(found)), HLOSIM_VERSION))
+            .value_or(Json());
   return document.dump(2) + "\n";
 }
 
@@ -141,8 +148,8 @@ int bisect(const BisectArguments& options, Streams streams) {
   if (!found) return kExitInput;
   // The version before the first slower one may not have been simulated by a linear search's early end.
   if (*found < versions.size() && (*found == 0 || !versions.run(*found - 1))) return kExitInput;
-  const std::string text =
-      options.format == "json" ? json_of(versions, *found, options) : text_of(versions, *found, options, streams);
+  const std::string text = options.format == "json" ? json_of(versions, *found, options)
+                                                    : text_of(versions, *found, options, streams);
   if (!write_output(options.output, text, streams)) return kExitInput;
   return *found < versions.size() ? kExitFailedCheck : kExitSuccess;
 }
@@ -153,9 +160,11 @@ std::function<int()> declare_bisect(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<BisectArguments>();
   declare_simulation(line, *options);
   line.option("FILE").description(
-      "Versions of a module, oldest first: files, folders written by --xla_dump_to, or reports saved by --format=json");
+      "Versions of a module, oldest first: files, folders written by --xla_dump_to, or reports saved by "
+      "--format=json");
   line.add_option("--metric", options->metric, "Metric to compare, as of diff").show_default();
-  line.add_option("--tolerance", options->tolerance, "Increase over the first version, in percent, that counts as none")
+  line.add_option("--tolerance", options->tolerance,
+                  "Increase over the first version, in percent, that counts as none")
       .not_negative()
       .show_default();
   line.add_flag("--all", options->everything, "Simulate every version instead of a binary search");

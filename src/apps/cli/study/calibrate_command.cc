@@ -194,7 +194,8 @@ std::function<int()> declare_calibrate(CommandLine& line, Streams streams) {
                   "Trip count to assume for while loops whose trip count is unknown")
       .from(0)
       .show_default();
-  line.add_flag("--no-lower", options->no_lower, "Simulate unoptimized modules as is, without hlosim's TPU lowering passes");
+  line.add_flag("--no-lower", options->no_lower,
+                "Simulate unoptimized modules as is, without hlosim's TPU lowering passes");
   line.add_option("-o,--output", options->output,
                   "The device file to write; none: only what was found is printed")
       .writes_file(streams.files);

@@ -5,9 +5,9 @@
 #include "cli/report/saved_reports.h"
 #include "console/input.h"
 #include "console/module_files.h"
-#include "input/dump_folder.h"
 #include "console/verbosity.h"
 #include "estimate/estimate.h"
+#include "input/dump_folder.h"
 #include "ops/op_table.h"
 #include "report/report.h"
 #include "text/read_json.h"
@@ -16,7 +16,8 @@ namespace hlosim {
 namespace {
 
 void add_report(const Value& report, DiagnosticList& problems, Runs& runs) {
-  if (std::optional<Metrics> one = read_report_figures(report, problems)) runs.figures.push_back(std::move(*one));
+  if (std::optional<Metrics> one = read_report_figures(report, problems))
+    runs.figures.push_back(std::move(*one));
 }
 
 }  // namespace
@@ -46,11 +47,13 @@ bool RunReader::simulate(const std::string& file, Runs& runs) {
   setting_->estimate.simulate.keep_timeline = takes_pages_;
   return for_each_chosen(one, *setting_, streams_, [&](const Module& module) {
     const Step step(fmt::format("simulated {} of {}", module.name, file), streams_);
-    const Result<Estimate> estimate = hlosim::estimate(module, op_table(), setting_->device, setting_->estimate);
+    const Result<Estimate> estimate =
+        hlosim::estimate(module, op_table(), setting_->device, setting_->estimate);
     if (!estimate) return tell(estimate.error(), streams_), false;
     const Report report = make_report(module, op_table(), setting_->device, *estimate);
     runs.figures.push_back(make_figures(report, module, op_table(), *estimate));
-    if (takes_pages_) runs.pages.push_back(html_module(op_table(), setting_->device, *estimate, report, HLOSIM_VERSION));
+    if (takes_pages_)
+      runs.pages.push_back(html_module(op_table(), setting_->device, *estimate, report, HLOSIM_VERSION));
     return true;
   });
 }

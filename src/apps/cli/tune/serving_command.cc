@@ -196,27 +196,32 @@ void declare_server(CommandLine& line, ServingArguments& options) {
   line.add_option("--dp", options.data, "Data parallelism: groups of devices that share the requests")
       .from(1)
       .show_default();
-  line.add_option("--ep", options.expert, "Expert parallelism: devices that share the experts and the requests")
+  line.add_option("--ep", options.expert,
+                  "Expert parallelism: devices that share the experts and the requests")
       .from(1)
       .show_default();
   line.add_option("--max-num-batched-tokens", options.batched_tokens, "Maximum number of tokens in a step")
       .between(1, 1 << 20)
       .show_default();
-  line.add_option("--max-num-seqs", options.seqs, "Maximum number of requests in a step").between(1, 1 << 16).show_default();
-  line.add_option("--max-model-len", options.model_len, "Maximum number of tokens of a request; 0: of the longest").from(0);
+  line.add_option("--max-num-seqs", options.seqs, "Maximum number of requests in a step")
+      .between(1, 1 << 16)
+      .show_default();
+  line.add_option("--max-model-len", options.model_len,
+                  "Maximum number of tokens of a request; 0: of the longest")
+      .from(0);
   line.add_option("--block-size", options.block, "Tokens per cache page; 0: vLLM's choice").from(0);
   line.add_option("--weight-dtype", options.weights, "Stored type of layer weights")
       .one_of({"bf16", "int8", "int4", "fp8"})
       .show_default();
-  line.add_option(
-          "--products", options.products,
-          "Matmuls in the stored type of the weights, in the widened type, or the faster of both")
+  line.add_option("--products", options.products,
+                  "Matmuls in the stored type of the weights, in the widened type, or the faster of both")
       .one_of({"auto", "stored", "widened"})
       .show_default();
   line.add_option("--kv-cache-dtype", options.cache, "Stored type of keys and values")
       .one_of({"bf16", "fp8"})
       .show_default();
-  line.add_option("--gpu-memory-utilization", options.utilization, "Fraction of the memory for weights and cache")
+  line.add_option("--gpu-memory-utilization", options.utilization,
+                  "Fraction of the memory for weights and cache")
       .show_default();
   line.add_option("--scheduler", options.scheduler,
                   "vllm: prompts in the steps of decodes; sglang: in steps of their own")
@@ -235,14 +240,17 @@ std::function<int()> declare_serving(CommandLine& line, Streams streams) {
   line.add_option("--topology", simulation.topology, "Slice topology, e.g. 2x4");
   declare_server(line, *options);
   line.add_option("--isl", options->input, "Input tokens of a request").between(1, 1 << 24).show_default();
-  line.add_option("--osl", options->output_length, "Output tokens of a request").between(1, 1 << 24).show_default();
+  line.add_option("--osl", options->output_length, "Output tokens of a request")
+      .between(1, 1 << 24)
+      .show_default();
   line.add_option("--random-range-ratio", options->least_share,
                   "Lengths are uniform between this fraction of --isl and --osl and the whole")
       .show_default();
   line.add_option("--concurrency", options->concurrency, "Concurrent requests").from(0);
   line.add_option("--request-rate", options->rate, "Requests per second, Poisson arrivals").not_negative();
   line.add_option("--trace", options->trace, "File of requests: seconds,input tokens,output tokens");
-  line.add_option("--requests", options->requests, "Number of requests; 0: 8 per concurrent request, at least 100")
+  line.add_option("--requests", options->requests,
+                  "Number of requests; 0: 8 per concurrent request, at least 100")
       .between(0, 10'000'000);
   line.add_option("--seed", options->seed, "Seed of lengths and arrivals").from(0).show_default();
   line.add_option("--ttft", options->ttft, "Limit of the time to first token, ms").not_negative();

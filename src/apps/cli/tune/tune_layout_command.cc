@@ -95,7 +95,8 @@ std::function<int()> declare_tune_layout(CommandLine& line, Streams streams) {
   line.add_option("--tile", options->tiles,
                   "Also try this tiling, as in T(8,128) or T(8,128)(2,1); may be repeated")
       .one_value_each();
-  line.add_flag("--free-entry", options->free_entry, "Also change the layouts of the module's arguments and results");
+  line.add_flag("--free-entry", options->free_entry,
+                "Also change the layouts of the module's arguments and results");
   line.add_option("--objective", options->objective, "time, bytes (of HBM traffic) or memory (peak of HBM)")
       .one_of({"time", "bytes", "memory"})
       .show_default();

@@ -243,9 +243,7 @@ std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams) {
       .writes_file(streams.files);
   line.add_option("--svg", options->svg, "Write a plot of time against memory (SVG)")
       .writes_file(streams.files);
-  line.add_option("--format", options->format, "text or json")
-      .one_of({"text", "json"})
-      .show_default();
+  line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("--top", options->top, "Rows of the table; 0: all").from(0).show_default();
   line.add_option("--journal", options->journal, "File that keeps results for the next run")
       .writes_file(streams.files);

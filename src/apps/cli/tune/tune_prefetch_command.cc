@@ -161,17 +161,14 @@ std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams) {
                   "strong: greedy, then annealing, never slower than the input; greedy; xla: XLA's assigner")
       .one_of({"strong", "greedy", "xla"})
       .show_default();
-  line.add_option(
-          "--objective", options->objective,
-          "Strong algorithm: minimize time, or HBM bytes without taking longer than the input")
+  line.add_option("--objective", options->objective,
+                  "Strong algorithm: minimize time, or HBM bytes without taking longer than the input")
       .one_of({"time", "bytes"})
       .show_default();
   line.add_flag("--strip", options->strip, "Only remove the existing prefetches");
-  line.add_flag("--keep-order", options->keep_order,
-                "Keep the order of instructions (strong may change it)");
+  line.add_flag("--keep-order", options->keep_order, "Keep the order of instructions (strong may change it)");
   line.add_option("--seed", options->seed, "Seed of the random changes").show_default();
-  line.add_option("--budget", options->budget,
-                  "Time limit per module, reading included; 0: none")
+  line.add_option("--budget", options->budget, "Time limit per module, reading included; 0: none")
       .show_default();
   line.add_option("--moves", options->moves, "Random changes to try; by default 400 per site, at least 2,000")
       .from(0);
@@ -181,14 +178,11 @@ std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams) {
   line.add_option("--options", options->knob_files,
                   "File of knobs and overrides in protobuf's text format, as XLA takes them; may be repeated")
       .one_value_each();
-  line.add_flag("--list-knobs", options->list_knobs,
-                "List the knobs with their default values");
+  line.add_flag("--list-knobs", options->list_knobs, "List the knobs with their default values");
   line.add_option("-o,--output", options->output,
                   "Write the rewritten module here; with -, the report goes to standard error")
       .writes_file(streams.files);
-  line.add_option("--format", options->format, "text or json")
-      .one_of({"text", "json"})
-      .show_default();
+  line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("--top", options->top, "Rows of the list of places; 0: all").show_default();
   streams.verbosity.knobs = [options, streams] { return effective_knobs(*options, streams); };
   return [options, streams] {

@@ -100,16 +100,13 @@ std::function<int()> declare_tune_schedule(CommandLine& line, Streams streams) {
   line.add_option("--knob", options->knobs,
                   "NAME=VALUE: a knob of the scheduler, by XLA's name; may be repeated")
       .one_value_each();
-  line.add_flag("--list-knobs", options->list_knobs,
-                "List the knobs with their default values");
+  line.add_flag("--list-knobs", options->list_knobs, "List the knobs with their default values");
   line.add_flag("--no-split", options->no_split, "Keep synchronous collectives");
   line.add_flag("--always", options->always, "Use the new order even if it is slower");
   line.add_option("-o,--output", options->output,
                   "Write the scheduled module here; with -, the report goes to standard error")
       .writes_file(streams.files);
-  line.add_option("--format", options->format, "text or json")
-      .one_of({"text", "json"})
-      .show_default();
+  line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("--top", options->top, "Rows of the list of transfers; 0: all").show_default();
   streams.verbosity.knobs = [options] { return effective_knobs(*options); };
   return [options, streams] { return options->list_knobs ? list_knobs(streams) : tune(*options, streams); };
