@@ -121,8 +121,8 @@ std::string help_text(const CLI::App& app, const std::string& footer, size_t wid
   std::map<std::string, std::string> groups;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional()) {
-      usage += fmt::format(option->get_required() ? " {}{}" : " [{}{}]", option->get_name(),
-                           option->get_items_expected_max() > 1 ? "..." : "");
+      const std::string name = option->get_name() + (option->get_items_expected_max() > 1 ? "..." : "");
+      usage += option->get_required() ? " " + name : " [" + name + "]";
       positionals += row(*option, width);
       continue;
     }

@@ -381,6 +381,7 @@ class Lowerer {
   const OpTable& table_;
   const Device& device_;
   SimulateOptions options_;
+  const CompilerChoices& compiler_;
   std::vector<Candidate> candidates_;
 };
 
