@@ -276,7 +276,7 @@ class Lowerer {
  private:
   Outcome fastest_candidate(const Device& room, const PassObserver& after,
                             const std::function<bool()>& is_late) const {
-    const PassContext context{table_, room, options_.stop};
+    const PassContext context{table_, room, options_.stop, compiler_};
     CandidateModules modules(module_, candidates_, context);
     std::optional<Outcome> best;
     bool cut = false;
