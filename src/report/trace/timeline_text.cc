@@ -10,12 +10,12 @@ namespace hlosim {
 namespace {
 
 /// Of each column of one track: the part of its time that is busy, and that is spent waiting.
-struct Column {
+struct TimelineColumn {
   double busy = 0, waiting = 0;
 };
 
-std::vector<Column> columns_of(const Trace& trace, uint32_t track, size_t width) {
-  std::vector<Column> columns(width);
+std::vector<TimelineColumn> columns_of(const Trace& trace, uint32_t track, size_t width) {
+  std::vector<TimelineColumn> columns(width);
   const double column = static_cast<double>(trace.makespan.count()) / static_cast<double>(width);
   Picoseconds covered{-1};  // inner slices lie in what is counted already
   for (const TraceSlice& slice : trace.slices) {
@@ -33,7 +33,7 @@ std::vector<Column> columns_of(const Trace& trace, uint32_t track, size_t width)
   return columns;
 }
 
-char mark(const Column& column) {
+char mark(const TimelineColumn& column) {
   if (column.waiting >= 0.5) return 'w';
   const double busy = column.busy - column.waiting;
   if (busy >= 0.95) return '#';
@@ -73,7 +73,7 @@ std::string timeline_text(const Trace& trace, size_t width) {
   for (const TraceCounter& counter : trace.counters) longest = std::max(longest, counter.name.size());
   for (uint32_t track = 0; track < trace.tracks.size(); ++track) {
     std::string row;
-    for (const Column& column : columns_of(trace, track, width)) row += mark(column);
+    for (const TimelineColumn& column : columns_of(trace, track, width)) row += mark(column);
     print("  {:<{}} |{}|\n", trace.tracks[track], longest, row);
   }
   for (const TraceCounter& counter : trace.counters) {
