@@ -12,7 +12,7 @@
 namespace hlosim {
 namespace {
 
-std::string op_name_of(const Instruction& instruction) {
+std::string unescaped_op_name(const Instruction& instruction) {
   const Attr* metadata = instruction.find(AttrKey::kMetadata);
   if (!metadata) return {};
   constexpr std::string_view kKey = "op_name=\"";
@@ -70,7 +70,7 @@ class ReportMaker {
     if (definer.shape->is_tuple())
       out.name += index_text(analysis_.places.index(analysis_.values[value].defined));
     out.operation = to_text(definer.opcode);
-    out.op_name = op_name_of(definer);
+    out.op_name = unescaped_op_name(definer);
     out.shape = to_text(shape);
     out.allocation = analysis_.assignment.allocation_of[static_cast<size_t>(value)];
     if (const AssignedValue* at = placed_[static_cast<size_t>(value)])

@@ -43,7 +43,9 @@ class Fitting {
     const Result<Estimate> made = estimate(*module, table_, device_, options_);
     if (!made) return at_size(made.error());
     if (!made->occupancy.unknown.empty()) return at_size(failure(made->occupancy.unknown).value());
-    FitTrial trial{.size = size, .time = made->simulation.totals.makespan};
+    FitTrial trial;
+    trial.size = size;
+    trial.time = made->simulation.totals.makespan;
     for (const SpaceOccupancy& space : made->occupancy.spaces)
       if (space.space == &device_.config.hbm()) trial.peak = space.peak;
     for (const Diagnostic& finding : made->occupancy.findings)
