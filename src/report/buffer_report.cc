@@ -8,20 +8,10 @@
 #include "base/quantity_text.h"
 #include "base/text.h"
 #include "layout/sizes.h"
+#include "report/report.h"
 
 namespace hlosim {
 namespace {
-
-std::string unescaped_op_name(const Instruction& instruction) {
-  const Attr* metadata = instruction.find(AttrKey::kMetadata);
-  if (!metadata) return {};
-  constexpr std::string_view kKey = "op_name=\"";
-  const std::string_view text = metadata->text();
-  const size_t at = text.find(kKey);
-  if (at == std::string_view::npos) return {};
-  const std::string_view rest = text.substr(at + kKey.size());
-  return std::string(rest.substr(0, rest.find('"')));
-}
 
 class ReportMaker {
  public:
@@ -70,7 +60,7 @@ class ReportMaker {
     if (definer.shape->is_tuple())
       out.name += index_text(analysis_.places.index(analysis_.values[value].defined));
     out.operation = to_text(definer.opcode);
-    out.op_name = unescaped_op_name(definer);
+    out.op_name = op_name_of(definer);
     out.shape = to_text(shape);
     out.allocation = analysis_.assignment.allocation_of[static_cast<size_t>(value)];
     if (const AssignedValue* at = placed_[static_cast<size_t>(value)])

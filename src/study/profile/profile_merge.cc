@@ -9,7 +9,7 @@
 namespace hlosim {
 namespace {
 
-void add(Picoseconds& sum, Picoseconds more) { sum = Picoseconds(saturating_add(sum.count(), more.count())); }
+void add_time(Picoseconds& sum, Picoseconds more) { sum = Picoseconds(saturating_add(sum.count(), more.count())); }
 
 /// Where the same one is, or a new one.
 ProfiledProgram& same_program(Profile& all, const ProfiledProgram& wanted) {
@@ -32,8 +32,8 @@ void add_operations(ProfiledProgram& into, std::vector<ProfiledOperation> more) 
     }
     ProfiledOperation& sum = into.operations[at->second];
     sum.occurrences = saturating_add(sum.occurrences, one.occurrences);
-    add(sum.time, one.time);
-    add(sum.self_time, one.self_time);
+    add_time(sum.time, one.time);
+    add_time(sum.self_time, one.self_time);
     sum.longest = std::max(sum.longest, one.longest);
   }
 }
@@ -45,7 +45,7 @@ void add_program(ProfiledProgram& into, ProfiledProgram more) {
     into.shortest = into.runs == 0 ? more.shortest : std::min(into.shortest, more.shortest);
     into.longest = std::max(into.longest, more.longest);
     into.runs = saturating_add(into.runs, more.runs);
-    add(into.time, more.time);
+    add_time(into.time, more.time);
   }
   add_operations(into, std::move(more.operations));
 }
@@ -66,7 +66,7 @@ void add_host(Profile& all, Profile more) {
       continue;
     }
     same->occurrences = saturating_add(same->occurrences, step.occurrences);
-    add(same->time, step.time);
+    add_time(same->time, step.time);
   }
   for (std::string& note : more.notes)
     if (std::find(all.notes.begin(), all.notes.end(), note) == all.notes.end())
