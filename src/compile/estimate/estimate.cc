@@ -5,15 +5,12 @@
 namespace hlosim {
 namespace {
 
-/// `known`: what memory holds, if that was asked before.
-Result<Estimate> with_memory(Prepared prepared, const Device& device, Result<Simulation> simulation,
-                             std::optional<Occupancy> known = {}) {
+Result<Estimate> with_memory(Prepared prepared, const Device& device, Result<Simulation> simulation) {
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
   const Module& ran = *prepared.module;
   AssumptionList assumptions = std::move(prepared.assumptions);
   assumptions.add_all(simulation->assumptions);
-  Occupancy occupancy =
-      known ? std::move(*known) : memory_occupancy(ran, device.config, simulation->schedule.order);
+  Occupancy occupancy = memory_occupancy(ran, device.config, simulation->schedule.order);
   if (!occupancy.unknown.empty()) assumptions.add("what memory holds is left out: " + occupancy.unknown);
   simulation->assumptions = std::move(assumptions);
   return Estimate{std::move(prepared.module), prepared.is_lowered,  std::move(prepared.spread),
@@ -37,7 +34,7 @@ Result<Estimate> estimate(const Module& module, const OpTable& table, const Devi
   Result<Simulation> simulation = run.simulation
                                       ? Result<Simulation>(std::move(*run.simulation))
                                       : simulate(*prepared->module, table, device, options.simulate);
-  return with_memory(std::move(*prepared), device, std::move(simulation), std::move(run.occupancy));
+  return with_memory(std::move(*prepared), device, std::move(simulation));
 }
 
 }  // namespace hlosim

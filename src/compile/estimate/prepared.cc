@@ -30,14 +30,12 @@ Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table
     prepared.is_lowered = true;
     prepared.written = std::make_shared<const Module>(std::move(lowered.module));
     run.simulation = std::move(lowered.simulation);
-    run.occupancy = std::move(lowered.occupancy);
   } else {
     prepared.written = std::make_shared<const Module>(module.copy());
   }
   prepared.module = prepared.written;
   if (carries_tiles(*prepared.written)) return prepared;
   run.simulation.reset();
-  run.occupancy.reset();
   LaidOut laid_out = lay_out(*prepared.written, device);
   prepared.assumptions.add_all(laid_out.assumptions);
   prepared.module = std::make_shared<const Module>(std::move(laid_out.module));

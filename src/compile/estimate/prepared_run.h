@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "estimate/prepared.h"
-#include "memory/occupancy.h"
 
 namespace hlosim {
 
@@ -20,7 +19,6 @@ struct PreparedRun {
   std::function<bool()> is_late{};       // once it returns true lowering takes the best that it has so far
   bool is_cut = false;                   // by is_late: kLoweringWasCut is among the assumptions
   std::optional<Simulation> simulation;  // with the options that prepare() had, but without a timeline
-  std::optional<Occupancy> occupancy;
 };
 
 inline constexpr std::string_view kLoweringWasCut =

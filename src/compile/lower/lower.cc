@@ -187,7 +187,6 @@ class CandidateModules {
 struct Timed {
   Module module;
   std::optional<Simulation> simulation;
-  std::optional<Occupancy> occupancy{};  // none: it wasn't asked for
   Picoseconds time() const { return simulation ? simulation->totals.makespan : kForever; }
 };
 
@@ -295,8 +294,7 @@ class Lowerer {
       if (!best && after) after(*default_passes().back(), run.module);
       if (best && run.time() >= best->time) continue;
       const Picoseconds time = run.time();
-      best = Outcome{
-          {std::move(run.module), candidate.how, std::move(run.simulation), std::move(run.occupancy)}, time};
+      best = Outcome{{std::move(run.module), candidate.how, std::move(run.simulation)}, time};
     }
     best->lowered.cut = cut;
     return std::move(*best);
@@ -318,7 +316,7 @@ class Lowerer {
 
   /// The same with as much on the chip as there is room for.
   Timed made_to_fit(Timed one, const Device& room) const {
-    if (spill_overflow(one.module, table_, room.config, &one.occupancy) == 0) return one;
+    if (spill_overflow(one.module, table_, room.config) == 0) return one;
     return timed(compacted(std::move(one.module), table_));
   }
 
@@ -356,7 +354,6 @@ class Lowerer {
       best.time = fitting->time_after;
       lowered.module = std::move(fitting->module);
       lowered.simulation.reset();
-      lowered.occupancy.reset();
     }
     if (fitting->short_on_chip) spill_for_order(best, given, scheduling, room);
   }
@@ -374,7 +371,6 @@ class Lowerer {
     best.time = one.time();
     best.lowered.module = std::move(one.module);
     best.lowered.simulation = std::move(one.simulation);
-    best.lowered.occupancy.reset();
   }
 
   const Module& module_;
@@ -461,7 +457,6 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
   if (ahead.cut) return plain;
   spread_host_copies(ahead.module);
   ahead.simulation.reset();
-  ahead.occupancy.reset();
   if (beyond_hbm(ahead.module, table, device.config) > beyond_hbm(plain.module, table, device.config))
     return plain;
   SimulateOptions quick = options;

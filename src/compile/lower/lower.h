@@ -11,7 +11,6 @@
 
 #include "flags/compiler_choices.h"
 #include "lower/pass.h"
-#include "memory/occupancy.h"
 #include "sim/simulate.h"
 
 namespace hlosim {
@@ -29,8 +28,7 @@ struct Lowered {
   std::string_view how;  // of the candidates that lower() tries
   /// Of the module as it is here, without a timeline. None: it wasn't simulated as it is.
   std::optional<Simulation> simulation;
-  std::optional<Occupancy> occupancy;  // of the same; none: it wasn't asked for
-  bool cut = false;                    // by `is_late`: not all candidates were tried
+  bool cut = false;  // by `is_late`: not all candidates were tried
 };
 
 /// The fastest in simulated time of what the default passes make of it, some variants of that

@@ -261,15 +261,11 @@ class Spiller {
 
 }  // namespace
 
-int64_t spill_overflow(Module& module, const OpTable& table, const DeviceConfig& device,
-                       std::optional<Occupancy>* fitting) {
+int64_t spill_overflow(Module& module, const OpTable& table, const DeviceConfig& device) {
   for (int64_t spilled = 0;;) {
-    Occupancy occupancy = memory_occupancy(module, device, make_schedule(module, table).order);
+    const Occupancy occupancy = memory_occupancy(module, device, make_schedule(module, table).order);
     const auto is_over = [&](const SpaceOccupancy& space) { return overflows(space, device); };
-    if (std::ranges::none_of(occupancy.spaces, is_over)) {
-      if (fitting && spilled == 0) *fitting = std::move(occupancy);
-      return spilled;
-    }
+    if (std::ranges::none_of(occupancy.spaces, is_over)) return spilled;
     const ModuleGraph graph(module, {}, GraphReach::kControlFlow);
     const Places places(module);
     const Result<Values> values = Values::find(graph, places, Era::k2026);

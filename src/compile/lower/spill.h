@@ -19,8 +19,6 @@ namespace hlosim {
 /// well, unless what it copies is overwritten while the copy is needed. Returns how many values were moved;
 /// what was taken out is still there, unlisted. Post: each on-chip space has room for what is alive in it, as
 /// far as that is neither an argument nor a result. Requires: fusions were placed as place_values() does.
-/// `fitting`: where nothing was moved, what memory holds (memory_occupancy()); null: nobody asks.
-int64_t spill_overflow(Module& module, const OpTable& table, const DeviceConfig& device,
-                       std::optional<Occupancy>* fitting = nullptr);
+int64_t spill_overflow(Module& module, const OpTable& table, const DeviceConfig& device);
 
 }  // namespace hlosim
