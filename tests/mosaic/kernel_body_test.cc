@@ -372,9 +372,15 @@ double registers_of(const KernelBody& body) {
   return count;
 }
 
+KernelInputs with_registers(double lanes) {
+  KernelInputs inputs;
+  inputs.registers = {lanes, 8};
+  return inputs;
+}
+
 TEST(KernelBody, RegistersAreThoseOfTheDevice) {
-  const Result<KernelBody> usual = body_of(product()), wide = body_of(product(), {.registers = {256, 8}}),
-                           wider = body_of(product(), {.registers = {512, 8}});
+  const Result<KernelBody> usual = body_of(product()), wide = body_of(product(), with_registers(256)),
+                           wider = body_of(product(), with_registers(512));
   ASSERT_TRUE(usual && wide && wider);
   EXPECT_GT(registers_of(*usual), 0);
   EXPECT_EQ(registers_of(*usual), 2 * registers_of(*wide));

@@ -4,11 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "hlo/module.h"
 #include "hlo/op_def.h"
-#include "memory/occupancy.h"
 #include "model/device.h"
 
 namespace hlosim {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "base/rounding.h"
 #include "model/core.h"
@@ -46,7 +45,6 @@ class Attention {
     else
       forward(heads);
     tally_.vmem = vmem();
-    if (waits_for_maxima()) tally_.slots_apart += std::exchange(tally_.slots, IssueSlots());
     KernelCost cost = tally_.finish();
     describe(cost);
     return cost;
@@ -60,15 +58,6 @@ class Attention {
   double heads_of_core() const {
     const double each = std::ceil(as_double(shared()) / as_double(cores()));
     return is_backward(pass_) ? each * as_double(problem_.heads) : each;
-  }
-
-  /// Exponentials begin once a block's maxima are known, behind all of its first product, and the second
-  /// product
-  /// behind them: what hides one block's vector work is the products of the next one of the same step. Where
-  /// a
-  /// block of keys is worked off at once there is none.
-  bool waits_for_maxima() const {
-    return pass_ == AttentionPass::kForward && !problem_.known_maximum && blocks_.kv == blocks_.kv_compute;
   }
 
   const KernelConfig& rules() const { return device_.kernel; }

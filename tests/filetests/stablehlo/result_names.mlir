@@ -36,10 +36,10 @@ module @plain {
 // CHECK: step on unit
 // CHECK: time              3.593 us  (3,593 cycles @ 1 GHz)
 // CHECK: bound by          HBM for 100.0 % of the time
-// CHECK: FLOP/s            0 FLOP/s, 0.0 % of the peak of 32.77 TFLOP/s (bf16); 0 FLOP in matrix products
+// CHECK: FLOP/s            0 FLOP/s, 0.0 % of the peak of 32.77 TFLOP/s (bf16); 0 FLOP in matmuls
 // CHECK: HBM traffic       3.50 KiB (3,584 B): 2,048 B read, 1,536 B written
 // CHECK: HBM bandwidth     997.5 MB/s, 99.7 % of 1 GB/s
-// CHECK: lower bound       3.584 us  (the busiest unit alone)
+// CHECK: perfect overlap   3.584 us  (the busiest unit alone)
 // CHECK: module            4 instructions, scheduled, from result_names.mlir
 // CHECK: results           result[0]['w'], result[1], -
 // CHECK: device            unit.yaml (built-in); slice 1x1 (no wrap-around), 1 x 1 (replicas x partitions)
@@ -83,19 +83,19 @@ module @plain {
 // CHECK: Assumptions
 // CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for unit might do it
 // CHECK:
-// CHECK: Coverage: where the numbers come from that the time rests on
+// CHECK: Confidence: time by provenance of the device parameters that determine it
 // CHECK:   source         time    share
 // CHECK:   published  3.593 us  100.0 %
-// CHECK:   device 4a6d532b5bccc4b3, module 5a3b933b845a4e48
+// CHECK:   device 120b280801b64424, module 5a3b933b845a4e48
 // CHECK:
 // CHECK:
 // CHECK: plain on unit
 // CHECK: time              1.027 us  (1,027 cycles @ 1 GHz)
 // CHECK: bound by          HBM for 100.0 % of the time
-// CHECK: FLOP/s            0 FLOP/s, 0.0 % of the peak of 32.77 TFLOP/s (bf16); 0 FLOP in matrix products
+// CHECK: FLOP/s            0 FLOP/s, 0.0 % of the peak of 32.77 TFLOP/s (bf16); 0 FLOP in matmuls
 // CHECK: HBM traffic       1.00 KiB (1,024 B): 512 B read, 512 B written
 // CHECK: HBM bandwidth     997.1 MB/s, 99.7 % of 1 GB/s
-// CHECK: lower bound       1.024 us  (the busiest unit alone)
+// CHECK: perfect overlap   1.024 us  (the busiest unit alone)
 // CHECK: module            1 instruction, scheduled, from result_names.mlir
 // CHECK: device            unit.yaml (built-in); slice 1x1 (no wrap-around), 1 x 1 (replicas x partitions)
 // CHECK:
@@ -135,7 +135,7 @@ module @plain {
 // CHECK: Assumptions
 // CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for unit might do it
 // CHECK:
-// CHECK: Coverage: where the numbers come from that the time rests on
+// CHECK: Confidence: time by provenance of the device parameters that determine it
 // CHECK:   source         time    share
 // CHECK:   published  1.027 us  100.0 %
-// CHECK:   device 4a6d532b5bccc4b3, module 97bb1affbef51d8e
+// CHECK:   device 120b280801b64424, module 97bb1affbef51d8e
