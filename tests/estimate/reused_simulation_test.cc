@@ -15,9 +15,9 @@ TEST(ReusedSimulation, SaysWhatANewOneSays) {
   EstimateOptions options;
   options.simulate.keep_timeline = false;
   test::for_each_module(60, [&](const std::string& file, Module& module) {
-    std::optional<Simulation> run;
+    PreparedRun run;
     Result<Prepared> prepared = prepare(module, op_table(), device, options, run);
-    if (!prepared || !run) return;
+    if (!prepared || !run.simulation) return;
     const Result<Estimate> reused = estimate(module, op_table(), device, options);
     const Result<Estimate> anew = estimate(std::move(*prepared), op_table(), device, options.simulate);
     ASSERT_TRUE(reused && anew) << file;

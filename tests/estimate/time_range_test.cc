@@ -9,7 +9,14 @@
 namespace hlosim {
 namespace {
 
-const ErrorsConfig kErrors{.matmul = ErrorConfig{100, 0.9, 1.2}, .vector = ErrorConfig{300, 0.8, 1.5}};
+ErrorsConfig errors_of(ErrorConfig matmul, ErrorConfig vector) {
+  ErrorsConfig errors;
+  errors.matmul = matmul;
+  errors.vector = vector;
+  return errors;
+}
+
+const ErrorsConfig kErrors = errors_of({100, 0.9, 1.2}, {300, 0.8, 1.5});
 
 TimeByKind kinds(int64_t matmul, int64_t vector, int64_t host = 0) {
   TimeByKind made{};
@@ -63,7 +70,7 @@ TEST(TimeRange, EveryKindOfWorkHasItsKey) {
 }
 
 TEST(TimeRange, HoldsTheTimeItself) {
-  const ErrorsConfig biased{.matmul = ErrorConfig{100, 1.1, 1.3}, .vector = ErrorConfig{100, 0.5, 0.9}};
+  const ErrorsConfig biased = errors_of({100, 1.1, 1.3}, {100, 0.5, 0.9});
   const std::optional<TimeRange> range = time_range(biased, kinds(1000, 1000));
   ASSERT_TRUE(range);
   EXPECT_EQ(range->low.count(), 1500);

@@ -10,12 +10,12 @@
 namespace hlosim {
 namespace {
 
-struct Run {
+struct GatherUse {
   int64_t gathers = 0;      // executions
   Bytes gathered{}, hbm{};  // payloads of all executions; the peak
 };
 
-Run run_of(StepOptions options) {
+GatherUse use_of(StepOptions options) {
   const auto source = std::make_shared<const SourceFile>(
       "model.yaml",
       "name: small\nlayers: 4\nd_model: 1024\nd_ff: 3072\nq_heads: 8\nkv_heads: 4\nvocab: 8192\n");
@@ -29,7 +29,7 @@ Run run_of(StepOptions options) {
   how.simulate.keep_timeline = false;
   const Result<Estimate> ran = hlosim::estimate(*module, op_table(), test::device_or_fail("v6e"), how);
   EXPECT_TRUE(ran);
-  Run run;
+  GatherUse run;
   for (const TransferRecord& transfer : ran->simulation.transfers) {
     const Instruction& start = (*ran->module)[transfer.start_instruction];
     if (!start.name.starts_with("all-gather")) continue;
@@ -48,9 +48,9 @@ TEST(UnrolledSteps, GatherForEachPassAsLoopsDo) {
   for (const ElementType stored : {ElementType::kF32, ElementType::kBF16}) {
     StepOptions options;
     options.param_type = stored;
-    const Run loop = run_of(options);
+    const GatherUse loop = use_of(options);
     options.scan_layers = false;
-    const Run unrolled = run_of(options);
+    const GatherUse unrolled = use_of(options);
     EXPECT_GT(loop.gathers, 50);
     EXPECT_EQ(unrolled.gathers, loop.gathers) << to_text(stored);
     EXPECT_EQ(unrolled.gathered, loop.gathered) << to_text(stored);

@@ -123,7 +123,9 @@ def npy(shape, value):
 
 
 def run(command, folder, environment):
-    return subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
+    # Commands that read standard input get an empty one.
+    return subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True)
 
 
 def prepare(folder, environment):
