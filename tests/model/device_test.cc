@@ -198,7 +198,7 @@ TEST(BuiltinDevices, MemorySpacesByNumber) {
   EXPECT_EQ(v4.memory_space(int64_t{77}), nullptr);
   EXPECT_EQ(loaded("v5e").config.memory_space(int64_t{3}), nullptr);
   EXPECT_EQ(device_capacity(v4, v4.vmem_space()), Bytes(32 << 20));  // two cores
-  EXPECT_EQ(device_capacity(v4, v4.hbm()), Bytes(int64_t{32} << 30));
+  EXPECT_EQ(device_capacity(v4, v4.hbm()), Bytes(int64_t{123} << 28));  // 30.75 GiB are usable
   EXPECT_FALSE(device_capacity(v4, *v4.memory_space("sync")));
 }
 
@@ -504,7 +504,10 @@ TEST(Changes, WithoutABaseAnotherValueIsTried) {
     if (!other) continue;
     ++tried;
     EXPECT_NE(other->value(change.path)->text, change.text) << change.path;
-    EXPECT_NE(other->fingerprint(), device.fingerprint());
+    // Names, slices and errors change nothing that a module costs.
+    const bool is_about_costs = !change.path.starts_with("names.") && !change.path.starts_with("errors.") &&
+                                change.path != "ici.slices";
+    EXPECT_EQ(other->fingerprint() != device.fingerprint(), is_about_costs) << change.path;
   }
   EXPECT_GT(tried, 100u);
   const auto doubled = [&](std::string_view path) {
