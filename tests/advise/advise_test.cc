@@ -174,8 +174,8 @@ TEST_P(EveryKindOfModuleAdvice, PaysAndIsProven) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modules, EveryKindOfModuleAdvice, testing::ValuesIn(kPayingModules),
-                         [](const auto& info) {
-                           std::string name(info.param.kind);
+                         [](const auto& tried) {
+                           std::string name(tried.param.kind);
                            std::erase(name, '-');
                            return name;
                          });

@@ -43,7 +43,6 @@ namespace {
 std::string printed(bool value) { return value ? "true" : "false"; }
 std::string printed(const std::string& value) { return "\"" + value + "\""; }
 std::string printed(std::string_view value) { return printed(std::string(value)); }
-std::string printed(Picoseconds value) { return to_text(value); }
 std::string printed(const LegacyOpcode* value) { return value ? "" : "null"; }
 template <class T>
 requires std::is_arithmetic_v<T> std::string printed(T value) { return fmt::format("{}", value); }

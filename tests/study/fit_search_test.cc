@@ -48,7 +48,9 @@ TEST(FitSearch, SizesAreMultiplesOfTheUnitAndTriedOnce) {
   EXPECT_EQ(found->largest, 12);
   for (size_t i = 0; i < found->trials.size(); ++i) {
     EXPECT_EQ(found->trials[i].size % 3, 0);
-    if (i > 0) EXPECT_LT(found->trials[i - 1].size, found->trials[i].size);
+    if (i > 0) {
+      EXPECT_LT(found->trials[i - 1].size, found->trials[i].size);
+    }
     EXPECT_GT(found->trials[i].time.count(), 0);
   }
 }
