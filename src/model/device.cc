@@ -179,7 +179,10 @@ Bytes of_device(const DeviceConfig& config, const MemorySpace& space, Bytes byte
 }  // namespace
 
 std::optional<Bytes> device_capacity(const DeviceConfig& config, const MemorySpace& space) {
-  const std::optional<Bytes>& bytes = space.usable ? space.usable : space.capacity;
+  // A capacity that the user sets below the built-in usable part bounds it.
+  const std::optional<Bytes> bytes = space.usable && space.capacity ? std::min(*space.usable, *space.capacity)
+                                     : space.usable                 ? space.usable
+                                                                    : space.capacity;
   return bytes ? std::optional(of_device(config, space, *bytes)) : std::nullopt;
 }
 

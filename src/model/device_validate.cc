@@ -87,9 +87,6 @@ class Validator {
         if (slot) error(path + ".numbers", "S({}) is memory.{} already", number, slot->name);
         slot = &space;
       }
-      if (space.usable && space.capacity && *space.usable > *space.capacity)
-        error(path + ".usable", "{} are more than its capacity of {}", to_text(*space.usable),
-              to_text(*space.capacity));
       if (space.read.has_value() != space.write.has_value() && !space.bandwidth)
         error(path, "{} has a rate, {} has none", space.read ? "read" : "write",
               space.read ? "write" : "read");

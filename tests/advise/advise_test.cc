@@ -378,7 +378,7 @@ TEST(Advise, ABudgetThatIsOverSaysWhatWasNotTried) {
 
 TEST(Advise, AnEmptyProgramGetsNone) {
   const AdviceReport report =
-      advice_on(setup_of("HloModule m\nENTRY e {\n  ROOT x = f32[8] parameter(0)\n}\n", "v5e"), {});
+      advice_on(setup_of("HloModule m\nENTRY e {\n  ROOT x = () tuple()\n}\n", "v5e"), {});
   EXPECT_TRUE(report.advice.empty());
 }
 

@@ -32,6 +32,8 @@ struct Line {
 const std::map<std::string, Line>& lines() {
   static const std::map<std::string, Line> lines = {
       {"accuracy", {{"text"}, {"text"}}},
+      {"advise", {{"m.hlo", "--device=d.yaml"}, {"m.hlo", "d.yaml"}}},
+      {"bisect", {{"m.hlo", "n.hlo", "--device=d.yaml"}, {"m.hlo", "n.hlo", "d.yaml"}}},
       {"buffers", {{"m.hlo", "--device=d.yaml"}, {"m.hlo", "d.yaml"}}},
       {"calibrate", {{"text", "--device=d.yaml"}, {"text", "d.yaml"}}},
       {"cost", {{"m.hlo"}, {"m.hlo"}}},

@@ -74,6 +74,8 @@ TEST(LimitingKey, TwiceItsRateMakesEveryModuleThatNamesItFaster) {
   for (const std::filesystem::path& file : test::right_modules({.file_tests = 3, .others = 32})) {
     const Result<SourcePtr> source = read_source(file.string());
     if (!source || (*source)->text().size() > 100'000) continue;
+    // The transfers of a Mosaic kernel body may be hidden by latencies that no rate shortens.
+    if ((*source)->text().find("tpu_custom_call") != std::string_view::npos) continue;
     DiagnosticList problems;
     for (const Module& module : load_modules(*source, op_table(), problems)) {
       if (problems.has_errors()) break;

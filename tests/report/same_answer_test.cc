@@ -31,10 +31,10 @@ void for_each_small(const test::Sample& sample, size_t characters, F&& f) {
 // ── memory ──
 
 TEST(SameAnswer, WhatReportsHoldIsWhatBuffersNeed) {
-  size_t compared = 0, less = 0, count = 0;
+  size_t compared = 0, less = 0;
   for_each_small({.file_tests = 2, .others = 24}, 100'000,
                  [&](const std::string& name, const Module& module) {
-                   const Device device = test::device_or_fail(kDevices[count++ % std::size(kDevices)]);
+                   const Device device = test::device_or_fail(kDevices[name.size() % std::size(kDevices)]);
                    const Result<Estimate> run = estimate(module, op_table(), device, {});
                    if (!run || !run->occupancy.unknown.empty()) return;
                    BufferOptions options;

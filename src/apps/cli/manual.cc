@@ -340,16 +340,26 @@ std::string roff(std::string_view text) {
   return out;
 }
 
+/// Lines may break behind each `|`: a list of values may be longer than a line.
+std::string breakable(const std::string& values) {
+  std::string out;
+  for (const char c : values) {
+    out += c;
+    if (c == '|') out += "\\:";
+  }
+  return out;
+}
+
 std::string roff_option(const OptionEntry& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.short_names)
     names.push_back(fmt::format("\\fB\\-{}\\fR", roff(name)));
   for (const std::string& name : option.long_names)
-    names.push_back(fmt::format("\\fB\\-\\-{}\\fR{}", roff(name),
-                                !option.takes_value ? ""
-                                : option.values.empty()
-                                    ? "=\\fIVALUE\\fR"
-                                    : "=" + roff(fmt::format("{}", fmt::join(option.values, "|")))));
+    names.push_back(fmt::format(
+        "\\fB\\-\\-{}\\fR{}", roff(name),
+        !option.takes_value     ? ""
+        : option.values.empty() ? "=\\fIVALUE\\fR"
+                                : "=" + breakable(roff(fmt::format("{}", fmt::join(option.values, "|"))))));
   std::string text = roff(option.description);
   if (!option.default_value.empty() && option.default_value != "false")
     text += roff(fmt::format(" (default: {})", option.default_value));
