@@ -32,7 +32,7 @@ struct Line {
 const std::map<std::string, Line>& lines() {
   static const std::map<std::string, Line> lines = {
       {"accuracy", {{"text"}, {"text"}}},
-      {"advise", {{"m.hlo", "--device=d.yaml"}, {"m.hlo", "d.yaml"}}},
+      {"advise", {{"m.hlo", "--device=d.yaml", "--apply=1"}, {"m.hlo", "d.yaml"}}},
       {"bisect", {{"m.hlo", "n.hlo", "--device=d.yaml"}, {"m.hlo", "n.hlo", "d.yaml"}}},
       {"buffers", {{"m.hlo", "--device=d.yaml"}, {"m.hlo", "d.yaml"}}},
       {"calibrate", {{"text", "--device=d.yaml"}, {"text", "d.yaml"}}},

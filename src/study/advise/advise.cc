@@ -207,7 +207,7 @@ class Adviser {
     for (auto& [advice, trial] : paying) {
       const bool is_taken =
           advice.kind->alternatives &&
-          std::ranges::any_of(report_.advice, [&](const Advice& other) { return other.kind == advice.kind; });
+          std::ranges::any_of(report_.advice, [&kind = advice.kind](const Advice& other) { return other.kind == kind; });
       if (is_taken) {
         add_attempt(*trial, Outcome::kBetterOne);
         continue;

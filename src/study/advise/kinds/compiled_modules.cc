@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "advise/kinds/kinds.h"
+#include "base/stop.h"
 #include "prefetch/prefetch.h"
 #include "relayout/layout_tuner.h"
 #include "schedule/latency_schedule.h"
