@@ -197,7 +197,7 @@ TEST(BuiltinDevices, MemorySpacesByNumber) {
   EXPECT_EQ(v4.memory_space(int64_t{6}), v4.memory_space("smem"));
   EXPECT_EQ(v4.memory_space(int64_t{77}), nullptr);
   EXPECT_EQ(loaded("v5e").config.memory_space(int64_t{3}), nullptr);
-  EXPECT_EQ(device_capacity(v4, v4.vmem_space()), Bytes(32 << 20));  // two cores
+  EXPECT_EQ(device_capacity(v4, v4.vmem_space()), Bytes(32 << 20));     // two cores
   EXPECT_EQ(device_capacity(v4, v4.hbm()), Bytes(int64_t{123} << 28));  // 30.75 GiB are usable
   EXPECT_FALSE(device_capacity(v4, *v4.memory_space("sync")));
 }

@@ -10,8 +10,7 @@
 namespace hlosim {
 
 void Term::fact(std::string input, std::string text, std::string_view source) {
-  inputs.push_back(
-      {std::move(input), std::move(text), {}, std::string(source), InputKind::kFact, {}, false});
+  inputs.push_back({std::move(input), std::move(text), {}, std::string(source), InputKind::kFact, {}, false});
 }
 
 void Term::fact(std::string input, double number, std::string_view source) {

@@ -205,9 +205,10 @@ class Adviser {
     std::ranges::stable_sort(paying,
                              [](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
     for (auto& [advice, trial] : paying) {
-      const bool is_taken =
-          advice.kind->alternatives &&
-          std::ranges::any_of(report_.advice, [&kind = advice.kind](const Advice& other) { return other.kind == kind; });
+      const bool is_taken = advice.kind->alternatives &&
+                            std::ranges::any_of(report_.advice, [&kind = advice.kind](const Advice& other) {
+                              return other.kind == kind;
+                            });
       if (is_taken) {
         add_attempt(*trial, Outcome::kBetterOne);
         continue;

@@ -9,7 +9,9 @@
 namespace hlosim {
 namespace {
 
-void add_time(Picoseconds& sum, Picoseconds more) { sum = Picoseconds(saturating_add(sum.count(), more.count())); }
+void add_time(Picoseconds& sum, Picoseconds more) {
+  sum = Picoseconds(saturating_add(sum.count(), more.count()));
+}
 
 /// Where the same one is, or a new one.
 ProfiledProgram& same_program(Profile& all, const ProfiledProgram& wanted) {
