@@ -405,7 +405,8 @@ std::string man_page(const std::vector<CommandEntry>& commands, std::string_view
   std::string out;
   const TextBuilder print{out};
   print(
-      ".TH HLOSIM 1 \"\" \"hlosim {}\" \"User Commands\"\n.SH NAME\nhlosim \\- what XLA HLO modules cost on "
+      ".TH HLOSIM 1 \"\" \"hlosim {}\" \"User Commands\"\n.ad l\n.SH NAME\nhlosim \\- what XLA HLO modules "
+      "cost on "
       "a TPU\n",
       version);
   out +=
