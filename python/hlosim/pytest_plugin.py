@@ -12,18 +12,8 @@ from __future__ import annotations
 
 import os
 
-_updates = False  # --hlosim-update of the run
-_folder = None  # --hlosim-baselines
-
-
-def is_updating() -> bool:
-    """Baselines are written anew: --hlosim-update, or HLOSIM_UPDATE in the environment."""
-    return _updates or os.environ.get("HLOSIM_UPDATE", "") not in ("", "0")
-
-
-def run_folder():
-    """Where all baselines of the run are, where --hlosim-baselines says so."""
-    return _folder
+from ._diff import as_report
+from ._gate import Baselines, _limits, run
 
 
 def pytest_addoption(parser):
@@ -33,14 +23,12 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    global _updates, _folder
-    _updates = bool(config.getoption("--hlosim-update"))
-    _folder = config.getoption("--hlosim-baselines")
+    run.updates = bool(config.getoption("--hlosim-update"))
+    run.folder = config.getoption("--hlosim-baselines")
 
 
 def pytest_unconfigure(config):
-    global _updates, _folder
-    _updates, _folder = False, None
+    run.updates, run.folder = False, None
 
 
 class Gate:
@@ -52,13 +40,10 @@ class Gate:
 
     def __call__(self, module, device, *, tolerance=0, metrics=("time",), name=None, set=None, **options):
         __tracebackhide__ = True
-        from ._diff import as_report
-        from ._gate import Baselines, _limits
-
         report = as_report(module, device, dict(options, set=set))
         self.calls += 1
         own = name or (self.name if self.calls == 1 else "%s-%d" % (self.name, self.calls))
-        return Baselines(self.folder, is_updating()).check(own, report, _limits(metrics, tolerance))
+        return Baselines(self.folder, run.is_updating()).check(own, report, _limits(metrics, tolerance))
 
 
 def _fixture():
@@ -67,7 +52,7 @@ def _fixture():
     @pytest.fixture
     def hlosim_gate(request):
         """A gate of the test's own; see hlosim.pytest_plugin."""
-        folder = run_folder() or os.path.join(str(request.path.parent), "hlosim_baselines")
+        folder = run.folder or os.path.join(str(request.path.parent), "hlosim_baselines")
         return Gate(folder, request.node.name)
 
     return hlosim_gate
@@ -75,5 +60,5 @@ def _fixture():
 
 try:
     hlosim_gate = _fixture()
-except ImportError:  # without pytest, is_updating() is all that is needed here
+except ImportError:  # no pytest: nobody uses the fixture
     pass
