@@ -2,8 +2,8 @@
 
   docs_paths_test.py ROOT
 
-Paths are read as from the root (src/ir/hlo/module.h), or as includes name headers (hlo/module.h); links of documents as from
-the document. `<name>` and `*` match any name, `{h,cc}` is both. Prints FILE:LINE: PATH for each that doesn't exist.
+Paths are read as from the root (src/ir/hlo/module.h), or as includes name headers (hlo/module.h), or as from the file's own
+folder, as are links of documents. `<name>` and `*` match any name, `{h,cc}` is both. Prints FILE:LINE: PATH for each that doesn't exist.
 """
 import pathlib
 import re
@@ -19,8 +19,8 @@ TOPS = r"src|tests|docs|tools|configs|cmake|bench|fuzz|scripts|examples|reports|
 FROM_ROOT = re.compile(rf"(?<![\w/.<>$}}*-])(?:\.\./)?((?:{TOPS})/[\w.<>{{}},*/-]*[\w>}}*/])")
 HEADER = re.compile(rf"(?<![\w/.<>\"*-])(?!(?:{TOPS})/)([a-z_]+/(?:[\w/]+)\.(?:h|def|proto))\b(?!\.)")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
-# Paths of others' repositories, of what a build makes, and of what a user has.
-FOREIGN = re.compile(r"^(src/ui/|src/server/|docs/pallas/|bench/\w+_bench$|configs/my\.yaml$)")
+# Paths of others' repositories, of what a build makes, of what a user has, and a method of MCP.
+FOREIGN = re.compile(r"^(tools/call$|src/ui/|src/server/|docs/pallas/|bench/\w+_bench$|configs/my\.yaml$)")
 
 
 def patterns(path):
@@ -50,7 +50,8 @@ def findings(path, text, rooms):
             if not FOREIGN.search(name) and not exists(name):
                 yield number, name
         for name in HEADER.findall(line):
-            if not FOREIGN.search(name) and not (ROOT / (rooms.path_of(name) or name)).exists():
+            near = (ROOT / path).parent / name
+            if not FOREIGN.search(name) and not (ROOT / (rooms.path_of(name) or name)).exists() and not near.exists():
                 yield number, name
         for name in LINK.findall(line) if path.endswith(".md") else ():
             if not (ROOT / path).parent.joinpath(name).exists():
