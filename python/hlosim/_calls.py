@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 from . import _core
 from ._errors import check, wrong
+from ._mesh import mesh_text, shard_texts
 
 # (what the line names, its text or None, modules read already)
 Input = Tuple[str, Any, Sequence["_core.Module"]]
@@ -53,6 +54,33 @@ def changes_of(changes: Any) -> Dict[str, Any]:
     return dict(changes)
 
 
+def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
+    """The options of commands that simulate: those of the device, those given, ``lower=False`` as --no-lower,
+    ``partition=False`` as --no-partition."""
+    from ._device import Device
+
+    all_options: Dict[str, Any] = dict(options)
+    if isinstance(device, Device):
+        changes = dict(device.changes)
+        changes.update(changes_of(all_options.get("set")))
+        all_options["set"] = changes
+        flags = all_options.get("xla_flags") or []
+        all_options["xla_flags"] = list(device.xla_flags) + ([flags] if isinstance(flags, str) else list(flags))
+        device = device.file
+    all_options["device"] = device
+    for name in ("mesh", "written_for"):
+        if name in all_options:
+            all_options[name] = mesh_text(all_options[name])
+    if "shard" in all_options:
+        all_options["shard"] = shard_texts(all_options["shard"])
+    if isinstance(all_options.get("topology"), (list, tuple)):
+        all_options["topology"] = "x".join(str(one) for one in all_options["topology"])
+    for name in ("lower", "partition"):
+        if name in all_options:
+            all_options["no_" + name] = not all_options.pop(name)
+    return all_options
+
+
 def refuse_inputs(path: "os.PathLike[str] | str", inputs: Iterable[Optional[str]]) -> None:
     """Raises where `path`, which is to be written, is one of the files `inputs`, by whatever name."""
     for one in inputs:
@@ -84,18 +112,12 @@ def write_text(path: "os.PathLike[str] | str", text: str) -> None:
         raise wrong("cannot write '%s': %s" % (os.fspath(path), error.strerror)) from error
 
 
-def call_for_code(command: str, inputs: Iterable[Input] = (), options: Optional[Mapping[str, Any]] = None, *,
-                  names: Sequence[str] = (), max_seconds: Optional[float] = None,
-                  on_progress: Optional[Callable[[int, int], None]] = None, worst: int = 1) -> Tuple[int, str]:
-    """The exit code of the command and the text that it prints for `inputs` and `names`, its positional arguments; raises
-    errors. Code 1 is the answer no (docs/cli.md)."""
+def call(command: str, inputs: Iterable[Input] = (), options: Optional[Mapping[str, Any]] = None, *,
+         names: Sequence[str] = (), max_seconds: Optional[float] = None,
+         on_progress: Optional[Callable[[int, int], None]] = None, worst: int = 1) -> str:
+    """What the command prints for `inputs` and `names`, its positional arguments; raises what is wrong."""
     inputs = list(inputs)
     line = command.split() + options_line(options or {}) + ["--"] + [one[0] for one in inputs if one[0]] + list(names)
     code, out, err, findings = _core.call(line, inputs, max_seconds, on_progress)
     check(code, findings, err, worst)
-    return code, out.decode("utf-8", "replace")
-
-
-def call(command: str, inputs: Iterable[Input] = (), options: Optional[Mapping[str, Any]] = None, **settings: Any) -> str:
-    """The text of `call_for_code`."""
-    return call_for_code(command, inputs, options, **settings)[1]
+    return out.decode("utf-8", "replace")

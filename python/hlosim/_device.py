@@ -7,7 +7,6 @@ import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from ._calls import call, changes_of
-from ._mesh import mesh_text, shard_texts
 
 
 def devices() -> List[str]:
@@ -110,28 +109,3 @@ class Device:
         changes = ", set=%r" % self.changes if self.changes else ""
         flags = ", xla_flags=%r" % self.xla_flags if self.xla_flags else ""
         return "hlosim.Device(%r%s%s)" % (self.file, changes, flags)
-
-
-def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
-    """The options of commands that simulate: those of the device, those given, ``lower=False`` as --no-lower,
-    ``partition=False`` as --no-partition."""
-    all_options: Dict[str, Any] = dict(options)
-    if isinstance(device, Device):
-        changes = dict(device.changes)
-        changes.update(changes_of(all_options.get("set")))
-        all_options["set"] = changes
-        flags = all_options.get("xla_flags") or []
-        all_options["xla_flags"] = list(device.xla_flags) + ([flags] if isinstance(flags, str) else list(flags))
-        device = device.file
-    all_options["device"] = device
-    for name in ("mesh", "written_for"):
-        if name in all_options:
-            all_options[name] = mesh_text(all_options[name])
-    if "shard" in all_options:
-        all_options["shard"] = shard_texts(all_options["shard"])
-    if isinstance(all_options.get("topology"), (list, tuple)):
-        all_options["topology"] = "x".join(str(one) for one in all_options["topology"])
-    for name in ("lower", "partition"):
-        if name in all_options:
-            all_options["no_" + name] = not all_options.pop(name)
-    return all_options

@@ -7,7 +7,6 @@ from typing import Any, Dict, List, Mapping, Optional, Union
 
 from ._calls import call, refuse_inputs
 from ._html import bytes_text, table, time_text
-from ._load import load
 from ._module import Module
 from ._report import Report
 from ._table import Table
@@ -100,6 +99,8 @@ class Diff:
 
 def as_report(x: Any, device: Any, options: Mapping[str, Any]) -> Report:
     """A report, or that of a module, or of what `load` takes."""
+    from ._load import load
+
     if isinstance(x, Report):
         return x
     module = x if isinstance(x, Module) else load(x)

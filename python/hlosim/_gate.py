@@ -6,25 +6,11 @@ import os
 import re
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
-from ._diff import Diff, _amount, as_report
+from ._diff import Diff, as_report
 from ._report import Report
 
 #: What a gate looks at unless told.
 METRICS = ("time",)
-
-
-class _Run:
-    """Settings of a whole run of tests: ``--hlosim-update`` and ``--hlosim-baselines`` of hlosim.pytest_plugin."""
-
-    updates = False
-    folder: Optional[str] = None  # of all baselines
-
-    def is_updating(self) -> bool:
-        """Baselines are written anew: --hlosim-update, or HLOSIM_UPDATE in the environment."""
-        return self.updates or os.environ.get("HLOSIM_UPDATE", "") not in ("", "0")
-
-
-run = _Run()
 
 
 class Slower(AssertionError):
@@ -46,6 +32,8 @@ def _limits(metrics: Union[Sequence[str], Mapping[str, float]], tolerance: float
 
 def _too_much(diff: Diff, limits: Mapping[str, float]) -> List[str]:
     """The metrics that rose by more than they may, in words."""
+    from ._diff import _amount
+
     worse = []
     for name, limit in limits.items():
         one = diff.metrics.get(name)
@@ -203,13 +191,15 @@ def gate(device: Any, *, baselines: "os.PathLike[str] | str | None" = None, name
             if made is None:
                 raise AssertionError("%s returned nothing; a gate needs the module" % test.__name__)
             report = as_report(made, device, dict(options, set=set))
-            folder = baselines or run.folder or os.path.join(
+            from .pytest_plugin import is_updating, run_folder
+
+            folder = baselines or run_folder() or os.path.join(
                 os.path.dirname(os.path.abspath(test.__code__.co_filename)), "hlosim_baselines")
             # What parameters the test has is part of its name.
             own = ",".join(str(one) for one in list(args) + [kwargs[key] for key in sorted(kwargs)]
                            if isinstance(one, (str, int, float, bool)))
             full = name or (test.__name__ + ("[%s]" % own if own else ""))
-            Baselines(folder, run.is_updating()).check(full, report, limits)
+            Baselines(folder, is_updating()).check(full, report, limits)
 
         return wrapped
 

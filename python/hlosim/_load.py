@@ -112,3 +112,10 @@ def load(x: Any, *, dim: Union[None, int, str, Sequence, Mapping[str, int]] = No
     """
     modules = load_all(x, dim=dim, partial=partial, max_rank=max_rank, max_devices=max_devices)
     return modules[0] if len(modules) == 1 else modules
+
+
+def _reread(name: str, text: str) -> Module:
+    """A module that was pickled as its text."""
+    modules, findings = _core.load(name or "<text>", text, [])
+    check(0 if modules else 2, findings)
+    return Module(modules[0])

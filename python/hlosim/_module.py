@@ -3,16 +3,14 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _core
 from ._arrays import ArrayType, given_list, result_array
-from ._calls import call, call_for_code, changes_of, options_line
-from ._device import Device, simulation
+from ._calls import call, changes_of, options_line, simulation
+from ._device import Device
 from ._errors import check, wrong
 from ._mesh import axes_text, mesh_text, shard_texts
-from ._report import Report
 
 DeviceLike = Union[str, "os.PathLike[str]", Device]
 MeshLike = Union[None, str, Mapping[str, int]]
@@ -101,7 +99,9 @@ class Module:
                                                          ", from " + self.file if self.file else "")
 
     def __reduce__(self):
-        return _from_text, (self.file, self.text())
+        from ._load import _reread
+
+        return _reread, (self.file, self.text())
 
     # ── Calls of commands ──
 
@@ -120,7 +120,7 @@ class Module:
         return call(command, [self._input()], simulation(device, options), max_seconds=max_seconds)
 
     def report(self, device: DeviceLike, topology: Union[None, str, Sequence[int]] = None, set: Optional[Mapping[str, Any]] = None,
-               **options: Any) -> Report:
+               **options: Any) -> "Report":
         """Estimates what it costs on a device: time, traffic, memory, padding.
 
         Parameters
@@ -150,6 +150,8 @@ class Module:
         >>> m.report("unit").time_us > 0
         True
         """
+        from ._report import Report
+
         options = dict(options, topology=topology)
         text = self._call("report", device, set, options, format="json")
         return Report(text, self, device, set, options)
@@ -177,7 +179,14 @@ class Module:
         """
         if passes is not None and not isinstance(passes, str):
             passes = ",".join(passes)
-        return _from_text("", self._call("lower", device, set, options, passes=passes))
+        return self._made(self._call("lower", device, set, options, passes=passes))
+
+    def _made(self, text: str) -> "Module":
+        from ._load import load
+
+        made = load(text)
+        assert isinstance(made, Module)
+        return made
 
     def partition(self, mesh: MeshLike = None, shard: ShardLike = None, *, partitions: Optional[int] = None,
                   hoist_gathers: Optional[str] = None, combine_collectives: Optional[str] = None,
@@ -207,7 +216,7 @@ class Module:
         Returns
         -------
         Partitioned
-            The module that ``hlosim partition`` writes, and the text of its ``--report``.
+            The module, which is that of ``hlosim partition``, and what its ``--report`` says.
 
         Raises
         ------
@@ -227,15 +236,13 @@ class Module:
                    "hoist_gathers": hoist_gathers, "combine_collectives": combine_collectives,
                    "windowed_products": windowed_products}
         if check:
-            code, compared = call_for_code("partition", [self._input()], dict(options, check=True, seed=seed),
-                                           max_seconds=max_seconds)
-            if code == 1:
-                raise wrong("the partitioned program computes other results:\n" + compared.rstrip())
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "partitioned.hlo")
-            report = call("partition", [self._input()], dict(options, report=True, output=path), max_seconds=max_seconds)
-            with open(path, encoding="utf-8") as file:
-                return Partitioned(_from_text("", file.read()), report)
+            checked = dict(options, check=True, seed=seed)
+            found = call("partition", [self._input()], checked, max_seconds=max_seconds)
+            if "DIFFERS" in found:
+                raise wrong("the partitioned program computes something else:\n" + found.rstrip())
+        text = call("partition", [self._input()], dict(options, report=True, output="-"), max_seconds=max_seconds)
+        start = 0 if text.startswith("HloModule ") else text.index("\nHloModule ") + 1
+        return Partitioned(self._made(text[start:]), text[:start])
 
     def propagate(self, mesh: MeshLike = None, shard: ShardLike = None, *, partitions: Optional[int] = None) -> str:
         """Its text with the shardings that follow for all instructions, and who decided each; as `partition` takes it."""
@@ -250,7 +257,7 @@ class Module:
         line = ["tune", what] + options_line(simulation(device, options)) + ["--", self._input()[0]]
         code, out, err, findings = _core.call(line, [self._input()], max_seconds, on_progress)
         check(code, findings, err, worst=worst)
-        return Tuned(_from_text("", out.decode("utf-8", "replace")) if out else None, json.loads(err))
+        return Tuned(self._made(out.decode("utf-8", "replace")) if out else None, json.loads(err))
 
     def tune_layout(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> Tuned:
         """Finds layouts that take less time, traffic or memory.
@@ -378,10 +385,3 @@ class Module:
 
     def _result(self, leaves: List[Any]):
         return tuple(leaves) if self._core.gives_tuple else leaves[0]
-
-
-def _from_text(name: str, text: str) -> Module:
-    """The module of a text that the program wrote: a command's output, or a pickle."""
-    modules, findings = _core.load(name or "<text>", text, [])
-    check(0 if modules else 2, findings)
-    return Module(modules[0])

@@ -7,9 +7,8 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
-from . import _core
-from ._calls import Input, options_line, text_of
-from ._errors import check, needed, wrong
+from ._calls import Input
+from ._errors import needed, wrong
 from ._module import Module
 
 
@@ -63,6 +62,8 @@ def _modules(modules: Any) -> List[Input]:
 
 def _experiment(inputs: Sequence[Input], devices: Any, axes: Mapping[str, Any]) -> str:
     """The experiment as YAML, of which JSON is a part."""
+    from ._calls import text_of
+
     def listed(values: Any) -> List[str]:
         several = isinstance(values, (list, tuple, range)) or hasattr(values, "tolist")
         return [text_of(one) for one in (values if several else [values])]
@@ -166,6 +167,10 @@ def sweep(modules: Any, devices: Any = None, set: Optional[Mapping[str, Sequence
 
 
 def _call_sweep(names, inputs, options, max_seconds, bar) -> str:
+    from . import _core
+    from ._calls import options_line
+    from ._errors import check
+
     line = ["sweep"] + options_line(options) + ["--"] + names
     code, out, err, findings = _core.call(line, inputs, max_seconds, bar)
     check(code, findings, err, worst=1)  # 1: some points failed, which their rows say

@@ -12,8 +12,18 @@ from __future__ import annotations
 
 import os
 
-from ._diff import as_report
-from ._gate import Baselines, _limits, run
+_updates = False  # --hlosim-update of the run
+_folder = None  # --hlosim-baselines
+
+
+def is_updating() -> bool:
+    """Baselines are written anew: --hlosim-update, or HLOSIM_UPDATE in the environment."""
+    return _updates or os.environ.get("HLOSIM_UPDATE", "") not in ("", "0")
+
+
+def run_folder():
+    """Where all baselines of the run are, where --hlosim-baselines says so."""
+    return _folder
 
 
 def pytest_addoption(parser):
@@ -23,12 +33,14 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    run.updates = bool(config.getoption("--hlosim-update"))
-    run.folder = config.getoption("--hlosim-baselines")
+    global _updates, _folder
+    _updates = bool(config.getoption("--hlosim-update"))
+    _folder = config.getoption("--hlosim-baselines")
 
 
 def pytest_unconfigure(config):
-    run.updates, run.folder = False, None
+    global _updates, _folder
+    _updates, _folder = False, None
 
 
 class Gate:
@@ -40,10 +52,13 @@ class Gate:
 
     def __call__(self, module, device, *, tolerance=0, metrics=("time",), name=None, set=None, **options):
         __tracebackhide__ = True
+        from ._diff import as_report
+        from ._gate import Baselines, _limits
+
         report = as_report(module, device, dict(options, set=set))
         self.calls += 1
         own = name or (self.name if self.calls == 1 else "%s-%d" % (self.name, self.calls))
-        return Baselines(self.folder, run.is_updating()).check(own, report, _limits(metrics, tolerance))
+        return Baselines(self.folder, is_updating()).check(own, report, _limits(metrics, tolerance))
 
 
 def _fixture():
@@ -52,7 +67,7 @@ def _fixture():
     @pytest.fixture
     def hlosim_gate(request):
         """A gate of the test's own; see hlosim.pytest_plugin."""
-        folder = run.folder or os.path.join(str(request.path.parent), "hlosim_baselines")
+        folder = run_folder() or os.path.join(str(request.path.parent), "hlosim_baselines")
         return Gate(folder, request.node.name)
 
     return hlosim_gate
@@ -60,5 +75,5 @@ def _fixture():
 
 try:
     hlosim_gate = _fixture()
-except ImportError:  # no pytest: nobody uses the fixture
+except ImportError:  # without pytest, is_updating() is all that is needed here
     pass

@@ -39,13 +39,10 @@ def test_partition_is_the_commands(program, layer):
     assert layer.propagate(MESH, SHARD) == output(program, "partition", LAYER, *LINE, "--propagate-only")
 
 
-def test_partition_checks_what_is_computed(layer, monkeypatch):
+def test_partition_checks_what_is_computed(layer):
     pytest.importorskip("numpy")
     made = layer.partition(MESH, SHARD, check=True, seed=3)
     assert made.module.parameters[0].shape == (16, 32)
-    monkeypatch.setattr("hlosim._module.call_for_code", lambda *_, **__: (1, "output 0  f32[2]: a comparison\n"))
-    with pytest.raises(hlosim.Error, match="computes other results:\noutput 0  f32.2.: a comparison$"):
-        layer.partition(MESH, SHARD, check=True)
 
 
 def test_wrong_partitions(layer):
