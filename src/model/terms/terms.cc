@@ -38,8 +38,8 @@ void Term::adds(std::string input, double picoseconds, std::string_view source) 
 }
 
 void Term::key(const Device& device, std::string input, std::string_view path) {
-  if (const DeviceValue* value = device.value(path))
-    inputs.push_back({std::move(input), value->text, value->path, value->source, InputKind::kKey, {}, false});
+  if (const DeviceValue* found = device.value(path))
+    inputs.push_back({std::move(input), found->text, found->path, found->source, InputKind::kKey, {}, false});
 }
 
 void Term::adds_key(const Device& device, std::string input, std::string_view path, Picoseconds time,
