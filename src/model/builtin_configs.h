@@ -1,4 +1,4 @@
-// The files of configs/, embedded into the library when it is built (cmake/embed_configs.cmake).
+// The files of configs/, embedded into the library when it is built (cmake/embed_files.cmake).
 //
 //   for (const BuiltinConfig& config : builtin_configs()) std::cout << config.name << '\n';      // v2, v3, …
 #pragma once

@@ -110,7 +110,7 @@ class Searcher {
       Candidate candidate;
       candidate.module = &programs[i].module;
       candidate.row.text = programs[i].mesh, candidate.row.note = programs[i].note;
-      candidate.row.program = i;
+      candidate.row.program = i, candidate.row.tokens = programs[i].tokens;
       candidates_.push_back(std::move(candidate));
     }
     return run();
@@ -139,15 +139,16 @@ class Searcher {
     if (candidate.arguments > capacity_)
       return close(candidate, State::kDoesNotFit,
                    fmt::format("arguments alone are {}", to_text(candidate.arguments)));
-    const auto bound = static_cast<double>(candidate.row.bound.count());
-    if (bound > task_.within * best_time_)
+    const double bound = candidate.row.least_cost();
+    if (bound > task_.within * best_cost_)
       return close(candidate, State::kRuledOut, fmt::format("at least {}", to_text(candidate.row.bound)));
     for (const size_t i : fitting_) {
       const MeshRow& other = candidates_[i].row;
-      if (other.value("time") > bound ||
-          other.value("hbm_peak") > static_cast<double>(candidate.arguments.count()))
+      if (other.cost() > bound || other.value("hbm_peak") > static_cast<double>(candidate.arguments.count()))
         continue;
-      return close(candidate, State::kRuledOut, fmt::format("no better than {}", other.text));
+      return close(
+          candidate, State::kRuledOut,
+          fmt::format("no better than {}{}{}", other.text, other.note.empty() ? "" : " ", other.note));
     }
   }
 
@@ -161,8 +162,9 @@ class Searcher {
     if (Result<void> go_on = options.go_on(); !go_on) return go_on;
     std::vector<size_t> order;
     for (size_t i = begin; i < end; ++i) order.push_back(i);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return candidates_[a].row.bound < candidates_[b].row.bound; });
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return candidates_[a].row.least_cost() < candidates_[b].row.least_cost();
+    });
     for (size_t at = 0; at < order.size();) {
       std::vector<size_t> wave;
       for (; at < order.size() && wave.size() < kWave; ++at) {
@@ -231,7 +233,7 @@ class Searcher {
     candidate.row.result = std::move(result);
     if (!candidate.row.fits()) return;
     fitting_.push_back(index);
-    best_time_ = std::min(best_time_, candidate.row.value("time"));
+    best_cost_ = std::min(best_cost_, candidate.row.cost());
   }
 
   Result<MeshSearch> finish() {
@@ -241,8 +243,7 @@ class Searcher {
     };
     std::stable_sort(search_.rows.begin(), search_.rows.end(), [&](const MeshRow& a, const MeshRow& b) {
       if (rank(a) != rank(b)) return rank(a) < rank(b);
-      if (rank(a) < 2) return a.value("time") < b.value("time");
-      return a.bound < b.bound;
+      return rank(a) < 2 ? a.cost() < b.cost() : a.least_cost() < b.least_cost();
     });
     double least = std::numeric_limits<double>::max();  // memory of those that are faster
     for (size_t i = 0; i < search_.rows.size() && search_.rows[i].fits(); ++i) {
@@ -263,7 +264,7 @@ class Searcher {
   Bytes capacity_{std::numeric_limits<int64_t>::max()};
   std::vector<Candidate> candidates_;
   std::vector<size_t> fitting_;
-  double best_time_ = std::numeric_limits<double>::infinity();
+  double best_cost_ = std::numeric_limits<double>::infinity();
   MeshSearch search_;
 };
 

@@ -42,6 +42,7 @@ struct MeshRow {
   std::string text;  // as parse_mesh_request() takes it
   State state = State::kRuledOut;
   size_t program = 0;   // of search_programs()
+  double tokens = 0;    // of a run; 0: not known, and the same for all rows
   Picoseconds bound{};  // no run is shorter
   SweepResult result;   // kSimulated
   std::string note;
@@ -49,11 +50,14 @@ struct MeshRow {
 
   double value(std::string_view metric) const;  // kSimulated
   bool fits() const { return state == State::kSimulated && value("fits") > 0; }
+  /// What rows are compared by: the time of a run, of one token where their number is known; of the bound.
+  double cost() const { return value("time") / (tokens > 0 ? tokens : 1); }
+  double least_cost() const { return static_cast<double>(bound.count()) / (tokens > 0 ? tokens : 1); }
 };
 std::string_view to_text(MeshRow::State state);
 
 struct MeshSearch {
-  std::vector<MeshRow> rows;  // those that fit by time, other simulated ones by time, then the rest by bound
+  std::vector<MeshRow> rows;  // those that fit by cost, other simulated ones by cost, then the rest by bound
   std::optional<size_t> best;
   std::vector<std::string> left_out;  // what is cut on no mesh, with the reason
   int64_t resumed = 0, damaged = 0;   // results that the journal had; lines of it that were left out
@@ -68,7 +72,8 @@ struct MeshProgram {
   std::string mesh;  // "fsdp=16,tensor=4"
   std::string note;  // what else tells it from the others, "remat=minimal"; may be empty
   Module module;
-  SourcePtr source;  // its text
+  SourcePtr source;   // its text
+  double tokens = 0;  // of a run, of all devices together; all programs have some, or none has
 };
 
 /// The same for programs instead of choices, each on its own mesh. The task's question isn't asked.

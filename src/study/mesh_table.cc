@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "base/text.h"
 #include "study/sweep_table.h"
 #include "text/json.h"
@@ -27,6 +28,30 @@ std::string value_text(const MeshRow& row, std::string_view metric) {
   return metric_text(metric_index(metric), row.value(metric));
 }
 
+bool knows_tokens(const MeshSearch& search) { return !search.rows.empty() && search.rows[0].tokens > 0; }
+
+double tokens_per_second(const MeshRow& row) { return row.tokens / (row.value("time") * 1e-12); }
+
+std::string rate_text_of(const MeshRow& row) {
+  return row.state == State::kSimulated ? fmt::format("{:.0f}", tokens_per_second(row)) : "-";
+}
+
+/// The rows that nothing is better than, the least memory first; empty where there is one.
+std::string front_text(const MeshSearch& search, const Paint& paint) {
+  std::vector<const MeshRow*> front;
+  for (const MeshRow& row : search.rows)
+    if (row.is_front) front.push_back(&row);
+  if (front.size() < 2 || !knows_tokens(search)) return "";
+  std::ranges::reverse(front);  // rows are by cost
+  const double best = front.back()->cost();
+  Table table(
+      {{"HBM peak"}, {"tokens/s"}, {"of the fastest"}, {"mesh", Align::kLeft, 40}, {"", Align::kLeft, 60}});
+  for (const MeshRow* row : front)
+    table.add({value_text(*row, "hbm_peak"), rate_text_of(*row), percent_text(best / row->cost()),
+               axes_of(*row), row->note});
+  return fmt::format("\n{}\n{}", paint.strong("Frontier of memory against time"), table.text("  "));
+}
+
 std::string counts_text(const MeshSearch& search) {
   size_t counts[4] = {};
   for (const MeshRow& row : search.rows) ++counts[static_cast<size_t>(row.state)];
@@ -42,28 +67,38 @@ std::string counts_text(const MeshSearch& search) {
 std::string mesh_text(const MeshSearch& search, const MeshTextOptions& options) {
   const std::vector<MeshRow>& rows = search.rows;
   const size_t shown = options.top == 0 ? rows.size() : std::min(options.top, rows.size());
-  Table table({{"", Align::kRight},
-               {"mesh", Align::kLeft, 40},
-               {"time"},
-               {"HBM peak"},
-               {"fits", Align::kLeft},
-               {"exposed"},
-               {"sent"},
-               {"", Align::kLeft, 60}});
+  std::vector<Column> columns = {{"", Align::kRight},
+                                 {"mesh", Align::kLeft, 40},
+                                 {"time"},
+                                 {"HBM peak"},
+                                 {"fits", Align::kLeft},
+                                 {"exposed"},
+                                 {"sent"}};
+  if (knows_tokens(search)) columns.push_back({"tokens/s"});
+  columns.push_back({"", Align::kLeft, 60});
+  Table table(columns);
   std::string cuts;
   for (size_t i = 0; i < shown; ++i) {
     const MeshRow& row = rows[i];
     const std::string number = fmt::format("{}{}", i + 1, row.is_front ? "*" : " ");
-    table.add({number, axes_of(row), value_text(row, "time"), value_text(row, "hbm_peak"),
-               row.state != State::kSimulated ? "-"
-               : row.fits()                   ? "yes"
-                                              : "no",
-               value_text(row, "exposed"), value_text(row, "sent_bytes"), row.note});
+    std::vector<std::string> cells = {number,
+                                      axes_of(row),
+                                      value_text(row, "time"),
+                                      value_text(row, "hbm_peak"),
+                                      row.state != State::kSimulated ? "-"
+                                      : row.fits()                   ? "yes"
+                                                                     : "no",
+                                      value_text(row, "exposed"),
+                                      value_text(row, "sent_bytes")};
+    if (knows_tokens(search)) cells.push_back(rate_text_of(row));
+    cells.push_back(row.note);
+    table.add(std::move(cells));
     if (const std::string how = cuts_of(row); !how.empty()) cuts += fmt::format("{:>4}  {}\n", i + 1, how);
   }
   std::string text = table.text("");
   if (rows.size() > shown) text += fmt::format("and {} more (--top=0 shows all)\n", rows.size() - shown);
   if (!cuts.empty()) text += fmt::format("\n{}\n{}", options.paint.strong("How parameters are cut"), cuts);
+  text += front_text(search, options.paint);
   text += fmt::format("\n{}; * nothing simulated is faster with less memory\n", counts_text(search));
   if (!search.best) text += "nothing fits into the device's memory\n";
   return printable(text, options.paint.on);
@@ -76,6 +111,7 @@ std::string mesh_json(const MeshSearch& search) {
                  {"request", row.text},
                  {"state", std::string(to_text(row.state))},
                  {"bound_ps", row.bound.count()},
+                 {"tokens", row.tokens > 0 ? Json(row.tokens) : Json(nullptr)},
                  {"front", row.is_front},
                  {"note", row.note.empty() ? Json(nullptr) : Json(row.note)}};
     if (row.state == State::kSimulated) {

@@ -161,6 +161,7 @@ def prepare(folder, environment):
     # The file test's kernel, under the name that the documents give theirs.
     kernel = (ROOT / "tests/filetests/model/kernel_body.hlo").read_text(encoding="utf-8")
     (folder / "model.hlo").write_text(kernel[:kernel.index("// ==== 1")].replace("scale.1", "splash_mha_fwd_residuals.2"))
+    (folder / "config.json").write_text((ROOT / "tests/filetests/workloads/configs/gemma2.json").read_text())
     (folder / "test.mlir").write_text(CHECKED)
     (folder / "overrides.textproto").write_text("max_retries: 2\n")
     (folder / "experiment.yaml").write_text("modules: module.hlo\ndevices: [v4, v5e]\nset:\n  mxu.count: [2, 4]\n"

@@ -35,6 +35,7 @@ std::function<int()> declare_calibrate(CommandLine& line, Streams streams);
 std::function<int()> declare_profile(CommandLine& line, Streams streams);
 std::function<int()> declare_shrink(CommandLine& line, Streams streams);
 std::function<int()> declare_model(CommandLine& line, Streams streams);
+std::function<int()> declare_scale(CommandLine& line, Streams streams);
 std::function<int()> declare_serving(CommandLine& line, Streams streams);
 std::function<int()> declare_lower(CommandLine& line, Streams streams);
 std::function<int()> declare_advise(CommandLine& line, Streams streams);

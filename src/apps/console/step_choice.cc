@@ -169,8 +169,6 @@ ElementType stored_weight_type(std::string_view word) {
   return word == "int8" ? kS8 : word == "int4" ? kS4 : word == "fp8" ? kF8E4M3FN : kInvalid;
 }
 
-bool names_model_file(std::string_view path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
-
 Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
   StepOptions step;
   step.kind = options.kind == "train"     ? StepKind::kTrain

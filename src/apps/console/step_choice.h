@@ -37,9 +37,6 @@ void declare_step(CommandLine& line, StepChoice& choice);
 /// The type of weights stored as int8, int4 or fp8; kInvalid for any other word.
 ElementType stored_weight_type(std::string_view word);
 
-/// A model file by its name, as in examples/models; else a module.
-bool names_model_file(std::string_view path);
-
 /// On this mesh. Errors: words that no option knows.
 Result<StepOptions> step_options(const StepChoice& choice, const Mesh& mesh);
 

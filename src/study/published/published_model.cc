@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "published/entry_fields.h"
 #include "published/published_run.h"
+#include "text/entry_fields.h"
 
 namespace hlosim {
 namespace {

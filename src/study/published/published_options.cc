@@ -4,48 +4,12 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "published/entry_fields.h"
 #include "published/published_run.h"
-#include "text/read_json.h"
+#include "text/entry_fields.h"
+#include "workloads/maxtext_settings.h"
 
 namespace hlosim {
 namespace {
-
-struct NamedType {
-  std::string_view name;
-  ElementType type;
-};
-constexpr NamedType kTypes[] = {{"float32", ElementType::kF32},
-                                {"bfloat16", ElementType::kBF16},
-                                {"bf16", ElementType::kBF16},
-                                {"f32", ElementType::kF32}};
-
-std::optional<ElementType> type_of(std::string_view name) {
-  for (const NamedType& one : kTypes)
-    if (one.name == name) return one.type;
-  return std::nullopt;
-}
-
-/// A whole-number setting of the attention kernel.
-struct TileSetting {
-  std::string_view key;
-  int64_t AttentionTiles::*size;
-};
-constexpr TileSetting kTiles[] = {{"sa_block_q", &AttentionTiles::q},
-                                  {"sa_block_kv", &AttentionTiles::kv},
-                                  {"sa_block_kv_compute", &AttentionTiles::kv_compute},
-                                  {"sa_block_q_dkv", &AttentionTiles::q_dkv},
-                                  {"sa_block_kv_dkv", &AttentionTiles::kv_dkv},
-                                  {"sa_block_kv_dkv_compute", &AttentionTiles::kv_dkv_compute},
-                                  {"sa_block_q_dq", &AttentionTiles::q_dq},
-                                  {"sa_block_kv_dq", &AttentionTiles::kv_dq}};
-struct LayoutSetting {
-  std::string_view key;
-  bool AttentionTiles::*sequence_minor;
-};
-constexpr LayoutSetting kTileLayouts[] = {{"sa_q_layout", &AttentionTiles::q_sequence_minor},
-                                          {"sa_k_layout", &AttentionTiles::k_sequence_minor},
-                                          {"sa_v_layout", &AttentionTiles::v_sequence_minor}};
 
 class OptionsReader {
  public:
@@ -82,18 +46,10 @@ class OptionsReader {
   }
 
   void types() {
-    std::string compute, quantization;
-    if (fields_.text("quantization", quantization)) {
-      if (quantization.starts_with("int8"))
-        options_.quantization = Quantization::kInt8;
-      else if (quantization.starts_with("fp8"))
-        options_.quantization = Quantization::kFp8;
-      else
-        fields_.wrong("quantization", fmt::format("\"quantization\" is not \"{}\"", shown(quantization)),
-                      "it is null or begins with int8 or fp8");
-    }
+    std::string compute;
+    read_maxtext_quantization(fields_, options_);
     if (fields_.text("dtype", compute)) {
-      if (const std::optional<ElementType> type = type_of(compute))
+      if (const std::optional<ElementType> type = maxtext_type(compute))
         options_.compute_type = *type;
       else if (compute != "int8" && compute != "fp8")
         fields_.wrong("dtype", fmt::format("\"dtype\" is not \"{}\"", shown(compute)),
@@ -101,17 +57,8 @@ class OptionsReader {
       else if (options_.quantization == Quantization::kNone)
         options_.quantization = compute == "int8" ? Quantization::kInt8 : Quantization::kFp8;
     }
-    element_type(fields_, "param_dtype", options_.param_type);
+    read_maxtext_type(fields_, "param_dtype", options_.param_type);
     options_.grad_type = options_.param_type;  // as JAX and PyTorch have it
-  }
-
-  void element_type(EntryFields& fields, std::string_view key, ElementType& into) {
-    std::string name;
-    if (!fields.text(key, name)) return;
-    if (const std::optional<ElementType> type = type_of(name))
-      into = *type;
-    else
-      fields.wrong(key, fmt::format("\"{}\" is not \"{}\"", key, shown(name)), "it is float32 or bfloat16");
   }
 
   void optimizer(const Value& object) {
@@ -119,12 +66,8 @@ class OptionsReader {
     OptimizerOptions& optimizer = options_.optimizer;
     std::string name, state;
     if (fields.text("name", name)) {
-      if (name.starts_with("adamw"))
-        optimizer.kind = OptimizerOptions::Kind::kAdamW;
-      else if (name.starts_with("adam_pax"))
-        optimizer.kind = OptimizerOptions::Kind::kAdamPax;
-      else if (name.starts_with("adam"))
-        optimizer.kind = OptimizerOptions::Kind::kAdam;
+      if (const auto kind = maxtext_optimizer(name))
+        optimizer.kind = *kind;
       else
         assumptions_.push_back(fmt::format("optimizer \"{}\" is taken as adamw", shown(name)));
     }
@@ -133,12 +76,12 @@ class OptionsReader {
         const size_t at = state.find(which);
         if (at == std::string::npos) return;
         const std::string rest = state.substr(at + which.size());
-        if (const auto type = type_of(rest.substr(0, rest.find_first_of(", ")))) into = *type;
+        if (const auto type = maxtext_type(rest.substr(0, rest.find_first_of(", ")))) into = *type;
       };
       moment("mu ", optimizer.mu_type);
       moment("nu ", optimizer.nu_type);
     }
-    element_type(fields, "grad_dtype", options_.grad_type);
+    read_maxtext_type(fields, "grad_dtype", options_.grad_type);
     double clip = optimizer.clip_norm;
     if (fields.not_negative("gradient_clipping_norm", clip)) optimizer.clip_norm = clip;
     for (const Value* left : fields.rest())
@@ -195,24 +138,7 @@ class OptionsReader {
 
   void settings(const Value& object) {
     EntryFields fields(object, "\"other_flags\"", problems_);
-    AttentionTiles& tiles = options_.tiles;
-    for (const TileSetting& one : kTiles) fields.whole(one.key, tiles.*one.size, 1);
-    for (const LayoutSetting& one : kTileLayouts) {
-      std::string text;
-      if (fields.text(one.key, text)) tiles.*one.sequence_minor = text == "SEQ_MINOR";
-    }
-    fields.flag("sa_use_fused_bwd_kernel", tiles.fused_backward);
-    fields.whole("dq_reduction_steps", tiles.dq_parts, 1);
-    int64_t bound = 0;
-    if (fields.whole("use_max_logit_estimate", bound, -1)) tiles.known_maximum = bound > 0;
-    fields.whole("num_vocab_tiling", options_.vocab_tiles, 1);
-    options_.quantized_gather = fields.find("quantized_all_gather") != nullptr;
-    for (const std::string_view key : {"fsdp_shard_on_exp", "shard_exp_on_fsdp"})
-      fields.flag(key, options_.experts_on_fsdp);
-    fields.flag("use_iota_embed", options_.one_hot_embedding);
-    element_type(fields, "weight_dtype", options_.param_type);
-    element_type(fields, "mu_dtype", options_.optimizer.mu_type);
-    fields.flag("scan_layers", options_.scan_layers);
+    read_maxtext_settings(fields, options_);
     // Said elsewhere in the entry, or no matter of time.
     fields.pass_over({"megablox", "sparse_matmul", "capacity_factor", "use_random_routing", "output_dir"});
     for (const Value* left : fields.rest())

@@ -3,61 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/text.h"
 #include "model/device_text_form.h"
-#include "published/entry_fields.h"
+#include "text/entry_fields.h"
 #include "text/read_json.h"
+#include "workloads/maxtext_settings.h"
 
 namespace hlosim {
 namespace {
-
-/// MaxText's order of axes: the last ones are neighbours.
-constexpr std::array<std::string_view, 7> kAxisOrder = {"data",    "fsdp",   "fsdp_transpose", "sequence",
-                                                        "context", "tensor", "expert"};
 
 /// An axis of a mesh section.
 Mesh read_mesh(const Value& object, DiagnosticList& problems) {
   Mesh mesh;
   EntryFields fields(object, fmt::format("\"{}\"", object.key), problems);
-  for (const std::string_view name : kAxisOrder) {
+  for (const std::string_view name : maxtext_axes()) {
     int64_t size = 1;
     if (fields.whole(name, size, 1) && size > 1) mesh.axes.push_back({std::string(name), size});
   }
   for (const Value* left : fields.rest())
     problems.add(error_at_key(*left, fmt::format("no axis of a mesh is called \"{}\"", shown(left->key)),
-                              fmt::format("there are {}", fmt::join(kAxisOrder, ", "))));
-  return mesh;
-}
-
-int64_t size_of(const Mesh& mesh, std::string_view name) {
-  for (const MeshAxis& axis : mesh.axes)
-    if (axis.name == name) return axis.size;
-  return 1;
-}
-
-/// One mesh over all slices: an axis that both have goes over the slices first. Places are numbered slice by
-/// slice, as devices are.
-Mesh over_slices(const Mesh& ici, const Mesh& dcn) {
-  Mesh mesh;
-  for (const std::string_view name : kAxisOrder)
-    if (const int64_t size = size_of(dcn, name) * size_of(ici, name); size > 1)
-      mesh.axes.push_back({std::string(name), size});
-  const int64_t in_slice = ici.devices();
-  for (int64_t place = 0; place < mesh.devices(); ++place) {
-    int64_t rest = place, slice = 0, inside = 0, slice_stride = 1, inside_stride = 1;
-    for (size_t i = mesh.axes.size(); i-- > 0;) {
-      const int64_t inner = size_of(ici, mesh.axes[i].name), outer = size_of(dcn, mesh.axes[i].name);
-      const int64_t at = rest % mesh.axes[i].size;
-      rest /= mesh.axes[i].size;
-      inside += at % inner * inside_stride, slice += at / inner * slice_stride;
-      inside_stride *= inner, slice_stride *= outer;
-    }
-    mesh.device_order.push_back(slice * in_slice + inside);
-  }
-  if (std::is_sorted(mesh.device_order.begin(), mesh.device_order.end())) mesh.device_order.clear();
+                              fmt::format("there are {}", fmt::join(maxtext_axes(), ", "))));
   return mesh;
 }
 
@@ -214,7 +181,7 @@ class RunReader {
     if (run_.dcn.devices() != run_.slices)
       return fields_.wrong("mesh", fmt::format("the mesh between slices has {} places, there are {} slices",
                                                run_.dcn.devices(), run_.slices));
-    run_.options.mesh = over_slices(run_.ici, run_.dcn);
+    run_.options.mesh = mesh_over_slices(run_.ici, run_.dcn);
     if (const std::optional<ModelFault> fault = model_fault(run_.model))
       fields_.wrong("model", fmt::format("the model is not sound: {}", fault->message));
   }

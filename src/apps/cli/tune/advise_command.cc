@@ -14,6 +14,7 @@
 #include "cli/tune/made_text.h"
 #include "console/command_line.h"
 #include "console/input.h"
+#include "console/model_input.h"
 #include "console/simulation_setting.h"
 #include "console/step_choice.h"
 #include "console/verbosity.h"
@@ -66,7 +67,7 @@ class AdviseCommand {
     if (options_.apply.empty() != options_.output.empty())
       return fail(failure("--apply and -o need each other", "as in --apply=1 -o changed.hlo").value());
     if (Result<void> known = read_options(); !known) return fail(known.error());
-    const bool is_model = names_model_file(options_.simulation.files[0]);
+    const bool is_model = names_model(options_.simulation.files[0]);
     SimulationOptions simulation = options_.simulation;
     if (is_model) simulation.mesh = {};  // the step is written for its mesh
     std::optional<SimulationSetting> setting = read_simulation(simulation, streams_);
@@ -103,10 +104,8 @@ class AdviseCommand {
       return fail(failure("--shard, --written-for and --partitions are for modules",
                           "a model's step is written for its --mesh")
                       .value());
-    const Result<SourcePtr> source = read_input(options_.simulation.files[0], streams_);
-    if (!source) return fail(source.error());
-    Result<ModelConfig> config = read_model_config(*source);
-    if (!config) return fail(config.error());
+    std::optional<ModelInput> input = read_model({.file = options_.simulation.files[0]}, streams_);
+    if (!input) return kExitInput;
     Mesh axes;
     if (!mesh.mesh.empty()) {
       Result<Mesh> parsed = parse_mesh(mesh.mesh);
@@ -115,8 +114,9 @@ class AdviseCommand {
     }
     Result<StepOptions> step = step_options(options_.step, axes);
     if (!step) return fail(step.error());
-    TrialSetup setup{StepModel{std::make_shared<const ModelConfig>(std::move(*config)), std::move(*step)},
-                     nullptr, setting.device, setting.estimate};
+    TrialSetup setup{
+        StepModel{std::make_shared<const ModelConfig>(std::move(input->model)), std::move(*step)}, nullptr,
+        setting.device, setting.estimate};
     if (Result<void> made = remake_step(setup); !made) return fail(made.error());
     if (Result<std::string> text = advised(setup); !text) return fail(text.error());
     return finish();

@@ -1,7 +1,7 @@
-// Steps of a model written for every mesh of a number of devices, each with every rematerialization that was
-// asked for.
+// Steps of a model written for every mesh of a number of devices, each with every global batch and every
+// rematerialization that was asked for.
 //
-//   const Result<MeshPrograms> made = mesh_programs(model, choice, 64, {"fsdp", "tensor"});
+//   const Result<MeshPrograms> made = mesh_programs(model, choice, 64, {"fsdp", "tensor"}, {256, 512});
 //   search_programs(made->programs, device, task, ranks, progress)
 #pragma once
 
@@ -20,9 +20,13 @@ struct MeshPrograms {
   std::vector<std::string> left_out;  // "fsdp=1,tensor=64: kv_heads 8 can't be cut by …"
 };
 
-/// `choice.remat` may name several, as in full,minimal. Errors: those of its options, an axis that no rule of
-/// the model's shardings knows, a batch that isn't given, no mesh that the model can be cut by.
+/// `choice.remat` may name several, each with changes for single values: full,minimal,full+context=host.
+/// `batches`: of all devices together; choice.batch isn't used. Errors: those of its options, an axis that no
+/// rule of the model's shardings knows, no batch, no mesh that the model can be cut by.
 Result<MeshPrograms> mesh_programs(const ModelConfig& model, const StepChoice& choice, int64_t devices,
-                                   const std::vector<std::string>& axes);
+                                   const std::vector<std::string>& axes, const std::vector<int64_t>& batches);
+
+/// Counts from 1 on: 64,128, or 64..1024, which doubles. `option` names it in messages. Rising, each once.
+Result<std::vector<int64_t>> read_counts(std::string_view option, const std::string& text, int64_t most);
 
 }  // namespace hlosim

@@ -12,20 +12,23 @@
 #include "cli/tune/made_text.h"
 #include "console/command_line.h"
 #include "console/input.h"
+#include "console/model_input.h"
 #include "console/step_choice.h"
 #include "console/verbosity.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
+#include "workloads/model_text.h"
 #include "workloads/step.h"
 
 namespace hlosim {
 namespace {
 
 struct ModelArguments {
-  std::string file, mesh, output = "-";
+  ModelSource from;
+  std::string mesh, output = "-";
   StepChoice step;
   FitChoice fit;
-  bool count = false;
+  bool count = false, write_model = false;
 };
 
 Result<StepOptions> on_mesh(const ModelArguments& options) {
@@ -73,21 +76,35 @@ int fit(const ModelConfig& model, const StepOptions& step, const ModelArguments&
   return options.output == "-" ? kExitSuccess : write_step(*fitted->module, options.output, streams);
 }
 
+/// The step of a configuration of MaxText is its own.
+Result<StepOptions> step_of(const ModelInput& input, const ModelArguments& options, Streams streams) {
+  if (!input.step) return on_mesh(options);
+  if (options.step != StepChoice() || !options.mesh.empty())
+    return failure("options of the step and --mesh are not for configurations of MaxText",
+                   "--maxtext overrides its settings, as in --maxtext='remat_policy=minimal'");
+  const StepOptions& step = input.step->options;
+  note(fmt::format("MaxText: mesh {}, {} slice{}, {} x {} tokens, remat {}",
+                   step.mesh.axes.empty() ? "of one device" : to_text(step.mesh), input.step->slices,
+                   input.step->slices == 1 ? "" : "s", step.batch, step.sequence, step.remat.name),
+       streams);
+  return step;
+}
+
 int model(const ModelArguments& options, Streams streams) {
   const auto fail = [&](const Diagnostic& diagnostic) {
     tell(diagnostic, streams);
     return kExitInput;
   };
-  const Result<SourcePtr> source = read_input(options.file, streams);
-  if (!source) return fail(source.error());
-  const Result<ModelConfig> config = read_model_config(*source);
-  if (!config) return fail(config.error());
-  const Result<StepOptions> step = on_mesh(options);
+  const std::optional<ModelInput> input = read_model(options.from, streams);
+  if (!input) return kExitInput;
+  if (options.write_model)
+    return write_output(options.output, model_text(input->model), streams) ? kExitSuccess : kExitInput;
+  const Result<StepOptions> step = step_of(*input, options, streams);
   if (!step) return fail(step.error());
   if (options.count)
-    return write_output(options.output, counts_of(*config, *step), streams) ? kExitSuccess : kExitInput;
-  if (!options.fit.key.empty()) return fit(*config, *step, options, streams);
-  const Result<Module> made = make_step(*config, *step);
+    return write_output(options.output, counts_of(input->model, *step), streams) ? kExitSuccess : kExitInput;
+  if (!options.fit.key.empty()) return fit(input->model, *step, options, streams);
+  const Result<Module> made = make_step(input->model, *step);
   return made ? write_step(*made, options.output, streams) : fail(made.error());
 }
 
@@ -95,12 +112,14 @@ int model(const ModelArguments& options, Streams streams) {
 
 std::function<int()> declare_model(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<ModelArguments>();
-  line.add_option("FILE", options->file, "Model file (examples/models); - is standard input").required();
+  declare_model_source(line, options->from);
   line.add_option("--mesh", options->mesh,
                   "Axes of the devices: data, fsdp, fsdp_transpose, tensor, expert, context, sequence, as "
                   "fsdp=8,tensor=4");
   declare_step(line, options->step);
   declare_fit(line, options->fit);
+  line.add_flag("--write-model", options->write_model,
+                "Write the model as a model file (YAML) instead of its step");
   line.add_flag("--count", options->count, "Print parameters and FLOPs without making a module");
   line.add_option("-o,--output", options->output,
                   "Output file of the step; - is standard output, but with --fit the table is there alone")

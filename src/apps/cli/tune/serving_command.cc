@@ -11,6 +11,7 @@
 #include "cli/run.h"
 #include "console/command_line.h"
 #include "console/input.h"
+#include "console/model_input.h"
 #include "console/simulation_setting.h"
 #include "console/step_choice.h"
 #include "console/verbosity.h"
@@ -43,15 +44,13 @@ class ServingCommand {
 
   int run() {
     if (const Result<void> fault = check(); !fault) return fail(fault.error());
-    const Result<SourcePtr> source = read_input(options_.file, streams_);
-    if (!source) return fail(source.error());
+    const std::optional<ModelInput> input = read_model({.file = options_.file}, streams_);
+    if (!input) return kExitInput;
     std::optional<SimulationSetting> setting = read_simulation(options_.simulation, streams_);
     if (!setting) return kExitInput;
     const Result<std::vector<Request>> requests = read_requests();
     if (!requests) return fail(requests.error());
-    const Result<ModelConfig> model = read_model_config(*source);
-    if (!model) return fail(model.error());
-    const Result<ServingSetup> setup = make_setup(*model, *setting, *requests);
+    const Result<ServingSetup> setup = make_setup(input->model, *setting, *requests);
     if (!setup) return fail(setup.error());
     return simulate(*setup, *setting, *requests);
   }

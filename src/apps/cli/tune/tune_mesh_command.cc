@@ -13,6 +13,7 @@
 #include "console/command_line.h"
 #include "console/exchange.h"
 #include "console/input.h"
+#include "console/model_input.h"
 #include "console/progress.h"
 #include "console/simulation_setting.h"
 #include "console/step_choice.h"
@@ -31,10 +32,12 @@ namespace {
 /// model have their own number.
 constexpr int kResultsVersion = 1;
 
+constexpr int64_t kMostBatch = int64_t{1} << 24;  // sequences
+
 struct TuneMeshArguments {
   SimulationOptions simulation;
   StepChoice step;  // of a model
-  std::string file, axes, output, format = "text", svg, journal;
+  std::string file, axes, output, format = "text", svg, journal, batches;
   int64_t devices = 0, threads = 0, top = 20;
   double within = 1.5;
   bool everything = false;
@@ -92,10 +95,10 @@ class MeshTuner {
     plain.mesh = {};  // it is every point's own
     const std::optional<SimulationSetting> setting = read_simulation(plain, streams_);
     if (!setting) return kExitInput;
+    if (names_model(options_.file)) return tune_model(*axes, *setting);
     const Result<SourcePtr> source = read_input(options_.file, streams_);
     if (!source) return fail(source.error());
-    if (names_model_file(options_.file)) return tune_model(*axes, *setting, *source);
-    if (options_.step != StepChoice())
+    if (options_.step != StepChoice() || !options_.batches.empty())
       return fail(failure(fmt::format("{}: options of a step are for model files", options_.file),
                           "a model file ends in .yaml (examples/models)")
                       .value());
@@ -130,25 +133,35 @@ class MeshTuner {
   }
 
   /// The model's step is written anew for each mesh.
-  int tune_model(const std::vector<std::string>& axes, const SimulationSetting& setting,
-                 const SourcePtr& source) {
+  int tune_model(const std::vector<std::string>& axes, const SimulationSetting& setting) {
     const MeshOptions& mesh = options_.simulation.mesh;
     if (!mesh.statements.empty() || !mesh.written_for.empty() || !mesh.order.empty())
       return fail(failure("--shard, --mesh-order and --written-for are for modules",
                           "a model's step is written for each mesh")
                       .value());
-    const Result<ModelConfig> model = read_model_config(source);
-    if (!model) return fail(model.error());
-    const Result<MeshPrograms> made = mesh_programs(*model, options_.step, options_.devices, axes);
+    const std::optional<ModelInput> input = read_model({.file = options_.file}, streams_);
+    if (!input) return kExitInput;
+    const Result<std::vector<int64_t>> batches = batches_of_step();
+    if (!batches) return fail(batches.error());
+    const Result<MeshPrograms> made =
+        mesh_programs(input->model, options_.step, options_.devices, axes, *batches);
     if (!made) return fail(made.error());
     for (const std::string& text : made->left_out) note("left out: " + text, streams_);
-    const MeshTask task = task_of(setting, source);
+    const MeshTask task = task_of(setting, nullptr);
     return search(
         setting.device, task,
         [&](SweepProgress& progress) {
           return search_programs(made->programs, setting.device, task, streams_.ranks, progress);
         },
         [&](const MeshRow& row) -> const Module& { return made->programs[row.program].module; });
+  }
+
+  /// --batch or --batches.
+  Result<std::vector<int64_t>> batches_of_step() const {
+    if (options_.batches.empty())
+      return options_.step.batch ? std::vector<int64_t>{*options_.step.batch} : std::vector<int64_t>();
+    if (options_.step.batch) return failure("--batch and --batches exclude each other");
+    return read_counts("--batches", options_.batches, kMostBatch);
   }
 
   int fail(const Diagnostic& diagnostic) {
@@ -251,6 +264,10 @@ std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams) {
       .between(0, kMostThreads)
       .show_default();
   declare_step(line, options->step);
+  line.add_option(
+      "--batches", options->batches,
+      "Of a model: several global batches, compared by time per token: 64,128, or 64..1024, which "
+      "doubles; --remat may name several policies too: full,minimal,full+context=host");
   return [options, streams] { return MeshTuner(*options, streams).tune(); };
 }
 

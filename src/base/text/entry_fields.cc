@@ -1,4 +1,4 @@
-#include "published/entry_fields.h"
+#include "text/entry_fields.h"
 
 #include <fmt/format.h>
 

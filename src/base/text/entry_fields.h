@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,7 @@ class EntryFields {
   const Value* find(std::string_view key);
   /// For the reader alone: these keys count as asked for.
   void pass_over(std::initializer_list<std::string_view> keys) { asked_.insert(keys.begin(), keys.end()); }
+  void pass_over(std::span<const std::string_view> keys) { asked_.insert(keys.begin(), keys.end()); }
   std::vector<const Value*> rest() const;
 
   /// An error at the value of `key`, or at the object where there is none.

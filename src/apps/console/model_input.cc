@@ -1,0 +1,141 @@
+#include "console/model_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/text.h"
+#include "console/command_line.h"
+#include "console/input.h"
+#include "console/verbosity.h"
+#include "estimate/named_slice.h"
+#include "workloads/builtin_models.h"
+#include "workloads/hf_config.h"
+
+namespace hlosim {
+namespace {
+
+const BuiltinModel* builtin_model(std::string_view name) {
+  const std::span<const BuiltinModel> models = builtin_models();
+  const auto found = std::ranges::find(models, name, &BuiltinModel::name);
+  return found == models.end() ? nullptr : &*found;
+}
+
+/// The devices of a slice, as JAX counts them: "v5e-256" has 256.
+Result<int64_t> devices_of_slice(std::string_view name) {
+  DiagnosticList problems;
+  const std::optional<Device> device =
+      load_device(std::string(name), {}, DeviceSearch::from_environment(), problems);
+  if (!device) return tl::unexpected(problems.items().front());
+  const Result<SliceRequest> slice = on_named_slice({}, name, *device);
+  if (!slice) return tl::unexpected(slice.error());
+  if (!slice->topology) return failure(fmt::format("\"{}\" names no slice", shown(name)), "as in v5e-256");
+  return slice->topology->chips() * device->config.cores_per_chip / device->config.cores;
+}
+
+SourcePtr source_of(std::string name, std::string_view text) {
+  return std::make_shared<const SourceFile>(std::move(name), std::string(text));
+}
+
+bool begins_object(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
+}
+
+class ModelLoader {
+ public:
+  ModelLoader(const ModelSource& from, Streams streams) : from_(from), streams_(streams) {}
+
+  Result<ModelInput> load() {
+    std::vector<Value> settings;
+    if (!from_.file.empty()) {
+      Result<SourcePtr> source = text_of(from_.file);
+      if (!source) return tl::unexpected(source.error());
+      const std::string_view text = (*source)->text();
+      const bool is_yaml = from_.file.ends_with(".yaml") || from_.file.ends_with(".yml");
+      const bool is_line = !is_yaml && is_maxtext_line(text);
+      if (!is_line && begins_object(text)) return of_hugging_face(*source);
+      if (!is_line && !is_maxtext_yaml(*source)) return of_model_file(*source);
+      Result<std::vector<Value>> read = is_line ? read_maxtext_line(*source) : read_maxtext_yaml(*source);
+      if (!read) return tl::unexpected(read.error());
+      settings = std::move(*read);
+    }
+    return of_maxtext(std::move(settings));
+  }
+
+ private:
+  Result<SourcePtr> text_of(const std::string& file) const {
+    if (const BuiltinModel* model = builtin_model(file)) return source_of(file + ".yaml", model->text);
+    return read_input(file, streams_);
+  }
+
+  Result<void> no_line(std::string_view what) const {
+    if (from_.maxtext.empty() && !from_.devices) return {};
+    return failure(fmt::format("--maxtext and --devices are for MaxText's configurations, {} is {}",
+                               shown(from_.file), what));
+  }
+
+  Result<ModelInput> of_model_file(const SourcePtr& source) const {
+    if (const Result<void> alone = no_line("a model file"); !alone) return tl::unexpected(alone.error());
+    Result<ModelConfig> model = read_model_config(source);
+    if (!model) return tl::unexpected(model.error());
+    return ModelInput{std::move(*model), std::nullopt};
+  }
+
+  Result<ModelInput> of_hugging_face(const SourcePtr& source) const {
+    if (const Result<void> alone = no_line("a config.json"); !alone) return tl::unexpected(alone.error());
+    Result<ImportedModel> imported = read_hf_config(source);
+    if (!imported) return tl::unexpected(imported.error());
+    for (const Diagnostic& warning : imported->notes) tell(warning, streams_);
+    return ModelInput{std::move(imported->model), std::nullopt};
+  }
+
+  Result<ModelInput> of_maxtext(std::vector<Value> settings) const {
+    if (!from_.maxtext.empty()) {
+      const Result<std::vector<Value>> more = read_maxtext_line(source_of("--maxtext", from_.maxtext));
+      if (!more) return tl::unexpected(more.error());
+      settings.insert(settings.end(), more->begin(), more->end());
+    }
+    Result<MaxTextStep> step = read_maxtext(settings, {from_.devices, devices_of_slice});
+    if (!step) return tl::unexpected(step.error());
+    for (const Diagnostic& warning : step->notes) tell(warning, streams_);
+    ModelConfig model = step->model;
+    return ModelInput{std::move(model), std::move(*step)};
+  }
+
+  const ModelSource& from_;
+  Streams streams_;
+};
+
+}  // namespace
+
+void declare_model_source(CommandLine& line, ModelSource& from) {
+  line.add_option(
+      "FILE", from.file,
+      "Model file (examples/models), Hugging Face config.json, MaxText configuration or script, or a "
+      "built-in model such as llama3-8b; - is standard input");
+  line.add_option(
+      "--maxtext", from.maxtext,
+      "Settings or command line of MaxText: train.py base.yml model_name=llama2-70b ...; overrides "
+      "those of FILE");
+  line.add_option("--devices", from.devices, "Devices of all slices, where an axis of MaxText's meshes is -1")
+      .from(1);
+}
+
+std::optional<ModelInput> read_model(const ModelSource& from, Streams streams) {
+  if (from.file.empty() && from.maxtext.empty()) {
+    complain("FILE or --maxtext is required", "as in examples/models/llama3-8b.yaml", streams);
+    return std::nullopt;
+  }
+  Result<ModelInput> input = ModelLoader(from, streams).load();
+  if (input) return std::move(*input);
+  tell(input.error(), streams);
+  return std::nullopt;
+}
+
+bool names_model(std::string_view path) {
+  return path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".json") || builtin_model(path);
+}
+
+}  // namespace hlosim

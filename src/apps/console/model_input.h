@@ -1,0 +1,42 @@
+// Models from files of any form: model files, Hugging Face's config.json, MaxText's configurations and
+// command lines, and the built-in models by name.
+//
+//   ModelSource from{.file = "config.json"};
+//   const std::optional<ModelInput> input = read_model(from, streams);
+//   if (!input) return kExitInput;                 // what is wrong is printed already
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "console/streams.h"
+#include "workloads/maxtext_config.h"
+#include "workloads/model_config.h"
+
+namespace hlosim {
+
+class CommandLine;
+
+struct ModelSource {
+  std::string file = {};                // a path, `-`, or a built-in model's name; may be empty with maxtext
+  std::string maxtext = {};             // settings, or a command line of MaxText; after those of the file
+  std::optional<int64_t> devices = {};  // of all slices, for MaxText's axes of -1
+};
+
+struct ModelInput {
+  ModelConfig model;
+  std::optional<MaxTextStep> step;  // of MaxText's configurations: their own step, mesh and batch
+};
+
+/// FILE, --maxtext and --devices.
+void declare_model_source(CommandLine& line, ModelSource& from);
+
+/// Null, with what is wrong printed. Settings that nothing models are printed as warnings.
+std::optional<ModelInput> read_model(const ModelSource& from, Streams streams);
+
+/// A model by its name: a file that ends in .yaml, .yml or .json, or a built-in model; else a module.
+bool names_model(std::string_view path);
+
+}  // namespace hlosim

@@ -1,0 +1,135 @@
+#include "workloads/maxtext_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/text.h"
+
+namespace hlosim {
+namespace {
+
+struct NamedType {
+  std::string_view name;
+  ElementType type;
+};
+constexpr NamedType kTypes[] = {{"float32", ElementType::kF32},
+                                {"bfloat16", ElementType::kBF16},
+                                {"bf16", ElementType::kBF16},
+                                {"f32", ElementType::kF32}};
+
+/// A whole-number setting of the attention kernel.
+struct TileSetting {
+  std::string_view key;
+  int64_t AttentionTiles::*size;
+};
+constexpr TileSetting kTiles[] = {{"sa_block_q", &AttentionTiles::q},
+                                  {"sa_block_kv", &AttentionTiles::kv},
+                                  {"sa_block_kv_compute", &AttentionTiles::kv_compute},
+                                  {"sa_block_q_dkv", &AttentionTiles::q_dkv},
+                                  {"sa_block_kv_dkv", &AttentionTiles::kv_dkv},
+                                  {"sa_block_kv_dkv_compute", &AttentionTiles::kv_dkv_compute},
+                                  {"sa_block_q_dq", &AttentionTiles::q_dq},
+                                  {"sa_block_kv_dq", &AttentionTiles::kv_dq}};
+struct LayoutSetting {
+  std::string_view key;
+  bool AttentionTiles::*sequence_minor;
+};
+constexpr LayoutSetting kTileLayouts[] = {{"sa_q_layout", &AttentionTiles::q_sequence_minor},
+                                          {"sa_k_layout", &AttentionTiles::k_sequence_minor},
+                                          {"sa_v_layout", &AttentionTiles::v_sequence_minor}};
+
+constexpr std::array<std::string_view, 7> kAxisOrder = {"data",    "fsdp",   "fsdp_transpose", "sequence",
+                                                        "context", "tensor", "expert"};
+
+int64_t size_of(const Mesh& mesh, std::string_view name) {
+  for (const MeshAxis& axis : mesh.axes)
+    if (axis.name == name) return axis.size;
+  return 1;
+}
+
+}  // namespace
+
+std::optional<ElementType> maxtext_type(std::string_view name) {
+  for (const NamedType& one : kTypes)
+    if (one.name == name) return one.type;
+  return std::nullopt;
+}
+
+void read_maxtext_type(EntryFields& fields, std::string_view key, ElementType& into) {
+  std::string name;
+  if (!fields.text(key, name)) return;
+  if (const std::optional<ElementType> type = maxtext_type(name))
+    into = *type;
+  else
+    fields.wrong(key, fmt::format("\"{}\" is not \"{}\"", key, shown(name)), "it is float32 or bfloat16");
+}
+
+void read_maxtext_quantization(EntryFields& fields, StepOptions& options) {
+  std::string quantization;
+  if (!fields.text("quantization", quantization)) return;
+  if (quantization.starts_with("int8"))
+    options.quantization = Quantization::kInt8;
+  else if (quantization.starts_with("fp8"))
+    options.quantization = Quantization::kFp8;
+  else
+    fields.wrong("quantization", fmt::format("\"quantization\" is not \"{}\"", shown(quantization)),
+                 "it is null or begins with int8 or fp8");
+}
+
+std::optional<OptimizerOptions::Kind> maxtext_optimizer(std::string_view name) {
+  using Kind = OptimizerOptions::Kind;
+  if (name.starts_with("adamw")) return Kind::kAdamW;
+  if (name.starts_with("adam_pax")) return Kind::kAdamPax;
+  if (name.starts_with("adam")) return Kind::kAdam;
+  return std::nullopt;
+}
+
+void read_maxtext_settings(EntryFields& fields, StepOptions& options) {
+  AttentionTiles& tiles = options.tiles;
+  for (const TileSetting& one : kTiles) fields.whole(one.key, tiles.*one.size, 1);
+  for (const LayoutSetting& one : kTileLayouts) {
+    std::string text;
+    if (fields.text(one.key, text)) tiles.*one.sequence_minor = text == "SEQ_MINOR";
+  }
+  fields.flag("sa_use_fused_bwd_kernel", tiles.fused_backward);
+  fields.whole("dq_reduction_steps", tiles.dq_parts, 1);
+  int64_t bound = 0;
+  if (fields.whole("use_max_logit_estimate", bound, -1)) tiles.known_maximum = bound > 0;
+  fields.whole("num_vocab_tiling", options.vocab_tiles, 1);
+  if (const Value* gather = fields.find("quantized_all_gather"))
+    options.quantized_gather = gather->text != "false";
+  for (const std::string_view key : {"fsdp_shard_on_exp", "shard_exp_on_fsdp"})
+    fields.flag(key, options.experts_on_fsdp);
+  fields.flag("use_iota_embed", options.one_hot_embedding);
+  read_maxtext_type(fields, "weight_dtype", options.param_type);
+  read_maxtext_type(fields, "mu_dtype", options.optimizer.mu_type);
+  fields.flag("scan_layers", options.scan_layers);
+}
+
+std::span<const std::string_view> maxtext_axes() { return kAxisOrder; }
+
+Mesh mesh_over_slices(const Mesh& ici, const Mesh& dcn) {
+  Mesh mesh;
+  for (const std::string_view name : kAxisOrder)
+    if (const int64_t size = size_of(dcn, name) * size_of(ici, name); size > 1)
+      mesh.axes.push_back({std::string(name), size});
+  const int64_t in_slice = ici.devices();
+  for (int64_t place = 0; place < mesh.devices(); ++place) {
+    int64_t rest = place, slice = 0, inside = 0, slice_stride = 1, inside_stride = 1;
+    for (size_t i = mesh.axes.size(); i-- > 0;) {
+      const int64_t inner = size_of(ici, mesh.axes[i].name), outer = size_of(dcn, mesh.axes[i].name);
+      const int64_t at = rest % mesh.axes[i].size;
+      rest /= mesh.axes[i].size;
+      inside += at % inner * inside_stride, slice += at / inner * slice_stride;
+      inside_stride *= inner, slice_stride *= outer;
+    }
+    mesh.device_order.push_back(slice * in_slice + inside);
+  }
+  if (std::is_sorted(mesh.device_order.begin(), mesh.device_order.end())) mesh.device_order.clear();
+  return mesh;
+}
+
+}  // namespace hlosim

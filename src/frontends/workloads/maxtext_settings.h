@@ -1,0 +1,39 @@
+// MaxText's names of what a step does: one table for its configurations and for published runs of it.
+//
+//   EntryFields fields(config, "the configuration", problems);
+//   read_maxtext_settings(fields, options);        // sa_block_q, num_vocab_tiling, weight_dtype, …
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "sharding/mesh.h"
+#include "text/entry_fields.h"
+#include "workloads/step_options.h"
+
+namespace hlosim {
+
+/// Reads the settings of attention's kernel, of loss, embedding and experts, and the types of parameters and
+/// of the first moment into `options`, where they are given. Errors, with their place: values of a wrong
+/// type.
+void read_maxtext_settings(EntryFields& fields, StepOptions& options);
+
+/// float32 or bfloat16 under `key`.
+void read_maxtext_type(EntryFields& fields, std::string_view key, ElementType& into);
+std::optional<ElementType> maxtext_type(std::string_view name);
+
+/// "quantization": text that begins with int8 or fp8.
+void read_maxtext_quantization(EntryFields& fields, StepOptions& options);
+
+/// "adamw", "adam_pax" or "adam" with anything behind.
+std::optional<OptimizerOptions::Kind> maxtext_optimizer(std::string_view name);
+
+/// The axes of its meshes that the rules of shardings know, in its order: the last ones are neighbours.
+std::span<const std::string_view> maxtext_axes();
+
+/// One mesh over all slices: an axis that both have goes over the slices first. Places are numbered slice by
+/// slice, as devices are.
+Mesh mesh_over_slices(const Mesh& ici, const Mesh& dcn);
+
+}  // namespace hlosim
