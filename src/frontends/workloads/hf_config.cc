@@ -133,7 +133,8 @@ class ConfigReader {
     fields_.whole("sliding_window_pattern", period, 1);
     fields_.whole("_sliding_window_pattern", period, 1);
     if (fields_.find("layer_types") == nullptr && model_.attention.window > 0)
-      model_.attention.pattern = std::string(static_cast<size_t>(period - 1), 'L') + 'G';
+      model_.attention.pattern =
+          std::string(static_cast<size_t>(std::min(period, most_of("layers")) - 1), 'L') + 'G';
   }
   void mixtral() {
     window_of_all();
@@ -194,6 +195,10 @@ class ConfigReader {
 
   void sizes(const Family& family) {
     fields_.whole("num_hidden_layers", model_.layers, 1, kNeeded);
+    if (model_.layers > most_of("layers")) {  // patterns have a letter a layer
+      wrong("num_hidden_layers", fmt::format("more than {} layers", most_of("layers")));
+      model_.layers = 1;
+    }
     fields_.whole("hidden_size", model_.d_model, 1, kNeeded);
     fields_.whole("intermediate_size", model_.d_ff, 1);
     fields_.whole("num_attention_heads", model_.q_heads, 1, kNeeded);

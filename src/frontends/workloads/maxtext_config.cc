@@ -169,6 +169,8 @@ constexpr std::string_view kOtherAxes[] = {
     "autoregressive", "pipeline", "tensor_transpose", "tensor_sequence", "context_autoregressive",
     "diloco",         "stage",    "attn_dp"};
 
+constexpr int64_t kMostAxis = 1 << 20;  // devices along an axis, and of a mesh
+
 class MaxTextReader {
  public:
   MaxTextReader(const Value& root, const MaxTextContext& context, DiagnosticList& problems)
@@ -342,6 +344,7 @@ class MaxTextReader {
       const std::string& key = keys_.emplace_back(fmt::format("{}_{}_parallelism", kind, name));
       int64_t size = name == usual ? -1 : 1;
       fields_.whole(key, size, -1);
+      if (size > kMostAxis) fields_.wrong(key, fmt::format("{} is more than {}", key, kMostAxis)), size = 1;
       if (size == 0)
         fields_.wrong(key, fmt::format("{} is 0", key), "a number of devices, or -1 for the rest");
       if (size == -1) {
@@ -416,6 +419,10 @@ class MaxTextReader {
     resolve(dcn, dcn_rest, step_.slices, "dcn");
     resolve(ici, ici_rest, in_slice, "ici");
     if (problems_.has_errors()) return;
+    if (ici.devices() * dcn.devices() > kMostAxis) {
+      problems_.add(error_at(root_, fmt::format("the mesh has more than {} places", kMostAxis)));
+      return;
+    }
     step_.options.mesh = mesh_over_slices(ici, dcn);
     batch(ici.devices() * dcn.devices());
   }
