@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/text.h"
 #include "published/entry_fields.h"
@@ -181,8 +182,10 @@ class OptionsReader {
     else if (kernel.find("flash") != std::string::npos)
       options_.attention = AttentionKernel::kFlash;
     else
-      fields_.wrong("attention_kernel", fmt::format("\"attention_kernel\" is not \"{}\"", shown(kernel)),
-                    "it begins with plain, splash, or names a flash attention kernel");
+      return fields_.wrong("attention_kernel",
+                           fmt::format("\"attention_kernel\" is not \"{}\"", shown(kernel)),
+                           "it begins with plain, splash, or names a flash attention kernel");
+    options_.tiles.tokamax |= kernel.find("tokamax") != std::string::npos;
   }
 
   void embedding() {
@@ -202,10 +205,12 @@ class OptionsReader {
       if (fields.text(one.key, text)) tiles.*one.sequence_minor = text == "SEQ_MINOR";
     }
     fields.flag("sa_use_fused_bwd_kernel", tiles.fused_backward);
+    fields.flag("use_tokamax_splash", tiles.tokamax);
     fields.whole("dq_reduction_steps", tiles.dq_parts, 1);
     int64_t bound = 0;
     if (fields.whole("use_max_logit_estimate", bound, -1)) tiles.known_maximum = bound > 0;
     fields.whole("num_vocab_tiling", options_.vocab_tiles, 1);
+    grouped_tiles(fields);
     options_.quantized_gather = fields.find("quantized_all_gather") != nullptr;
     for (const std::string_view key : {"fsdp_shard_on_exp", "shard_exp_on_fsdp"})
       fields.flag(key, options_.experts_on_fsdp);
@@ -218,6 +223,37 @@ class OptionsReader {
     for (const Value* left : fields.rest())
       assumptions_.push_back(fmt::format("other_flags.{}={} is not modelled", shown(left->key),
                                          left->is_scalar() ? shown(left->text) : "…"));
+  }
+
+  /// One tile for all grouped products. Tiles of single products (wi_tile_…) are left to the assumptions.
+  void grouped_tiles(EntryFields& fields) {
+    GroupedTiles& tiles = options_.grouped_tiles;
+    fields.whole("tile_batch_seq", tiles.rows, 1);
+    fields.whole("tile_embed_dim", tiles.depth, 1);
+    fields.whole("tile_mlp_dim", tiles.columns, 1);
+    if (const Value* moe = fields.object("moe_tiles")) {
+      EntryFields of(*moe, "\"moe_tiles\"", problems_);
+      of.whole("batch_seq", tiles.rows, 1);
+      of.whole("embed_dim", tiles.depth, 1);
+      of.whole("mlp_dim", tiles.columns, 1);
+      for (const Value* left : of.rest())
+        assumptions_.push_back(fmt::format("other_flags.moe_tiles.{} is not modelled", shown(left->key)));
+    }
+    constexpr std::string_view kTile = "tokamax_ragged_dot_tile";
+    const Value* tile = fields.find(kTile);
+    if (!tile) return;
+    std::vector<int64_t> sizes;
+    for (const Value& one : tile->items) {
+      int64_t size = 0;
+      const auto [end, error] = std::from_chars(one.text.data(), one.text.data() + one.text.size(), size);
+      if (one.is_scalar() && error == std::errc() && end == one.text.data() + one.text.size() && size > 0)
+        sizes.push_back(size);
+    }
+    if (sizes.size() != 3 || tile->items.size() != 3)
+      return fields.wrong(
+          kTile,
+          fmt::format("\"{}\": expected rows, depth and columns, three whole numbers from 1 on", kTile));
+    tiles = {sizes[0], sizes[1], sizes[2]};
   }
 
   EntryFields fields_;
