@@ -153,7 +153,7 @@ TEST(MeasuredKernels, GroupedProductsAsTokamaxNamesThem) {
             "args: \"ragged_dot_dimension_numbers\" contract 02, which is not modelled");
 }
 
-TEST(MeasuredKernels, LatentAttentionHasTheContextOfItsTunerWhereItIsAssumed) {
+TEST(MeasuredKernels, LatentAttentionHasTheContextOfItsEntry) {
   const std::string fields =
       R"("kernel": "mla_ragged_paged_decode", "args": {"tokens": 16, "q_heads": 8, "kv_lora_rank": 512,
          "qk_rope_head_dim": 64, "page_size": 256, "kv_len": 4096, "q_dtype": "bf16", "kv_dtype": "bf16"},
@@ -166,8 +166,7 @@ TEST(MeasuredKernels, LatentAttentionHasTheContextOfItsTunerWhereItIsAssumed) {
   EXPECT_EQ(request("").blocks->decode_pages, 32);
   EXPECT_EQ(request("").blocks->decode_batch, 2);
   const std::string table = R"(, "source": "x@1:kernels/mla/v2/tuned_block_sizes.py")";
-  EXPECT_EQ(request(table).problem.sequences[0].keys, 4096);
-  EXPECT_EQ(request(table + R"(, "notes": "kv_len 4096 is assumed here")").problem.sequences[0].keys, 16384);
+  EXPECT_EQ(request(table + R"(, "notes": "kv_len 4096 is assumed here")").problem.sequences[0].keys, 4096);
 }
 
 TEST(MeasuredKernels, OtherKernelsOfServersAndSteps) {
