@@ -177,8 +177,8 @@ int accuracy(const AccuracyArguments& options, Streams streams) {
                    serving_markdown(served, accuracy);
   if (!options.report.empty() && !write_report(accuracy, options, output, streams)) return kExitInput;
   if (options.steps) output.steps = steps_text(steps, output.worst);
-  output.program = programs_text(*programs) + runs_text(runs) + ladders_text(ladders) +
-                   serving_text(served, accuracy);
+  output.program =
+      programs_text(*programs) + runs_text(runs) + ladders_text(ladders) + serving_text(served, accuracy);
   const std::string text = options.errors             ? to_text(study_errors(accuracy))
                            : options.format == "json" ? to_json(accuracy, options.steps)
                                                       : to_text(accuracy, output);
