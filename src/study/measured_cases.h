@@ -49,7 +49,8 @@ struct MeasuredCase {
 
 /// Reads all cases. Errors, with their place: what parse_json() finds, missing keys, values of a wrong type,
 /// times and counts that aren't positive, an id given twice. Keys that aren't known are left alone. What is
-/// wrong with a step of a whole model or a server is no error but its `unreadable`: other entries have their predictions.
+/// wrong with a step of a whole model or a server is no error but its `unreadable`: other entries have their
+/// predictions.
 std::vector<MeasuredCase> read_measured_cases(const SourcePtr& source, DiagnosticList& problems);
 
 }  // namespace hlosim

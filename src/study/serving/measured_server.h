@@ -4,7 +4,8 @@
 //   const ServerPrediction prediction = predict_server(measured, device);
 //   prediction.ms                                   // beside measured.ms; or prediction.reason
 //
-// Keys: docs/accuracy.md. What the entry does not say, or says without effect here, is a line of `assumptions`.
+// Keys: docs/accuracy.md. What the entry does not say, or says without effect here, is a line of
+// `assumptions`.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +56,8 @@ struct ServerPrediction {
   std::vector<std::string> assumptions;
 };
 
-/// Reads one entry. Errors, with their place: keys that are missing or of a wrong type, models and meshes that
-/// are not modelled.
+/// Reads one entry. Errors, with their place: keys that are missing or of a wrong type, models and meshes
+/// that are not modelled.
 MeasuredServer read_measured_server(const Value& entry, DiagnosticList& problems);
 
 /// Simulates the server on a slice of as many devices.
