@@ -42,6 +42,32 @@ const std::string kBackward =
     "splash_mha_dkv_no_residuals.1 = (bf16[4,4,32,8192,128], bf16[4,8,8192,128], bf16[4,8,8192,128]) "
     "custom-call(table, q, k, v, sums, out, sums, places), custom_call_target=\"tpu_custom_call\"";
 
+/// Both kernels have the same name and operands. Only tokamax's notes the base of its exponential.
+TEST(KernelCall, JaxSplashMasksEveryBlockAndTakesPowersOfE) {
+  std::string notes(kMetadata);
+  const std::string of_tokamax = R"(\"max_logit_const\": 30.0, \"use_base2_exp\": true)";
+  notes.replace(notes.find(of_tokamax), of_tokamax.size(), R"(\"use_fused_bwd_kernel\": true)");
+  const std::optional<KernelCall> call = found(kForward + ", " + notes);
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->cost.masked, 20 * 128);  // all that are computed
+  AttentionProblem problem{.batch = 4,
+                           .heads = 32,
+                           .kv_heads = 8,
+                           .queries = 8192,
+                           .keys = 8192,
+                           .head_size = 128,
+                           .value_size = 128,
+                           .causal = true,
+                           .residuals = true,
+                           .base2 = false,
+                           .masks_all = true};
+  const AttentionBlocks blocks{.q = 2048, .kv = 1024, .kv_compute = 512};
+  const DeviceConfig device = test::device_or_fail("v6e").config;
+  EXPECT_EQ(call->cost.kernel, attention_cost(device, AttentionPass::kForward, problem, blocks)->kernel);
+  problem.masks_all = false;
+  EXPECT_GT(call->cost.kernel, attention_cost(device, AttentionPass::kForward, problem, blocks)->kernel);
+}
+
 TEST(KernelCall, SplashAttentionByItsMetadata) {
   const std::optional<KernelCall> call = found(kForward + ", " + std::string(kMetadata));
   ASSERT_TRUE(call);

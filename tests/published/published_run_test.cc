@@ -62,6 +62,30 @@ TEST(PublishedRun, ReadsSizesMeshAndSettings) {
   EXPECT_THAT(one.run.assumptions, Contains("xla_flags: TPU_MEGACORE=X is not modelled"));
 }
 
+TEST(PublishedRun, TilesOfGroupedProductsAndTheAttentionKernelsMaker) {
+  const auto options = [](const std::string& flags, const std::string& kernel = "splash") {
+    const Read one =
+        read(entry_with(R"("attention_kernel": ")" + kernel + R"(", "other_flags": {)" + flags + "}"));
+    EXPECT_EQ(one.errors, "");
+    return one.run.options;
+  };
+  const GroupedTiles list = options(R"("tokamax_ragged_dot_tile": [512, 2048, 1536])").grouped_tiles;
+  EXPECT_EQ(list.rows, 512);
+  EXPECT_EQ(list.depth, 2048);
+  EXPECT_EQ(list.columns, 1536);
+  const GroupedTiles named =
+      options(R"("moe_tiles": {"batch_seq": 256, "embed_dim": 1024, "mlp_dim": 768})").grouped_tiles;
+  EXPECT_EQ(named.rows, 256);
+  EXPECT_EQ(named.depth, 1024);
+  EXPECT_EQ(named.columns, 768);
+  EXPECT_EQ(options("").grouped_tiles.rows, 0);
+  EXPECT_FALSE(options("").tiles.tokamax);
+  EXPECT_TRUE(options(R"("use_tokamax_splash": true)").tiles.tokamax);
+  EXPECT_TRUE(options("", "splash (Pallas), tokamax build").tiles.tokamax);
+  EXPECT_THAT(read(entry_with(R"("other_flags": {"tokamax_ragged_dot_tile": [512, 2048]})")).errors,
+              HasSubstr("three whole numbers"));
+}
+
 TEST(PublishedRun, KeysThatNobodyKnowsAreListed) {
   const Read one = read(entry_with(R"("source": "a/b@1:c", "notes": "n", "weather": "fine")"));
   ASSERT_EQ(one.errors, "");

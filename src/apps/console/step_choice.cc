@@ -139,8 +139,9 @@ void declare_step(CommandLine& line, StepChoice& choice) {
   line.add_option("--keep", choice.keep,
                   "Changes to --remat: NAME=device, host or recompute, as context=device,mlpwo=host")
       .one_value_each();
-  line.add_option("--attention", choice.attention, "Attention: splash or flash kernel, or plain instructions")
-      .one_of({"splash", "flash", "plain"})
+  line.add_option("--attention", choice.attention,
+                  "Attention: JAX's splash or flash kernel, tokamax's splash kernel, or plain instructions")
+      .one_of({"splash", "tokamax", "flash", "plain"})
       .show_default();
   line.add_option("--blocks", choice.blocks, "Blocks of the kernel: block_q=1024,block_kv_dkv=2048,...")
       .one_value_each();
@@ -192,6 +193,7 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
   const auto block = [&](std::string_view text) { return set_block(text, step.tiles); };
   if (const auto done = for_each_part(options.blocks, block); !done) return tl::unexpected(done.error());
   step.tiles.fused_backward = !options.split_backward;
+  step.tiles.tokamax = options.attention == "tokamax";
   step.attention = options.attention == "plain"   ? AttentionKernel::kPlain
                    : options.attention == "flash" ? AttentionKernel::kFlash
                                                   : AttentionKernel::kSplash;

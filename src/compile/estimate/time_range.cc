@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/enum_rows.h"
 #include "base/saturating.h"
 
 namespace hlosim {
@@ -11,15 +12,20 @@ namespace {
 
 /// A kind of work by its key in device files.
 struct Row {
+  CostCategory category;
   std::string_view key;
   std::optional<ErrorConfig> ErrorsConfig::*error;
 };
-/// In the order of CostCategory.
-constexpr Row kRows[] = {{"matmul", &ErrorsConfig::matmul},  {"vector", &ErrorsConfig::vector},
-                         {"data", &ErrorsConfig::data},      {"collective", &ErrorsConfig::collective},
-                         {"host", &ErrorsConfig::host},      {"custom_call", &ErrorsConfig::custom_call},
-                         {"control", &ErrorsConfig::control}};
-static_assert(std::size(kRows) == kCostCategoryCount);
+constexpr Row kRows[] = {
+    {CostCategory::kMatmul, "matmul", &ErrorsConfig::matmul},
+    {CostCategory::kVector, "vector", &ErrorsConfig::vector},
+    {CostCategory::kData, "data", &ErrorsConfig::data},
+    {CostCategory::kCollective, "collective", &ErrorsConfig::collective},
+    {CostCategory::kHost, "host", &ErrorsConfig::host},
+    {CostCategory::kCustomCall, "custom_call", &ErrorsConfig::custom_call},
+    {CostCategory::kControl, "control", &ErrorsConfig::control},
+};
+static_assert(rows_follow(kRows, &Row::category) && std::size(kRows) == kCostCategoryCount);
 
 const Row& row_of(CostCategory category) { return kRows[static_cast<size_t>(category)]; }
 

@@ -61,6 +61,10 @@ ExpressionAttr metadata(const KernelProblem& problem, int64_t q, int64_t kv, int
   layout("q", tiles.q_sequence_minor), layout("k", tiles.k_sequence_minor),
       layout("v", tiles.v_sequence_minor);
   if (problem.soft_cap > 0) notes += fmt::format(", \\\"attn_logits_soft_cap\\\": {}", problem.soft_cap);
+  if (tiles.tokamax) {
+    if (!backward) notes += ", \\\"use_base2_exp\\\": true";
+    notes += ", \\\"use_experimental_scheduler\\\": false";
+  }
   if (tiles.known_maximum) notes += ", \\\"max_logit_const\\\": 30.0";
   return {AttrKey::kFrontendAttributes,
           AttrKind::kBraces,

@@ -95,6 +95,7 @@ void read_maxtext_settings(EntryFields& fields, StepOptions& options) {
     if (fields.text(one.key, text)) tiles.*one.sequence_minor = text == "SEQ_MINOR";
   }
   fields.flag("sa_use_fused_bwd_kernel", tiles.fused_backward);
+  fields.flag("use_tokamax_splash", tiles.tokamax);
   fields.whole("dq_reduction_steps", tiles.dq_parts, 1);
   int64_t bound = 0;
   if (fields.whole("use_max_logit_estimate", bound, -1)) tiles.known_maximum = bound > 0;

@@ -78,6 +78,12 @@ struct AttentionTiles {
   bool fused_backward = true;  // one kernel for the gradients of q, k and v
   bool q_sequence_minor = false, k_sequence_minor = false, v_sequence_minor = false;
   bool known_maximum = false;  // a bound on the logits in place of their running maximum
+  bool tokamax = false;  // tokamax's splash kernel; else JAX's, which masks all blocks and takes powers of e
+};
+
+/// Tiles of the grouped products' kernel, in elements; 0: the kernel's own (kernel.ragged_* of the device).
+struct GroupedTiles {
+  int64_t rows = 0, depth = 0, columns = 0;
 };
 
 enum class Quantization : uint8_t {
@@ -114,6 +120,7 @@ struct StepOptions {
   RematPolicy remat;
   AttentionKernel attention = AttentionKernel::kSplash;
   AttentionTiles tiles;
+  GroupedTiles grouped_tiles;    // of published runs: they change the device that the step runs on
   bool manual_attention = true;  // kernels in a manual region, as shard_map puts them; false: shardings alone
   bool scan_layers = true;       // a while loop over stacked parameters; false: unrolled
   int64_t stack_axis = 0;        // where the stacked parameters have their layers: 0 or 1 (MaxText's)

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/enum_rows.h"
 #include "loop_factors/factor_rules.h"
 #include "ops/custom_calls/custom_call_targets.h"
 
@@ -105,49 +106,53 @@ void no_factors(FactorBuilder&) {}
 void bitcast_factors(FactorBuilder& make) { reshape_factors(make, true); }
 void plain_reshape_factors(FactorBuilder& make) { reshape_factors(make, false); }
 
-/// In the order of DimensionRule.
-constexpr void (*kRules[])(FactorBuilder&) = {
-    fixed_factors,
-    no_factors,  // kFree
-    forwarded_factors,
-    each_factors,
-    element_factors,
-    no_factors,  // kCalled
-    by_size_factors,
-    bitcast_factors,
-    recast_factors,
-    broadcast_factors,
-    plain_reshape_factors,
-    transpose_factors,
-    reduce_factors,
-    product_factors,
-    convolution_factors,
-    slice_factors,
-    pad_factors,
-    concatenate_factors,
-    dynamic_slice_factors,
-    dynamic_update_factors,
-    gather_factors,
-    scatter_factors,
-    window_factors,
-    select_and_scatter_factors,
-    sort_factors,
-    top_k_factors,
-    square_factors,
-    batch_norm_factors,
-    all_gather_factors,
-    reduce_scatter_factors,
-    all_to_all_factors,
-    permute_factors,
+struct RuleRow {
+  DimensionRule dimensions;
+  void (*rule)(FactorBuilder&);
 };
-static_assert(std::size(kRules) == static_cast<size_t>(DimensionRule::kPermute) + 1);
+constexpr RuleRow kRules[] = {
+    {DimensionRule::kFixed, fixed_factors},
+    {DimensionRule::kFree, no_factors},
+    {DimensionRule::kForwards, forwarded_factors},
+    {DimensionRule::kEach, each_factors},
+    {DimensionRule::kElement, element_factors},
+    {DimensionRule::kCalled, no_factors},
+    {DimensionRule::kBySize, by_size_factors},
+    {DimensionRule::kBitcast, bitcast_factors},
+    {DimensionRule::kRecast, recast_factors},
+    {DimensionRule::kBroadcast, broadcast_factors},
+    {DimensionRule::kReshape, plain_reshape_factors},
+    {DimensionRule::kTranspose, transpose_factors},
+    {DimensionRule::kReduce, reduce_factors},
+    {DimensionRule::kProduct, product_factors},
+    {DimensionRule::kConvolution, convolution_factors},
+    {DimensionRule::kSlice, slice_factors},
+    {DimensionRule::kPad, pad_factors},
+    {DimensionRule::kConcatenate, concatenate_factors},
+    {DimensionRule::kDynamicSlice, dynamic_slice_factors},
+    {DimensionRule::kDynamicUpdate, dynamic_update_factors},
+    {DimensionRule::kGather, gather_factors},
+    {DimensionRule::kScatter, scatter_factors},
+    {DimensionRule::kWindow, window_factors},
+    {DimensionRule::kSelectAndScatter, select_and_scatter_factors},
+    {DimensionRule::kSort, sort_factors},
+    {DimensionRule::kTopK, top_k_factors},
+    {DimensionRule::kSquare, square_factors},
+    {DimensionRule::kBatchNorm, batch_norm_factors},
+    {DimensionRule::kAllGather, all_gather_factors},
+    {DimensionRule::kReduceScatter, reduce_scatter_factors},
+    {DimensionRule::kAllToAll, all_to_all_factors},
+    {DimensionRule::kPermute, permute_factors},
+};
+static_assert(rows_follow(kRules, &RuleRow::dimensions) &&
+              std::size(kRules) == static_cast<size_t>(DimensionRule::kPermute) + 1);
 
 }  // namespace
 
 Factors factors(const OpContext& op) {
   FactorBuilder make(op);
   const DimensionRule rule = op.def().rules.dimensions;
-  kRules[static_cast<size_t>(rule)](make);
+  kRules[static_cast<size_t>(rule)].rule(make);
   return std::move(make.made);
 }
 

@@ -27,7 +27,7 @@ class Attention {
         blocks_(blocks),
         rate_(rate),
         lanes_(core_.lanes()),
-        count_(count_blocks(problem, blocks)),
+        count_(blocks_of(problem, blocks)),
         tally_(device, cores()) {}
 
   KernelCost cost() {
@@ -51,6 +51,11 @@ class Attention {
   }
 
  private:
+  static BlockCount blocks_of(const AttentionProblem& problem, const AttentionBlocks& blocks) {
+    BlockCount count = count_blocks(problem, blocks);
+    if (problem.masks_all && (problem.causal || problem.window)) count.masked = count.computed;
+    return count;
+  }
   double padded(int64_t size) const { return as_double(round_up(size, lanes_)); }
   /// The batch is shared by cores, forward the heads as well: gradients of keys are sums over heads.
   int64_t shared() const { return is_backward(pass_) ? problem_.batch : problem_.batch * problem_.heads; }

@@ -40,6 +40,7 @@ struct AttentionProblem {
   bool residuals = false;      // forward: maximum and sum of each row as well
   bool known_maximum = false;  // a bound on the logits takes the place of their maximum
   bool base2 = true;           // the exponential is one of 2
+  bool masks_all = false;      // positions are compared in every block that is computed
   std::optional<ElementType> bias{};
   std::optional<int64_t> active_blocks{};  // that the call's tables list; absent: by causal and window
 };

@@ -72,6 +72,7 @@ class CallReader {
     return static_cast<int64_t>(*value);
   }
   bool has_number(std::string_view key) const { return number_after(metadata_, key).has_value(); }
+  bool notes(std::string_view key) const { return !value_after(metadata_, key).empty(); }
   bool is_false(std::string_view key) const { return value_after(metadata_, key).starts_with("false"); }
 
   ShapeRef operand(size_t i) const { return module_[call_.operands[i]].shape; }
@@ -176,7 +177,11 @@ std::optional<KernelCall> attention_call(const CallReader& call, const DeviceCon
   problem.residuals = pass == AttentionPass::kForward && call.results() >= 3;
   problem.soft_cap = call.has_number("attn_logits_soft_cap");
   problem.known_maximum = call.has_number("max_logit_const");
-  problem.base2 = !call.is_false("use_base2_exp");
+  // Only tokamax's kernels note these. They mask the blocks that a mask cuts in a branch of their own and
+  // take powers of two; those of JAX and torch_xla mask every block and take powers of e.
+  const bool is_tokamax = call.notes("use_base2_exp") || call.notes("use_experimental_scheduler");
+  problem.base2 = is_tokamax && !call.is_false("use_base2_exp");
+  problem.masks_all = !is_tokamax;
   std::optional<AttentionBlocks> blocks = given_blocks(call, pass, layouts);
   const bool given = blocks.has_value();
   if (!given) {

@@ -1,6 +1,7 @@
 // Which rule an opcode has: by what its row in the opcode table says of its dimensions and its value.
 #include <iterator>
 
+#include "base/enum_rows.h"
 #include "partition/rule_call.h"
 
 namespace hlosim {
@@ -8,32 +9,46 @@ namespace {
 
 std::optional<SpmdValues> no_rule(Rules&, const RuleCall&) { return std::nullopt; }
 
-/// In the order of DimensionRule.
-constexpr PartitionRule kRules[] = {
-    no_rule,  // kFixed
-    source_rule,      forwarded_rule,
-    by_factors,  // kEach
-    by_factors,  // kElement
-    no_rule,     // kCalled
-    custom_call_rule,
-    no_rule,     // kBitcast: layouts decide
-    by_factors,  // kRecast
-    by_factors,  // kBroadcast
-    by_factors,  // kReshape
-    by_factors,  // kTranspose
-    reduce_rule,      product_rule,     convolution_rule,   slice_rule,
-    pad_rule,         concatenate_rule, dynamic_slice_rule, dynamic_update_rule,
-    gather_rule,      scatter_rule,     reduce_window_rule, select_and_scatter_rule,
-    by_factors,  // kSort
-    by_factors,  // kTopK
-    by_factors,  // kSquare
-    batch_norm_rule,
-    no_rule,  // kAllGather
-    no_rule,  // kReduceScatter
-    no_rule,  // kAllToAll
-    no_rule,  // kPermute
+struct RuleRow {
+  DimensionRule dimensions;
+  PartitionRule rule;
 };
-static_assert(std::size(kRules) == static_cast<size_t>(DimensionRule::kPermute) + 1);
+constexpr RuleRow kRules[] = {
+    {DimensionRule::kFixed, no_rule},
+    {DimensionRule::kFree, source_rule},
+    {DimensionRule::kForwards, forwarded_rule},
+    {DimensionRule::kEach, by_factors},
+    {DimensionRule::kElement, by_factors},
+    {DimensionRule::kCalled, no_rule},
+    {DimensionRule::kBySize, custom_call_rule},
+    {DimensionRule::kBitcast, no_rule},  // layouts decide
+    {DimensionRule::kRecast, by_factors},
+    {DimensionRule::kBroadcast, by_factors},
+    {DimensionRule::kReshape, by_factors},
+    {DimensionRule::kTranspose, by_factors},
+    {DimensionRule::kReduce, reduce_rule},
+    {DimensionRule::kProduct, product_rule},
+    {DimensionRule::kConvolution, convolution_rule},
+    {DimensionRule::kSlice, slice_rule},
+    {DimensionRule::kPad, pad_rule},
+    {DimensionRule::kConcatenate, concatenate_rule},
+    {DimensionRule::kDynamicSlice, dynamic_slice_rule},
+    {DimensionRule::kDynamicUpdate, dynamic_update_rule},
+    {DimensionRule::kGather, gather_rule},
+    {DimensionRule::kScatter, scatter_rule},
+    {DimensionRule::kWindow, reduce_window_rule},
+    {DimensionRule::kSelectAndScatter, select_and_scatter_rule},
+    {DimensionRule::kSort, by_factors},
+    {DimensionRule::kTopK, by_factors},
+    {DimensionRule::kSquare, by_factors},
+    {DimensionRule::kBatchNorm, batch_norm_rule},
+    {DimensionRule::kAllGather, no_rule},
+    {DimensionRule::kReduceScatter, no_rule},
+    {DimensionRule::kAllToAll, no_rule},
+    {DimensionRule::kPermute, no_rule},
+};
+static_assert(rows_follow(kRules, &RuleRow::dimensions) &&
+              std::size(kRules) == static_cast<size_t>(DimensionRule::kPermute) + 1);
 
 }  // namespace
 
@@ -48,7 +63,7 @@ PartitionRule rule_of(const OpContext& op) {
   if (dimensions == DimensionRule::kProduct && op.operand_count() > 3) return by_factors;
   // Sizes of groups that differ by batch lie along dimensions that factors say nothing of.
   if (op.has(AttrKey::kLhsRaggedDims) && op.operand_shape(2)->rank() > 1) return no_rule;
-  return reverses ? reverse_rule : kRules[static_cast<size_t>(dimensions)];
+  return reverses ? reverse_rule : kRules[static_cast<size_t>(dimensions)].rule;
 }
 
 }  // namespace hlosim

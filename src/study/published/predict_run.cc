@@ -14,11 +14,17 @@
 namespace hlosim {
 namespace {
 
-/// The device as the run's compiler flags change it; flags that change nothing are assumptions.
+/// The device as the run's compiler flags and its grouped products' tiles change it; flags that change
+/// nothing are assumptions.
 Result<Device> with_flags(const PublishedRun& run, const Device& device,
                           std::vector<std::string>& assumptions) {
   DiagnosticList problems;
-  const std::vector<DeviceOverride> overrides = xla_flag_overrides(run.flags, device.config, problems);
+  std::vector<DeviceOverride> overrides = xla_flag_overrides(run.flags, device.config, problems);
+  const GroupedTiles& tiles = run.options.grouped_tiles;
+  for (const auto& [key, size] : {std::pair("kernel.ragged_rows", tiles.rows),
+                                  {"kernel.ragged_depth", tiles.depth},
+                                  {"kernel.ragged_columns", tiles.columns}})
+    if (size > 0) overrides.push_back({key, std::to_string(size)});
   for (const Diagnostic& problem : problems.items()) {
     if (problem.severity == Severity::kError) return tl::unexpected(problem);
     assumptions.push_back(problem.message);

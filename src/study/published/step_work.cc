@@ -252,6 +252,8 @@ class Counter {
     problem.causal = true;
     if (!is_global(layer) && model_.attention.window > 0) problem.window = model_.attention.window;
     problem.known_maximum = options_.tiles.known_maximum;
+    problem.base2 = options_.tiles.tokamax;
+    problem.masks_all = !options_.tiles.tokamax;
     problem.residuals = true;
     const auto pass = [&](StepStage part, std::string name, AttentionPass which) {
       StepPiece piece{StepCategory::kAttention, part, std::move(name)};
