@@ -124,6 +124,23 @@ ENTRY e {
   EXPECT_EQ(test::difference(early.module, whole.module), "");
 }
 
+TEST(Candidates, ALargeModuleThatIsLateStaysAsItStands) {
+  std::string text = "HloModule m\nENTRY e {\n  t0 = f32[8,128] parameter(0)\n";
+  for (int k = 1; k < 30'000; ++k)
+    text += fmt::format("  t{} = f32[8,128] {}(t{})\n", k, k % 2 ? "tanh" : "negate", k - 1);
+  const Module module = test::module_or_fail(text + "  ROOT r = f32[8,128] negate(t29999)\n}\n");
+  const Device device = test::device_or_fail("v5e");
+  int asked = 0;
+  const Lowered late = lower_as(module, op_table(), device, {}, {}, {}, [&] { return ++asked > 3; });
+  EXPECT_TRUE(late.cut);
+  EXPECT_EQ(late.how, "as it stands");
+  EXPECT_EQ(late.module.instructions.size(), module.instructions.size());
+  EXPECT_TRUE(late.simulation);
+  const Lowered in_time = lower_as(module, op_table(), device, {}, {}, {}, [] { return false; });
+  EXPECT_FALSE(in_time.cut);
+  EXPECT_EQ(in_time.how, kLoweredByDefault);
+}
+
 TEST(Candidates, OtherOperandsShapesAndOrdersAreNotAlike) {
   const std::string text = R"(HloModule m
 ENTRY e {

@@ -389,7 +389,7 @@ class Assigner {
     while (role(id) == FusionRole::kReindex || module_[id].opcode == Opcode::kDynamicSlice)
       id = module_[id].operands[0];
     constexpr AttrKey kBatch[] = {AttrKey::kLhsBatchDims, AttrKey::kRhsBatchDims};
-    return (module_[id].opcode == Opcode::kDynamicUpdateSlice && bytes > room_.copies) ||
+    return (module_[id].opcode == Opcode::kDynamicUpdateSlice && !room_.copies.holds(bytes)) ||
            (is_weight(id) && ints_of(module_[dot], kBatch[side]).empty() &&
             is_read_once(tiled_bytes(module_[dot].operands[1 - side]), tiled_bytes(dot), room_.vmem));
   }

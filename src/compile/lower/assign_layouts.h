@@ -2,6 +2,7 @@
 #pragma once
 
 #include "layout/native_tiling.h"
+#include "lower/room_needs.h"
 #include "modules/edit.h"
 
 namespace hlosim {
@@ -10,10 +11,10 @@ namespace hlosim {
 /// dimensions needs less memory once it is tiled. Among equals the one nearest to row-major.
 const Layout* compact_layout(ShapePool& pool, ShapeRef array, const TilingPolicy& policy);
 
-/// Bytes of on-chip memory for whole arrays.
+/// On-chip memory for whole arrays.
 struct ArrayRoom {
-  int64_t copies = 0;  // of values in another layout
-  int64_t vmem = 0;    // for what a product takes and makes beside its weights
+  Room copies;  // of values in another layout
+  Room vmem;    // for what a product takes and makes beside its weights
 };
 
 /// Arguments, results, and what instructions that run on their own take and make get compact_layout(), or
@@ -22,7 +23,7 @@ struct ArrayRoom {
 /// their bodies do with it. Copies are put in where a value is wanted in another order than it has. Two kinds
 /// of operands of products are read without a copy: weights that come into the program, if `room.vmem` holds
 /// the other operand and the result; caches that a dynamic-update-slice has changed before, if a copy is
-/// larger than `room.copies`. Requires: simplify() ran. Post: every array has a layout without tiles.
+/// too large for `room.copies`. Requires: simplify() ran. Post: every array has a layout without tiles.
 void assign_layouts(ModuleEditor& editor, const OpTable& table, const TilingPolicy& policy,
                     const ArrayRoom& room);
 

@@ -146,10 +146,11 @@ class FusionWriter {
 
 }  // namespace
 
-void fuse(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device) {
+void fuse(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, RoomNeeds& needs) {
   FusionWriter writer(editor);
   for (const FlowComputation& flow : flow_computations(editor.module(), table))
-    if (!flow.is_condition) writer.write(flow.id, plan_fusions(editor.module(), table, device, flow.id));
+    if (!flow.is_condition)
+      writer.write(flow.id, plan_fusions(editor.module(), table, device, needs.vmem(device), flow.id));
 }
 
 }  // namespace hlosim

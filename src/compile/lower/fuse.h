@@ -7,6 +7,7 @@
 // or reads join it. What needs more VMEM at once than there is (lower/working_set.h) is taken apart again.
 #pragma once
 
+#include "lower/room_needs.h"
 #include "model/device.h"
 #include "modules/edit.h"
 
@@ -14,6 +15,6 @@ namespace hlosim {
 
 /// Fuses the computations that run as control flow; conditions of loops and arithmetic on scalars stay as
 /// they are. Requires: every array has a layout.
-void fuse(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device);
+void fuse(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, RoomNeeds& needs);
 
 }  // namespace hlosim

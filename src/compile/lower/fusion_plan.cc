@@ -28,10 +28,12 @@ using Places = std::vector<int32_t>;
 
 class Planner {
  public:
-  Planner(Module& module, const OpTable& table, const DeviceConfig& device, ComputationId id)
+  Planner(Module& module, const OpTable& table, const DeviceConfig& device, const Room& vmem,
+          ComputationId id)
       : module_(module),
         table_(table),
         device_(device),
+        vmem_(vmem),
         order_(module[id].instructions),
         place_(make_places()),
         ancestors_(module, order_, place_) {
@@ -173,7 +175,7 @@ class Planner {
   bool may_end_in(int32_t value, int32_t user) const {
     const Node& end = nodes_[at(user)];
     if (!end.end) return false;
-    if (end.end->slices_only) return goes_through_once(value, user) && is_slice_in_place(value);
+    if (end.end->slices_only) return is_slice_in_place(value) && goes_through_once(value, user);
     for (size_t k = 0; k < end.end->first; ++k)
       if (end.operands[k] == value && nodes_[at(value)].role != FusionRole::kFill) return false;
     return true;
@@ -183,7 +185,7 @@ class Planner {
   bool goes_through_once(int32_t value, int32_t place) const {
     const Node& product = nodes_[at(place)];
     return product.operands[1] == value && product.operands[0] != value &&
-           is_read_once(nodes_[at(product.operands[0])].bytes, product.bytes, vmem_room(device_));
+           is_read_once(nodes_[at(product.operands[0])].bytes, product.bytes, vmem_);
   }
 
   /// A dynamic-slice of an array that is there before, in whole tiles, perhaps under other dimensions.
@@ -671,6 +673,7 @@ class Planner {
   Module& module_;
   const OpTable& table_;
   const DeviceConfig& device_;
+  const Room vmem_;
   std::vector<InstructionId> order_;
   IdMap<InstructionId, int32_t> place_;
   Ancestors ancestors_;
@@ -685,8 +688,9 @@ class Planner {
 
 }  // namespace
 
-FusionPlan plan_fusions(Module& module, const OpTable& table, const DeviceConfig& device, ComputationId id) {
-  return Planner(module, table, device, id).plan();
+FusionPlan plan_fusions(Module& module, const OpTable& table, const DeviceConfig& device, const Room& vmem,
+                        ComputationId id) {
+  return Planner(module, table, device, vmem, id).plan();
 }
 
 }  // namespace hlosim

@@ -1,6 +1,6 @@
 // Decides what is stored and which stored values one kernel makes (lower/fuse.h has the rules).
 //
-//   const FusionPlan plan = plan_fusions(module, table, device.config, module.entry);
+//   const FusionPlan plan = plan_fusions(module, table, device.config, vmem, module.entry);
 //   for (const FusionGroup& group : plan.groups) kernels += group.members.size() > 1;
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include "hlo/module.h"
 #include "hlo/op_def.h"
+#include "lower/room_needs.h"
 #include "model/device.h"
 
 namespace hlosim {
@@ -25,6 +26,8 @@ struct FusionPlan {
   std::vector<FusionGroup> groups;
 };
 
-FusionPlan plan_fusions(Module& module, const OpTable& table, const DeviceConfig& device, ComputationId id);
+/// `vmem`: room for what a product takes and makes beside its weights.
+FusionPlan plan_fusions(Module& module, const OpTable& table, const DeviceConfig& device, const Room& vmem,
+                        ComputationId id);
 
 }  // namespace hlosim

@@ -36,6 +36,10 @@ namespace {
 
 constexpr std::string_view kAsItStands = "as it stands";
 
+/// Instructions from which on the default passes take so long (a tenth of a second) that a limit of time
+/// counts for them too.
+constexpr size_t kGivesUpFrom = 20'000;
+
 struct Candidate {
   std::string_view how;
   std::vector<const Pass*> passes;
@@ -115,25 +119,51 @@ size_t shared_start(PassList a, PassList b) {
 
 bool begins(PassList passes, PassList start) { return shared_start(passes, start) == start.size(); }
 
-/// Makes the modules of the candidates one after the other. Passes with which several of them begin run once,
-/// up to where they part.
+/// The device with each standard size of its on-chip memory, and what passes may ask for each of them.
+struct Rooms {
+  Rooms(const OpTable& table, const Device& device, const Stop* stop, const CompilerChoices& compiler)
+      : devices(standard_memories(device)) {
+    for (const Device& one : devices) contexts.push_back({table, one, stop, compiler});
+  }
+  std::vector<Device> devices;  // never empty
+  std::vector<PassContext> contexts;
+};
+
+/// Makes the modules of the candidates one after the other, and again for each room. Passes with which
+/// several of them begin run once, up to where they part. Passes before the first one that fills the chip run
+/// once for all rooms for which they do the same.
 class CandidateModules {
  public:
-  CandidateModules(const Module& module, std::span<const Candidate> all, const PassContext& context)
-      : module_(module), all_(all), context_(context) {}
+  CandidateModules(const Module& module, std::span<const Candidate> all) : module_(module), all_(all) {}
 
-  /// The module of that candidate. Requires: numbers rise from call to call.
-  Module make(size_t number, const PassObserver& after) {
+  /// What follows is for this context. `is_last`: no other one follows.
+  void enter(const PassContext& context, bool is_last) {
+    context_ = &context, is_last_ = is_last;
+    std::erase_if(kept_, [&](const Kept& one) { return !one.run.needs().same_with(context.device.config); });
+  }
+
+  /// The module of that candidate, and what its decisions need; nothing once `gives_up` returns true between
+  /// passes. Requires: numbers rise from call to call.
+  std::optional<std::pair<Module, RoomNeeds>> make(size_t number, const PassObserver& after,
+                                                   const std::function<bool()>& gives_up = {}) {
+    const auto go_on = [&](PassRun& run, PassList passes) {
+      for (const Pass* const& pass : passes) {
+        if (gives_up && gives_up()) return false;
+        run.go_on({&pass, 1}, after);
+      }
+      return true;
+    };
     const PassList passes = all_[number].passes;
     auto [run, done] = start_of(number);
     for (const size_t part : partings(number, done)) {
-      run.go_on(passes.subspan(done, part - done), after);
+      if (!go_on(run, passes.subspan(done, part - done))) return std::nullopt;
       done = part;
       if (all_compact_at(number, part)) run.compact();
       kept_.push_back({passes.first(part), run.branch()});
     }
-    run.go_on(passes.subspan(done), after);
-    return std::move(run).finish();
+    if (!go_on(run, passes.subspan(done))) return std::nullopt;
+    RoomNeeds needs = run.needs();
+    return std::pair(std::move(run).finish(), std::move(needs));
   }
 
  private:
@@ -142,27 +172,47 @@ class CandidateModules {
     PassRun run;
   };
 
-  /// From the longest start that is kept; what no later candidate begins with is let go.
+  /// From the longest start that is kept; what nothing later begins with is let go.
   std::pair<PassRun, size_t> start_of(size_t number) {
     const PassList passes = all_[number].passes;
-    std::erase_if(kept_, [&](const Kept& one) {
-      return std::ranges::none_of(all_.subspan(number),
-                                  [&](const Candidate& later) { return begins(later.passes, one.passes); });
-    });
-    const Kept* longest = nullptr;
-    for (const Kept& one : kept_)
-      if (begins(passes, one.passes) && (!longest || one.passes.size() > longest->passes.size()))
-        longest = &one;
-    if (!longest) return {PassRun(module_, context_), 0};
-    return {longest->run.branch(), longest->passes.size()};
+    std::erase_if(kept_, [&](const Kept& one) { return !is_wanted(one, number); });
+    auto longest = kept_.end();
+    for (auto one = kept_.begin(); one != kept_.end(); ++one)
+      if (begins(passes, one->passes) &&
+          (longest == kept_.end() || one->passes.size() > longest->passes.size()))
+        longest = one;
+    if (longest == kept_.end()) return {PassRun(module_, *context_), 0};
+    const size_t done = longest->passes.size();
+    const bool again = is_wanted(*longest, number + 1);
+    PassRun run = again ? longest->run.branch() : std::move(longest->run);
+    if (!again) kept_.erase(longest);
+    run.enter(*context_);
+    return {std::move(run), done};
   }
 
-  /// Behind how many of its passes, more than `done`, later candidates go on otherwise; in ascending order.
+  /// By candidates from that number on, or for another room.
+  bool is_wanted(const Kept& one, size_t number) const {
+    const bool here = std::ranges::any_of(
+        all_.subspan(number), [&](const Candidate& later) { return begins(later.passes, one.passes); });
+    return here || (!is_last_ && std::ranges::any_of(all_, [&](const Candidate& candidate) {
+             return begins(candidate.passes, one.passes) && before_chip(candidate) == one.passes.size();
+           }));
+  }
+
+  /// How many passes there are before the first one that fills the chip; 0: none does.
+  static size_t before_chip(const Candidate& candidate) {
+    const auto at = std::ranges::find_if(candidate.passes, [](const Pass* pass) { return pass->fills_chip; });
+    return at == candidate.passes.end() ? 0 : static_cast<size_t>(at - candidate.passes.begin());
+  }
+
+  /// Behind how many of its passes, more than `done`, later candidates or other rooms go on otherwise; in
+  /// ascending order.
   std::vector<size_t> partings(size_t number, size_t done) const {
     std::vector<size_t> found;
     for (const Candidate& later : all_.subspan(number + 1))
       if (const size_t alike = shared_start(all_[number].passes, later.passes); alike > done)
         found.push_back(alike);
+    if (const size_t part = before_chip(all_[number]); !is_last_ && part > done) found.push_back(part);
     std::ranges::sort(found);
     found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
@@ -179,7 +229,8 @@ class CandidateModules {
 
   const Module& module_;
   std::span<const Candidate> all_;
-  const PassContext& context_;
+  const PassContext* context_ = nullptr;
+  bool is_last_ = true;
   std::vector<Kept> kept_;
 };
 
@@ -238,7 +289,7 @@ std::set<std::string, std::less<>> waited_for(const Module& module, const OpTabl
   return whole;
 }
 
-/// Lowers one module for a device, with as much on-chip memory for its values as another one has.
+/// Lowers one module for a device, with each standard size of on-chip memory for its values.
 class Lowerer {
  public:
   /// `pipelined`: loops read from the host's memory ahead and write behind.
@@ -249,48 +300,84 @@ class Lowerer {
         device_(device),
         options_(options),
         compiler_(compiler),
-        candidates_(candidates(module, table, pipelined)) {
+        rooms_(table, device, options.stop, compiler_),
+        candidates_(candidates(module, table, pipelined)),
+        modules_(module, candidates_),
+        known_(candidates_.size()) {
     options_.keep_timeline = false;
   }
 
+  /// The fastest of what the sizes give, the first one among equals. `after` watches the default passes for
+  /// the largest size. Sizes with which everything comes out as with a larger one are left out.
+  Lowered fastest(const PassObserver& after, const std::function<bool()>& is_late) {
+    std::optional<Outcome> best;
+    std::vector<RoomNeeds> seen;
+    for (size_t room = 0; room < rooms_.devices.size(); ++room) {
+      if (best && (!options_.go_on() || best->lowered.cut)) break;
+      const DeviceConfig& config = rooms_.devices[room].config;
+      if (std::ranges::any_of(seen, [&](const RoomNeeds& one) { return one.same_with(config); })) continue;
+      RoomNeeds needs(config);
+      Outcome one =
+          best ? within(room, best->time, {}, is_late, needs) : within(room, kForever, after, is_late, needs);
+      seen.push_back(std::move(needs));
+      const bool cut = one.lowered.cut;
+      if (!best || one.time < best->time) best = std::move(one);
+      best->lowered.cut = cut;
+    }
+    return std::move(best->lowered);
+  }
+
+ private:
   struct Outcome {
     Lowered lowered;
     Picoseconds time = kForever;
   };
+  /// What a candidate takes at least, wherever its decisions are the same.
+  struct Known {
+    RoomNeeds needs;
+    Picoseconds least;
+  };
 
-  /// `room`: the device with that memory. `after` watches the default passes.
   /// What takes `least` or more however well its collectives are hidden is left with these as they are.
   /// Once `is_late` returns true no further candidate is tried; the result is `cut` then.
-  Outcome within(const Device& room, Picoseconds least, const PassObserver& after,
-                 const std::function<bool()>& is_late) const {
-    Outcome best = fastest_candidate(room, after, is_late);
+  Outcome within(size_t room, Picoseconds least, const PassObserver& after,
+                 const std::function<bool()>& is_late, RoomNeeds& needs) {
+    Outcome best = fastest_candidate(room, after, is_late, needs);
     best.lowered.cut = best.lowered.cut || (is_late && is_late());
     if (best.lowered.cut) return best;
     const Picoseconds exposed =
         best.lowered.simulation ? best.lowered.simulation->totals.exposed() : Picoseconds(0);
-    if (options_.go_on() && (least == kForever || best.time - exposed < least)) hide_collectives(best, room);
+    if (options_.go_on() && (least == kForever || best.time - exposed < least))
+      hide_collectives(best, rooms_.devices[room], needs);
     return best;
   }
 
- private:
-  Outcome fastest_candidate(const Device& room, const PassObserver& after,
-                            const std::function<bool()>& is_late) const {
-    const PassContext context{table_, room, options_.stop, compiler_};
-    CandidateModules modules(module_, candidates_, context);
+  Outcome fastest_candidate(size_t number, const PassObserver& after, const std::function<bool()>& is_late,
+                            RoomNeeds& needs) {
+    const Device& room = rooms_.devices[number];
+    modules_.enter(rooms_.contexts[number], number + 1 == rooms_.devices.size());
     std::optional<Outcome> best;
     bool cut = false;
     for (size_t i = 0; i < candidates_.size(); ++i) {
       const Candidate& candidate = candidates_[i];
       cut = best && is_late && is_late();
       if (cut) break;
-      if (best && candidate.how == kAsItStands && is_slow_as_it_stands(best->time)) continue;
       if (best && candidate.only_places && on_chip_memory(room.config).room() <= 0) continue;
+      if (best && is_too_slow(i, room.config, best->time, needs)) continue;
       const PassObserver observer = best ? PassObserver() : after;
-      Module one = modules.make(i, observer);
-      if (best && same_schedule(one, best->lowered.module)) continue;
+      const bool may_give_up = !best && module_.instructions.size() >= kGivesUpFrom;
+      auto made = modules_.make(i, observer, may_give_up ? is_late : std::function<bool()>());
+      if (!made) return as_it_stands();
+      auto& [one, own_needs] = *made;
+      needs.add(own_needs);
+      if (best && same_schedule(one, best->lowered.module)) {
+        known_[i].push_back({std::move(own_needs), best->time});
+        continue;
+      }
       Timed run = timed(std::move(one));
+      known_[i].push_back({std::move(own_needs), run.time()});
       if (best && run.time() >= best->time) continue;
-      if (candidate.how != kAsItStands) run = made_to_fit(std::move(run), room);
+      if (candidate.how != kAsItStands) run = made_to_fit(std::move(run), room, needs);
       if (!best && after) after(*default_passes().back(), run.module);
       if (best && run.time() >= best->time) continue;
       const Picoseconds time = run.time();
@@ -298,6 +385,26 @@ class Lowerer {
     }
     best->lowered.cut = cut;
     return std::move(*best);
+  }
+
+  /// There was no time for the first candidate.
+  Outcome as_it_stands() {
+    auto made = modules_.make(candidates_.size() - 1, {});
+    Timed one = timed(std::move(made->first));
+    const Picoseconds time = one.time();
+    return {{std::move(one.module), kAsItStands, std::move(one.simulation), true}, time};
+  }
+
+  /// `least` or more, as is known without making it.
+  bool is_too_slow(size_t number, const DeviceConfig& room, Picoseconds least, RoomNeeds& needs) {
+    for (const Known& known : known_[number]) {
+      if (known.least < least || !known.needs.same_with(room)) continue;
+      needs.add(known.needs);
+      return true;
+    }
+    if (candidates_[number].how != kAsItStands || !is_slow_as_it_stands(least)) return false;
+    known_[number].push_back({RoomNeeds(room), least});
+    return true;
   }
 
   /// Nothing is fused, so that what each operation takes by itself mostly is too much already: that is known
@@ -315,8 +422,8 @@ class Lowerer {
   }
 
   /// The same with as much on the chip as there is room for.
-  Timed made_to_fit(Timed one, const Device& room) const {
-    if (spill_overflow(one.module, table_, room.config) == 0) return one;
+  Timed made_to_fit(Timed one, const Device& room, RoomNeeds& needs) const {
+    if (spill_overflow(one.module, table_, room.config, &needs) == 0) return one;
     return timed(compacted(std::move(one.module), table_));
   }
 
@@ -336,7 +443,7 @@ class Lowerer {
   /// Collectives that run as such become pairs of start and done with work between, in whatever came out.
   /// Where on-chip memory has too little room for the order that hides most, the faster of two: parts of the
   /// order, or all of it, with values moved back to HBM.
-  void hide_collectives(Outcome& best, const Device& room) const {
+  void hide_collectives(Outcome& best, const Device& room, RoomNeeds& needs) const {
     Lowered& lowered = best.lowered;
     const bool has_any = std::ranges::any_of(
         lowered.module.instructions,
@@ -348,6 +455,8 @@ class Lowerer {
     scheduling.whole = waited_for(lowered.module, table_, device_, options_, compiler_);
     std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, scheduling);
     if (!fitting) return;
+    for (size_t space = 0; space < SpaceBytes::kCount; ++space)
+      needs.needs(static_cast<int64_t>(space), fitting->room_needed[space]);
     const Module given = fitting->short_on_chip ? lowered.module.copy() : Module();
     best.time = fitting->time_before;
     if (!fitting->kept_input && fitting->time_after < best.time) {
@@ -378,31 +487,11 @@ class Lowerer {
   const Device& device_;
   SimulateOptions options_;
   const CompilerChoices& compiler_;
-  std::vector<Candidate> candidates_;
+  const Rooms rooms_;
+  const std::vector<Candidate> candidates_;
+  CandidateModules modules_;
+  std::vector<std::vector<Known>> known_;  // by candidate
 };
-
-}  // namespace
-
-namespace {
-
-/// The fastest of what each standard size of on-chip memory gives. `pipelined`: loops read from the host's
-/// memory ahead and
-/// write behind.
-Lowered lower_once(const Module& module, const OpTable& table, const Device& device,
-                   const SimulateOptions& options, const PassObserver& after, const CompilerChoices& compiler,
-                   const std::function<bool()>& is_late, bool pipelined) {
-  const Lowerer lowerer(module, table, device, options, compiler, pipelined);
-  std::optional<Lowerer::Outcome> best;
-  for (const Device& room : standard_memories(device)) {
-    if (best && (!options.go_on() || best->lowered.cut)) break;
-    Lowerer::Outcome one =
-        best ? lowerer.within(room, best->time, {}, is_late) : lowerer.within(room, kForever, after, is_late);
-    const bool cut = one.lowered.cut;
-    if (!best || one.time < best->time) best = std::move(one);
-    best->lowered.cut = cut;
-  }
-  return std::move(best->lowered);
-}
 
 /// A loop's body copies from or to the host's memory.
 bool copies_in_loops(const Module& module, const OpTable& table) {
@@ -449,11 +538,11 @@ Picoseconds time_of(const Lowered& lowered, const OpTable& table, const Device& 
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
                  const SimulateOptions& options, const PassObserver& after, const CompilerChoices& compiler,
                  const std::function<bool()>& is_late) {
-  Lowered plain = lower_once(module, table, device, options, after, compiler, is_late, false);
+  Lowered plain = Lowerer(module, table, device, options, compiler, false).fastest(after, is_late);
   if (plain.cut || compiler.overlapped_host_copies <= 1 || !options.go_on() ||
       !copies_in_loops(module, table))
     return plain;
-  Lowered ahead = lower_once(module, table, device, options, {}, compiler, is_late, true);
+  Lowered ahead = Lowerer(module, table, device, options, compiler, true).fastest({}, is_late);
   if (ahead.cut) return plain;
   spread_host_copies(ahead.module);
   ahead.simulation.reset();

@@ -34,8 +34,9 @@ struct Lowered {
 /// The fastest in simulated time of what the default passes make of it, some variants of that
 /// (docs/lowering.md), and the module as it stands, in native layouts. Among equals the first of these.
 /// `after` watches the default passes. Once `is_late` returns true no further candidate is tried; the first
-/// one always is. Once `options.stop` was asked the result is good for nothing.
-/// Requires: a verified module. Post: so is the result.
+/// one always is, but for modules of 20,000 instructions and more: of these the module as it stands is the
+/// result if the time is over before the first one is made. Once `options.stop` was asked the result is good
+/// for nothing. Requires: a verified module. Post: so is the result.
 Lowered lower_as(const Module& module, const OpTable& table, const Device& device,
                  const SimulateOptions& options = {}, const PassObserver& after = {},
                  const CompilerChoices& compiler = {}, const std::function<bool()>& is_late = {});

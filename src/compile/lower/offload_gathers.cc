@@ -6,12 +6,22 @@
 
 #include "hlo/graph.h"
 #include "interconnect/offload.h"
+#include "layout/sizes.h"
 #include "lower/async_pair.h"
 
 namespace hlosim {
 namespace {
 
-void run_on(ModuleEditor& editor, ComputationId id, const DeviceConfig& device) {
+/// Of a gather that isn't offloaded: VMEM that is smaller than its table would have it so.
+void needs_table(const Module& module, InstructionId gather, const DeviceConfig& device, RoomNeeds& needs) {
+  if (module[gather].opcode != Opcode::kGather || !device.vmem_space().capacity) return;
+  const ShapeRef table = module[module[gather].operands[0]].shape;
+  if (!table->is_array() || table->is_unbounded()) return;
+  const Bytes scratch = *device.vmem_space().capacity - Bytes(room_in(device, kVmemSpace));
+  needs.needs(kVmemSpace, (array_size(table) - scratch).count());
+}
+
+void run_on(ModuleEditor& editor, ComputationId id, const DeviceConfig& device, RoomNeeds& needs) {
   Module& module = editor.module();
   const std::vector<InstructionId> before = module[id].instructions;
   std::map<InstructionId, InstructionId> open;  // dones of what has started
@@ -29,6 +39,7 @@ void run_on(ModuleEditor& editor, ComputationId id, const DeviceConfig& device) 
       open[done] = start;
       continue;
     }
+    needs_table(module, at, device, needs);
     for (const InstructionId operand : module[at].operands)
       if (open.erase(operand) > 0) list.push_back(operand);
     list.push_back(at);
@@ -62,10 +73,10 @@ void mark_offloaded_collectives(ModuleEditor& editor, const DeviceConfig& device
   }
 }
 
-void offload_gathers(ModuleEditor& editor, const DeviceConfig& device) {
+void offload_gathers(ModuleEditor& editor, const DeviceConfig& device, RoomNeeds& needs) {
   if (!OffloadCore::of(device)) return;
   for (const ComputationId id : callees_first(editor.module()))
-    if (editor.module()[id].execution_thread == "main") run_on(editor, id, device);
+    if (editor.module()[id].execution_thread == "main") run_on(editor, id, device, needs);
 }
 
 }  // namespace hlosim

@@ -17,7 +17,6 @@
 #include "lower/inline.h"
 #include "lower/library_calls.h"
 #include "lower/offload_gathers.h"
-#include "lower/on_chip.h"
 #include "lower/part_updates.h"
 #include "lower/place.h"
 #include "lower/prefetch_arguments.h"
@@ -33,87 +32,105 @@ namespace {
 
 constexpr Pass kPasses[] = {
     {"spell-layouts", "bitcasts become reshapes and transposes; another device's copies and schedule go",
-     [](ModuleEditor& editor, const PassContext& context) { spell_out_layouts(editor, context.table); }},
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
+       spell_out_layouts(editor, context.table);
+     }},
     {"inline", "fusions and calls become what they compute",
-     [](ModuleEditor& editor, const PassContext& context) { inline_calls(editor, context.table); }},
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
+       inline_calls(editor, context.table);
+     }},
     {"library-calls", "calls of GPU and CPU libraries become the products and convolutions that they are",
-     [](ModuleEditor& editor, const PassContext& context) {
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        spell_out_library_calls(editor, context.table);
      }},
     {"algebra", "identities: what changes nothing, or undoes itself",
-     [](ModuleEditor& editor, const PassContext& context) { apply_algebra(editor, context.table); }},
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
+       apply_algebra(editor, context.table);
+     }},
     {"fold-constants", "what is known before the module runs, up to 1024 elements",
-     [](ModuleEditor& editor, const PassContext& context) { fold_constants(editor, context.table); }},
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
+       fold_constants(editor, context.table);
+     }},
     {"join-common", "what is computed twice is computed once",
-     [](ModuleEditor& editor, const PassContext& context) {
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        join_common_subexpressions(editor, context.table);
      }},
     {"update-parts", "parts of arrays that are taken out, changed and put back are changed where they are",
-     [](ModuleEditor& editor, const PassContext& context) { update_parts_in_place(editor, context.table); }},
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
+       update_parts_in_place(editor, context.table);
+     }},
     {"hoist", "what loops compute anew each time although it is the same",
-     [](ModuleEditor& editor, const PassContext& context) { hoist_invariants(editor, context.table); }},
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
+       hoist_invariants(editor, context.table);
+     }},
     {"simplify", "dead code, algebra, reshapes, products without dimensions of size 1",
-     [](ModuleEditor& editor, const PassContext& context) {
-       simplify(editor, context.table, vmem_room(context.device.config));
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
+       simplify(editor, context.table, needs.vmem(context.device.config));
      }},
     {"sum-vector-products", "products with a vector become sums, which the vector unit does",
-     [](ModuleEditor& editor, const PassContext& context) { sum_vector_products(editor, context.table); }},
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
+       sum_vector_products(editor, context.table);
+     }},
     {"own-results", "arguments that leave the program as they came are copied",
-     [](ModuleEditor& editor, const PassContext&) { give_results_own_memory(editor); }},
+     [](ModuleEditor& editor, const PassContext&, RoomNeeds&) { give_results_own_memory(editor); }},
     {"assign-layouts", "an order of dimensions for every array",
-     [](ModuleEditor& editor, const PassContext& context) {
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
        const DeviceConfig& device = context.device.config;
        assign_layouts(editor, context.table, tiling_policy(device),
-                      {on_chip_memory(device).room(), vmem_room(device)});
+                      {needs.largest(device), needs.vmem(device)});
      }},
     {"tile", "native tiles for every array that has none",
-     [](ModuleEditor& editor, const PassContext& context) {
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        tile(editor.module(), tiling_policy(context.device.config));
      },
      true},
     {"host-copies", "what is read from the host's memory and written to it moves in the background",
-     [](ModuleEditor& editor, const PassContext&) { host_copies(editor); }, true},
+     [](ModuleEditor& editor, const PassContext&, RoomNeeds&) { host_copies(editor); }, true},
     {"sparse-gathers", "gathers that the generation's compiler offloads run beside the TensorCore",
-     [](ModuleEditor& editor, const PassContext& context) { offload_gathers(editor, context.device.config); },
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
+       offload_gathers(editor, context.device.config, needs);
+     },
      true},
     {"sparse-collectives", "collectives that flags give to the SparseCores",
-     [](ModuleEditor& editor, const PassContext& context) {
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        mark_offloaded_collectives(editor, context.device.config, context.compiler);
      }},
     {"fuse", "which instructions become one kernel",
-     [](ModuleEditor& editor, const PassContext& context) {
-       fuse(editor, context.table, context.device.config);
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
+       fuse(editor, context.table, context.device.config, needs);
      },
      true},
     {"place", "what kernels make for kernels stays in VMEM",
-     [](ModuleEditor& editor, const PassContext& context) {
-       place_values(editor, context.table, context.device.config);
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
+       place_values(editor, context.table, context.device.config, false, needs);
      },
-     true},
+     true, false, true},
     {"prefetch", "arguments come onto the chip while earlier kernels run",
-     [](ModuleEditor& editor, const PassContext& context) {
-       prefetch_arguments(editor, context.table, context.device);
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
+       prefetch_arguments(editor, context.table, context.device, needs);
      },
-     true, true},
+     true, true, true},
     {"spill", "values go back from on-chip memory to HBM until what is live at the same time fits",
-     [](ModuleEditor& editor, const PassContext& context) {
-       spill_overflow(editor.module(), context.table, context.device.config);
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
+       spill_overflow(editor.module(), context.table, context.device.config, &needs);
      },
-     true, true},
+     true, true, true},
     {"slice-ahead", "slices that loops take come onto the chip one iteration ahead; before fuse",
-     [](ModuleEditor& editor, const PassContext& context) {
-       slice_ahead(editor, context.table, context.device.config);
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
+       slice_ahead(editor, context.table, context.device.config, needs);
      },
-     true},
+     true, false, true},
     {"pipeline-host",
      "copies between loops and the host's memory go on in the next iteration; before host-copies",
-     [](ModuleEditor& editor, const PassContext& context) { pipeline_host_copies(editor, context.table); },
-     true},
-    {"place-sliced", "as place; also what loops carry and only take slices of, where it fits",
-     [](ModuleEditor& editor, const PassContext& context) {
-       place_values(editor, context.table, context.device.config, true);
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
+       pipeline_host_copies(editor, context.table);
      },
      true},
+    {"place-sliced", "as place; also what loops carry and only take slices of, where it fits",
+     [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
+       place_values(editor, context.table, context.device.config, true, needs);
+     },
+     true, false, true},
 };
 
 // update-parts also comes before algebra, which takes out slices of stacks of one layer.
@@ -170,6 +187,7 @@ Result<std::vector<const Pass*>> parse_passes(std::string_view names) {
 
 PassRun::PassRun(const Module& module, const PassContext& context)
     : context_(&context),
+      needs_(context.device.config),
       module_(compacted(module, context.table)),
       stage_(std::make_shared<Module>()),
       editor_(std::make_unique<ModuleEditor>(*stage_)) {}
@@ -180,7 +198,7 @@ void PassRun::go_on(std::span<const Pass* const> passes, const PassObserver& aft
     if (pass->needs_layouts) give_layouts(module_);
     if (pass->asks_costs) compact();
     *stage_ = std::move(module_);
-    pass->run(*editor_, *context_);
+    pass->run(*editor_, *context_, needs_);
     module_ = std::move(*stage_);
     is_compact_ = false;
     drop_unreachable(module_);
@@ -189,13 +207,17 @@ void PassRun::go_on(std::span<const Pass* const> passes, const PassObserver& aft
 }
 
 PassRun PassRun::branch() const {
-  PassRun other;
-  other.context_ = context_;
+  PassRun other(context_, needs_);
   other.module_ = module_.copy();
   other.stage_ = stage_;
   other.editor_ = std::make_unique<ModuleEditor>(*editor_);
   other.is_compact_ = is_compact_;
   return other;
+}
+
+void PassRun::enter(const PassContext& context) {
+  context_ = &context;
+  needs_ = needs_.with(context.device.config);
 }
 
 void PassRun::compact() {

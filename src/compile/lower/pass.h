@@ -12,6 +12,7 @@
 
 #include "base/source.h"
 #include "flags/compiler_choices.h"
+#include "lower/room_needs.h"
 #include "model/device.h"
 #include "modules/edit.h"
 
@@ -31,9 +32,10 @@ struct PassContext {
 struct Pass {
   std::string_view name;     // "assign-layouts"
   std::string_view summary;  // one line for --list-passes
-  void (*run)(ModuleEditor& editor, const PassContext& context);
+  void (*run)(ModuleEditor& editor, const PassContext& context, RoomNeeds& needs);
   bool needs_layouts = false;  // every array has one; where no pass gave it, the row-major one
   bool asks_costs = false;     // nothing unlisted may be in the way
+  bool fills_chip = false;     // with another room in on-chip memory it mostly does something else
 };
 
 /// All passes that there are, those of default_passes() first.
@@ -63,15 +65,21 @@ class PassRun {
   void go_on(std::span<const Pass* const> passes, const PassObserver& after = {});
   /// The same once more, to go on with other passes.
   PassRun branch() const;
+  /// Goes on in a context in which the passes so far do the same: needs().same_with() its device, all else is
+  /// alike. It outlives the object.
+  void enter(const PassContext& context);
+  /// Of the passes so far.
+  const RoomNeeds& needs() const { return needs_; }
   /// What editing left behind goes now rather than in each branch.
   void compact();
   /// Post: a verified module.
   Module finish() &&;
 
  private:
-  PassRun() = default;
+  PassRun(const PassContext* context, RoomNeeds needs) : context_(context), needs_(std::move(needs)) {}
 
   const PassContext* context_ = nullptr;
+  RoomNeeds needs_;
   Module module_;
   /// Where passes work on it. An editor belongs to one module, so that branches take turns in the same one.
   std::shared_ptr<Module> stage_;

@@ -1,6 +1,7 @@
 #include "lower/place.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <vector>
@@ -28,7 +29,7 @@ struct Candidate {
 class Placer {
  public:
   Placer(ModuleEditor& editor, const OpTable& table, const OnChip& home, double carried_share,
-         bool takes_sliced)
+         bool takes_sliced, RoomNeeds& needs)
       : editor_(editor),
         module_(editor.module()),
         table_(table),
@@ -36,9 +37,11 @@ class Placer {
         scratch_(home.scratch),
         carried_share_(carried_share),
         takes_sliced_(takes_sliced),
+        needs_(needs),
         callers_(caller_counts(module_)) {}
 
   void run(ComputationId entry, int64_t room) {
+    whole_ = room;
     room_ = room_in_loops(module_, space_, room);
     place_in(entry, room);
   }
@@ -92,11 +95,25 @@ class Placer {
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.uses > b.uses; });
     for (const Candidate& one : candidates) {
-      if (load.most(one.begin, one.end) + one.bytes > budget) continue;
+      if (!is_within(load.most(one.begin, one.end) + one.bytes, budget)) continue;
       load.add(one.begin, one.end, one.bytes);
       move(one.id, users[one.id]);
     }
     return taken_in_[id] = order.empty() ? 0 : load.most(0, order.size() - 1);
+  }
+
+  /// Budgets are the whole room but for what was decided before, so that they shrink with it.
+  bool is_within(int64_t bytes, int64_t budget) {
+    if (bytes > budget) return false;
+    needs_.needs(space_, bytes + (whole_ - budget));
+    return true;
+  }
+  /// The same for `carried_share_` of the budget.
+  bool is_within_share(int64_t bytes, int64_t budget) {
+    if (static_cast<double>(bytes) > carried_share_ * static_cast<double>(budget)) return false;
+    const double least = bytes > 0 ? std::ceil(static_cast<double>(bytes) / carried_share_) + 1 : 0;
+    needs_.needs(space_, static_cast<int64_t>(least) + (whole_ - budget));
+    return true;
   }
 
   /// Bytes, step by step, of what loops begin with from where it is made, and of what they leave up to where
@@ -420,7 +437,7 @@ class Placer {
     int64_t bytes = 0;
     std::vector<size_t> placed;
     for (const auto& [size, k] : sizes) {
-      if (static_cast<double>(bytes + size) > carried_share_ * static_cast<double>(budget)) break;
+      if (!is_within_share(bytes + size, budget)) break;
       bytes += size;
       feed(around, init, k);
       follow_elements(body, parameter, k, true);
@@ -444,7 +461,9 @@ class Placer {
   const OpTable& table_;
   int64_t space_, scratch_;
   double carried_share_;
+  int64_t whole_ = 0;  // room of the entry
   bool takes_sliced_;  // of what loops carry, also what their bodies only take slices of
+  RoomNeeds& needs_;
   const IdMap<ComputationId, int32_t> callers_;
   IdMap<InstructionId, size_t> step_;                     // of instructions in their computations
   std::map<ComputationId, std::vector<bool>> sliced_in_;  // bodies of fusions: see sliced_parameters()
@@ -453,10 +472,11 @@ class Placer {
 
 }  // namespace
 
-void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, bool takes_sliced) {
-  const OnChip home = on_chip_memory(device);
+void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, bool takes_sliced,
+                  RoomNeeds& needs) {
+  const OnChip home = needs.home(device);
   if (home.room() <= 0) return;
-  Placer(editor, table, home, device.vmem.carried_share, takes_sliced)
+  Placer(editor, table, home, device.vmem.carried_share, takes_sliced, needs)
       .run(editor.module().entry, home.room());
 }
 

@@ -1,6 +1,7 @@
 // Which values stay on the chip between the kernel that makes them and those that use them.
 #pragma once
 
+#include "lower/room_needs.h"
 #include "model/device.h"
 #include "modules/edit.h"
 
@@ -11,7 +12,7 @@ namespace hlosim {
 /// free. So do the smallest of the values that loops carry; arguments and results stay in HBM. Values with
 /// more users come first. What a loop carries and only takes slices of is read where it lies, unless
 /// `takes_sliced`. Requires: arrays have tiles.
-void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device,
-                  bool takes_sliced = false);
+void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, bool takes_sliced,
+                  RoomNeeds& needs);
 
 }  // namespace hlosim

@@ -28,16 +28,18 @@ struct Prefetch {
 class Prefetcher {
  public:
   Prefetcher(ModuleEditor& editor, const OpTable& table, const Device& device, OnChip home,
-             const InstructionCosts& costs)
+             const InstructionCosts& costs, RoomNeeds& needs)
       : editor_(editor),
         module_(editor.module()),
         table_(table),
         memory_(device.config),
         home_(home),
         costs_(costs),
+        needs_(needs),
         callers_(caller_counts(module_)) {}
 
   void run(ComputationId entry, int64_t room) {
+    whole_ = room;
     room_ = room_in_loops(module_, home_.space, room);
     plan_and_write(entry);
   }
@@ -126,6 +128,14 @@ class Prefetcher {
     return memory_.busy(memory_.hbm(), traffic).count();
   }
 
+  /// Requires: it fits.
+  void take(size_t first, size_t last, int64_t bytes, int64_t budget) {
+    for (size_t i = first; i <= last; ++i) {
+      taken_[i] += bytes;
+      needs_.needs(home_.space, taken_[i] + (whole_ - budget));
+    }
+  }
+
   /// Takes `need` of what the kernels before `use` leave, back to `begin`.
   void take_idle(size_t begin, size_t use, int64_t need) {
     for (size_t i = use; i-- > begin && need > 0;) {
@@ -196,7 +206,7 @@ class Prefetcher {
     int64_t found = 0;
     one.begin = begin_for(one.use, bytes, budget, found);
     take_idle(one.begin, one.use, found);
-    for (size_t i = one.begin; i <= last; ++i) taken_[i] += bytes;
+    take(one.begin, last, bytes, budget);
     fetched_.insert(value);
     plan.push_back(std::move(one));
   }
@@ -214,7 +224,7 @@ class Prefetcher {
       const size_t begin = begin_for(use, bytes, budget, found);
       if (found < need || taken_[use] + bytes > budget || begin == use) continue;
       take_idle(begin, use, need);
-      for (size_t i = begin; i <= use; ++i) taken_[i] += bytes;
+      take(begin, use, bytes, budget);
       plan.push_back({{{order_[use], k}}, begin, use});
     }
   }
@@ -266,6 +276,8 @@ class Prefetcher {
   MemorySystem memory_;
   OnChip home_;
   const InstructionCosts& costs_;
+  RoomNeeds& needs_;
+  int64_t whole_ = 0;  // room of the entry
   const IdMap<ComputationId, int32_t> callers_;
   std::map<ComputationId, int64_t> room_, taken_in_;  // bytes
   std::vector<InstructionId> order_;
@@ -278,15 +290,24 @@ class Prefetcher {
   std::set<InstructionId> fetched_;
 };
 
+/// The cost of a kernel that a custom call names may depend on how much VMEM there is.
+bool has_custom_calls(const Module& module) {
+  return std::ranges::any_of(module.instructions, [](const Instruction& instruction) {
+    return instruction.find(AttrKey::kCustomCallTarget) != nullptr;
+  });
+}
+
 }  // namespace
 
-void prefetch_arguments(ModuleEditor& editor, const OpTable& table, const Device& device) {
+void prefetch_arguments(ModuleEditor& editor, const OpTable& table, const Device& device, RoomNeeds& needs) {
   Module& module = editor.module();
-  const OnChip home = on_chip_memory(device.config);
+  const OnChip home = needs.home(device.config);
+  if (home.room() == 0) return;
+  if (has_custom_calls(module)) needs.needs_all();
   AssumptionList assumptions;
   const Result<InstructionCosts> costs = cost_instructions(module, table, device, {}, assumptions);
-  if (home.room() == 0 || !costs) return;
-  Prefetcher(editor, table, device, home, *costs).run(module.entry, home.room());
+  if (!costs) return;
+  Prefetcher(editor, table, device, home, *costs, needs).run(module.entry, home.room());
   mark_scheduled(module);
 }
 

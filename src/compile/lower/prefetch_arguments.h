@@ -1,6 +1,7 @@
 // Arguments that come onto the chip while earlier kernels run.
 #pragma once
 
+#include "lower/room_needs.h"
 #include "model/device.h"
 #include "modules/edit.h"
 
@@ -12,6 +13,6 @@ namespace hlosim {
 /// hidden. A plan by estimate, kernel by kernel, first come first served: whether it pays as a whole, the
 /// caller has to see. The module becomes scheduled in the order of its text. Requires: the module verifies as
 /// it stands in the text, arrays have tiles, place_values() ran.
-void prefetch_arguments(ModuleEditor& editor, const OpTable& table, const Device& device);
+void prefetch_arguments(ModuleEditor& editor, const OpTable& table, const Device& device, RoomNeeds& needs);
 
 }  // namespace hlosim

@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "base/contains.h"
 #include "layout/sizes.h"
 #include "lower/read_once.h"
 #include "modules/async_forms.h"
@@ -23,10 +24,6 @@ Ints ints_of(const Instruction& instruction, AttrKey key) {
   return attr ? Ints(attr->ints().begin(), attr->ints().end()) : Ints();
 }
 
-bool contains(const Ints& list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 /// One side of a dot.
 struct Side {
   AttrKey batch, contracting;
@@ -36,7 +33,7 @@ constexpr Side kSides[] = {{AttrKey::kLhsBatchDims, AttrKey::kLhsContractingDims
 
 class Simplifier {
  public:
-  Simplifier(ModuleEditor& editor, const OpTable& table, int64_t room)
+  Simplifier(ModuleEditor& editor, const OpTable& table, const Room& room)
       : rewriter_(editor, table, ListRewriter::WaitedFor::kMayGo),
         editor_(editor),
         module_(editor.module()),
@@ -237,12 +234,13 @@ class Simplifier {
     InstructionId id = module_[dot].operands[side];
     const ShapeRef shape = module_[id].shape;
     if (!ints_of(module_[dot], kSides[side].batch).empty() || free.back() != shape->rank() - 1 ||
-        std::ranges::any_of(free, [&](int64_t i) { return shape->dim(i) == 1; }) ||
-        !is_read_once(bytes(module_[dot].operands[1 - side]), bytes(dot), room_))
+        std::ranges::any_of(free, [&](int64_t i) { return shape->dim(i) == 1; }))
       return false;
     while (is_reshape(id) || module_[id].opcode == Opcode::kDynamicSlice) id = module_[id].operands[0];
     if (is_tuple_element(module_[id])) id = module_[id].operands[0];
-    return module_[id].parameter_number >= 0;
+    // Room is asked for last, where the answer decides: it is noted.
+    return module_[id].parameter_number >= 0 &&
+           is_read_once(bytes(module_[dot].operands[1 - side]), bytes(dot), room_);
   }
 
   /// Several neighbouring free dimensions of one operand become one.
@@ -303,12 +301,12 @@ class Simplifier {
   ModuleEditor& editor_;
   Module& module_;
   const OpTable& table_;
-  int64_t room_;  // bytes on the chip
+  Room room_;
 };
 
 }  // namespace
 
-void simplify(ModuleEditor& editor, const OpTable& table, int64_t room) {
+void simplify(ModuleEditor& editor, const OpTable& table, const Room& room) {
   Simplifier simplifier(editor, table, room);
   for (const FlowComputation& flow : flow_computations(editor.module(), table))
     if (!flow.is_condition) simplifier.run(flow.id);

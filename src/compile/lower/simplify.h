@@ -1,9 +1,7 @@
 // Algebra that decides how much memory traffic is left, before anything is fused.
 #pragma once
 
-#include <cstdint>
-#include <limits>
-
+#include "lower/room_needs.h"
 #include "modules/edit.h"
 
 namespace hlosim {
@@ -11,8 +9,8 @@ namespace hlosim {
 /// Drops what nothing needs and what adds 0 or multiplies by 1; joins chains of reshapes and takes out those
 /// that change nothing; takes roundings out that are undone at once, as XLA does; rids products of dimensions
 /// of size 1, and with that of several free dimensions per operand, but for weights that would have to be
-/// copied for it and that a product goes through once, as `room` bytes hold the rest; folds transposes into
+/// copied for it and that a product goes through once, as `room` holds the rest; folds transposes into
 /// the products that use them. Post: the module verifies and computes the same but for those roundings.
-void simplify(ModuleEditor& editor, const OpTable& table, int64_t room = std::numeric_limits<int64_t>::max());
+void simplify(ModuleEditor& editor, const OpTable& table, const Room& room = {});
 
 }  // namespace hlosim

@@ -16,13 +16,14 @@ namespace {
 
 class SliceAhead {
  public:
-  SliceAhead(ModuleEditor& editor, const OpTable& table, const OnChip& home)
+  SliceAhead(ModuleEditor& editor, const OpTable& table, const OnChip& home, RoomNeeds& needs)
       : editor_(editor),
         module_(editor.module()),
         table_(table),
         loops_(editor),
         space_(home.space),
-        room_(home.room() / 2) {}
+        room_(home.room() / 2),
+        needs_(needs) {}
 
   void run(ComputationId outside) {
     for (const Loop& loop : loops_.changeable(outside)) {
@@ -32,7 +33,8 @@ class SliceAhead {
       for (const InstructionId id : module_[loop.body].instructions) {
         const int64_t bytes = 2 * array_bytes(id);
         if (bytes > room_ || !may_come_ahead(next, id, users[id])) continue;
-        room_ -= bytes;
+        room_ -= bytes, taken_ += bytes;
+        needs_.needs(space_, 2 * taken_);
         slices.push_back(id);
       }
       if (!slices.empty()) fetch_ahead(loop, next, slices);
@@ -111,15 +113,16 @@ class SliceAhead {
   Module& module_;
   const OpTable& table_;
   Loops loops_;
-  int64_t space_, room_;
+  int64_t space_, room_, taken_ = 0;
+  RoomNeeds& needs_;
 };
 
 }  // namespace
 
-void slice_ahead(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device) {
-  const OnChip home = on_chip_memory(device);
+void slice_ahead(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, RoomNeeds& needs) {
+  const OnChip home = needs.home(device);
   if (home.room() <= 0) return;
-  SliceAhead pass(editor, table, home);
+  SliceAhead pass(editor, table, home, needs);
   // Inner loops first: they take their slices most often.
   const std::vector<FlowComputation> flows = flow_computations(editor.module(), table);
   for (size_t i = flows.size(); i-- > 0;)

@@ -1,6 +1,7 @@
 // Slices that a loop takes come onto the chip one iteration ahead.
 #pragma once
 
+#include "lower/room_needs.h"
 #include "model/device.h"
 #include "modules/edit.h"
 
@@ -12,6 +13,6 @@ namespace hlosim {
 /// Slices are clamped, so the last iteration may fetch one that isn't used. Where there is room for two of
 /// each: up to half of what on-chip memory holds beside the scratch of one instruction. Requires: every array
 /// has a layout; nothing is fused.
-void slice_ahead(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device);
+void slice_ahead(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, RoomNeeds& needs);
 
 }  // namespace hlosim

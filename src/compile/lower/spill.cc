@@ -261,10 +261,12 @@ class Spiller {
 
 }  // namespace
 
-int64_t spill_overflow(Module& module, const OpTable& table, const DeviceConfig& device) {
+int64_t spill_overflow(Module& module, const OpTable& table, const DeviceConfig& device, RoomNeeds* needs) {
   for (int64_t spilled = 0;;) {
     const Occupancy occupancy = memory_occupancy(module, device, make_schedule(module, table).order);
     const auto is_over = [&](const SpaceOccupancy& space) { return overflows(space, device); };
+    if (needs)
+      for (const SpaceOccupancy& space : occupancy.spaces) needs->needs(space.number, space.peak.count());
     if (std::ranges::none_of(occupancy.spaces, is_over)) return spilled;
     const ModuleGraph graph(module, {}, GraphReach::kControlFlow);
     const Places places(module);

@@ -7,6 +7,7 @@
 
 #include "hlo/module.h"
 #include "hlo/op_def.h"
+#include "lower/room_needs.h"
 #include "model/device.h"
 
 namespace hlosim {
@@ -17,6 +18,8 @@ namespace hlosim {
 /// well, unless what it copies is overwritten while the copy is needed. Returns how many values were moved;
 /// what was taken out is still there, unlisted. Post: each on-chip space has room for what is alive in it, as
 /// far as that is neither an argument nor a result. Requires: fusions were placed as place_values() does.
-int64_t spill_overflow(Module& module, const OpTable& table, const DeviceConfig& device);
+/// `needs`, if given, notes the most that was alive in each space.
+int64_t spill_overflow(Module& module, const OpTable& table, const DeviceConfig& device,
+                       RoomNeeds* needs = nullptr);
 
 }  // namespace hlosim

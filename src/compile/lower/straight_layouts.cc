@@ -19,7 +19,7 @@ using Ints = std::vector<int64_t>;
 
 class Finder {
  public:
-  Finder(Module& module, const OpTable& table, const TilingPolicy& policy, int64_t room)
+  Finder(Module& module, const OpTable& table, const TilingPolicy& policy, const Room& room)
       : module_(module), table_(table), policy_(policy), room_(room) {}
 
   void run(ComputationId computation) {
@@ -52,8 +52,8 @@ class Finder {
     const InstructionId weights = module_[id].operands[1];
     const Attr* contracting = module_[id].find(AttrKey::kRhsContractingDims);
     if (!contracting || shape_of(weights)->rank() < 2) return;
-    if (!is_read_once(compact_bytes(module_[id].operands[0]), compact_bytes(id), room_)) return;
-    if (std::ranges::count(contracting->ints(), fastest(shape_of(weights))) > 0) turn_sources(weights);
+    if (std::ranges::count(contracting->ints(), fastest(shape_of(weights))) == 0) return;
+    if (is_read_once(compact_bytes(module_[id].operands[0]), compact_bytes(id), room_)) turn_sources(weights);
   }
 
   void look_at_update(InstructionId id) {
@@ -112,14 +112,14 @@ class Finder {
   Module& module_;
   const OpTable& table_;
   const TilingPolicy& policy_;
-  int64_t room_;
+  Room room_;
   StraightLayouts found_;
 };
 
 }  // namespace
 
 StraightLayouts straight_layouts(Module& module, const OpTable& table, const TilingPolicy& policy,
-                                 int64_t room) {
+                                 const Room& room) {
   Finder finder(module, table, policy, room);
   for (const FlowComputation& flow : flow_computations(module, table)) finder.run(flow.id);
   return finder.take();

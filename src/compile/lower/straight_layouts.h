@@ -9,6 +9,7 @@
 
 #include "hlo/op_def.h"
 #include "layout/native_tiling.h"
+#include "lower/room_needs.h"
 
 namespace hlosim {
 
@@ -18,11 +19,11 @@ using StraightLayouts = std::unordered_map<ShapeRef, const Layout*>;
 
 /// Of two kinds of arrays. Weights of products with kernels of their own, if the compact order has the
 /// contracting dimension fastest: the kernel would turn every block round. Only where it goes through them
-/// once, as there is `room` on the chip (bytes) for what it takes and makes beside them. And caches to which
+/// once, as there is `room` on the chip for what it takes and makes beside them. And caches to which
 /// a token is added: what a dynamic-update-slice changes in a part that is narrower than a line of a tile
 /// along the fastest dimension, and what is read then; it would change a few elements in each of many tiles.
 /// With these what they are slices of. Time grows with the instructions.
 StraightLayouts straight_layouts(Module& module, const OpTable& table, const TilingPolicy& policy,
-                                 int64_t room);
+                                 const Room& room);
 
 }  // namespace hlosim

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/contains.h"
 #include "modules/list_rewriter.h"
 
 namespace hlosim {
@@ -12,18 +13,14 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-struct Side {
+struct ProductSide {
   InstructionId operand;
   Ints batch, contracting, free;
 };
 
-Ints ints_of(const Instruction& instruction, AttrKey key) {
+Ints dimensions_of(const Instruction& instruction, AttrKey key) {
   const Attr* attr = instruction.find(key);
   return attr ? Ints(attr->ints().begin(), attr->ints().end()) : Ints{};
-}
-
-bool contains(const Ints& list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
 }
 
 /// Types that the vector unit sums as f32.
@@ -41,11 +38,13 @@ class VectorProducts {
   }
 
  private:
-  Side side(const Instruction& dot, size_t number) const {
+  ProductSide side(const Instruction& dot, size_t number) const {
     constexpr std::pair<AttrKey, AttrKey> kKeys[] = {{AttrKey::kLhsBatchDims, AttrKey::kLhsContractingDims},
                                                      {AttrKey::kRhsBatchDims, AttrKey::kRhsContractingDims}};
-    Side found{
-        dot.operands[number], ints_of(dot, kKeys[number].first), ints_of(dot, kKeys[number].second), {}};
+    ProductSide found{dot.operands[number],
+                      dimensions_of(dot, kKeys[number].first),
+                      dimensions_of(dot, kKeys[number].second),
+                      {}};
     for (int64_t i = 0; i < module_[found.operand].shape->rank(); ++i)
       if (!contains(found.batch, i) && !contains(found.contracting, i)) found.free.push_back(i);
     return found;
@@ -57,11 +56,11 @@ class VectorProducts {
     const ShapeRef lhs = module_[dot.operands[0]].shape, rhs = module_[dot.operands[1]].shape;
     if (!is_summed(lhs->element_type) || !is_summed(rhs->element_type) || !is_summed(dot.shape->element_type))
       return id;
-    const std::array<Side, 2> sides = {side(dot, 0), side(dot, 1)};
+    const std::array<ProductSide, 2> sides = {side(dot, 0), side(dot, 1)};
     const size_t vector = sides[1].free.empty() ? 1 : 0;
     if (!sides[vector].free.empty() || sides[1 - vector].free.empty() || sides[vector].contracting.empty())
       return id;
-    const Side &matrix = sides[1 - vector], &weights = sides[vector];
+    const ProductSide &matrix = sides[1 - vector], &weights = sides[vector];
     const Ints places = places_in_matrix(matrix, weights);
     // The sum keeps the matrix's order of what stays: batch dimensions have to come first, as they do in a
     // dot.
@@ -72,7 +71,7 @@ class VectorProducts {
   }
 
   /// Which dimension of the matrix each of the vector's is.
-  Ints places_in_matrix(const Side& matrix, const Side& weights) const {
+  Ints places_in_matrix(const ProductSide& matrix, const ProductSide& weights) const {
     Ints places(static_cast<size_t>(module_[weights.operand].shape->rank()));
     for (size_t i = 0; i < weights.batch.size(); ++i)
       places[static_cast<size_t>(weights.batch[i])] = matrix.batch[i];
@@ -81,7 +80,8 @@ class VectorProducts {
     return places;
   }
 
-  InstructionId sum(InstructionId id, const Side& matrix, const Side& weights, const Ints& places) {
+  InstructionId sum(InstructionId id, const ProductSide& matrix, const ProductSide& weights,
+                    const Ints& places) {
     const InstructionId a = as_f32(matrix.operand), b = as_f32(weights.operand);
     const ShapeRef whole = module_[a].shape;
     const Attr broadcast_to[] = {list(AttrKey::kDimensions, places)};

@@ -178,6 +178,7 @@ class Scheduler {
       for (size_t i = 0; i < graphs.size(); ++i) {
         ListSchedule list = schedule_list(graphs[i], memory.get(), limits, options_);
         result_.exceeded_limits += list.exceeded_limits;
+        result_.room_needed.raise_to(list.needed);
         const Result<bool> taken = offer(graphs[i].computation, std::move(list.order));
         if (!taken) return tl::unexpected(taken.error());
         changed[i] |= *taken;
@@ -268,6 +269,8 @@ class Scheduler {
     for (const SpaceOccupancy& space : held.spaces) {
       if (!is_followed(space)) continue;
       const auto number = static_cast<size_t>(space.number);
+      int64_t& needed = result_.room_needed[number];
+      needed = std::max(needed, space.peak.count());
       short_of_[number] |= space.peak.count() > limits_[number];
       if (space.peak.count() <= allowed_[number]) continue;
       for (size_t i = 0; i < is_over.size(); ++i) is_over[i] |= space.at_step[i].count() > allowed_[number];

@@ -14,6 +14,7 @@
 #include "hlo/op_def.h"
 #include "model/device.h"
 #include "schedule/schedule_options.h"
+#include "schedule/space_bytes.h"
 
 namespace hlosim {
 
@@ -46,6 +47,8 @@ struct LatencySchedule {
   bool kept_input = false;      // the module as it was is as fast
   /// An order that takes less time needed more on-chip memory than there is, and was taken in part at most.
   bool short_on_chip = false;
+  /// With less room on the chip, but no less than this in each space, the schedule is the same.
+  SpaceBytes room_needed;
 };
 
 /// Splits and schedules. Nothing that computes is changed; the result verifies, and with keep_faster it takes

@@ -91,11 +91,15 @@ class ListMaker {
   }
 
   /// Some space is more than half full.
-  bool memory_is_short() const {
+  bool memory_is_short() {
     if (!pressure_) return false;
-    for (size_t space = 0; space < SpaceBytes::kCount; ++space)
-      if (pressure_->now()[space] > limits_[space] / 2) return true;
-    return false;
+    bool is_short = false;
+    for (size_t space = 0; space < SpaceBytes::kCount; ++space) {
+      const int64_t now = pressure_->now()[space];
+      result_.needed[space] = std::max(result_.needed[space], 2 * now);
+      is_short |= now > limits_[space] / 2;
+    }
+    return is_short;
   }
 
   /// Until the first of the starts that only wait for their latency.
@@ -108,7 +112,7 @@ class ListMaker {
     return left;
   }
 
-  Candidate look_at(int32_t i) const {
+  Candidate look_at(int32_t i) {
     const ScheduleNode& at = node(i);
     Candidate candidate;
     candidate.node = i;
@@ -124,8 +128,10 @@ class ListMaker {
     return candidate;
   }
 
-  void weigh(const ScheduleNode& at, Candidate& candidate) const {
+  void weigh(const ScheduleNode& at, Candidate& candidate) {
     const OrderPressure::Effect effect = pressure_->effect(at.id);
+    result_.needed.raise_to(effect.during);
+    result_.needed.raise_to(effect.beyond);
     for (size_t space = 0; space < SpaceBytes::kCount; ++space) {
       const int64_t change = effect.beyond[space] - pressure_->now()[space];
       if (pressure_->now()[space] > limits_[space])

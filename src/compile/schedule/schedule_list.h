@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "schedule/schedule_graph.h"
+#include "schedule/space_bytes.h"
 
 namespace hlosim {
 
@@ -15,6 +16,9 @@ struct ListSchedule {
   std::vector<InstructionId> order;  // first to last
   /// Times that a resource limit had to be exceeded because dependencies leave no other way.
   int64_t exceeded_limits = 0;
+  /// The least limits of each space with which no choice would be another one, if the limits were at least
+  /// these. Beyond a limit: what it holds mattered.
+  SpaceBytes needed;
 };
 
 /// `limits`: bytes that each memory space should hold at most; without `memory` they mean nothing.
