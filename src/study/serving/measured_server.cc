@@ -9,10 +9,10 @@
 
 #include "base/text.h"
 #include "estimate/named_slice.h"
-#include "published/entry_fields.h"
 #include "published/published_run.h"
 #include "serving/server_simulation.h"
 #include "serving/serving_text.h"
+#include "text/entry_fields.h"
 #include "text/read_json.h"
 
 namespace hlosim {
