@@ -59,6 +59,7 @@ const std::map<std::string, Line>& lines() {
       {"trace", {{"m.hlo", "--device=d.yaml", "--format=json"}, {"m.hlo", "d.yaml"}}},
       {"tune layout", {{"m.hlo", "--device=d.yaml", "--xla-flags=@text"}, {"m.hlo", "d.yaml", "text"}}},
       {"tune mesh", {{"m.hlo", "--device=d.yaml", "--devices=1", "--axes=a"}, {"m.hlo", "d.yaml"}}},
+      {"tune serving", {{"text", "--device=d.yaml"}, {"text", "d.yaml"}}},
       {"tune prefetch", {{"m.hlo", "--device=d.yaml"}, {"m.hlo", "d.yaml"}}},
       {"tune schedule", {{"m.hlo", "--device=d.yaml"}, {"m.hlo", "d.yaml"}}},
   };

@@ -42,6 +42,7 @@ std::function<int()> declare_advise(CommandLine& line, Streams streams);
 std::function<int()> declare_tune_prefetch(CommandLine& line, Streams streams);
 std::function<int()> declare_tune_schedule(CommandLine& line, Streams streams);
 std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams);
+std::function<int()> declare_tune_serving(CommandLine& line, Streams streams);
 std::function<int()> declare_sweep(CommandLine& line, Streams streams);
 std::function<int()> declare_tune_layout(CommandLine& line, Streams streams);
 

@@ -61,6 +61,8 @@ constexpr Command kCommands[] = {
      declare_tune_schedule},
     {"tune mesh", "Search meshes and shardings of a program; time and memory of each.", declare_tune_mesh,
      true},
+    {"tune serving", "Search servers of a language model: devices, meshes, stored types, batch limits.",
+     declare_tune_serving, false, false},
     {"sweep", "Simulate all combinations of an experiment: modules, devices, overrides.", declare_sweep,
      true},
     {"accuracy", "Compare simulated with measured times.", declare_accuracy},

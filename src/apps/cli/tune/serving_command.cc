@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <istream>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "interconnect/slice.h"
 #include "serving/server_simulation.h"
 #include "serving/serving_text.h"
+#include "serving/step_predictor.h"
 #include "workloads/step.h"
 
 namespace hlosim {
@@ -31,6 +33,7 @@ struct ServingArguments {
   int64_t input = 1000, output_length = 1000, concurrency = 0, requests = 0, seed = 0;
   int64_t batched_tokens = 1024, seqs = 256, model_len = 0, block = 0;
   double rate = 0, utilization = 0.9, least_share = 1, price = 0, ttft = 0, itl = 0;
+  bool predict = false;
 };
 
 class ServingCommand {
@@ -47,7 +50,7 @@ class ServingCommand {
     if (!requests) return fail(requests.error());
     const Result<ServingSetup> setup = make_setup(input->model, *setting, *requests);
     if (!setup) return fail(setup.error());
-    return simulate(*setup, *setting, *requests);
+    return options_.predict ? predict(*setup, *setting) : simulate(*setup, *setting, *requests);
   }
 
  private:
@@ -58,7 +61,10 @@ class ServingCommand {
 
   Result<void> check() const {
     const int ways = (options_.concurrency > 0) + (options_.rate > 0) + !options_.trace.empty();
-    if (ways != 1)
+    if (options_.predict && (ways > 0 || options_.file == "-" || options_.output != "-"))
+      return failure("--predict takes steps from standard input and answers on standard output",
+                     "without --concurrency, --request-rate, --trace and -o");
+    if (ways != 1 && !options_.predict)
       return failure("expected exactly one of --concurrency, --request-rate and --trace",
                      "as in --concurrency=64");
     if (options_.utilization <= 0 || options_.utilization > 1)
@@ -76,6 +82,7 @@ class ServingCommand {
       if (!source) return tl::unexpected(source.error());
       return read_request_trace(*source);
     }
+    if (options_.predict) return std::vector<Request>{{0, options_.input, options_.output_length}};
     RequestMix mix{options_.input,
                    options_.output_length,
                    options_.least_share,
@@ -142,6 +149,16 @@ class ServingCommand {
                                .itl_ms = options_.itl};
     const std::string text = options_.format == "json" ? to_json(report) : to_text(report);
     return write_output(options_.output, text, streams_) ? kExitSuccess : kExitInput;
+  }
+
+  /// Answers every line at once, since the program that asks waits for it.
+  int predict(const ServingSetup& setup, const SimulationSetting& setting) {
+    if (const Result<ServingMemory> memory = serving_memory(setup, setting.device.config); !memory)
+      return fail(memory.error());
+    StepTimes times(setup, setting.device, setting.estimate);
+    for (std::string line; std::getline(streams_.in, line);)
+      if (!line.empty()) streams_.out << predict_step_line(line, setup, times) << std::endl;
+    return streams_.out ? kExitSuccess : kExitInput;
   }
 
   const ServingArguments& options_;
@@ -213,6 +230,8 @@ std::function<int()> declare_serving(CommandLine& line, Streams streams) {
   line.add_option("--seed", options->seed, "Seed of lengths and arrivals").from(0).show_default();
   line.add_option("--ttft", options->ttft, "Limit of the time to first token, ms").not_negative();
   line.add_option("--itl", options->itl, "Limit of the mean time per output token, ms").not_negative();
+  line.add_flag("--predict", options->predict,
+                "Answer step descriptions, a JSON object a line on standard input, with seconds");
   line.add_option("--price", options->price, "Price of a chip-hour; adds the cost per million tokens")
       .not_negative();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();

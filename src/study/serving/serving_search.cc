@@ -1,0 +1,174 @@
+#include "serving/serving_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "serving/server_simulation.h"
+#include "threads/parallel.h"
+
+namespace hlosim {
+namespace {
+
+/// A device, a mesh and types: what decides the steps.
+struct ServerLayout {
+  const ServingDeviceChoice* device = nullptr;
+  const StoredChoice* weights = nullptr;
+  const StoredChoice* cache = nullptr;
+  int64_t chips = 0, tensor = 1, data = 1, expert = 1;
+};
+
+struct Axes {
+  int64_t tensor = 1, data = 1, expert = 1;
+};
+
+/// Heads are cut by powers of two; what is left deals requests out, and experts with them where they divide.
+std::vector<Axes> meshes(const ModelConfig& model, int64_t devices) {
+  std::vector<Axes> made;
+  for (int64_t tensor = 1; tensor <= devices && tensor <= model.q_heads; tensor *= 2) {
+    if (devices % tensor != 0 || model.q_heads % tensor != 0) continue;
+    const int64_t rest = devices / tensor;
+    made.push_back({tensor, rest, 1});
+    if (rest > 1 && model.moe && model.moe->experts % rest == 0) made.push_back({tensor, 1, rest});
+  }
+  return made;
+}
+
+std::vector<ServerLayout> layouts(const ServingSearchSpace& space) {
+  std::vector<ServerLayout> made;
+  for (const ServingDeviceChoice& device : space.devices) {
+    const DeviceConfig& config = device.device->config;
+    const int64_t per_chip = config.cores_per_chip / std::max<int64_t>(1, config.cores);
+    for (const int64_t chips : space.chips)
+      for (const Axes& axes : meshes(space.base.model, chips * per_chip))
+        for (const StoredChoice& weights : space.weights)
+          for (const StoredChoice& cache : space.caches)
+            made.push_back({&device, &weights, &cache, chips, axes.tensor, axes.data, axes.expert});
+  }
+  return made;
+}
+
+class ServerLayoutSearch {
+ public:
+  ServerLayoutSearch(const ServingSearchSpace& space, const ServerLayout& layout)
+      : space_(space),
+        layout_(layout),
+        setup_(setup_of()),
+        times_(setup_, *layout.device->device, *layout.device->estimate) {}
+
+  std::vector<ServingPoint> run() {
+    std::vector<ServingPoint> points;
+    for (const int64_t tokens : space_.batched_tokens)
+      for (const int64_t requests : space_.concurrency) points.push_back(point(tokens, requests));
+    return points;
+  }
+
+ private:
+  ServingSetup setup_of() const {
+    ServingSetup setup = space_.base;
+    setup.tensor = layout_.tensor, setup.data = layout_.data, setup.expert = layout_.expert;
+    const DeviceConfig& config = layout_.device->device->config;
+    store_types(layout_.weights->type, layout_.cache->type, "auto", config, setup);
+    setup.host_seconds = host_step_seconds(config);
+    return setup;
+  }
+
+  ServingPoint point(int64_t tokens, int64_t requests) {
+    ServingPoint made{.device = layout_.device->name,
+                      .weights = layout_.weights->word,
+                      .cache = layout_.cache->word,
+                      .chips = layout_.chips,
+                      .tensor = layout_.tensor,
+                      .data = layout_.data,
+                      .expert = layout_.expert,
+                      .concurrency = requests,
+                      .batched_tokens = tokens,
+                      .seqs = std::max(space_.base.max_seqs, requests)};
+    ServingSetup setup = setup_;
+    setup.max_batched_tokens = tokens, setup.max_seqs = made.seqs;
+    if (const Result<void> done = simulate(setup, made); !done) made.reason = done.error().message;
+    return made;
+  }
+
+  Result<void> simulate(const ServingSetup& setup, ServingPoint& made) {
+    if (made.concurrency < setup.replicas())
+      return failure("fewer requests than groups of devices that share them");
+    const Result<ServingMemory> memory = serving_memory(setup, layout_.device->device->config);
+    if (!memory) return tl::unexpected(memory.error());
+    if (const Result<void> possible = check_limits(setup, space_.input, space_.limits, times_); !possible)
+      return possible;
+    RequestMix mix{.input = space_.input, .output = space_.output, .concurrency = made.concurrency};
+    mix.requests = default_requests(made.concurrency);
+    const Result<ServingRun> run =
+        serve(setup, *memory, times_, make_requests(mix), made.concurrency, space_.limits);
+    if (!run) return tl::unexpected(run.error());
+    take(*run, made);
+    if (space_.limits.ttft_ms > 0 && made.ttft_ms > space_.limits.ttft_ms)
+      return failure("the median TTFT is above --ttft");
+    if (space_.limits.tpot_ms > 0 && made.tpot_ms > space_.limits.tpot_ms)
+      return failure("the mean TPOT is above --itl");
+    return {};
+  }
+
+  static void take(const ServingRun& run, ServingPoint& made) {
+    made.simulated = true;
+    made.ttft_ms = run.ttft.median, made.tpot_ms = run.tpot.mean;
+    made.requests_per_s = static_cast<double>(run.requests) / run.seconds;
+    made.per_chip = static_cast<double>(run.output_tokens) / run.seconds / static_cast<double>(made.chips);
+    // Of answers of one token the first one is all that a user sees.
+    const double ms = made.tpot_ms > 0 ? made.tpot_ms : made.ttft_ms;
+    made.per_user = ms > 0 ? 1e3 / ms : 0;
+  }
+
+  const ServingSearchSpace& space_;
+  const ServerLayout layout_;
+  const ServingSetup setup_;
+  StepTimes times_;
+};
+
+/// Requires: answers first, by per_chip.
+void mark_front(std::vector<ServingPoint>& points) {
+  double most = -1;
+  for (ServingPoint& one : points) {
+    if (!one.reason.empty()) break;
+    one.front = one.per_user > most;
+    most = std::max(most, one.per_user);
+  }
+}
+
+}  // namespace
+
+std::vector<ServingPoint> search_serving(const ServingSearchSpace& space) {
+  const std::vector<ServerLayout> all = layouts(space);
+  std::vector<std::vector<ServingPoint>> found(all.size());
+  parallel_for(static_cast<int64_t>(all.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      found[static_cast<size_t>(i)] = ServerLayoutSearch(space, all[static_cast<size_t>(i)]).run();
+  });
+  std::vector<ServingPoint> points;
+  for (std::vector<ServingPoint>& some : found)
+    std::move(some.begin(), some.end(), std::back_inserter(points));
+  std::stable_sort(points.begin(), points.end(), [](const ServingPoint& a, const ServingPoint& b) {
+    if (a.reason.empty() != b.reason.empty()) return a.reason.empty();
+    return a.per_chip != b.per_chip ? a.per_chip > b.per_chip : a.per_user > b.per_user;
+  });
+  mark_front(points);
+  return points;
+}
+
+std::string serving_options(const ServingSearchSpace& space, const ServingPoint& point) {
+  std::string text = fmt::format("--device={} --tp={}", point.device, point.tensor);
+  if (point.data > 1) text += fmt::format(" --dp={}", point.data);
+  if (point.expert > 1) text += fmt::format(" --ep={}", point.expert);
+  if (point.weights != "bf16") text += fmt::format(" --weight-dtype={}", point.weights);
+  if (point.cache != "bf16") text += fmt::format(" --kv-cache-dtype={}", point.cache);
+  text += fmt::format(" --concurrency={} --max-num-batched-tokens={} --max-num-seqs={} --isl={} --osl={}",
+                      point.concurrency, point.batched_tokens, point.seqs, space.input, space.output);
+  text += fmt::format(" --max-model-len={} --gpu-memory-utilization={}", space.base.max_model_len,
+                      space.base.memory_utilization);
+  if (!space.base.mixed_steps) text += " --scheduler=sglang";
+  return text;
+}
+
+}  // namespace hlosim
