@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/text.h"
-#include "published/entry_fields.h"
+#include "text/entry_fields.h"
 #include "text/json.h"
 #include "text/read_json.h"
 
