@@ -75,16 +75,12 @@ class ServerLayoutSearch {
   }
 
   ServingPoint point(int64_t tokens, int64_t requests) {
-    ServingPoint made{.device = layout_.device->name,
-                      .weights = layout_.weights->word,
-                      .cache = layout_.cache->word,
-                      .chips = layout_.chips,
-                      .tensor = layout_.tensor,
-                      .data = layout_.data,
-                      .expert = layout_.expert,
-                      .concurrency = requests,
-                      .batched_tokens = tokens,
-                      .seqs = std::max(space_.base.max_seqs, requests)};
+    ServingPoint made;
+    made.device = layout_.device->name, made.weights = layout_.weights->word,
+    made.cache = layout_.cache->word;
+    made.chips = layout_.chips, made.tensor = layout_.tensor, made.data = layout_.data;
+    made.expert = layout_.expert, made.concurrency = requests, made.batched_tokens = tokens;
+    made.seqs = std::max(space_.base.max_seqs, requests);
     ServingSetup setup = setup_;
     setup.max_batched_tokens = tokens, setup.max_seqs = made.seqs;
     if (const Result<void> done = simulate(setup, made); !done) made.reason = done.error().message;
@@ -98,7 +94,8 @@ class ServerLayoutSearch {
     if (!memory) return tl::unexpected(memory.error());
     if (const Result<void> possible = check_limits(setup, space_.input, space_.limits, times_); !possible)
       return possible;
-    RequestMix mix{.input = space_.input, .output = space_.output, .concurrency = made.concurrency};
+    RequestMix mix;
+    mix.input = space_.input, mix.output = space_.output, mix.concurrency = made.concurrency;
     mix.requests = default_requests(made.concurrency);
     const Result<ServingRun> run =
         serve(setup, *memory, times_, make_requests(mix), made.concurrency, space_.limits);

@@ -26,7 +26,7 @@ std::string mesh_of(const ServingPoint& point) {
   return text;
 }
 
-/// Reasons with how often, in the order of their first points. Figures of the points' own are in JSON and CSV.
+/// Reasons and how often each occurs, in the order of their first points.
 std::vector<std::pair<std::string, size_t>> reasons_of(const std::vector<ServingPoint>& points) {
   std::vector<std::pair<std::string, size_t>> found;
   for (const ServingPoint& point : points) {

@@ -14,7 +14,7 @@
 
 namespace hlosim {
 
-/// One JSON object of one line, without its end. `line` is a JSON object; its "id", whatever it is, comes back.
+/// One JSON object on one line, without its end. `line` is a JSON object; its "id" is returned unchanged.
 std::string predict_step_line(std::string_view line, const ServingSetup& setup, StepTimes& times);
 
 }  // namespace hlosim
