@@ -69,7 +69,7 @@ class Error(ValueError):
         findings = [_said_in_python(one) for one in findings]
         errors = [one for one in findings if one.severity == "error"] or list(findings)
         first = errors[0] if errors else Finding("error", "failed", "", None, None, None, "failed")
-        super().__init__(first.text.rstrip("\n"))
+        super().__init__(first.text.rstrip("\n").removeprefix("hlosim: error: "))
         self.message, self.hint = first.message, first.hint
         self.file, self.line, self.column = first.file, first.line, first.column
         self.findings: List[Finding] = list(findings)

@@ -53,13 +53,14 @@ const std::map<std::string, Line>& lines() {
       {"profile", {{"text"}, {"text"}}},
       {"report",
        {{"m.hlo", "--device=d.yaml", "--custom-call-costs=costs.yaml"}, {"m.hlo", "d.yaml", "costs.yaml"}}},
-      {"serving", {{"text", "--device=d.yaml", "--trace=m.hlo"}, {"text", "d.yaml", "m.hlo"}}},
+      {"scale", {{"model.yaml", "--device=d.yaml", "--chips=1", "--batch=1"}, {"model.yaml", "d.yaml"}}},
+      {"serving", {{"model.yaml", "--device=d.yaml", "--trace=m.hlo"}, {"model.yaml", "d.yaml", "m.hlo"}}},
       {"shrink", {{"m.hlo"}, {"m.hlo"}}},
       {"sweep", {{"sweep.yaml"}, {"sweep.yaml", "m.hlo", "d.yaml"}}},
       {"trace", {{"m.hlo", "--device=d.yaml", "--format=json"}, {"m.hlo", "d.yaml"}}},
       {"tune layout", {{"m.hlo", "--device=d.yaml", "--xla-flags=@text"}, {"m.hlo", "d.yaml", "text"}}},
       {"tune mesh", {{"m.hlo", "--device=d.yaml", "--devices=1", "--axes=a"}, {"m.hlo", "d.yaml"}}},
-      {"tune serving", {{"text", "--device=d.yaml"}, {"text", "d.yaml"}}},
+      {"tune serving", {{"model.yaml", "--device=d.yaml"}, {"model.yaml", "d.yaml"}}},
       {"tune prefetch", {{"m.hlo", "--device=d.yaml"}, {"m.hlo", "d.yaml"}}},
       {"tune schedule", {{"m.hlo", "--device=d.yaml"}, {"m.hlo", "d.yaml"}}},
   };
@@ -86,6 +87,8 @@ class OverwriteTest : public testing::Test {
     write("gate.yaml", "modules: [m.hlo]\ndevices: [d.yaml]\n");
     write("sweep.yaml", "modules: [m.hlo]\ndevices: [d.yaml]\nset: {clock: [1 GHz]}\n");
     write("costs.yaml", "f: {time: 1 us}\n");
+    write("model.yaml",
+          "name: small\nlayers: 1\nd_model: 32\nd_ff: 64\nq_heads: 2\nkv_heads: 2\nvocab: 96\n");
     write("text", "--xla_some_flag=1\n");
   }
   ~OverwriteTest() override {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <deque>
 
+#include "base/saturating.h"
 #include "base/text.h"
 #include "text/entry_fields.h"
 #include "text/read_json.h"
@@ -380,8 +381,9 @@ class MaxTextReader {
       if (axis.size == -1)
         rest = &axis;
       else
-        given *= axis.size;
+        given = saturating_multiply(given, axis.size);
     if (problems_.has_errors()) return;
+    if (given > kMostAxis) return too_large();
     if (rest && !devices)
       return fields_.wrong(automatic, fmt::format("{} is -1: the number of devices is needed", automatic),
                            "--devices, or compile_topology=v5e-256");
@@ -396,6 +398,10 @@ class MaxTextReader {
   void disagree(int64_t given, int64_t devices, std::string_view what) {
     problems_.add(
         error_at(root_, fmt::format("the {} axes have {} places, but there are {}", what, given, devices)));
+  }
+
+  void too_large() {
+    problems_.add(error_at(root_, fmt::format("the mesh has more than {} devices", kMostAxis)));
   }
 
   void meshes() {
@@ -413,16 +419,22 @@ class MaxTextReader {
     }
     // Without any number of slices there are as many as the axes over them say.
     int64_t over_slices = 1;
-    for (const MeshAxis& axis : dcn.axes) over_slices *= std::max<int64_t>(axis.size, 1);
+    for (const MeshAxis& axis : dcn.axes)
+      over_slices = saturating_multiply(over_slices, std::max<int64_t>(axis.size, 1));
     step_.slices = slices > 0 ? slices : over_slices;
-    if (context_.devices) in_slice = *context_.devices / step_.slices;
+    if (step_.slices > kMostAxis) return too_large();
+    if (context_.devices) {
+      if (*context_.devices % step_.slices != 0) {
+        problems_.add(error_at(root_, fmt::format("{} devices are not dealt evenly to {} slices",
+                                                  *context_.devices, step_.slices)));
+        return;
+      }
+      in_slice = *context_.devices / step_.slices;
+    }
     resolve(dcn, dcn_rest, step_.slices, "dcn");
     resolve(ici, ici_rest, in_slice, "ici");
     if (problems_.has_errors()) return;
-    if (ici.devices() * dcn.devices() > kMostAxis) {
-      problems_.add(error_at(root_, fmt::format("the mesh has more than {} places", kMostAxis)));
-      return;
-    }
+    if (ici.devices() > kMostAxis / dcn.devices()) return too_large();
     step_.options.mesh = mesh_over_slices(ici, dcn);
     batch(ici.devices() * dcn.devices());
   }
