@@ -99,9 +99,15 @@ TEST(Serving, StoredWeightsAreThemselvesTimesScales) {
           values[k] = static_cast<double>(static_cast<int64_t>(k * 7 % 15) - 7);
         wide[i] = values;
         if (!scaled) continue;
-        // One power of two for all outputs: exact in every type.
-        std::fill(inputs[at + 1].begin(), inputs[at + 1].end(), 0.0625);
-        for (double& value : wide[i]) value *= 0.0625;
+        // Powers of two are exact in every type. Of experts [.., in, out] each has scales of its own [.., out].
+        test::Numbers& scales = inputs[at + 1];
+        const bool is_of_experts = plain.name(i).find("moe.") != std::string::npos;
+        const bool is_last = plain.name(i).find("wo") != std::string::npos;
+        const auto out = static_cast<size_t>(is_last ? model.d_model : model.moe ? model.moe->d_ff : 1);
+        const size_t in = values.size() / scales.size();
+        for (size_t k = 0; k < scales.size(); ++k) scales[k] = is_of_experts && k % 5 == 0 ? 0.125 : 0.0625;
+        for (size_t k = 0; k < values.size(); ++k)
+          wide[i][k] *= is_of_experts ? scales[k / (in * out) * out + k % out] : 0.0625;
       }
       const std::vector<test::Numbers> want = plain.run(wide), got = stored.run(inputs);
       ASSERT_EQ(want.size(), got.size());

@@ -161,4 +161,14 @@ Expr grouped_product(const LayerScope& scope, Expr a, Expr b, Expr sizes, std::o
   return made;
 }
 
+Expr stored_grouped_product(const LayerScope& scope, Expr rows, Expr weights, Expr sizes) {
+  ExpressionGraph& graph = scope.graph;
+  constexpr ElementType kFloat8 = ElementType::kF8E4M3FN;
+  const ElementType type = graph.element(rows);
+  if (scope.options.quantization == Quantization::kFp8)
+    return scale(graph, grouped_dot(graph, to_float8(graph, rows, kFloat8), weights, sizes, type),
+                 unit_of(kFloat8));
+  return grouped_dot(graph, rows, weights, sizes, type);
+}
+
 }  // namespace hlosim

@@ -71,34 +71,44 @@ class SortedExperts {
   }
 
   /// A parameter in the layer's type, whole but along expert and tensor.
-  Expr weights(const std::string& name, std::vector<Axis> axes, bool narrow = false) const {
-    const AxisSharding cut = region_.cut(axes);
-    Expr value = region_.enter(scope_.parameter("moe." + name), cut);
+  Expr weights(const std::string& name, const std::vector<Axis>& axes, bool narrow = false) const {
+    Expr value = region_.enter(scope_.parameter("moe." + name), region_.cut(axes));
     if (narrow) value = narrowed_weights(graph_, value);
+    return gathered(value, axes);
+  }
+  Expr stored(const std::string& name, const std::vector<Axis>& axes) const {
+    return gathered(region_.enter(scope_.stored("moe." + name), region_.cut(axes)), axes);
+  }
+  Expr gathered(Expr value, const std::vector<Axis>& axes) const {
+    const AxisSharding cut = region_.cut(axes);
     const Mesh& mesh = scope_.rules.mesh();
     for (size_t i = 0; i < axes.size(); ++i) {
-      std::vector<AxisPart> gathered;
+      std::vector<AxisPart> parts;
       for (const AxisPart& part : cut.dimensions[i]) {
         const std::string& axis = mesh.axes[part.axis].name;
         const bool stays = (axes[i] == Axis::kExperts && axis == "expert") || axis == "tensor";
-        if (!stays) gathered.push_back(part);
+        if (!stays) parts.push_back(part);
       }
-      value = region_.gather(value, static_cast<int64_t>(i), gathered);
+      value = region_.gather(value, static_cast<int64_t>(i), parts);
     }
     return value;
   }
 
+  /// Rows [experts, out] of a table for each row's expert; other devices' rows have the last one.
+  Expr of_rows(Expr table) const {
+    const Expr own = full_like(graph_, sorted_experts_, static_cast<double>(graph_.dims(sizes_)[0]));
+    return gather_rows(graph_, table, minimum(graph_, sorted_experts_, shift(graph_, own, -1)));
+  }
+
   /// The biases [experts, out] of each row's expert, those of other devices' rows left out; `share`: of the
   /// devices that add it.
-  Expr with_row_bias(Expr rows, const std::string& name, std::vector<Axis> axes, double share) const {
+  Expr with_row_bias(Expr rows, const std::string& name, const std::vector<Axis>& axes, double share) const {
     if (!scope_.has("moe." + name)) return rows;
     const Dims dims = graph_.dims(rows);
     const Expr own = full_like(graph_, sorted_experts_, static_cast<double>(graph_.dims(sizes_)[0]));
     const Expr is_own = convert(graph_, compare(graph_, sorted_experts_, own, "LT"), scope_.type());
-    const Expr last = shift(graph_, own, -1);
-    const Expr of_rows = gather_rows(graph_, scale(graph_, weights(name, std::move(axes)), share),
-                                     minimum(graph_, sorted_experts_, last));
-    return add(graph_, rows, multiply(graph_, of_rows, broadcast(graph_, is_own, dims, {0})));
+    const Expr biases = of_rows(scale(graph_, weights(name, axes), share));
+    return add(graph_, rows, multiply(graph_, biases, broadcast(graph_, is_own, dims, {0})));
   }
 
   /// Named by what is outside of the region, where nothing is a partial sum.
@@ -109,6 +119,12 @@ class SortedExperts {
   }
 
   Expr times_weights(Expr rows, const std::string& name, const std::vector<Axis>& axes) const {
+    const std::string scales = scale_of(name);
+    if (scope_.has("moe." + scales)) {
+      const Expr sums = stored_grouped_product(scope_, rows, stored(name, axes), sizes_);
+      const Expr of_experts = convert(graph_, stored(scales, {axes.front(), axes.back()}), scope_.type());
+      return multiply(graph_, sums, of_rows(of_experts));
+    }
     std::optional<Expr> narrow;
     if (scope_.options.quantized_gather && scope_.options.quantization == Quantization::kFp8)
       narrow = weights(name, axes, true);
