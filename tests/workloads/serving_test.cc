@@ -99,7 +99,7 @@ TEST(Serving, StoredWeightsAreThemselvesTimesScales) {
           values[k] = static_cast<double>(static_cast<int64_t>(k * 7 % 15) - 7);
         wide[i] = values;
         if (!scaled) continue;
-        // Powers of two are exact in every type. Of experts [.., in, out] each has scales of its own [.., out].
+        // Powers of two are exact in every type. Of experts [.., in, out] each has its own scales [.., out].
         test::Numbers& scales = inputs[at + 1];
         const bool is_of_experts = plain.name(i).find("moe.") != std::string::npos;
         const bool is_last = plain.name(i).find("wo") != std::string::npos;

@@ -27,8 +27,8 @@ Expr slotted_experts(const LayerScope& scope, Expr x, const Routing& routing);
 Expr grouped_product(const LayerScope& scope, Expr a, Expr b, Expr sizes, std::optional<Expr> narrow_b = {});
 /// Weights in e4m3, as grouped_product() takes them.
 Expr narrowed_weights(ExpressionGraph& graph, Expr weights);
-/// Rows times weights [experts, in, out] as they are stored, before their scales: the kernel widens tiles on the
-/// chip. The result has the type of the rows.
+/// Rows times weights [experts, in, out] as they are stored, before their scales: the kernel widens tiles on
+/// the chip. The result has the type of the rows.
 Expr stored_grouped_product(const LayerScope& scope, Expr rows, Expr weights, Expr sizes);
 
 }  // namespace hlosim
