@@ -41,7 +41,7 @@ std::span<const std::string_view> kernel_blocks(std::string_view kernel);
 
 /// Errors name the argument or block size: unknown ones, missing arrays, values that don't read, arrays that
 /// don't go together, block sizes that are given in part.
-/// `lengths`: of groups or sequences, for kernels that have such (serving_kernel_lengths()).
+/// `lengths`: of groups or sequences, for kernels that have such.
 Result<KernelRequest> read_kernel(std::string_view kernel, std::span<const KernelSetting> arguments,
                                   std::span<const KernelSetting> blocks, std::string_view lengths = {});
 

@@ -444,10 +444,6 @@ std::span<const std::string_view> serving_kernel_blocks(std::string_view kernel)
   const ServingKernel* const found = find_kernel(kernel);
   return found ? found->blocks : std::span<const std::string_view>{};
 }
-std::string_view serving_kernel_lengths(std::string_view kernel) {
-  const ServingKernel* const found = find_kernel(kernel);
-  return found ? found->lengths : std::string_view{};
-}
 
 Result<ServingRequest> read_serving_kernel(std::string_view kernel, std::span<const KernelSetting> arguments,
                                            std::span<const KernelSetting> blocks, std::string_view lengths) {

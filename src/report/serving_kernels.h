@@ -65,8 +65,6 @@ std::span<const std::string_view> serving_kernel_names();
 /// Empty for an unknown kernel.
 std::span<const std::string_view> serving_kernel_arguments(std::string_view kernel);
 std::span<const std::string_view> serving_kernel_blocks(std::string_view kernel);
-/// What `lengths` are for the kernel; empty: it takes none.
-std::string_view serving_kernel_lengths(std::string_view kernel);
 
 /// Requires: a name of serving_kernel_names(). Errors name the argument, length or block size.
 Result<ServingRequest> read_serving_kernel(std::string_view kernel, std::span<const KernelSetting> arguments,

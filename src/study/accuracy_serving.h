@@ -25,7 +25,7 @@ struct ServingErrors {
 
 ServingErrors serving_errors(const Accuracy& accuracy);
 
-/// Groups, then each row with what was measured and predicted, or why there is no prediction.
+/// Groups, then each row that has a prediction; empty without servers.
 std::string serving_text(const ServingErrors& errors, const Accuracy& accuracy);
 std::string serving_markdown(const ServingErrors& errors, const Accuracy& accuracy);
 

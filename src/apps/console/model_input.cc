@@ -31,7 +31,7 @@ Result<int64_t> devices_of_slice(std::string_view name) {
   const Result<SliceRequest> slice = on_named_slice({}, name, *device);
   if (!slice) return tl::unexpected(slice.error());
   if (!slice->topology) return failure(fmt::format("\"{}\" names no slice", shown(name)), "as in v5e-256");
-  return slice->topology->chips() * device->config.cores_per_chip / device->config.cores;
+  return slice->topology->chips() * device->config.devices_per_chip();
 }
 
 SourcePtr source_of(std::string name, std::string_view text) {

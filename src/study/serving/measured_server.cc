@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/saturating.h"
 #include "base/text.h"
 #include "estimate/named_slice.h"
 #include "published/published_run.h"
@@ -130,7 +131,7 @@ class MeasuredServerReader {
           error_at_key(*left, fmt::format("the axis \"{}\" of the mesh is not modelled", shown(left->key)),
                        "axes are tensor, data and expert"));
     if (setup.devices() == made_.devices) return;
-    if (setup.tensor * setup.data == made_.devices && setup.expert == made_.devices) {
+    if (saturating_multiply(setup.tensor, setup.data) == made_.devices && setup.expert == made_.devices) {
       setup.expert = std::exchange(setup.data, 1);
       if (setup.tensor > 1)
         assume(fmt::format(

@@ -39,9 +39,8 @@ std::vector<ServerLayout> layouts(const ServingSearchSpace& space) {
   std::vector<ServerLayout> made;
   for (const ServingDeviceChoice& device : space.devices) {
     const DeviceConfig& config = device.device->config;
-    const int64_t per_chip = config.cores_per_chip / std::max<int64_t>(1, config.cores);
     for (const int64_t chips : space.chips)
-      for (const Axes& axes : meshes(space.base.model, chips * per_chip))
+      for (const Axes& axes : meshes(space.base.model, chips * config.devices_per_chip()))
         for (const StoredChoice& weights : space.weights)
           for (const StoredChoice& cache : space.caches)
             made.push_back({&device, &weights, &cache, chips, axes.tensor, axes.data, axes.expert});

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/saturating.h"
 #include "layout/element_type.h"
 #include "workloads/model_config.h"
 #include "workloads/step_options.h"
@@ -30,7 +31,7 @@ struct ServingSetup {
   bool mixed_steps = true;            // chunks of prompts ride along with decodes; false: steps of their own
   double host_seconds = 0;            // between two steps on the device: host.serving_step of the device
 
-  int64_t devices() const { return tensor * data * expert; }
+  int64_t devices() const { return saturating_multiply(saturating_multiply(tensor, data), expert); }
   /// Groups of devices that requests are dealt out to.
   int64_t replicas() const { return data * expert; }
   Mesh mesh() const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/saturating.h"
 #include "base/text.h"
 #include "text/entry_fields.h"
 #include "text/json.h"
@@ -27,7 +28,7 @@ void add_chunk(const Value& object, DiagnosticList& problems, ServerStepLoad& lo
   for (const Value* left : fields.rest())
     problems.add(error_at_key(*left, fmt::format("a chunk of a prompt has no \"{}\"", shown(left->key))));
   const auto begin = static_cast<double>(computed), end = static_cast<double>(computed + tokens);
-  load.prefill += tokens, load.prefill_pairs += (end * end - begin * begin) / 2;
+  load.prefill = saturating_add(load.prefill, tokens), load.prefill_pairs += (end * end - begin * begin) / 2;
 }
 
 ServerStepLoad read_load(const Value& object, DiagnosticList& problems) {
@@ -52,9 +53,9 @@ Result<void> check_load(const ServingSetup& setup, const ServerStepLoad& load) {
   if (load.decodes == 0 && load.prefill == 0) return failure("the step has neither decodes nor prefill");
   if (load.decodes > setup.max_seqs)
     return failure(fmt::format("{} requests are more than --max-num-seqs={}", load.decodes, setup.max_seqs));
-  if (load.prefill > 0 && load.decodes + load.prefill > setup.max_batched_tokens)
+  if (load.prefill > 0 && load.prefill > setup.max_batched_tokens - load.decodes)
     return failure(fmt::format("{} tokens are more than --max-num-batched-tokens={}",
-                               load.decodes + load.prefill, setup.max_batched_tokens));
+                               saturating_add(load.decodes, load.prefill), setup.max_batched_tokens));
   if (load.context < load.decodes || load.context / std::max<int64_t>(load.decodes, 1) > setup.max_model_len)
     return failure(fmt::format("{} tokens in the caches of {} requests: from 1 to --max-model-len={} each",
                                load.context, load.decodes, setup.max_model_len));

@@ -127,20 +127,18 @@ class ScaleCommand {
     return {};
   }
 
-  /// Sequences of all devices on so many chips.
-  int64_t batch_on(const ModelInput& input, int64_t chips) const {
-    if (input.step)
-      return input.step->options.batch * chips * devices_per_chip_ / input.step->options.mesh.devices();
+  /// Sequences of all devices of the point.
+  int64_t batch_on(const ModelInput& input, const ScalePoint& point) const {
+    if (input.step) return input.step->options.batch * point.devices / input.step->options.mesh.devices();
     if (options_.step.batch) return *options_.step.batch;
-    return std::max<int64_t>(1, std::llround(*options_.batch_per_chip * static_cast<double>(chips)));
+    return std::max<int64_t>(1, std::llround(*options_.batch_per_chip * static_cast<double>(point.chips)));
   }
 
-  Result<ScalePoint> best_of(const ModelInput& input, const SimulationSetting& setting, int64_t chips) {
+  Result<ScalePoint> best_of(const ModelInput& input, const SimulationSetting& setting, int64_t chips) const {
     const DeviceConfig& device = setting.device.config;
-    devices_per_chip_ = std::max<int64_t>(1, device.cores_per_chip / std::max<int64_t>(1, device.cores));
     ScalePoint empty;
-    empty.chips = chips, empty.devices = chips * devices_per_chip_;
-    empty.batch = batch_on(input, chips);
+    empty.chips = chips, empty.devices = chips * device.devices_per_chip();
+    empty.batch = batch_on(input, empty);
     Result<std::vector<Candidate>> candidates =
         has_own_mesh(input) ? own_mesh(input, empty) : every_mesh(input, empty);
     if (!candidates) return tl::unexpected(candidates.error());
@@ -245,7 +243,6 @@ class ScaleCommand {
 
   const ScaleArguments& options_;
   Streams streams_;
-  int64_t devices_per_chip_ = 1;
 };
 
 }  // namespace

@@ -141,7 +141,7 @@ class ServingCommand {
                                .run = made->run,
                                .device = device.name,
                                .cache_read = device.kernel.cache_read,
-                               .devices_per_chip = device.cores_per_chip / std::max<int64_t>(1, device.cores),
+                               .devices_per_chip = device.devices_per_chip(),
                                .interpolation_error = made->interpolation_error,
                                .simulated = times.simulated(),
                                .price = options_.price,

@@ -11,6 +11,7 @@
 #include "cli/run.h"
 #include "console/command_line.h"
 #include "console/input.h"
+#include "console/model_input.h"
 #include "console/simulation_setting.h"
 #include "console/step_choice.h"
 #include "console/verbosity.h"
@@ -77,13 +78,11 @@ class TuneServingCommand {
       : options_(options), streams_(streams) {}
 
   int run() {
-    const Result<SourcePtr> source = read_input(options_.file, streams_);
-    if (!source) return fail(source.error());
+    const std::optional<ModelInput> input = read_model({.file = options_.file}, streams_);
+    if (!input) return kExitInput;
     if (const Result<void> read = read_space(); !read) return fail(read.error());
     if (!read_devices()) return kExitInput;
-    const Result<ModelConfig> model = read_model_config(*source);
-    if (!model) return fail(model.error());
-    space_.base.model = *model;
+    space_.base.model = input->model;
     ServingSearchText text{"hlosim serving " + options_.file, "", options_.everything};
     for (const std::string& one : options_.choices.overrides) text.behind += " --set='" + one + "'";
     for (const std::string& one : options_.choices.xla_flags) text.behind += " --xla-flags='" + one + "'";
