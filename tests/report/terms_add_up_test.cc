@@ -115,7 +115,8 @@ TEST(Terms, OfFileTestsAndProgramsAddUp) {
       const std::vector<Module> modules = load_modules(*source, op_table(), problems);
       if (problems.has_errors()) continue;
       for (const Module& module : modules)
-        found[at] += check(module, devices[at % devices.size()], files[at].filename().string());
+        for (const Device& device : devices)
+          found[at] += check(module, device, files[at].filename().string());
     }
   });
   Tally all;
