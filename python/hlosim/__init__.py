@@ -6,8 +6,8 @@
 >>> report.time_us > 0, report.bound_by != ""
 (True, True)
 
-`load` reads modules, `Module` has what can be asked of one, `Report` what a simulation says; `diff`, `sweep`, `gate` and
-`assert_no_slower` hold runs against each other; `hlosim.plot` draws. Wrong input raises `Error`, which says where.
+`load` reads modules, `Module` has what can be asked of one, `Report` the result of a simulation; `diff`, `sweep`, `gate` and
+`assert_no_slower` hold runs against each other; `hlosim.plot` draws. Wrong input raises `Error` with its place.
 docs/python.md has examples.
 """
 from __future__ import annotations

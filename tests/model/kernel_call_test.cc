@@ -225,7 +225,7 @@ TEST(CustomCallCostSource, OrderOfTrust) {
   EXPECT_NEAR(static_cast<double>(by_estimate.busy[index_of(Unit::kMxu)].count()), 1e24 / (0.45 * 917.5e12),
               1e6 * 1e3);
   const auto [by_bytes, byte_text] = cost(bytes, {});
-  EXPECT_EQ(byte_text, "tpu_custom_call is costed by its bytes alone");
+  EXPECT_EQ(byte_text, "tpu_custom_call: bytes-only estimate (no compute model)");
   EXPECT_EQ(by_bytes.provenance, Provenance::kDefault);
 }
 

@@ -23,6 +23,7 @@ struct ReportResults {
   std::vector<Report> reports;
   std::vector<Metrics> figures;   // where a format takes them
   std::vector<HtmlModule> pages;  // likewise
+  std::string source_link;        // of a page: template of links to source lines; may be empty
 };
 
 struct ReportFormat {
