@@ -30,7 +30,8 @@ void read_maxtext_quantization(EntryFields& fields, StepOptions& options);
 
 /// Tiles of grouped products, one for all of them: tile_batch_seq, tile_embed_dim and tile_mlp_dim, the same
 /// in moe_tiles, or tokamax_ragged_dot_tile (rows, depth, columns). Sizes are elements. Keys of moe_tiles
-/// that aren't modelled are added to `left`. Errors, with their place: values that are no whole numbers from 1 on.
+/// that aren't modelled are added to `left`. Errors, with their place: values that are no whole numbers from
+/// 1 on.
 void read_maxtext_grouped_tiles(EntryFields& fields, GroupedTiles& tiles, DiagnosticList& problems,
                                 std::vector<const Value*>& left);
 
