@@ -16,7 +16,7 @@ namespace hlosim {
 /// The parts between separators, empty ones too; at least one.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// Words between commas, in their order. Errors, in which `option` names the option: an empty word, one twice.
+/// Words between commas, in their order. Errors, which name the `option`: an empty word, one given twice.
 Result<std::vector<std::string>> read_words(std::string_view option, std::string_view text);
 
 /// Counts from 1 to `most`: 64,128, or 64..1024, which doubles. Rising, each once.
