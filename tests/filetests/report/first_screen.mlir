@@ -36,6 +36,6 @@ module @jit_step attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 
 // CHECK: confidence      84 % published, 16 % inferred device parameters
 // CHECK:
 // CHECK: Assumptions
-// CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for TPU v5e might do it
+// CHECK:   - unoptimized HLO: hlosim applied its approximation of XLA:TPU's fusion and layout passes for TPU v5e
 // CHECK:
 // CHECK: --full prints every section, --format=html -o r.html a page, `hlosim explain FILE NAME` one time

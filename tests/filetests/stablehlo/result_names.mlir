@@ -81,7 +81,7 @@ module @plain {
 // CHECK:   and 4 more (--top=0 shows more)
 // CHECK:
 // CHECK: Assumptions
-// CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for unit might do it
+// CHECK:   - unoptimized HLO: hlosim applied its approximation of XLA:TPU's fusion and layout passes for unit
 // CHECK:
 // CHECK: Confidence: time by provenance of the device parameters that determine it
 // CHECK:   source         time    share
@@ -133,7 +133,7 @@ module @plain {
 // CHECK:   and 1 more (--top=0 shows more)
 // CHECK:
 // CHECK: Assumptions
-// CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for unit might do it
+// CHECK:   - unoptimized HLO: hlosim applied its approximation of XLA:TPU's fusion and layout passes for unit
 // CHECK:
 // CHECK: Confidence: time by provenance of the device parameters that determine it
 // CHECK:   source         time    share
