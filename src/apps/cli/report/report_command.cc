@@ -6,6 +6,7 @@
 #include <optional>
 #include <ostream>
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/report/dump_buffers.h"
 #include "cli/report/dump_stages.h"
