@@ -210,7 +210,7 @@ TEST(CustomCallCostSource, OrderOfTrust) {
   const auto [by_user, user_text] = cost(known, {.custom_calls = &file});
   EXPECT_EQ(by_user.busy[index_of(Unit::kCustom)].count(), 5'000'000);
   EXPECT_EQ(by_user.time().count(), 5'000'000);  // nothing on top
-  EXPECT_EQ(user_text.substr(0, 42), "custom calls are costed as the user says b");
+  EXPECT_EQ(user_text.substr(0, 30), "custom-call costs are given by");
   const auto [by_blocks, block_text] = cost(known, {});
   EXPECT_EQ(by_blocks.provenance, Provenance::kCalibrated);
   EXPECT_EQ(by_blocks.category, CostCategory::kCustomCall);
