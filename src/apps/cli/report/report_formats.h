@@ -24,6 +24,11 @@ struct ReportResults {
   std::vector<Metrics> figures;   // where a format takes them
   std::vector<HtmlModule> pages;  // likewise
   std::string source_link;        // of a page: template of links to source lines; may be empty
+  std::vector<std::vector<ReportAdvice>> advice;  // of --advise; else empty
+
+  const std::vector<ReportAdvice>* advice_of(size_t i) const {
+    return i < advice.size() ? &advice[i] : nullptr;
+  }
 };
 
 struct ReportFormat {
