@@ -12,6 +12,8 @@ docs/python.md has examples.
 """
 from __future__ import annotations
 
+import importlib as _importlib
+
 from . import _core
 from ._arrays import ArrayType, from_bfloat16_bits, numpy_type, to_bfloat16_bits
 from ._compare import Comparison, compare
@@ -35,3 +37,10 @@ __all__ = ["Advised", "ArrayType", "Comparison", "Compiled", "Device", "Diff", "
            "MemoryAnalysis", "Module", "Partitioned",
            "Report", "Slower", "Table", "Tuned", "aot", "assert_no_slower", "compare", "devices", "diff", "from_bfloat16_bits", "gate",
            "load", "load_all", "model_version", "numpy_type", "report", "sweep", "to_bfloat16_bits"]
+
+
+def __getattr__(name: str):
+    """``hlosim.plot`` without an import of its own; matplotlib is imported when something is drawn."""
+    if name == "plot":
+        return _importlib.import_module(__name__ + ".plot")
+    raise AttributeError("module %r has no attribute %r" % (__name__, name))

@@ -115,6 +115,8 @@ class Device:
 def simulation(device: Any, options: Mapping[str, Any]) -> Dict[str, Any]:
     """The options of commands that simulate: those of the device, those given, ``lower=False`` as --no-lower,
     ``partition=False`` as --no-partition."""
+    if isinstance(device, (list, tuple)):
+        raise TypeError("device: expects one device, not several; hlosim.compare and hlosim.sweep take lists")
     all_options: Dict[str, Any] = dict(options)
     if isinstance(device, Device):
         changes = dict(device.changes)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import warnings
 from typing import List, NamedTuple, Optional, Sequence
 
@@ -21,6 +22,24 @@ class Finding(NamedTuple):
     line: Optional[int]
     column: Optional[int]
     text: str
+
+
+#: Options of the command line, but for XLA's flags: ``--while-trip-count``, ``--set:1:1``.
+_OPTION = re.compile(r"--(?!xla)([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?::\d+:\d+)?")
+
+
+def in_python(text: str) -> str:
+    """A message with the arguments of calls in place of the command line's options.
+
+    >>> in_python("--while-trip-count: '-1' is not a whole number"), in_python('--set:1:1: error: did you mean "--topology"?')
+    ("while_trip_count: '-1' is not a whole number", 'set: error: did you mean "topology"?')
+    """
+    return _OPTION.sub(lambda found: found.group(1).replace("-", "_"), text)
+
+
+def _said_in_python(one: Finding) -> Finding:
+    place = one.file is not None and one.file.startswith("--")
+    return one._replace(message=in_python(one.message), hint=in_python(one.hint), text=in_python(one.text) if place or one.file is None else one.text)
 
 
 class Error(ValueError):
@@ -47,6 +66,7 @@ class Error(ValueError):
     """
 
     def __init__(self, findings: Sequence[Finding]):
+        findings = [_said_in_python(one) for one in findings]
         errors = [one for one in findings if one.severity == "error"] or list(findings)
         first = errors[0] if errors else Finding("error", "failed", "", None, None, None, "failed")
         super().__init__(first.text.rstrip("\n"))

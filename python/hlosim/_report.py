@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ._calls import refuse_inputs, write_text
 from ._html import summary
-from ._table import Table
+from ._table import Table, as_frame
 
 
 def _array_text(document: str, key: str) -> str:
@@ -63,6 +63,37 @@ class Report:
         return self.time_ps / 1e6
 
     @property
+    def time_ms(self) -> float:
+        """How long a run takes [ms]."""
+        return self.time_ps / 1e9
+
+    @property
+    def range_ps(self) -> Optional[Tuple[int, int]]:
+        """The 80 % prediction interval of `time_ps`, from errors measured on comparable programs; None: not known."""
+        interval = self._data["time"].get("range_ps")
+        return (interval["low"], interval["high"]) if interval else None
+
+    @property
+    def range_us(self) -> Optional[Tuple[float, float]]:
+        """The same in microseconds."""
+        return tuple(ps / 1e6 for ps in self.range_ps) if self.range_ps else None
+
+    @property
+    def flops_utilization(self) -> Optional[float]:
+        """Matmul FLOP/s as a share of the device's bf16 peak."""
+        return self._data["work"]["flops_utilisation"]
+
+    @property
+    def hbm_utilization(self) -> Optional[float]:
+        """HBM bytes/s as a share of its bandwidth."""
+        return self._data["traffic"]["hbm_utilisation"]
+
+    @property
+    def unspecified_flags(self) -> List[Dict[str, Any]]:
+        """Compiler flags that the module does not record, with the assumed value and the time with another one."""
+        return [dict(one) for one in self._data["flags_not_given"]]
+
+    @property
     def cycles(self) -> int:
         """The same in cycles of the TensorCore's clock."""
         return self._data["time"]["cycles"]
@@ -81,6 +112,11 @@ class Report:
     def by_category_us(self) -> Dict[str, float]:
         """The time by category of work [us]: "matmul", "collective", "waiting", …"""
         return {name: ps / 1e6 for name, ps in self._data["time"]["by_category_ps"].items()}
+
+    @property
+    def by_unit_us(self) -> Dict[str, float]:
+        """The time of the instructions that each unit bounds [us]; together with stalls, the time."""
+        return {one["unit"]: one["bounds_ps"] / 1e6 for one in self._data["time"]["by_unit"]}
 
     @property
     def metrics(self) -> Dict[str, int]:
@@ -158,28 +194,46 @@ class Report:
 
     # ── Tables ──
 
-    def _table(self, key: str) -> Table:
-        return Table(self._data[key], _array_text(self._text, key))
+    def table(self, name: str) -> Table:
+        """An array of the report's JSON as it stands there: rows as dictionaries, with or without pandas.
+
+        Parameters
+        ----------
+        name : str
+            "instructions", "copies", "collectives", "padding" or another array of docs/report.md.
+
+        Raises
+        ------
+        KeyError
+            The report has no such array.
+        """
+        if not isinstance(self._data.get(name), list):
+            raise KeyError(name)
+        return Table(self._data[name], _array_text(self._text, name))
+
+    def _frame(self, name: str):
+        table = self.table(name)
+        return as_frame(list(table), table.to_json())
 
     @property
-    def instructions(self) -> Table:
-        """A row per instruction that runs, in order of first execution."""
-        return self._table("instructions")
+    def instructions(self):
+        """A row per instruction that runs, in order of first execution: a ``pandas.DataFrame``, or without pandas a `Table`."""
+        return self._frame("instructions")
 
     @property
-    def copies(self) -> Table:
-        """A row per asynchronous copy, in order of start."""
-        return self._table("copies")
+    def copies(self):
+        """The same of asynchronous copies, in order of start."""
+        return self._frame("copies")
 
     @property
-    def collectives(self) -> Table:
-        """A row per collective, in order of start."""
-        return self._table("collectives")
+    def collectives(self):
+        """The same of collectives, in order of start."""
+        return self._frame("collectives")
 
     @property
-    def padding(self) -> Table:
-        """A row per array that takes more than its elements need, the dearest first."""
-        return self._table("padding")
+    def padding(self):
+        """The same of arrays that take more than their elements need, the most padding first."""
+        return self._frame("padding")
 
     # ── Other forms ──
 
@@ -192,8 +246,14 @@ class Report:
         return json.loads(self._text)
 
     def to_pandas(self):
-        """The instructions as a ``pandas.DataFrame``."""
-        return self.instructions.to_pandas()
+        """The instructions as a ``pandas.DataFrame``.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        return self.table("instructions").to_pandas()
 
     def _again(self, command: str, **own: Any) -> str:
         if self.module is None:

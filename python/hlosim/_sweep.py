@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _core
 from ._calls import Input, options_line, text_of
@@ -90,8 +91,51 @@ def _frame(text: str):
         row["front"] = point["front"]
         rows.append(row)
     frame = pandas.DataFrame(rows)
-    frame.attrs["units"] = {one["name"]: one["unit"] for one in document["metrics"]}
+    units = {one["name"]: one["unit"] for one in document["metrics"]}
+    settings = {name for point in document["points"] for name in point["settings"]}
+    for name in settings:
+        values, unit = _numbers(list(frame[name]))
+        if values is not None:
+            frame[name], units[name] = values, unit
+    # Times have their unit in the name, as in the CSV.
+    names = {name: name + "_ps" for name, unit in units.items() if unit == "ps" and not name.endswith("_ps") and name not in settings}
+    frame = frame.rename(columns=names)
+    frame.attrs["units"] = {names.get(name, name): unit for name, unit in units.items()}
     return frame
+
+
+_PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40,
+             "m": 1e-3, "u": 1e-6, "n": 1e-9, "p": 1e-12}
+_NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*$")
+
+
+def _number(text: str) -> Optional[Tuple[float, str]]:
+    """``"16 MiB"`` → (16777216, "B"): the number in the unit without prefix; None: no number.
+
+    >>> _number("400 GB/s"), _number("16 MiB"), _number("2"), _number("T(8,128)")
+    ((400000000000.0, 'B/s'), (16777216, 'B'), (2, ''), None)
+    """
+    found = _NUMBER.match(text)
+    if not found:
+        return None
+    digits, unit = found.groups()
+    number = float(digits) if set(digits) & set(".eE") else int(digits)
+    for base in ("B/s", "B/cycle", "B", "Hz", "s", "cycles", "J", "W", "%", ""):
+        prefix = unit[:len(unit) - len(base)] if unit.endswith(base) else None
+        if prefix in _PREFIXES and (base or not prefix):
+            value = number * _PREFIXES[prefix]
+            return (int(value) if base == "B" and value == int(value) else value), base
+    return None
+
+
+def _numbers(texts: List[Any]) -> Tuple[Optional[List[Any]], str]:
+    """The values of an axis as numbers of one unit, or as booleans; (None, ""): they are neither."""
+    if all(text in ("true", "false") for text in texts):
+        return [text == "true" for text in texts], ""
+    numbers = [_number(text) if isinstance(text, str) else None for text in texts]
+    if any(one is None for one in numbers) or len({one[1] for one in numbers}) != 1:
+        return None, ""
+    return [one[0] for one in numbers], numbers[0][1]
 
 
 def sweep(modules: Any, devices: Any = None, set: Optional[Mapping[str, Sequence[Any]]] = None,
@@ -129,15 +173,16 @@ def sweep(modules: Any, devices: Any = None, set: Optional[Mapping[str, Sequence
     Returns
     -------
     pandas.DataFrame
-        A row per point: module, device, settings, metrics in base units (``frame.attrs["units"]``), ``error`` of points
-        that failed, ``front``.
+        A row per point: module, device, settings, metrics, ``error`` of points that failed, ``front``. Times are in
+        picoseconds (``time_ps``); settings that are numbers are numbers, in the unit without prefix: ``"400 GB/s"`` is 4e11.
+        ``frame.attrs["units"]`` has the unit of each.
 
     Examples
     --------
     >>> import hlosim
     >>> m = hlosim.load("HloModule m\\nENTRY e { a = f32[8] parameter(0)  ROOT x = f32[8] add(a, a) }")
     >>> frame = hlosim.sweep([m], ["v4", "v5e"], progress=False)
-    >>> list(frame.device), int(frame.time.min()) > 0
+    >>> list(frame.device), int(frame.time_ps.min()) > 0
     (['v4', 'v5e'], True)
     """
     needed("pandas", "hlosim.sweep")  # before the work, not after it

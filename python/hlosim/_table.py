@@ -21,6 +21,21 @@ def flat(row: Dict[str, Any]) -> Dict[str, Any]:
     return values
 
 
+def as_frame(rows: List[Dict[str, Any]], text: str = ""):
+    """A ``pandas.DataFrame`` of the rows where pandas is installed, else a `Table`.
+
+    A column per value; what moves in a memory space is a column per space and direction, 0 where there is none.
+    """
+    try:
+        import pandas
+    except ImportError:
+        return Table(rows, text)
+    frame = pandas.DataFrame([flat(row) for row in rows])
+    traffic = [name for name in frame.columns if name.endswith(("_read_bytes", "_written_bytes"))]
+    frame[traffic] = frame[traffic].fillna(0).astype("int64")
+    return frame
+
+
 class Table:
     """Rows with named columns, as a report's JSON has them.
 
@@ -75,11 +90,8 @@ class Table:
         ImportError
             pandas is not installed.
         """
-        pandas = needed("pandas", "to_pandas()")
-        frame = pandas.DataFrame([flat(row) for row in self._rows])
-        traffic = [name for name in frame.columns if name.endswith(("_read_bytes", "_written_bytes"))]
-        frame[traffic] = frame[traffic].fillna(0).astype("int64")
-        return frame
+        needed("pandas", "to_pandas()")
+        return as_frame(self._rows)
 
     def __repr__(self) -> str:
         return "<Table: %d rows of %s>" % (len(self), ", ".join(self.columns))

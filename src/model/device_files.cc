@@ -96,10 +96,32 @@ std::vector<std::string> names_in(const DeviceSearch& search) {
   return names;
 }
 
+/// Accelerators and processors of other makers, in lower case.
+constexpr std::string_view kOtherHardware[] = {
+    "a10",   "a30",   "a40",   "a100",  "a800",   "b100",  "b200",   "b300",     "gb200",    "gb300",
+    "gh200", "h20",   "h100",  "h200",  "h800",   "l4",    "l40",    "p100",     "t4",       "v100",
+    "mi100", "mi200", "mi210", "mi250", "mi300",  "mi325", "mi350",  "mi355",    "rtx",      "gtx",
+    "gpu",   "cuda",  "rocm",  "amd",   "nvidia", "tesla", "quadro", "instinct", "radeon",   "gaudi",
+    "cpu",   "x86",   "xeon",  "epyc",  "trn1",   "trn2",  "inf1",   "inf2",     "trainium", "inferentia"};
+
+/// "H100", "a100-80gb", "RTX4090": hardware that no device file describes.
+bool is_other_hardware(std::string word) {
+  for (char& c : word)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return std::ranges::any_of(kOtherHardware, [&](std::string_view name) {
+    return word.starts_with(name) &&
+           (word.size() == name.size() || !is_digit(name.back()) || !is_digit(word[name.size()]));
+  });
+}
+
 std::string near_name(const std::string& name, const DeviceSearch& search) {
   const std::vector<std::string> names = names_in(search);
   const std::vector<std::string_view> views(names.begin(), names.end());
   const std::string word = stem_of(fs::path(name).filename().string());
+  if (is_other_hardware(word))
+    return "hlosim models TPUs only; `hlosim devices` lists them, and docs/devices.md describes files of "
+           "your own";
   std::string generation = nearest_generation(word, search);
   return generation.empty() ? did_you_mean(word, views) : generation;
 }

@@ -43,6 +43,14 @@ std::string path_hint(const std::string& path, const std::vector<std::string>& k
                        below.size() > kShown ? ", ..." : "");
   }
   if (!alike.empty()) return fmt::format("did you mean \"{}\"?", alike.front());
+  // "hbm_bandwidth": memory.hbm.bandwidth.
+  const auto with_dots = [](std::string text) {
+    std::ranges::replace(text, '_', '.');
+    return text;
+  };
+  const std::string dotted = with_dots(path);
+  for (const std::string& candidate : known)
+    if (with_dots(candidate).ends_with("." + dotted)) return fmt::format("did you mean \"{}\"?", candidate);
   const std::vector<std::string_view> views(known.begin(), known.end());
   return did_you_mean(path, views);
 }

@@ -19,6 +19,7 @@
 #include "estimate/time_range.h"
 #include "model/device.h"
 #include "published/predict_run.h"
+#include "serving/measured_server.h"
 #include "study/measured_cases.h"
 
 namespace hlosim {
@@ -32,6 +33,7 @@ struct Prediction {
   std::string generation{};           // of the device
   std::optional<TimeByKind> kinds{};  // of the simulated time; without what is beside it, such as the launch
   std::shared_ptr<const RunPrediction> run{};  // of a model's step: categories, parts, assumptions
+  std::shared_ptr<const ServerPrediction> server{};
 };
 
 struct PredictOptions {
@@ -87,7 +89,7 @@ struct AccuracyOutput {
   std::string date;     // of the Markdown
   std::string command;  // that made it
   std::string steps;    // steps_text() or steps_markdown() (accuracy_steps.h); empty: not asked for
-  std::string program;  // program_text() or program_markdown() (accuracy_program.h)
+  std::string program;  // of programs, steps, ladders and servers: accuracy_program.h and others
 };
 
 std::string to_text(const Accuracy& accuracy, const AccuracyOutput& output);

@@ -1,6 +1,7 @@
 
 #include "study/accuracy.h"
 #include "study/accuracy_ladders.h"
+#include "study/accuracy_serving.h"
 #include "study/accuracy_steps.h"
 #include "text/json.h"
 
@@ -83,6 +84,25 @@ void add_run(Json& row, const RunPrediction& run) {
   row["parts"] = {{"least_us", parts.least() * 1e6}, {"pieces", std::move(pieces)}};
 }
 
+/// Of a server: both figures that a source gives, and what was assumed.
+void add_server(Json& row, const MeasuredServer& server, const ServerPrediction& prediction) {
+  const auto figure = [](double measured) { return measured > 0 ? Json(measured) : Json(nullptr); };
+  row["measured_ms"] = figure(server.ms), row["predicted_ms"] = or_null(prediction.ms);
+  row["measured_tok_s"] = figure(server.rate), row["predicted_tok_s"] = or_null(prediction.rate);
+  row["assumptions"] = prediction.assumptions;
+}
+
+Json serving_json(const Accuracy& accuracy) {
+  Json json = Json::array();
+  for (const ServingErrorGroup& group : serving_errors(accuracy).groups)
+    json.push_back({{"generation", group.generation},
+                    {"servers", group.what},
+                    {"cases", group.cases},
+                    {"time", summary_json(group.time)},
+                    {"tok_s", summary_json(group.rate)}});
+  return json;
+}
+
 Json ladders_json(const Accuracy& accuracy) {
   Json json = Json::array();
   for (const Ladder& ladder : run_ladders(accuracy)) {
@@ -124,6 +144,7 @@ std::string to_json(const Accuracy& accuracy, bool with_steps) {
                 {"roofline_us", or_null(prediction.roofline_us)}};
     if (!prediction.us) row["reason"] = prediction.reason;
     if (prediction.run) add_run(row, *prediction.run);
+    if (prediction.server) add_server(row, *one.server, *prediction.server);
     cases.push_back(std::move(row));
   }
   Json json = {{"schema_version", kSchemaVersion},
@@ -132,6 +153,7 @@ std::string to_json(const Accuracy& accuracy, bool with_steps) {
                {"groups", rows_json(accuracy.rows)},
                {"cases", std::move(cases)}};
   if (Json ladders = ladders_json(accuracy); !ladders.empty()) json["ladders"] = std::move(ladders);
+  if (Json served = serving_json(accuracy); !served.empty()) json["serving"] = std::move(served);
   if (with_steps) json["steps"] = steps_json(accuracy);
   return json.dump(1) + "\n";
 }

@@ -168,6 +168,20 @@ Result<Prediction> predict_step(const PublishedRun& run, const Device& device) {
   return prediction;
 }
 
+/// A server: the time that its source gives, or else that of one token of all requests.
+Prediction predict_served(const MeasuredServer& server, const Device& device) {
+  auto made = std::make_shared<const ServerPrediction>(predict_server(server, device));
+  Prediction prediction;
+  prediction.generation = device.config.generation;
+  prediction.reason = made->reason;
+  if (made->ms)
+    prediction.us = *made->ms * 1e3;
+  else if (made->rate)
+    prediction.us = 1e6 / *made->rate;
+  prediction.server = std::move(made);
+  return prediction;
+}
+
 /// A case's module, and how it is run.
 struct LoadedCase {
   Module module;
@@ -234,6 +248,7 @@ Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file,
   if (!device) return failure(device.error().message);
   if (one.kernel) return predict_kernel(one, device->config);
   if (one.run) return predict_step(*one.run, *device);
+  if (one.server) return predict_served(*one.server, *device);
   const Result<LoadedCase> loaded = load_case(one, file, *device, predict);
   if (!loaded) return tl::unexpected(loaded.error());
   const Result<Estimate> estimate = hlosim::estimate(loaded->module, op_table(), *device, loaded->options);
@@ -270,7 +285,7 @@ struct RepeatedPredictions::State {
   struct Case {
     MeasuredCase measured;
     DeviceRequest request;
-    std::optional<Prepared> prepared;  // as it runs; nothing of kernels and steps
+    std::optional<Prepared> prepared;  // as it runs; nothing of kernels, steps and servers
     SimulateOptions simulate;
     bool ok = false;
   };
@@ -293,7 +308,7 @@ RepeatedPredictions::RepeatedPredictions(std::vector<MeasuredCase> cases, const 
       State::Case& one = state_->cases[static_cast<size_t>(i)];
       const Result<Device>& device = state_->devices.at(one.request);
       one.ok = device.has_value() && one.measured.unreadable.empty();
-      if (!device || one.measured.kernel || one.measured.run) continue;
+      if (!device || one.measured.kernel || one.measured.run || one.measured.server) continue;
       const Result<LoadedCase> loaded = load_case(one.measured, file, *device, options);
       Result<Prepared> prepared = loaded ? prepare(loaded->module, op_table(), *device, loaded->options)
                                          : tl::unexpected(loaded.error());
@@ -327,6 +342,7 @@ std::vector<std::optional<double>> RepeatedPredictions::times(std::span<const De
       const Result<Prediction> made = [&]() -> Result<Prediction> {
         if (one.measured.kernel) return predict_kernel(one.measured, device->config);
         if (one.measured.run) return predict_step(*one.measured.run, *device);
+        if (one.measured.server) return predict_served(*one.measured.server, *device);
         // Times alone: what memory holds is the same on all of these devices.
         const Module& ran = *one.prepared->module;
         const Result<Simulation> simulation = simulate(ran, op_table(), *device, one.simulate);

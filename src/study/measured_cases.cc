@@ -29,6 +29,7 @@ class CaseReader {
       return result;
     }
     need("id", [&](const Value& value) { text(value, result.id); });
+    if (object_.find("input_len")) return served(std::move(result));
     if (object_.find("model")) return published(std::move(result));
     need("device", [&](const Value& value) { text(value, result.device); });
     const Value* kernel_name = object_.find("kernel");
@@ -59,10 +60,8 @@ class CaseReader {
   }
 
  private:
-  /// Steps of models are a scope of their own; their kinds are the families of models.
-  MeasuredCase published(MeasuredCase result) {
-    DiagnosticList own;
-    auto run = std::make_shared<PublishedRun>(read_published_run(object_, own));
+  /// Warnings are the file's; the first error is why the case has no prediction.
+  void take_problems(const DiagnosticList& own, MeasuredCase& result) {
     for (const Diagnostic& problem : own.items()) {
       if (problem.severity != Severity::kError) {
         problems_.add(problem);
@@ -71,12 +70,34 @@ class CaseReader {
         result.unreadable = fmt::format("{}:{}: {}", place.line, place.column, problem.message);
       }
     }
+  }
+
+  /// Steps of models are a scope of their own; their kinds are the families of models.
+  MeasuredCase published(MeasuredCase result) {
+    DiagnosticList own;
+    auto run = std::make_shared<PublishedRun>(read_published_run(object_, own));
+    take_problems(own, result);
     result.device = run->device;
     result.kind = run->family;
     result.scope = "step";
     result.dtype_class = "native";
     result.time_us = run->step_seconds * 1e6;
     if (result.unreadable.empty()) result.run = std::move(run);
+    return result;
+  }
+
+  /// Servers are a scope of their own; their kinds are the times that are compared: between tokens, or where
+  /// only throughput is known, that of one token of all requests.
+  MeasuredCase served(MeasuredCase result) {
+    DiagnosticList own;
+    auto server = std::make_shared<MeasuredServer>(read_measured_server(object_, own));
+    take_problems(own, result);
+    result.device = server->device;
+    result.kind = kind_of(server->time);
+    result.scope = "serving";
+    result.dtype_class = "native";
+    result.time_us = server->ms > 0 ? server->ms * 1e3 : server->rate > 0 ? 1e6 / server->rate : 0;
+    if (result.unreadable.empty()) result.server = std::move(server);
     return result;
   }
 
@@ -165,11 +186,7 @@ class CaseReader {
     }
     if (object_.find("hlo"))
       problems_.add(error_at(*object_.find("hlo"), "a case has a \"kernel\" or \"hlo\", not both"));
-    const auto word = [&](std::string_view key) {
-      const Value* const found = object_.find(key);
-      return found && found->is_scalar() ? std::string_view(found->text) : std::string_view();
-    };
-    result.kernel = read_measured_kernel(value, parts[0], parts[1], {word("source"), word("notes")});
+    result.kernel = read_measured_kernel(value, parts[0], parts[1]);
   }
   void unit(const Value& value, bool& cores) {
     if (!is(value, kJsonString, "\"chips\" or \"cores\"")) return;

@@ -19,6 +19,7 @@
 #include "model/device.h"
 #include "published/published_run.h"
 #include "report/kernel_request.h"
+#include "serving/measured_server.h"
 
 namespace hlosim {
 
@@ -27,9 +28,10 @@ struct MeasuredCase {
   std::string scope = "single", dtype_class = "native", family;
   bool core = false;
   std::string hlo;
-  std::optional<Result<KernelRequest>> kernel;  // in place of a module; an error: why it can't be costed
-  std::shared_ptr<const PublishedRun> run;      // in place of a module: the step of a whole model
-  std::string unreadable;  // a step that can't be predicted: what is wrong with it, with its place
+  std::optional<Result<KernelRequest>> kernel;   // in place of a module; an error: why it can't be costed
+  std::shared_ptr<const PublishedRun> run;       // in place of a module: the step of a whole model
+  std::shared_ptr<const MeasuredServer> server;  // in place of a module: a server of a model
+  std::string unreadable;  // a step or server that can't be predicted: what is wrong with it, with its place
   double time_us = 0;
   std::string time_of;  // opcode or name of the one instruction that was timed; empty: the module
   int64_t num_devices = 1;
@@ -47,7 +49,8 @@ struct MeasuredCase {
 
 /// Reads all cases. Errors, with their place: what parse_json() finds, missing keys, values of a wrong type,
 /// times and counts that aren't positive, an id given twice. Keys that aren't known are left alone. What is
-/// wrong with a step of a whole model is no error but its `unreadable`: other entries have their predictions.
+/// wrong with a step of a whole model or a server is no error but its `unreadable`: other entries have their
+/// predictions.
 std::vector<MeasuredCase> read_measured_cases(const SourcePtr& source, DiagnosticList& problems);
 
 }  // namespace hlosim

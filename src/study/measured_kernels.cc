@@ -125,7 +125,7 @@ Result<std::string> grouped_form(const Value* arguments) {
                              shown(contracting)));
 }
 
-Result<Converted> convert_grouped(const Value* arguments, const Value* blocks, const MeasuredOrigin&) {
+Result<Converted> convert_grouped(const Value* arguments, const Value* blocks) {
   constexpr std::string_view kKnown[] = {"lhs",
                                          "rhs",
                                          "group_sizes",
@@ -161,25 +161,16 @@ Result<Converted> convert_grouped(const Value* arguments, const Value* blocks, c
   return made;
 }
 
-/// The context length of a table of tuned sizes that doesn't say it: what its tuner takes by default.
-std::string context_of(const Value* arguments, const MeasuredOrigin& origin) {
-  constexpr std::string_view kTable = "kernels/mla/v2/tuned_block_sizes.py", kOfItsTuner = "16384";
-  const bool is_assumed = origin.notes.find("assumed") != std::string_view::npos;
-  if (is_assumed && origin.source.find(kTable) != std::string_view::npos) return std::string(kOfItsTuner);
-  return text_of(arguments, "kv_len");
-}
-
 /// Blocks are in the order of the library's tables: pages, queries, and for decode sequences at a time. The
 /// names that `blocks` has for them are not heeded.
-Result<Converted> convert_latent(const Value* arguments, const Value* blocks, const MeasuredOrigin& origin,
-                                 bool decode) {
+Result<Converted> convert_latent(const Value* arguments, const Value* blocks, bool decode) {
   Converted made{.kernel = "mla_ragged_paged_attention"};
   for (const std::string_view name : {"q_heads", "kv_lora_rank", "qk_rope_head_dim", "page_size"})
     made.take(arguments, name, name);
   for (const std::string_view name : {"q_dtype", "kv_dtype"})
     if (const std::string type = text_of(arguments, name); !type.empty())
       made.arguments.push_back({std::string(name), element_word(type)});
-  const std::string tokens = text_of(arguments, "tokens"), keys = context_of(arguments, origin);
+  const std::string tokens = text_of(arguments, "tokens"), keys = text_of(arguments, "kv_len");
   if (tokens.empty() || keys.empty()) return failure("args: \"tokens\" and \"kv_len\" are needed");
   made.lengths = decode ? fmt::format("{}x1:{}", tokens, keys) : fmt::format("{}:{}", tokens, keys);
   std::vector<std::string> sizes;
@@ -196,18 +187,16 @@ Result<Converted> convert_latent(const Value* arguments, const Value* blocks, co
     made.blocks = {{"num_kv_pages_per_block", sizes[0]}, {"num_queries_per_block", sizes[1]}};
   return made;
 }
-Result<Converted> convert_latent_decode(const Value* arguments, const Value* blocks,
-                                        const MeasuredOrigin& origin) {
-  return convert_latent(arguments, blocks, origin, true);
+Result<Converted> convert_latent_decode(const Value* arguments, const Value* blocks) {
+  return convert_latent(arguments, blocks, true);
 }
-Result<Converted> convert_latent_mixed(const Value* arguments, const Value* blocks,
-                                       const MeasuredOrigin& origin) {
-  return convert_latent(arguments, blocks, origin, false);
+Result<Converted> convert_latent_mixed(const Value* arguments, const Value* blocks) {
+  return convert_latent(arguments, blocks, false);
 }
 
 /// Devices that aren't named are those of one host, weights that aren't are of the 8-bit type that servers of
 /// the kernel store.
-Result<Converted> convert_experts(const Value* arguments, const Value* blocks, const MeasuredOrigin&) {
+Result<Converted> convert_experts(const Value* arguments, const Value* blocks) {
   Converted made{.kernel = "fused_ep_moe"};
   for (const std::string_view name :
        {"tokens", "experts", "shared_experts", "top_k", "d_model", "d_ff_expert", "ep"})
@@ -240,10 +229,10 @@ Result<Converted> convert_splash(const Value* arguments, const Value* blocks, bo
   if (backward && fused != "true") return failure("blocks: gradients in several kernels are not modelled");
   return made;
 }
-Result<Converted> convert_splash_forward(const Value* arguments, const Value* blocks, const MeasuredOrigin&) {
+Result<Converted> convert_splash_forward(const Value* arguments, const Value* blocks) {
   return convert_splash(arguments, blocks, false);
 }
-Result<Converted> convert_splash_vjp(const Value* arguments, const Value* blocks, const MeasuredOrigin&) {
+Result<Converted> convert_splash_vjp(const Value* arguments, const Value* blocks) {
   return convert_splash(arguments, blocks, true);
 }
 
@@ -258,7 +247,7 @@ std::optional<std::array<std::string, 3>> matrix_of(const Value* arguments, std:
 }
 
 /// One head of attention as the compiler splits it: scores that are written, then their softmax.
-Result<Converted> convert_scores(const Value* arguments, const Value*, const MeasuredOrigin&) {
+Result<Converted> convert_scores(const Value* arguments, const Value*) {
   const auto q = matrix_of(arguments, "q"), k = matrix_of(arguments, "k");
   if (!q || !k) return failure("args: \"q\" and \"k\" are matrices such as bf16[8192,128]");
   Converted made{.kernel = "dot", .alone = true};
@@ -266,7 +255,7 @@ Result<Converted> convert_scores(const Value* arguments, const Value*, const Mea
                     {"rhs", fmt::format("{}[{},{}]", (*k)[0], (*k)[2], (*k)[1])}};
   return made;
 }
-Result<Converted> convert_softmax(const Value* arguments, const Value*, const MeasuredOrigin&) {
+Result<Converted> convert_softmax(const Value* arguments, const Value*) {
   const auto q = matrix_of(arguments, "q"), k = matrix_of(arguments, "k");
   if (!q || !k) return failure("args: \"q\" and \"k\" are matrices such as bf16[8192,128]");
   Converted made{.kernel = "softmax_of_scores", .alone = true};
@@ -277,7 +266,7 @@ Result<Converted> convert_softmax(const Value* arguments, const Value*, const Me
 
 struct MeasuredForm {
   std::string_view kernel;
-  Result<Converted> (*convert)(const Value* arguments, const Value* blocks, const MeasuredOrigin& origin);
+  Result<Converted> (*convert)(const Value* arguments, const Value* blocks);
 };
 constexpr MeasuredForm kForms[] = {{"ragged_dot", convert_grouped},
                                    {"mla_ragged_paged_decode", convert_latent_decode},
@@ -312,12 +301,11 @@ Result<Converted> convert_plain(const Value& kernel, const Value* arguments, con
 
 }  // namespace
 
-Result<KernelRequest> read_measured_kernel(const Value& kernel, const Value* arguments, const Value* blocks,
-                                           const MeasuredOrigin& origin) {
+Result<KernelRequest> read_measured_kernel(const Value& kernel, const Value* arguments, const Value* blocks) {
   const auto* const form = std::find_if(std::begin(kForms), std::end(kForms),
                                         [&](const MeasuredForm& one) { return one.kernel == kernel.text; });
-  const Result<Converted> made = form == std::end(kForms) ? convert_plain(kernel, arguments, blocks)
-                                                          : form->convert(arguments, blocks, origin);
+  const Result<Converted> made =
+      form == std::end(kForms) ? convert_plain(kernel, arguments, blocks) : form->convert(arguments, blocks);
   if (!made) return tl::unexpected(made.error());
   Result<KernelRequest> request = read_kernel(made->kernel, made->arguments, made->blocks, made->lengths);
   if (request) request->alone = made->alone;

@@ -11,14 +11,8 @@
 
 namespace hlosim {
 
-/// What a case says of where it is from.
-struct MeasuredOrigin {
-  std::string_view source, notes;
-};
-
 /// Arguments as the library's own tables of measurements name them. `blocks` may be null: the best that
 /// fit, or what servers take. Errors: what isn't modelled, or read_kernel()'s.
-Result<KernelRequest> read_measured_kernel(const Value& kernel, const Value* arguments, const Value* blocks,
-                                           const MeasuredOrigin& origin = {});
+Result<KernelRequest> read_measured_kernel(const Value& kernel, const Value* arguments, const Value* blocks);
 
 }  // namespace hlosim

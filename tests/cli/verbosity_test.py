@@ -87,6 +87,17 @@ class Verbosity(unittest.TestCase):
         self.assertRegex(err, r"\n +\x1b\[32m\^\x1b\[0m\n")
         self.assertNotIn(ESCAPE, hlosim("check", str(self.broken), code=2)[1])
 
+    def test_a_trace_is_not_printed_on_a_terminal(self):
+        out, err = on_terminal("trace", MLP, "--device=v5e")
+        self.assertEqual(out, "")
+        self.assertIn("a trace is too long for a terminal", err)
+        self.assertIn("-o trace.json.gz", err)
+        whole, _ = hlosim("trace", MLP, "--device=v5e")
+        self.assertTrue(whole.startswith("{"))
+        # Who asks for it gets it.
+        out, _ = on_terminal("trace", MLP, "--device=v5e", "-o", "-")
+        self.assertEqual(out, whole)
+
     def test_colours_change_nothing_else(self):
         colours = re.compile(r"\x1b\[\d+m")
         for arguments in (self.diff(), ["report", MLP, "--device=v5e"],

@@ -87,6 +87,17 @@ TEST(BuiltinDevices, LoadUnderBothSpellings) {
   }
 }
 
+// What a file extends has another memory: its usable part is not inherited.
+TEST(BuiltinDevices, MostOfHbmIsUsable) {
+  for (const std::string& name : builtin_devices()) {
+    const Device device = loaded(name);
+    const MemorySpace& hbm = device.config.hbm();
+    if (!hbm.usable || !hbm.capacity) continue;
+    EXPECT_GE(static_cast<double>(hbm.usable->count()), 0.9 * static_cast<double>(hbm.capacity->count()))
+        << name;
+  }
+}
+
 TEST(BuiltinDevices, EveryNumberHasASourceThatSaysSomething) {
   for (const std::string& name : builtin_devices()) {
     for (const DeviceValue& value : loaded(name).values) {

@@ -86,7 +86,7 @@ def test_a_folder_for_xprof(mlp, tmp_path):
 
 
 @pytest.mark.parametrize("package, line", [
-    ("matplotlib", "import hlosim.plot; hlosim.plot.timeline(m.report('v5e'))"),
+    ("matplotlib", "hlosim.plot.timeline(m.report('v5e'))"),
     ("pandas", "m.report('v5e').to_pandas()"),
     ("pandas", "hlosim.sweep([m], 'v5e')"),
 ])

@@ -1,6 +1,7 @@
 """Pictures, doctests, the examples of docs/python.md and README.md."""
 import doctest
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -51,6 +52,23 @@ def test_every_public_name_has_a_docstring():
         for key, value in vars(one).items() if isinstance(one, type) else ():
             if not key.startswith("_") and (callable(value) or isinstance(value, property)):
                 assert value.__doc__, "%s.%s" % (name, key)
+
+
+def test_the_notebook_as_plain_code(monkeypatch, capsys):
+    """Its cells one after the other, without Jupyter; the last expression of a cell is what Jupyter would show."""
+    for package in ("numpy", "pandas", "matplotlib"):
+        pytest.importorskip(package)
+    from matplotlib import pyplot
+
+    monkeypatch.chdir(ROOT / "examples")
+    cells = [cell for cell in json.loads((ROOT / "examples/hlosim.ipynb").read_text())["cells"] if cell["cell_type"] == "code"]
+    names = {"__name__": "__main__"}
+    for cell in cells:
+        exec(compile("".join(cell["source"]), cell["id"], "exec"), names)
+        # What it shows was stored with it: pictures and tables are there for who reads it on a web page.
+        assert cell["outputs"] or not "".join(cell["source"]).strip(), cell["id"]
+    assert len(pyplot.get_fignums()) >= 5 and names["report"].time_us > 0
+    pyplot.close("all")
 
 
 def test_the_examples_of_the_documentation(tmp_path, monkeypatch):

@@ -86,26 +86,53 @@ def test_what_is_read_off_it(mlp):
 def test_synchronous_collectives_are_exposed():
     m = hlosim.load(ROOT / "tests/samples/replicas_step.hlo")
     report = m.report("v5e", topology="2x2")
-    rows = [row for row in report.instructions if row["category"] == "collective"]
+    rows = [row for row in report.table("instructions") if row["category"] == "collective"]
     assert rows and report.exposed_communication_us > 0
 
 
 def test_tables(mlp):
     report = mlp.report(device="v5e")
-    table = report.instructions
+    table = report.table("instructions")
     assert json.loads(table.to_json()) == list(table) == report.to_dict()["instructions"]
     assert table.to_json() in report.to_json()
     assert table["name"] == [row["name"] for row in table] == table.to_dict()["name"]
     assert table[0]["name"] == "prefetch" and len(table) == 4
-    assert report.copies[0]["from"] == "hbm" and len(report.collectives) == 0
+    assert report.table("copies")[0]["from"] == "hbm" and len(report.collectives) == 0
     assert "<table>" in table._repr_html_()
+    with pytest.raises(KeyError):
+        report.table("no such table")
 
 
 def test_tables_as_frames(mlp):
-    pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas")
+    report = mlp.report(device="v5e")
+    for frame in (report.instructions, report.copies, report.collectives, report.padding):
+        assert isinstance(frame, pandas.DataFrame)
+    assert report.instructions.sort_values("self_time_ps").name.iloc[-1] == "hidden"
+    assert list(report.instructions.name) == report.table("instructions")["name"]
     frame = mlp.report(device="v5e").to_pandas()
     assert frame.self_time_ps.sum() == mlp.report(device="v5e").time_ps
     assert frame.hbm_read_bytes.sum() == 4_195_328 and frame.hbm_read_bytes.dtype == "int64"
+
+
+def test_interval_utilization_and_flags(mlp):
+    report = mlp.report("v5e")
+    low, high = report.range_us
+    assert low < report.time_us < high and report.range_ps == (round(low * 1e6), round(high * 1e6))
+    assert report.time_ms == report.time_ps / 1e9
+    assert report.flops_utilization == report.to_dict()["work"]["flops_utilisation"] and 0 < report.hbm_utilization < 1
+    assert max(report.by_unit_us, key=report.by_unit_us.get) == report.bound_by
+    assert report.unspecified_flags == report.to_dict()["flags_not_given"]
+
+
+def test_errors_name_arguments_of_python(mlp):
+    with pytest.raises(hlosim.Error) as caught:
+        mlp.report("v5e", set={"hbm_bandwidth": "1 TB/s"})
+    assert "--" not in str(caught.value) and caught.value.hint == 'did you mean "memory.hbm.bandwidth"?'
+    with pytest.raises(hlosim.Error, match="^while_trip_count: '-1' is not a whole number"):
+        mlp.report("v5e", while_trip_count=-1)
+    with pytest.raises(TypeError, match="hlosim.compare"):
+        mlp.report(["v4", "v5e"])
 
 
 def test_set_and_devices(mlp):
@@ -122,7 +149,7 @@ def test_wrong_devices_options_and_values(mlp):
         mlp.report("v5x")
     with pytest.raises(hlosim.Error) as caught:
         mlp.report("v5e", topologie="2x2")
-    assert "--topology" in caught.value.hint
+    assert "topology" in caught.value.hint and "--" not in str(caught.value)
     with pytest.raises(hlosim.Error, match="memory.hbm"):
         mlp.report("v5e", set={"memory.hbm.bandwith": "1 GB/s"})
 

@@ -56,16 +56,24 @@ def test_sweep(mlp, tmp_path):
     frame = hlosim.sweep([mlp, ROOT / "examples/mlp_plain.hlo"], ["v4", "v5e"], set={"mxu.count": [2, 4]},
                          progress=lambda done, total: seen.append((done, total)))
     assert len(frame) == 8 and set(frame.module) == {"mlp", "mlp_plain"} and seen[-1] == (8, 8)
-    row = frame[(frame.module == "mlp") & (frame.device == "v5e") & (frame["mxu.count"] == "4")]
-    assert int(row.time.iloc[0]) == mlp.report("v5e", set={"mxu.count": 4}).time_ps
-    assert frame.attrs["units"]["time"] == "ps" and frame.error.isna().all()
+    row = frame[(frame.module == "mlp") & (frame.device == "v5e") & (frame["mxu.count"] == 4)]
+    assert int(row.time_ps.iloc[0]) == mlp.report("v5e", set={"mxu.count": 4}).time_ps
+    assert frame.attrs["units"]["time_ps"] == "ps" and frame.error.isna().all()
+
+
+def test_axes_of_a_sweep_are_numbers(mlp):
+    pytest.importorskip("pandas")
+    frame = hlosim.sweep([mlp], "v5e", set={"memory.hbm.bandwidth": ["400 GB/s", "0.8 TB/s"]}, progress=False)
+    assert list(frame["memory.hbm.bandwidth"]) == [4e11, 8e11] and frame.attrs["units"]["memory.hbm.bandwidth"] == "B/s"
+    frame = hlosim.sweep([mlp], "v5e", set={"memory.vmem.capacity": ["32 MiB", "64 MiB"]}, progress=False)
+    assert list(frame["memory.vmem.capacity"]) == [2**25, 2**26]
 
 
 def test_sweep_over_text_and_from_a_file():
     pytest.importorskip("pandas")
     text = "HloModule m\nENTRY e { a = f32[${size}] parameter(0)  ROOT x = f32[${size}] add(a, a) }"
     frame = hlosim.sweep({"grow": text}, "v5e", text={"size": [8, 80_000]}, progress=False)
-    assert frame.time.is_monotonic_increasing and list(frame["size"]) == ["8", "80000"]
+    assert frame.time_ps.is_monotonic_increasing and list(frame["size"]) == [8, 80_000]
     assert len(hlosim.sweep(os.fspath(ROOT / "examples/sweep_generations.yaml"), progress=False)) > 1
     assert not list((ROOT / "examples").glob("*.journal"))
 

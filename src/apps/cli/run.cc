@@ -11,6 +11,7 @@
 
 #include "base/cpu.h"
 #include "base/text.h"
+#include "cli/hints.h"
 #include "cli/manual.h"
 #include "cli/mcp.h"
 #include "cli/study/compare_commands.h"
@@ -84,13 +85,15 @@ constexpr struct {
 std::string command_hint(std::string_view word, std::string_view group = "") {
   std::vector<std::string_view> names;
   if (group.empty()) {
-    names = {"help", "completion", "man", "mcp"};
+    if (std::string hint = hint_of_synonym(word); !hint.empty()) return hint;
+    names = {"help", "completion", "man", "mcp", "tune"};
     for (const Command& c : kCommands) names.push_back(c.name.substr(0, c.name.find(' ')));
   } else {
     for (const Command* c : commands_of_group(kCommands, group))
       names.push_back(c->name.substr(group.size() + 1));
   }
-  return did_you_mean(word, names);
+  const std::string hint = did_you_mean(word, names);
+  return hint.empty() ? fmt::format("`hlosim {}` lists the commands", group.empty() ? "help" : group) : hint;
 }
 
 // "tune": lists what can be tuned.
@@ -152,12 +155,8 @@ int report_unexpected(const Command& command, const CommandLine& declared, Strea
     return kExitInput;
   }
   const std::string name = flag->substr(0, flag->find('='));
-  std::vector<std::string> names;
-  for (const Option& option : declared.options())
-    for (const std::string& long_name : option.long_names()) names.push_back("--" + long_name);
-  const std::string hint = did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
   complain(fmt::format("unknown option '{}'", shown(name)),
-           hint.empty() ? fmt::format("`hlosim help {}` lists the options", command.name) : hint, streams);
+           hint_of_option(*flag, std::string(command.name), declared), streams);
   return kExitInput;
 }
 
@@ -188,7 +187,9 @@ int run_command(const Command& command, std::span<const std::string> given, Stre
   }
   if (!declared.remaining().empty()) return report_unexpected(command, declared, streams);
   if (!help) {
-    complain(help.error().message, fmt::format("`hlosim help {}` lists the options", command.name), streams);
+    const std::string& hint = help.error().hint;
+    complain(help.error().message,
+             hint.empty() ? fmt::format("`hlosim help {}` lists the options", command.name) : hint, streams);
     return kExitInput;
   }
   tell_versions(command, streams);

@@ -1,6 +1,7 @@
 #include "console/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -75,7 +76,14 @@ Option Option::one_of(std::initializer_list<const char*> words) const {
 }
 
 Option Option::one_of(std::span<const char* const> words) const {
-  option_->check(CLI::IsMember(std::vector<std::string>(words.begin(), words.end())));
+  const std::vector<std::string> allowed(words.begin(), words.end());
+  // words() reads them from the description.
+  option_->check(CLI::Validator(
+      [allowed](std::string& text) {
+        if (std::ranges::find(allowed, text) != allowed.end()) return std::string();
+        return fmt::format("'{}' is none of {}", shown(text), fmt::join(allowed, ", "));
+      },
+      fmt::format("{{{}}}", fmt::join(allowed, ","))));
   return *this;
 }
 
@@ -195,6 +203,36 @@ std::vector<Option> CommandLine::options() const {
   return options;
 }
 
+namespace {
+
+/// For a value that is none of its option's words.
+std::string value_hint(const CommandLine& line) {
+  for (const Option& option : line.options()) {
+    const std::vector<std::string> words = option.words();
+    if (words.empty()) continue;
+    const std::vector<std::string_view> allowed(words.begin(), words.end());
+    for (const std::string& value : option.values()) {
+      if (std::ranges::find(words, value) != words.end()) continue;
+      if (value == "pdf" && std::ranges::find(words, "html") != words.end())
+        return "--format=html writes a page that browsers print as PDF";
+      if (std::string hint = did_you_mean(value, allowed); !hint.empty()) return hint;
+    }
+  }
+  return {};
+}
+
+/// An option with more or fewer values than it takes.
+Diagnostic wrong_count(const CommandLine& line, const std::string& problem) {
+  const std::optional<Option> option = line.find(problem.substr(0, problem.find(':')));
+  if (!option) return failure(problem).value();
+  const std::string name = "--" + option->name();
+  if (option->count() > 1)
+    return failure(fmt::format("{} is given {} times, expected once", name, option->count())).value();
+  return failure(fmt::format("{}: a value is missing: {}", name, option->description())).value();
+}
+
+}  // namespace
+
 /// `--name=` with nothing behind: CLI11 would take the next word for the value.
 Result<void> CommandLine::refuse_empty_values(const std::vector<std::string>& args) const {
   for (const std::string& arg : args) {
@@ -218,8 +256,10 @@ Result<std::string> CommandLine::parse(const std::vector<std::string>& args) {
     app_->parse(std::vector<std::string>(args.rbegin(), args.rend()));  // the order that CLI11 takes
   } catch (const CLI::Success&) {                                       // --help
     return help_text(*app_, app_->get_footer());
+  } catch (const CLI::ArgumentMismatch& error) {
+    return tl::unexpected(wrong_count(*this, error.what()));
   } catch (const CLI::Error& error) {
-    return failure(error.what());
+    return failure(error.what(), value_hint(*this));
   }
   if (const std::optional<Option> output = find("--output"))
     if (std::ranges::count(output->values(), std::string()) > 0)

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <iostream>
 #include <ostream>
 
 #include "console/verbosity.h"
@@ -26,6 +29,10 @@ bool write_output(const std::string& path, const TextSource& text, Streams strea
   step.add(fmt::format(": {} bytes", bytes));
   if (!written) tell(written.error(), streams);
   return written.has_value();
+}
+
+bool writes_to_terminal(Streams streams) {
+  return &streams.out == &std::cout && ::isatty(STDOUT_FILENO) != 0;
 }
 
 }  // namespace hlosim

@@ -13,4 +13,7 @@ namespace hlosim {
 /// As write_output() of console/input.h, of a text that is never in memory as a whole.
 bool write_output(const std::string& path, const TextSource& text, Streams streams);
 
+/// Is the streams' standard output a terminal, where a person reads?
+bool writes_to_terminal(Streams streams);
+
 }  // namespace hlosim

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "console/command_line.h"
 #include "console/exchange.h"
+#include "console/text_output.h"
 
 namespace hlosim {
 namespace {
@@ -77,7 +78,7 @@ void declare_verbosity(CommandLine& line, Verbosity& verbosity) {
 
 Paint output_paint(const std::string& path, Streams streams) {
   if (path != "-") return {};
-  return paint_for(streams.verbosity, &streams.out == &std::cout && ::isatty(STDOUT_FILENO) != 0);
+  return paint_for(streams.verbosity, writes_to_terminal(streams));
 }
 
 Paint error_paint(Streams streams) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "input/input_forms.h"
+#include "input/other_kinds.h"
 #include "input/packed.h"
 
 namespace hlosim {
@@ -13,6 +14,7 @@ Result<SourcePtr> as_text(SourcePtr source, bool* was_printed) {
     return failure(fmt::format("cannot unpack '{}': it is no {} data", name,
                                name.ends_with(".gz") ? "gzip" : "Zstandard"));
   for (const InputForm& form : input_forms()) {
+    if (looks_like_xplane(source->text())) return tl::unexpected(xplane_as_module(source->name()));
     if (!form.holds || !form.holds(source->text())) continue;
     Result<std::string> inside = form.unfold(source->text(), std::string(source->name()));
     if (!inside) return tl::unexpected(inside.error());

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "base/text.h"
@@ -12,6 +13,7 @@
 #include "hlo/reader.h"
 #include "hlo/verifier.h"
 #include "input/log_lines.h"
+#include "input/other_kinds.h"
 #include "input/partial_text.h"
 #include "modules/header_note.h"
 #include "modules/module_rules.h"
@@ -85,6 +87,10 @@ std::vector<Module> parse_modules(const SourcePtr& source, const OpTable& table,
     return {};
   }
   if (options.partial) return read_partial(source, table, findings, options);
+  if (std::optional<Diagnostic> other = other_kind(source)) {
+    findings.add(std::move(*other));
+    return {};
+  }
   if (is_log(source, findings)) return {};
   return read_modules(source, table, findings, options.limits);
 }

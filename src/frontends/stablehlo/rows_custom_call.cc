@@ -1,6 +1,7 @@
 // Calls of named targets.
 #include <algorithm>
 
+#include "layout/shape_text.h"
 #include "stablehlo/approx_top_k.h"
 #include "stablehlo/checks.h"
 #include "stablehlo/output_aliases.h"
@@ -94,18 +95,38 @@ void add_missing(OpLowering& op, InstructionId call) {
   op.builder().set_attr(call, op.word(AttrKey::kFrontendAttributes, text));
 }
 
+/// `shape` with the layouts of the list: one for each result, or for each member of a single tuple.
+ShapeRef with_listed_layouts(OpLowering& op, ShapeRef shape, const mlir::Attribute* layouts) {
+  if (!layouts || !shape->is_tuple()) return with_listed_layout(op, shape, layouts, 0);
+  std::vector<ShapeRef> elements;
+  for (size_t i = 0; i < shape->elements.size() && !op.failed(); ++i)
+    elements.push_back(with_listed_layout(op, shape->elements[i], layouts, i));
+  return op.failed() ? shape : op.shapes().tuple(elements);
+}
+
+/// The same arrays in the layouts of `xla_shape`, if there is one.
+ShapeRef with_xla_shape(OpLowering& op, ShapeRef shape) {
+  const mlir::Attribute* given = op.find("xla_shape");
+  if (!given || op.failed()) return shape;
+  const Result<ShapeRef> written = parse_shape(op.shapes(), given->text);
+  if (written && to_text_without_layout(*written) == to_text_without_layout(shape))
+    return op.shapes().with_default_layouts(*written);
+  op.fail("xla_shape \"{}\" is no shape of a result {}", given->text, to_text_without_layout(shape));
+  return shape;
+}
+
 ShapeRef result_shape(OpLowering& op) {
   const mlir::Attribute* layouts = op.find("result_layouts");
   if (op.result_count() == 1) {
     const ShapeRef shape = op.static_result();
-    return shape ? with_listed_layout(op, shape, layouts, 0) : nullptr;
+    return shape ? with_xla_shape(op, with_listed_layouts(op, shape, layouts)) : nullptr;
   }
   std::vector<ShapeRef> elements;
   for (size_t i = 0; i < op.result_count() && !op.failed(); ++i) {
     const ShapeRef shape = op.static_result(i);
     if (shape) elements.push_back(with_listed_layout(op, shape, layouts, i));
   }
-  return op.failed() ? nullptr : op.shapes().tuple(elements);
+  return op.failed() ? nullptr : with_xla_shape(op, op.shapes().tuple(elements));
 }
 
 /// An operation that HLO has and StableHLO hasn't: `@mhlo.topk` with its attributes in a dictionary.

@@ -144,20 +144,26 @@ class ModuleData {
         : name[row].replace(/\d+/g, "#") + (padded_bytes[row] > 0 ? " with " + bytesText(padded_bytes[row]) : "");
     return this.kindNames = this.kindNames || Array.from({length: this.rows}, (_, row) => kind(row));
   }
-  /** Kinds with their rows and time, the longest first; without those that take no time. */
+  /** Labels of op_names (with # for numbers or as they are), and of source places. */
+  get labels() {
+    if (!this.labelSets)
+      this.labelSets = {kind: labelsOf(this.kindOf), op_name: labelsOf(this.columns.op_name), source: labelsOf(this.source),
+                        computation: labelsOf(this.columns.computation)};
+    return this.labelSets;
+  }
+  /** Kinds with all their rows and time, the longest first; without kinds that take no time. */
   kinds() {
     if (this.kindList) return this.kindList;
     const kinds = new Map();
     const {self_time_ps} = this.columns;
     for (let row = 0; row < this.rows; ++row) {
-      if (!(self_time_ps[row] > 0)) continue;
       const name = this.kindOf[row];
       if (!kinds.has(name)) kinds.set(name, {name, rows: [], time: 0});
       const kind = kinds.get(name);
       kind.rows.push(row);
       kind.time += self_time_ps[row];
     }
-    return this.kindList = [...kinds.values()].sort((a, b) => b.time - a.time);
+    return this.kindList = [...kinds.values()].filter((kind) => kind.time > 0).sort((a, b) => b.time - a.time);
   }
   /** The copy, collective or other transfer that an operation starts or waits for; null: none. */
   transferOf(name) {

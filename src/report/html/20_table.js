@@ -44,7 +44,10 @@ class DataTable {
     this.order = Int32Array.from(rows);
     this.sortRows();
   }
-  /** group: {value(row), summary(rows) => text of each column} or null. */
+  /**
+   * group: {value(row), summary(rows) => text of each column, label(value)?, colour(rows)?} or null. Labels are what is shown
+   * of values, colours variables of the style sheet.
+   */
   setGroup(group) {
     this.group = group;
     this.open.clear();
@@ -186,7 +189,8 @@ class DataTable {
              this.columns.map((column, i) => {
                if (i === 0)
                  return h("td", {role: "gridcell", title: group.value ?? "none"}, h("span", {class: "twist"}, isOpen ? "▾" : "▸"),
-                          `${grouped(group.rows.length)} × ${group.value ?? "none"}`);
+                          this.group.colour ? swatch(this.group.colour(group.rows)) : null,
+                          `${grouped(group.rows.length)} × ${(this.group.label ? this.group.label(group.value) : group.value) ?? "none"}`);
                return h("td", {role: "gridcell", class: column.number ? "number" : null,
                                title: group.summary[column.key]?.hint || null}, group.summary[column.key]?.text ?? "");
              }));

@@ -17,7 +17,7 @@ class SummaryView {
         short.length > 0 ? h("section", {class: "panel"}, h("h2", {}, "In short"), h("ul", {class: "short"}, short)) : null,
         this.cards(report),
         h("div", {class: "columns"},
-          h("div", {}, this.section("Time by category", this.categories(report)), this.section("Longest kinds of operation", this.kinds())),
+          h("div", {}, this.section("Time by category", this.categories(report)), this.section("Longest groups of operations", this.kinds())),
           h("div", {}, this.section("Time by unit", this.units(report)), this.section("Memory spaces", this.memory(report)),
             this.section("Longest operations", this.longest()))),
         this.mesh(report), this.energy(report), this.section("What this is", this.facts(report)));
@@ -45,12 +45,13 @@ class SummaryView {
                     bound > 0 ? [", in ", link(plural(bound, "operation"), "operations", {bound_by: time.bound_by})] : "", "."));
     const [first] = data.kinds();
     if (first && first.rows.length > 1)
-      lines.push(line("", "The longest kind of operation is ", link(first.name, "operations", {group: "kind", open: first.name}),
+      lines.push(line("", "The longest group of operations is ",
+                      h("a", {href: "#" + new URLSearchParams({view: "operations", group: "kind", open: first.name}), title: first.name}, data.labels.kind.of(first.name)),
                       `: ${grouped(first.rows.length)} of them take ${share(first.time)}.`));
     if (time.lower_bound_ps > 0 && time.lower_bound_ps < 0.95 * total)
-      lines.push(line("", `The busiest unit works for ${timeText(time.lower_bound_ps)}: doing everything else beside it would take at most ${share(total - time.lower_bound_ps)} off.`));
+      lines.push(line("", `With perfect overlap the run would take ${timeText(time.lower_bound_ps)}, at most ${share(total - time.lower_bound_ps)} less.`));
     const collective = time.exposed_collectives_ps;
-    const waits = [[time.exposed_copies_ps, "waiting for copies"], [collective, "in collectives that nothing hides"]].filter(([ps]) => ps >= 0.0005 * total);
+    const waits = [[time.exposed_copies_ps, "stalled on copies"], [collective, "in exposed communication"]].filter(([ps]) => ps >= 0.0005 * total);
     const transfers = report.copies.rows + report.collectives.rows;
     if (waits.length > 0)
       lines.push(line(waits.some(([ps]) => ps > 0.05 * total) ? "warn" : "", "The core spends ",
@@ -87,17 +88,17 @@ class SummaryView {
     return h("div", {class: "cards", id: "cards"},
              this.card("Time", timeText(total),
                        [`${grouped(time.cycles)} cycles @ ${rateText(time.clock_hz, "Hz")}`,
-                        time.range_ps ? `${timeText(time.range_ps.low)} to ${timeText(time.range_ps.high)} in ${percentText(time.range_ps.share)} of like programs` : null,
-                        `busiest unit alone: ${timeText(time.lower_bound_ps)}`],
+                        time.range_ps ? `${timeText(time.range_ps.low)} to ${timeText(time.range_ps.high)} (${percentText(time.range_ps.share)} interval)` : null,
+                        `perfect overlap: ${timeText(time.lower_bound_ps)}`],
                        {exact: exactTime(total), view: "timeline", level: "first", data: "time/total_ps"}),
              this.card("Bound by", time.bound_by, [total > 0 ? share(time.bound_by_ps) : "the module takes no time",
                                                    time.bound_by_key ? "limited by " + time.bound_by_key : null],
                        {view: "roofline", data: "time/bound_by"}),
-             this.card("Waiting for copies", timeText(time.exposed_copies_ps),
+             this.card("Stalls on copies", timeText(time.exposed_copies_ps),
                        [time.exposed_copies_ps > 0 ? share(time.exposed_copies_ps) : null, plural(report.copies.rows, "asynchronous copy", "asynchronous copies")],
                        {exact: exactTime(time.exposed_copies_ps), view: "transfers", data: "time/exposed_copies_ps",
                         level: time.exposed_copies_ps > 0.05 * total ? "warn" : null}),
-             this.card("Waiting for collectives", timeText(time.exposed_collectives_ps),
+             this.card("Exposed communication", timeText(time.exposed_collectives_ps),
                        [time.exposed_collectives_ps > 0 ? share(time.exposed_collectives_ps) : null, plural(report.collectives.rows, "collective"),
                         collective > 0 ? `synchronous ones, starts and dones take ${timeText(collective)}, ${percentText(collective / total)}` : null],
                        {exact: exactTime(time.exposed_collectives_ps), view: "transfers",
@@ -108,7 +109,7 @@ class SummaryView {
                         traffic.hbm_utilisation === null ? null
                             : `${percentText(traffic.hbm_utilisation)} of ${rateText(device.peak_hbm_bytes_per_second, "B/s")}`],
                        {exact: exactBytes(traffic.hbm_bytes), view: "operations", data: "traffic/hbm_bytes"}),
-             this.card("Matrix products", (work.unknown_instructions > 0 ? "≥ " : "") + rateText(work.flops, "FLOP"),
+             this.card("Matmul FLOP", (work.unknown_instructions > 0 ? "≥ " : "") + rateText(work.flops, "FLOP"),
                        [work.flops_utilisation === null ? "share of the peak unknown"
                             : `${percentText(work.flops_utilisation)} of ${rateText(device.peak_flops_per_second, "FLOP/s")} (bf16)`,
                         work.unknown_instructions > 0
@@ -183,19 +184,23 @@ class SummaryView {
 
   /** Operations that are called the same but for numbers: layers of one kind, together. */
   kinds() {
-    const {columns, total} = this.app.data;
-    const kinds = this.app.data.kinds().slice(0, 8);
+    const {data} = this.app;
+    const {total} = data;
+    const kinds = data.kinds().slice(0, 8);
     if (kinds.length === 0) return h("p", {class: "empty"}, "No operation takes time.");
-    return [h("table", {class: "plain"},
-              h("thead", {}, h("tr", {}, ["kind", "operations", "time", "share"].map(
+    // The prefix of these few: all of the module may share less.
+    const labels = labelsOf(kinds.map(({name}) => name));
+    return [prefixNote(labels.prefix),
+            h("table", {class: "plain", id: "kinds"},
+              h("thead", {}, h("tr", {}, ["group", "operations", "time", "share"].map(
                 (title, i) => h("th", {scope: "col", class: i > 0 ? "number" : null}, title)))),
               h("tbody", {}, kinds.map(({name, rows, time}) => h("tr", {},
-                h("th", {scope: "row", class: "name", title: name}, swatch(kCategoryColours[columns.category[rows[0]]]),
-                  h("a", {href: "#" + new URLSearchParams({view: "operations", group: "kind", open: name})}, name)),
+                h("th", {scope: "row", class: "name", title: name}, swatch(kCategoryColours[dominantCategory(data, rows)] || "--c-control"),
+                  h("a", {href: "#" + new URLSearchParams({view: "operations", group: "kind", open: name})}, labels.of(name))),
                 h("td", {class: "number"}, grouped(rows.length)),
                 h("td", {class: "number", title: exactTime(time)}, timeText(time)),
                 h("td", {class: "number"}, percentText(time / total)))))),
-            h("p", {class: "detail"}, "The same op_name but for numbers, written as #; without op_name, the same name and bytes.")];
+            h("p", {class: "detail"}, "A group has one op_name apart from numbers, written as #; operations without op_name: one name and size.")];
   }
 
   longest() {
@@ -256,8 +261,8 @@ class SummaryView {
       ["Module", module.name + (module.file ? ` (${module.file})` : "")],
       ["Size", `${plural(module.instructions, "instruction")} in ${plural(module.computations, "computation")}, ` +
                (module.is_scheduled ? "scheduled" : "not scheduled")],
-      ["What ran", report.page.text.is_lowered
-          ? "the module as a TPU compiler might have made it of this one: names and text below are of that" : "the module as it stands"],
+      ["Program", report.page.text.is_lowered
+          ? "unoptimized HLO, lowered by hlosim: names and text below are those of the lowered module" : "the module as given"],
       ["Device", `${device.name} (${device.file}), fingerprint ${device.fingerprint}`],
       ["Slice", `${device.slice}; ${plural(module.replicas, "replica")} × ${plural(module.partitions, "partition")}`],
       ["Module's fingerprint", module.fingerprint],

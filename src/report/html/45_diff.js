@@ -5,8 +5,8 @@ const kMetricUnits = {
 };
 
 const kMetricNames = {
-  exposed_copies: "waiting for copies", exposed_collectives: "waiting for collectives", exposed_others: "other waiting",
-  hbm_bytes: "HBM traffic", sent_bytes: "sent over links", padding_bytes: "padding", flops: "FLOP of matrix products",
+  exposed_copies: "stalls on copies", exposed_collectives: "exposed communication", exposed_others: "other stalls",
+  hbm_bytes: "HBM traffic", sent_bytes: "sent over links", padding_bytes: "padding", flops: "FLOP of matmuls",
 };
 
 class DiffView {

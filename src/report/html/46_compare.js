@@ -1,4 +1,5 @@
-// The page's reports side by side: a column each, the least of each row marked, bars of the time by category.
+// The page's reports side by side: a column each, the least of each row marked among those that fit, bars of the time by
+// category.
 
 class CompareView {
   constructor(app) {
@@ -25,6 +26,9 @@ class CompareView {
     return names.map((name, i) => (names.filter((other) => other === name).length > 1 ? `${i + 1}: ${name}` : name));
   }
 
+  /** Its arrays do not fit into a memory of the device. */
+  overflows(i) { return this.reports[i].memory.fits === false; }
+
   link(i) { return h("a", {href: "#" + new URLSearchParams({view: "summary", module: i})}, this.names[i]); }
 
   /** A bar per report, all on one scale. */
@@ -39,8 +43,8 @@ class CompareView {
     return [
       h("p", {class: "legend"}, used.map((name) => h("span", {}, swatch(kCategoryColours[name]), name, " "))),
       h("table", {class: "plain bars", id: "compare-bars"}, h("tbody", {}, this.reports.map((report, i) => h("tr", {},
-        h("th", {scope: "row"}, this.link(i)),
-        h("td", {class: "number", title: exactTime(report.time.total_ps)}, timeText(report.time.total_ps)),
+        h("th", {scope: "row"}, this.link(i), this.overflows(i) ? h("span", {class: "bad"}, " does not fit") : null),
+        h("td", {class: "number" + (this.overflows(i) ? " overflows" : ""), title: exactTime(report.time.total_ps)}, timeText(report.time.total_ps)),
         h("td", {class: "compared"}, h("div", {class: "stack", "aria-hidden": "true"}, parts(report))))))),
     ];
   }
@@ -54,18 +58,18 @@ class CompareView {
     const space = (report, name) => report.memory.spaces.find((one) => one.name === name);
     const plain = (title, of, text) => [title, of, text, text, true];
     return [
+      plain("fits", (report) => report.memory.fits, (fits) => (fits ? "yes" : "no: out of memory")),
       time("time", (report) => report.time.total_ps),
       plain("bound by", (report) => report.time.bound_by, (name) => name),
-      time("busiest unit alone", (report) => report.time.lower_bound_ps),
+      time("perfect overlap", (report) => report.time.lower_bound_ps),
       ...categories.map((name) => time("… " + name, (report) => report.time.by_category_ps[name])),
-      time("waiting for copies", (report) => report.time.exposed_copies_ps),
-      time("waiting for collectives", (report) => report.time.exposed_collectives_ps),
+      time("stalls on copies", (report) => report.time.exposed_copies_ps),
+      time("exposed communication", (report) => report.time.exposed_collectives_ps),
       plain("share of peak FLOP/s", (report) => report.work.flops_utilisation, percentText),
       plain("share of HBM bandwidth", (report) => report.traffic.hbm_utilisation, percentText),
       bytes("HBM traffic", (report) => report.traffic.hbm_bytes),
       bytes("sent over links", (report) => report.traffic.sent_bytes),
       ...spaces.map((name) => bytes(`peak of ${name}`, (report) => (space(report, name) ? space(report, name).peak_bytes : null))),
-      plain("fits", (report) => report.memory.fits, (fits) => (fits ? "yes" : "no")),
       bytes("padding", (report) => report.padding_total.extra_bytes),
       plain("devices", (report) => report.device.slice_devices, grouped),
     ];
@@ -74,11 +78,14 @@ class CompareView {
   table() {
     const cells = ([title, of, text, exact, isPlain]) => {
       const values = this.reports.map(of);
-      const known = values.filter((value) => typeof value === "number");
+      // A device on which the program does not fit is never the best.
+      const known = values.filter((value, i) => typeof value === "number" && !this.overflows(i));
       const least = Math.min(...known);
       const isTold = !isPlain && known.some((value) => value !== least);
-      return h("tr", {}, h("th", {scope: "row"}, title), values.map((value) => {
+      return h("tr", {}, h("th", {scope: "row"}, title), values.map((value, i) => {
         if (value === null || value === undefined) return h("td", {class: "number", title: kUnknown}, "–");
+        if (this.overflows(i))
+          return h("td", {class: "number overflows", title: "does not fit"}, title === "fits" ? h("strong", {}, text(value)) : h("s", {}, text(value)));
         const isLeast = isTold && value === least;
         const times = isTold && !isLeast && least > 0 ? h("span", {class: "detail"}, ` ${(value / least).toFixed(2)}×`) : null;
         return h("td", {class: "number" + (isLeast ? " least" : ""), title: exact(value)}, isLeast ? h("strong", {}, text(value)) : text(value), times);

@@ -1,7 +1,7 @@
 // What runs when: a lane per unit, nested slices, flows from a start over its transfer to its done, and how full
 // the memory spaces are.
 
-const kGutter = 112, kLane = 20, kCounter = 46, kRuler = 24, kOverview = 34;
+const kGutter = 112, kScopeDepths = 3, kLane = 20, kCounter = 46, kRuler = 24, kOverview = 34;
 
 class TimelineView extends PictureView {
   constructor(app) {
@@ -27,6 +27,7 @@ class TimelineView extends PictureView {
                               onkeydown: (event) => { if (event.key === "Enter") this.next(event.shiftKey ? -1 : 1); }});
     this.found = h("span", {class: "detail", role: "status"});
     this.range = h("span", {class: "detail"});
+    this.regionBox = h("section", {class: "panel", id: "timeline-region", hidden: true});
     this.makeTable();
     put(
         this.element, h("div", {class: "tools"}, zoomButtons(this.view), this.search,
@@ -37,10 +38,11 @@ class TimelineView extends PictureView {
             ? h("p", {class: "note"}, `Loops show their first ${plural(this.trace.shown_iterations, "iteration")}; the rest of each is one slice.`) : null,
         this.overview, this.canvas,
         legend(kCategoryColours, this.kinds()),
-        h("p", {class: "detail screen-only"}, "Drag to pan; ctrl and wheel, or the wheel after a click, zooms; double click zooms to a slice. " +
+        h("p", {class: "detail screen-only"}, "Drag to pan; ctrl and wheel, or the wheel after a click, zooms; double click zooms to a slice; shift and drag sums up a region. " +
                                   "Curves join a start, its transfer and its done."),
-        this.tableBox);
+        this.regionBox, this.tableBox);
     if (this.slices.track.length === 0) this.element.prepend(h("p", {class: "empty"}, "Nothing takes time: no instruction of this module runs on a unit."));
+    this.selectsRegions();
     zoomable(this.canvas, this.view, () => ({left: kGutter, width: this.width - kGutter}));
     this.later();
   }
@@ -75,7 +77,8 @@ class TimelineView extends PictureView {
       }
       if (!this.sliceOf.has(instruction[i])) this.sliceOf.set(instruction[i], i);
     }
-    let top = kRuler;
+    this.makeScopes();
+    let top = kRuler + (this.scopes.length > 0 ? kScopeDepths * kLane + 6 : 0);
     this.lanes.forEach((lane, number) => {
       lane.top = top;
       for (let depth = 0; depth < lane.depth; ++depth) {
@@ -94,6 +97,41 @@ class TimelineView extends PictureView {
     }
     this.height = top;
   }
+
+  /**
+   * The scope lane: for each depth below the scope that all op_names share, runs of slices of the TensorCore that are in one
+   * scope, one after the other. Only slices without others inside count.
+   */
+  makeScopes() {
+    const {track, start_ps, instruction} = this.slices;
+    const {op_name} = this.app.data.columns;
+    const order = [];
+    const prefix = this.app.data.labels.op_name.prefix;
+    for (let i = 0; i < track.length; ++i)
+      if (track[i] === 0 && this.slices.length_ps[i] > 0 && op_name[instruction[i]]) order.push(i);
+    order.sort((a, b) => start_ps[a] - start_ps[b] || this.end(b) - this.end(a));
+    const leaves = order.filter((slice, at) => at + 1 === order.length || start_ps[order[at + 1]] >= this.end(slice));
+    this.scopes = [];
+    const open = new Array(kScopeDepths).fill(null);
+    for (const slice of leaves) {
+      const name = op_name[instruction[slice]];
+      const parts = (name.startsWith(prefix) ? name.slice(prefix.length) : name).split("/").slice(0, -1);
+      let path = "";
+      for (let depth = 0; depth < kScopeDepths; ++depth) {
+        path += "/" + (parts[depth] ?? "");
+        const last = open[depth];
+        if (depth >= parts.length) {
+          open[depth] = null;
+        } else if (last && last.path === path) {
+          last.end = this.end(slice);
+        } else {
+          open[depth] = {depth, path, name: parts[depth], start: start_ps[slice], end: this.end(slice)};
+          this.scopes.push(open[depth]);
+        }
+      }
+    }
+  }
+  scopeTop(scope) { return kRuler + scope.depth * kLane; }
 
   end(slice) { return this.slices.start_ps[slice] + this.slices.length_ps[slice]; }
   row(slice) { return this.slices.instruction[slice]; }
@@ -141,6 +179,8 @@ class TimelineView extends PictureView {
 
   paint(context) {
     this.drawRuler(context);
+    context.fillStyle = colour("--text");
+    if (this.scopes.length > 0) drawText(context, "scope", 4, kRuler + kLane / 2, kGutter - 8);
     for (const lane of this.lanes) {
       context.fillStyle = colour("--text");
       drawText(context, lane.name, 4, lane.top + kLane / 2, kGutter - 8);
@@ -151,10 +191,12 @@ class TimelineView extends PictureView {
     context.beginPath();
     context.rect(kGutter, 0, this.width - kGutter, this.height);
     context.clip();
+    for (const scope of this.scopes) this.drawScope(context, scope);
     for (const level of this.levels) this.drawLevel(context, level);
     this.drawFlows(context);
     context.restore();
     for (const counter of this.counters) this.drawCounter(context, counter);
+    this.drawRegion(context);
     this.drawOverview();
     this.range.textContent = `${timeText(Math.round(this.view.low))} to ${timeText(Math.round(this.view.high))}`;
   }
@@ -173,6 +215,15 @@ class TimelineView extends PictureView {
     context.stroke();
   }
 
+  drawScope(context, scope) {
+    const left = Math.max(kGutter - 2, this.x(scope.start)), right = Math.min(this.width + 2, this.x(scope.end));
+    if (right < kGutter || left > this.width || right - left < 1) return;
+    context.fillStyle = colour("--selected");
+    context.fillRect(left, this.scopeTop(scope), Math.max(1, right - left - 1), kLane - 2);
+    context.fillStyle = colour("--text");
+    drawText(context, scope.name, left + 4, this.scopeTop(scope) + kLane / 2 - 1, right - left - 6);
+  }
+
   drawLevel(context, level) {
     const perPixel = this.view.span / (this.width - kGutter);
     const searching = this.query !== "";
@@ -188,7 +239,10 @@ class TimelineView extends PictureView {
       const high = Math.max(1, (kLane - 2) * this.share(slice));
       context.fillRect(left, level.top + kLane - 2 - high, width, high);
       if (width > 28) {
-        context.fillStyle = high < kLane - 2 ? colour("--text") : inkOn(context.fillStyle);
+        const isPartly = high < kLane - 2;
+        const ink = isPartly ? colour("--text") : inkOn(context.fillStyle);
+        if (isPartly) this.drawHalo(context, this.name(slice), left + 4, level.top + kLane / 2 - 0.5, width - 6);
+        context.fillStyle = ink;
         drawText(context, this.name(slice), left + 4, level.top + kLane / 2 - 0.5, width - 6);
       }
       if (this.row(slice) === this.app.selected || slice === this.cursor) {
@@ -211,6 +265,12 @@ class TimelineView extends PictureView {
       at = Math.max(at + 1, next);
     }
     context.globalAlpha = 1;
+  }
+
+  /** The panel's colour behind a label that stands half on a bar: its contrast is that of text on the panel. */
+  drawHalo(context, text, x, y, width) {
+    context.fillStyle = colour("--panel");
+    context.fillRect(x - 2, y - 7, Math.min(width, context.measureText(text).width) + 4, 14);
   }
 
   drawFlows(context) {
@@ -280,6 +340,83 @@ class TimelineView extends PictureView {
     context.restore();
     context.fillStyle = colour("--line");
     context.fillRect(0, counter.top + kCounter + 1, this.width, 1);
+  }
+
+  // ── A region: dragged with shift, or marked with [ and ] ──
+
+  drawRegion(context) {
+    if (!this.region) return;
+    const left = Math.max(kGutter, this.x(this.region[0])), right = Math.min(this.width, this.x(this.region[1]));
+    if (right <= left) return;
+    context.fillStyle = colour("--area");
+    context.fillRect(left, kRuler, right - left, this.height - kRuler);
+    context.strokeStyle = colour("--accent");
+    context.strokeRect(left + 0.5, kRuler + 0.5, Math.max(1, right - left - 1), this.height - kRuler - 1);
+  }
+  setRegion(low, high) {
+    this.region = low === null ? null : [Math.max(0, Math.min(low, high)), Math.min(this.view.whole, Math.max(low, high))];
+    clearTimeout(this.regionTimer);
+    this.regionTimer = setTimeout(() => this.fillRegion(), 60);
+    this.later();
+  }
+  /** Time inside of the region by lane, and of the TensorCore's operations without what is inside of them. */
+  sums() {
+    const [low, high] = this.region;
+    const inside = (slice) => Math.max(0, Math.min(high, this.end(slice)) - Math.max(low, this.slices.start_ps[slice]));
+    const lanes = this.lanes.map((lane) => ({name: lane.name, time: 0}));
+    const operations = new Map();
+    for (const level of this.levels) {
+      for (let at = this.firstAfter(level, low); at < level.slices.length && this.slices.start_ps[level.slices[at]] < high; ++at) {
+        const slice = level.slices[at], time = inside(slice);
+        // Nested slices are part of the outermost one.
+        if (level.depth === 0) lanes[level.track].time += time * this.share(slice);
+        if (level.track !== 0 || !(time > 0)) continue;
+        const row = this.row(slice);
+        operations.set(row, (operations.get(row) || 0) + time);
+        const outer = this.outerOf(level, slice);
+        if (outer >= 0) operations.set(this.row(outer), (operations.get(this.row(outer)) || 0) - time);
+      }
+    }
+    return {time: high - low, lanes: lanes.filter((lane) => lane.time > 0),
+            operations: [...operations].filter(([, time]) => time > 0).sort((a, b) => b[1] - a[1])};
+  }
+  /** The slice one depth above that holds this one; -1: none. */
+  outerOf(level, slice) {
+    const above = this.levels.find((one) => one.track === level.track && one.depth === level.depth - 1);
+    if (!above) return -1;
+    const outer = above.slices[this.firstAfter(above, this.slices.start_ps[slice])];
+    return outer !== undefined && this.slices.start_ps[outer] <= this.slices.start_ps[slice] ? outer : -1;
+  }
+  fillRegion() {
+    this.regionBox.hidden = !this.region;
+    if (!this.region) return;
+    const {time, lanes, operations} = this.sums();
+    const share = (ps) => (time > 0 ? percentText(ps / time) : "");
+    const list = (title, rows) => h("table", {class: "plain"}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, title), h("th", {scope: "col", class: "number"}, "time"),
+                                    h("th", {scope: "col", class: "number"}, "share"))),
+                                    h("tbody", {}, rows.map(([name, ps]) => h("tr", {}, h("th", {scope: "row"}, name),
+                                      h("td", {class: "number", title: exactTime(Math.round(ps))}, timeText(Math.round(ps))), h("td", {class: "number"}, share(ps))))));
+    const most = 12, rest = operations.slice(most).reduce((sum, [, ps]) => sum + ps, 0);
+    this.regionBox.replaceChildren(
+        h("h2", {}, `Selected: ${timeText(Math.round(time))}, ${timeText(Math.round(this.region[0]))} to ${timeText(Math.round(this.region[1]))} `,
+          h("button", {type: "button", onclick: () => this.setRegion(null)}, "Clear")),
+        h("div", {class: "columns"}, list("lane", lanes.map((lane) => [lane.name, lane.time])),
+          list("operation", [...operations.slice(0, most).map(([row, ps]) => [this.app.link(row), ps]),
+                             ...(rest > 0 ? [[`${plural(operations.length - most, "other operation")}`, rest]] : [])])));
+    announce(`${timeText(Math.round(time))} selected`);
+  }
+  /** Shift and drag. */
+  selectsRegions() {
+    const at = (event) => this.view.low + (event.offsetX - kGutter) / (this.width - kGutter) * this.view.span;
+    let begin = null;
+    this.canvas.addEventListener("pointerdown", (event) => {
+      if (!event.shiftKey || event.button !== 0) return;
+      begin = at(event);
+      this.canvas.setPointerCapture(event.pointerId);
+      event.stopImmediatePropagation();
+    }, {capture: true});
+    this.canvas.addEventListener("pointermove", (event) => { if (begin !== null && event.buttons) this.setRegion(begin, at(event)); });
+    this.canvas.addEventListener("pointerup", () => { begin = null; });
   }
 
   /** The whole run, with what is in sight marked. */
@@ -352,7 +489,7 @@ class TimelineView extends PictureView {
 
   clicked(event) {
     this.canvas.focus({preventScroll: true});
-    if (this.canvas.wasDragged) return;
+    if (this.canvas.wasDragged || event.shiftKey) return;
     const slice = this.hit(event);
     if (slice >= 0) this.choose(slice);
   }
@@ -370,6 +507,11 @@ class TimelineView extends PictureView {
 
   pressed(event) {
     if (zoomKey(event, this.view)) return;
+    // From the slice of the cursor, or what is in sight, to that of later ones.
+    if (event.key === "[" || event.key === "]") {
+      const [begin, end] = this.cursor >= 0 ? [this.slices.start_ps[this.cursor], this.end(this.cursor)] : [this.view.low, this.view.high];
+      return event.key === "[" || !this.region ? this.setRegion(begin, end) : this.setRegion(this.region[0], end);
+    }
     const moves = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1]};
     if (event.key === "Enter" && this.cursor >= 0) return this.choose(this.cursor);
     if (!(event.key in moves) || this.levels.length === 0) return;

@@ -14,7 +14,7 @@ class MemoryView extends PictureView {
     this.memory = await this.app.data.part("memory");
     if (!this.memory) return put(this.element, h("p", {class: "empty"}, "A saved report has no buffers."));
     if (this.memory.unknown) {
-      put(this.element, h("p", {class: "empty"}, "Where buffers lie is not known: " + this.memory.unknown));
+      put(this.element, h("p", {class: "empty"}, "The addresses of buffers are unknown: " + this.memory.unknown));
       return;
     }
     if (this.memory.spaces.length === 0) {
@@ -33,7 +33,7 @@ class MemoryView extends PictureView {
                        "button", {type: "button", "aria-pressed": String(byTime === this.byTime), "data-axis": text,
                                   onclick: () => this.setAxis(byTime)}, text)));
     this.makeCanvas("memory-canvas", "Buffers by time and address. Left and right arrow keys go from step to step, p to the peak, " +
-                                     "plus and minus zoom. The table below has what lives at the step.");
+                                     "plus and minus zoom. The table below lists the buffers at the step.");
     this.height = kCurve + 16 + kMap + 26;
     this.facts = h("p", {class: "facts"});
     this.makeTable();
@@ -42,10 +42,10 @@ class MemoryView extends PictureView {
     put(this.element, this.toolBox, this.facts, this.canvas,
                         legend(kKindColours, new Set(this.buffers.kind)),
                         h("p", {class: "detail"}, this.memory.same_order
-                            ? "Allocations lie end to end, as buffer assignment makes them; the curve above is what is needed at each step, as in the report."
+                            ? "Allocations are placed end to end, as buffer assignment makes them; the curve above is what is needed at each step, as in the report."
                             : "The buffer assignment follows the text's order here, the simulation another one: sums may differ from the report's.",
                             " By time, the curve shows all iterations of loops, and buffers of a loop's body are those of its first iteration."),
-                        this.tableTitle, this.table.element);
+                        this.tableTitle, h("div", {class: "tools"}, this.search), this.table.element);
     const peak = (space) => (space.capacity_bytes ? space.peak_bytes / space.capacity_bytes : 0);
     const first = [...this.memory.spaces].sort((a, b) => peak(b) - peak(a))[0];
     this.wheel();
@@ -289,27 +289,53 @@ class MemoryView extends PictureView {
     this.step = Math.max(0, Math.min(this.stepCount - 1, step));
     const {first_step, last_step} = this.buffers;
     const live = this.there.filter((buffer) => first_step[buffer] <= this.step && this.step <= last_step[buffer]);
+    const found = live.filter((buffer) => this.matches(buffer));
     this.tableTitle.textContent =
         `Alive at step ${this.step}${this.step === this.space.peak_step ? ", the peak" : ""} (${this.steps.name[this.step] ?? "none"}): ` +
-        `${plural(live.length, "buffer")}, ${bytesText(this.space.at_step.columns.bytes[this.step] ?? 0)}`;
-    this.table.setRows(live);
+        `${plural(live.length, "buffer")}, ${bytesText(this.space.at_step.columns.bytes[this.step] ?? 0)}` +
+        (found.length < live.length ? `; ${grouped(found.length)} found` : "");
+    this.table.setRows(found);
     this.later();
+  }
+
+  padding(buffer) {
+    const {bytes, dense_bytes} = this.buffers;
+    return bytes[buffer] > 0 ? 1 - dense_bytes[buffer] / bytes[buffer] : 0;
+  }
+  /** A value of the instruction that defines the buffer; null: it took no time. */
+  ofInstruction(values, buffer) {
+    const row = this.buffers.instruction[buffer];
+    return row >= 0 ? values[row] : null;
+  }
+  opName(buffer) { return this.ofInstruction(this.app.data.columns.op_name, buffer); }
+  /** All words of the search field are in one of its texts. */
+  matches(buffer) {
+    const {name, shape, kind} = this.buffers;
+    const text = [name[buffer], shape[buffer], kind[buffer], this.buffers.class[buffer], this.opName(buffer),
+                  this.ofInstruction(this.app.data.source, buffer)].join("\n").toLowerCase();
+    return this.search.value.trim().toLowerCase().split(/\s+/).every((word) => text.includes(word));
   }
 
   makeTable() {
     const column = this.buffers;
+    this.search = h("input", {type: "search", placeholder: "Find buffers: name, scope, class, shape", "aria-label": "Find buffers", id: "buffer-filter",
+                              oninput: () => this.setStep(this.step)});
     const steps = (buffer) => `${column.first_step[buffer]} to ${column.last_step[buffer]}`;
     this.tableTitle = h("h3", {role: "status"});
     this.table = new DataTable({
-      label: "Buffers alive at the step", height: "22rem", sort: "bytes", emptyText: "Nothing lives here at this step.",
+      label: "Buffers alive at the step", height: "22rem", sort: "bytes", emptyText: "No buffer matches at this step.",
       onOpen: (buffer) => this.choose(buffer),
       columns: [
         {key: "name", title: "buffer", value: (b) => column.name[b]},
         {key: "bytes", title: "size", number: true, value: (b) => column.bytes[b], text: (b) => bytesText(column.bytes[b]), hint: (b) => exactBytes(column.bytes[b])},
+        {key: "padding", title: "padding", number: true, help: "share of its bytes that is padding", value: (b) => this.padding(b), text: (b) => percentText(this.padding(b))},
+        {key: "class", title: "class", help: "what the program keeps it for", value: (b) => column.class[b]},
+        {key: "scope", title: "scope", help: "the end of the op_name of its instruction", value: (b) => this.opName(b), cell: (b) => lastScopes(this.opName(b)) ?? "–"},
         {key: "shape", title: "shape", value: (b) => column.shape[b]},
         {key: "kind", title: "kind", value: (b) => column.kind[b]},
         {key: "offset", title: "address", number: true, value: (b) => column.offset[b], text: (b) => "0x" + column.offset[b].toString(16), hint: (b) => exactBytes(column.offset[b])},
         {key: "steps", title: "steps", number: true, value: (b) => column.first_step[b], text: steps},
+        {key: "source", title: "source", value: (b) => this.ofInstruction(this.app.data.source, b), cell: (b) => this.app.data.labels.source.of(this.ofInstruction(this.app.data.source, b)) ?? "–"},
       ],
     });
   }

@@ -1,5 +1,7 @@
 // Operations by FLOPs per byte and FLOP/s, under the roofs of the device.
 
+const kAboveRoof = "above the roof: the roof is the peak in bf16 and the bandwidth of one memory; other types and reuse on chip can exceed it";
+
 class RooflineView extends PictureView {
   constructor(app) {
     super();
@@ -12,7 +14,7 @@ class RooflineView extends PictureView {
     this.roofs = report.traffic.roofline;
     if (this.roofs.length === 0 || !report.device.peak_flops_per_second) {
       put(this.element, h("p", {class: "empty"}, report.device.peak_flops_per_second
-          ? "No memory space has traffic." : "The device file tells no peak of FLOP/s."));
+          ? "No memory space has traffic." : "The device file has no peak of FLOP/s."));
       return;
     }
     this.peak = report.device.peak_flops_per_second;
@@ -22,10 +24,11 @@ class RooflineView extends PictureView {
                                        "The table below has the same points.");
     this.key = h("div", {});
     this.note = h("p", {class: "detail"});
+    this.above = h("p", {class: "note", id: "roofline-above", hidden: true});
     this.facts = h("p", {class: "facts"});
     this.makeTable();
     put(this.element, h("div", {class: "tools"}, h("label", {}, "Bytes of ", this.picker)), this.facts, this.canvas,
-                        this.key, this.note, this.table.element);
+                        this.key, this.above, this.note, this.table.element);
     this.setSpace(this.roofs.some((roof) => roof.space === "hbm") ? "hbm" : this.roofs[0].space);
   }
 
@@ -48,8 +51,12 @@ class RooflineView extends PictureView {
     this.points.sort((a, b) => b.time - a.time);
     this.key.replaceChildren(legend(kCategoryColours, new Set(this.points.map((point) => data.columns.category[point.row]))));
     this.byRow = new Map(this.points.map((point) => [point.row, point]));
+    const above = this.points.filter((point) => this.isAbove(point));
+    this.above.hidden = above.length === 0;
+    this.above.replaceChildren(`▲ ${plural(above.length, "operation is", "operations are")} ${kAboveRoof}: `,
+                               ...above.slice(0, 5).flatMap((point, i) => [i > 0 ? ", " : "", this.app.link(point.row)]));
     this.note.textContent = without > 0
-        ? `${plural(without, "operation")} with time but without matrix products, or without traffic of ${space}, have no place here.` : "";
+        ? `${plural(without, "operation")} with time but without matmuls, or without traffic of ${space}, are not shown.` : "";
     const roof = this.roof;
     this.facts.replaceChildren(
         h("span", {}, h("strong", {}, significant(roof.flops_per_byte)), " FLOP per byte in the whole module"),
@@ -65,20 +72,26 @@ class RooflineView extends PictureView {
     return total > 0 ? report.work.flops / total * 1e12 : null;
   }
 
+  /** Share of what the roof allows. Above 1 where device numbers or counted work contradict each other. */
+  shareOf(point) { return point.rate / Math.min(this.peak, point.intensity * this.roof.bytes_per_second); }
+  /** Beyond what rounding explains. */
+  isAbove(point) { return this.shareOf(point) > 1.001; }
+
   makeTable() {
     const point = (i) => this.points[i];
     const column = this.app.data.columns;
-    const limit = (p) => Math.min(this.peak, p.intensity * this.roof.bytes_per_second);
     this.points = [];
     this.table = new DataTable({
-      label: "Operations with matrix products", height: "18rem", sort: "time", emptyText: "No operation has matrix products and traffic of this space.",
+      label: "Operations with matmuls", height: "18rem", sort: "time", emptyText: "No operation has matmuls and traffic of this space.",
       onOpen: (i) => this.choose(point(i)),
       columns: [
         {key: "name", title: "operation", value: (i) => column.name[point(i).row]},
         {key: "time", title: "time", number: true, value: (i) => point(i).time, text: (i) => timeText(point(i).time), hint: (i) => exactTime(point(i).time)},
         {key: "intensity", title: "FLOP/byte", number: true, value: (i) => point(i).intensity, text: (i) => significant(point(i).intensity)},
         {key: "rate", title: "FLOP/s", number: true, value: (i) => point(i).rate, text: (i) => rateText(point(i).rate, "FLOP/s")},
-        {key: "share", title: "of the roof", number: true, value: (i) => point(i).rate / limit(point(i)), text: (i) => percentText(point(i).rate / limit(point(i)))},
+        {key: "share", title: "of the roof", number: true, value: (i) => this.shareOf(point(i)),
+         text: (i) => percentText(this.shareOf(point(i))) + (this.isAbove(point(i)) ? " above" : ""),
+         cell: (i) => h("span", {class: this.isAbove(point(i)) ? "bad" : null}, percentText(this.shareOf(point(i))) + (this.isAbove(point(i)) ? " ▲" : ""))},
         {key: "bound", title: "bound by", value: (i) => column.bound_by[point(i).row]},
       ],
     });
@@ -206,6 +219,14 @@ class RooflineView extends PictureView {
     context.arc(this.px(point.intensity), this.py(point.rate), radius, 0, 7);
     context.fill();
     context.globalAlpha = 1;
+    if (this.isAbove(point)) {
+      context.fillStyle = colour("--bad");
+      context.textAlign = "center";
+      context.fillText("▲", this.px(point.intensity), this.py(point.rate) - radius - 6);
+      context.textAlign = "left";
+    }
+    context.beginPath();
+    context.arc(this.px(point.intensity), this.py(point.rate), radius, 0, 7);
     const isMarked = point.row === this.app.selected || this.points[this.cursor] === point;
     context.strokeStyle = colour(isMarked ? "--text" : "--panel");
     context.lineWidth = isMarked ? 2.5 : 1;
@@ -215,10 +236,10 @@ class RooflineView extends PictureView {
 
   describe(point) {
     const {columns} = this.app.data;
-    const limit = Math.min(this.peak, point.intensity * this.roof.bytes_per_second);
     return [columns.name[point.row], `${timeText(point.time)}, bound by ${columns.bound_by[point.row]}`,
             `${significant(point.intensity)} FLOP per byte of ${this.roof.space}`,
-            `${rateText(point.rate, "FLOP/s")}, ${percentText(point.rate / limit)} of the roof`];
+            `${rateText(point.rate, "FLOP/s")}, ${percentText(this.shareOf(point))} of the roof`,
+            this.isAbove(point) ? kAboveRoof : null].filter(Boolean);
   }
   hit(event) {
     if (!this.px) return null;

@@ -13,29 +13,40 @@ class OperationsView {
       key, title, help, number: true, value: (row) => columns[key][row],
       text: (row) => (columns[key][row] === 0 ? "0" : timeText(columns[key][row])), hint: (row) => exactTime(columns[key][row])});
     const word = (key, title, help) => ({key, title, help, value: (row) => columns[key][row]});
+    const labelled = (key, title, help, values, labels) => ({key, title, help, value: (row) => values[row], cell: (row) => labels.of(values[row]) ?? "–"});
+    // Shares of the peaks, over the operation's own time.
+    const {peak_flops_per_second, peak_hbm_bytes_per_second} = data.report.device;
+    const ofPeak = (amount, row, peak) => {
+      const time = columns.self_time_ps[row];
+      return peak && time > 0 && amount !== null ? amount / (time * 1e-12) / peak : null;
+    };
+    const utilisation = (key, title, help, of) => ({key, title, help, number: true, value: of, text: (row) => (of(row) === null ? null : percentText(of(row)))});
     const list = [
       {key: "name", title: "operation", value: (row) => columns.name[row],
        cell: (row) => [swatch(kCategoryColours[columns.category[row]] || "--c-control"), columns.name[row]]},
-      word("opcode", "opcode"),
+      {key: "scope", title: "scope", help: "the end of its op_name", value: (row) => columns.op_name[row], cell: (row) => lastScopes(columns.op_name[row]) ?? "–"},
       time("self_time_ps", "time", "all executions, without called computations; these add up to the run's time"),
       {key: "share", title: "share", number: true, value: (row) => columns.self_time_ps[row],
        text: (row) => percentText(total > 0 ? columns.self_time_ps[row] / total : null)},
-      time("exposed_ps", "waiting", "for what an asynchronous start began"),
       word("bound_by", "bound by"),
+      labelled("source", "source", "file and line", data.source, data.labels.source),
+      utilisation("mxu", "MXU", "FLOP/s of its matmuls as a share of the bf16 peak", (row) => ofPeak(columns.flops[row], row, peak_flops_per_second)),
+      utilisation("hbm_share", "HBM", "bytes/s of HBM as a share of its bandwidth", (row) => ofPeak(data.hbm[row], row, peak_hbm_bytes_per_second)),
       {key: "executions", title: "runs", number: true, value: (row) => columns.executions[row], text: (row) => grouped(columns.executions[row])},
-      {key: "flops", title: "FLOP", number: true, help: "of matrix products, all executions", value: (row) => columns.flops[row],
+      time("exposed_ps", "stalled", "waiting for what an asynchronous start began"),
+      {key: "flops", title: "FLOP", number: true, help: "of matmuls, all executions", value: (row) => columns.flops[row],
        text: (row) => (columns.flops[row] === null ? null : countText(columns.flops[row])), hint: (row) => grouped(columns.flops[row])},
       {key: "hbm", title: "HBM bytes", number: true, help: "read and written, all executions", value: (row) => data.hbm[row],
        text: (row) => bytesText(data.hbm[row]), hint: (row) => exactBytes(data.hbm[row])},
       {key: "padding", title: "padding", number: true, help: "share of its bytes that is padding",
        value: (row) => columns.padded_bytes[row] > 0 ? 1 - columns.logical_bytes[row] / columns.padded_bytes[row] : 0,
        text: (row) => columns.padded_bytes[row] > 0 ? percentText(1 - columns.logical_bytes[row] / columns.padded_bytes[row]) : "0"},
-      word("computation", "computation"),
+      word("opcode", "opcode"),
       word("category", "category"),
+      word("computation", "computation"),
       word("op_name", "op_name"),
-      {key: "source", title: "source", value: (row) => data.source[row]},
       {key: "line", title: "HLO line", number: true, value: (row) => data.lines[row] || null, text: (row) => data.lines[row] ? grouped(data.lines[row]) : null},
-      word("provenance", "numbers", "where the device numbers that decide its time come from"),
+      word("provenance", "provenance", "of the device numbers that decide its time"),
     ];
     this.table = new DataTable({label: "Operations", columns: list, rows: data.rows, sort: "self_time_ps", height: "calc(100vh - 12.5rem)",
                                 emptyText: "No operation matches.", onOpen: (row) => this.app.select(row, this)});
@@ -47,13 +58,14 @@ class OperationsView {
                h("option", {value: ""}, label), values.map((value) => h("option", {value}, value)));
     };
     this.choices = [choice("category", "every category"), choice("bound_by", "every bound"), choice("opcode", "every opcode")];
-    this.grouping = h("select", {"aria-label": "Group by", id: "operation-group", title: "kind: op_name without numbers, else name and bytes",
+    this.grouping = h("select", {"aria-label": "Group by", id: "operation-group", title: "group: op_name without numbers, else name and bytes",
                                   onchange: () => this.regroup()},
                       [["", "no groups"], ["opcode", "by opcode"], ["computation", "by computation"], ["source", "by source line"],
-                       ["category", "by category"], ["bound_by", "by bound"], ["op_name", "by op_name"], ["kind", "by kind"]].map(
+                       ["category", "by category"], ["bound_by", "by bound"], ["op_name", "by op_name"], ["kind", "by op_name without numbers"]].map(
                          ([value, text]) => h("option", {value}, text)));
     this.count = h("span", {class: "detail", role: "status", id: "operation-count"});
-    put(this.element, h("div", {class: "tools"}, this.filter, this.choices, this.grouping, this.count), this.table.element);
+    this.prefix = h("div", {id: "operation-prefix"});
+    put(this.element, h("div", {class: "tools"}, this.filter, this.choices, this.grouping, this.count), this.prefix, this.table.element);
     this.refilter();
   }
 
@@ -99,10 +111,16 @@ class OperationsView {
     const key = this.grouping.value;
     const {data} = this.app;
     const {columns, total} = data;
+    this.prefix.replaceChildren();
+    this.table.element.classList.toggle("in-groups", Boolean(key));
     if (!key) return this.table.setGroup(null);
     const values = key === "source" ? data.source : key === "kind" ? data.kindOf : columns[key];
+    const labels = data.labels[key];
+    this.prefix.replaceChildren(...[labels && prefixNote(labels.prefix)].filter(Boolean));
     this.table.setGroup({
       value: (row) => values[row],
+      label: labels ? labels.of : null,
+      colour: (rows) => kCategoryColours[dominantCategory(data, rows)] || "--c-control",
       summary: (rows) => {
         let time = 0, exposed = 0, flops = 0, bytes = 0, runs = 0;
         for (const row of rows) {
@@ -112,6 +130,10 @@ class OperationsView {
           bytes += data.hbm[row];
           runs += columns.executions[row];
         }
+        const share = (amount, ps, peak) => {
+          const value = peak && ps > 0 ? amount / (ps * 1e-12) / peak : null;
+          return {value, text: value === null ? "" : percentText(value)};
+        };
         return {
           self_time_ps: {value: time, text: timeText(time), hint: exactTime(time)},
           share: {value: time, text: percentText(total > 0 ? time / total : null)},
@@ -119,6 +141,8 @@ class OperationsView {
           flops: {value: flops, text: countText(flops), hint: grouped(flops)},
           hbm: {value: bytes, text: bytesText(bytes), hint: exactBytes(bytes)},
           executions: {value: runs, text: grouped(runs)},
+          mxu: share(flops, time, data.report.device.peak_flops_per_second),
+          hbm_share: share(bytes, time, data.report.device.peak_hbm_bytes_per_second),
         };
       },
     });

@@ -22,8 +22,8 @@ class TransfersView {
     const {report} = this.app.data;
     const {time} = report;
     put(this.element, h("p", {class: "facts"},
-        h("span", {}, h("strong", {title: exactTime(time.exposed_copies_ps)}, timeText(time.exposed_copies_ps)), " waiting for copies"),
-        h("span", {}, h("strong", {title: exactTime(time.exposed_collectives_ps)}, timeText(time.exposed_collectives_ps)), " waiting for collectives, synchronous ones as a whole"),
+        h("span", {}, h("strong", {title: exactTime(time.exposed_copies_ps)}, timeText(time.exposed_copies_ps)), " stalls on copies"),
+        h("span", {}, h("strong", {title: exactTime(time.exposed_collectives_ps)}, timeText(time.exposed_collectives_ps)), " exposed communication, synchronous collectives as a whole"),
         h("span", {}, h("strong", {title: exactTime(time.by_category_ps["collective"])}, timeText(time.by_category_ps["collective"])), " in synchronous collectives, starts and dones"),
         h("span", {}, h("strong", {title: exactBytes(report.traffic.sent_bytes)}, bytesText(report.traffic.sent_bytes)), " sent by one device")));
     this.add("Copies", report.copies, "No asynchronous copy runs.", [["bytes", "size", "bytes"], ["from", "from"], ["to", "to"], ["cross_program", "cross-program", "flag"]]);
@@ -92,7 +92,7 @@ class PaddingView {
           h("span", {}, h("strong", {title: exactBytes(padding_total.unpadded_bytes)}, bytesText(padding_total.unpadded_bytes)), " unpadded"),
           h("span", {}, h("strong", {}, significant(padding_total.expansion) + "×"), " expansion"),
           h("span", {}, h("strong", {}, grouped(padding_total.padded_arrays)), " arrays with padding",
-            padding_total.padded_arrays > padding.rows ? `, the dearest ${grouped(padding.rows)} below` : "")),
+            padding_total.padded_arrays > padding.rows ? `, the largest ${grouped(padding.rows)} below` : "")),
         this.table.element);
   }
   shown() { this.table.render(true); }
@@ -106,15 +106,15 @@ class AssumptionsView {
     const list = (table, render) => h("ul", {class: "plain-list"}, Array.from({length: table.rows}, (_, row) => h("li", {}, render(table.columns, row))));
     const coverage = Object.entries(report.coverage).filter(([, ps]) => ps > 0).sort((a, b) => b[1] - a[1]);
     const meaning = {
-      published: 'the maker or a paper tells the number',
+      published: 'from the maker or a paper',
       inferred: 'follows from published ones',
       calibrated: 'fitted to measurements',
       guess: 'no source: a guess',
       override: '--set',
-      default: 'nothing modelled the operation: its bytes alone'
+      default: 'bytes-only estimate: no cost model of the operation'
     };
     put(this.element,
-        h('section', {class: 'panel'}, h('h2', {}, 'What had to be taken as something'),
+        h('section', {class: 'panel'}, h('h2', {}, 'Assumptions about the module'),
           report.assumptions.rows === 0 ?
               h('p', {class: 'empty'},
                 'Nothing: the module and the device file tell everything that was needed.') :
@@ -147,7 +147,7 @@ class AssumptionsView {
                         report.keys_not_tried,
                         'key')} not checked: the module is too large.`) :
               null),
-        h('section', {class: 'panel'}, h('h2', {}, 'Compiler flags that nobody gave'),
+        h('section', {class: 'panel'}, h('h2', {}, 'Unspecified compiler flags'),
           report.flags_not_given.rows === 0 ?
               h('p', {class: 'empty'}, 'None that this device has another setting for.') :
               list(

@@ -1,6 +1,6 @@
 // The page as a whole: tabs, the selected operation, theme, addresses, paper.
 
-const kViews = [SummaryView, TimelineView, MemoryView, RooflineView, OperationsView, TransfersView, PaddingView, TextView, AssumptionsView];
+const kViews = [SummaryView, ScopesView, TimelineView, MemoryView, RooflineView, OperationsView, TransfersView, PaddingView, TextView, AssumptionsView];
 
 function hasDiff() { return $('script.data[data-part="diff"]') !== null; }
 
@@ -26,7 +26,8 @@ class App {
         : null;
     $("#header").replaceChildren(
         h("div", {class: "title"}, h("h1", {}, module.name, h("span", {class: "on"}, " on "), device.name), picker, h("span", {class: "fill"}),
-          h("button", {type: "button", id: "theme", title: "auto, as the system; light; dark", onclick: () => this.nextTheme()}), h("button", {type: "button", onclick: () => this.openAll().then(() => window.print())}, "Print")),
+          h("button", {type: "button", id: "theme", title: "auto, as the system; light; dark", onclick: () => this.nextTheme()}), h("button", {type: "button", onclick: () => this.openAll().then(() => window.print())}, "Print"),
+          h("button", {type: "button", id: "keys-button", title: "Keys (?)", "aria-label": "Keys", onclick: showKeys}, "?")),
         this.tabs);
     document.title = `${module.name} on ${device.name} – hlosim`;
     $("#main").replaceChildren(...this.views.map((view) => h("section", {role: "tabpanel", id: "view-" + view.id, "aria-labelledby": "tab-" + view.id,
@@ -211,9 +212,9 @@ class App {
   // ── Theme and paper ──
 
   nextTheme() {
-    const themes = ["auto", "light", "dark"];
     const now = document.documentElement.dataset.theme || "auto";
-    document.documentElement.dataset.theme = themes[(themes.indexOf(now) + 1) % 3];
+    document.documentElement.dataset.theme = kThemes[(kThemes.indexOf(now) + 1) % 3];
+    remember("hlosim.theme", document.documentElement.dataset.theme);
     this.showTheme();
   }
   showTheme() {
@@ -240,6 +241,41 @@ class App {
   }
 }
 
+/** Kept by the browser for the next page, where it lets pages of files keep something. */
+function remember(key, value) {
+  try {
+    window.localStorage.setItem(key, value);
+  } catch { /* the page works without */ }
+}
+function remembered(key) {
+  try {
+    return window.localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+const kThemes = ["auto", "light", "dark"];
+if (kThemes.includes(remembered("hlosim.theme"))) document.documentElement.dataset.theme = remembered("hlosim.theme");
+
+const kKeys = [
+  ["everywhere", [["?", "these keys"], ["/", "search field of the tab"], ["Escape", "close the details"], ["← →", "on the tabs: the next tab"], ["Ctrl+P", "print"]]],
+  ["timeline, memory", [["w s, + -", "zoom"], ["a d", "move left and right"], ["0", "the whole run"], ["← →", "the next slice or step"],
+                        ["↑ ↓", "the lane above or below"], ["Enter", "select"], ["[ ]", "timeline: a region from one slice to another, with sums (or shift and drag)"], ["p", "memory: to the peak"]]],
+  ["roofline", [["← →", "operations, the longest first"], ["Enter", "select"]]],
+  ["tables", [["↑ ↓, Page", "move"], ["Enter", "open the row"], ["← →", "close or open a group"]]],
+];
+
+/** The dialog of `?`. */
+function showKeys() {
+  const dialog = $("#keys") || h("dialog", {id: "keys", "aria-label": "Keys"},
+      h("h2", {}, "Keys"),
+      kKeys.map(([where, keys]) => [h("h3", {}, where), h("dl", {}, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)]))]),
+      h("p", {class: "close-line"}, h("button", {type: "button", onclick: () => dialog.close()}, "Close")));
+  if (!dialog.isConnected) document.body.append(dialog);
+  if (!dialog.open) dialog.showModal();
+}
+
 let app = null;
 async function openModule(number) {
   const data = new ModuleData(number);
@@ -247,6 +283,7 @@ async function openModule(number) {
   const titles = [...document.querySelectorAll('script.data[data-part="report"]')].map((block) => block.dataset.title);
   if (app && Number(app.parameters().module) !== number) history.replaceState(null, "", "#view=summary&module=" + number);
   app = new App(data, titles);
+  app.labelsOf = labelsOf;
   window.hlosim = app;
   await app.start();
 }
@@ -262,6 +299,7 @@ window.addEventListener("keydown", (event) => {
     event.preventDefault();
     app.openAll().then(() => window.print());
   }
+  if (event.key === "?" && !/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) showKeys(), event.preventDefault();
   if (event.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) {
     const field = $('section.view:not([hidden]) input[type="search"]');
     if (field) field.focus(), event.preventDefault();

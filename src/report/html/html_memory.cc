@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "base/rounding.h"
 #include "buffers/space_use.h"
 #include "layout/sizes.h"
+#include "memory/memory_classes.h"
 #include "report/html/html_data.h"
 #include "text/json.h"
 
@@ -29,8 +33,8 @@ bool is_shown(const Allocation& allocation) { return !allocation.is_thread_local
 
 class MemoryData {
  public:
-  MemoryData(const BufferAnalysis& analysis, const DeviceConfig& device, const Estimate& estimate,
-             const Report& report)
+  MemoryData(const BufferAnalysis& analysis, const OpTable& table, const DeviceConfig& device,
+             const Estimate& estimate, const Report& report)
       : analysis_(analysis),
         module_(analysis.graph.module()),
         device_(device),
@@ -39,6 +43,11 @@ class MemoryData {
         row_of_(module_.instructions.size(), -1) {
     const std::vector<InstructionRecord>& records = estimate.simulation.instructions;
     for (size_t i = 0; i < records.size(); ++i) row_of_[records[i].id] = static_cast<int64_t>(i);
+    const std::vector<MemoryClass> classes = memory_classes(module_, table, occupancy_);
+    for (size_t i = 0; i < classes.size(); ++i) {
+      const LiveBuffer& buffer = occupancy_.buffers[i];
+      class_of_.try_emplace({buffer.instruction, buffer.index}, classes[i]);
+    }
   }
 
   std::string json() {
@@ -115,10 +124,17 @@ class MemoryData {
     return end;
   }
 
+  /// "activations"; null: a value that the simulation's occupancy doesn't have.
+  std::string_view class_at(InstructionId definer, std::span<const int64_t> index) const {
+    const auto found = class_of_.find({definer, {index.begin(), index.end()}});
+    return found == class_of_.end() ? std::string_view() : to_text(found->second);
+  }
+
   std::string buffers() {
     std::vector<int64_t> spaces, offsets, sizes, firsts, lasts, rows;
     std::vector<std::string> names, shapes;
-    std::vector<std::string_view> kinds;
+    std::vector<std::string_view> kinds, classes;
+    std::vector<int64_t> dense;
     std::map<ShapeRef, std::string> known_shapes;
     for (const Allocation& allocation : analysis_.assignment.allocations) {
       const auto begin = begin_of_.find(&allocation);
@@ -136,6 +152,8 @@ class MemoryData {
         names.push_back(std::move(name));
         shapes.push_back(shape_text);
         kinds.push_back(kind_of(allocation));
+        classes.push_back(class_at(definer, analysis_.places.index(analysis_.values[value.value].defined)));
+        dense.push_back(std::min(dense_bytes(shape).count(), value.size));
         spaces.push_back(allocation.space);
         offsets.push_back(begin->second + value.offset);
         sizes.push_back(value.size);
@@ -148,6 +166,8 @@ class MemoryData {
     table.texts("name", std::vector<std::string_view>(names.begin(), names.end()));
     table.texts("shape", std::vector<std::string_view>(shapes.begin(), shapes.end()));
     table.texts("kind", kinds);
+    table.texts("class", classes);
+    table.whole_numbers("dense_bytes", dense);
     table.whole_numbers("space", spaces);
     table.whole_numbers("offset", offsets);
     table.whole_numbers("bytes", sizes);
@@ -164,6 +184,7 @@ class MemoryData {
   const Report& report_;
   IdMap<InstructionId, int64_t> row_of_;
   std::map<const Allocation*, int64_t> begin_of_;
+  std::map<std::pair<InstructionId, std::vector<int64_t>>, MemoryClass> class_of_;  // by definer and index
 };
 
 }  // namespace
@@ -176,7 +197,7 @@ std::string memory_data(const OpTable& table, const Device& device, const Estima
   options.schedule = ScheduleSource::kText;
   const Result<std::unique_ptr<BufferAnalysis>> analysis = analyse_buffers(*estimate.module, table, options);
   if (!analysis) return "{\"unknown\":" + json_text(analysis.error().message) + "}";
-  return MemoryData(**analysis, device.config, estimate, report).json();
+  return MemoryData(**analysis, table, device.config, estimate, report).json();
 }
 
 }  // namespace hlosim

@@ -62,7 +62,8 @@ class ModelReader {
     fields_.text("name", model_.name);
     fields_.whole("layers", model_.layers, 1, EntryFields::kNeeded);
     fields_.whole("d_model", model_.d_model, 1, EntryFields::kNeeded);
-    fields_.whole("d_ff", model_.d_ff, 1, EntryFields::kNeeded);
+    const bool all_sparse = needs_no_dense_width();
+    fields_.whole("d_ff", model_.d_ff, 1, all_sparse ? EntryFields::kOptional : EntryFields::kNeeded);
     fields_.whole("q_heads", model_.q_heads, 1, EntryFields::kNeeded);
     model_.kv_heads = model_.q_heads;
     fields_.whole("kv_heads", model_.kv_heads, 1);
@@ -82,12 +83,21 @@ class ModelReader {
     fields_.whole("mtp_layers", ahead, 0);
     model_.predicts_ahead = ahead > 0;
     if (ahead > 1) assumptions_.push_back("model.mtp_layers: more than one is taken as one");
+    if (all_sparse && model_.d_ff == 0 && model_.moe) model_.d_ff = model_.moe->d_ff;
     check_parameters();
     leave("model", fields_);
     return std::move(model_);
   }
 
  private:
+  /// A model whose every layer has experts has no width of a dense MLP.
+  bool needs_no_dense_width() {
+    const Value* moe = fields_.find("moe");
+    if (!moe || !moe->is_map()) return false;
+    const Value* dense = moe->find("dense_layers");
+    return !dense || dense->is_null() || (dense->is_scalar() && dense->text == "0");
+  }
+
   void leave(std::string_view what, const EntryFields& fields) {
     for (const Value* left : fields.rest())
       assumptions_.push_back(fmt::format("{}.{} is not modelled", what, shown(left->key)));
@@ -156,7 +166,10 @@ class ModelReader {
     fields.whole("d_ff_expert", moe.d_ff, 1, EntryFields::kNeeded);
     fields.whole("shared_experts", moe.shared_experts, 0);
     int64_t shared = 0;
-    fields.whole("d_ff_shared", shared, 0);
+    if (!fields.whole("d_ff_shared", shared, 0) && moe.shared_experts > 0) {
+      shared = moe.d_ff;
+      assumptions_.push_back("model.moe: shared experts are taken as wide as the others");
+    }
     moe.d_ff_shared = moe.shared_experts * shared;
     read_word(fields, "dispatch", kDispatches, moe.dispatch);
     fields.positive("capacity_factor", moe.capacity_factor);
@@ -168,8 +181,9 @@ class ModelReader {
   }
 
   void layout(EntryFields& fields, MoeConfig& moe) {
-    int64_t dense = 0, sparse = model_.layers;
+    int64_t dense = 0;
     fields.whole("dense_layers", dense, 0);
+    int64_t sparse = model_.layers - dense;
     fields.whole("moe_layers", sparse, 0);
     if (dense + sparse != model_.layers)
       fields.wrong("moe_layers", fmt::format("{} layers with experts and {} without are not the model's {}",
@@ -186,9 +200,11 @@ class ModelReader {
   }
 
   void check_parameters() {
-    double total = 0, active = 0;
-    const bool has_total = fields_.positive("params_total", total);
+    double total = 0, active = 0, billions = 0;
+    bool has_total = fields_.positive("params_total", total);
+    if (fields_.positive("params_b", billions) && !has_total) total = billions * 1e9, has_total = true;
     fields_.positive("params_in_matmuls_per_token", active);
+    fields_.pass_over({"active_b"});
     if (!has_total || problems_.has_errors()) return;
     if (const std::optional<ModelFault> fault = model_fault(model_))
       return fields_.wrong("name", fmt::format("the model is not sound: {}", fault->message));

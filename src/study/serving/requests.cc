@@ -31,6 +31,8 @@ bool next_number(std::string_view& rest, T& into) {
 
 }  // namespace
 
+int64_t default_requests(int64_t concurrency) { return std::max<int64_t>(100, 8 * concurrency); }
+
 std::vector<Request> make_requests(const RequestMix& mix) {
   std::mt19937_64 random(mix.seed);
   std::vector<Request> requests;

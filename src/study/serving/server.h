@@ -37,6 +37,8 @@ struct RequestMix {
 };
 
 std::vector<Request> make_requests(const RequestMix& mix);
+/// How many are enough for steady figures: eight for each one under way, at least 100.
+int64_t default_requests(int64_t concurrency);
 /// Lines `arrival seconds,input tokens,output tokens`; a first line of other words is passed over. Errors,
 /// with their place: numbers that are missing or out of range, arrivals that go backwards.
 Result<std::vector<Request>> read_request_trace(const SourcePtr& source);

@@ -2,11 +2,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "console/command_line.h"
@@ -72,8 +75,11 @@ Diagnostic unknown(const std::vector<Module>& modules, const ExplainArguments& o
       names.push_back(without_percent(instruction.name));
   const std::string where =
       options.computation.empty() ? "" : fmt::format(" in computation '{}'", shown(options.computation));
+  const std::string hint = did_you_mean(without_percent(options.instruction), names);
   return failure(fmt::format("{} has no instruction '{}'{}", options.file, shown(options.instruction), where),
-                 did_you_mean(without_percent(options.instruction), names))
+                 hint.empty() ? fmt::format("`hlosim explain {} --device={}` lists the five longest",
+                                            options.file, options.simulation.device)
+                              : hint)
       .value();
 }
 
@@ -99,7 +105,66 @@ int explain_instruction(Prepared prepared, const SimulationSetting& setting, con
   return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
 }
 
+/// An instruction and its share of the run, as a list of the longest shows them.
+struct LongInstruction {
+  std::string name;
+  Picoseconds time{};
+  double share = 0;
+};
+
+constexpr size_t kMostListed = 5;
+
+/// The instructions with most time of their own, the longest first.
+Result<std::vector<LongInstruction>> longest_instructions(const Module& module,
+                                                          const SimulationSetting& setting) {
+  Result<Prepared> prepared = prepare(module, op_table(), setting.device, setting.estimate);
+  if (!prepared) return tl::unexpected(prepared.error());
+  const Result<Estimate> estimate =
+      hlosim::estimate(std::move(*prepared), op_table(), setting.device, setting.estimate.simulate);
+  if (!estimate) return tl::unexpected(estimate.error());
+  std::vector<const InstructionRecord*> records;
+  for (const InstructionRecord& record : estimate->simulation.instructions)
+    if (record.self_time.count() > 0) records.push_back(&record);
+  const size_t count = std::min(kMostListed, records.size());
+  std::ranges::partial_sort(records, records.begin() + static_cast<std::ptrdiff_t>(count),
+                            std::ranges::greater(),
+                            [](const InstructionRecord* record) { return record->self_time; });
+  std::vector<LongInstruction> longest;
+  const double total = static_cast<double>(estimate->simulation.totals.makespan.count());
+  for (const InstructionRecord* record : std::span(records).first(count))
+    longest.push_back({std::string(without_percent((*estimate->module)[record->id].name)), record->self_time,
+                       total > 0 ? static_cast<double>(record->self_time.count()) / total : 0});
+  return longest;
+}
+
+/// What there is to explain, for a line without an instruction's name.
+int list_longest(const std::vector<Module>& modules, const SimulationSetting& setting,
+                 const ExplainArguments& options, Streams streams) {
+  std::string text;
+  for (const Module& module : modules) {
+    warn_of_unpartitioned(module, options.simulation.mesh.no_partition, streams);
+    const Result<std::vector<LongInstruction>> longest = longest_instructions(module, setting);
+    if (!longest) return fail(longest.error(), streams);
+    text += fmt::format("{}longest instructions of {}, to be explained by name:\n", text.empty() ? "" : "\n",
+                        module.name);
+    size_t width = 0;
+    for (const LongInstruction& one : *longest) width = std::max(width, one.name.size());
+    for (const LongInstruction& one : *longest)
+      text +=
+          fmt::format("  {:<{}}  {:>9}  {:>5.1f} %\n", one.name, width, to_text(one.time), 100 * one.share);
+    if (!longest->empty())
+      text += fmt::format("hlosim explain {} {} --device={}\n", options.file, longest->front().name,
+                          options.simulation.device);
+  }
+  return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
+}
+
 int explain_command(const ExplainArguments& options, Streams streams) {
+  if (options.instruction.empty() && options.format == "json") {
+    complain("--format=json: INSTRUCTION is required", "without --format the five longest are listed",
+             streams);
+    return kExitInput;
+  }
   const std::optional<SimulationSetting> setting = read_simulation(options.simulation, streams);
   if (!setting) return kExitInput;
   const ModuleInput input = read_module_input(options.file, false, streams);
@@ -109,6 +174,7 @@ int explain_command(const ExplainArguments& options, Streams streams) {
     for (const Module& module : input.modules) unused.add(module);
     for (const Diagnostic& warning : unused.warnings()) tell(warning, streams);
   }
+  if (options.instruction.empty()) return list_longest(input.modules, *setting, options, streams);
   bool was_there = false;
   for (const Module& module : input.modules) {  // in order: the first that has it
     was_there = was_there || !computations_with(module, options).empty();
@@ -126,8 +192,8 @@ int explain_command(const ExplainArguments& options, Streams streams) {
 std::function<int()> declare_explain(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<ExplainArguments>();
   line.add_option("FILE", options->file, "HLO text file; - is standard input").required();
-  line.add_option("INSTRUCTION", options->instruction, "Name of an instruction, with or without %")
-      .required();
+  line.add_option("INSTRUCTION", options->instruction,
+                  "Name of an instruction, with or without %; without one the five longest are listed");
   line.add_option("--computation", options->computation,
                   "Computation of the instruction; default: the one that executes it by itself");
   SimulationOptions& simulation = options->simulation;

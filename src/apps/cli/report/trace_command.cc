@@ -121,7 +121,13 @@ int write_traces(Format format, std::vector<Traced> traced, const TraceArguments
   return write_output(options.output, text, streams) ? kExitSuccess : kExitInput;
 }
 
-int trace(const TraceArguments& options, Streams streams) {
+int trace(const TraceArguments& options, bool names_output, Streams streams) {
+  if (!names_output && writes_to_terminal(streams)) {
+    complain("a trace is too long for a terminal",
+             "-o trace.json.gz writes it for ui.perfetto.dev, -o trace.svg a picture; -o - prints it",
+             streams);
+    return kExitInput;
+  }
   const Result<Format> format = format_of(options);
   if (!format) {
     tell(format.error(), streams);
@@ -147,12 +153,14 @@ int trace(const TraceArguments& options, Streams streams) {
 std::function<int()> declare_trace(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<TraceArguments>();
   declare_simulation(line, *options);
-  line.add_option(
-          "-o,--output", options->output,
-          "Output file, its format by its name: .json or .json.gz (Chrome's format), .pftrace (Perfetto's), "
-          ".svg (a picture); - is JSON on standard output; with --format=xplane a log folder")
-      .writes_file(streams.files)
-      .show_default();
+  const Option output = line.add_option("-o,--output", options->output,
+                                        "Output file, its format by its name: .json or .json.gz (Chrome's "
+                                        "format), .pftrace (Perfetto's), "
+                                        ".svg (a picture); - is JSON on standard output, the default where "
+                                        "that is no terminal; with --format=xplane "
+                                        "a log folder")
+                            .writes_file(streams.files)
+                            .show_default();
   line.add_option("--format", options->format,
                   "json, perfetto, svg, or xplane: a log folder for XProf; by the output's name if not given")
       .one_of({"json", "perfetto", "svg", "xplane"});
@@ -160,7 +168,7 @@ std::function<int()> declare_trace(CommandLine& line, Streams streams) {
                   "Maximum number of slices; beyond it, loops show their first iterations only")
       .from(1)
       .show_default();
-  return [options, streams] { return trace(*options, streams); };
+  return [options, output, streams] { return trace(*options, output.count() > 0, streams); };
 }
 
 }  // namespace hlosim

@@ -24,6 +24,7 @@
 #include "study/accuracy_limits.h"
 #include "study/accuracy_program.h"
 #include "study/accuracy_runs.h"
+#include "study/accuracy_serving.h"
 #include "study/accuracy_steps.h"
 
 namespace hlosim {
@@ -171,10 +172,13 @@ int accuracy(const AccuracyArguments& options, Streams streams) {
   if (options.steps) output.steps = steps_markdown(steps, output.worst);
   const RunErrors runs = run_errors(accuracy);
   const std::vector<Ladder> ladders = run_ladders(accuracy);
-  output.program = programs_markdown(*programs) + runs_markdown(runs) + ladders_markdown(ladders);
+  const ServingErrors served = serving_errors(accuracy);
+  output.program = programs_markdown(*programs) + runs_markdown(runs) + ladders_markdown(ladders) +
+                   serving_markdown(served, accuracy);
   if (!options.report.empty() && !write_report(accuracy, options, output, streams)) return kExitInput;
   if (options.steps) output.steps = steps_text(steps, output.worst);
-  output.program = programs_text(*programs) + runs_text(runs) + ladders_text(ladders);
+  output.program =
+      programs_text(*programs) + runs_text(runs) + ladders_text(ladders) + serving_text(served, accuracy);
   const std::string text = options.errors             ? to_text(study_errors(accuracy))
                            : options.format == "json" ? to_json(accuracy, options.steps)
                                                       : to_text(accuracy, output);

@@ -15,7 +15,7 @@
 #include "console/step_choice.h"
 #include "console/verbosity.h"
 #include "interconnect/slice.h"
-#include "serving/server.h"
+#include "serving/server_simulation.h"
 #include "serving/serving_text.h"
 #include "workloads/step.h"
 
@@ -31,11 +31,6 @@ struct ServingArguments {
   int64_t batched_tokens = 1024, seqs = 256, model_len = 0, block = 0;
   double rate = 0, utilization = 0.9, least_share = 1, price = 0, ttft = 0, itl = 0;
 };
-
-/// Does the MXU take the type as it is?
-bool is_native(const DeviceConfig& device, ElementType type) {
-  return peak_flops(device, type).count() > peak_flops(device, ElementType::kBF16).count();
-}
 
 class ServingCommand {
  public:
@@ -89,19 +84,8 @@ class ServingCommand {
                    options_.rate,
                    options_.requests,
                    static_cast<uint64_t>(options_.seed)};
-    if (mix.requests == 0) mix.requests = std::max<int64_t>(100, 8 * options_.concurrency);
+    if (mix.requests == 0) mix.requests = default_requests(options_.concurrency);
     return make_requests(mix);
-  }
-
-  void set_types(const DeviceConfig& device, ServingSetup& setup) const {
-    using enum ElementType;
-    setup.weight_type = stored_weight_type(options_.weights);
-    setup.cache_type = options_.cache == "fp8" ? kF8E4M3FN : kBF16;
-    const bool narrow = setup.weight_type == kS8 || setup.weight_type == kF8E4M3FN;
-    const bool native = narrow && !setup.model.moe && is_native(device, setup.weight_type);
-    if (options_.products == "stored" || (options_.products == "auto" && native))
-      setup.quantization = setup.weight_type == kS8 ? Quantization::kInt8 : Quantization::kFp8;
-    if (!narrow) setup.quantization = Quantization::kNone;
   }
 
   Result<ServingSetup> make_setup(const ModelConfig& model, SimulationSetting& setting,
@@ -121,11 +105,12 @@ class ServingCommand {
         return failure(fmt::format("--tp={} --dp={} --ep={} are {} devices, but there are {}", setup.tensor,
                                    setup.data, setup.expert, setup.devices(), slice->devices()));
     }
-    set_types(setting.device.config, setup);
+    store_types(stored_weight_type(options_.weights),
+                options_.cache == "fp8" ? ElementType::kF8E4M3FN : ElementType::kBF16, options_.products,
+                setting.device.config, setup);
     setup.max_batched_tokens = options_.batched_tokens, setup.max_seqs = options_.seqs;
     setup.block_size = options_.block, setup.memory_utilization = options_.utilization;
-    if (const auto step = setting.device.config.host.serving_step)
-      setup.host_seconds = static_cast<double>(step->count()) * 1e-12;
+    setup.host_seconds = host_step_seconds(setting.device.config);
     setup.mixed_steps = options_.scheduler == "vllm";
     int64_t longest = 0;
     for (const Request& one : requests) longest = std::max(longest, one.input + one.output);
@@ -135,55 +120,29 @@ class ServingCommand {
 
   int simulate(const ServingSetup& setup, const SimulationSetting& setting,
                const std::vector<Request>& requests) {
-    const Result<ServingMemory> memory = serving_memory(setup, setting.device.config);
-    if (!memory) return fail(memory.error());
+    const LatencyLimits limits{options_.ttft, options_.itl};
+    if (const Result<ServingMemory> memory = serving_memory(setup, setting.device.config); !memory)
+      return fail(memory.error());
     StepTimes times(setup, setting.device, setting.estimate);
-    if (const Result<void> possible = check_limits(setup, times); !possible) return fail(possible.error());
-    const Result<ServingRun> run =
-        serve(setup, *memory, times, requests, options_.concurrency, {options_.ttft, options_.itl});
-    if (!run) return fail(run.error());
-    const int64_t usual = std::max<int64_t>(1, run->most_running);
-    const Result<double> error = times.interpolation_error(usual);
-    if (!error) return fail(error.error());
+    if (const Result<void> possible = check_limits(setup, options_.input, limits, times); !possible)
+      return fail(possible.error());
+    const Result<SimulatedServer> made =
+        simulate_server(setup, setting.device.config, times, requests, options_.concurrency, limits);
+    if (!made) return fail(made.error());
     const DeviceConfig& device = setting.device.config;
     const ServingReport report{.setup = setup,
-                               .memory = *memory,
-                               .run = *run,
+                               .memory = made->memory,
+                               .run = made->run,
                                .device = device.name,
                                .cache_read = device.kernel.cache_read,
                                .devices_per_chip = device.cores_per_chip / std::max<int64_t>(1, device.cores),
-                               .interpolation_error = *error,
+                               .interpolation_error = made->interpolation_error,
                                .simulated = times.simulated(),
                                .price = options_.price,
                                .ttft_ms = options_.ttft,
                                .itl_ms = options_.itl};
     const std::string text = options_.format == "json" ? to_json(report) : to_text(report);
     return write_output(options_.output, text, streams_) ? kExitSuccess : kExitInput;
-  }
-
-  /// Limits that no load can keep.
-  Result<void> check_limits(const ServingSetup& setup, StepTimes& times) const {
-    const auto host_ms = setup.host_seconds * 1e3;
-    if (options_.ttft > 0) {
-      const int64_t tokens = std::min(options_.input, setup.max_batched_tokens);
-      const auto length = static_cast<double>(tokens);
-      const Result<ServerStepCost> one = times.cost({0, 0, tokens, length * length / 2});
-      if (!one) return tl::unexpected(one.error());
-      const double ms = one->seconds * 1e3 + host_ms;
-      if (ms > options_.ttft)
-        return failure(
-            fmt::format("--ttft={} ms is impossible: one step of {} tokens of a prompt takes {:.2f} ms",
-                        options_.ttft, tokens, ms));
-    }
-    if (options_.itl > 0) {
-      const Result<ServerStepCost> one = times.cost({1, options_.input, 0, 0});
-      if (!one) return tl::unexpected(one.error());
-      const double ms = one->seconds * 1e3 + host_ms;
-      if (ms > options_.itl)
-        return failure(fmt::format("--itl={} ms is impossible: a step with one request takes {:.2f} ms",
-                                   options_.itl, ms));
-    }
-    return {};
   }
 
   const ServingArguments& options_;
