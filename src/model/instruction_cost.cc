@@ -207,8 +207,8 @@ class CostModel {
     add_windows(compute, instruction, work);
     if (!compute.has_vector) return compute;
     for (const ShapeRef read : work.operand_read)
-      if (read) compute.slots += core_.conversion(read);
-    if (work.result_written) compute.slots += core_.conversion(work.result_written);
+      if (read) compute.add_conversion(core_, read);
+    if (work.result_written) compute.add_conversion(core_, work.result_written);
     return compute;
   }
 
@@ -279,7 +279,7 @@ class CostModel {
         part == FusedPart::kDone ? device_.ici.fused_done : device_.overhead.instruction;
     cost.fixed = fixed_.total();
     cost.bound_by = cost.fixed > cost.stream ? Unit::kOverhead : Unit::kScalar;
-    cost.provenance = Provenance::kCalibrated;
+    cost.provenance = provenances_.of(cost, {}, fixed_);
     return cost;
   }
 
@@ -305,6 +305,8 @@ class CostModel {
     compute.slots.alu = core_.slots(VectorOp::kSimple, registers(given.vector_operations)).alu + pushes.alu;
     compute.slots.eup = pushes.eup;
     compute.has_vector = compute.slots.alu > 0;
+    if (given.vector_operations > 0) compute.costs |= cost_bit(VectorOp::kSimple);
+    if (given.transcendentals > 0) compute.costs |= cost_bit(VectorOp::kTranscendental);
     add_vector_time(cost, compute);
     cost.vector_operations = given.vector_operations + given.transcendentals;
     cost.transcendentals = given.transcendentals;
@@ -355,6 +357,7 @@ class CostModel {
     compute.matmul.work = body.product;
     compute.has_matmul = body.flops.count() > 0;
     compute.has_vector = body.vector_operations > 0;
+    compute.costs = body.costs;
     cost.busy = body.busy;
     cost.flops = body.flops;
     cost.vector_operations = body.vector_operations;
@@ -481,7 +484,7 @@ class CostModel {
     cost.bound_by = cost.fixed > cost.stream  ? Unit::kOverhead
                     : cost.stream.count() > 0 ? static_cast<Unit>(longest)
                                               : Unit::kNone;
-    cost.provenance = provenances_.of(cost, compute);
+    cost.provenance = provenances_.of(cost, compute, fixed_);
   }
 
   const Module& module_;
@@ -512,6 +515,14 @@ Picoseconds FixedTime::total() const {
 
 namespace {
 
+/// f(id) for the instructions that run as such (InstructionCosts).
+template <class F>
+void for_each_costed(const Module& module, const OpTable& table, F&& f) {
+  for (const FlowComputation& flow : flow_computations(module, table, FlowReach::kBeside))
+    for (const InstructionId id : module[flow.id].instructions)
+      if (!table[module[id].opcode].has(kFree)) f(id);
+}
+
 Result<void> check_spaces(const Device& device) {
   if (device.config.memory.size() <= kMaxMemorySpaces) return {};
   return failure(fmt::format("device \"{}\" has {} memory spaces; at most {} can be told apart",
@@ -526,6 +537,16 @@ Result<InstructionCost> record_cost(const Module& module, const OpTable& table, 
   AssumptionList assumptions;
   ShapePool shapes = module.shapes().copy();
   return CostModel(module, shapes, table, device, options, assumptions, recorder).cost(id);
+}
+
+Result<void> record_costs(const Module& module, const OpTable& table, const Device& device,
+                          const CostOptions& options, CostRecorder& recorder) {
+  if (Result<void> checked = check_spaces(device); !checked) return checked;
+  AssumptionList assumptions;
+  ShapePool shapes = module.shapes().copy();
+  CostModel model(module, shapes, table, device, options, assumptions, recorder);
+  for_each_costed(module, table, [&](InstructionId id) { model.cost(id); });
+  return {};
 }
 
 namespace {
@@ -605,9 +626,7 @@ Result<InstructionCosts> cost_instructions(const Module& module, const OpTable& 
   NoTerms terms;
   CostModel model(module, shapes, table, device, options, assumptions, terms);
   InstructionCosts costs(module.instructions.size());
-  for (const FlowComputation& flow : flow_computations(module, table, FlowReach::kBeside))
-    for (const InstructionId id : module[flow.id].instructions)
-      if (!table[module[id].opcode].has(kFree)) costs.set(id, model.cost(id));
+  for_each_costed(module, table, [&](InstructionId id) { costs.set(id, model.cost(id)); });
   return costs;
 }
 
