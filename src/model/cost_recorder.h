@@ -45,4 +45,8 @@ class CostRecorder {
 Result<InstructionCost> record_cost(const Module& module, const OpTable& table, const Device& device,
                                     const CostOptions& options, InstructionId id, CostRecorder& recorder);
 
+/// The same for every instruction that cost_instructions() costs.
+Result<void> record_costs(const Module& module, const OpTable& table, const Device& device,
+                          const CostOptions& options, CostRecorder& recorder);
+
 }  // namespace hlosim

@@ -96,6 +96,8 @@ struct RateShare {
   std::string rate, whole;
 };
 
+std::string share_text(std::string_view whole) { return fmt::format("; as much of {} as there", whole); }
+
 /// One direction of a memory, the DMA engines in front of HBM, and links that TensorCores drive.
 std::vector<RateShare> rate_shares(const DeviceConfig& config) {
   std::vector<RateShare> shares = {{"ici.core_bandwidth", "ici.bandwidth"}};
@@ -216,7 +218,7 @@ struct DeviceBuilder {
       leaf.text = TextForm<Bandwidth>::write({*given * *now / *before, false});
       leaf.source = rate->file;
       leaf.offset = rate->offset;
-      leaf.annotation = fmt::format("{}; as much of {} as there", rate->source, share.whole);
+      leaf.annotation = rate->source + share_text(share.whole);
       put_leaf(root, share.rate, std::move(leaf));
       any = true;
     }
@@ -353,6 +355,10 @@ std::optional<Device> with_overrides(const Device& device, std::span<const Devic
   DeviceBuilder builder = DeviceBuilder::of(device);
   builder.overrides.insert(builder.overrides.end(), overrides.begin(), overrides.end());
   return builder.build(problems);
+}
+
+bool keeps_share(const DeviceValue& value, std::string_view whole) {
+  return value.source.ends_with(share_text(whole));
 }
 
 std::vector<std::string> builtin_devices() {

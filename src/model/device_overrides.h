@@ -13,4 +13,8 @@ namespace hlosim {
 std::optional<Device> with_overrides(const Device& device, std::span<const DeviceOverride> overrides,
                                      DiagnosticList& problems);
 
+/// Whether `value` has changed because the user gave the one at `whole`, of which it keeps its share: a rate
+/// of reads with the bandwidth of its memory.
+bool keeps_share(const DeviceValue& value, std::string_view whole);
+
 }  // namespace hlosim

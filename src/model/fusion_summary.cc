@@ -17,7 +17,7 @@ namespace hlosim {
 ComputeSummary& ComputeSummary::operator+=(const ComputeSummary& other) {
   mxu_cycles += other.mxu_cycles;
   if (other.matmul.cycles > matmul.cycles) matmul = other.matmul;
-  slots += other.slots;
+  slots += other.slots, costs |= other.costs;
   flops = Flops(saturating_add(flops.count(), other.flops.count()));
   vector_operations = saturating_add(vector_operations, other.vector_operations);
   transcendentals = saturating_add(transcendentals, other.transcendentals);
@@ -29,6 +29,13 @@ ComputeSummary& ComputeSummary::operator+=(const ComputeSummary& other) {
   hbm_reads += other.hbm_reads, hbm_writes += other.hbm_writes;
   if (other.dominant_slots > dominant_slots) dominant_slots = other.dominant_slots, dominant = other.dominant;
   return *this;
+}
+
+IssueSlots ComputeSummary::add_conversion(const Core& core, ShapeRef array) {
+  const IssueSlots conversion = core.conversion(array);
+  slots += conversion;
+  if (conversion.alu > 0) costs |= cost_bit(array->element_type);
+  return conversion;
 }
 
 namespace {
@@ -70,6 +77,7 @@ ProductOperand matmul_operand(const Work& work, size_t operand, double convert, 
 void add_vector(ComputeSummary& sum, const VectorWork& work, const Core& core) {
   const IssueSlots slots = core.slots(work);
   sum.slots += slots;
+  if (slots.alu + slots.eup + slots.xlu > 0) sum.costs |= cost_bit(work.op);
   const double most = std::max({slots.alu, slots.eup, slots.xlu});
   if (most > sum.dominant_slots) sum.dominant_slots = most, sum.dominant = work.op;
   if (!work.shape) return;
@@ -338,9 +346,7 @@ class FusionSummaries::Walk {
     const InstructionId value = origins_[operand].parameter >= 0 ? operand : origins_[operand].value;
     if (computed_[value] || converted_[value]) return {};
     converted_[value] = true;
-    const IssueSlots slots = core_.conversion(read);
-    summary.compute.slots += slots;
-    return slots;
+    return summary.compute.add_conversion(core_, read);
   }
 
   void add_read(std::vector<AccessPattern>& leaves, size_t first, ShapeRef read, ShapeRef operand,
@@ -403,7 +409,7 @@ class FusionSummaries::Walk {
         if (static_cast<size_t>(origin.leaf) + k < leaves.size())
           leaves[static_cast<size_t>(origin.leaf) + k].whole = true;
     } else if (computed_[origin.value] && shape->is_array()) {
-      summary.compute.slots += core_.conversion(shape);
+      summary.compute.add_conversion(core_, shape);
     }
     const AccessPattern access = origin.parameter >= 0 ? whole_access() : in_place_[origin.value];
     if (shape->is_array()) {
@@ -437,7 +443,7 @@ ComputeSummary summarize_work(const Work& work, const Core& core, AssumptionList
     MatmulPart& part = sum.matmul;
     part.lhs = matmul_operand(work, 0, part.rate.lhs_convert, core);
     part.rhs = matmul_operand(work, 1, part.rate.rhs_convert, core);
-    if (part.rate.emulated && work.result_written) sum.slots += core.conversion(work.result_written);
+    if (part.rate.emulated && work.result_written) sum.add_conversion(core, work.result_written);
   }
   for (const VectorWork& vector : work.vectors) add_vector(sum, vector, core);
   sum.scattered_accesses = work.scattered_accesses;

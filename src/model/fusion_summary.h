@@ -54,11 +54,19 @@ struct MatmulPart {
   ProductOperand lhs, rhs;
 };
 
+/// Stands in ComputeSummary::costs for vpu.ops of one class of operations, and for vpu.convert of one type.
+inline constexpr size_t kVectorOps = 10;
+constexpr uint64_t cost_bit(VectorOp op) { return uint64_t{1} << static_cast<unsigned>(op); }
+constexpr uint64_t cost_bit(ElementType converted) {
+  return uint64_t{1} << (kVectorOps + static_cast<unsigned>(converted));
+}
+
 /// Work in units of a device.
 struct ComputeSummary {
   double mxu_cycles = 0;  // of all products
   MatmulPart matmul;
   IssueSlots slots;
+  uint64_t costs = 0;  // whose costs `slots` are: bits of cost_bit()
   Flops flops{};
   int64_t vector_operations = 0;
   int64_t transcendentals = 0;
@@ -72,6 +80,8 @@ struct ComputeSummary {
   ShortRuns hbm_reads, hbm_writes;  // of all windows that cut through tiles in HBM
 
   ComputeSummary& operator+=(const ComputeSummary& other);
+  /// Slots to bring all of `array` from or to 32 bits; returns them.
+  IssueSlots add_conversion(const Core& core, ShapeRef array);
 };
 
 struct FusionSummary {

@@ -207,8 +207,8 @@ class CostModel {
     add_windows(compute, instruction, work);
     if (!compute.has_vector) return compute;
     for (const ShapeRef read : work.operand_read)
-      if (read) compute.slots += core_.conversion(read);
-    if (work.result_written) compute.slots += core_.conversion(work.result_written);
+      if (read) compute.add_conversion(core_, read);
+    if (work.result_written) compute.add_conversion(core_, work.result_written);
     return compute;
   }
 
@@ -279,7 +279,7 @@ class CostModel {
         part == FusedPart::kDone ? device_.ici.fused_done : device_.overhead.instruction;
     cost.fixed = fixed_.total();
     cost.bound_by = cost.fixed > cost.stream ? Unit::kOverhead : Unit::kScalar;
-    cost.provenance = Provenance::kCalibrated;
+    cost.provenance = provenances_.of(cost, {}, fixed_);
     return cost;
   }
 
@@ -304,6 +304,8 @@ class CostModel {
     compute.slots.alu = core_.slots(VectorOp::kSimple, registers(given.vector_operations)).alu + pushes.alu;
     compute.slots.eup = pushes.eup;
     compute.has_vector = compute.slots.alu > 0;
+    if (given.vector_operations > 0) compute.costs |= cost_bit(VectorOp::kSimple);
+    if (given.transcendentals > 0) compute.costs |= cost_bit(VectorOp::kTranscendental);
     add_vector_time(cost, compute);
     cost.vector_operations = given.vector_operations + given.transcendentals;
     cost.transcendentals = given.transcendentals;
@@ -354,6 +356,7 @@ class CostModel {
     compute.matmul.work = body.product;
     compute.has_matmul = body.flops.count() > 0;
     compute.has_vector = body.vector_operations > 0;
+    compute.costs = body.costs;
     cost.busy = body.busy;
     cost.flops = body.flops;
     cost.vector_operations = body.vector_operations;
@@ -480,7 +483,7 @@ class CostModel {
     cost.bound_by = cost.fixed > cost.stream  ? Unit::kOverhead
                     : cost.stream.count() > 0 ? static_cast<Unit>(longest)
                                               : Unit::kNone;
-    cost.provenance = provenances_.of(cost, compute);
+    cost.provenance = provenances_.of(cost, compute, fixed_);
   }
 
   const Module& module_;
@@ -511,6 +514,16 @@ Picoseconds FixedTime::total() const {
 
 namespace {
 
+/// The instructions that run as such (InstructionCosts).
+std::vector<InstructionId> costed_instructions(const Module& module, const OpTable& table) {
+  std::vector<InstructionId> ids;
+  ids.reserve(module.instructions.size());
+  for (const FlowComputation& flow : flow_computations(module, table, FlowReach::kBeside))
+    for (const InstructionId id : module[flow.id].instructions)
+      if (!table[module[id].opcode].has(kFree)) ids.push_back(id);
+  return ids;
+}
+
 Result<void> check_spaces(const Device& device) {
   if (device.config.memory.size() <= kMaxMemorySpaces) return {};
   return failure(fmt::format("device \"{}\" has {} memory spaces; at most {} can be told apart",
@@ -525,6 +538,16 @@ Result<InstructionCost> record_cost(const Module& module, const OpTable& table, 
   AssumptionList assumptions;
   ShapePool shapes = module.shapes().copy();
   return CostModel(module, shapes, table, device, options, assumptions, recorder).cost(id);
+}
+
+Result<void> record_costs(const Module& module, const OpTable& table, const Device& device,
+                          const CostOptions& options, CostRecorder& recorder) {
+  if (Result<void> checked = check_spaces(device); !checked) return checked;
+  AssumptionList assumptions;
+  ShapePool shapes = module.shapes().copy();
+  CostModel model(module, shapes, table, device, options, assumptions, recorder);
+  for (const InstructionId id : costed_instructions(module, table)) model.cost(id);
+  return {};
 }
 
 namespace {
@@ -604,15 +627,9 @@ Result<InstructionCosts> cost_instructions(const Module& module, const OpTable& 
   NoTerms terms;
   CostModel model(module, shapes, table, device, options, assumptions, terms);
   InstructionCosts costs(module.instructions.size());
-  const std::vector<FlowComputation> flows = flow_computations(module, table, FlowReach::kBeside);
-  const auto is_costed = [&](InstructionId id) { return !table[module[id].opcode].has(kFree); };
-  size_t count = 0;
-  for (const FlowComputation& flow : flows)
-    count += static_cast<size_t>(std::ranges::count_if(module[flow.id].instructions, is_costed));
-  costs.reserve(count);
-  for (const FlowComputation& flow : flows)
-    for (const InstructionId id : module[flow.id].instructions)
-      if (is_costed(id)) costs.set(id, model.cost(id));
+  const std::vector<InstructionId> ids = costed_instructions(module, table);
+  costs.reserve(ids.size());
+  for (const InstructionId id : ids) costs.set(id, model.cost(id));
   return costs;
 }
 

@@ -1,52 +1,84 @@
 #include "model/provenances.h"
 
-#include "base/check.h"
+#include <algorithm>
+#include <bit>
 
 namespace hlosim {
 namespace {
 
-Provenance from(const Device& device, std::span<const std::string_view> paths) {
-  return static_cast<Provenance>(device.weakest_source(paths));
-}
-Provenance from(const Device& device, std::initializer_list<std::string_view> paths) {
-  return static_cast<Provenance>(device.weakest_source(paths));
+Provenance source_of(const Device& device, std::string_view path) {
+  const DeviceValue* const value = device.value(path);
+  return value && value->has_source ? static_cast<Provenance>(value->source_class) : Provenance::kPublished;
 }
 
 }  // namespace
 
-Provenances::Provenances(const Device& device) {
-  of_unit_.fill(Provenance::kPublished);
-  for (const UnitRow& row : unit_rows()) of_unit_[index_of(row.unit)] = from(device, row.numbers);
-  of_unit_[index_of(Unit::kCustom)] = Provenance::kOverride;
-  for (size_t i = 0; i < device.config.memory.size(); ++i) {
-    const std::string path = "memory." + device.config.memory[i].name;
-    const bool is_hbm = &device.config.memory[i] == &device.config.hbm();
-    of_unit_[index_of(memory_unit(i))] =
-        from(device, {path, std::string_view(is_hbm ? "dma.bandwidth" : "clock")});
-  }
-  constexpr std::string_view kClasses[] = {
-      "vpu.ops.simple",      "vpu.ops.divide",        "vpu.ops.transcendental", "vpu.ops.expensive",
-      "vpu.ops.cross_lane",  "vpu.ops.cross_sublane", "vpu.ops.transpose",      "vpu.ops.lane_stride",
-      "vpu.ops.group_store", "vpu.ops.group_turn"};
-  std::array paths = unit_row(Unit::kVpu).numbers;
-  HLOSIM_CHECK(paths.back().empty());
-  for (size_t i = 0; i < std::size(kClasses); ++i) {
-    paths.back() = kClasses[i];
-    vector_[i] = from(device, paths);
-    const bool on_xlu = op_cost(device.config.vpu, static_cast<VectorOp>(i)).xlu > 0;
-    cross_lane_[i] = from(device, {"clock", "xlu", on_xlu ? kClasses[i] : "vpu.ops.cross_lane"});
-  }
-  emulated_ = from(device, {"clock", "mxu"});
-  overhead_ = from(device, {"overhead", "dma.read_latency", "dma.write_latency"});
+Provenances::Provenances(const Device& device) : device_(device) {
+  for (size_t i = 0; i < kUnitCount; ++i) unit_keys_[i] = unit_keys(device.config, static_cast<Unit>(i));
+  for (size_t i = 0; i < device.config.memory.size(); ++i)
+    if (&device.config.memory[i] == &device.config.hbm()) hbm_ = i;
 }
 
-Provenance Provenances::of(const InstructionCost& cost, const ComputeSummary& compute) const {
+Provenance Provenances::of(const InstructionCost& cost, const ComputeSummary& compute,
+                           const FixedTime& fixed) {
   if (compute.unmodelled) return Provenance::kDefault;
-  if (cost.bound_by == Unit::kOverhead) return overhead_;
-  if (cost.bound_by == Unit::kVpu) return vector_[static_cast<size_t>(compute.dominant)];
-  if (cost.bound_by == Unit::kXlu) return cross_lane_[static_cast<size_t>(compute.dominant)];
-  if (cost.bound_by == Unit::kMxu && compute.emulated) return emulated_;
-  return index_of(cost.bound_by) < kUnitCount ? of_unit_[index_of(cost.bound_by)] : Provenance::kPublished;
+  if (cost.bound_by == Unit::kOverhead) return weakest(fixed_keys(fixed, cost.traffic[hbm_], cost.category));
+  if (cost.bound_by == Unit::kCustom) return Provenance::kOverride;
+  return index_of(cost.bound_by) < kUnitCount ? of_unit(cost.bound_by, cost, compute)
+                                              : Provenance::kPublished;
+}
+
+Provenance Provenances::of_unit(Unit unit, const InstructionCost& cost, const ComputeSummary& compute) {
+  TimeKeySet keys = unit_keys_[index_of(unit)];
+  const Traffic& hbm = cost.traffic[hbm_];
+  if (unit == Unit::kScalar) keys.add(access_keys(nullptr, device_.config, compute, hbm));
+  if (unit >= Unit::kMemory)
+    keys.add(access_keys(&device_.config.memory[index_of(unit) - index_of(Unit::kMemory)], device_.config,
+                         compute, hbm));
+  const Provenance of_rates = weakest(keys);
+  if (unit == Unit::kMxu) return std::max(of_rates, of_product(compute.matmul.work));
+  return std::max(of_rates, of_classes(unit, compute.costs));
+}
+
+Provenance Provenances::weakest(TimeKeySet keys) {
+  Provenance weakest = Provenance::kPublished;
+  keys.for_each([&](size_t index) {
+    std::optional<Provenance>& known = keys_[index];
+    if (!known) known = source_of(device_, name_and_path(device_.config, index).second);
+    weakest = std::max(weakest, *known);
+  });
+  return weakest;
+}
+
+Provenance Provenances::weakest(const std::vector<std::pair<std::string_view, std::string>>& keys) const {
+  Provenance weakest = Provenance::kPublished;
+  for (const auto& [name, path] : keys) weakest = std::max(weakest, source_of(device_, path));
+  return weakest;
+}
+
+Provenance Provenances::of_classes(Unit unit, uint64_t costs) {
+  constexpr Unit kUnits[] = {Unit::kVpu, Unit::kEup, Unit::kXlu};
+  const auto at = static_cast<size_t>(std::ranges::find(kUnits, unit) - std::begin(kUnits));
+  Provenance weakest_of_all = Provenance::kPublished;
+  if (at == std::size(kUnits)) return weakest_of_all;
+  for (uint64_t left = costs; left != 0; left &= left - 1) {
+    std::optional<Provenance>& known = classes_[at][static_cast<size_t>(std::countr_zero(left))];
+    if (!known) known = weakest(cost_keys(device_.config, unit, left & (~left + 1)));
+    weakest_of_all = std::max(weakest_of_all, *known);
+  }
+  return weakest_of_all;
+}
+
+Provenance Provenances::of_product(const MatmulWork& product) {
+  const auto [at, is_new] = products_.try_emplace({product.lhs, product.rhs, product.precision});
+  if (is_new)
+    at->second = std::max(weakest(operand_keys(device_.config, product.lhs, product.precision, false)),
+                          weakest(operand_keys(device_.config, product.rhs, product.precision, true)));
+  return at->second;
+}
+
+Provenance Provenances::of_section(Unit unit) const {
+  return static_cast<Provenance>(device_.weakest_source(unit_row(unit).numbers));
 }
 
 }  // namespace hlosim

@@ -194,7 +194,7 @@ class Runner {
   Provenance provenance_of(const TransferRecord& transfer) const {
     const Provenance own = transfer.lane == Lane::kIci    ? c_.provenance_of(Unit::kIci)
                            : transfer.lane == Lane::kHost ? c_.provenance_of(Unit::kHost)
-                                                          : c_.copy_provenance;
+                                                          : c_.provenances.copy;
     const std::optional<CollectiveCost>& cost = transfer.collective;
     return cost && cost->driving > cost->network ? std::max(own, c_.provenance_of(cost->driver)) : own;
   }
@@ -526,7 +526,7 @@ class Runner {
     sinks_.calls.push_back(
         {id, body, count, later(record.cost.fixed, done_[condition].totals.makespan), period, false});
     record.cost.bound_by = Unit::kOverhead;
-    record.cost.provenance = c_.loop_provenance;
+    record.cost.provenance = c_.provenances.loop;
     add_totals(run_.totals, once, count);
     ReplayStep step;
     step.callees[0] = condition, step.callees[1] = body;

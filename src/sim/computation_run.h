@@ -47,6 +47,12 @@ struct ComputationRun {
   std::vector<ReplayStep> steps;
 };
 
+/// Where the numbers come from that transfers and loops take their times from.
+struct TransferProvenances {
+  Provenance copy{}, loop{};
+  std::array<Provenance, index_of(Unit::kMemory)> units{};  // those beside the TensorCore
+};
+
 /// Everything that a run needs and does not change.
 struct RunContext {
   const Module& module;
@@ -62,11 +68,10 @@ struct RunContext {
   const Slice& slice;
   const DeviceGrid& grid;
   CollectiveCosts& collectives;  // of that slice
-  Provenance copy_provenance{}, loop_provenance{};
-  std::array<Provenance, index_of(Unit::kMemory)> unit_provenance{};
+  TransferProvenances provenances;
   bool keeps_records = true;  // false: ComputationRun::instructions stay empty
 
-  Provenance provenance_of(Unit unit) const { return unit_provenance[index_of(unit)]; }
+  Provenance provenance_of(Unit unit) const { return provenances.units[index_of(unit)]; }
 };
 
 /// What runs add to besides their own result.

@@ -16,6 +16,7 @@
 #include "model/fused_collectives.h"
 #include "model/memory_system.h"
 #include "model/native_layouts.h"
+#include "model/provenances.h"
 #include "ops/infer.h"
 #include "sim/computation_run.h"
 #include "sim/overlap.h"
@@ -35,14 +36,16 @@ std::string_view to_text(TransferKind kind) {
 
 namespace {
 
-Provenance provenance_of(const Device& device, std::initializer_list<std::string_view> paths) {
-  return static_cast<Provenance>(device.weakest_source(paths));
-}
-
-std::array<Provenance, index_of(Unit::kMemory)> unit_provenance(const Device& device) {
-  std::array<Provenance, index_of(Unit::kMemory)> all{};
+/// Of copies, loops and the units that transfers keep busy.
+TransferProvenances transfer_provenances(const Device& device, const MemorySystem& memory) {
+  Provenances keys(device);
+  TransferProvenances all;
+  TimeKeySet of_copies{TimeKey::kReadLatency, TimeKey::kWriteLatency, TimeKey::kOutstanding};
+  of_copies.add(unit_keys(device.config, memory.unit_of(memory.hbm())));
+  all.copy = keys.weakest(of_copies);
+  all.loop = keys.weakest({TimeKey::kLoopIteration});
   for (const UnitRow& row : unit_rows())
-    all[index_of(row.unit)] = static_cast<Provenance>(device.weakest_source(row.numbers));
+    if (row.place == UnitPlace::kBeside) all.units[index_of(row.unit)] = keys.of_section(row.unit);
   return all;
 }
 
@@ -329,22 +332,13 @@ Result<Simulation> simulate(const Module& module, const OpTable& table, const De
   const Offloads offloads(module, table);
   const FusedCollectives fused(module, table);
   CollectiveCosts collectives(device.config, result.slice, result.grid);
-  const RunContext context{module,
-                           shapes,
-                           table,
-                           device.config,
-                           options,
-                           memory,
-                           offloads,
-                           fused,
-                           costs,
-                           result.schedule,
-                           result.slice,
-                           result.grid,
-                           collectives,
-                           provenance_of(device, {"dma", "memory.hbm"}),
-                           provenance_of(device, {"overhead.loop_iteration"}),
-                           unit_provenance(device)};
+  const RunContext context{module,       shapes,
+                           table,        device.config,
+                           options,      memory,
+                           offloads,     fused,
+                           costs,        result.schedule,
+                           result.slice, result.grid,
+                           collectives,  transfer_provenances(device, memory)};
   std::vector<CalledRun> calls;
   RunSinks sinks{result.assumptions, result.loops, calls};
   std::vector<ComputationId> order;
@@ -375,22 +369,13 @@ Result<Totals> Resimulation::run(const InstructionCosts& costs, bool other_bodie
   const Schedule schedule = make_schedule(module_, table_);
   const MemorySystem memory(device_.config);
   if (other_bodies) fused_.emplace(module_, table_);
-  RunContext context{module_,
-                     module_.shapes(),
-                     table_,
-                     device_.config,
-                     options_,
-                     memory,
-                     offloads_,
-                     *fused_,
-                     costs,
-                     schedule,
-                     slice_,
-                     grid_,
-                     *collectives_,
-                     provenance_of(device_, {"dma", "memory.hbm"}),
-                     provenance_of(device_, {"overhead.loop_iteration"}),
-                     unit_provenance(device_)};
+  RunContext context{module_,       module_.shapes(),
+                     table_,        device_.config,
+                     options_,      memory,
+                     offloads_,     *fused_,
+                     costs,         schedule,
+                     slice_,        grid_,
+                     *collectives_, transfer_provenances(device_, memory)};
   context.keeps_records = false;
   AssumptionList ignored;
   std::vector<LoopRecord> loops;

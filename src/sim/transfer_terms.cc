@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "interconnect/collective_driver.h"
-#include "terms/time_keys.h"
+#include "model/time_keys.h"
 
 namespace hlosim {
 namespace {
@@ -251,6 +253,30 @@ std::vector<Term> terms_of(const TransferTerms& transfer, const Device& device) 
     terms.push_back(hop_term(transfer.record, device));
   terms.push_back(run_term(transfer, device));
   return terms;
+}
+
+std::set<std::string, std::less<>> keys_of_transfers(const Simulation& simulation, const Device& device) {
+  std::set<std::string, std::less<>> paths;
+  const auto add = [&](const Term& term) {
+    for (const TermInput& input : term.inputs)
+      if (!input.key.empty()) paths.insert(input.key);
+  };
+  std::set<std::tuple<CollectiveKind, Unit, bool, bool, bool>> seen;  // these read the same keys
+  for (const TransferRecord& record : simulation.transfers) {
+    for (const CollectiveCost& cost : record.collectives()) {
+      const bool sends = cost.network.count() > 0;
+      if (!seen.emplace(cost.kind, cost.driver, is_within_chip(cost), sends, cost.launch.count() > 0).second)
+        continue;
+      const CollectiveTerms one{{}, {}, {}, cost, {}, simulation.slice.count > 1};
+      add(collective_term(one, device));
+      if (sends) add(links_term(one, device));
+      if (cost.driver != Unit::kNone) add(driver_term(device, cost));
+    }
+    if (record.collectives().empty() && record.kind == TransferKind::kCollective)
+      add(hop_term(record, device));
+    add(run_term({record, {}, {}, {}, {}, {}}, device));
+  }
+  return paths;
 }
 
 std::string groups_text(const CollectiveGroups& groups) {

@@ -5,6 +5,8 @@
 //   for (const Term& term : terms_of(all[0], device)) …      // collective, links, start to end
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,9 @@ std::vector<TransferTerms> transfers_of(const Module& module, const OpTable& tab
 
 /// Those of its collectives, then of the time from its start to its end.
 std::vector<Term> terms_of(const TransferTerms& transfer, const Device& device);
+
+/// The device keys that the terms of the run's transfers name.
+std::set<std::string, std::less<>> keys_of_transfers(const Simulation& simulation, const Device& device);
 
 /// "{0,1,2,3} {4,5,6,7}"; of many the first few.
 std::string groups_text(const CollectiveGroups& groups);

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "estimate/estimate.h"
-#include "estimate/prepared_run.h"
 #include "support/own_modules.h"
 #include "support/simulations.h"
 
@@ -15,9 +14,8 @@ TEST(ReusedSimulation, SaysWhatANewOneSays) {
   EstimateOptions options;
   options.simulate.keep_timeline = false;
   test::for_each_module(60, [&](const std::string& file, Module& module) {
-    PreparedRun run;
-    Result<Prepared> prepared = prepare(module, op_table(), device, options, run);
-    if (!prepared || !run.simulation) return;
+    Result<Prepared> prepared = prepare(module, op_table(), device, options);
+    if (!prepared || !prepared->simulation) return;
     const Result<Estimate> reused = estimate(module, op_table(), device, options);
     const Result<Estimate> anew = estimate(std::move(*prepared), op_table(), device, options.simulate);
     ASSERT_TRUE(reused && anew) << file;

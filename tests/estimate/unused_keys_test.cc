@@ -1,4 +1,4 @@
-// Keys that change nothing are found by running without each, as many as the module's length allows.
+// Keys that no recorded term of a run names have no effect on it (tests/report/read_keys_test.cc tries that).
 #include "estimate/unused_keys.h"
 
 #include <gtest/gtest.h>
@@ -20,36 +20,29 @@ ENTRY main {
 }
 )";
 
-UnusedKeys unused(size_t most) {
+std::vector<std::string> unused(std::string_view text, const std::string& device,
+                                const std::vector<DeviceOverride>& changes) {
+  std::vector<std::string> paths;
+  for (const UnusedKey& key : test::estimated(text, device, changes).report.unused_keys.keys)
+    paths.push_back(key.path);
+  return paths;
+}
+
+TEST(UnusedKeys, AreThoseThatNoTermNames) {
   const std::vector<DeviceOverride> changes = {
       {"xlu.cadence", "7 cycles"}, {"vpu.alus", "1"}, {"ici.hop_latency", "3 us"}};
-  const test::Estimated run = test::estimated(kText, "v6e", changes);
-  EXPECT_EQ(run.module->instructions.size(), 4u);
-  return keys_without_effect(*run.module, op_table(), run.device, {{}, Lowering::kNever}, run.estimate, most);
+  EXPECT_EQ(unused(kText, "v6e", changes), (std::vector<std::string>{"xlu.cadence", "ici.hop_latency"}));
 }
 
-std::vector<std::string> paths(const UnusedKeys& unused) {
-  std::vector<std::string> result;
-  for (const UnusedKey& key : unused.keys) result.push_back(key.path);
-  return result;
-}
-
-TEST(UnusedKeys, AreThoseWithoutWhichAllStaysAsItIs) {
-  const UnusedKeys all = unused(kMostInstructionRuns);
-  EXPECT_EQ(paths(all), (std::vector<std::string>{"xlu.cadence", "ici.hop_latency"}));
-  EXPECT_EQ(all.unchecked, 0u);
-}
-
-// A run that would be one instruction too many isn't begun, and counted instead.
-TEST(UnusedKeys, EachRunCountsTheModulesInstructions) {
-  const std::pair<size_t, size_t> unchecked_by_limit[] = {{12, 0}, {11, 1}, {8, 1}, {7, 2},
-                                                          {4, 2},  {3, 3},  {0, 3}};
-  for (const auto& [most, unchecked] : unchecked_by_limit) {
-    const UnusedKeys some = unused(most);
-    EXPECT_EQ(some.unchecked, unchecked) << most;
-    EXPECT_EQ(paths(some).size(), 2 - std::min<size_t>(unchecked, 2))
-        << most;  // the first of three has effect
-  }
+TEST(UnusedKeys, OfModulesThatAreTooLargeAreNotChecked) {
+  const test::Estimated run = test::estimated(kText, "v6e", {{"xlu.cadence", "7 cycles"}, {"vpu.alus", "1"}});
+  const EstimateOptions options{{}, Lowering::kNever};
+  const size_t count = run.module->instructions.size();
+  EXPECT_EQ(
+      keys_without_effect(*run.module, op_table(), run.device, options, run.estimate, count - 1).unchecked,
+      2u);
+  EXPECT_EQ(keys_without_effect(*run.module, op_table(), run.device, options, run.estimate, count).unchecked,
+            0u);
 }
 
 }  // namespace

@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "estimate/estimate.h"
 #include "input/load_modules.h"
 #include "report/explain.h"
 #include "support/module_files.h"
 #include "support/simulations.h"
+#include "terms/read_keys.h"
 #include "threads/parallel.h"
 
 namespace hlosim {
@@ -23,7 +26,8 @@ constexpr size_t kMostOfModule = 30;
 
 struct Tally {
   size_t instructions = 0, sums = 0, keys = 0, units = 0;
-  std::string wrong;  // the first few
+  std::set<std::string> named;  // keys of the terms of one module
+  std::string wrong;            // the first few
 
   void fail(std::string text) {
     if (wrong.size() < 4000) wrong += text + "\n";
@@ -46,6 +50,7 @@ void check_terms(const std::vector<Term>& terms, const Device& device, const std
         sum += *input.adds, largest = std::max(largest, std::abs(*input.adds)), has_parts = true;
       if (input.kind != InputKind::kKey) continue;
       ++tally.keys;
+      tally.named.insert(input.key);
       if (!device.value(input.key)) tally.fail(fmt::format("{}: no key {}", where, input.key));
     }
     // Kernels' times are rounded up; of the largest numbers the last digits are lost.
@@ -69,6 +74,20 @@ void check_units(const std::vector<Term>& terms, const InstructionCost& cost, co
   if (longest != cost.stream)
     tally.fail(
         fmt::format("{}: the longest unit takes {} ps, not {}", where, longest.count(), cost.stream.count()));
+}
+
+/// Keys that terms name are those that keys_without_effect() takes as read.
+void check_keys(const Estimate& run, const Device& device, const std::string& name, Tally& tally) {
+  ReadKeys read(device.config);
+  ASSERT_TRUE(record_costs(*run.module, op_table(), device, {}, read));
+  std::set<std::string, std::less<>> paths = read.paths();
+  paths.merge(keys_of_transfers(run.simulation, device));
+  for (const std::string& key : tally.named) {
+    const bool is_read = std::ranges::any_of(paths, [&](const std::string& path) {
+      return key.starts_with(path) && (key.size() == path.size() || key[path.size()] == '.');
+    });
+    if (!is_read) tally.fail(fmt::format("{} on {}: {} isn't read", name, device.config.name, key));
+  }
 }
 
 Tally check(const Module& module, const Device& device, const std::string& name) {
@@ -98,6 +117,7 @@ Tally check(const Module& module, const Device& device, const std::string& name)
     if (!calls && e->cost.time() * e->executions + e->waited + e->shared != e->in_run)
       tally.fail(where + ": the run's time isn't its own, what it waits and what it shares");
   }
+  check_keys(*run, device, name, tally);
   return tally;
 }
 

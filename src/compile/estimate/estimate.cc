@@ -1,7 +1,5 @@
 #include "estimate/estimate.h"
 
-#include "estimate/prepared_run.h"
-
 namespace hlosim {
 namespace {
 
@@ -27,14 +25,12 @@ Result<Estimate> estimate(Prepared prepared, const OpTable& table, const Device&
 
 Result<Estimate> estimate(const Module& module, const OpTable& table, const Device& device,
                           const EstimateOptions& options) {
-  PreparedRun run;
-  Result<Prepared> prepared = prepare(module, table, device, options, run);
+  Result<Prepared> prepared = prepare(module, table, device, options);
   if (!prepared) return tl::unexpected(std::move(prepared.error()));
-  if (!run.simulation || options.simulate.keep_timeline || !options.simulate.go_on()) run.simulation.reset();
-  Result<Simulation> simulation = run.simulation
-                                      ? Result<Simulation>(std::move(*run.simulation))
-                                      : simulate(*prepared->module, table, device, options.simulate);
-  return with_memory(std::move(*prepared), device, std::move(simulation));
+  std::optional<Simulation> known = std::move(prepared->simulation);
+  if (!known || options.simulate.keep_timeline || !options.simulate.go_on())
+    return estimate(std::move(*prepared), table, device, options.simulate);
+  return with_memory(std::move(*prepared), device, std::move(*known));
 }
 
 }  // namespace hlosim

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "estimate/prepared_run.h"
 #include "estimate/unpartitioned.h"
 #include "lower/lower.h"
 #include "lower/standard_memories.h"
@@ -12,30 +11,31 @@ namespace hlosim {
 namespace {
 
 Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table, const Device& device,
-                                      const EstimateOptions& options, PreparedRun& run) {
+                                      const EstimateOptions& options) {
   if (Result<void> measurable = check_native_sizes(module, device); !measurable)
     return tl::unexpected(std::move(measurable.error()));
   Prepared prepared;
   if (options.lowering == Lowering::kPlain && is_plain(module)) {
-    Lowered lowered = lower_as(module, table, device, options.simulate, {}, options.compiler, run.is_late);
+    Lowered lowered =
+        lower_as(module, table, device, options.simulate, {}, options.compiler, options.is_late);
     if (Result<void> go_on = options.simulate.go_on(); !go_on)
       return tl::unexpected(std::move(go_on.error()));
     prepared.assumptions.add(fmt::format(
         "unoptimized HLO: hlosim applied its approximation of XLA:TPU's fusion and layout passes for {}{}",
         device.config.name, lowered.how == kLoweredByDefault ? "" : fmt::format(" ({})", lowered.how)));
-    run.is_cut = lowered.cut;
+    prepared.is_cut = lowered.cut;
     if (lowered.cut) prepared.assumptions.add(kLoweringWasCut);
     if (std::optional<std::string> unused = unused_on_chip(device))
       prepared.assumptions.add(std::move(*unused));
     prepared.is_lowered = true;
     prepared.written = std::make_shared<const Module>(std::move(lowered.module));
-    run.simulation = std::move(lowered.simulation);
+    prepared.simulation = std::move(lowered.simulation);
   } else {
     prepared.written = std::make_shared<const Module>(module.copy());
   }
   prepared.module = prepared.written;
   if (carries_tiles(*prepared.written)) return prepared;
-  run.simulation.reset();
+  prepared.simulation.reset();
   LaidOut laid_out = lay_out(*prepared.written, device);
   prepared.assumptions.add_all(laid_out.assumptions);
   prepared.module = std::make_shared<const Module>(std::move(laid_out.module));
@@ -43,12 +43,11 @@ Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table
 }
 
 Result<Prepared> spread_and_lowered(const Module& module, const OpTable& table, const Device& device,
-                                    const EstimateOptions& options, const MeshRequest& request,
-                                    PreparedRun& run) {
+                                    const EstimateOptions& options, const MeshRequest& request) {
   Result<PartitionedProgram> spread = partition_over_mesh(module, table, device, options.simulate, request);
   if (!spread) return tl::unexpected(std::move(spread.error()));
   if (Result<void> go_on = options.simulate.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
-  Result<Prepared> prepared = lowered_and_laid_out(spread->module, table, device, options, run);
+  Result<Prepared> prepared = lowered_and_laid_out(spread->module, table, device, options);
   if (!prepared) return prepared;
   AssumptionList assumptions = std::move(spread->assumptions);
   assumptions.add_all(prepared->assumptions);
@@ -62,12 +61,11 @@ Result<Prepared> spread_and_lowered(const Module& module, const OpTable& table, 
 Result<Prepared> faster(const Module& module, const OpTable& table, const Device& device,
                         const EstimateOptions& options) {
   MeshRequest request = *options.mesh;
-  PreparedRun unused;
   request.windowed = WindowedProducts::kAlways;
-  Result<Prepared> rings = spread_and_lowered(module, table, device, options, request, unused);
+  Result<Prepared> rings = spread_and_lowered(module, table, device, options, request);
   if (!rings || !rings->spread->has_rings) return rings;
   request.windowed = WindowedProducts::kNever;
-  Result<Prepared> gathers = spread_and_lowered(module, table, device, options, request, unused);
+  Result<Prepared> gathers = spread_and_lowered(module, table, device, options, request);
   if (!gathers) return gathers;
   SimulateOptions quick = options.simulate;
   quick.keep_timeline = false;
@@ -87,11 +85,11 @@ Result<Prepared> faster(const Module& module, const OpTable& table, const Device
 
 /// Nobody says over what the module is to be spread.
 Result<Prepared> by_its_shardings(const Module& module, const OpTable& table, const Device& device,
-                                  const EstimateOptions& options, PreparedRun& run) {
+                                  const EstimateOptions& options) {
   const std::optional<MeshRequest> request = default_request(module, table);
   if (request && options.partitioning == Partitioning::kSharded)
-    return spread_and_lowered(module, table, device, options, *request, run);
-  Result<Prepared> prepared = lowered_and_laid_out(module, table, device, options, run);
+    return spread_and_lowered(module, table, device, options, *request);
+  Result<Prepared> prepared = lowered_and_laid_out(module, table, device, options);
   if (!prepared || !request) return prepared;
   prepared->unpartitioned_devices = request->partitions;
   AssumptionList assumptions;
@@ -107,16 +105,10 @@ Result<Prepared> by_its_shardings(const Module& module, const OpTable& table, co
 }  // namespace
 
 Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
-                         const EstimateOptions& options, PreparedRun& run) {
-  if (!options.mesh) return by_its_shardings(module, table, device, options, run);
-  if (options.mesh->windowed == WindowedProducts::kAuto) return faster(module, table, device, options);
-  return spread_and_lowered(module, table, device, options, *options.mesh, run);
-}
-
-Result<Prepared> prepare(const Module& module, const OpTable& table, const Device& device,
                          const EstimateOptions& options) {
-  PreparedRun unused;
-  return prepare(module, table, device, options, unused);
+  if (!options.mesh) return by_its_shardings(module, table, device, options);
+  if (options.mesh->windowed == WindowedProducts::kAuto) return faster(module, table, device, options);
+  return spread_and_lowered(module, table, device, options, *options.mesh);
 }
 
 }  // namespace hlosim

@@ -1,14 +1,87 @@
 #include "estimate/unused_keys.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
 #include "base/hash.h"
 #include "estimate/energy_use.h"
 #include "estimate/time_range.h"
+#include "model/device_overrides.h"
+#include "model/native_layouts.h"
+#include "sim/transfer_terms.h"
+#include "terms/read_keys.h"
 
 namespace hlosim {
 namespace {
+
+/// Keys that results of the whole run read.
+class RunKeys {
+ public:
+  RunKeys(const Module& given, const Device& device, const Estimate& estimate)
+      : device_(device), estimate_(estimate) {
+    const Simulation& run = estimate.simulation;
+    // Cycles, and the peaks in the report's head.
+    add({"clock", "cores", "cores_per_chip", "mxu.count", "mxu.rows", "mxu.columns", "mxu.types.bf16.rows",
+         "mxu.types.bf16.cadence", "mxu.types.bf16.passes"});
+    if (!run.loops.empty()) add({"overhead.loop_iteration"});
+    if (run.grid.devices() > 1) add({"ici.links", "ici.pod", "ici.wrap", "ici.default_slice", "host.chips"});
+    const bool lays_out = !carries_tiles(given);
+    if (lays_out) add({"tiling", "vpu.lanes", "vpu.sublanes"});
+    for (const EnergyPart& part : energy_of(device.config, run.totals))
+      if (part.energy.count() > 0) paths_.push_back(part.path);
+    const TimeByKind kinds = kinds_of(run.totals);
+    for (size_t i = 0; i < kinds.size(); ++i)
+      if (kinds[i].count() > 0)
+        paths_.push_back(fmt::format("errors.{}", error_key(static_cast<CostCategory>(i))));
+    add_memory();
+  }
+
+  void add_all(const std::set<std::string, std::less<>>& paths) {
+    paths_.insert(paths_.end(), paths.begin(), paths.end());
+  }
+
+  /// HBM's bandwidth and that of DMA: a term names the one that limits, the slower of the two.
+  void add_bus() {
+    const std::string hbm = fmt::format("memory.{}.bandwidth", device_.config.hbm().name);
+    if (contains(hbm)) add({"dma.bandwidth"});
+    if (contains("dma.bandwidth")) paths_.push_back(hbm);
+  }
+
+  /// It is one of the keys, below one of the sections, or another rate keeps its share of it.
+  bool holds(std::string_view key) const {
+    return contains(key) || std::ranges::any_of(device_.values, [&](const DeviceValue& other) {
+             return keeps_share(other, key) && contains(other.path);
+           });
+  }
+
+ private:
+  bool contains(std::string_view key) const {
+    return std::ranges::any_of(paths_, [&](const std::string& path) {
+      return key.starts_with(path) && (key.size() == path.size() || key[path.size()] == '.');
+    });
+  }
+
+  void add(std::initializer_list<std::string_view> paths) {
+    paths_.insert(paths_.end(), paths.begin(), paths.end());
+  }
+
+  /// Spaces that hold something, or that the device is said to have by their numbers.
+  void add_memory() {
+    for (const SpaceOccupancy& space : estimate_.occupancy.spaces) {
+      const MemorySpace* const config = device_.config.memory_space(space.number);
+      if (!config) continue;
+      for (const char* key : {".capacity", ".usable", ".scope", ".numbers"})
+        paths_.push_back("memory." + config->name + key);
+      if (space.reserved) add({"vmem.scoped_limit"});
+    }
+  }
+
+  const Device& device_;
+  const Estimate& estimate_;
+  std::vector<std::string> paths_;
+};
 
 class Hash {
  public:
@@ -49,6 +122,19 @@ void add_occupancy(Hash& hash, const Occupancy& occupancy) {
   }
 }
 
+/// The run without the change `index` is the same. Empty: there is no device without it, or the run is refused.
+std::optional<bool> is_same_without(size_t index, const Module& module, const OpTable& table,
+                                    const Device& device, const EstimateOptions& options,
+                                    const Estimate& estimate) {
+  const std::optional<Device> other = device.without_change(index);
+  if (!other) return std::nullopt;
+  EstimateOptions bare = options;
+  bare.simulate.keep_timeline = false;
+  const Result<Estimate> rerun = hlosim::estimate(module, table, *other, bare);
+  if (!rerun) return std::nullopt;
+  return result_fingerprint(*rerun, other->config) == result_fingerprint(estimate, device.config);
+}
+
 }  // namespace
 
 // The peak rate of HBM by itself is a line of the report's heading and no result: another rate may limit it.
@@ -81,25 +167,35 @@ uint64_t result_fingerprint(const Estimate& estimate, const DeviceConfig& device
 
 UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const Device& device,
                                const EstimateOptions& options, const Estimate& estimate, size_t most) {
-  const size_t instructions = std::max<size_t>(module.instructions.size(), 1);
-  const uint64_t with_all = result_fingerprint(estimate, device.config);
-  EstimateOptions bare = options;
-  bare.simulate.keep_timeline = false;
   UnusedKeys unused;
-  size_t runs = 0;
+  if (device.changes.empty()) return unused;
+  const Module& ran = *estimate.module;
+  ReadKeys read(device.config);
+  const bool is_small = ran.instructions.size() <= most;
+  if (!is_small || !record_costs(ran, table, device, {options.simulate.custom_calls}, read)) {
+    unused.unchecked = device.changes.size();
+    return unused;
+  }
+  RunKeys keys(module, device, estimate);
+  keys.add_all(read.paths());
+  keys.add_all(keys_of_transfers(estimate.simulation, device));
+  keys.add_bus();
+  size_t left = most;
   for (size_t i = 0; i < device.changes.size(); ++i) {
     const DeviceChange& change = device.changes[i];
-    const DeviceValue* value = device.value(change.path);
-    if (is_name(change.path) || (value && !value->has_source)) continue;
-    const std::optional<Device> other = device.without_change(i);
-    if (!other) continue;
-    if (++runs * instructions > most) {
-      ++unused.unchecked;
-      continue;
+    const DeviceValue* const value = device.value(change.path);
+    if (is_name(change.path) || (value && !value->has_source) || keys.holds(change.path)) continue;
+    // Lowering chooses by the times of programs that don't run in the end, and by room.
+    if (estimate.is_lowered) {
+      const size_t instructions = std::max<size_t>(module.instructions.size(), 1) * kRunsOfLowering;
+      if (instructions > left) {
+        ++unused.unchecked;
+        continue;
+      }
+      left -= instructions;
+      if (!is_same_without(i, module, table, device, options, estimate).value_or(false)) continue;
     }
-    const Result<Estimate> rerun = hlosim::estimate(module, table, *other, bare);
-    if (rerun && result_fingerprint(*rerun, other->config) == with_all)
-      unused.keys.push_back({change.path, change.text, change.previous, change.from_set});
+    unused.keys.push_back({change.path, change.text, change.previous, change.from_set});
   }
   return unused;
 }

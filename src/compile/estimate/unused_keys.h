@@ -1,4 +1,4 @@
-// What a user set on a device that makes no difference to the result.
+// What a user set on a device that no result of a run reads.
 //
 //   const UnusedKeys unused = keys_without_effect(module, op_table(), device, options, estimate);
 //   for (const UnusedKey& key : unused.keys) warn(key.path);
@@ -12,11 +12,11 @@
 
 namespace hlosim {
 
-/// Two runs that look the same in a report have equal ones: times, bytes and occupancy of the
-/// whole and of every instruction and transfer.
+/// Two runs that look the same in a report have equal ones: times, bytes and occupancy of the whole and of
+/// every instruction and transfer.
 uint64_t result_fingerprint(const Estimate& estimate, const DeviceConfig& device);
 
-/// What the user gave that made no difference.
+/// What the user gave that no term of the run names.
 struct UnusedKey {
   std::string path;
   std::string text;                     // its value
@@ -26,15 +26,21 @@ struct UnusedKey {
 
 struct UnusedKeys {
   std::vector<UnusedKey> keys;
-  size_t unchecked = 0;  // changes left out: the module is too large to run once more for each
+  size_t unchecked = 0;  // changes of a device whose module is too large
 };
 
-inline constexpr size_t kMostInstructionRuns = 1'000'000;
+/// Instructions of a module whose terms are gone through, or of all that is run again.
+inline constexpr size_t kMostInstructions = 4'000'000;
+/// Programs that lowering a module runs, about: each counts.
+inline constexpr size_t kRunsOfLowering = 4;
 
-/// Runs the module once for each of `device.changes`, without that change, and compares with `estimate`.
-/// Names and descriptions are left out, and so is what doesn't fit into `most` runs of an instruction.
+/// Those of `device.changes` that are neither named by the terms of the instructions and transfers that ran
+/// (terms/read_keys.h) nor read for the whole run: memory, energy, layouts, the slice. Lowering reads more keys
+/// than the program that it chooses: a lowered module is estimated again for each key that is not named, without
+/// that change. Names and descriptions are left out. `module`: the one that was given. What exceeds `most`
+/// instructions is left unchecked. O(instructions) where something was changed, but for those estimates.
 UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const Device& device,
                                const EstimateOptions& options, const Estimate& estimate,
-                               size_t most = kMostInstructionRuns);
+                               size_t most = kMostInstructions);
 
 }  // namespace hlosim

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "model/core.h"
+#include "model/fusion_summary.h"
 #include "model/memory_system.h"
 #include "model/pallas/kernel_cost.h"
 #include "ops/work.h"
@@ -86,8 +87,12 @@ class BodyCost {
     UnitWork times;
     for (const KernelProduct& product : work.products) times.mxu += mxu_of(product);
     IssueSlots slots;
-    for (size_t i = 0; i < mosaic::kVectorClasses; ++i)
-      slots += core_.slots(class_of(static_cast<VectorClass>(i)), registers_of(work.vector[i]));
+    for (size_t i = 0; i < mosaic::kVectorClasses; ++i) {
+      const VectorOp op = class_of(static_cast<VectorClass>(i));
+      const double registers = registers_of(work.vector[i]);
+      slots += core_.slots(op, registers);
+      if (registers > 0) made_.costs |= cost_bit(op);
+    }
     times.vpu = core_.picoseconds(core_.alu_cycles(slots.alu));
     times.eup = core_.picoseconds(core_.eup_cycles(slots.eup));
     times.xlu = core_.picoseconds(core_.xlu_cycles(slots.xlu));

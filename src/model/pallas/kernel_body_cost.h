@@ -27,6 +27,7 @@ struct KernelBodyCost {
   Bytes vmem{};                            // needed
   Bytes vmem_allowed{};                    // 0: the device says nothing
   int64_t cores = 1;                       // that share the grid
+  uint64_t costs = 0;                      // as ComputeSummary::costs
   bool is_emulated = false;                // the MXU doesn't know the element type of a product
   MatmulWork product;                      // element types and precision of the first product
   std::vector<Picoseconds> unknown_loops;  // one round of each of KernelBody::unknown_loops

@@ -13,7 +13,7 @@
 #include "model/memory_system.h"
 #include "model/pallas/custom_call_cost_source.h"
 #include "model/pallas/kernel_bodies.h"
-#include "terms/time_keys.h"
+#include "model/time_keys.h"
 
 namespace hlosim {
 namespace {
@@ -253,7 +253,7 @@ class WorkRecorder {
                   fmt::format("left {} once per block of columns, right {} once per block of rows",
                               amount_text(part.lhs.convert), amount_text(part.rhs.convert)),
                   "mxu.emulated.TYPE.convert");
-      add_keys(term, device_, cost_keys(config_, Unit::kVpu, work_.compute.dominant));
+      add_keys(term, device_, cost_keys(config_, Unit::kVpu, work_.compute.costs));
     });
   }
 
@@ -289,7 +289,7 @@ class WorkRecorder {
           term.fact("accesses", static_cast<double>(work_.compute.scattered_accesses));
         add_keys(term, device_, access_keys(nullptr, config_, work_.compute, hbm_));
       } else {
-        add_keys(term, device_, cost_keys(config_, of, work_.compute.dominant));
+        add_keys(term, device_, cost_keys(config_, of, work_.compute.costs));
       }
     });
   }

@@ -145,7 +145,7 @@ class AssumptionsView {
                 `${
                     plural(
                         report.keys_not_tried,
-                        'key')} not tried: the module is too large to run once for each.`) :
+                        'key')} not checked: the module is too large.`) :
               null),
         h('section', {class: 'panel'}, h('h2', {}, 'Unspecified compiler flags'),
           report.flags_not_given.rows === 0 ?

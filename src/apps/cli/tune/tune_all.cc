@@ -9,20 +9,17 @@
 #include "cli/tune/made_text.h"
 #include "console/input.h"
 #include "console/verbosity.h"
-#include "estimate/prepared_run.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
 
 namespace hlosim {
 
 int tune_all(const SimulationOptions& options, const SimulationSetting& setting, const TuningOutput& output,
-             Streams streams, const Tuner& tune, const std::function<bool()>& is_late) {
+             Streams streams, const Tuner& tune) {
   std::vector<std::string> modules, reports;
   const bool ok = for_each_chosen(options, setting, streams, [&](const Module& module) {
     const Step step(fmt::format("tuned {}", module.name), streams);
-    PreparedRun run;
-    run.is_late = is_late;
-    const Result<Prepared> prepared = prepare(module, op_table(), setting.device, setting.estimate, run);
+    const Result<Prepared> prepared = prepare(module, op_table(), setting.device, setting.estimate);
     if (!prepared) {
       tell(prepared.error(), streams);
       return false;

@@ -29,8 +29,8 @@ struct TuningOutput {
   std::string_view command;  // "tune layout", for messages
 };
 
-/// The exit code; what is wrong is printed. `is_late`: as that of PreparedRun (estimate/prepared_run.h).
+/// The exit code; what is wrong is printed.
 int tune_all(const SimulationOptions& options, const SimulationSetting& setting, const TuningOutput& output,
-             Streams streams, const Tuner& tune, const std::function<bool()>& is_late = {});
+             Streams streams, const Tuner& tune);
 
 }  // namespace hlosim

@@ -15,7 +15,7 @@
 #include "console/input.h"
 #include "console/simulation_setting.h"
 #include "console/verbosity.h"
-#include "estimate/prepared_run.h"
+#include "estimate/prepared.h"
 #include "ops/op_table.h"
 #include "prefetch/prefetch.h"
 #include "report/prefetch_report.h"
@@ -113,11 +113,10 @@ Result<TunedModule> tune_one(const Prepared& prepared, const TunePrefetchArgumen
   Result<PrefetchResult> result = tune_prefetch(*prepared.written, op_table(), device, tuning);
   if (!result) return tl::unexpected(result.error());
   result->lowered = prepared.is_lowered;
-  for (const Assumption& one : prepared.assumptions.items())
-    if (one.text == kLoweringWasCut) {
-      result->cut = true;
-      result->assumptions.push_back(one.text);
-    }
+  if (prepared.is_cut) {
+    result->cut = true;
+    result->assumptions.emplace_back(kLoweringWasCut);
+  }
   std::string report = options.format == "json" ? prefetch_report_json(*result, device.config)
                                                 : prefetch_report_text(*result, device.config, options.top);
   return TunedModule{std::make_shared<const Module>(std::move(result->module)), std::move(report)};
@@ -133,7 +132,7 @@ int tune(const TunePrefetchArguments& options, Streams streams) {
     return fail(failure("FILE is required", "`hlosim help tune prefetch` lists the options").value());
   Result<PrefetchOptions> tuning = read_options(options, streams);
   if (!tuning) return fail(tuning.error());
-  const std::optional<SimulationSetting> setting = read_simulation(options.simulation, streams);
+  std::optional<SimulationSetting> setting = read_simulation(options.simulation, streams);
   if (!setting) return kExitInput;
   tuning->simulate = setting->estimate.simulate;
   const auto tune_it = [&](const Module&, const Prepared& prepared) {
@@ -142,12 +141,12 @@ int tune(const TunePrefetchArguments& options, Streams streams) {
     return made;
   };
   // Half of the budget is left for the search, and for writing what it finds.
-  const auto is_late = [&] {
+  setting->estimate.is_late = [&] {
     const std::chrono::duration<double> passed = Clock::now() - begin;
     return tuning->budget > 0 && passed.count() > tuning->budget / 2;
   };
   return tune_all(options.simulation, *setting, {options.output, options.format, "tune prefetch"}, streams,
-                  tune_it, is_late);
+                  tune_it);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
-#include "terms/time_keys.h"
+#include "model/time_keys.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
+#include "base/enum_rows.h"
 #include "model/cost_details.h"
 
 namespace hlosim {
@@ -13,42 +15,45 @@ namespace {
 struct KeyRow {
   std::string_view name, path;
 };
-/// By TimeKey.
-constexpr KeyRow kKeyRows[] = {
-    {"cores", "cores"},
-    {"clock", "clock"},
-    {"count", "mxu.count"},
-    {"depth", "mxu.rows"},
-    {"width", "mxu.columns"},
-    {"lanes", "vpu.lanes"},
-    {"sublanes", "vpu.sublanes"},
-    {"alus", "vpu.alus"},
-    {"cadence", "eup.cadence"},
-    {"count", "eup.count"},
-    {"cadence", "xlu.cadence"},
-    {"count", "xlu.count"},
-    {"cadence", "scalar.cadence"},
-    {"count", "scalar.count"},
-    {"DMA", "dma.bandwidth"},
-    {"read latency", "dma.read_latency"},
-    {"write latency", "dma.write_latency"},
-    {"least per access", "dma.full_rate_run"},
-    {"short run", "dma.short_run"},
-    {"row", "dma.short_run_row"},
-    {"outstanding", "dma.outstanding"},
-    {"issue", "dma.issue"},
-    {"tile move", "vmem.tile_move"},
-    {"PCIe", "host.pcie.bandwidth"},
-    {"PCIe latency", "host.pcie.latency"},
-    {"instruction", "overhead.instruction"},
-    {"smallest", "overhead.smallest_fusion"},
-    {"smallest", "overhead.smallest_write"},
-    {"loaded memory", "overhead.loaded_memory"},
-    {"end of the collective", "ici.fused_done"},
-    {"iteration", "overhead.loop_iteration"},
+struct TimeKeyRow {
+  TimeKey key;
+  std::string_view name, path;
+};
+constexpr TimeKeyRow kKeyRows[] = {
+    {TimeKey::kCores, "cores", "cores"},
+    {TimeKey::kClock, "clock", "clock"},
+    {TimeKey::kMxuCount, "count", "mxu.count"},
+    {TimeKey::kMxuRows, "depth", "mxu.rows"},
+    {TimeKey::kMxuColumns, "width", "mxu.columns"},
+    {TimeKey::kLanes, "lanes", "vpu.lanes"},
+    {TimeKey::kSublanes, "sublanes", "vpu.sublanes"},
+    {TimeKey::kAlus, "alus", "vpu.alus"},
+    {TimeKey::kEupCadence, "cadence", "eup.cadence"},
+    {TimeKey::kEupCount, "count", "eup.count"},
+    {TimeKey::kXluCadence, "cadence", "xlu.cadence"},
+    {TimeKey::kXluCount, "count", "xlu.count"},
+    {TimeKey::kScalarCadence, "cadence", "scalar.cadence"},
+    {TimeKey::kScalarCount, "count", "scalar.count"},
+    {TimeKey::kDmaBandwidth, "DMA", "dma.bandwidth"},
+    {TimeKey::kReadLatency, "read latency", "dma.read_latency"},
+    {TimeKey::kWriteLatency, "write latency", "dma.write_latency"},
+    {TimeKey::kFullRateRun, "least per access", "dma.full_rate_run"},
+    {TimeKey::kShortRun, "short run", "dma.short_run"},
+    {TimeKey::kShortRunRow, "row", "dma.short_run_row"},
+    {TimeKey::kOutstanding, "outstanding", "dma.outstanding"},
+    {TimeKey::kIssue, "issue", "dma.issue"},
+    {TimeKey::kTileMove, "tile move", "vmem.tile_move"},
+    {TimeKey::kPcieBandwidth, "PCIe", "host.pcie.bandwidth"},
+    {TimeKey::kPcieLatency, "PCIe latency", "host.pcie.latency"},
+    {TimeKey::kInstruction, "instruction", "overhead.instruction"},
+    {TimeKey::kSmallestFusion, "smallest", "overhead.smallest_fusion"},
+    {TimeKey::kSmallestWrite, "smallest", "overhead.smallest_write"},
+    {TimeKey::kLoadedMemory, "loaded memory", "overhead.loaded_memory"},
+    {TimeKey::kFusedDone, "end of the collective", "ici.fused_done"},
+    {TimeKey::kLoopIteration, "iteration", "overhead.loop_iteration"},
 };
 constexpr auto kFixedKeys = static_cast<size_t>(TimeKey::kSpaces);
-static_assert(std::size(kKeyRows) == kFixedKeys);
+static_assert(rows_follow(kKeyRows, &TimeKeyRow::key) && std::size(kKeyRows) == kFixedKeys);
 
 constexpr KeyRow kSpaceRows[] = {{"bandwidth", "bandwidth"}, {"read rate", "read"}, {"write rate", "write"}};
 
@@ -173,17 +178,33 @@ std::vector<std::pair<std::string_view, std::string>> operand_keys(const DeviceC
 }
 
 std::vector<std::pair<std::string_view, std::string>> cost_keys(const DeviceConfig& device, Unit unit,
-                                                                VectorOp op) {
-  constexpr std::string_view kClasses[] = {"simple",      "divide",        "transcendental", "expensive",
-                                           "cross_lane",  "cross_sublane", "transpose",      "lane_stride",
-                                           "group_store", "group_turn"};
-  const VectorOpCost& cost = op_cost(device.vpu, op);
-  const auto [name, amount] = unit == Unit::kVpu   ? std::pair("alu", cost.alu)
-                              : unit == Unit::kEup ? std::pair("eup", cost.eup)
-                                                   : std::pair("xlu", cost.xlu);
-  if (amount <= 0) return {};
-  const std::string_view of = kClasses[static_cast<size_t>(op)];
-  return {{of, fmt::format("vpu.ops.{}.{}", of, name)}};
+                                                                uint64_t costs) {
+  constexpr std::string_view kClasses[kVectorOps] = {
+      "simple",        "divide",    "transcendental", "expensive",   "cross_lane",
+      "cross_sublane", "transpose", "lane_stride",    "group_store", "group_turn"};
+  std::vector<std::pair<std::string_view, std::string>> keys;
+  for (size_t i = 0; i < kVectorOps; ++i) {
+    const auto op = static_cast<VectorOp>(i);
+    if ((costs & cost_bit(op)) == 0) continue;
+    const VectorOpCost& cost = op_cost(device.vpu, op);
+    const auto [name, amount] = unit == Unit::kVpu   ? std::pair("alu", cost.alu)
+                                : unit == Unit::kEup ? std::pair("eup", cost.eup)
+                                                     : std::pair("xlu", cost.xlu);
+    if (amount > 0) keys.emplace_back(kClasses[i], fmt::format("vpu.ops.{}.{}", kClasses[i], name));
+  }
+  if (unit != Unit::kVpu) return keys;
+  for (const VectorConversion& row : device.vpu.convert) {
+    bool is_read = (costs & cost_bit(row.type)) != 0;
+    // Types without a row of their own take that of their width, else the largest.
+    for (uint64_t left = costs >> kVectorOps; left != 0 && !is_read; left &= left - 1) {
+      const auto type = static_cast<ElementType>(std::countr_zero(left));
+      const bool is_listed = std::ranges::any_of(
+          device.vpu.convert, [&](const VectorConversion& other) { return other.type == type; });
+      is_read = !is_listed && conversion_slots(device.vpu, type) == row.alu;
+    }
+    if (is_read) keys.emplace_back("conversion", fmt::format("vpu.convert.{}.alu", to_text(row.type)));
+  }
+  return keys;
 }
 
 }  // namespace hlosim
