@@ -1,7 +1,7 @@
 // A device: the numbers of one TPU generation that timing rests on, and where each comes from.
 //
-// "Device" is what XLA numbers as one: the two-core chip on v4 and v5p (megacore), one TensorCore on v2, v3 and
-// v7x, the single-core chip on v5e and v6e. Its numbers are in model/device_config.h.
+// "Device" is what XLA numbers as one: the two-core chip on v4 and v5p (megacore), one TensorCore on v2, v3
+// and v7x, the single-core chip on v5e and v6e. Its numbers are in model/device_config.h.
 //
 //   DiagnosticList problems;
 //   std::optional<Device> device = load_device("v4", {{"mxu.count", "8"}}, search, problems);

@@ -1,6 +1,6 @@
-// The plain values of a device, read from YAML (docs/devices.md, configs/*.yaml) through the fields() list of each
-// struct: reading, unknown and missing keys, dumping and the documentation all follow from that one list.
-// A number "per core" is multiplied by `cores` for the whole device.
+// The plain values of a device, read from YAML (docs/devices.md, configs/*.yaml) through the fields() list
+// of each struct: reading, unknown and missing keys, dumping and the documentation all follow from that one
+// list. A number "per core" is multiplied by `cores` for the whole device.
 //
 //   device->config.memory_space(1)->read.at(device->config.clock);  // VMEM, per core
 //   peak_flops(device->config, ElementType::kBF16)

@@ -103,8 +103,8 @@ void for_each_key(const DeviceConfig& device, TimeKeySet keys, F&& f) {
 std::vector<std::pair<std::string_view, std::string>> operand_keys(const DeviceConfig& device,
                                                                    ElementType type,
                                                                    MatmulPrecision precision, bool is_rhs);
-/// vpu.ops of the classes and vpu.convert of the types in ComputeSummary::costs that take operations of `unit`
-/// (VPU, EUP or XLU).
+/// vpu.ops of the classes and vpu.convert of the types in ComputeSummary::costs that take operations of
+/// `unit` (VPU, EUP or XLU).
 std::vector<std::pair<std::string_view, std::string>> cost_keys(const DeviceConfig& device, Unit unit,
                                                                 uint64_t costs);
 

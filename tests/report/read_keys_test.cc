@@ -1,5 +1,5 @@
-// Keys that keys_without_effect() names have none: it goes by the recorded terms of programs that are not lowered, and
-// here every number of a device is doubled and the module run again.
+// Keys that keys_without_effect() names have none: it goes by the recorded terms of programs that are not
+// lowered, and here every number of a device is doubled and the module run again.
 //
 //   HLOSIM_ALL_KEYS=1 build/ci/tests/report_tests --gtest_filter='ReadKeys.*'
 //

@@ -122,7 +122,8 @@ void add_occupancy(Hash& hash, const Occupancy& occupancy) {
   }
 }
 
-/// The run without the change `index` is the same. Empty: there is no device without it, or the run is refused.
+/// The run without the change `index` is the same. Empty: there is no device without it, or the run is
+/// refused.
 std::optional<bool> is_same_without(size_t index, const Module& module, const OpTable& table,
                                     const Device& device, const EstimateOptions& options,
                                     const Estimate& estimate) {

@@ -1,5 +1,5 @@
-// The device keys that the terms of many costs name, without the terms: sets of bits, so that the keys of a module
-// with hundreds of thousands of instructions take no longer than its costs.
+// The device keys that the terms of many costs name, without the terms: sets of bits, so that the keys of a
+// module with hundreds of thousands of instructions take no longer than its costs.
 //
 //   ReadKeys keys(device.config);
 //   record_costs(module, table, device, {}, keys);
