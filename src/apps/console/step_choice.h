@@ -27,7 +27,7 @@ struct StepChoice {
   std::vector<std::string> keep, blocks;
   bool unroll = false, loop = false, one_hot = false, gradients = false, gather_stored = false,
        automatic = false;
-  bool experts_on_fsdp = false, split_backward = false;
+  bool experts_on_fsdp = false, experts_on_tensor = false, split_backward = false;
   bool operator==(const StepChoice&) const = default;
 };
 
