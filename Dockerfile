@@ -10,9 +10,9 @@ RUN scripts/setup python \
  && cd build/release && cpack -G DEB && mkdir /packages && mv *.deb /packages/
 
 FROM debian:12-slim
-COPY --from=build /packages /packages
-RUN apt-get update \
+RUN --mount=type=bind,from=build,source=/packages,target=/packages \
+    apt-get update \
  && apt-get install -y --no-install-recommends /packages/*.deb \
- && rm -rf /packages /var/lib/apt/lists/*
+ && rm -rf /var/lib/apt/lists/*
 WORKDIR /work
 ENTRYPOINT ["hlosim"]

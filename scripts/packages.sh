@@ -10,6 +10,10 @@ test_libraries="git libgtest-dev libgmock-dev libbenchmark-dev openmpi-bin pytho
 clang="clang-14 libclang-rt-14-dev clang-format-14"
 # The package of Python (docs/python.md), and what its tests and examples use.
 python="python3-dev pybind11-dev python3-venv python3-pip python3-numpy python3-pandas python3-matplotlib python3-pytest python3-nbconvert python3-ipykernel python3-protobuf"
+# Self-contained wheels (scripts/wheel).
+wheel="python3-pip patchelf"
+# The image in a chroot where there is no container engine (scripts/image).
+image="debootstrap"
 # What the test of the report's page drives (it is skipped without).
 browser="chromium fonts-dejavu-core"
 # The documentation as a site (mkdocs.yml); its test is skipped without.

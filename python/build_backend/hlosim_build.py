@@ -110,16 +110,17 @@ def build(settings):
     return folder
 
 
-def write_wheel(wheel_directory, files):
-    """`files`: name in the wheel → bytes."""
+def write_wheel(wheel_directory, files, wheel_tag=None):
+    """`files`: name in the wheel → bytes. Its tag is that of this machine unless one is given."""
     files = dict(files)
-    files["%s/WHEEL" % dist_info()] = (WHEEL % tag()).encode()
-    name = "hlosim-%s-%s.whl" % (version(), tag())
+    wheel_tag = wheel_tag or tag()
+    files["%s/WHEEL" % dist_info()] = (WHEEL % wheel_tag).encode()
+    name = "hlosim-%s-%s.whl" % (version(), wheel_tag)
     record = ""
     with zipfile.ZipFile(pathlib.Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as wheel:
         for path, data in sorted(files.items()):
             entry = zipfile.ZipInfo(path, (2020, 1, 1, 0, 0, 0))
-            entry.external_attr = (0o755 if path.endswith(".so") else 0o644) << 16
+            entry.external_attr = (0o755 if re.search(r"\.so(\.|$)", path) else 0o644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             wheel.writestr(entry, data)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
@@ -148,7 +149,11 @@ prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    folder = build(config_settings)
+    return wheel_of(build(config_settings), wheel_directory)
+
+
+def wheel_of(folder, wheel_directory):
+    """The wheel of a finished build in `folder`; its name."""
     with tempfile.TemporaryDirectory() as prefix:
         run("cmake", "--install", folder, "--component", "python", "--prefix", prefix, "--strip")
         root = next((found.parents[1] for found in pathlib.Path(prefix).rglob("hlosim/__init__.py")), pathlib.Path(prefix))

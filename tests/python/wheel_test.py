@@ -4,6 +4,7 @@
 """
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ BUILD, VERSION = sys.argv[1:]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python/build_backend"))
 import hlosim_build
+import manylinux
 
 NAMES = {"hlosim/__init__.py", "hlosim/py.typed", "hlosim/_core.pyi", "hlosim/pytest_plugin.py"}
 INFO = "hlosim-%s.dist-info/" % VERSION
@@ -36,7 +38,54 @@ def check_choice_of_the_build():
     hlosim_build.ROOT = root
 
 
+def stopped(function, *arguments):
+    """What a function exits with."""
+    try:
+        function(*arguments)
+    except SystemExit as error:
+        return str(error)
+    raise AssertionError("nothing was refused")
+
+
+def check_rules():
+    """Versions of symbols against those of a manylinux."""
+    for version, glibc, expected in [("GLIBC_2.35", (2, 35), False), ("GLIBC_2.36", (2, 35), True), ("GLIBC_PRIVATE", (2, 36), True),
+                                     ("GLIBCXX_3.4.30", (2, 34), True), ("GLIBCXX_3.4.30", (2, 35), False),
+                                     ("CXXABI_FLOAT128", (2, 34), False), ("OPENSSL_3.0.0", (2, 36), True)]:
+        assert manylinux.too_new(version, glibc) == expected, (version, glibc)
+
+
+def check_self_contained(folder, files):
+    """The rules of manylinux find what is wrong with the package, and an extension with a library gets it into its wheel."""
+    tagged = folder / hlosim_build.write_wheel(folder, files, "cp311-cp311-manylinux_2_36_x86_64")
+    found = manylinux.problems(tagged)
+    assert any("needs libfmt" in one for one in found), found
+    assert any("not one of manylinux" in one for one in manylinux.problems(folder / hlosim_build.write_wheel(folder, files)))
+    if not shutil.which("patchelf") or not shutil.which("cc"):
+        return
+    if any("needs libmpi" in one for one in found):
+        assert "-DHLOSIM_MPI=OFF" in stopped(manylinux.self_contained, tagged, folder)
+    code = folder / "core.c"
+    code.write_text('#include <zip.h>\nconst char* version(void) { return zip_libzip_version(); }\n')
+    subprocess.run(["cc", "-shared", "-fPIC", code, "-o", folder / "_core.so", "-lzip", "-Wl,-rpath,/usr/lib"], check=True)
+    data = (folder / "_core.so").read_bytes()
+    plain = folder / hlosim_build.write_wheel(folder, {"hlosim/deep/_core.so": data}, "cp311-cp311-manylinux_2_36_x86_64")
+    found = manylinux.problems(plain)
+    assert [one.split(", ")[0] for one in found] == ["_core.so: needs libzip.so.4", "_core.so: looks for libraries in /usr/lib"], found
+    made = manylinux.self_contained(plain, folder)
+    assert manylinux.problems(made) == [], manylinux.problems(made)
+    with zipfile.ZipFile(made) as archive:
+        archive.extractall(folder / "made")
+    loads = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print(sorted({line.split()[-1] for line in open('/proc/self/maps') if 'libzip' in line}))"
+    for moved in ("made", "moved"):
+        if moved == "moved":
+            (folder / "made").rename(folder / moved)
+        said = subprocess.run([sys.executable, "-c", loads, folder / moved / "hlosim/deep/_core.so"], capture_output=True, text=True)
+        assert said.stdout.count(".so") == 1 and f"{folder / moved}/hlosim.libs/libzip-" in said.stdout, said
+
+
 def main():
+    check_rules()
     check_choice_of_the_build()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -60,6 +109,8 @@ def main():
         said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                               env=dict(os.environ, PYTHONPATH=str(folder / "site")))
         assert said.stdout == "%s HBM\n" % (folder / "site/hlosim/__init__.py"), said
+        check_self_contained(folder, {name: data for name, data in files.items() if not name.startswith(INFO)} |
+                             {INFO + name: text.encode() for name, text in hlosim_build.metadata().items()})
         sdist = hlosim_build.build_sdist(folder)
         assert (folder / sdist).stat().st_size > 100_000
 
