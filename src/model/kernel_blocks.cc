@@ -292,8 +292,8 @@ bool is_bound_by_weights(const MatmulWork& work, const KernelConfig& config) {
 
 namespace {
 
-/// Of a server's grouped product: blocks of the weights in VMEM, and the fewest columns of one in widths of an
-/// MXU.
+/// Of a server's grouped product: blocks of the weights in VMEM, and the fewest columns of one in widths of
+/// an MXU.
 constexpr int8_t kWeightBuffers = 3;
 constexpr int64_t kFewestMxuWidths = 2;
 

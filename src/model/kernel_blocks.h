@@ -68,8 +68,8 @@ bool is_bound_by_weights(const MatmulWork& work, const KernelConfig& config);
 /// times too fast.
 ///
 /// Small groups (is_bound_by_weights) have the tiles of servers' kernels (vllm-project/tpu-inference,
-/// kernels/megablox/gmm_v2.py): all rows of a group and the whole depth, as many columns as fit into VMEM with
-/// three buffers of weights, so that the next groups' weights come while this one has its product.
+/// kernels/megablox/gmm_v2.py): all rows of a group and the whole depth, as many columns as fit into VMEM
+/// with three buffers of weights, so that the next groups' weights come while this one has its product.
 TimedKernel ragged_kernel(const Core& core, const ProductWork& work);
 
 }  // namespace hlosim

@@ -18,6 +18,12 @@ ModelConfig model_with_experts() {
   return model;
 }
 
+Mesh mesh_of(std::vector<MeshAxis> axes) {
+  Mesh mesh;
+  mesh.axes = std::move(axes);
+  return mesh;
+}
+
 StepOptions step_on(StepKind kind, Mesh mesh) {
   StepOptions options;
   options.kind = kind, options.mesh = std::move(mesh);
@@ -38,13 +44,13 @@ void expect_sound(const StepOptions& options) {
 
 TEST(ServedExperts, WidthsOverTensorAreSummed) {
   for (const StepKind kind : {StepKind::kDecode, StepKind::kPrefill})
-    for (const Mesh& mesh : {Mesh{{{"tensor", 2}}}, Mesh{{{"expert", 2}, {"tensor", 2}}}})
+    for (const Mesh& mesh : {mesh_of({{"tensor", 2}}), mesh_of({{"expert", 2}, {"tensor", 2}})})
       expect_sound(step_on(kind, mesh));
 }
 
 TEST(ServedExperts, WholeExpertsOverTensorAreSummed) {
-  for (const Mesh& mesh :
-       {Mesh{{{"tensor", 4}}}, Mesh{{{"expert", 2}, {"tensor", 2}}}, Mesh{{{"data", 2}, {"tensor", 2}}}}) {
+  for (const Mesh& mesh : {mesh_of({{"tensor", 4}}), mesh_of({{"expert", 2}, {"tensor", 2}}),
+                           mesh_of({{"data", 2}, {"tensor", 2}})}) {
     StepOptions options = step_on(StepKind::kDecode, mesh);
     options.experts_on_tensor = true;
     expect_sound(options);
@@ -52,7 +58,7 @@ TEST(ServedExperts, WholeExpertsOverTensorAreSummed) {
 }
 
 TEST(ServedExperts, TrainingHasNoExpertsOverTensor) {
-  StepOptions options = step_on(StepKind::kTrain, Mesh{{{"tensor", 2}}});
+  StepOptions options = step_on(StepKind::kTrain, mesh_of({{"tensor", 2}}));
   options.experts_on_tensor = true;
   EXPECT_FALSE(make_step(model_with_experts(), options));
 }

@@ -41,7 +41,7 @@ class AxisRules {
  public:
   /// Requires: a mesh whose axes the rules know (fault()).
   /// `serves`: as servers have it, the residual stream and the norms are whole on every device of `tensor`,
-  /// and `expert` cuts experts alone. `experts_on_tensor`: experts are dealt out over `tensor` as well, whole.
+  /// and `expert` cuts experts alone. `experts_on_tensor`: whole experts are dealt out over `tensor`, too.
   AxisRules(const Mesh& mesh, bool experts_on_fsdp, bool serves = false, bool experts_on_tensor = false)
       : mesh_(mesh),
         experts_on_fsdp_(experts_on_fsdp),

@@ -7,7 +7,7 @@ namespace hlosim {
 namespace {
 
 constexpr ElementType kF32 = ElementType::kF32, kU32 = ElementType::kU32, kS32 = ElementType::kS32;
-constexpr double kNeverDrawn = -1e30;
+constexpr double kNeverDrawn = -1e30, kLeastMass = 1e-6;
 constexpr int kKeyBits = 32;
 
 /// Rows [b] along the vocabulary: [b, vocab].
@@ -66,14 +66,17 @@ SampledTokens sampled_tokens(ExpressionGraph& graph, Expr logits, const Sampling
   const Expr scores = divide(graph, wide, along_vocabulary(graph, inputs.temperature, dims));
   const Expr keys = ordered_keys(graph, scores);
   const Expr never = full(graph, kF32, dims, kNeverDrawn);
+  // The most likely token is kept whatever the limits are.
+  const Expr count = maximum(graph, inputs.top_k, full_like(graph, inputs.top_k, 1));
+  const Expr mass = maximum(graph, inputs.top_p, full_like(graph, inputs.top_p, kLeastMass));
   const Expr of_rank = largest_key(graph, keys, [&](Expr kept) {
-    return compare(graph, reduce_sum(graph, convert(graph, kept, kS32), {1}), inputs.top_k, "GE");
+    return compare(graph, reduce_sum(graph, convert(graph, kept, kS32), {1}), count, "GE");
   });
   const Expr is_ranked = compare(graph, keys, along_vocabulary(graph, of_rank, dims), "GE");
   const Expr shares = softmax(graph, select(graph, is_ranked, scores, never), 1);
   const Expr nothing = full(graph, kF32, dims, 0);
   const Expr of_mass = largest_key(graph, keys, [&](Expr kept) {
-    return compare(graph, reduce_sum(graph, select(graph, kept, shares, nothing), {1}), inputs.top_p, "GE");
+    return compare(graph, reduce_sum(graph, select(graph, kept, shares, nothing), {1}), mass, "GE");
   });
   const Expr is_likely = compare(graph, keys, along_vocabulary(graph, of_mass, dims), "GE");
   Expression generator;

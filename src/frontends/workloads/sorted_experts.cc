@@ -2,8 +2,8 @@
 //
 // It all happens in a region of one device: its tokens, the parameters gathered from fsdp. Along `expert`,
 // every device is given the tokens of all of them and has products with its own experts' rows, which a
-// sorting puts first; along `tensor`, parts of the hidden width, or of the experts where servers deal them out
-// over it. What comes out is summed over both, last of all.
+// sorting puts first; along `tensor`, parts of the hidden width, or of the experts where servers deal them
+// out over it. What comes out is summed over both, last of all.
 //
 // A device's ragged-dot has the rows of all experts, and only its own have products: its frontend attribute
 // `row_groups` is the number of groups that the rows are of.
@@ -75,8 +75,9 @@ class SortedExperts {
   }
   /// Devices that share the width of an expert.
   int64_t width_parts() const {
+    const AxisSharding cut = region_.cut({Axis::kExperts, Axis::kEmbed, Axis::kMlp});
     int64_t parts = 1;
-    for (const AxisPart& part : region_.cut({Axis::kExperts, Axis::kEmbed, Axis::kMlp}).dimensions[2])
+    for (const AxisPart& part : cut.dimensions[2])
       if (stays_cut(part)) parts *= part.size;
     return parts;
   }

@@ -14,8 +14,8 @@
 
 namespace hlosim {
 
-/// One JSON object on one line, without its end. `line` is a JSON object; its "id" is returned unchanged. What
-/// is wrong with a line has its column.
+/// One JSON object on one line, without its end. `line` is a JSON object; its "id" is returned unchanged.
+/// What is wrong with a line has its column.
 std::string predict_step_line(std::string_view line, const ServingSetup& setup, StepTimes& times);
 
 }  // namespace hlosim
