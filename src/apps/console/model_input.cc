@@ -7,11 +7,14 @@
 
 #include "base/text.h"
 #include "console/command_line.h"
+#include "console/device_input.h"
 #include "console/input.h"
+#include "console/step_choice.h"
 #include "console/verbosity.h"
 #include "estimate/named_slice.h"
 #include "workloads/builtin_models.h"
 #include "workloads/hf_config.h"
+#include "workloads/maxtext_settings.h"
 
 namespace hlosim {
 namespace {
@@ -132,6 +135,32 @@ std::optional<ModelInput> read_model(const ModelSource& from, Streams streams) {
   if (input) return std::move(*input);
   tell(input.error(), streams);
   return std::nullopt;
+}
+
+Result<StepOptions> step_of(const ModelInput& input, const StepChoice& choice, const std::string& mesh) {
+  if (input.step) {
+    if (choice != StepChoice() || !mesh.empty())
+      return failure("options of the step and --mesh are not for configurations of MaxText",
+                     "--maxtext overrides its settings, as in --maxtext='remat_policy=minimal'");
+    return input.step->options;
+  }
+  Mesh axes;
+  if (!mesh.empty()) {
+    Result<Mesh> parsed = parse_mesh(mesh);
+    if (!parsed) return tl::unexpected(parsed.error());
+    axes = std::move(*parsed);
+  }
+  return step_options(choice, axes);
+}
+
+void add_device_choices(const ModelInput& input, DeviceChoices& choices) {
+  if (!input.step) return;
+  if (!input.step->xla_flags.empty())
+    choices.xla_flags.insert(choices.xla_flags.begin(), input.step->xla_flags);
+  std::vector<std::string> tiles;
+  for (const auto& [key, size] : grouped_tile_keys(input.step->options.grouped_tiles))
+    tiles.push_back(fmt::format("{}={}", key, size));
+  choices.overrides.insert(choices.overrides.begin(), tiles.begin(), tiles.end());
 }
 
 bool names_model(std::string_view path) {

@@ -14,10 +14,13 @@
 #include "console/streams.h"
 #include "workloads/maxtext_config.h"
 #include "workloads/model_config.h"
+#include "workloads/step_options.h"
 
 namespace hlosim {
 
 class CommandLine;
+struct DeviceChoices;
+struct StepChoice;
 
 struct ModelSource {
   std::string file = {};                // a path, `-`, or a built-in model's name; may be empty with maxtext
@@ -29,6 +32,15 @@ struct ModelInput {
   ModelConfig model;
   std::optional<MaxTextStep> step;  // of MaxText's configurations: their own step, mesh and batch
 };
+
+/// The step of a MaxText configuration; of other models the one of the options, on `mesh` (fsdp=8,tensor=4;
+/// empty: one device). Errors: options of the step or a mesh beside a MaxText configuration, those of the
+/// options.
+Result<StepOptions> step_of(const ModelInput& input, const StepChoice& choice, const std::string& mesh);
+
+/// Adds what a MaxText configuration says of device and compiler (flags, tiles of grouped products) before
+/// what the command line says, which overrides it.
+void add_device_choices(const ModelInput& input, DeviceChoices& choices);
 
 /// FILE, --maxtext and --devices.
 void declare_model_source(CommandLine& line, ModelSource& from);

@@ -18,8 +18,9 @@ struct ImportedModel {
 };
 
 /// Reads the families of `hf_families()`, by model_type, or by the first of architectures where that is
-/// absent. A model with a vision part is its text_config. Sizes are elements. Errors, with their place: wrong
-/// syntax, another family, missing sizes, values that model files can't express.
+/// absent. A model with a vision or an audio part is its text_config; the parts are notes. Sizes are
+/// elements. Errors, with their place: wrong syntax, another family, missing sizes, values that model files
+/// can't express.
 Result<ImportedModel> read_hf_config(const SourcePtr& source);
 
 /// "llama", "mistral", ...: values of model_type.

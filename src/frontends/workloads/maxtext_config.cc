@@ -12,38 +12,49 @@
 #include "text/read_json.h"
 #include "workloads/builtin_models.h"
 #include "workloads/maxtext_settings.h"
+#include "workloads/model_words.h"
 
 namespace hlosim {
 namespace {
 
-/// MaxText's names of models whose sizes examples/models has.
+/// MaxText's names of models whose sizes examples/models has, and their decoder_block.
 struct KnownModel {
-  std::string_view name, file;
+  std::string_view name, file, block;
 };
-constexpr KnownModel kModels[] = {{"default", "maxtext-default-1b"},
-                                  {"llama2-7b", "llama2-7b"},
-                                  {"llama2-70b", "llama2-70b"},
-                                  {"llama3-8b", "llama3-8b"},
-                                  {"llama3.1-8b", "llama3-8b"},
-                                  {"llama3-70b", "llama3-70b"},
-                                  {"llama3.1-70b", "llama3-70b"},
-                                  {"llama3.3-70b", "llama3-70b"},
-                                  {"llama3-405b", "llama3-405b"},
-                                  {"llama3.1-405b", "llama3-405b"},
-                                  {"llama4-17b-128e", "llama4-maverick"},
-                                  {"mistral-7b", "mistral-7b"},
-                                  {"mixtral-8x7b", "mixtral-8x7b"},
-                                  {"gemma2-9b", "gemma2-9b"},
-                                  {"gemma3-12b", "gemma3-12b"},
-                                  {"gemma4-26b", "gemma4-26b"},
-                                  {"qwen3-8b", "qwen3-8b"},
-                                  {"qwen3-30b-a3b", "qwen3-30b-a3b"},
-                                  {"qwen3-235b-a22b", "qwen3-235b-a22b"},
-                                  {"deepseek2-16b", "deepseek-v2-lite"},
-                                  {"deepseek3-671b", "deepseek-v3"},
-                                  {"gpt3-175b", "gpt3-175b"},
-                                  {"gpt-oss-20b", "gpt-oss-20b"},
-                                  {"gpt-oss-120b", "gpt-oss-120b"}};
+constexpr KnownModel kModels[] = {{"default", "maxtext-default-1b", "llama2"},
+                                  {"llama2-7b", "llama2-7b", "llama2"},
+                                  {"llama2-70b", "llama2-70b", "llama2"},
+                                  {"llama3-8b", "llama3-8b", "llama2"},
+                                  {"llama3.1-8b", "llama3-8b", "llama2"},
+                                  {"llama3-70b", "llama3-70b", "llama2"},
+                                  {"llama3.1-70b", "llama3-70b", "llama2"},
+                                  {"llama3.3-70b", "llama3-70b", "llama2"},
+                                  {"llama3-405b", "llama3-405b", "llama2"},
+                                  {"llama3.1-405b", "llama3-405b", "llama2"},
+                                  {"llama4-17b-128e", "llama4-maverick", "llama4"},
+                                  {"mistral-7b", "mistral-7b", "mistral"},
+                                  {"mixtral-8x7b", "mixtral-8x7b", "mixtral"},
+                                  {"gemma2-9b", "gemma2-9b", "gemma2"},
+                                  {"gemma3-12b", "gemma3-12b", "gemma3"},
+                                  {"gemma4-26b", "gemma4-26b", "gemma4"},
+                                  {"qwen3-8b", "qwen3-8b", "qwen3"},
+                                  {"qwen3-30b-a3b", "qwen3-30b-a3b", "qwen3_moe"},
+                                  {"qwen3-235b-a22b", "qwen3-235b-a22b", "qwen3_moe"},
+                                  {"deepseek2-16b", "deepseek-v2-lite", "deepseek"},
+                                  {"deepseek3-671b", "deepseek-v3", "deepseek"},
+                                  {"gpt3-175b", "gpt3-175b", "gpt3"},
+                                  {"gpt-oss-20b", "gpt-oss-20b", "gpt_oss"},
+                                  {"gpt-oss-120b", "gpt-oss-120b", "gpt_oss"}};
+
+/// Values of decoder_block with the same layers, but for sizes and experts.
+constexpr std::string_view kPlainBlocks[] = {"default", "llama2", "mistral", "mixtral"};
+
+bool has_same_layers(std::string_view block, std::string_view other) {
+  const auto is_plain = [](std::string_view one) {
+    return std::ranges::find(kPlainBlocks, one) != std::end(kPlainBlocks);
+  };
+  return block == other || (is_plain(block) && is_plain(other));
+}
 
 /// Sizes that override the model's.
 struct SizeSetting {
@@ -69,14 +80,12 @@ constexpr std::string_view kMaxTextWithoutEffect[] = {"adam_b1",
                                                       "checkpoint_period",
                                                       "checkpoint_storage_use_ocdbt",
                                                       "checkpoint_storage_use_zarr3",
-                                                      "compile_xla_flags",
                                                       "compiled_trainstep_file",
                                                       "cosine_learning_rate_final_fraction",
                                                       "data_shuffle_seed",
                                                       "dataset_name",
                                                       "dataset_path",
                                                       "dataset_type",
-                                                      "decoder_block",
                                                       "dump_hlo",
                                                       "dump_hlo_gcs_dir",
                                                       "dump_step",
@@ -113,10 +122,8 @@ constexpr std::string_view kMaxTextWithoutEffect[] = {"adam_b1",
                                                       "load_full_state_path",
                                                       "load_parameters_path",
                                                       "log_period",
-                                                      "logits_dot_in_fp32",
                                                       "max_corpus_chars",
                                                       "max_prefill_predict_length",
-                                                      "megablox",
                                                       "metrics_file",
                                                       "monitor_goodput",
                                                       "normalize_embedding_logits",
@@ -150,6 +157,15 @@ constexpr std::string_view kMaxTextWithoutEffect[] = {"adam_b1",
                                                       "vertex_tensorboard_region",
                                                       "warmup_steps_fraction"};
 
+/// Settings that are modelled at one value alone; at others, what is modelled is a warning.
+struct UnmodelledSetting {
+  std::string_view key, modelled, warning;
+};
+constexpr UnmodelledSetting kUnmodelled[] = {
+    {"megablox", "true", "is not modelled: grouped products are timed as the kernel of megablox"},
+    {"logits_dot_in_fp32", "false",
+     "is not modelled: the product of the logits is in the type of the others"}};
+
 /// Settings that are supported at one value alone.
 struct FixedSetting {
   std::string_view key, value;
@@ -165,6 +181,9 @@ constexpr FixedSetting kFixed[] = {{"hardware", "tpu"},
                                    {"allow_split_physical_axes", "false"},
                                    {"use_dpo", "false"},
                                    {"enable_lora", "false"}};
+
+/// Compiler flags as text: of the environment of a script, and of train_compile.
+constexpr std::string_view kFlagSettings[] = {"XLA_FLAGS", "LIBTPU_INIT_ARGS", "compile_xla_flags"};
 
 constexpr std::string_view kOtherAxes[] = {
     "autoregressive", "pipeline", "tensor_transpose", "tensor_sequence", "context_autoregressive",
@@ -182,6 +201,8 @@ class MaxTextReader {
     options();
     meshes();
     fixed();
+    unmodelled();
+    compiler_flags();
     fields_.pass_over(kMaxTextWithoutEffect);
     for (const Value* left : fields_.rest()) note(*left, "is not known: it is ignored");
     return std::move(step_);
@@ -208,7 +229,33 @@ class MaxTextReader {
       step_.model = std::move(*read);
       step_.model.name = name;
     }
+    decoder_block(*known);
     return true;
+  }
+
+  /// The structure of the layers is the named model's; other blocks would need another one.
+  void decoder_block(const KnownModel& known) {
+    std::string block(known.block);
+    if (!fields_.text("decoder_block", block) || has_same_layers(block, known.block)) return;
+    fields_.wrong("decoder_block",
+                  fmt::format("decoder_block={} is not supported: the layers of model_name={} are {}",
+                              shown(block), known.name, known.block),
+                  "name a model with these layers, or write a model file (docs/models.md)");
+  }
+
+  void unmodelled() {
+    for (const UnmodelledSetting& one : kUnmodelled) {
+      const Value* value = fields_.find(one.key);
+      if (value && value->text != one.modelled) note(*value, one.warning);
+    }
+  }
+
+  void compiler_flags() {
+    for (const std::string_view key : kFlagSettings) {
+      const Value* value = fields_.find(key);
+      if (!value || !value->is_scalar() || value->text.empty()) continue;
+      step_.xla_flags += (step_.xla_flags.empty() ? "" : " ") + value->text;
+    }
   }
 
   void sizes() {
@@ -234,18 +281,14 @@ class MaxTextReader {
   }
 
   void activations() {
-    static constexpr std::pair<std::string_view, Activation> kWords[] = {{"silu", Activation::kSilu},
-                                                                         {"gelu", Activation::kGelu},
-                                                                         {"relu", Activation::kRelu},
-                                                                         {"sigmoid", Activation::kSigmoid}};
     std::vector<std::string> names;
     if (!fields_.texts("mlp_activations", names) || names.empty()) return;
-    const auto* known = std::ranges::find(kWords, names[0], &std::pair<std::string_view, Activation>::first);
-    if (known == std::end(kWords) || names.size() > 2 || (names.size() == 2 && names[1] != "linear"))
+    const std::optional<Activation> known = parse_activation(names[0]);
+    if (!known || names.size() > 2 || (names.size() == 2 && names[1] != "linear"))
       return fields_.wrong("mlp_activations",
                            fmt::format("mlp_activations {} are not supported", fmt::join(names, ", ")),
                            "silu, gelu, relu or sigmoid, alone or with linear");
-    step_.model.activation = known->second;
+    step_.model.activation = *known;
     step_.model.gated_mlp = names.size() == 2;
   }
 
@@ -286,6 +329,9 @@ class MaxTextReader {
     read_maxtext_type(fields_, "dtype", options.compute_type);
     read_maxtext_settings(fields_, options);
     read_maxtext_quantization(fields_, options);
+    std::vector<const Value*> left;
+    read_maxtext_grouped_tiles(fields_, options.grouped_tiles, problems_, left);
+    for (const Value* one : left) note(*one, "of moe_tiles is not modelled");
     // Moments and gradients have the parameters' type, as in optax.
     options.grad_type = options.optimizer.nu_type = options.param_type;
     if (!fields_.find("mu_dtype")) options.optimizer.mu_type = options.param_type;

@@ -26,7 +26,8 @@ struct MaxTextStep {
   ModelConfig model;
   StepOptions options;  // its mesh has the axes of both meshes, numbered slice by slice
   int64_t slices = 1;
-  std::string topology;           // compile_topology, "v5e-256"; empty: not given
+  std::string topology;   // compile_topology, "v5e-256"; empty: not given
+  std::string xla_flags;  // of LIBTPU_INIT_ARGS, XLA_FLAGS and compile_xla_flags, as --xla-flags takes them
   std::vector<Diagnostic> notes;  // warnings with their places: settings that are not known, or not modelled
 };
 
@@ -37,8 +38,8 @@ struct MaxTextContext {
 };
 
 /// KEY=VALUE of a command line, which may be a part of a script: what follows the program train….py or
-/// -m ….train up to the line's end. Errors, with their place: quotes that don't end, shell variables, a line
-/// without settings.
+/// -m ….train up to the line's end, and LIBTPU_INIT_ARGS and XLA_FLAGS as the lines before set them. Errors,
+/// with their place: quotes that don't end, shell variables, a line without settings.
 Result<std::vector<Value>> read_maxtext_line(const SourcePtr& source);
 /// The keys of a YAML file. Errors: of parse_yaml(), a file that is no map.
 Result<std::vector<Value>> read_maxtext_yaml(const SourcePtr& source);

@@ -140,6 +140,30 @@ void read_list(Value& value, std::string_view text) {
   }
 }
 
+/// LIBTPU_INIT_ARGS and XLA_FLAGS as a script's words set them, one after the other: $NAME in a value is its
+/// value before, += adds to it.
+std::vector<LineWord> compiler_flags_of(const std::vector<LineWord>& words) {
+  std::vector<LineWord> found;
+  for (const LineWord& word : words)
+    for (const std::string_view name : {"LIBTPU_INIT_ARGS", "XLA_FLAGS"}) {
+      const bool adds = word.text.starts_with(fmt::format("{}+=", name));
+      if (!adds && !word.text.starts_with(fmt::format("{}=", name))) continue;
+      std::string text = word.text.substr(name.size() + (adds ? 2 : 1));
+      const auto before = std::ranges::find_if(
+          found, [&](const LineWord& one) { return one.text.starts_with(fmt::format("{}=", name)); });
+      const std::string old = before == found.end() ? "" : before->text.substr(name.size() + 1);
+      if (adds && !old.empty()) text = old + " " + text;
+      for (const std::string& reference : {fmt::format("${{{}}}", name), fmt::format("${}", name)})
+        if (const size_t at = text.find(reference); at != std::string::npos)
+          text.replace(at, reference.size(), old);
+      if (before == found.end())
+        found.push_back({fmt::format("{}={}", name, text), word.offset});
+      else
+        *before = {fmt::format("{}={}", name, text), word.offset};
+    }
+  return found;
+}
+
 Result<std::vector<Value>> settings_of(const std::vector<LineWord>& words, const SourcePtr& source) {
   std::vector<Value> settings;
   for (const LineWord& word : words) {
@@ -178,8 +202,10 @@ Result<std::vector<Value>> read_maxtext_line(const SourcePtr& source) {
     const auto trainer =
         std::ranges::find_if(*words, [](const LineWord& word) { return is_trainer(word.text); });
     if (trainer != words->end()) {
-      words->erase(words->begin(), trainer);
-      return settings_of(*words, source);
+      all.insert(all.end(), words->begin(), trainer);
+      std::vector<LineWord> settings = compiler_flags_of(all);
+      settings.insert(settings.end(), trainer, words->end());
+      return settings_of(settings, source);
     }
     all.insert(all.end(), words->begin(), words->end());
   }

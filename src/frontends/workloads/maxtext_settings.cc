@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string>
 
 #include "base/text.h"
@@ -108,6 +109,42 @@ void read_maxtext_settings(EntryFields& fields, StepOptions& options) {
   read_maxtext_type(fields, "weight_dtype", options.param_type);
   read_maxtext_type(fields, "mu_dtype", options.optimizer.mu_type);
   fields.flag("scan_layers", options.scan_layers);
+}
+
+void read_maxtext_grouped_tiles(EntryFields& fields, GroupedTiles& tiles, DiagnosticList& problems,
+                                std::vector<const Value*>& left) {
+  fields.whole("tile_batch_seq", tiles.rows, 1);
+  fields.whole("tile_embed_dim", tiles.depth, 1);
+  fields.whole("tile_mlp_dim", tiles.columns, 1);
+  if (const Value* moe = fields.object("moe_tiles")) {
+    EntryFields of(*moe, "\"moe_tiles\"", problems);
+    of.whole("batch_seq", tiles.rows, 1);
+    of.whole("embed_dim", tiles.depth, 1);
+    of.whole("mlp_dim", tiles.columns, 1);
+    for (const Value* one : of.rest()) left.push_back(one);
+  }
+  constexpr std::string_view kTile = "tokamax_ragged_dot_tile";
+  const Value* tile = fields.find(kTile);
+  if (!tile) return;
+  std::vector<int64_t> sizes;
+  for (const Value& one : tile->items) {
+    int64_t size = 0;
+    const auto [end, error] = std::from_chars(one.text.data(), one.text.data() + one.text.size(), size);
+    if (one.is_scalar() && error == std::errc() && end == one.text.data() + one.text.size() && size > 0)
+      sizes.push_back(size);
+  }
+  if (sizes.size() != 3 || tile->items.size() != 3)
+    return fields.wrong(
+        kTile, fmt::format("\"{}\": expected rows, depth and columns, three whole numbers from 1 on", kTile));
+  tiles = {sizes[0], sizes[1], sizes[2]};
+}
+
+std::vector<std::pair<std::string_view, int64_t>> grouped_tile_keys(const GroupedTiles& tiles) {
+  std::vector<std::pair<std::string_view, int64_t>> keys = {{"kernel.ragged_rows", tiles.rows},
+                                                            {"kernel.ragged_depth", tiles.depth},
+                                                            {"kernel.ragged_columns", tiles.columns}};
+  std::erase_if(keys, [](const auto& key) { return key.second == 0; });
+  return keys;
 }
 
 std::span<const std::string_view> maxtext_axes() { return kAxisOrder; }

@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sharding/mesh.h"
 #include "text/entry_fields.h"
@@ -25,6 +27,17 @@ std::optional<ElementType> maxtext_type(std::string_view name);
 
 /// "quantization": text that begins with int8 or fp8.
 void read_maxtext_quantization(EntryFields& fields, StepOptions& options);
+
+/// Tiles of grouped products, one for all of them: tile_batch_seq, tile_embed_dim and tile_mlp_dim, the same
+/// in moe_tiles, or tokamax_ragged_dot_tile (rows, depth, columns). Sizes are elements. Keys of moe_tiles
+/// that aren't modelled are added to `left`. Errors, with their place: values that are no whole numbers from
+/// 1 on.
+void read_maxtext_grouped_tiles(EntryFields& fields, GroupedTiles& tiles, DiagnosticList& problems,
+                                std::vector<const Value*>& left);
+
+/// The keys of a device that tiles of grouped products change, with their sizes in elements:
+/// kernel.ragged_rows; those that are given.
+std::vector<std::pair<std::string_view, int64_t>> grouped_tile_keys(const GroupedTiles& tiles);
 
 /// "adamw", "adam_pax" or "adam" with anything behind.
 std::optional<OptimizerOptions::Kind> maxtext_optimizer(std::string_view name);

@@ -7,7 +7,7 @@
 #include "base/quantity_text.h"
 #include "base/text.h"
 #include "base/value.h"
-#include "workloads/model_config.h"
+#include "workloads/model_words.h"
 
 namespace hlosim {
 namespace {
@@ -59,18 +59,21 @@ class MapReader {
   void text(std::string_view key, std::string& into) {
     if (const Value* value = scalar(key, "text")) into = value->text;
   }
-  /// One of `words`, in the order of the enumeration.
-  template <class Enum>
-  void word(std::string_view key, std::initializer_list<std::string_view> words, Enum& into) {
+  template <class Enum, size_t n>
+  void word(std::string_view key, const ModelWord<Enum> (&words)[n], Enum& into) {
     const Value* value = scalar(key, "a word");
     if (!value) return;
-    const auto found = std::find(words.begin(), words.end(), value->text);
-    if (found != words.end())
-      into = static_cast<Enum>(found - words.begin());
-    else
-      problems_.add(error_at(
-          *value, fmt::format("{}: '{}' is none of {}", key, shown(value->text), fmt::join(words, ", ")),
-          did_you_mean(value->text, {words.begin(), words.end()})));
+    std::vector<std::string_view> names;
+    for (const ModelWord<Enum>& one : words) {
+      if (one.word == value->text) {
+        into = one.value;
+        return;
+      }
+      names.push_back(one.word);
+    }
+    problems_.add(error_at(
+        *value, fmt::format("{}: '{}' is none of {}", key, shown(value->text), fmt::join(names, ", ")),
+        did_you_mean(value->text, names)));
   }
   const Value* section(std::string_view key) {
     known_.push_back(key);
@@ -147,9 +150,9 @@ MoeConfig read_moe(const Value& value, DiagnosticList& problems) {
   read.integer("d_ff", moe.d_ff);
   read.integer("shared_experts", moe.shared_experts, 0);
   read.integer("d_ff_shared", moe.d_ff_shared, 0);
-  read.word("dispatch", {"dropless", "capacity"}, moe.dispatch);
+  read.word("dispatch", kDispatchWords, moe.dispatch);
   read.number("capacity_factor", moe.capacity_factor);
-  read.word("score", {"softmax", "sigmoid"}, moe.score);
+  read.word("score", kScoreWords, moe.score);
   read.boolean("normalize_top_k", moe.normalize_top_k);
   read.integer("first_dense_layers", moe.first_dense_layers, 0);
   read.integer("every", moe.every);
@@ -172,18 +175,18 @@ void read_model(MapReader& read, ModelConfig& model) {
   read.integer("head_dim", model.head_dim);
   read.integer("vocab", model.vocab);
   read.boolean("gated_mlp", model.gated_mlp);
-  read.word("activation", {"silu", "gelu", "relu", "sigmoid"}, model.activation);
+  read.word("activation", kActivationWords, model.activation);
   read.boolean("mlp_bias", model.mlp_bias);
   read.boolean("fused_qkv", model.fused_qkv);
   read.boolean("tied_embeddings", model.tied_embeddings);
   read.boolean("predicts_ahead", model.predicts_ahead);
   read.boolean("scale_embeddings", model.scale_embeddings);
   read.number("final_soft_cap", model.final_soft_cap);
-  read.word("norm", {"rms", "layer"}, model.norm);
+  read.word("norm", kNormWords, model.norm);
   read.number("norm_epsilon", model.norm_epsilon);
   read.boolean("post_norms", model.post_norms);
   read.boolean("parallel_block", model.parallel_block);
-  read.word("position", {"rotary", "learned", "none"}, model.position);
+  read.word("position", kPositionWords, model.position);
   read.integer("max_positions", model.max_positions);
   read.number("rope_theta", model.rope_theta);
 }

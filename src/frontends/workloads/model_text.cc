@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/value.h"
+#include "workloads/model_words.h"
 
 namespace hlosim {
 namespace {
@@ -70,7 +71,6 @@ Section attention_section(const AttentionConfig& attention) {
 }
 
 Section moe_section(const MoeConfig& moe) {
-  constexpr std::string_view kDispatches[] = {"dropless", "capacity"}, kScores[] = {"softmax", "sigmoid"};
   const MoeConfig standard;
   Section part("  ");
   part.need("experts", moe.experts);
@@ -78,9 +78,9 @@ Section moe_section(const MoeConfig& moe) {
   part.need("d_ff", moe.d_ff);
   part.add("shared_experts", moe.shared_experts, standard.shared_experts);
   part.add("d_ff_shared", moe.d_ff_shared, standard.d_ff_shared);
-  part.add("dispatch", kDispatches[static_cast<size_t>(moe.dispatch)], kDispatches[0]);
+  part.add("dispatch", word_of(kDispatchWords, moe.dispatch), word_of(kDispatchWords, standard.dispatch));
   part.add("capacity_factor", moe.capacity_factor, standard.capacity_factor);
-  part.add("score", kScores[static_cast<size_t>(moe.score)], kScores[0]);
+  part.add("score", word_of(kScoreWords, moe.score), word_of(kScoreWords, standard.score));
   part.add("normalize_top_k", moe.normalize_top_k, standard.normalize_top_k);
   part.add("first_dense_layers", moe.first_dense_layers, standard.first_dense_layers);
   part.add("every", moe.every, standard.every);
@@ -91,9 +91,19 @@ Section moe_section(const MoeConfig& moe) {
 
 }  // namespace
 
+std::optional<Activation> parse_activation(std::string_view word) {
+  static constexpr ModelWord<Activation> kOtherNames[] = {{Activation::kSilu, "swish"},
+                                                          {Activation::kGelu, "gelu_new"},
+                                                          {Activation::kGelu, "gelu_pytorch_tanh"},
+                                                          {Activation::kSigmoid, "quick_gelu"}};
+  for (const ModelWord<Activation>& one : kActivationWords)
+    if (one.word == word) return one.value;
+  for (const ModelWord<Activation>& one : kOtherNames)
+    if (one.word == word) return one.value;
+  return std::nullopt;
+}
+
 std::string model_text(const ModelConfig& model) {
-  constexpr std::string_view kActivations[] = {"silu", "gelu", "relu", "sigmoid"},
-                             kNorms[] = {"rms", "layer"}, kPositions[] = {"rotary", "learned", "none"};
   const ModelConfig standard;
   Section file;
   file.need("name", plain_or_quoted(model.name));
@@ -105,18 +115,19 @@ std::string model_text(const ModelConfig& model) {
   file.add("head_dim", model.head_dim, model.q_heads > 0 ? model.d_model / model.q_heads : 0);
   file.need("vocab", model.vocab);
   file.add("gated_mlp", model.gated_mlp, standard.gated_mlp);
-  file.add("activation", kActivations[static_cast<size_t>(model.activation)], kActivations[0]);
+  file.add("activation", word_of(kActivationWords, model.activation),
+           word_of(kActivationWords, standard.activation));
   file.add("mlp_bias", model.mlp_bias, standard.mlp_bias);
   file.add("fused_qkv", model.fused_qkv, standard.fused_qkv);
   file.add("tied_embeddings", model.tied_embeddings, standard.tied_embeddings);
   file.add("predicts_ahead", model.predicts_ahead, standard.predicts_ahead);
   file.add("scale_embeddings", model.scale_embeddings, standard.scale_embeddings);
   file.add("final_soft_cap", model.final_soft_cap, standard.final_soft_cap);
-  file.add("norm", kNorms[static_cast<size_t>(model.norm)], kNorms[0]);
+  file.add("norm", word_of(kNormWords, model.norm), word_of(kNormWords, standard.norm));
   file.add("norm_epsilon", model.norm_epsilon, standard.norm_epsilon);
   file.add("post_norms", model.post_norms, standard.post_norms);
   file.add("parallel_block", model.parallel_block, standard.parallel_block);
-  file.add("position", kPositions[static_cast<size_t>(model.position)], kPositions[0]);
+  file.add("position", word_of(kPositionWords, model.position), word_of(kPositionWords, standard.position));
   file.add("max_positions", model.max_positions, standard.max_positions);
   file.add("rope_theta", model.rope_theta, standard.rope_theta);
   file.section("attention", attention_section(model.attention));

@@ -9,6 +9,7 @@
 #include "flags/compiler_choices.h"
 #include "model/device_overrides.h"
 #include "ops/op_table.h"
+#include "workloads/maxtext_settings.h"
 #include "workloads/step.h"
 
 namespace hlosim {
@@ -20,11 +21,8 @@ Result<Device> with_flags(const PublishedRun& run, const Device& device,
                           std::vector<std::string>& assumptions) {
   DiagnosticList problems;
   std::vector<DeviceOverride> overrides = xla_flag_overrides(run.flags, device.config, problems);
-  const GroupedTiles& tiles = run.options.grouped_tiles;
-  for (const auto& [key, size] : {std::pair("kernel.ragged_rows", tiles.rows),
-                                  {"kernel.ragged_depth", tiles.depth},
-                                  {"kernel.ragged_columns", tiles.columns}})
-    if (size > 0) overrides.push_back({key, std::to_string(size)});
+  for (const auto& [key, size] : grouped_tile_keys(run.options.grouped_tiles))
+    overrides.push_back({std::string(key), std::to_string(size)});
   for (const Diagnostic& problem : problems.items()) {
     if (problem.severity == Severity::kError) return tl::unexpected(problem);
     assumptions.push_back(problem.message);

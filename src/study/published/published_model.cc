@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "published/published_run.h"
 #include "text/entry_fields.h"
+#include "workloads/model_words.h"
 
 namespace hlosim {
 namespace {
@@ -40,10 +41,6 @@ bool read_word(EntryFields& fields, std::string_view key, const Word<T> (&words)
   return false;
 }
 
-constexpr Word<Activation> kActivations[] = {{"silu", Activation::kSilu},
-                                             {"gelu", Activation::kGelu},
-                                             {"relu", Activation::kRelu},
-                                             {"sigmoid", Activation::kSigmoid}};
 constexpr Word<NormKind> kNorms[] = {{"RMSNorm", NormKind::kRms}, {"LayerNorm", NormKind::kLayer}};
 constexpr Word<bool> kBlocks[] = {{"sequential", false}, {"parallel", true}};
 constexpr Word<Position> kPositions[] = {
@@ -107,13 +104,11 @@ class ModelReader {
   void activation() {
     std::vector<std::string> names;
     if (!fields_.texts("mlp_activation", names) || names.empty()) return;
-    const auto* known = std::find_if(std::begin(kActivations), std::end(kActivations),
-                                     [&](const Word<Activation>& word) { return word.begins == names[0]; });
-    if (known == std::end(kActivations))
-      return fields_.wrong(
-          "mlp_activation", fmt::format("\"mlp_activation\" is not \"{}\"", shown(names[0])),
-          fmt::format("it is one of {}", words_of(std::begin(kActivations), std::end(kActivations))));
-    model_.activation = known->value;
+    const std::optional<Activation> known = parse_activation(names[0]);
+    if (!known)
+      return fields_.wrong("mlp_activation", fmt::format("\"mlp_activation\" is not \"{}\"", shown(names[0])),
+                           "it is one of silu, gelu, relu, sigmoid");
+    model_.activation = *known;
     if (names.size() > 1 && names[1] != "linear")
       assumptions_.push_back(fmt::format("model.mlp_activation: \"{}\" is taken as linear", shown(names[1])));
   }

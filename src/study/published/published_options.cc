@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/text.h"
 #include "published/published_run.h"
@@ -142,43 +141,16 @@ class OptionsReader {
   void settings(const Value& object) {
     EntryFields fields(object, "\"other_flags\"", problems_);
     read_maxtext_settings(fields, options_);
-    grouped_tiles(fields);
+    // Tiles of single products (wi_tile_...) are left to the assumptions.
+    std::vector<const Value*> left_of_tiles;
+    read_maxtext_grouped_tiles(fields, options_.grouped_tiles, problems_, left_of_tiles);
+    for (const Value* left : left_of_tiles)
+      assumptions_.push_back(fmt::format("other_flags.moe_tiles.{} is not modelled", shown(left->key)));
     // Said elsewhere in the entry, or no matter of time.
     fields.pass_over({"megablox", "sparse_matmul", "capacity_factor", "use_random_routing", "output_dir"});
     for (const Value* left : fields.rest())
       assumptions_.push_back(fmt::format("other_flags.{}={} is not modelled", shown(left->key),
                                          left->is_scalar() ? shown(left->text) : "…"));
-  }
-
-  /// One tile for all grouped products. Tiles of single products (wi_tile_…) are left to the assumptions.
-  void grouped_tiles(EntryFields& fields) {
-    GroupedTiles& tiles = options_.grouped_tiles;
-    fields.whole("tile_batch_seq", tiles.rows, 1);
-    fields.whole("tile_embed_dim", tiles.depth, 1);
-    fields.whole("tile_mlp_dim", tiles.columns, 1);
-    if (const Value* moe = fields.object("moe_tiles")) {
-      EntryFields of(*moe, "\"moe_tiles\"", problems_);
-      of.whole("batch_seq", tiles.rows, 1);
-      of.whole("embed_dim", tiles.depth, 1);
-      of.whole("mlp_dim", tiles.columns, 1);
-      for (const Value* left : of.rest())
-        assumptions_.push_back(fmt::format("other_flags.moe_tiles.{} is not modelled", shown(left->key)));
-    }
-    constexpr std::string_view kTile = "tokamax_ragged_dot_tile";
-    const Value* tile = fields.find(kTile);
-    if (!tile) return;
-    std::vector<int64_t> sizes;
-    for (const Value& one : tile->items) {
-      int64_t size = 0;
-      const auto [end, error] = std::from_chars(one.text.data(), one.text.data() + one.text.size(), size);
-      if (one.is_scalar() && error == std::errc() && end == one.text.data() + one.text.size() && size > 0)
-        sizes.push_back(size);
-    }
-    if (sizes.size() != 3 || tile->items.size() != 3)
-      return fields.wrong(
-          kTile,
-          fmt::format("\"{}\": expected rows, depth and columns, three whole numbers from 1 on", kTile));
-    tiles = {sizes[0], sizes[1], sizes[2]};
   }
 
   EntryFields fields_;

@@ -67,12 +67,9 @@ class AdviseCommand {
     if (options_.apply.empty() != options_.output.empty())
       return fail(failure("--apply and -o need each other", "as in --apply=1 -o changed.hlo").value());
     if (Result<void> known = read_options(); !known) return fail(known.error());
-    const bool is_model = names_model(options_.simulation.files[0]);
-    SimulationOptions simulation = options_.simulation;
-    if (is_model) simulation.mesh = {};  // the step is written for its mesh
-    std::optional<SimulationSetting> setting = read_simulation(simulation, streams_);
+    if (names_model(options_.simulation.files[0])) return of_model();
+    const std::optional<SimulationSetting> setting = read_simulation(options_.simulation, streams_);
     if (!setting) return kExitInput;
-    if (is_model) return of_model(*setting);
     if (options_.step != StepChoice())
       return fail(
           failure(fmt::format("{}: options of a step are for model files", options_.simulation.files[0]),
@@ -98,7 +95,7 @@ class AdviseCommand {
     return {};
   }
 
-  int of_model(const SimulationSetting& setting) {
+  int of_model() {
     const MeshOptions& mesh = options_.simulation.mesh;
     if (!mesh.statements.empty() || !mesh.written_for.empty() || mesh.partitions)
       return fail(failure("--shard, --written-for and --partitions are for modules",
@@ -106,17 +103,17 @@ class AdviseCommand {
                       .value());
     std::optional<ModelInput> input = read_model({.file = options_.simulation.files[0]}, streams_);
     if (!input) return kExitInput;
-    Mesh axes;
-    if (!mesh.mesh.empty()) {
-      Result<Mesh> parsed = parse_mesh(mesh.mesh);
-      if (!parsed) return fail(parsed.error());
-      axes = std::move(*parsed);
-    }
-    Result<StepOptions> step = step_options(options_.step, axes);
+    Result<StepOptions> step = step_of(*input, options_.step, mesh.mesh);
     if (!step) return fail(step.error());
+    SimulationOptions simulation = options_.simulation;
+    simulation.mesh = {};  // the step is written for its mesh
+    add_device_choices(*input, simulation.choices);
+    if (input->step && simulation.slices == 1) simulation.slices = input->step->slices;
+    std::optional<SimulationSetting> setting = read_simulation(simulation, streams_);
+    if (!setting) return kExitInput;
     TrialSetup setup{
         StepModel{std::make_shared<const ModelConfig>(std::move(input->model)), std::move(*step)}, nullptr,
-        setting.device, setting.estimate};
+        setting->device, setting->estimate};
     if (Result<void> made = remake_step(setup); !made) return fail(made.error());
     if (Result<std::string> text = advised(setup); !text) return fail(text.error());
     return finish();

@@ -26,7 +26,4 @@ struct MeshPrograms {
 Result<MeshPrograms> mesh_programs(const ModelConfig& model, const StepChoice& choice, int64_t devices,
                                    const std::vector<std::string>& axes, const std::vector<int64_t>& batches);
 
-/// Counts from 1 on: 64,128, or 64..1024, which doubles. `option` names it in messages. Rising, each once.
-Result<std::vector<int64_t>> read_counts(std::string_view option, const std::string& text, int64_t most);
-
 }  // namespace hlosim

@@ -11,6 +11,7 @@
 #include "cli/tune/fit_choice.h"
 #include "cli/tune/made_text.h"
 #include "console/command_line.h"
+#include "console/device_input.h"
 #include "console/input.h"
 #include "console/model_input.h"
 #include "console/step_choice.h"
@@ -30,16 +31,6 @@ struct ModelArguments {
   FitChoice fit;
   bool count = false, write_model = false;
 };
-
-Result<StepOptions> on_mesh(const ModelArguments& options) {
-  Mesh mesh;
-  if (!options.mesh.empty()) {
-    Result<Mesh> parsed = parse_mesh(options.mesh);
-    if (!parsed) return tl::unexpected(parsed.error());
-    mesh = std::move(*parsed);
-  }
-  return step_options(options.step, mesh);
-}
 
 std::string counts_of(const ModelConfig& model, const StepOptions& step) {
   const ParameterCount count = count_parameters(model);
@@ -76,18 +67,19 @@ int fit(const ModelConfig& model, const StepOptions& step, const ModelArguments&
   return options.output == "-" ? kExitSuccess : write_step(*fitted->module, options.output, streams);
 }
 
-/// The step of a configuration of MaxText is its own.
-Result<StepOptions> step_of(const ModelInput& input, const ModelArguments& options, Streams streams) {
-  if (!input.step) return on_mesh(options);
-  if (options.step != StepChoice() || !options.mesh.empty())
-    return failure("options of the step and --mesh are not for configurations of MaxText",
-                   "--maxtext overrides its settings, as in --maxtext='remat_policy=minimal'");
+/// The step of a configuration of MaxText, and the options that `report` needs beside its module.
+void note_maxtext(const ModelInput& input, Streams streams) {
   const StepOptions& step = input.step->options;
   note(fmt::format("MaxText: mesh {}, {} slice{}, {} x {} tokens, remat {}",
                    step.mesh.axes.empty() ? "of one device" : to_text(step.mesh), input.step->slices,
                    input.step->slices == 1 ? "" : "s", step.batch, step.sequence, step.remat.name),
        streams);
-  return step;
+  DeviceChoices choices;
+  add_device_choices(input, choices);
+  std::string options = input.step->slices > 1 ? fmt::format(" --slices={}", input.step->slices) : "";
+  for (const std::string& one : choices.overrides) options += fmt::format(" --set={}", one);
+  for (const std::string& one : choices.xla_flags) options += fmt::format(" --xla-flags='{}'", one);
+  if (!options.empty()) note(fmt::format("MaxText: not part of the module: report{}", options), streams);
 }
 
 int model(const ModelArguments& options, Streams streams) {
@@ -99,8 +91,9 @@ int model(const ModelArguments& options, Streams streams) {
   if (!input) return kExitInput;
   if (options.write_model)
     return write_output(options.output, model_text(input->model), streams) ? kExitSuccess : kExitInput;
-  const Result<StepOptions> step = step_of(*input, options, streams);
+  const Result<StepOptions> step = step_of(*input, options.step, options.mesh);
   if (!step) return fail(step.error());
+  if (input->step) note_maxtext(*input, streams);
   if (options.count)
     return write_output(options.output, counts_of(input->model, *step), streams) ? kExitSuccess : kExitInput;
   if (!options.fit.key.empty()) return fit(input->model, *step, options, streams);

@@ -12,6 +12,7 @@
 #include "cli/tune/mesh_programs.h"
 #include "console/command_line.h"
 #include "console/input.h"
+#include "console/list_options.h"
 #include "console/model_input.h"
 #include "console/simulation_setting.h"
 #include "console/step_choice.h"
@@ -86,7 +87,9 @@ class ScaleCommand {
       if (!tokens) return fail(tokens.error());
       question.tokens = *tokens;
     }
-    const std::optional<SimulationSetting> setting = read_simulation(options_.simulation, streams_);
+    SimulationOptions simulation = options_.simulation;
+    add_device_choices(*input, simulation.choices);
+    const std::optional<SimulationSetting> setting = read_simulation(simulation, streams_);
     if (!setting) return kExitInput;
     std::vector<ScalePoint> points;
     for (const int64_t count : *chips) {
@@ -201,13 +204,10 @@ class ScaleCommand {
 
   /// All meshes of --axes with all policies of --remat.
   Result<std::vector<Candidate>> every_mesh(const ModelInput& input, const ScalePoint& empty) const {
-    std::vector<std::string> axes;
-    for (size_t at = 0; at <= options_.axes.size();) {
-      const size_t end = std::min(options_.axes.find(',', at), options_.axes.size());
-      axes.push_back(options_.axes.substr(at, end - at));
-      at = end + 1;
-    }
-    Result<MeshPrograms> made = mesh_programs(input.model, options_.step, empty.devices, axes, {empty.batch});
+    const Result<std::vector<std::string>> axes = read_words("--axes", options_.axes);
+    if (!axes) return tl::unexpected(axes.error());
+    Result<MeshPrograms> made =
+        mesh_programs(input.model, options_.step, empty.devices, *axes, {empty.batch});
     std::vector<Candidate> candidates;
     if (!made) {
       Candidate none{empty, std::nullopt};

@@ -13,6 +13,7 @@
 #include "console/command_line.h"
 #include "console/exchange.h"
 #include "console/input.h"
+#include "console/list_options.h"
 #include "console/model_input.h"
 #include "console/progress.h"
 #include "console/simulation_setting.h"
@@ -45,18 +46,12 @@ struct TuneMeshArguments {
 
 /// `data,model` as its words. The error says which is none, or is there twice.
 Result<std::vector<std::string>> read_axes(const std::string& text) {
-  std::vector<std::string> axes;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const std::string name = text.substr(at, end - at);
-    if (name.empty() || name.find_first_of("=[]{} ;") != std::string::npos)
+  Result<std::vector<std::string>> axes = read_words("--axes", text);
+  if (!axes) return axes;
+  for (const std::string& name : *axes)
+    if (name.find_first_of("=[]{} ;") != std::string::npos)
       return failure(fmt::format("--axes: '{}' is no name of an axis", shown(name)),
                      "as in --axes=data,model");
-    if (std::find(axes.begin(), axes.end(), name) != axes.end())
-      return failure(fmt::format("--axes: '{}' stands there twice", shown(name)));
-    axes.push_back(name);
-    at = end + 1;
-  }
   return axes;
 }
 

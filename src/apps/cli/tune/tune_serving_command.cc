@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <ostream>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "cli/run.h"
 #include "console/command_line.h"
 #include "console/input.h"
+#include "console/list_options.h"
 #include "console/model_input.h"
 #include "console/simulation_setting.h"
 #include "console/step_choice.h"
@@ -30,35 +30,6 @@ struct TuneServingArguments {
   double utilization = 0, ttft = 0, itl = 0;
   bool everything = false;
 };
-
-Result<std::vector<std::string>> read_words(const char* option, const std::string& text) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    std::string word = text.substr(at, end - at);
-    if (word.empty()) return failure(fmt::format("{}: an empty word in '{}'", option, shown(text)));
-    if (std::find(words.begin(), words.end(), word) != words.end())
-      return failure(fmt::format("{}: '{}' is given twice", option, shown(word)));
-    words.push_back(std::move(word));
-    at = end + 1;
-  }
-  return words;
-}
-
-Result<std::vector<int64_t>> read_sizes(const char* option, const std::string& text, int64_t most) {
-  const Result<std::vector<std::string>> words = read_words(option, text);
-  if (!words) return tl::unexpected(words.error());
-  std::vector<int64_t> sizes;
-  for (const std::string& word : *words) {
-    int64_t size = 0;
-    const char* end = word.data() + word.size();
-    const auto [at, error] = std::from_chars(word.data(), end, size);
-    if (error != std::errc() || at != end || size < 1 || size > most)
-      return failure(fmt::format("{}: '{}' is no number from 1 to {}", option, shown(word), most));
-    sizes.push_back(size);
-  }
-  return sizes;
-}
 
 Result<std::vector<StoredChoice>> read_types(const char* option, const std::string& text,
                                              std::initializer_list<std::string_view> known) {
@@ -104,11 +75,11 @@ class TuneServingCommand {
     if (options_.utilization < 0 || options_.utilization > 1)
       return failure(fmt::format("--gpu-memory-utilization is {}, expected 0 to 1; 0: the server's default",
                                  options_.utilization));
-    auto chips = read_sizes("--chips", options_.chips, 1 << 14);
+    auto chips = read_counts("--chips", options_.chips, 1 << 14);
     if (!chips) return tl::unexpected(chips.error());
-    auto requests = read_sizes("--concurrency", options_.concurrency, 1 << 16);
+    auto requests = read_counts("--concurrency", options_.concurrency, 1 << 16);
     if (!requests) return tl::unexpected(requests.error());
-    auto tokens = read_sizes("--max-num-batched-tokens", options_.batched_tokens, 1 << 20);
+    auto tokens = read_counts("--max-num-batched-tokens", options_.batched_tokens, 1 << 20);
     if (!tokens) return tl::unexpected(tokens.error());
     auto weights = read_types("--weight-dtype", options_.weights, {"bf16", "int8", "int4", "fp8"});
     if (!weights) return tl::unexpected(weights.error());
