@@ -203,8 +203,7 @@ TEST_F(Served, PageOfItsCurve) {
     EXPECT_TRUE(one.simulated) << one.reason;
     best = std::max(best, one.per_chip);
   }
-  for (const ServingPoint& one : curve)
-    if (one.per_chip == best) EXPECT_TRUE(one.front);
+  for (const ServingPoint& one : curve) EXPECT_TRUE(one.per_chip < best || one.front);
   const ServingRun made = run(std::vector<Request>(6, Request{0, 64, 16}), 6);
   ServingReport report{.setup = setup, .memory = memory, .run = made, .device = "v6e", .curve = curve};
   const std::string page = to_html(report);
