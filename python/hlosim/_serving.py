@@ -96,7 +96,7 @@ def serving(model: Union[str, "os.PathLike[str]", Mapping[str, Any]], device: st
     Parameters
     ----------
     model : path, name of a built-in model, or dict
-        A dictionary has the keys of a model file (docs/models.md).
+        A dictionary has the keys of a model file (docs/models.md), or of a Hugging Face config.json.
     device : str
         A built-in device with its slice (``"v6e-8"``), or a device file.
     set : dict, optional
@@ -120,7 +120,9 @@ def serving(model: Union[str, "os.PathLike[str]", Mapping[str, Any]], device: st
     inputs: List[Input] = []
     names: List[str] = []
     if isinstance(model, Mapping):
-        inputs.append(("<model>", json.dumps(model, ensure_ascii=False), []))
+        is_config = "model_type" in model or "architectures" in model
+        lines = ["%s: %s" % (key, json.dumps(value, ensure_ascii=False)) for key, value in model.items()]
+        inputs.append(("<model>", json.dumps(model, ensure_ascii=False) if is_config else "\n".join(lines) + "\n", []))
     else:
         names.append(os.fspath(model))
     return Serving(inputs, names, dict(options, device=device, set=changes_of(set)))
