@@ -13,6 +13,7 @@
 
 #include "buffers/buffer_analysis.h"
 #include "estimate/estimate.h"
+#include "estimate/prepared_run.h"
 #include "growth.h"
 #include "hlo/printer.h"
 #include "modules.h"
@@ -52,13 +53,16 @@ Module module_of(std::string name, std::string text) {
 
 double size_of(const Module& module) { return static_cast<double>(module.instructions.size()); }
 
-/// A training step of that many layers, as a framework would write it: layouts, but no tiles.
-Module training_step(int64_t layers, bool unrolled, const std::string& mesh = "") {
+/// A training step of that many layers, as a framework would write it: layouts, but no tiles. `pattern`:
+/// which of them have a window (workloads/model_config.h).
+Module training_step(int64_t layers, bool unrolled, const std::string& mesh = "",
+                     const std::string& pattern = "") {
   const Result<SourcePtr> source = read_source(HLOSIM_SOURCE_DIR "/examples/models/tiny.yaml");
   if (!source) stop(source.error());
   Result<ModelConfig> model = read_model_config(*source);
   if (!model) stop(model.error());
   model->layers = layers;
+  if (!pattern.empty()) model->attention.pattern = pattern, model->attention.window = 32;
   StepOptions options;
   options.batch = 8;
   options.sequence = 128;
@@ -142,6 +146,16 @@ void report_nested_loops(benchmark::State& state) {
 }
 BENCHMARK(report_nested_loops)->Arg(22000)->Arg(44000)->Arg(88000)->Unit(benchmark::kMillisecond);
 
+/// With partitioning and lowering: a loop over all layers at once, since their pattern never repeats. The
+/// argument is layers.
+void report_of_one_period(benchmark::State& state) {
+  static Growth growth;
+  std::string pattern(static_cast<size_t>(state.range(0)), 'L');
+  pattern.back() = 'G';
+  report(state, growth, training_step(state.range(0), false, "fsdp=8", pattern));
+}
+BENCHMARK(report_of_one_period)->Arg(12)->Arg(24)->Arg(48)->Unit(benchmark::kMillisecond);
+
 // ── buffers ──
 
 void buffers_unrolled(benchmark::State& state) {
@@ -165,6 +179,37 @@ void tune_prefetch_in_time(benchmark::State& state) {
   state.counters["of_budget"] = state.counters["cpu_ms"] / (1000 * options.budget);
 }
 BENCHMARK(tune_prefetch_in_time)->Arg(32)->Arg(64)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+/// Operations one after the other, of which lowering alone takes longer than the budget. The argument is
+/// instructions.
+void tune_prefetch_of_a_chain(benchmark::State& state) {
+  static Growth growth;
+  std::string text = "HloModule chain\nENTRY e {\n  x0 = f32[64,128] parameter(0)\n";
+  for (int64_t i = 1; i < state.range(0); ++i)
+    text += fmt::format("  {}x{} = f32[64,128] {}(x{})\n", i + 1 == state.range(0) ? "ROOT " : "", i,
+                        i % 2 == 1 ? "tanh" : "negate", i - 1);
+  const Module module = module_of("chain", text + "}\n");
+  const Device v5e = device("v5e");
+  PrefetchOptions options;
+  options.budget = 2;
+  growth.measure(state, size_of(module), [&] {
+    const auto begin = std::chrono::steady_clock::now();
+    PreparedRun run;
+    run.is_late = [&] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(1); };
+    const Result<Prepared> prepared = prepare(module, op_table(), v5e, {}, run);
+    if (!prepared) stop(prepared.error());
+    options.budget =
+        std::max(1e-9, 2 - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    benchmark::DoNotOptimize(tune_prefetch(*prepared->written, op_table(), v5e, options));
+  });
+  state.counters["of_budget"] = state.counters["cpu_ms"] / 2000;
+}
+BENCHMARK(tune_prefetch_of_a_chain)
+    ->Arg(75000)
+    ->Arg(150000)
+    ->Arg(300000)
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 
 /// The lowered step: what a tuner is given.
 Module lowered_step(int64_t layers, const Device& device) {

@@ -605,9 +605,15 @@ Result<InstructionCosts> cost_instructions(const Module& module, const OpTable& 
   NoTerms terms;
   CostModel model(module, shapes, table, device, options, assumptions, terms);
   InstructionCosts costs(module.instructions.size());
-  for (const FlowComputation& flow : flow_computations(module, table, FlowReach::kBeside))
+  const std::vector<FlowComputation> flows = flow_computations(module, table, FlowReach::kBeside);
+  const auto is_costed = [&](InstructionId id) { return !table[module[id].opcode].has(kFree); };
+  size_t count = 0;
+  for (const FlowComputation& flow : flows)
+    count += static_cast<size_t>(std::ranges::count_if(module[flow.id].instructions, is_costed));
+  costs.reserve(count);
+  for (const FlowComputation& flow : flows)
     for (const InstructionId id : module[flow.id].instructions)
-      if (!table[module[id].opcode].has(kFree)) costs.set(id, model.cost(id));
+      if (is_costed(id)) costs.set(id, model.cost(id));
   return costs;
 }
 

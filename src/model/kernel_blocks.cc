@@ -394,6 +394,12 @@ TimedKernel ragged_kernel(const Core& core, const ProductWork& work) {
   // The vector unit waits for what the others bring, too.
   all.ports = std::max({all.eup, all.xlu, all.scalar, all.ports, all.copies});
   all.eup = all.xlu = all.scalar = all.copies = 0;
+  // A step of a grid takes overhead.grid_step at least, however small its tile is. Groups that fill no tile
+  // wait for their weights, and steps begin beside that.
+  if (whole.m >= config.ragged_rows) {
+    const double least = steps * as_double(core.device().overhead.grid_step.count());
+    all.begin = std::max(least - units_time(all, kernel.units, core), 0.0);
+  }
   kernel.works.push_back(all);
   BlockTraffic streamed = divided(work.other.bytes, core.cores());
   kernel.last.out = divided(streamed, steps).out;

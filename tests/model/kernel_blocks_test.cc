@@ -361,5 +361,32 @@ TEST(WindowConfig, ReadsIterationBounds) {
     EXPECT_FALSE(given_blocks(text)) << text;
 }
 
+// ── ragged products ──
+
+/// [8192,2048] x [8,2048,2048] in bf16, in tiles of so many elements along each dimension.
+TimedKernel ragged_in_tiles(const std::string& size, const std::string& grid_step) {
+  const Device device = test::device_or_fail("v7x", {{"kernel.ragged_rows", size},
+                                                     {"kernel.ragged_depth", size},
+                                                     {"kernel.ragged_columns", size},
+                                                     {"overhead.grid_step", grid_step}});
+  ProductWork work;
+  MatmulWork& product = work.matmul;
+  product.batch = 8, product.m = 1024, product.n = 2048, product.k = 2048;
+  product.lhs = product.rhs = ElementType::kBF16, product.ragged = true;
+  work.rate = *matmul_rate(device.config.mxu, product.lhs, product.rhs, product.precision);
+  work.lhs = {8192.0 * 2048 * 2, 0}, work.rhs = {8.0 * 2048 * 2048 * 2, 0};
+  work.other.bytes.out[0] = 8192.0 * 2048 * 2;
+  return ragged_kernel(Core(device.config), work);
+}
+
+TEST(RaggedKernel, TilesTakeAStepOfAGridAtLeast) {
+  const TimedKernel small = ragged_in_tiles("256", "350 ns");
+  EXPECT_EQ(small.kernel.grid_steps, 8 * 4 * 8 * 8);
+  EXPECT_GE(small.time.time, small.kernel.grid_steps * 350e3);
+  EXPECT_LT(ragged_in_tiles("256", "0 ns").time.time, small.time.time);
+  // Large ones take longer by themselves.
+  EXPECT_EQ(ragged_in_tiles("1024", "350 ns").time.time, ragged_in_tiles("1024", "0 ns").time.time);
+}
+
 }  // namespace
 }  // namespace hlosim

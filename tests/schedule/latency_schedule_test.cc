@@ -482,8 +482,9 @@ TEST(OrderPressure, IsTheSameFromBothEnds) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const Module module = test::module_or_fail(RandomModule(seed).text());
     const InstructionOrder order = make_schedule(module, op_table()).order;
+    const ModuleMemory of_module(module);
     const auto memory =
-        ScheduleMemory::find(module, op_table(), memory_occupancy(module, device.config, order));
+        ScheduleMemory::find(of_module, op_table(), memory_occupancy(of_module, device.config, order));
     ASSERT_TRUE(memory);
     const std::vector<InstructionId>& list = order[module.entry];
     ForwardPressure forward(*memory, module.entry, list);

@@ -387,12 +387,10 @@ class Lowerer {
     return std::move(*best);
   }
 
-  /// There was no time for the first candidate.
+  /// There was no time for the first candidate, nor is there any for finding out what this one takes.
   Outcome as_it_stands() {
     auto made = modules_.make(candidates_.size() - 1, {});
-    Timed one = timed(std::move(made->first));
-    const Picoseconds time = one.time();
-    return {{std::move(one.module), kAsItStands, std::move(one.simulation), true}, time};
+    return {{std::move(made->first), kAsItStands, std::nullopt, true}, kForever};
   }
 
   /// `least` or more, as is known without making it.

@@ -7,8 +7,7 @@
 #include "hlo/module_editor.h"
 #include "layout/sizes.h"
 #include "lower/on_chip.h"
-#include "memory/aliased.h"
-#include "memory/occupancy.h"
+#include "memory/module_memory.h"
 #include "modules/trip_count.h"
 #include "ops/op_table.h"
 #include "sim/schedule.h"
@@ -22,20 +21,20 @@ bool overflows(const SpaceOccupancy& space, const DeviceConfig& device) {
 
 class Spiller {
  public:
-  /// `occupancy`: of the module as it is. Requires: something is known of it.
+  /// `memory`, `occupancy`: of the module as it is. Requires: something is known of it.
   Spiller(Module& module, const OpTable& table, const DeviceConfig& device, const Occupancy& occupancy,
-          const Values& values, const ModuleGraph& graph, const Places& places)
+          const ModuleMemory& memory)
       : module_(module),
         table_(table),
         device_(device),
         occupancy_(occupancy),
-        graph_(graph),
-        places_(places),
-        values_(values),
-        aliased_(graph, places, values, Era::k2026),
+        graph_(memory.graph),
+        places_(memory.places),
+        values_(memory.values()),
+        aliased_(memory.aliased()),
         callers_(caller_counts(module)),
         step_of_(module.instructions.size(), -1),
-        moved_(static_cast<size_t>(places.size())),
+        moved_(static_cast<size_t>(places_.size())),
         changed_(module.instructions.size()) {
     for (size_t i = 0; i < occupancy.steps.size(); ++i)
       step_of_[occupancy.steps[i]] = static_cast<int32_t>(i);
@@ -250,7 +249,7 @@ class Spiller {
   const ModuleGraph& graph_;
   const Places& places_;
   const Values& values_;
-  const AliasedBuffers aliased_;
+  const AliasedBuffers& aliased_;
   const IdMap<ComputationId, int32_t> callers_;
   IdMap<ComputationId, double> executions_;
   IdMap<InstructionId, int32_t> step_of_;
@@ -263,16 +262,13 @@ class Spiller {
 
 int64_t spill_overflow(Module& module, const OpTable& table, const DeviceConfig& device, RoomNeeds* needs) {
   for (int64_t spilled = 0;;) {
-    const Occupancy occupancy = memory_occupancy(module, device, make_schedule(module, table).order);
+    const ModuleMemory memory(module);
+    const Occupancy occupancy = memory_occupancy(memory, device, make_schedule(module, table).order);
     const auto is_over = [&](const SpaceOccupancy& space) { return overflows(space, device); };
     if (needs)
       for (const SpaceOccupancy& space : occupancy.spaces) needs->needs(space.number, space.peak.count());
     if (std::ranges::none_of(occupancy.spaces, is_over)) return spilled;
-    const ModuleGraph graph(module, {}, GraphReach::kControlFlow);
-    const Places places(module);
-    const Result<Values> values = Values::find(graph, places, Era::k2026);
-    if (!values) return spilled;
-    const int64_t more = Spiller(module, table, device, occupancy, *values, graph, places).run();
+    const int64_t more = Spiller(module, table, device, occupancy, memory).run();
     if (more == 0) return spilled;
     spilled += more;
   }

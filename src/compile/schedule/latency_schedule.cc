@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "memory/occupancy.h"
+#include "memory/module_memory.h"
 #include "memory/room.h"
 #include "model/native_layouts.h"
 #include "modules/compact.h"
@@ -62,7 +62,8 @@ class Scheduler {
     const Module input = lay_out(input_, device_).module;
     const Result<Simulation> before = simulate(input, table_, device_, options_.simulate);
     if (!before) return tl::unexpected(before.error());
-    const Occupancy occupancy_before = occupancy(input);
+    const Occupancy occupancy_before = occupancy(ModuleMemory(input));
+    memory_of_work_.emplace(work_);
     if (auto failed = improve(); !failed) return tl::unexpected(std::move(failed.error()));
 
     const Result<Simulation> after = simulate_work();
@@ -72,7 +73,7 @@ class Scheduler {
     result_.kept_input = options_.keep_faster && !gains;
     if (result_.kept_input) result_.rescheduled = 0;
     report(input, *before, result_.kept_input ? input : work_, result_.kept_input ? *before : *after,
-           occupancy_before, result_.kept_input ? occupancy_before : occupancy(work_));
+           occupancy_before, result_.kept_input ? occupancy_before : occupancy(*memory_of_work_));
     result_.module = result_.kept_input ? compacted(input_, table_) : compacted(written(), table_);
     return std::move(result_);
   }
@@ -108,8 +109,8 @@ class Scheduler {
 
   const DeviceConfig& room() const { return options_.room ? *options_.room : device_.config; }
 
-  Occupancy occupancy(const Module& module) const {
-    return memory_occupancy(module, room(), make_schedule(module, table_).order);
+  Occupancy occupancy(const ModuleMemory& memory) const {
+    return memory_occupancy(memory, room(), make_schedule(memory.module(), table_).order);
   }
 
   /// Costs don't depend on the order: they are found once.
@@ -162,8 +163,8 @@ class Scheduler {
     const Result<Totals> now = runs_->run(*costs_, false);
     if (!now) return tl::unexpected(now.error());
     best_time_ = now->makespan;
-    const Occupancy at_first = occupancy(work_);
-    const std::unique_ptr<ScheduleMemory> memory = ScheduleMemory::find(work_, table_, at_first);
+    const Occupancy at_first = occupancy(*memory_of_work_);
+    const std::unique_ptr<ScheduleMemory> memory = ScheduleMemory::find(*memory_of_work_, table_, at_first);
     const Result<ScheduleCosts> times = costs(computations);
     if (!times) return tl::unexpected(times.error());
     std::vector<ScheduleGraph> graphs;
@@ -218,7 +219,7 @@ class Scheduler {
   }
 
   int64_t peak_of_hbm() {
-    for (const SpaceOccupancy& space : occupancy(work_).spaces)
+    for (const SpaceOccupancy& space : occupancy(*memory_of_work_).spaces)
       if (space.number == 0) return space.peak.count();
     return 0;
   }
@@ -264,7 +265,7 @@ class Scheduler {
   /// Instructions of the computation during which a space holds more than it may; nothing: none ever does.
   /// Notes which spaces are short.
   std::optional<std::vector<InstructionId>> find_tight(ComputationId id) {
-    const Occupancy held = occupancy(work_);
+    const Occupancy held = occupancy(*memory_of_work_);
     std::vector<uint8_t> is_over(held.steps.size());
     for (const SpaceOccupancy& space : held.spaces) {
       if (!is_followed(space)) continue;
@@ -328,9 +329,10 @@ class Scheduler {
   const OpTable& table_;
   const Device& device_;
   const LatencyScheduleOptions& options_;
-  Module input_;                           // in the order in which it runs
-  Module split_;                           // with its collectives as pairs
-  Module work_;                            // that, laid out: what is simulated, in the best order so far
+  Module input_;  // in the order in which it runs
+  Module split_;  // with its collectives as pairs
+  Module work_;   // that, laid out: what is simulated, in the best order so far
+  std::optional<ModuleMemory> memory_of_work_;
   std::optional<InstructionCosts> costs_;  // of work_, in any order
   AssumptionList of_costs_;
   std::unique_ptr<Resimulation> runs_;                        // of work_

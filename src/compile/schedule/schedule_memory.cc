@@ -14,15 +14,14 @@ constexpr int64_t kMost = int64_t{1} << 50;  // sums of sizes never overflow
 
 class MemoryFinder {
  public:
-  MemoryFinder(const Module& module, const OpTable& table, const ModuleGraph& graph, const Places& places,
-               const Values& values, const Occupancy& occupancy)
-      : module_(module),
+  MemoryFinder(const ModuleMemory& memory, const OpTable& table, const Occupancy& occupancy)
+      : module_(memory.module()),
         table_(table),
-        places_(places),
-        values_(values),
-        buffers_(graph, places, values, Era::k2026),
+        places_(memory.places),
+        values_(memory.values()),
+        buffers_(memory.aliased()),
         occupancy_(occupancy),
-        step_of_(module.instructions.size(), -1) {
+        step_of_(module_.instructions.size(), -1) {
     for (size_t i = 0; i < occupancy.steps.size(); ++i)
       step_of_[occupancy.steps[i]] = static_cast<int32_t>(i);
   }
@@ -215,20 +214,16 @@ class MemoryFinder {
   const OpTable& table_;
   const Places& places_;
   const Values& values_;
-  const AliasedBuffers buffers_;
+  const AliasedBuffers& buffers_;
   const Occupancy& occupancy_;
   IdMap<InstructionId, int32_t> step_of_;
   std::unique_ptr<ScheduleMemory> memory_ = std::make_unique<ScheduleMemory>();
 };
 
-std::unique_ptr<ScheduleMemory> ScheduleMemory::find(const Module& module, const OpTable& table,
+std::unique_ptr<ScheduleMemory> ScheduleMemory::find(const ModuleMemory& memory, const OpTable& table,
                                                      const Occupancy& occupancy) {
-  if (!occupancy.unknown.empty()) return nullptr;
-  const ModuleGraph graph(module);
-  const Places places(module);
-  const Result<Values> values = Values::find(graph, places, Era::k2026);
-  if (!values) return nullptr;
-  return MemoryFinder(module, table, graph, places, *values, occupancy).find();
+  if (!memory.unknown().empty()) return nullptr;
+  return MemoryFinder(memory, table, occupancy).find();
 }
 
 OrderPressure::OrderPressure(const ScheduleMemory& memory, ComputationId id)

@@ -1,7 +1,7 @@
 // Which values each instruction makes and needs, for orders that are built from the end or from the
 // beginning: bytes that are alive between two instructions, space by space.
 //
-//   const auto memory = ScheduleMemory::find(module, table, occupancy);
+//   const auto memory = ScheduleMemory::find(module_memory, table, occupancy);
 //   SpaceBytes alive;
 //   alive[1] += 4096;                              // in S(1)
 #pragma once
@@ -10,9 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "memory/aliased.h"
-#include "memory/hlo_values.h"
-#include "memory/occupancy.h"
+#include "memory/module_memory.h"
 #include "model/device.h"
 #include "schedule/space_bytes.h"
 
@@ -22,7 +20,7 @@ namespace hlosim {
 class ScheduleMemory {
  public:
   /// Null where nothing is known of the module's values. `occupancy`: of the same order.
-  static std::unique_ptr<ScheduleMemory> find(const Module& module, const OpTable& table,
+  static std::unique_ptr<ScheduleMemory> find(const ModuleMemory& memory, const OpTable& table,
                                               const Occupancy& occupancy);
 
   /// Something reads a buffer before something else of its computation writes it.

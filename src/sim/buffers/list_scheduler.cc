@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_set>
+#include <utility>
 
 namespace hlosim {
 namespace {
@@ -15,14 +15,17 @@ bool is_effectively_scalar(ShapeRef shape) {
 }  // namespace
 
 ListScheduler::ListScheduler(const ModuleGraph& graph, const Places& places, const Values& values,
-                             std::span<const int64_t> sizes, ComputationId computation)
+                             std::span<const int64_t> sizes, ComputationId computation,
+                             std::span<int32_t> uses)
     : graph_(graph),
       module_(graph.module()),
       places_(places),
       values_(values),
       sizes_(sizes),
       computation_(computation),
-      position_(graph.instructions(computation)) {
+      position_(graph.instructions(computation)),
+      uses_(uses) {
+  nodes_.reserve(graph.instructions(computation).size());
   for (const InstructionId id : graph.instructions(computation)) {
     position_[id] = nodes_.size();
     nodes_.emplace_back();
@@ -41,34 +44,42 @@ ListScheduler::ListScheduler(const ModuleGraph& graph, const Places& places, con
 /// Memory of parameters and constants is there anyway and doesn't count. What a call hands out counts as made
 /// by the call.
 void ListScheduler::find_values() {
-  std::unordered_set<ValueIndex> known, given;
+  enum : int32_t { kNew, kGiven, kMade };
+  std::vector<ValueIndex> known;
   for (const InstructionId id : graph_.post_order(computation_)) {
     Node& at = node(id);
     const bool is_given = module_[id].parameter_number >= 0 || dataflow(module_[id].opcode).is_constant;
     const Place top = places_.first(id);
     for (Place place = top; place < places_.end(top); ++place) {
       const ValueIndex value = values_.at(place);
-      if (value == kNoValue || !known.insert(value).second) continue;
-      if (is_given)
-        given.insert(value);
-      else
-        at.makes += sizes_[static_cast<size_t>(value)];
+      if (value == kNoValue || uses(value) != kNew) continue;
+      known.push_back(value);
+      uses(value) = is_given ? kGiven : kMade;
+      if (!is_given) at.makes += sizes_[static_cast<size_t>(value)];
     }
+    at.first_read = reads_.size();
     for (const InstructionId operand : module_[id].operands) {
       const Place from = places_.first(operand);
       for (Place place = from; place < places_.end(from); ++place)
-        if (const ValueIndex value = values_.at(place); value != kNoValue && !given.contains(value))
-          at.reads.push_back(value);
+        if (const ValueIndex value = values_.at(place); value != kNoValue && uses(value) != kGiven)
+          reads_.push_back(value);
     }
-    std::sort(at.reads.begin(), at.reads.end());
-    at.reads.erase(std::unique(at.reads.begin(), at.reads.end()), at.reads.end());
-    for (const ValueIndex value : at.reads) ++uses_[value];
+    const auto first = reads_.begin() + static_cast<std::ptrdiff_t>(at.first_read);
+    std::sort(first, reads_.end());
+    reads_.erase(std::unique(first, reads_.end()), reads_.end());
+    at.end_read = reads_.size();
   }
+  for (const ValueIndex value : known) uses(value) = 0;
+  for (const ValueIndex value : reads_) ++uses(value);
+  // The root hands each of its values out once.
+  known.clear();
   const Place root = places_.first(module_[computation_].root);
-  std::unordered_set<ValueIndex> results;
   for (Place place = root; place < places_.end(root); ++place)
-    if (const ValueIndex value = values_.at(place); value != kNoValue && results.insert(value).second)
-      ++uses_[value];
+    if (const ValueIndex value = values_.at(place); value != kNoValue) known.push_back(value);
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  for (const ValueIndex value : known) ++uses(value);
+  results_ = std::move(known);
 }
 
 ListScheduler::Priority ListScheduler::priority(InstructionId id) {
@@ -76,8 +87,8 @@ ListScheduler::Priority ListScheduler::priority(InstructionId id) {
   if (is_effectively_scalar(module_[id].shape)) return {kFirst, kFirst};
   const Node& at = node(id);
   int64_t freed = -at.makes;
-  for (const ValueIndex value : at.reads)
-    if (uses_[value] == 1) freed += sizes_[static_cast<size_t>(value)];
+  for (const ValueIndex value : reads(at))
+    if (uses(value) == 1) freed += sizes_[static_cast<size_t>(value)];
   return {freed, static_cast<int64_t>(graph_.users(id).size())};
 }
 
@@ -117,11 +128,13 @@ std::vector<InstructionId> ListScheduler::run() {
     at.is_ready = false;
     order.push_back(id);
     bool last_reader = false;
-    for (const ValueIndex value : at.reads) last_reader |= --uses_[value] == 1;
+    for (const ValueIndex value : reads(at)) last_reader |= --uses(value) == 1;
     for (const InstructionId user : graph_.users(id)) release(user);
     for (const InstructionId successor : at.control_successors) release(successor);
     if (last_reader) requeue_users_of_operands(id);
   }
+  for (const ValueIndex value : reads_) uses(value) = 0;
+  for (const ValueIndex value : results_) uses(value) = 0;
   return order;
 }
 

@@ -21,8 +21,8 @@ std::vector<InstructionId> starts(const ModuleGraph& graph, ComputationId id) {
 
 }  // namespace
 
-std::vector<InstructionId> Schedulers::list(ComputationId id) const {
-  return ListScheduler(graph_, places_, values_, sizes_, id).run();
+std::vector<InstructionId> Schedulers::list(ComputationId id, std::span<int32_t> uses) const {
+  return ListScheduler(graph_, places_, values_, sizes_, id, uses).run();
 }
 
 std::vector<InstructionId> Schedulers::depth_first(ComputationId id) const {
@@ -106,9 +106,10 @@ double Schedulers::peak(const InstructionOrder& order) const {
 
 InstructionOrder Schedulers::order_by(ScheduleSource source) const {
   InstructionOrder order(graph_.module().computations.size());
+  std::vector<int32_t> uses(source == ScheduleSource::kList ? values_.size() : 0);
   for (const ComputationId id : control_flow_of(graph_)) switch (source) {
       case ScheduleSource::kList:
-        order[id] = list(id);
+        order[id] = list(id, uses);
         break;
       case ScheduleSource::kDepth:
         order[id] = depth_first(id);

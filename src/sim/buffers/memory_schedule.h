@@ -30,7 +30,8 @@ class Schedulers {
   ScheduleChoice choose(ScheduleSource source) const;
 
   /// Always the ready instruction that frees most when run now; scalars first, then those with most users.
-  std::vector<InstructionId> list(ComputationId id) const;
+  /// `uses`: as of ListScheduler.
+  std::vector<InstructionId> list(ComputationId id, std::span<int32_t> uses) const;
   /// Depth first from the results; of the operands the one whose inputs are needed most elsewhere.
   std::vector<InstructionId> depth_first(ComputationId id) const;
 

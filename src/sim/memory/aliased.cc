@@ -1,7 +1,8 @@
 #include "memory/aliased.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <numeric>
+#include <utility>
 
 namespace hlosim {
 namespace {
@@ -31,16 +32,17 @@ class Merger {
   Merger(const ModuleGraph& graph, const Places& places, const Values& values, Era era)
       : graph_(graph), module_(graph.module()), places_(places), values_(values) {
     const size_t count = values.size();
-    sets.resize(count);
     set_of_.resize(count);
-    for (size_t i = 0; i < count; ++i) {
-      sets[i] = {static_cast<ValueIndex>(i)};
-      set_of_[i] = i;
-    }
+    next_.resize(count, kNoValue);
+    last_.resize(count);
+    std::iota(set_of_.begin(), set_of_.end(), ValueIndex{0});
+    std::iota(last_.begin(), last_.end(), ValueIndex{0});
+    sizes_.assign(count, 1);
     list_in_place_pairs(era != Era::k2022);
     list_loops();
     for (const Donation& donation : donations(module_, places))
-      donors_.emplace(donation.output, donation.parameter);
+      donors_.emplace_back(donation.output, donation.parameter);
+    for (PlacesOf* one : {&input_of_, &output_of_, &donors_}) std::ranges::sort(*one);
   }
 
   void run() {
@@ -54,7 +56,19 @@ class Merger {
     }
   }
 
-  std::vector<std::vector<ValueIndex>> sets;
+  /// Appends the values of each set, by number, to `members`, and where it ends to `ends`.
+  void list_sets(std::vector<ValueIndex>& members, std::vector<size_t>& ends) const {
+    members.reserve(sizes_.size());
+    for (size_t set = 0; set < sizes_.size(); ++set) {
+      if (sizes_[set] == 0) continue;
+      const auto first = std::ssize(members);
+      for (auto value = static_cast<ValueIndex>(set); value != kNoValue;
+           value = next_[static_cast<size_t>(value)])
+        members.push_back(value);
+      std::sort(members.begin() + first, members.end());
+      ends.push_back(members.size());
+    }
+  }
 
  private:
   void list_in_place_pairs(bool scatters) {
@@ -67,8 +81,8 @@ class Merger {
       const Place input = places_.find(operand, pair.operand_index);
       const Place output = places_.find(id, pair.output_index);
       if (input == kNoPlace || output == kNoPlace) continue;
-      input_of_.emplace(output, input);
-      output_of_.emplace(input, output);
+      input_of_.emplace_back(output, input);
+      output_of_.emplace_back(input, output);
     }
   }
   /// Loops by what they begin with: wide tuples have many users, and few of them are loops.
@@ -86,10 +100,11 @@ class Merger {
     if (value != kNoValue) found_.push_back(value);
   }
 
-  using PlacesOf = std::unordered_multimap<Place, Place>;
+  using PlacesOf = std::vector<std::pair<Place, Place>>;  // sorted
   void add_all(const PlacesOf& places, Place of) {
-    const auto [first, last] = places.equal_range(of);
-    for (auto at = first; at != last; ++at) add(at->second);
+    for (auto at = std::lower_bound(places.begin(), places.end(), std::pair(of, kNoPlace));
+         at != places.end() && at->first == of; ++at)
+      add(at->second);
   }
   void add_donors(ValueIndex value) {
     for (const Place place : values_.positions(value)) add_all(donors_, place);
@@ -127,20 +142,23 @@ class Merger {
   void merge() {
     if (found_.size() < 2) return;
     std::sort(found_.begin(), found_.end());
-    size_t target = set_of_[static_cast<size_t>(found_[0])];
+    ValueIndex target = set_of_[static_cast<size_t>(found_[0])];
     for (const ValueIndex value : found_) {
-      const size_t set = set_of_[static_cast<size_t>(value)];
-      if (sets[set].size() > sets[target].size()) target = set;
+      const ValueIndex set = set_of_[static_cast<size_t>(value)];
+      if (sizes_[static_cast<size_t>(set)] > sizes_[static_cast<size_t>(target)]) target = set;
     }
-    for (const ValueIndex value : found_) {
-      const size_t set = set_of_[static_cast<size_t>(value)];
-      if (set == target) continue;
-      for (const ValueIndex member : sets[set]) {
-        set_of_[static_cast<size_t>(member)] = target;
-        sets[target].push_back(member);
-      }
-      sets[set].clear();
-    }
+    for (const ValueIndex value : found_)
+      if (const ValueIndex set = set_of_[static_cast<size_t>(value)]; set != target) append(set, target);
+  }
+
+  /// A set is a list that begins with the value of its number.
+  void append(ValueIndex set, ValueIndex target) {
+    const auto s = static_cast<size_t>(set), t = static_cast<size_t>(target);
+    for (ValueIndex member = set; member != kNoValue; member = next_[static_cast<size_t>(member)])
+      set_of_[static_cast<size_t>(member)] = target;
+    next_[static_cast<size_t>(last_[t])] = set;
+    last_[t] = last_[s];
+    sizes_[t] += std::exchange(sizes_[s], 0);
   }
 
   const ModuleGraph& graph_;
@@ -150,7 +168,9 @@ class Merger {
   PlacesOf input_of_, output_of_;  // what is written in place
   PlacesOf donors_;                // of a part of the result
   IdMap<InstructionId, std::vector<InstructionId>> loops_;
-  std::vector<size_t> set_of_;
+  std::vector<ValueIndex> set_of_, next_;  // by value
+  std::vector<ValueIndex> last_;           // by set
+  std::vector<size_t> sizes_;              // by set; 0: it is part of another one
   std::vector<ValueIndex> found_;
 };
 
@@ -163,13 +183,10 @@ AliasedBuffers::AliasedBuffers(const ModuleGraph& graph, const Places& places, c
       is_donated_[static_cast<size_t>(value)] = 1;
   Merger merger(graph, places, values, era);
   merger.run();
-  for (std::vector<ValueIndex>& set : merger.sets) {
-    if (set.empty()) continue;
-    std::sort(set.begin(), set.end());
-    for (const ValueIndex value : set) buffer_[static_cast<size_t>(value)] = size();
-    members_.push_back(std::move(set));
-  }
-  is_output_.assign(members_.size(), 0);
+  merger.list_sets(members_, first_member_);
+  for (BufferIndex buffer = 0; buffer < size(); ++buffer)
+    for (const ValueIndex value : this->values(buffer)) buffer_[static_cast<size_t>(value)] = buffer;
+  is_output_.assign(static_cast<size_t>(size()), 0);
   const Place root = places.first(graph.module().entry_computation().root);
   for (Place place = root; place < places.end(root); ++place)
     if (const ValueIndex value = values.at(place); value != kNoValue)

@@ -19,10 +19,11 @@ class AliasedBuffers {
  public:
   AliasedBuffers(const ModuleGraph& graph, const Places& places, const Values& values, Era era);
 
-  BufferIndex size() const { return static_cast<BufferIndex>(members_.size()); }
+  BufferIndex size() const { return static_cast<BufferIndex>(first_member_.size() - 1); }
   /// By number.
   std::span<const ValueIndex> values(BufferIndex buffer) const {
-    return members_[static_cast<size_t>(buffer)];
+    const auto b = static_cast<size_t>(buffer);
+    return std::span(members_).subspan(first_member_[b], first_member_[b + 1] - first_member_[b]);
   }
   BufferIndex of(ValueIndex value) const { return buffer_[static_cast<size_t>(value)]; }
   /// Holds a part of the entry's result.
@@ -31,8 +32,9 @@ class AliasedBuffers {
   bool is_donated(ValueIndex value) const { return is_donated_[static_cast<size_t>(value)] != 0; }
 
  private:
-  std::vector<std::vector<ValueIndex>> members_;
-  std::vector<BufferIndex> buffer_;  // by value
+  std::vector<ValueIndex> members_;         // buffer by buffer
+  std::vector<size_t> first_member_ = {0};  // by buffer, and one past the last
+  std::vector<BufferIndex> buffer_;         // by value
   std::vector<uint8_t> is_output_;
   std::vector<uint8_t> is_donated_;  // by value
 };

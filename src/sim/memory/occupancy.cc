@@ -10,8 +10,8 @@
 #include "layout/sizes.h"
 #include "memory/interference.h"
 #include "memory/live_range.h"
+#include "memory/module_memory.h"
 #include "ops/custom_calls/custom_call_targets.h"
-#include "ops/op_table.h"
 
 namespace hlosim {
 namespace {
@@ -20,18 +20,15 @@ namespace {
 class HandedOver {
  public:
   /// `lives`: by buffer; null where a buffer holds no array.
-  HandedOver(const ModuleGraph& graph, const Places& places, const Values& values,
-             const AliasedBuffers& aliased, std::span<const LiveRange> ranges,
+  HandedOver(const ModuleMemory& memory, std::span<const LiveRange> ranges,
              std::span<LiveBuffer* const> lives)
-      : places_(places),
-        values_(values),
-        aliased_(aliased),
+      : places_(memory.places),
+        values_(memory.values()),
+        aliased_(memory.aliased()),
         ranges_(ranges),
         lives_(lives),
-        module_(graph.module()),
-        users_(module_),
-        overwrites_(module_, op_table(), users_, SharingRules::kDefault),
-        interference_(graph, places, values, ranges, overwrites_, Era::k2026) {}
+        module_(memory.module()),
+        interference_(memory.graph, places_, values_, ranges, memory.overwrites, Era::k2026) {}
 
   void mark() {
     for (BufferIndex buffer = 0; buffer < aliased_.size(); ++buffer)
@@ -79,8 +76,6 @@ class HandedOver {
   const std::span<const LiveRange> ranges_;
   const std::span<LiveBuffer* const> lives_;
   const Module& module_;
-  const UserIndex users_;
-  const Overwrites overwrites_;
   const Interference interference_;
 };
 
@@ -108,43 +103,42 @@ void add_values(const Module& module, const Places& places, const Values& values
   }
 }
 
-std::vector<LiveBuffer> live_buffers(const Module& module, const InstructionOrder& order, GraphReach reach,
-                                     FlatSchedule& schedule, std::string& unknown) {
-  const ModuleGraph graph(module, {}, reach);
-  const Places places(module);
-  const Result<Values> values = Values::find(graph, places, Era::k2026);
-  if (!values) {
-    schedule = flatten(graph, order);
-    unknown = values.error().message;
-    return {};
+/// The step at which a buffer's slices are joined, by buffer; -1: none of them is. They become the array
+/// where they lie.
+std::vector<int32_t> joined_at(const ModuleMemory& memory, const FlatSchedule& schedule) {
+  const Module& module = memory.module();
+  std::vector<int32_t> joined(static_cast<size_t>(memory.aliased().size()), -1);
+  for (const InstructionId step : schedule.steps) {
+    if (!is_concat_bitcast(module[step])) continue;
+    for (const InstructionId slice : module[step].operands) {
+      const ValueIndex value = memory.values().at(memory.places.first(slice));
+      if (value == kNoValue) continue;
+      int32_t& at = joined[static_cast<size_t>(memory.aliased().of(value))];
+      at = std::max(at, schedule.step_of[step]);
+    }
   }
-  const AliasedBuffers aliased(graph, places, *values, Era::k2026);
-  schedule = flatten(graph, order);
-  const std::vector<LiveRange> ranges = live_ranges(graph, places, *values, aliased, schedule);
+  return joined;
+}
+
+std::vector<LiveBuffer> live_buffers(const ModuleMemory& memory, const FlatSchedule& schedule) {
+  const AliasedBuffers& aliased = memory.aliased();
+  const std::vector<LiveRange> ranges =
+      live_ranges(memory.graph, memory.places, memory.values(), aliased, schedule);
   const int32_t last_step = schedule.end() - 1;
-  // Slices that are joined become the array where they lie.
-  IdMap<InstructionId, int32_t> joined_at(module.instructions.size(), -1);
-  for (const InstructionId step : schedule.steps)
-    if (is_concat_bitcast(module[step]))
-      for (const InstructionId slice : module[step].operands) joined_at[slice] = schedule.step_of[step];
-  const auto joined_at_of = [&](BufferIndex buffer) {
-    int32_t at = -1;
-    for (const ValueIndex value : aliased.values(buffer))
-      for (const Place place : values->positions(value))
-        if (places.part(place) == 0) at = std::max(at, joined_at[places.instruction(place)]);
-    return at;
-  };
+  const std::vector<int32_t> joined = joined_at(memory, schedule);
   std::vector<LiveBuffer> all(static_cast<size_t>(aliased.size()));
   std::vector<LiveBuffer*> lives(all.size());
   for (BufferIndex buffer = 0; buffer < aliased.size(); ++buffer) {
-    LiveBuffer& live = all[static_cast<size_t>(buffer)];
+    const auto b = static_cast<size_t>(buffer);
+    LiveBuffer& live = all[b];
     live.first = last_step + 1;
     live.is_output = aliased.is_output(buffer);
-    add_values(module, places, *values, aliased.values(buffer), ranges, last_step, live);
-    if (const int32_t joined = joined_at_of(buffer); joined == live.last && live.first < joined) --live.last;
-    if (live.instruction.valid()) lives[static_cast<size_t>(buffer)] = &live;
+    add_values(memory.module(), memory.places, memory.values(), aliased.values(buffer), ranges, last_step,
+               live);
+    if (joined[b] == live.last && live.first < joined[b]) --live.last;
+    if (live.instruction.valid()) lives[b] = &live;
   }
-  HandedOver(graph, places, *values, aliased, ranges, lives).mark();
+  HandedOver(memory, ranges, lives).mark();
   std::vector<LiveBuffer> found;
   for (LiveBuffer* const live : lives)
     if (live) found.push_back(std::move(*live));
@@ -225,18 +219,24 @@ Bytes mean_over_time(const SpaceOccupancy& space, std::span<const Picoseconds> t
   return Bytes(mean < 0x1p63 ? std::llround(mean) : std::numeric_limits<int64_t>::max());
 }
 
-Occupancy memory_occupancy(const Module& module, const DeviceConfig& device, const InstructionOrder& order,
-                           GraphReach reach) {
+Occupancy memory_occupancy(const ModuleMemory& memory, const DeviceConfig& device,
+                           const InstructionOrder& order) {
   Occupancy out;
-  FlatSchedule schedule;
-  out.buffers = live_buffers(module, order, reach, schedule, out.unknown);
+  out.unknown = memory.unknown();
+  FlatSchedule schedule = flatten(memory.graph, order);
+  if (out.unknown.empty()) out.buffers = live_buffers(memory, schedule);
   out.steps = std::move(schedule.steps);
   std::map<int64_t, std::vector<const LiveBuffer*>> by_space;
   for (const LiveBuffer& buffer : out.buffers) by_space[buffer.space].push_back(&buffer);
   for (const auto& [number, buffers] : by_space)
     out.spaces.push_back(occupancy_of(number, buffers, out.steps.size(), device));
-  add_findings(out, module);
+  add_findings(out, memory.module());
   return out;
+}
+
+Occupancy memory_occupancy(const Module& module, const DeviceConfig& device, const InstructionOrder& order,
+                           GraphReach reach) {
+  return memory_occupancy(ModuleMemory(module, reach), device, order);
 }
 
 }  // namespace hlosim

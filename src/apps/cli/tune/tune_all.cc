@@ -10,6 +10,7 @@
 #include "console/input.h"
 #include "console/verbosity.h"
 #include "estimate/prepared_run.h"
+#include "hlo/printer.h"
 #include "ops/op_table.h"
 
 namespace hlosim {
@@ -33,11 +34,13 @@ int tune_all(const SimulationOptions& options, const SimulationSetting& setting,
       tell(tuned.error(), streams);
       return false;
     }
-    if (const auto checked = verify_emitted_text(tuned->text, output.command, module.name); !checked) {
-      tell(checked.error(), streams);
-      return false;
+    if (!output.path.empty()) {
+      modules.push_back(to_text(*tuned->module, op_table()));
+      if (const auto checked = verify_emitted_text(modules.back(), output.command, module.name); !checked) {
+        tell(checked.error(), streams);
+        return false;
+      }
     }
-    modules.push_back(std::move(tuned->text));
     reports.push_back(std::move(tuned->report));
     return true;
   });

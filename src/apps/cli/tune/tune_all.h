@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,8 @@
 namespace hlosim {
 
 struct TunedModule {
-  std::string text, report;
+  std::shared_ptr<const Module> module;
+  std::string report;
 };
 /// `given` as it was read, `prepared` as it is estimated.
 using Tuner = std::function<Result<TunedModule>(const Module& given, const Prepared& prepared)>;

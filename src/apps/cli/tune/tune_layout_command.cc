@@ -10,7 +10,6 @@
 #include "console/input.h"
 #include "console/simulation_setting.h"
 #include "console/verbosity.h"
-#include "hlo/printer.h"
 #include "ops/op_table.h"
 #include "report/relayout_report.h"
 
@@ -68,21 +67,21 @@ int tune(const TuneLayoutArguments& options, Streams streams) {
     questions.push_back(*question);
   }
   const Device& device = setting->device;
-  return tune_all(
-      options, *setting, {options.output, options.format, "tune layout"}, streams,
-      [&](const Module& given, const Prepared& prepared) -> Result<TunedModule> {
-        const Module& ready = *prepared.module;
-        tuning_options->search.out_of_time = deadline(*budget, streams.stop);
-        const Result<LayoutTuning> tuning =
-            questions.empty() ? tune_layouts(ready, op_table(), device, *tuning_options)
-                              : ask_layouts(ready, op_table(), device, *tuning_options, questions);
-        if (!tuning) return tl::unexpected(tuning.error());
-        if (streams.stop.asked()) return failure(streams.stop.why());
-        const LayoutTuningNames names{given.name, device.config.name, tuning_options->objective,
-                                      !questions.empty(), static_cast<size_t>(options.top)};
-        return TunedModule{to_text(*tuning->module, op_table()),
-                           options.format == "json" ? to_json(*tuning, names) : to_text(*tuning, names)};
-      });
+  return tune_all(options, *setting, {options.output, options.format, "tune layout"}, streams,
+                  [&](const Module& given, const Prepared& prepared) -> Result<TunedModule> {
+                    const Module& ready = *prepared.module;
+                    tuning_options->search.out_of_time = deadline(*budget, streams.stop);
+                    const Result<LayoutTuning> tuning =
+                        questions.empty()
+                            ? tune_layouts(ready, op_table(), device, *tuning_options)
+                            : ask_layouts(ready, op_table(), device, *tuning_options, questions);
+                    if (!tuning) return tl::unexpected(tuning.error());
+                    if (streams.stop.asked()) return failure(streams.stop.why());
+                    const LayoutTuningNames names{given.name, device.config.name, tuning_options->objective,
+                                                  !questions.empty(), static_cast<size_t>(options.top)};
+                    return TunedModule{tuning->module, options.format == "json" ? to_json(*tuning, names)
+                                                                                : to_text(*tuning, names)};
+                  });
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 #include "console/simulation_setting.h"
 #include "console/verbosity.h"
 #include "estimate/prepared_run.h"
-#include "hlo/printer.h"
 #include "ops/op_table.h"
 #include "prefetch/prefetch.h"
 #include "report/prefetch_report.h"
@@ -119,9 +118,9 @@ Result<TunedModule> tune_one(const Prepared& prepared, const TunePrefetchArgumen
       result->cut = true;
       result->assumptions.push_back(one.text);
     }
-  return TunedModule{to_text(result->module, op_table()),
-                     options.format == "json" ? prefetch_report_json(*result, device.config)
-                                              : prefetch_report_text(*result, device.config, options.top)};
+  std::string report = options.format == "json" ? prefetch_report_json(*result, device.config)
+                                                : prefetch_report_text(*result, device.config, options.top);
+  return TunedModule{std::make_shared<const Module>(std::move(result->module)), std::move(report)};
 }
 
 int tune(const TunePrefetchArguments& options, Streams streams) {

@@ -12,7 +12,6 @@
 #include "console/input.h"
 #include "console/simulation_setting.h"
 #include "console/verbosity.h"
-#include "hlo/printer.h"
 #include "ops/op_table.h"
 #include "report/schedule_report.h"
 #include "schedule/latency_schedule.h"
@@ -79,16 +78,16 @@ int tune(const TuneScheduleArguments& options, Streams streams) {
   if (!setting) return kExitInput;
   knobs->simulate = setting->estimate.simulate;
   const Device& device = setting->device;
-  return tune_all(options.simulation, *setting, {options.output, options.format, "tune schedule"}, streams,
-                  [&](const Module&, const Prepared& prepared) -> Result<TunedModule> {
-                    const Result<LatencySchedule> schedule =
-                        tune_schedule(*prepared.written, op_table(), device, *knobs);
-                    if (!schedule) return tl::unexpected(schedule.error());
-                    return TunedModule{to_text(schedule->module, op_table()),
-                                       options.format == "json"
-                                           ? schedule_report_json(*schedule, device.config)
-                                           : schedule_report_text(*schedule, device.config, options.top)};
-                  });
+  return tune_all(
+      options.simulation, *setting, {options.output, options.format, "tune schedule"}, streams,
+      [&](const Module&, const Prepared& prepared) -> Result<TunedModule> {
+        Result<LatencySchedule> schedule = tune_schedule(*prepared.written, op_table(), device, *knobs);
+        if (!schedule) return tl::unexpected(schedule.error());
+        std::string report = options.format == "json"
+                                 ? schedule_report_json(*schedule, device.config)
+                                 : schedule_report_text(*schedule, device.config, options.top);
+        return TunedModule{std::make_shared<const Module>(std::move(schedule->module)), std::move(report)};
+      });
 }
 
 }  // namespace
