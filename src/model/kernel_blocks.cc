@@ -287,7 +287,8 @@ TimedKernel product_kernel(const Core& core, const ProductWork& work,
 }
 
 bool is_bound_by_weights(const MatmulWork& work, const KernelConfig& config) {
-  return work.ragged && work.m < config.ragged_rows;
+  constexpr int64_t kServedRows = 128;  // tile_m of gmm_v2.py before it grows
+  return work.ragged && work.m <= std::min(kServedRows, config.ragged_rows - 1);
 }
 
 namespace {

@@ -58,8 +58,8 @@ TimedKernel stream_kernel(const Core& core, const StreamWork& work);
 TimedKernel product_kernel(const Core& core, const ProductWork& work,
                            const std::optional<GivenBlocks>& given = {});
 
-/// Groups of fewer rows than a tile (kernel.ragged_rows): what bounds them is reading weights, and they run
-/// as in model servers.
+/// Groups of at most 128 rows, the smallest tile of servers' kernels, and fewer than kernel.ragged_rows: what
+/// bounds them is reading weights, and they run as in model servers.
 bool is_bound_by_weights(const MatmulWork& work, const KernelConfig& config);
 
 /// A product whose groups have sizes that are data: the kernel walks over the tiles of one group after the
