@@ -37,6 +37,7 @@ class BriefReport {
     memory();
     bound();
     flags();
+    if (options_.advice) line("advice", "{}", advice_headline(*options_.advice));
     custom_calls();
     module();
     overflows();
@@ -311,8 +312,8 @@ class BriefReport {
 
   void more() {
     out_ +=
-        "\n--full prints every section, --format=html -o r.html a page, `hlosim explain FILE NAME` one "
-        "time\n";
+        "\n--full prints every section, --format=html -o r.html a page, `hlosim explain FILE NAME` one time, "
+        "--advise=10s the largest saving\n";
   }
 
   const Report& report_;

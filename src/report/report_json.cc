@@ -438,7 +438,16 @@ Json compared_json(const InstructionMetrics& row) {
           {"amounts", row.amounts}};
 }
 
-std::string printed(const Report& report, const Metrics* figures, std::string_view tool_version) {
+Json report_advice_json(const ReportAdvice& advice) {
+  return {{"saved_ps", advice.saved.count()},
+          {"saving", advice.saving},
+          {"problem", advice.problem},
+          {"change", advice.change},
+          {"place", text_or_null(advice.place)}};
+}
+
+std::string printed(const Report& report, const Metrics* figures, std::string_view tool_version,
+                    const std::vector<ReportAdvice>* advice) {
   Document document;
   document.member("schema_version", kReportSchemaVersion);
   document.member(
@@ -473,6 +482,7 @@ std::string printed(const Report& report, const Metrics* figures, std::string_vi
   document.array("keys_without_effect", report.unused_keys.keys, unused_key_json);
   document.member("keys_not_tried", report.unused_keys.unchecked);
   document.array("flags_not_given", report.flags_not_given, flag_json);
+  if (advice) document.array("advice", *advice, report_advice_json);
   if (figures) {
     document.member("comparison", comparison_json(*figures));
     document.array("compared_instructions", figures->instructions, compared_json);
@@ -482,12 +492,14 @@ std::string printed(const Report& report, const Metrics* figures, std::string_vi
 
 }  // namespace
 
-std::string to_json(const Report& report, std::string_view tool_version) {
-  return printed(report, nullptr, tool_version);
+std::string to_json(const Report& report, std::string_view tool_version,
+                    const std::vector<ReportAdvice>* advice) {
+  return printed(report, nullptr, tool_version, advice);
 }
 
-std::string to_json(const Report& report, const Metrics& figures, std::string_view tool_version) {
-  return printed(report, &figures, tool_version);
+std::string to_json(const Report& report, const Metrics& figures, std::string_view tool_version,
+                    const std::vector<ReportAdvice>* advice) {
+  return printed(report, &figures, tool_version, advice);
 }
 
 }  // namespace hlosim

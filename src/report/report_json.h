@@ -5,17 +5,22 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/report.h"
+#include "report/report_advice.h"
 
 namespace hlosim {
 
 struct Metrics;  // report/figures.h
 
 /// Ends in '\n'. `tool_version` is that of the program.
-std::string to_json(const Report& report, std::string_view tool_version);
+/// `advice`: changes that were tried and pay; null: not asked for.
+std::string to_json(const Report& report, std::string_view tool_version,
+                    const std::vector<ReportAdvice>* advice = nullptr);
 /// The same with all that `hlosim diff` compares reports by: read_report_figures() gives these figures again.
-std::string to_json(const Report& report, const Metrics& figures, std::string_view tool_version);
+std::string to_json(const Report& report, const Metrics& figures, std::string_view tool_version,
+                    const std::vector<ReportAdvice>* advice = nullptr);
 
 /// One row per instruction that ran, of one module after the other, under one header line. The columns of
 /// memory traffic are those of the device, which is the same for all reports.

@@ -103,6 +103,7 @@ class TextReport {
     line("perfect overlap   {}  (the busiest unit alone)", to_text(totals.lower_bound));
     summary_custom_calls();
     summary_flags();
+    if (options_.advice) line("advice            {}", advice_headline(*options_.advice));
     line("module            {} {}, {}{}", grouped(report_.instruction_count),
          report_.instruction_count == 1 ? "instruction" : "instructions",
          report_.scheduled ? "scheduled" : "not scheduled",
@@ -508,6 +509,15 @@ class TextReport {
 };
 
 }  // namespace
+
+std::string advice_headline(const std::vector<ReportAdvice>& advice) {
+  if (advice.empty()) return "no change that was tried pays";
+  const ReportAdvice& first = advice.front();
+  std::string text = fmt::format("{}: {}", first.saving, first.change);
+  if (!first.place.empty()) text += fmt::format(" ({})", first.place);
+  if (advice.size() > 1) text += fmt::format("; `hlosim advise` lists {} more", advice.size() - 1);
+  return text;
+}
 
 std::string to_text(const Report& report, const ReportTextOptions& options) {
   if (!options.full) return brief_text(report, options);

@@ -12,6 +12,7 @@
 
 #include "base/paint.h"
 #include "report/report.h"
+#include "report/report_advice.h"
 
 namespace hlosim {
 
@@ -19,6 +20,7 @@ struct ReportTextOptions {
   size_t top = 10;    // rows of the longest lists; 0: all
   bool full = false;  // every section, not the first screen alone
   Paint paint{};
+  const std::vector<ReportAdvice>* advice = nullptr;  // null: not asked for
 };
 
 /// The first screen, or with `options.full` every section.

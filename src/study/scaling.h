@@ -24,9 +24,10 @@ namespace hlosim {
 /// What a step's time goes to: units that decide a part of it, and waiting.
 inline constexpr size_t kScaleCauses = kUnitCount + 4;
 
-/// One program on a number of chips. The caller sets the first five.
+/// One program on a number of chips. The caller sets the first six.
 struct ScalePoint {
-  int64_t chips = 0, devices = 0;
+  int64_t chips = 0, devices = 0;  // of all slices
+  int64_t slices = 1;
   int64_t batch = 0;
   double tokens = 0;       // of a step
   double model_flops = 0;  // of a step on all devices, causal, nothing computed twice

@@ -1,6 +1,8 @@
 // A scaling plan as text, JSON and CSV.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/number_text.h"
 #include "base/units.h"
 #include "study/scaling.h"
@@ -34,20 +36,30 @@ std::string mesh_text_of(const ScalePoint& point) {
 
 std::string table_text(const ScalePlan& plan) {
   const bool asks_days = plan.question.tokens > 0, asks_cost = asks_days && plan.question.price > 0;
-  std::vector<Column> columns = {{"chips"},    {"mesh", Align::kLeft, 44},
-                                 {"batch"},    {"step"},
-                                 {"tokens/s"}, {"per chip"},
-                                 {"MFU"},      {"HW"},
-                                 {"HBM peak"}, {"efficiency"},
-                                 {"marginal"}, {"lost to", Align::kLeft}};
+  const bool has_slices =
+      std::ranges::any_of(plan.rows, [](const ScaleRow& row) { return row.point.slices > 1; });
+  std::vector<Column> columns = {{"chips"}};
+  if (has_slices) columns.push_back({"slices"});
+  columns.insert(columns.end(), {{"mesh", Align::kLeft, 44},
+                                 {"batch"},
+                                 {"step"},
+                                 {"tokens/s"},
+                                 {"per chip"},
+                                 {"MFU"},
+                                 {"HW"},
+                                 {"HBM peak"},
+                                 {"efficiency"},
+                                 {"marginal"},
+                                 {"lost to", Align::kLeft}});
   if (asks_days) columns.insert(columns.end(), {{"days"}, {"chip-hours"}});
   if (asks_cost) columns.push_back({"cost"});
   columns.push_back({"", Align::kLeft, 70});
   Table table(columns);
   for (const ScaleRow& row : plan.rows) {
     const ScalePoint& point = row.point;
-    std::vector<std::string> cells = {std::to_string(point.chips), mesh_text_of(point),
-                                      std::to_string(point.batch)};
+    std::vector<std::string> cells = {std::to_string(point.chips)};
+    if (has_slices) cells.push_back(std::to_string(point.slices));
+    cells.insert(cells.end(), {mesh_text_of(point), std::to_string(point.batch)});
     if (point.ran()) {
       const bool fits = point.fits();
       cells.insert(cells.end(), {seconds_text(point.seconds), short_number(point.tokens_per_second()),
@@ -93,6 +105,7 @@ Json json_of(const ScaleRow& row, const ScalePlan& plan) {
   const ScalePoint& point = row.point;
   Json json = {{"chips", point.chips},
                {"devices", point.devices},
+               {"slices", point.slices},
                {"mesh", point.mesh},
                {"note", point.note.empty() ? Json(nullptr) : Json(point.note)},
                {"batch", point.batch},
@@ -154,7 +167,7 @@ std::string to_json(const ScalePlan& plan, const ScaleWords& words) {
 
 std::string to_csv(const ScalePlan& plan) {
   std::string text =
-      "chips,devices,mesh,note,batch,step_seconds,tokens_per_second,tokens_per_second_per_chip,mfu,"
+      "chips,devices,slices,mesh,note,batch,step_seconds,tokens_per_second,tokens_per_second_per_chip,mfu,"
       "hardware_flops_utilization,exposed_share,hbm_peak_bytes,efficiency,marginal_efficiency,lost_to,lost_"
       "share,"
       "days,chip_hours,cost,problem\n";
@@ -180,8 +193,8 @@ std::string to_csv(const ScalePlan& plan) {
                                  number(days, row.chip_hours),
                                  number(days && plan.question.price > 0, row.cost),
                                  csv_field(point.problem)};
-    text += fmt::format("{},{},{},{},{},{}\n", point.chips, point.devices, csv_field(point.mesh),
-                        csv_field(point.note), point.batch, fmt::join(cells, ","));
+    text += fmt::format("{},{},{},{},{},{},{}\n", point.chips, point.devices, point.slices,
+                        csv_field(point.mesh), csv_field(point.note), point.batch, fmt::join(cells, ","));
   }
   return text;
 }

@@ -113,6 +113,21 @@ TEST(XlaFlags, DriversOfCollectivesAndCopiesAreTheCompilersChoices) {
   EXPECT_NE(problems.items()[0].message.find("has no SparseCores"), std::string::npos);
 }
 
+TEST(XlaFlags, GathersWaitWithFlagsOf2023) {
+  const Device v5p = test::device_or_fail("v5p");
+  const auto fused = [&](const std::string& text, size_t notes) {
+    DiagnosticList problems;
+    const std::vector<XlaFlag> flags = read(text, problems);
+    const CompilerChoices choices = compiler_choices(flags, v5p.config, problems);
+    EXPECT_EQ(problems.items().size(), notes) << text;
+    EXPECT_FALSE(problems.has_errors());
+    return choices.fused_gathers;
+  };
+  EXPECT_FALSE(fused("--xla_enable_async_all_gather=true", 1));
+  EXPECT_TRUE(fused("--xla_enable_async_all_gather=true --xla_tpu_enable_async_collective_fusion=true", 0));
+  EXPECT_TRUE(fused("--xla_tpu_scoped_vmem_limit_kib=65536", 0));
+}
+
 TEST(XlaFlags, WrongChoicesAreErrorsAtTheirValue) {
   for (const char* bad :
        {"--xla_tpu_host_transfer_overlap_limit=0", "--xla_tpu_enable_async_collective_fusion=perhaps"}) {

@@ -46,6 +46,8 @@ bool begins_object(std::string_view text) {
   return first != std::string_view::npos && text[first] == '{';
 }
 
+constexpr int64_t kMostDevices = 1 << 20;  // of a mesh over slices
+
 class ModelLoader {
  public:
   ModelLoader(const ModelSource& from, Streams streams) : from_(from), streams_(streams) {}
@@ -137,20 +139,32 @@ std::optional<ModelInput> read_model(const ModelSource& from, Streams streams) {
   return std::nullopt;
 }
 
-Result<StepOptions> step_of(const ModelInput& input, const StepChoice& choice, const std::string& mesh) {
+void declare_step_meshes(CommandLine& line, StepMeshes& meshes) {
+  line.add_option("--mesh", meshes.mesh,
+                  "Axes of the devices: data, fsdp, fsdp_transpose, tensor, expert, context, sequence, as "
+                  "fsdp=8,tensor=4; with --dcn-mesh those of a slice");
+  line.add_option("--dcn-mesh", meshes.dcn_mesh,
+                  "Axes over the slices, as data=2; `report` needs --slices=2");
+}
+
+Result<StepOptions> step_of(const ModelInput& input, const StepChoice& choice, const StepMeshes& meshes) {
   if (input.step) {
-    if (choice != StepChoice() || !mesh.empty())
+    if (choice != StepChoice() || !meshes.mesh.empty() || !meshes.dcn_mesh.empty())
       return failure("options of the step and --mesh are not for configurations of MaxText",
                      "--maxtext overrides its settings, as in --maxtext='remat_policy=minimal'");
     return input.step->options;
   }
-  Mesh axes;
-  if (!mesh.empty()) {
-    Result<Mesh> parsed = parse_mesh(mesh);
+  Mesh ici, dcn;
+  for (const auto& [text, mesh] : {std::pair(&meshes.mesh, &ici), std::pair(&meshes.dcn_mesh, &dcn)}) {
+    if (text->empty()) continue;
+    Result<Mesh> parsed = parse_mesh(*text);
     if (!parsed) return tl::unexpected(parsed.error());
-    axes = std::move(*parsed);
+    *mesh = std::move(*parsed);
   }
-  return step_options(choice, axes);
+  if (dcn.axes.empty()) return step_options(choice, ici);
+  if (dcn.devices() > kMostDevices / ici.devices())
+    return failure(fmt::format("the mesh has more than {} devices", kMostDevices));
+  return step_options(choice, mesh_over_slices(ici, dcn));
 }
 
 void add_device_choices(const ModelInput& input, DeviceChoices& choices) {

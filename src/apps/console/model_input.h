@@ -33,10 +33,18 @@ struct ModelInput {
   std::optional<MaxTextStep> step;  // of MaxText's configurations: their own step, mesh and batch
 };
 
-/// The step of a MaxText configuration; of other models the one of the options, on `mesh` (fsdp=8,tensor=4;
-/// empty: one device). Errors: options of the step or a mesh beside a MaxText configuration, those of the
-/// options.
-Result<StepOptions> step_of(const ModelInput& input, const StepChoice& choice, const std::string& mesh);
+/// The meshes of a step as options: fsdp=8,tensor=4; empty: one device, one slice.
+struct StepMeshes {
+  std::string mesh;      // inside a slice
+  std::string dcn_mesh;  // between slices
+};
+
+/// --mesh and --dcn-mesh.
+void declare_step_meshes(CommandLine& line, StepMeshes& meshes);
+
+/// The step of a MaxText configuration; of other models the one of the options. Errors: options of the step
+/// or a mesh beside a MaxText configuration, those of the options.
+Result<StepOptions> step_of(const ModelInput& input, const StepChoice& choice, const StepMeshes& meshes);
 
 /// Adds what a MaxText configuration says of device and compiler (flags, tiles of grouped products) before
 /// what the command line says, which overrides it.

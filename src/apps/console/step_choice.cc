@@ -98,6 +98,10 @@ Result<void> set_types(const StepChoice& options, StepOptions& step) {
   }
   // Gradients have their parameters' type, as in JAX.
   step.grad_type = step.compute_type == ElementType::kF64 ? ElementType::kF64 : step.param_type;
+  if (options.grads == "params") return {};
+  const Result<ElementType> type = type_of("--grads", options.grads);
+  if (!type) return tl::unexpected(type.error());
+  step.grad_type = *type;
   return {};
 }
 
@@ -113,6 +117,8 @@ void declare_sizes(CommandLine& line, StepChoice& choice) {
   line.add_option("--compute", choice.compute, "Type of matmuls and activations").show_default();
   line.add_option("--params", choice.params, "Type of the stored parameters").show_default();
   line.add_option("--moments", choice.moments, "Types of Adam's moments: one, or two as bf16,f32")
+      .show_default();
+  line.add_option("--grads", choice.grads, "Type of the gradients that the optimizer reads; params: theirs")
       .show_default();
   line.add_option("--quantize", choice.quantize, "Quantized matmuls of layers: none, int8 or fp8")
       .one_of({"none", "int8", "fp8"})
@@ -145,11 +151,16 @@ void declare_step(CommandLine& line, StepChoice& choice) {
       .show_default();
   line.add_option("--blocks", choice.blocks, "Blocks of the kernel: block_q=1024,block_kv_dkv=2048,...")
       .one_value_each();
+  line.add_flag("--logit-bound", choice.logit_bound,
+                "A bound on attention's logits in place of their running maximum (use_max_logit_estimate)");
   line.add_flag("--split-backward", choice.split_backward, "Separate backward kernels for q and for k, v");
   line.add_flag("--automatic", choice.automatic,
                 "Kernels outside of manual regions; their shardings are propagated");
   line.add_option("--optimizer", choice.optimizer, "adamw, adam or adam_pax")
       .one_of({"adamw", "adam", "adam_pax"})
+      .show_default();
+  line.add_option("--clip-norm", choice.clip_norm, "Norm that all gradients are clipped to; 0: no clipping")
+      .not_negative()
       .show_default();
   line.add_flag("--gradients-only", choice.gradients,
                 "Return the loss and all gradients, without an optimizer");
@@ -162,6 +173,8 @@ void declare_step(CommandLine& line, StepChoice& choice) {
       .from(1)
       .show_default();
   line.add_flag("--gather-stored", choice.gather_stored, "All-gather parameters in their stored type");
+  line.add_flag("--quantized-gather", choice.quantized_gather,
+                "With --quantize=fp8: expert weights become e4m3 before they are gathered");
   line.add_flag("--experts-on-fsdp", choice.experts_on_fsdp, "Shard the expert dimension over fsdp too");
   line.add_flag("--experts-on-tensor", choice.experts_on_tensor,
                 "Prefill and decode: shard the expert dimension over tensor too, not the experts' widths");
@@ -194,7 +207,7 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
   if (const auto done = for_each_part(options.keep, keep); !done) return tl::unexpected(done.error());
   const auto block = [&](std::string_view text) { return set_block(text, step.tiles); };
   if (const auto done = for_each_part(options.blocks, block); !done) return tl::unexpected(done.error());
-  step.tiles.fused_backward = !options.split_backward;
+  step.tiles.fused_backward = !options.split_backward, step.tiles.known_maximum = options.logit_bound;
   step.tiles.tokamax = options.attention == "tokamax";
   step.attention = options.attention == "plain"   ? AttentionKernel::kPlain
                    : options.attention == "flash" ? AttentionKernel::kFlash
@@ -217,6 +230,7 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
   step.gradients_only = options.gradients, step.cast_before_gather = !options.gather_stored;
   step.manual_attention = !options.automatic, step.experts_on_fsdp = options.experts_on_fsdp;
   step.experts_on_tensor = options.experts_on_tensor;
+  step.quantized_gather = options.quantized_gather, step.optimizer.clip_norm = options.clip_norm;
   return step;
 }
 

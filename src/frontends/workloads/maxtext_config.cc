@@ -482,6 +482,7 @@ class MaxTextReader {
     if (problems_.has_errors()) return;
     if (ici.devices() > kMostAxis / dcn.devices()) return too_large();
     step_.options.mesh = mesh_over_slices(ici, dcn);
+    step_.ici = ici, step_.dcn = dcn;
     batch(ici.devices() * dcn.devices());
   }
 

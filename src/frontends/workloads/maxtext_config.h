@@ -25,6 +25,7 @@ namespace hlosim {
 struct MaxTextStep {
   ModelConfig model;
   StepOptions options;  // its mesh has the axes of both meshes, numbered slice by slice
+  Mesh ici, dcn;        // inside a slice and between slices
   int64_t slices = 1;
   std::string topology;   // compile_topology, "v5e-256"; empty: not given
   std::string xla_flags;  // of LIBTPU_INIT_ARGS, XLA_FLAGS and compile_xla_flags, as --xla-flags takes them

@@ -150,8 +150,12 @@ std::vector<std::pair<std::string_view, int64_t>> grouped_tile_keys(const Groupe
 std::span<const std::string_view> maxtext_axes() { return kAxisOrder; }
 
 Mesh mesh_over_slices(const Mesh& ici, const Mesh& dcn) {
+  std::vector<std::string_view> names(kAxisOrder.begin(), kAxisOrder.end());
+  for (const Mesh* one : {&ici, &dcn})
+    for (const MeshAxis& axis : one->axes)
+      if (std::ranges::find(names, axis.name) == names.end()) names.push_back(axis.name);
   Mesh mesh;
-  for (const std::string_view name : kAxisOrder)
+  for (const std::string_view name : names)
     if (const int64_t size = size_of(dcn, name) * size_of(ici, name); size > 1)
       mesh.axes.push_back({std::string(name), size});
   const int64_t in_slice = ici.devices();

@@ -45,8 +45,8 @@ std::optional<OptimizerOptions::Kind> maxtext_optimizer(std::string_view name);
 /// The axes of its meshes that the rules of shardings know, in its order: the last ones are neighbours.
 std::span<const std::string_view> maxtext_axes();
 
-/// One mesh over all slices: an axis that both have goes over the slices first. Places are numbered slice by
-/// slice, as devices are.
+/// One mesh over all slices: an axis that both have goes over the slices first. Axes that
+/// maxtext_axes() doesn't name come last. Places are numbered slice by slice, as devices are.
 Mesh mesh_over_slices(const Mesh& ici, const Mesh& dcn);
 
 }  // namespace hlosim

@@ -205,6 +205,24 @@ std::vector<DeviceOverride> xla_flag_overrides(std::span<const XlaFlag> flags, c
   return overrides;
 }
 
+namespace {
+
+/// Compilers of 2023 leave fusion off unless a flag asks for it. Scripts of that year ask for asynchronous
+/// gathers alone; all since then that ask for these ask for their fusion as well, or for SparseCores.
+const XlaFlag* flag_of_2023(std::span<const XlaFlag> flags, const DeviceConfig& device) {
+  const auto first = [&](std::string_view begin) -> const XlaFlag* {
+    for (const XlaFlag& flag : flags)
+      if (flag.name.starts_with(begin)) return &flag;
+    return nullptr;
+  };
+  if (first("xla_tpu_enable_async_collective_fusion") ||
+      first("xla_tpu_enable_sparse_core_collective_offload") || !device.ici.core_bandwidth)
+    return nullptr;
+  return first("xla_enable_async_all_gather");
+}
+
+}  // namespace
+
 CompilerChoices compiler_choices(std::span<const XlaFlag> flags, const DeviceConfig& device,
                                  DiagnosticList& problems) {
   struct Switch {
@@ -216,6 +234,13 @@ CompilerChoices compiler_choices(std::span<const XlaFlag> flags, const DeviceCon
                                   {"offload_all_reduces", &CompilerChoices::offload_all_reduces},
                                   {"offload_reduce_scatters", &CompilerChoices::offload_reduce_scatters}};
   CompilerChoices choices;
+  if (const XlaFlag* flag = flag_of_2023(flags, device)) {
+    choices.fused_gathers = false;
+    note(problems, *flag, Severity::kNote,
+         fmt::format(
+             "--{} without async_collective_fusion: flags as of 2023, the TensorCore waits for all-gathers",
+             flag->name));
+  }
   for (const XlaFlag& flag : flags) {
     const KnownXlaFlag* known = find_xla_flag(flag.name);
     if (!known || known->effect != XlaFlagEffect::kCompiler || !what_lacks(*known, device).empty()) continue;

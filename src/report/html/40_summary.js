@@ -39,6 +39,10 @@ class SummaryView {
     const line = (level, ...content) => h("li", {class: level}, content);
     const link = (text, view, parameters = {}) => h("a", {href: "#" + new URLSearchParams({view, ...parameters})}, text);
     const lines = [];
+    const advice = report.advice && report.advice.rows > 0 ? report.advice : null;
+    if (advice)
+      lines.push(line("", h("strong", {}, advice.saving[0]), `: ${advice.change[0]}`, advice.place[0] ? ` (${advice.place[0]})` : "",
+                      advice.rows > 1 ? `; ${plural(advice.rows - 1, "other change")} pay${advice.rows === 2 ? "s" : ""}.` : "."));
     const bound = data.columns.bound_by.filter((unit) => unit === time.bound_by).length;
     lines.push(line("", h("strong", {}, `${time.bound_by}${kUnitMeanings[time.bound_by] ? ", " + kUnitMeanings[time.bound_by] + "," : ""} `),
                     `decides ${share(time.bound_by_ps)} of the ${timeText(total)}`,

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "report/report.h"
+#include "report/report_advice.h"
 
 namespace hlosim {
 
@@ -30,6 +31,7 @@ struct HtmlOptions {
   /// Slices of the timeline at most, and four per instruction in any case: beyond, loops show their first
   /// iterations only. 40,000 take about 200 kB.
   int64_t max_slices = 40'000;
+  const std::vector<ReportAdvice>* advice = nullptr;  // changes that pay; null: not asked for
 };
 
 /// Requires: an estimate with keep_timeline, and the report on it.

@@ -32,11 +32,12 @@ std::string base64(std::string_view bytes) {
 
 std::string packed(std::string_view text) { return base64(gzip(text)); }
 
-std::string report_data(const ModuleText& text, const Report& report, std::string_view tool_version) {
+std::string report_data(const ModuleText& text, const Report& report, std::string_view tool_version,
+                        const std::vector<ReportAdvice>* advice) {
   std::vector<int64_t> lines = text.lines;
   ColumnWriter table(lines.size());
   table.whole_numbers("line", lines);
-  std::string out = columns_of(to_json(report, tool_version));
+  std::string out = columns_of(to_json(report, tool_version, advice));
   out.pop_back();
   return out +
          fmt::format(
@@ -84,9 +85,9 @@ HtmlModule html_module(const OpTable& table, const Device& device, const Estimat
                        const Report& report, std::string_view tool_version, const HtmlOptions& options) {
   HtmlModule out;
   out.title = fmt::format("{} on {}", report.module_name, report.device_name);
-  out.plain = to_text(report, {});
+  out.plain = to_text(report, {.advice = options.advice});
   const ModuleText text = module_text(table, report);
-  out.report = packed(report_data(text, report, tool_version));
+  out.report = packed(report_data(text, report, tool_version, options.advice));
   out.text = packed(text.text);
   TraceOptions trace;
   trace.max_events =

@@ -165,10 +165,12 @@ std::string advice_text(const AdviceReport& report, const AdviceTextOptions& opt
   return AdviceWriter(report, options).text();
 }
 
-std::string advice_headline(const AdviceReport& report) {
-  if (report.advice.empty()) return {};
-  const Advice& first = report.advice.front();
-  return fmt::format("{}: {}", saving_text(first), first.proposal.change);
+std::vector<ReportAdvice> advice_of_report(const AdviceReport& report) {
+  std::vector<ReportAdvice> rows;
+  for (const Advice& one : report.advice)
+    rows.push_back({saving_text(one) + interval_text(one), one.proposal.problem, one.proposal.change,
+                    place_text(one.proposal.place), one.saved()});
+  return rows;
 }
 
 }  // namespace hlosim

@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "advise/advise.h"
 #include "base/paint.h"
+#include "report/report_advice.h"
 
 namespace hlosim {
 
@@ -20,7 +22,7 @@ std::string advice_text(const AdviceReport& report, const AdviceTextOptions& opt
 /// Everything, in base units.
 std::string advice_json(const AdviceReport& report);
 
-/// "saves 215 ms (5.1 %): …", for the head of a report; empty without advice.
-std::string advice_headline(const AdviceReport& report);
+/// The same for the head of a report, the largest saving first.
+std::vector<ReportAdvice> advice_of_report(const AdviceReport& report);
 
 }  // namespace hlosim

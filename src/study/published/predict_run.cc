@@ -37,20 +37,11 @@ Result<Device> with_flags(const PublishedRun& run, const Device& device,
 Result<CompilerChoices> choices_of(const PublishedRun& run, const Device& device,
                                    std::vector<std::string>& assumptions) {
   DiagnosticList problems;
-  CompilerChoices choices = compiler_choices(run.flags, device.config, problems);
-  // Compilers of 2023 leave fusion off unless a flag asks for it. Scripts of that year ask for asynchronous
-  // gathers alone; all since then that ask for these ask for their fusion as well, or for SparseCores.
-  const auto names = [&](std::string_view begin) {
-    return std::any_of(run.flags.begin(), run.flags.end(),
-                       [&](const XlaFlag& flag) { return flag.name.starts_with(begin); });
-  };
-  if (names("xla_enable_async_all_gather") && !names("xla_tpu_enable_async_collective_fusion") &&
-      !names("xla_tpu_enable_sparse_core_collective_offload") && device.config.ici.core_bandwidth) {
-    choices.fused_gathers = false;
-    assumptions.push_back("flags as of 2023: the TensorCore waits for all-gathers");
-  }
-  for (const Diagnostic& problem : problems.items())
+  const CompilerChoices choices = compiler_choices(run.flags, device.config, problems);
+  for (const Diagnostic& problem : problems.items()) {
     if (problem.severity == Severity::kError) return tl::unexpected(problem);
+    assumptions.push_back(problem.message);
+  }
   return choices;
 }
 

@@ -38,4 +38,4 @@ module @jit_step attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 
 // CHECK: Assumptions
 // CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for TPU v5e might do it
 // CHECK:
-// CHECK: --full prints every section, --format=html -o r.html a page, `hlosim explain FILE NAME` one time
+// CHECK: --full prints every section, --format=html -o r.html a page, `hlosim explain FILE NAME` one time, --advise=10s the largest saving

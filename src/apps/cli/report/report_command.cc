@@ -6,12 +6,15 @@
 #include <optional>
 #include <ostream>
 
+#include "advise/advice_text.h"
+#include "advise/advise.h"
 #include "cli/commands.h"
 #include "cli/report/dump_buffers.h"
 #include "cli/report/dump_stages.h"
 #include "cli/report/report_formats.h"
 #include "cli/report/saved_reports.h"
 #include "cli/run.h"
+#include "cli/tune/budget.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/module_files.h"
@@ -35,8 +38,21 @@ struct ReportArguments : SimulationOptions {
   bool timeline = false;
   bool list = false;
   bool before = false, diff = false;
-  std::string fail_on;
+  std::string fail_on, advise;
+  std::optional<double> advise_seconds;  // of --advise
 };
+
+/// Changes that pay, tried for --advise's time. Null, with what is wrong printed.
+std::optional<std::vector<ReportAdvice>> tried_advice(const Module& module, const SimulationSetting& setting,
+                                                      double seconds, Streams streams) {
+  const TrialSetup setup{std::nullopt, std::make_shared<const Module>(module.copy()), setting.device,
+                         setting.estimate};
+  AdviceOptions options;
+  options.budget = seconds, options.worth = 0, options.stop = &streams.stop;
+  const Result<AdviceReport> found = advise(setup, op_table(), options);
+  if (!found) return tell(found.error(), streams), std::nullopt;
+  return advice_of_report(*found);
+}
 
 /// The report of one module; says what is wrong.
 std::optional<Report> report_module(const Module& module, const SimulationSetting& setting,
@@ -55,8 +71,16 @@ std::optional<Report> report_module(const Module& module, const SimulationSettin
   if (options.timeline) report.timeline = timeline_text(make_trace(op_table(), setting.device, *estimate));
   report.flags_not_given = flags_not_given(module, op_table(), setting.device, setting.estimate, *estimate);
   report.unused_keys = keys_without_effect(module, op_table(), setting.device, setting.estimate, *estimate);
-  if (format.takes_pages)
-    results.pages.push_back(html_module(op_table(), setting.device, *estimate, report, HLOSIM_VERSION));
+  if (options.advise_seconds) {
+    auto advice = tried_advice(module, setting, *options.advise_seconds, streams);
+    if (!advice) return std::nullopt;
+    results.advice.push_back(std::move(*advice));
+  }
+  if (format.takes_pages) {
+    HtmlOptions page;
+    if (options.advise_seconds) page.advice = &results.advice.back();
+    results.pages.push_back(html_module(op_table(), setting.device, *estimate, report, HLOSIM_VERSION, page));
+  }
   if (format.takes_figures || options.before)
     results.figures.push_back(make_figures(report, module, op_table(), *estimate));
   return report;
@@ -143,7 +167,9 @@ std::vector<std::string> device_names(const std::string& text) {
 /// What can't be asked for together; says so.
 bool is_wrong(const ReportArguments& options, const ReportFormat& format, size_t devices, Streams streams) {
   std::string problem;
-  if (options.before && !format.is_for_people)
+  if (!options.advise.empty() && options.format == "csv")
+    problem = "--advise is for text, JSON and pages, not for CSV";
+  else if (options.before && !format.is_for_people)
     problem = fmt::format("--before and --diff are for text, not for {}", options.format);
   else if (devices > 1 && (options.before || options.format == "csv"))
     problem =
@@ -183,6 +209,11 @@ int report(const ReportArguments& given, Streams streams) {
   const ReportFormat& format = *find_report_format(options.format);
   const std::vector<std::string> devices = device_names(options.device);
   if (is_wrong(options, format, devices.size(), streams)) return kExitInput;
+  if (!options.advise.empty()) {
+    const Result<double> seconds = budget_seconds(options.advise, "--advise");
+    if (!seconds) return tell(seconds.error(), streams), kExitInput;
+    options.advise_seconds = *seconds;
+  }
   ReportResults results;
   if (format.takes_pages) {
     auto files = take_saved_reports(options.files, streams, results.pages);
@@ -250,6 +281,9 @@ std::function<int()> declare_report(CommandLine& line, Streams streams) {
                 "Also simulate the unoptimized modules of a folder, lowered by hlosim, and compare");
   line.add_flag("--diff", options->diff, "Like --before, with what changed in each module");
   line.add_flag("--timeline", options->timeline, "Draw a timeline of all units in text");
+  line.add_option(
+      "--advise", options->advise,
+      "Try changes for that long, as in 10s (0: no limit), and put the largest saving into the head");
   line.add_option("--fail-on", options->fail_on,
                   "Exit with 1 if the module does not fit in the device's memory")
       .one_of({"oom"});

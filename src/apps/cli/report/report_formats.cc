@@ -10,9 +10,11 @@ namespace {
 
 std::string text(const ReportResults& results, const ReportTextOptions& options) {
   std::string out;
-  for (const Report& report : results.reports) {
+  for (size_t i = 0; i < results.reports.size(); ++i) {
     if (!out.empty()) out += "\n\n";
-    out += to_text(report, options);
+    ReportTextOptions own = options;
+    own.advice = results.advice_of(i);
+    out += to_text(results.reports[i], own);
   }
   return out;
 }
@@ -20,7 +22,8 @@ std::string text(const ReportResults& results, const ReportTextOptions& options)
 std::string json(const ReportResults& results, const ReportTextOptions&) {
   std::vector<std::string> documents;
   for (size_t i = 0; i < results.reports.size(); ++i)
-    documents.push_back(to_json(results.reports[i], results.figures[i], HLOSIM_VERSION));
+    documents.push_back(
+        to_json(results.reports[i], results.figures[i], HLOSIM_VERSION, results.advice_of(i)));
   return json_documents(documents);
 }
 

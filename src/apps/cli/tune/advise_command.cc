@@ -103,7 +103,7 @@ class AdviseCommand {
                       .value());
     std::optional<ModelInput> input = read_model({.file = options_.simulation.files[0]}, streams_);
     if (!input) return kExitInput;
-    Result<StepOptions> step = step_of(*input, options_.step, mesh.mesh);
+    Result<StepOptions> step = step_of(*input, options_.step, {mesh.mesh, ""});
     if (!step) return fail(step.error());
     SimulationOptions simulation = options_.simulation;
     simulation.mesh = {};  // the step is written for its mesh

@@ -12,7 +12,7 @@
 
 namespace hlosim {
 
-Result<double> budget_seconds(const std::string& text) {
+Result<double> budget_seconds(const std::string& text, std::string_view option) {
   std::string number = text;
   double factor = 1;
   for (const auto& [unit, seconds] : {std::pair{"ms", 1e-3}, std::pair{"s", 1.0}, std::pair{"min", 60.0}})
@@ -24,10 +24,10 @@ Result<double> budget_seconds(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(number.c_str(), &end);
   if (is_number_beyond(number, 1e6))
-    return failure(fmt::format("--budget: '{}' is out of range: expected a time from 0 to 1e6{}", shown(text),
-                               text.substr(number.size())));
+    return failure(fmt::format("{}: '{}' is out of range: expected a time from 0 to 1e6{}", option,
+                               shown(text), text.substr(number.size())));
   if (number.empty() || *end != '\0' || !(value >= 0))
-    return failure(fmt::format("--budget: '{}' is no time", text), "as in 10s, 500ms or 2min");
+    return failure(fmt::format("{}: '{}' is no time", option, text), "as in 10s, 500ms or 2min");
   return value * factor;
 }
 

@@ -4,13 +4,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/source.h"
 
 namespace hlosim {
 
-/// ms, s or min; a number alone is seconds. 0: no limit. Errors: what is no time from 0 on.
-Result<double> budget_seconds(const std::string& text);
+/// ms, s or min; a number alone is seconds. 0: no limit. Errors, which name the `option`: what is no time
+/// from 0 on.
+Result<double> budget_seconds(const std::string& text, std::string_view option = "--budget");
 
 /// What a search may take of `budget` seconds, 0 of no limit, when `passed` are over: reading the module, and
 /// lowering it. The module that is made is written and read again, which takes about as long as that; at most

@@ -8,6 +8,7 @@
 #include "estimate/partition_over_mesh.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"
+#include "workloads/maxtext_settings.h"
 #include "workloads/step.h"
 
 namespace hlosim {
@@ -33,17 +34,32 @@ Result<void> add(MeshPrograms& into, const ModelConfig& model, const StepChoice&
 
 }  // namespace
 
-Result<MeshPrograms> mesh_programs(const ModelConfig& model, const StepChoice& choice, int64_t devices,
-                                   const std::vector<std::string>& axes,
-                                   const std::vector<int64_t>& batches) {
+std::vector<StepMesh> step_meshes(const StepMeshQuestion& question) {
+  std::vector<StepMesh> meshes;
+  const int64_t in_slice = question.devices / question.slices;
+  for (const std::vector<int64_t>& sizes : factorizations(in_slice, question.axes.size())) {
+    Mesh ici;
+    for (size_t i = 0; i < question.axes.size(); ++i) ici.axes.push_back({question.axes[i], sizes[i]});
+    if (question.slices == 1) {
+      meshes.push_back({std::move(ici), ""});
+      continue;
+    }
+    for (const std::string& axis : question.dcn_axes) {
+      const Mesh dcn{{{axis, question.slices}}, {}};
+      meshes.push_back({mesh_over_slices(ici, dcn), "dcn " + to_text(dcn)});
+    }
+  }
+  return meshes;
+}
+
+Result<MeshPrograms> mesh_programs(const ModelConfig& model, const StepChoice& choice,
+                                   const std::vector<StepMesh>& meshes, const std::vector<int64_t>& batches) {
   if (batches.empty())
     return failure("tune mesh of a model: --batch is missing",
                    "sequences of all devices together, the same on every mesh");
   MeshPrograms made;
   const std::vector<std::string> policies = split(choice.remat, ',');
-  for (const std::vector<int64_t>& sizes : factorizations(devices, axes.size())) {
-    Mesh mesh;
-    for (size_t i = 0; i < axes.size(); ++i) mesh.axes.push_back({axes[i], sizes[i]});
+  for (const auto& [mesh, over_slices] : meshes) {
     for (const int64_t batch : batches)
       for (const std::string& policy : policies) {
         StepChoice own = choice;
@@ -51,7 +67,8 @@ Result<MeshPrograms> mesh_programs(const ModelConfig& model, const StepChoice& c
         const std::vector<std::string> parts = split(policy, '+');
         own.remat = parts[0];
         own.keep.insert(own.keep.end(), parts.begin() + 1, parts.end());
-        std::string note = batches.size() > 1 ? fmt::format("batch={}", batch) : "";
+        std::string note = over_slices;
+        if (batches.size() > 1) note += fmt::format("{}batch={}", note.empty() ? "" : " ", batch);
         if (policies.size() > 1) note += (note.empty() ? "remat=" : " remat=") + policy;
         if (Result<void> added = add(made, model, own, mesh, note); !added)
           return tl::unexpected(added.error());

@@ -26,7 +26,8 @@ namespace {
 
 struct ModelArguments {
   ModelSource from;
-  std::string mesh, output = "-";
+  std::string output = "-";
+  StepMeshes meshes;
   StepChoice step;
   FitChoice fit;
   bool count = false, write_model = false;
@@ -91,7 +92,7 @@ int model(const ModelArguments& options, Streams streams) {
   if (!input) return kExitInput;
   if (options.write_model)
     return write_output(options.output, model_text(input->model), streams) ? kExitSuccess : kExitInput;
-  const Result<StepOptions> step = step_of(*input, options.step, options.mesh);
+  const Result<StepOptions> step = step_of(*input, options.step, options.meshes);
   if (!step) return fail(step.error());
   if (input->step) note_maxtext(*input, streams);
   if (options.count)
@@ -106,9 +107,7 @@ int model(const ModelArguments& options, Streams streams) {
 std::function<int()> declare_model(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<ModelArguments>();
   declare_model_source(line, options->from);
-  line.add_option("--mesh", options->mesh,
-                  "Axes of the devices: data, fsdp, fsdp_transpose, tensor, expert, context, sequence, as "
-                  "fsdp=8,tensor=4");
+  declare_step_meshes(line, options->meshes);
   declare_step(line, options->step);
   declare_fit(line, options->fit);
   line.add_flag("--write-model", options->write_model,

@@ -20,6 +20,7 @@
 #include "ops/op_table.h"
 #include "study/scaling.h"
 #include "threads/parallel.h"
+#include "workloads/maxtext_settings.h"
 #include "workloads/step.h"
 
 namespace hlosim {
@@ -31,7 +32,8 @@ struct ScaleArguments {
   ModelSource from;
   SimulationOptions simulation;
   StepChoice step;
-  std::string chips, mesh, axes = "fsdp,tensor", tokens, format = "text", output = "-";
+  std::string chips, mesh, axes = "fsdp,tensor", dcn_axes = "data", tokens, format = "text", output = "-";
+  int64_t slices = 0, slice_chips = 0;  // 0: not given
   std::optional<double> batch_per_chip;
   double price = 0, worth = 0.5;
 };
@@ -120,10 +122,13 @@ class ScaleCommand {
       if (options_.step != StepChoice() || !options_.mesh.empty() || options_.batch_per_chip)
         return failure("options of the step and --mesh are not for configurations of MaxText",
                        "--maxtext overrides its settings, as in --maxtext='remat_policy=minimal'");
-      if (input.step->slices > 1)
-        return failure("scale is for one slice; the configuration has several", "dcn_data_parallelism=1");
+      if (input.step->slices > 1 && (options_.slices > 0 || options_.slice_chips > 0))
+        return failure("--slices and --slice-chips are not for a configuration with slices of its own",
+                       "dcn_data_parallelism=1");
       return {};
     }
+    if (options_.slices > 0 && options_.slice_chips > 0)
+      return failure("--slices and --slice-chips exclude each other");
     if (options_.step.batch.has_value() == options_.batch_per_chip.has_value())
       return failure("expected exactly one of --batch and --batch-per-chip",
                      "--batch: the same global batch on all rows; --batch-per-chip: it grows with the chips");
@@ -137,17 +142,36 @@ class ScaleCommand {
     return std::max<int64_t>(1, std::llround(*options_.batch_per_chip * static_cast<double>(point.chips)));
   }
 
+  /// Slices of so many chips. Error: they are no whole slices.
+  Result<int64_t> slices_on(const ModelInput& input, const DeviceConfig& device, int64_t chips) const {
+    int64_t slices = std::max<int64_t>(options_.slices, 1), in_slice = options_.slice_chips;
+    if (input.step && input.step->slices > 1)
+      in_slice = std::max<int64_t>(input.step->ici.devices() / device.devices_per_chip(), 1);
+    if (in_slice > 0) slices = chips <= in_slice ? 1 : chips / in_slice;
+    if (chips % slices != 0 || (in_slice > 0 && slices > 1 && chips != slices * in_slice))
+      return failure(in_slice > 0 ? fmt::format("{} chips are no whole slices of {}", chips, in_slice)
+                                  : fmt::format("{} chips are not {} equal slices", chips, slices));
+    return slices;
+  }
+
   Result<ScalePoint> best_of(const ModelInput& input, const SimulationSetting& setting, int64_t chips) const {
     const DeviceConfig& device = setting.device.config;
     ScalePoint empty;
     empty.chips = chips, empty.devices = chips * device.devices_per_chip();
     empty.batch = batch_on(input, empty);
+    const Result<int64_t> slices = slices_on(input, device, chips);
+    if (!slices) {
+      empty.problem = slices.error().message;
+      return empty;
+    }
+    empty.slices = *slices;
     Result<std::vector<Candidate>> candidates =
         has_own_mesh(input) ? own_mesh(input, empty) : every_mesh(input, empty);
     if (!candidates) return tl::unexpected(candidates.error());
     EstimateOptions options = setting.estimate;
     options.simulate.keep_timeline = false;
     options.simulate.slice.devices = empty.devices;
+    options.simulate.slice.slices = empty.slices;
     options.mesh.emplace().partitions = empty.devices;  // the step's shardings specify everything
     parallel_for(static_cast<int64_t>(candidates->size()), 1, [&](int64_t from, int64_t to) {
       for (int64_t i = from; i < to; ++i) {
@@ -168,6 +192,21 @@ class ScaleCommand {
     point.model_flops = matmul_flops(model, step.batch, step.sequence, true, true);
   }
 
+  /// The mesh on the point's devices: its data axis grows, over slices first.
+  Result<Mesh> scaled_mesh(const ModelInput& input, const Mesh& mesh, const ScalePoint& point) const {
+    if (input.step && input.step->slices > 1) {
+      if (input.step->ici.devices() * point.slices != point.devices)
+        return failure(fmt::format("a slice of the configuration has {} devices", input.step->ici.devices()));
+      const Result<Mesh> dcn = with_devices(input.step->dcn, point.slices);
+      if (!dcn) return tl::unexpected(dcn.error());
+      return mesh_over_slices(input.step->ici, *dcn);
+    }
+    if (point.slices == 1) return with_devices(mesh, point.devices);
+    const Result<Mesh> ici = with_devices(mesh, point.devices / point.slices);
+    if (!ici) return tl::unexpected(ici.error());
+    return mesh_over_slices(*ici, Mesh{{{"data", point.slices}}, {}});
+  }
+
   /// The mesh of the options or of MaxText's configuration, with its data axis scaled.
   Result<std::vector<Candidate>> own_mesh(const ModelInput& input, ScalePoint point) const {
     Mesh mesh;
@@ -179,7 +218,7 @@ class ScaleCommand {
       mesh = std::move(*parsed);
     }
     std::vector<Candidate> one(1);
-    const Result<Mesh> scaled = with_devices(mesh, point.devices);
+    const Result<Mesh> scaled = scaled_mesh(input, mesh, point);
     if (!scaled) {
       point.mesh = to_text(mesh), point.problem = scaled.error().message;
       one[0].point = std::move(point);
@@ -206,8 +245,10 @@ class ScaleCommand {
   Result<std::vector<Candidate>> every_mesh(const ModelInput& input, const ScalePoint& empty) const {
     const Result<std::vector<std::string>> axes = read_words("--axes", options_.axes);
     if (!axes) return tl::unexpected(axes.error());
-    Result<MeshPrograms> made =
-        mesh_programs(input.model, options_.step, empty.devices, *axes, {empty.batch});
+    const Result<std::vector<std::string>> dcn_axes = read_words("--dcn-axes", options_.dcn_axes);
+    if (!dcn_axes) return tl::unexpected(dcn_axes.error());
+    const std::vector<StepMesh> meshes = step_meshes({empty.devices, *axes, empty.slices, *dcn_axes});
+    Result<MeshPrograms> made = mesh_programs(input.model, options_.step, meshes, {empty.batch});
     std::vector<Candidate> candidates;
     if (!made) {
       Candidate none{empty, std::nullopt};
@@ -231,7 +272,10 @@ class ScaleCommand {
     words.model = input.model.name, words.device = setting.device.config.name;
     words.meshes = has_own_mesh(input) ? "the model's own mesh with its data axis scaled"
                                        : fmt::format("the fastest mesh of {} that fits", options_.axes);
-    words.assumptions = {"one slice of the most compact shape for each number of chips",
+    const bool has_slices =
+        std::ranges::any_of(plan.rows, [](const ScaleRow& row) { return row.point.slices > 1; });
+    words.assumptions = {has_slices ? "slices of the most compact shape, connected by the data center network"
+                                    : "one slice of the most compact shape for each number of chips",
                          "the step alone: no input pipeline, no checkpoints, no restarts"};
     const std::string text = options_.format == "json"  ? to_json(plan, words)
                              : options_.format == "csv" ? to_csv(plan)
@@ -257,6 +301,13 @@ std::function<int()> declare_scale(CommandLine& line, Streams streams) {
       "--mesh", options->mesh,
       "Mesh of the model; its data axis grows with the chips. Without it, the fastest mesh of --axes");
   line.add_option("--axes", options->axes, "Axes of the meshes that are searched for each number of chips")
+      .show_default();
+  line.add_option("--slices", options->slices, "Slices that the chips of each row are divided into").from(1);
+  line.add_option("--slice-chips", options->slice_chips,
+                  "Chips of the largest slice; more chips are several such slices")
+      .from(1);
+  line.add_option("--dcn-axes", options->dcn_axes,
+                  "Axes over slices that are tried: data, fsdp; with --mesh it is data")
       .show_default();
   line.add_option("--batch-per-chip", options->batch_per_chip,
                   "Sequences per chip; the global batch grows with the chips. --batch keeps it the same")

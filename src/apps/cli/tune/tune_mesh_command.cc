@@ -139,7 +139,7 @@ class MeshTuner {
     const Result<std::vector<int64_t>> batches = batches_of_step();
     if (!batches) return fail(batches.error());
     const Result<MeshPrograms> made =
-        mesh_programs(input->model, options_.step, options_.devices, axes, *batches);
+        mesh_programs(input->model, options_.step, step_meshes({options_.devices, axes}), *batches);
     if (!made) return fail(made.error());
     for (const std::string& text : made->left_out) note("left out: " + text, streams_);
     const MeshTask task = task_of(setting, nullptr);

@@ -20,7 +20,7 @@ int64_t axis_size(const Mesh& mesh, std::string_view name) {
 /// The mesh with `factor` devices of axis `from` moved to axis `to`, axes of one device left out. Axes
 /// across slices (data) come first.
 Mesh with_moved_devices(const Mesh& mesh, std::string_view from, std::string_view to, int64_t factor) {
-  Mesh moved = mesh;
+  Mesh moved{mesh.axes, {}};  // numbered slice by slice: the first axis goes over slices
   const auto find = [&](std::string_view name) {
     return std::ranges::find(moved.axes, name,
                              [](const MeshAxis& axis) { return std::string_view(axis.name); });
