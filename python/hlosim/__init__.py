@@ -6,8 +6,9 @@
 >>> report.time_us > 0, report.bound_by != ""
 (True, True)
 
-`load` reads modules, `Module` has what can be asked of one, `Report` what a simulation says; `diff`, `sweep`, `gate` and
-`assert_no_slower` hold runs against each other; `serving` simulates a model server; `hlosim.plot` draws. Wrong input raises `Error`, which says where.
+`load` reads modules, `Module` has what can be asked of one, `Report` the result of a simulation; `diff`, `sweep`, `gate` and
+`assert_no_slower` hold runs against each other; `serving` simulates a model server; `hlosim.plot` draws. Wrong input raises `Error` with its
+place.
 docs/python.md has examples.
 """
 from __future__ import annotations

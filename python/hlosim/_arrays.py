@@ -74,7 +74,7 @@ def to_bfloat16_bits(values):
 
 
 def from_bfloat16_bits(bits):
-    """The floats that 16 bits of bfloat16 stand for, as float32.
+    """The values of 16-bit words of bfloat16, as float32.
 
     >>> import numpy
     >>> from_bfloat16_bits(numpy.array([0x3f80], dtype="uint16"))

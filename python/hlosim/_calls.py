@@ -45,7 +45,7 @@ def options_line(options: Mapping[str, Any]) -> List[str]:
 
 
 def changes_of(changes: Any) -> Dict[str, Any]:
-    """What ``set=`` of a call says, as a dictionary of its own."""
+    """A copy of the dictionary ``set=`` of a call."""
     if changes is None:
         return {}
     if not isinstance(changes, Mapping):
@@ -54,7 +54,7 @@ def changes_of(changes: Any) -> Dict[str, Any]:
 
 
 def refuse_inputs(path: "os.PathLike[str] | str", inputs: Iterable[Optional[str]]) -> None:
-    """Raises where `path`, which is to be written, is one of the files `inputs`, by whatever name."""
+    """Raises where `path`, which is to be written, is one of the files `inputs`, under any name."""
     for one in inputs:
         if one and os.path.isfile(one) and os.path.isfile(path) and os.path.samefile(one, path):
             raise wrong("'%s' would overwrite the input '%s'" % (os.fspath(path), one),

@@ -13,8 +13,8 @@ from ._report import Report
 _ROWS: Sequence[Tuple[str, Callable[[Any], str], Callable[[Report], Any]]] = (
     ("time", time_text, lambda one: one.time_ps),
     ("bound by", str, lambda one: one.bound_by),
-    ("busiest unit alone", time_text, lambda one: one._data["time"]["lower_bound_ps"]),
-    ("waiting for copies", time_text, lambda one: one._data["time"]["exposed_copies_ps"]),
+    ("perfect-overlap bound", time_text, lambda one: one._data["time"]["lower_bound_ps"]),
+    ("stalls on copies", time_text, lambda one: one._data["time"]["exposed_copies_ps"]),
     ("exposed collectives", time_text, lambda one: one.metrics["exposed_collectives"]),
     ("HBM traffic", bytes_text, lambda one: one.hbm_bytes),
     ("peak of HBM", bytes_text, lambda one: one.peak_memory),

@@ -18,7 +18,7 @@ def _amount(unit: str, value: int) -> str:
 
 
 class Diff:
-    """Two reports held against each other; `diff` makes them. docs/diff.md says what each number means."""
+    """A comparison of two reports, made by `diff`. docs/diff.md explains each number."""
 
     def __init__(self, before: Report, after: Report):
         self.before, self.after = before, after

@@ -89,7 +89,7 @@ def wrong(message: str, hint: str = "") -> Error:
 
 
 def needed(package: str, who: str):
-    """An optional package, imported; where it isn't installed the error says who needs it and how to get it."""
+    """An optional package, imported; where it isn't installed the error names the function that needs it and how to install it."""
     try:
         return importlib.import_module(package)
     except ImportError as error:

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 from ._diff import Diff, _amount, as_report
 from ._report import Report
 
-#: What a gate looks at unless told.
+#: Metrics of a gate by default.
 METRICS = ("time",)
 
 
@@ -85,7 +85,7 @@ def assert_no_slower(new: Any, old: Any, device: Any = None, *, tolerance: float
     Raises
     ------
     Slower
-        An AssertionError that says which metric rose, and because of which instructions.
+        An AssertionError that names the metric that rose, and the instructions that caused it.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def gate(device: Any, *, baselines: "os.PathLike[str] | str | None" = None, name
     """Makes a gate of a test: what the test returns may cost no more than it did.
 
     The test returns a module, or what `load` takes (JAX's ``jit(f).lower(x).compile()``). Its report is kept in
-    ``hlosim_baselines/`` beside the test's file, to be committed; ``HLOSIM_UPDATE=1`` or pytest's ``--hlosim-update``
+    ``hlosim_baselines/`` in the folder of the test's file, to be committed; ``HLOSIM_UPDATE=1`` or pytest's ``--hlosim-update``
     writes it anew.
 
     Parameters

@@ -65,12 +65,12 @@ def summary(report: Dict[str, Any]) -> str:
     rows: List[Sequence[str]] = [
         ("time", "%s (%s cycles)" % (time_text(total), format(time["cycles"], ","))),
         ("bound by", time["bound_by"] + share(time["bound_by_ps"])),
-        ("busiest unit alone", time_text(time["lower_bound_ps"])),
-        ("waiting for copies", time_text(time["exposed_copies_ps"]) + share(time["exposed_copies_ps"])),
-        ("waiting for collectives",
+        ("perfect-overlap bound", time_text(time["lower_bound_ps"])),
+        ("stalls on copies", time_text(time["exposed_copies_ps"]) + share(time["exposed_copies_ps"])),
+        ("stalls on collectives",
          time_text(time["exposed_collectives_ps"]) + share(time["exposed_collectives_ps"])),
         ("HBM traffic", bytes_text(traffic["hbm_bytes"])),
-        ("FLOP in matrix products", format(report["work"]["flops"], ",")),
+        ("FLOP in matmuls", format(report["work"]["flops"], ",")),
     ]
     spaces = [(one["name"], bytes_text(one["peak_bytes"]),
                "unknown" if one["capacity_bytes"] is None else bytes_text(one["capacity_bytes"]),

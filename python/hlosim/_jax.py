@@ -58,7 +58,7 @@ def report(f: Any, *args: Any, device: DeviceLike, options: Optional[Mapping[str
     Error
         As `load` and `Module.report`.
     TypeError
-        Arguments for something that is no function, or a function whose lowering holds several modules.
+        Arguments for something that is not a function, or a function whose lowering holds several modules.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from ._errors import check
 
 
 class Layout:
-    """Where the elements of an array lie.
+    """Positions of the elements of an array in memory.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From whatever holds a module to modules."""
+"""Reads modules from paths, text, bytes and objects of JAX."""
 from __future__ import annotations
 
 import os
@@ -87,7 +87,7 @@ def load(x: Any, *, dim: Union[None, int, str, Sequence, Mapping[str, int]] = No
     dim : int, str, sequence or dict, optional
         Sizes of dynamic dimensions of a StableHLO program's arguments: ``8``, ``[8, 128]``, ``{"batch": 8}``.
     partial : bool
-        Read text that was cut off; what is missing is warned of.
+        Read truncated text; missing parts give warnings.
     max_rank, max_devices : int, optional
         Arrays of more dimensions, programs for more devices are errors.
 

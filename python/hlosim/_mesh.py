@@ -22,9 +22,9 @@ def _dimension_text(axes: Any) -> str:
 
 
 def shard_texts(shard: Any) -> List[str]:
-    """What is said of parameters, as values of --shard.
+    """Shardings of parameters, as values of --shard.
 
-    A dictionary has a regular expression for names, and for each dimension the axis that cuts it, several, or None, as
+    A dictionary has a regular expression for names, and for each dimension the axis that shards it, several, or None, as
     a PartitionSpec of JAX has them.
 
     >>> shard_texts({"params.*kernel": ["data", "model"], "x": [("data", "model"), None]})

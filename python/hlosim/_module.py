@@ -22,15 +22,15 @@ class Tuned(NamedTuple):
     """What a tuner made of a module."""
 
     module: "Optional[Module]"  # rewritten; None: of `tune_mesh`, where no choice fits
-    report: Dict[str, Any]  # what the command's --format=json says
+    report: Dict[str, Any]  # the output of the command's --format=json
 
 
 class MemoryAnalysis(NamedTuple):
     """Bytes on one device, by the names of JAX's CompiledMemoryStats."""
 
     argument_size_in_bytes: int
-    output_size_in_bytes: int  # those that lie in arguments included
-    alias_size_in_bytes: int  # of outputs that lie in arguments
+    output_size_in_bytes: int  # including outputs aliased to arguments
+    alias_size_in_bytes: int  # of outputs aliased to arguments
     temp_size_in_bytes: int
     generated_code_size_in_bytes: Optional[int]
     host_argument_size_in_bytes: int
@@ -62,8 +62,8 @@ class Module:
     behind it with ``_`` for ``-``: ``topology="2x2x1"``, ``devices=8``, ``slices=2``, ``while_trip_count=10``,
     ``custom_call_costs="costs.yaml"``, ``xla_flags="--xla_…"``, ``lower=False``. `set` changes keys of the device.
     A program with shardings that isn't partitioned is partitioned first, over the devices that they name;
-    ``partition=False`` takes it as it stands. ``mesh={"data": 4, "model": 2}`` spreads it over a mesh, with ``shard=
-    {"params.*kernel": [None, "model"]}`` for how parameters lie, ``mesh_order="auto"``, ``written_for={…}``.
+    ``partition=False`` simulates it unpartitioned. ``mesh={"data": 4, "model": 2}`` spreads it over a mesh, with ``shard=
+    {"params.*kernel": [None, "model"]}`` for shardings of parameters, ``mesh_order="auto"``, ``written_for={…}``.
     """
 
     def __init__(self, core: "_core.Module"):
@@ -88,7 +88,7 @@ class Module:
 
     @property
     def is_scheduled(self) -> bool:
-        """Its text says in which order it runs."""
+        """Whether its text has a schedule."""
         return self._core.is_scheduled
 
     @property
@@ -154,7 +154,7 @@ class Module:
         set : dict, optional
             Other values for keys of the device: ``{"hbm.bandwidth": "900 GB/s"}``.
         **options
-            As the class says; ``max_seconds`` ends it with an error.
+            See the class; ``max_seconds`` ends it with an error.
 
         Returns
         -------
@@ -295,18 +295,18 @@ class Module:
         Parameters
         ----------
         mesh : str or dict, optional
-            The devices as named axes, ``{"data": 4, "model": 2}``; not needed where the module's shardings say all.
+            The devices as named axes, ``{"data": 4, "model": 2}``; not needed where the module's shardings specify all.
         shard : dict, str or list of str, optional
-            How parameters lie: ``{"params.*kernel": ["data", "model"]}`` has a regular expression for names or op_names,
+            Shardings of parameters: ``{"params.*kernel": ["data", "model"]}`` has a regular expression for names or op_names,
             and for each dimension an axis, a tuple of axes or None.
         partitions : int, optional
             Devices in place of a mesh.
         hoist_gathers : str, optional
-            What a loop hands on unchanged is gathered before it while that takes no more memory: ``"4GiB"``.
+            Loop-invariant values are gathered before the loop while that takes no more memory: ``"4GiB"``.
         combine_collectives : str, optional
             Independent collectives between the same devices are one up to so many bytes: ``"1MiB"``.
         windowed_products : str, optional
-            ``"always"``: gathers before and scatters behind products go round as rings; else ``"never"``.
+            ``"always"``: collective matmuls (all-gather + dot, dot + reduce-scatter); else ``"never"``.
         check : bool
             Run both programs on random inputs made from `seed`, and compare.
         max_seconds : float, optional
@@ -320,7 +320,7 @@ class Module:
         Raises
         ------
         Error
-            A mesh, a statement or a sharding that is wrong; an operation that can't be cut; with `check`, other results.
+            A mesh, a statement or a sharding that is wrong; an operation that can't be sharded; with `check`, other results.
 
         Examples
         --------
@@ -363,21 +363,21 @@ class Module:
     def tune_layout(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> Tuned:
         """Finds layouts that take less time, traffic or memory.
 
-        Options beside those of every simulation: ``objective`` ("time", "bytes" or "memory"), ``values`` (a regular
+        Options besides those of every simulation: ``objective`` ("time", "bytes" or "memory"), ``values`` (a regular
         expression for names), ``tile``, ``free_entry``, ``what_if``, ``seed``, ``moves``, ``exact_steps``,
         ``budget`` (seconds).
 
         Returns
         -------
         Tuned
-            The rewritten module, and what ``hlosim tune layout --format=json`` says.
+            The rewritten module, and the output of ``hlosim tune layout --format=json``.
         """
         return self._tune("layout", device, set, options)
 
     def tune_prefetch(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> Tuned:
-        """Decides what lives in on-chip memory when, and which copies bring it there.
+        """Decides what is in on-chip memory when, and which copies bring it there.
 
-        Options beside those of every simulation: ``algorithm`` ("strong", "greedy", "xla"), ``objective``, ``strip``,
+        Options besides those of every simulation: ``algorithm`` ("strong", "greedy", "xla"), ``objective``, ``strip``,
         ``keep_order``, ``seed``, ``budget`` ("10s"), ``moves``, ``knob`` (a dictionary).
         """
         return self._tune("prefetch", device, set, options)
@@ -385,7 +385,7 @@ class Module:
     def tune_schedule(self, device: DeviceLike, set: Optional[Mapping[str, Any]] = None, **options: Any) -> Tuned:
         """Hides transfers behind work: collectives in two parts, a new order.
 
-        Options beside those of every simulation: ``knob`` (a dictionary), ``no_split``, ``always``.
+        Options besides those of every simulation: ``knob`` (a dictionary), ``no_split``, ``always``.
         """
         return self._tune("schedule", device, set, options)
 
@@ -415,7 +415,7 @@ class Module:
         -------
         Tuned
             The program that the fastest choice which fits gives, None where there is none, and what ``hlosim tune mesh
-            --format=json`` says: ``report["rows"]`` has the choices, the best first.
+            --format=json``: ``report["rows"]`` has the choices, the best first.
         """
         options = dict(options, devices=devices, axes=axes_text(axes), topology=topology)
         return self._tune("mesh", device, set, options, progress, worst=1)
@@ -441,7 +441,7 @@ class Module:
         seed : int
             Of random values.
         global_ : bool
-            Arguments and results are those of all partitions together, split as the sharding attributes say.
+            Arguments and results are those of all partitions together, split by the sharding attributes.
         max_seconds : float, optional
             End with an error after this time.
         max_memory : int or str, optional

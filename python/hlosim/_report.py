@@ -1,4 +1,4 @@
-"""What a simulation says of a module."""
+"""The result of a simulation of a module."""
 from __future__ import annotations
 
 import json
@@ -11,7 +11,7 @@ from ._table import Table, as_frame
 
 
 def _array_text(document: str, key: str) -> str:
-    """The array under a key of the outermost object, as it stands in the text."""
+    """The array under a key of the outermost object, byte for byte."""
     start = document.index('\n  "%s": ' % key) + len('\n  "%s": ' % key)
     _, end = json.JSONDecoder().raw_decode(document, start)
     return document[start:end]
@@ -21,7 +21,7 @@ class Report:
     """Time, what bounds it, traffic, memory, instructions, transfers and padding of one module on one device.
 
     `Module.report` makes them. Times are in microseconds, and with ``_ps`` integers in picoseconds; amounts in bytes.
-    What isn't known is None. ``to_dict()`` has everything; docs/report.md says what each number means.
+    What isn't known is None. ``to_dict()`` has everything; docs/report.md explains each number.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Report:
 
     @property
     def lower_bound_us(self) -> float:
-        """How long the busiest unit alone works [us]."""
+        """Perfect-overlap bound: the time of the busiest unit [us]."""
         return self._data["time"]["lower_bound_ps"] / 1e6
 
     @property
@@ -165,12 +165,12 @@ class Report:
 
     @property
     def assumptions(self) -> List[str]:
-        """What the numbers rest on and nobody has said."""
+        """Assumptions that the numbers depend on."""
         return [one["text"] for one in self._data["assumptions"]]
 
     @property
     def advice(self) -> List[Dict[str, Any]]:
-        """Changes that save time or memory, what saves most first; `Module.advise` says what each has.
+        """Changes that save time or memory, what saves most first; `Module.advise` lists the members of each.
 
         Trials take seconds, up to the 30 of ``hlosim advise``; they run at the first use.
         """
@@ -195,7 +195,7 @@ class Report:
     # ── Tables ──
 
     def table(self, name: str) -> Table:
-        """An array of the report's JSON as it stands there: rows as dictionaries, with or without pandas.
+        """An array of the report's JSON: rows as dictionaries, with or without pandas.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Experiments: modules × devices × values of whatever can be set."""
+"""Experiments: modules × devices × values of any setting."""
 from __future__ import annotations
 
 import json
@@ -15,7 +15,7 @@ from ._module import Module
 
 
 class _Bar:
-    """A line on standard error that says how far it is; nothing where nobody looks."""
+    """A progress line on standard error; none where that is not a terminal or notebook."""
 
     def __init__(self, wanted: Optional[bool]):
         is_notebook = "ipykernel" in sys.modules
@@ -148,7 +148,7 @@ def sweep(modules: Any, devices: Any = None, set: Optional[Mapping[str, Sequence
     Parameters
     ----------
     modules : list of Module or paths, a dictionary name → Module or text, or the path of an experiment (.yaml)
-        Texts may hold ``${name}`` for what `text` says.
+        Texts may hold ``${name}`` for values of `text`.
     devices : str or list of str
         Built-in devices or device files.
     set : dict, optional
@@ -156,7 +156,7 @@ def sweep(modules: Any, devices: Any = None, set: Optional[Mapping[str, Sequence
     knobs : dict, optional
         What is done to the modules before: ``{"lower": [True, False]}`` (docs/sweep.md).
     text : dict, optional
-        What stands for ``${name}`` in the texts.
+        Values of ``${name}`` in the texts.
     objectives : list of str, optional
         Metrics of which less is better; by default those of docs/sweep.md.
     front : bool

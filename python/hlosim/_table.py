@@ -79,7 +79,7 @@ class Table:
         return {name: [row.get(name) for row in self._rows] for name in self.columns}
 
     def to_json(self) -> str:
-        """The array as it stands in the report's JSON, byte for byte."""
+        """The array of the report's JSON, byte for byte."""
         return self._text
 
     def to_pandas(self):

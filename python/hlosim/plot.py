@@ -80,7 +80,7 @@ def _patch(colour: str, label: str):
 
 
 def roofline(report: Report, space: str = "hbm", ax: Any = None):
-    """Operations with matrix products by FLOP per byte of a memory space and FLOP/s, under the device's roofs.
+    """Operations with matmuls by FLOP per byte of a memory space and FLOP/s, under the device's roofs.
 
     The area of a point is its time.
     """

@@ -5,7 +5,7 @@
     def test_step(hlosim_gate):
         hlosim_gate(jax.jit(step).lower(x).compile(), device="v5e")
 
-holds the module against the report of before, ``hlosim_baselines/test_step.json`` beside the test; see `hlosim.gate`,
+holds the module against the report of before, ``hlosim_baselines/test_step.json`` in the test's folder; see `hlosim.gate`,
 which does the same for what a test returns.
 """
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ._gate import Baselines, _limits, run
 def pytest_addoption(parser):
     group = parser.getgroup("hlosim")
     group.addoption("--hlosim-update", action="store_true", help="write the baselines of gates anew")
-    group.addoption("--hlosim-baselines", metavar="DIR", help="where they are; hlosim_baselines beside each test")
+    group.addoption("--hlosim-baselines", metavar="DIR", help="folder of the baselines (default: hlosim_baselines next to each test)")
 
 
 def pytest_configure(config):

@@ -41,7 +41,7 @@ void add_matmul(ComputeSummary& sum, const MatmulWork& work, const Core& core, A
   auto rate = core.matmul_rate(work.lhs, work.rhs, work.precision);
   if (const ElementType known = core.matmul_type(); !rate && known != ElementType::kInvalid) {
     rate = core.matmul_rate(known, known, work.precision);
-    assumptions.add(fmt::format("the device file has no matrix products of {} and {}: costed as {}",
+    assumptions.add(fmt::format("the device file has no matmul rate for {} and {}: costed as {}",
                                 to_text(work.lhs), to_text(work.rhs), to_text(known)));
     sum.unmodelled = true;
   }
@@ -446,7 +446,7 @@ ComputeSummary summarize_work(const Work& work, const Core& core, AssumptionList
   if (work.regroups) sum.regrouped_tiles = work.moved_tiles;
   if (!work.unmodelled.empty()) {
     sum.unmodelled = true;
-    assumptions.add(fmt::format("{} is costed by its bytes alone", work.unmodelled));
+    assumptions.add(fmt::format("{}: bytes-only estimate (no compute model)", work.unmodelled));
   }
   return sum;
 }

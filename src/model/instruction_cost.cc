@@ -286,9 +286,8 @@ class CostModel {
   /// A user's cost of a custom call replaces the work that we know of.
   void apply_custom(InstructionCost& cost, InstructionId id, const CustomCallCost& given,
                     ComputeSummary& compute) {
-    assumptions_.add(fmt::format("custom calls are costed as the user says by \"{}\" ({})", shown(given.key),
-                                 given.place()),
-                     id);
+    assumptions_.add(
+        fmt::format("custom-call costs are given by \"{}\" ({})", shown(given.key), given.place()), id);
     compute = {};
     if (given.time) cost.busy[index_of(Unit::kCustom)] = *given.time;
     if (given.flops.count() > 0) {
@@ -323,8 +322,8 @@ class CostModel {
   void keep_time(InstructionCost& cost, InstructionId id, Picoseconds time) {
     if (cost.stream > time)
       assumptions_.add(
-          "a custom call's time as the user says is shorter than its operands and results take to move; "
-          "`read` and `written` say what it really moves",
+          "the given time of a custom call is shorter than moving its operands and results takes; "
+          "`read` and `written` set the bytes that it moves",
           id);
     for (Picoseconds& busy : cost.busy) busy = std::min(busy, time);
     cost.stream = time;
@@ -336,7 +335,7 @@ class CostModel {
     std::string problem;
     const KernelOfCall* const kernel = kernels_.find(module_, instruction, problem);
     if (!problem.empty())
-      assumptions_.add(fmt::format("the body of a kernel is no use: {}; its bytes are counted", problem), id);
+      assumptions_.add(fmt::format("unreadable kernel body: {}; bytes-only estimate", problem), id);
     return kernel;
   }
 
@@ -346,7 +345,7 @@ class CostModel {
     const KernelBodyCost& body = kernel.cost;
     assumptions_.add("kernels with bodies are costed step by step of their grids", id);
     for (const std::string& assumed : kernel.body.assumptions)
-      assumptions_.add(fmt::format("in bodies of kernels, {}", assumed), id);
+      assumptions_.add(fmt::format("in Mosaic kernel bodies, {}", assumed), id);
     if (body.vmem > body.vmem_allowed && body.vmem_allowed.count() > 0)
       assumptions_.add(fmt::format("{} needs {} of scoped VMEM, {} allowed", shown(module_[id].name),
                                    to_text(body.vmem), to_text(body.vmem_allowed)),

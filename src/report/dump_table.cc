@@ -147,8 +147,7 @@ std::string stages_table(const std::vector<StagePair>& pairs, Paint paint) {
   if (pairs.size() > 1)
     add(
         "all", [&](size_t i) { return before_sums[i]; }, [&](size_t i) { return after_sums[i]; });
-  return fmt::format("Before optimisation (lowered as if no compiler had touched it) and after\n\n{}",
-                     table.text("  "));
+  return fmt::format("Before XLA's optimization (lowered by hlosim) and after it\n\n{}", table.text("  "));
 }
 
 }  // namespace hlosim

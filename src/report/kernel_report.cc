@@ -52,16 +52,17 @@ std::vector<KernelPart> kernel_parts(const DeviceConfig& device, const KernelCos
   for (size_t i = 0; i < device.memory.size(); ++i)
     if (&device.memory[i] == &device.hbm())
       busy(memory_unit(i), "HBM",
-           fmt::format("{} read, {} written, beside all of this", to_text(cost.read), to_text(cost.written)));
+           fmt::format("{} read, {} written, overlapped with all of this", to_text(cost.read),
+                       to_text(cost.written)));
   if (const Picoseconds copies = copies_of(cost.planned.kernel); copies.count() > 0)
     parts.push_back({"  exchange", copies, "rows to and from other devices", false});
-  parts.push_back({"blocks as a whole", cost.apart, "begun, added to, finished: no product beside", true});
+  parts.push_back({"blocks as a whole", cost.apart,
+                   "initialized, accumulated, finished: not overlapped with matmuls", true});
   parts.push_back({"steps", cost.step_overhead,
                    fmt::format("{} of the grid, by {} {}", grouped(cost.steps), cost.cores,
                                cost.cores == 1 ? "core" : "cores"),
                    true});
-  parts.push_back(
-      {"transfers not hidden", cost.waits, "first block in, last one out, what units wait for", true});
+  parts.push_back({"transfers not hidden", cost.waits, "pipeline prologue and epilogue, stalls", true});
   return parts;
 }
 

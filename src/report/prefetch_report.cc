@@ -87,7 +87,7 @@ std::string prefetch_report_text(const PrefetchResult& result, const DeviceConfi
           result.proven ? "; the plan is the best one of the tuner's own simulation" : "");
   print("{} sites of {} values", result.sites, result.values);
   if (result.evaluations > 0) print(", {} evaluations", result.evaluations);
-  if (result.removed_copies > 0) print("; {} copies of the input taken out first", result.removed_copies);
+  if (result.removed_copies > 0) print("; {} copies removed from the input first", result.removed_copies);
   print("\n");
   print_places(out, result, top);
   print_occupancy(out, result);

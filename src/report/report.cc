@@ -77,7 +77,7 @@ class ReportMaker {
     make_padding();
     if (estimate_.spread) report_.spread = make_spread_report(given_, table_, estimate_);
     if (const auto missing = frontend_attribute(*report_.module, kMissingOfText))
-      report_.assumptions.push_back({fmt::format("the text was cut off: {}", *missing), 1, {}});
+      report_.assumptions.push_back({fmt::format("the HLO text was truncated: {}", *missing), 1, {}});
     for (const Assumption& item : estimate_.simulation.assumptions.items())
       report_.assumptions.push_back({item.text, item.count, name_of(item.example)});
     return std::move(report_);

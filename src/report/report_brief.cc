@@ -132,7 +132,7 @@ class BriefReport {
 
   void bound() {
     if (makespan().count() > 0)
-      line("perfect overlap", "{} ({}): the busiest unit alone", to_text(report_.totals.lower_bound),
+      line("perfect overlap", "{} ({}): the time of the busiest unit", to_text(report_.totals.lower_bound),
            change(report_.totals.lower_bound));
   }
 
@@ -148,7 +148,7 @@ class BriefReport {
   void custom_calls() {
     const Picoseconds unsure = report_.custom_calls_by_bytes;
     if (unsure.count() > 0)
-      line("custom calls", "{} ({}) estimated from bytes alone; --custom-call-costs=FILE sets costs",
+      line("custom calls", "{} ({}) are bytes-only estimates; --custom-call-costs=FILE sets costs",
            to_text(unsure), percent(unsure));
   }
 
@@ -235,7 +235,7 @@ class BriefReport {
         sum += row.exposed * row.executions;
       }
     if (share(sum, makespan()) < kWorthATable) return;
-    title("Exposed transfers (the core waits for them)");
+    title("Exposed transfers (the TensorCore stalls on them)");
     std::stable_sort(rows.begin(), rows.end(), [](auto* a, auto* b) {
       return a->exposed * a->executions > b->exposed * b->executions;
     });

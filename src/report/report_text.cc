@@ -100,7 +100,7 @@ class TextReport {
            percent_text(*share), to_text(*report_.peak_hbm_bandwidth));
     else
       line("HBM bandwidth     unknown");
-    line("perfect overlap   {}  (the busiest unit alone)", to_text(totals.lower_bound));
+    line("perfect overlap   {}  (the time of the busiest unit)", to_text(totals.lower_bound));
     summary_custom_calls();
     summary_flags();
     if (options_.advice) line("advice            {}", advice_headline(*options_.advice));
@@ -130,7 +130,7 @@ class TextReport {
     };
     add(report_.custom_calls_by_blocks, "their blocks");
     add(report_.custom_calls_by_estimate, "their cost_estimate");
-    add(report_.custom_calls_by_bytes, "bytes alone");
+    add(report_.custom_calls_by_bytes, "their bytes only");
     if (text.empty()) return;
     const bool could_be_better =
         report_.custom_calls_by_estimate.count() > 0 || report_.custom_calls_by_bytes.count() > 0;

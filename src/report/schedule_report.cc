@@ -30,7 +30,7 @@ void print_transfers(const TextBuilder& print, const LatencySchedule& schedule, 
   std::stable_sort(longest.begin(), longest.end(),
                    [&](const auto* a, const auto* b) { return weight(a) > weight(b); });
   if (longest.empty()) {
-    print("  nothing runs beside the TensorCore\n");
+    print("  nothing runs concurrently with the TensorCore\n");
     return;
   }
   if (top > 0 && longest.size() > top) longest.resize(top);

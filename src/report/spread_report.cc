@@ -196,7 +196,7 @@ std::string uses_text(const SpreadReport& spread, Picoseconds makespan) {
 }
 
 std::string reshardings_text(const SpreadReport& spread, size_t top) {
-  if (spread.reshardings.empty()) return "  none: arrays lie as they are needed\n";
+  if (spread.reshardings.empty()) return "  none: every array has the sharding that its users need\n";
   const size_t shown = top == 0 ? spread.reshardings.size() : std::min(top, spread.reshardings.size());
   Table table({{"collective", Align::kLeft, kSpreadNameWidth},
                {"axes", Align::kLeft, 16},

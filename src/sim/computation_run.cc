@@ -319,8 +319,8 @@ class Runner {
     const Picoseconds held = held_by_start(costs, c_.device);
     sinks_.assumptions.add(
         held.count() == 0
-            ? "fusions that start a collective only issue it: all of it goes on beside what follows"
-            : "fusions that start a collective issue it and wait for its first step: what else they compute "
+            ? "fusions that start a collective only issue it: it overlaps with later operations"
+            : "fusions that start a collective issue it and wait for its first step: their other work "
               "isn't counted",
         id);
     record.cost.fixed += held;
@@ -514,8 +514,7 @@ class Runner {
         id, trips.known() ? trips.count : c_.options.unknown_trip_count, trips.known(), {}};
     const int64_t count = record_of_loop.trip_count;
     if (!trips.known())
-      sinks_.assumptions.add(fmt::format("a while loop doesn't tell how often it runs: taken as {}", count),
-                             id);
+      sinks_.assumptions.add(fmt::format("the trip count of a while loop is unknown: assumed {}", count), id);
     Totals once;
     add_totals(once, done_[condition].totals, 1);
     add_totals(once, done_[body].totals, 1);

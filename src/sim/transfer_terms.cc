@@ -84,7 +84,7 @@ void add_launch(Term& term, const CollectiveCost& cost, const Device& device) {
                 "the first bytes travel while others get ready");
     return;
   }
-  term.adds("launch", cost.launch, "twice, and a hop between: who exchanges waits for both sides");
+  term.adds("launch", cost.launch, "twice, and a hop between: an exchange needs both sides");
   term.key(device, "each", path);
 }
 
@@ -127,14 +127,14 @@ Term links_term(const CollectiveTerms& one, const Device& device) {
   term.key(device, "hop latency", "ici.hop_latency");
   term.key(device, "rate within a chip", "ici.die_to_die");
   if (const Picoseconds held = held_by_start({&cost, 1}, device.config); held.count() > 0 && one.is_start)
-    term.fact("held by the start", to_text(held), "the first step of it, which the TensorCores wait for");
+    term.fact("held by the start", to_text(held), "its first step, on which the TensorCores stall");
   if (one.between_slices) {
     term.key(device, "rate of a host", "host.dcn.bandwidth");
     term.key(device, "latency of hosts", "host.dcn.latency");
     term.key(device, "chips of a host", "host.chips");
   }
   if (cost.bound.count() > 0)
-    term.fact("no schedule below", to_text(cost.bound), "what a member's links or the farthest hop allow");
+    term.fact("no schedule below", to_text(cost.bound), "limit of a member's links or of the farthest hop");
   return term;
 }
 
@@ -184,11 +184,11 @@ void add_copy_keys(Term& term, const TransferRecord& record, const Device& devic
 Term run_term(const TransferTerms& transfer, const Device& device) {
   const TransferRecord& record = transfer.record;
   const bool at_once = record.start_instruction == record.done_instruction;
-  Term term{
-      fmt::format("{} {}", to_text(record.kind), at_once ? "on the TensorCore" : "beside the TensorCore"),
-      "end - start = queue + start latency + alone + sharing",
-      {},
-      record.duration};
+  Term term{fmt::format("{} {}", to_text(record.kind),
+                        at_once ? "on the TensorCore" : "concurrent with the TensorCore"),
+            "end - start = queue + start latency + alone + sharing",
+            {},
+            record.duration};
   term.fact("bytes", to_text(record.bytes), kModule);
   const std::string behind = record.queued.count() > 0 && transfer.behind.empty()
                                  ? "the run: others of its lane"

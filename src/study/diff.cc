@@ -200,7 +200,7 @@ std::string reason_text(const Diff& diff, const InstructionDiff& row, size_t met
 
 std::string rest_text(const Metric& metric) {
   if (metric.name == "time") return "waiting at the end";
-  return "what no instruction accounts for";
+  return "not attributed to any instruction";
 }
 
 }  // namespace hlosim

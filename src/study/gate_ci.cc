@@ -73,7 +73,7 @@ GatePolicy policy_of(const GateResult& result, const GateModule& module) {
 }
 bool is_unjudged(const GateModule& module) { return !module.reason.empty(); }
 
-constexpr std::string_view kGone = "the baseline has it, and nobody asks for it any more";
+constexpr std::string_view kGone = "the baseline has it, but it is no longer requested";
 
 // ── JUnit ──
 
@@ -259,7 +259,7 @@ std::string to_sarif(const GateResult& result, std::string_view tool_version) {
     const std::string text = rule == "HLOSIM-NOT-COMPARABLE"
                                  ? "The baseline is of another device, options or model."
                              : rule == "HLOSIM-NEW-MODULE" ? "The baseline doesn't know the module."
-                             : rule == kGoneRule ? "The baseline has a module that nobody asks for any more."
+                             : rule == kGoneRule ? "The baseline has a module that is no longer requested."
                                                  : rule_text(rule);
     rules_json.push_back({{"id", rule}, {"shortDescription", {{"text", text}}}});
   }

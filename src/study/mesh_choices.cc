@@ -90,9 +90,9 @@ class Structure {
         const bool again = std::find(argument.groups.begin() + static_cast<int64_t>(d) + 1,
                                      argument.groups.end(), group) != argument.groups.end();
         if (!again || uneven.size() == axis_sizes.size()) continue;
-        lines.push_back(
-            fmt::format("dimensions of size {} of {}: they are cut alike, and a sharding names an axis once",
-                        argument.sizes[d], argument.name));
+        lines.push_back(fmt::format(
+            "dimensions of size {} of {}: they are sharded alike, and a sharding names an axis once",
+            argument.sizes[d], argument.name));
         break;
       }
     return lines;
@@ -280,8 +280,8 @@ class Chooser {
       else
         add_cuts(sizes);
       if (choices_.size() > static_cast<size_t>(kMostMeshChoices))
-        return failure(fmt::format("there are more than {} ways to cut the parameters", kMostMeshChoices),
-                       "--shard says how");
+        return failure(fmt::format("there are more than {} ways to shard the parameters", kMostMeshChoices),
+                       "--shard specifies how");
     }
     std::stable_sort(choices_.begin(), choices_.end(),
                      [](const MeshChoice& a, const MeshChoice& b) { return a.flop_share < b.flop_share; });
@@ -383,12 +383,12 @@ Result<MeshChoices> mesh_choices(const Module& module, const OpTable& table, con
   if (has_shardings(module))
     return failure(
         fmt::format("module {} states shardings of its own, which hold for every mesh", module.name),
-        "--written-for says for which mesh they were written; --shard states others, by axes");
+        "--written-for gives the mesh that they were written for; --shard gives others, by axes");
   const Structure structure(module, table, trip_count);
   if (structure.groups() > kMostGroups)
     return failure(fmt::format("module {} has {} kinds of dimensions, more than {} are too many to try",
                                module.name, structure.groups(), kMostGroups),
-                   "--shard says how parameters are cut");
+                   "--shard specifies how parameters are sharded");
   return Chooser(&structure, question).choose();
 }
 

@@ -17,7 +17,7 @@ using State = MeshRow::State;
 
 /// "data=16,model=4"
 std::string axes_of(const MeshRow& row) { return row.text.substr(0, row.text.find(';')); }
-/// How parameters are cut; may be empty.
+/// How parameters are sharded; may be empty.
 std::string cuts_of(const MeshRow& row) {
   const size_t end = row.text.find("; ");
   return end == std::string::npos ? "" : row.text.substr(end + 2);
@@ -97,7 +97,8 @@ std::string mesh_text(const MeshSearch& search, const MeshTextOptions& options) 
   }
   std::string text = table.text("");
   if (rows.size() > shown) text += fmt::format("and {} more (--top=0 shows all)\n", rows.size() - shown);
-  if (!cuts.empty()) text += fmt::format("\n{}\n{}", options.paint.strong("How parameters are cut"), cuts);
+  if (!cuts.empty())
+    text += fmt::format("\n{}\n{}", options.paint.strong("How parameters are sharded"), cuts);
   text += front_text(search, options.paint);
   text += fmt::format("\n{}; * nothing simulated is faster with less memory\n", counts_text(search));
   if (!search.best) text += "nothing fits into the device's memory\n";

@@ -25,12 +25,12 @@ namespace {
 
 constexpr SweepMetric kMetrics[] = {
     {"time", "ps", "simulated time of one run"},
-    {"lower_bound", "ps", "the busiest unit alone"},
-    {"exposed", "ps", "the TensorCore waits for transfers; synchronous collectives count as a whole"},
+    {"lower_bound", "ps", "perfect-overlap bound: the time of the busiest unit"},
+    {"exposed", "ps", "the TensorCore stalls on transfers; synchronous collectives count as a whole"},
     {"cycles", "", "time in clock cycles"},
     {"mxu_busy", "", "part of the time in which the MXU works"},
     {"hbm_busy", "", "part of the time in which HBM works"},
-    {"flops", "", "of matrix products"},
+    {"flops", "", "of matmuls"},
     {"hbm_bytes", "B", "read from and written to HBM"},
     {"sent_bytes", "B", "sent over the interconnect by one device"},
     {"hbm_peak", "B", "most that HBM holds at a time"},

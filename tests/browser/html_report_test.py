@@ -88,13 +88,13 @@ class HtmlReport(unittest.TestCase):
             subprocess.run([sys.executable, ROOT / "bench/make_module.py", "2000", "-o", path], check=True)
         return path
 
-    def page(self, module, *options, device="v5e"):
-        """The page and the JSON of a module."""
-        key = (str(module), device, options)
+    def page(self, module, *options, device="v5e", page_options=()):
+        """The page and the JSON of a module; `page_options` are of the page alone."""
+        key = (str(module), device, options, page_options)
         if key not in self.pages:
             name = pathlib.Path(self.folder.name) / f"{len(self.pages)}.html"
             arguments = ["report", f"--device={device}", *options, module]
-            run(*arguments, "--format=html", "-o", name)
+            run(*arguments, *page_options, "--format=html", "-o", name)
             self.pages[key] = (name, json.loads(run(*arguments, "--format=json")))
         name, report = self.pages[key]
         self.current = self.browser.open(name.as_uri())
@@ -435,6 +435,59 @@ ENTRY main {
         self.assertTrue(self.texts(page, "#timeline-region h2")[0].startswith(f"Selected: {time_text(round(high - low))}"))
         page.click("#timeline-region button")
         page.wait("document.querySelector('#timeline-region').hidden")
+
+    LOOP = """HloModule loop, is_scheduled=true
+body {
+  s = (s32[], bf16[1024,1024]{1,0:T(8,128)(2,1)}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = bf16[1024,1024]{1,0:T(8,128)(2,1)} get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = bf16[1024,1024]{1,0:T(8,128)(2,1)} dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = (s32[], bf16[1024,1024]{1,0:T(8,128)(2,1)}) tuple(j, y)
+}
+condition {
+  s = (s32[], bf16[1024,1024]{1,0:T(8,128)(2,1)}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(100)
+  ROOT p = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  a = bf16[1024,1024]{1,0:T(8,128)(2,1)} parameter(0)
+  zero = s32[] constant(0)
+  s = (s32[], bf16[1024,1024]{1,0:T(8,128)(2,1)}) tuple(zero, a)
+  w = (s32[], bf16[1024,1024]{1,0:T(8,128)(2,1)}) while(s), condition=condition, body=body
+  ROOT r = bf16[1024,1024]{1,0:T(8,128)(2,1)} get-tuple-element(w), index=1
+}
+"""
+
+    def test_overview_shows_what_loops_do(self):
+        page, report = self.page(self.text("loop.hlo", self.LOOP))
+        self.show(page, "timeline")
+        kinds = page.evaluate(f"{self.view('timeline')}.overviewColumns(200).map((c) => c && c.kind)")
+        self.assertEqual(len(kinds), 200)
+        loop = next(row for row in report["instructions"] if row["opcode"] == "while")
+        self.assertGreater(loop["time_ps"], 0.9 * report["time"]["total_ps"])
+        # A step of the loop is mostly its dot; the loop itself is category control.
+        self.assertGreater(kinds.count("matmul"), 150)
+        self.assertNotIn("control", kinds)
+        busy = page.evaluate(f"{self.view('timeline')}.overviewColumns(200).map((c) => c ? c.busy : 0)")
+        self.assertTrue(all(0 <= share < 1.001 for share in busy))
+        self.assertGreater(sum(busy), 190)
+
+    def test_source_place_is_linked_and_copied(self):
+        source = self.text("scopes.hlo", self.SCOPES)
+        page, report = self.page(source, page_options=("--source-link=vscode://file{file}:{line}",))
+        page.evaluate("hlosim.select(hlosim.data.find('c.1'), null)")
+        self.assertEqual(page.evaluate("document.querySelector('#details dd a[rel]').getAttribute('href')"),
+                         "vscode://file/app/trainer/optimizer.py:7")
+        page.click("#details button.copy")
+        page.wait("document.querySelector('#status').textContent === 'Copied /app/trainer/optimizer.py:7'")
+        # Without a template there is nothing to link to.
+        page, _ = self.page(source)
+        page.evaluate("hlosim.select(hlosim.data.find('c.1'), null)")
+        self.assertFalse(page.evaluate("!!document.querySelector('#details dd a[rel]')"))
+        self.assertEqual(self.texts(page, "#details button.copy"), ["Copy"])
 
     def test_timeline_search(self):
         page, report = self.page(self.module())

@@ -263,7 +263,7 @@ TEST(PartialText, LogsWithBrokenInstructions) {
   for (const char* words : {"Compiling for 8 devices", "threads per core = 2"}) {
     const std::string read = read_back(logged(words));
     EXPECT_EQ(read.find(": error: "), std::string::npos) << read;
-    EXPECT_NE(read.find("a line that is no HLO is left out"), std::string::npos) << read;
+    EXPECT_NE(read.find("a line that is not HLO is left out"), std::string::npos) << read;
   }
 }
 
@@ -278,7 +278,7 @@ TEST(PartialText, WordsWithSymbolsBeforeHlo) {
   const std::string read =
       read_back("Compiling @jit_f\nHloModule m\n\nENTRY e {\n  ROOT p = f32[8]{0} parameter(0)\n}\n");
   EXPECT_TRUE(read.starts_with("HloModule m, ")) << read;
-  EXPECT_NE(read.find("a line that is no HLO is left out"), std::string::npos) << read;
+  EXPECT_NE(read.find("a line that is not HLO is left out"), std::string::npos) << read;
 }
 
 TEST(PartialText, ModulesKeepTheirHeaders) {

@@ -281,8 +281,8 @@ TEST(Slice, WhatDoesNotFitIsSaid) {
   EXPECT_EQ(message(v5e, {}, 17), "3x6 (no wrap-around)");
   ASSERT_EQ(assumptions.items().size(), 2u);
   EXPECT_EQ(assumptions.items()[0].text,
-            "512 chips are more than a pod of TPU v5e (16x16): taken as one longer torus");
-  EXPECT_EQ(assumptions.items()[1].text, "17 chips form no slice of TPU v5e: taken as part of 3x6");
+            "512 chips are more than a pod of TPU v5e (16x16): assumed to be one longer torus");
+  EXPECT_EQ(assumptions.items()[1].text, "17 chips form no slice of TPU v5e: assumed to be part of 3x6");
 }
 
 // Published and measured: all-gathers on a ring of 16 of v5e go both ways (JAX scaling book, 95 % of 2 x 45

@@ -275,7 +275,7 @@ TEST(CustomCallCost, CallsAreFoundByNameKernelTargetAndOrigin) {
     EXPECT_EQ(cost.provenance, Provenance::kOverride);
     // That it is the user's figure is said first; that the bytes take longer may be said behind it.
     EXPECT_GE(assumptions.items().size(), 1u);
-    EXPECT_NE(assumptions.items()[0].text.find("as the user says by"), std::string::npos);
+    EXPECT_NE(assumptions.items()[0].text.find("custom-call costs are given by"), std::string::npos);
     return cost.busy[index_of(Unit::kCustom)].count() / 1'000'000;
   };
   const std::string tpu = "custom_call_target=\"tpu_custom_call\"";

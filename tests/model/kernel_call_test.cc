@@ -210,7 +210,7 @@ TEST(CustomCallCostSource, OrderOfTrust) {
   const auto [by_user, user_text] = cost(known, {.custom_calls = &file});
   EXPECT_EQ(by_user.busy[index_of(Unit::kCustom)].count(), 5'000'000);
   EXPECT_EQ(by_user.time().count(), 5'000'000);  // nothing on top
-  EXPECT_EQ(user_text.substr(0, 42), "custom calls are costed as the user says b");
+  EXPECT_EQ(user_text.substr(0, 30), "custom-call costs are given by");
   const auto [by_blocks, block_text] = cost(known, {});
   EXPECT_EQ(by_blocks.provenance, Provenance::kCalibrated);
   EXPECT_EQ(by_blocks.category, CostCategory::kCustomCall);
@@ -225,7 +225,7 @@ TEST(CustomCallCostSource, OrderOfTrust) {
   EXPECT_NEAR(static_cast<double>(by_estimate.busy[index_of(Unit::kMxu)].count()), 1e24 / (0.45 * 917.5e12),
               1e6 * 1e3);
   const auto [by_bytes, byte_text] = cost(bytes, {});
-  EXPECT_EQ(byte_text, "tpu_custom_call is costed by its bytes alone");
+  EXPECT_EQ(byte_text, "tpu_custom_call: bytes-only estimate (no compute model)");
   EXPECT_EQ(by_bytes.provenance, Provenance::kDefault);
 }
 

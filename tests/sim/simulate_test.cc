@@ -248,7 +248,7 @@ TEST(Simulate, LoopsThatDoNotTellRunAsOftenAsAsked) {
   EXPECT_EQ(run(loop(""), options)["y"].executions, 7);
   bool said = false;
   for (const Assumption& assumption : once.result.assumptions.items())
-    said |= assumption.text == "a while loop doesn't tell how often it runs: taken as 1";
+    said |= assumption.text == "the trip count of a while loop is unknown: assumed 1";
   EXPECT_TRUE(said);
 }
 

@@ -67,7 +67,7 @@ TEST(MeshChoices, NoAxisCutsAParameterTwice) {
   }
   EXPECT_THAT(
       choices->left_out,
-      ElementsAre("dimensions of size 16 of w: they are cut alike, and a sharding names an axis once"));
+      ElementsAre("dimensions of size 16 of w: they are sharded alike, and a sharding names an axis once"));
 }
 
 TEST(MeshChoices, StatementsLeaveTheSizesOnly) {

@@ -66,6 +66,11 @@ std::string hint_of_option(std::string_view given, const std::string& command, c
   const auto* const synonym = std::ranges::find(kOptionSynonyms, name, &Synonym::word);
   if (synonym != kOptionSynonyms.end() && declared.find(std::string(synonym->ours)))
     return fmt::format("did you mean \"{}\"?", synonym->ours);
+  if (name.starts_with("--xla-") && declared.find("--xla-flags")) {
+    std::string flag(given.substr(2));
+    std::replace(flag.begin(), flag.begin() + static_cast<std::ptrdiff_t>(name.size() - 2), '-', '_');
+    return fmt::format("flags of XLA are given by --xla-flags='--{}'", flag);
+  }
   if (name.starts_with("--"))
     if (std::string hint = hint_of_format(name.substr(2), command, declared); !hint.empty()) return hint;
   std::vector<std::string> names;

@@ -40,6 +40,7 @@ constexpr std::pair<std::string_view, std::string_view> kPlaceholders[] = {
     {"sarif", "FILE"},
     {"set", "KEY=VALUE"},
     {"shard", "REGEX=[AXES]"},
+    {"source-link", "URL"},
     {"svg", "FILE"},
     {"topology", "SLICE"},
     {"written-for", "AXIS=N,..."},

@@ -40,9 +40,9 @@ Result<Partitioned> partition_to_fit(const Module& module, const OpTable& table,
     if (one.hoisted) held += one.held;
   }
   assumptions.add(
-      fmt::format("collectives of what loops hand on unchanged: {} done once before them, which takes {} "
+      fmt::format("collectives of loop-invariant values: {} hoisted out of loops, which takes {} "
                   "of the {} that "
-                  "are free beside the program; {} each turn",
+                  "the program leaves free; {} in every iteration",
                   before, to_text(Bytes(held)), to_text(Bytes(std::max<int64_t>(room, 0))), inside));
   return made;
 }

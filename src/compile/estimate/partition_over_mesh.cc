@@ -21,12 +21,13 @@ namespace hlosim {
 namespace {
 
 constexpr std::string_view kAutoOrder = "auto";
-constexpr std::string_view kUnpartitioned = "--no-partition simulates the module as it stands, on one device";
+constexpr std::string_view kUnpartitioned =
+    "--no-partition simulates the unpartitioned module, on one device";
 
 /// The device at each place of the mesh; empty: device i at place i.
 Result<std::vector<int64_t>> order_on_slice(const Mesh& mesh, const Slice& slice, const std::string& order) {
   if (slice.count > 1)
-    return failure(fmt::format("--mesh-order: the devices lie in {} slices", slice.count),
+    return failure(fmt::format("--mesh-order: the devices are in {} slices", slice.count),
                    "an order is laid over one torus");
   Result<MeshOnTorus> laid =
       mesh_order(mesh, slice.sides, slice.devices_per_chip, order == kAutoOrder ? "" : order);
@@ -57,7 +58,7 @@ class MeshPartitioner {
     request_.is_default = true;
     if (request_.partitions > 0) return {};
     return failure(fmt::format("--windowed-products: module {} is not sharded", module_.name),
-                   "--mesh and --shard say over which devices it is to be partitioned");
+                   "--mesh and --shard specify the devices and the shardings");
   }
 
   Result<void> lay_mesh() {

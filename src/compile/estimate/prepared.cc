@@ -21,7 +21,7 @@ Result<Prepared> lowered_and_laid_out(const Module& module, const OpTable& table
     if (Result<void> go_on = options.simulate.go_on(); !go_on)
       return tl::unexpected(std::move(go_on.error()));
     prepared.assumptions.add(fmt::format(
-        "no TPU compiler has touched the module: it was fused and laid out as one for {} might do it{}",
+        "unoptimized HLO: hlosim applied its approximation of XLA:TPU's fusion and layout passes for {}{}",
         device.config.name, lowered.how == kLoweredByDefault ? "" : fmt::format(" ({})", lowered.how)));
     run.is_cut = lowered.cut;
     if (lowered.cut) prepared.assumptions.add(kLoweringWasCut);
@@ -78,9 +78,9 @@ Result<Prepared> faster(const Module& module, const OpTable& table, const Device
   const bool pays = with->totals.makespan < without->totals.makespan;
   Result<Prepared>& best = pays ? rings : gathers;
   best->assumptions.add(
-      fmt::format("products of gathered operands and with scattered sums {}: as rings the "
+      fmt::format("matmuls of gathered operands and with scattered sums {}: as rings the "
                   "program takes {}, else {}",
-                  pays ? "go round as rings" : "stay beside their collectives",
+                  pays ? "run as collective matmuls" : "stay separate from their collectives",
                   to_text(with->totals.makespan), to_text(without->totals.makespan)));
   return std::move(best);
 }

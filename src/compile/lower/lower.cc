@@ -34,7 +34,7 @@ bool is_plain(const Module& module) {
 
 namespace {
 
-constexpr std::string_view kAsItStands = "as it stands";
+constexpr std::string_view kAsItStands = "unchanged";
 
 /// Instructions from which on the default passes take so long (a tenth of a second) that a limit of time
 /// counts for them too.
@@ -90,9 +90,9 @@ std::vector<Candidate> candidates(const Module& module, const OpTable& table, bo
     return instruction.find(AttrKey::kBody) != nullptr;
   });
   if (has_loops) {
-    found.push_back({"by the default passes, with what its loops slice on the chip", with_sliced(), true});
-    found.push_back(
-        {"by the default passes, with what its loops slice one iteration ahead", with_slices_ahead(), true});
+    found.push_back({"by the default passes, with loop slices in on-chip memory", with_sliced(), true});
+    found.push_back({"by the default passes, with loop slices prefetched one iteration ahead",
+                     with_slices_ahead(), true});
   }
   const bool has_fusions = std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
     return table[instruction.opcode].has(kFusion);
@@ -103,7 +103,7 @@ std::vector<Candidate> candidates(const Module& module, const OpTable& table, bo
         return instruction.opcode == Opcode::kBitcast || instruction.opcode == Opcode::kCopy;
       });
   if (has_layouts)
-    found.push_back({"as it stands but for its layouts", *parse_passes("spell-layouts,own-results,tile")});
+    found.push_back({"unchanged but for its layouts", *parse_passes("spell-layouts,own-results,tile")});
   if (pipelined)
     for (Candidate& one : found) add_before(one.passes, "host-copies", "pipeline-host");
   found.push_back({kAsItStands, *parse_passes("own-results,tile")});

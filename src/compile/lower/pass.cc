@@ -35,7 +35,7 @@ constexpr Pass kPasses[] = {
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        spell_out_layouts(editor, context.table);
      }},
-    {"inline", "fusions and calls become what they compute",
+    {"inline", "fusions and calls are inlined",
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        inline_calls(editor, context.table);
      }},
@@ -47,15 +47,15 @@ constexpr Pass kPasses[] = {
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        apply_algebra(editor, context.table);
      }},
-    {"fold-constants", "what is known before the module runs, up to 1024 elements",
+    {"fold-constants", "constants are folded, up to 1024 elements",
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        fold_constants(editor, context.table);
      }},
-    {"join-common", "what is computed twice is computed once",
+    {"join-common", "common subexpressions are computed once",
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        join_common_subexpressions(editor, context.table);
      }},
-    {"update-parts", "parts of arrays that are taken out, changed and put back are changed where they are",
+    {"update-parts", "slices of arrays that are read, changed and written back are updated in place",
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        update_parts_in_place(editor, context.table);
      }},
@@ -84,9 +84,9 @@ constexpr Pass kPasses[] = {
        tile(editor.module(), tiling_policy(context.device.config));
      },
      true},
-    {"host-copies", "what is read from the host's memory and written to it moves in the background",
+    {"host-copies", "copies from and to the host's memory become asynchronous",
      [](ModuleEditor& editor, const PassContext&, RoomNeeds&) { host_copies(editor); }, true},
-    {"sparse-gathers", "gathers that the generation's compiler offloads run beside the TensorCore",
+    {"sparse-gathers", "gathers that the generation's compiler offloads run concurrently with the TensorCore",
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
        offload_gathers(editor, context.device.config, needs);
      },
@@ -110,7 +110,7 @@ constexpr Pass kPasses[] = {
        prefetch_arguments(editor, context.table, context.device, needs);
      },
      true, true, true},
-    {"spill", "values go back from on-chip memory to HBM until what is live at the same time fits",
+    {"spill", "values go back from on-chip memory to HBM until the live ones fit",
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
        spill_overflow(editor.module(), context.table, context.device.config, &needs);
      },

@@ -73,8 +73,7 @@ bool is_log(const SourcePtr& source, DiagnosticList& findings) {
   }
   if (log_prefix(line) == 0) return false;
   findings.add({Severity::kError, "this is a log, not HLO text",
-                "--partial takes off what the logger put before each line", source,
-                static_cast<uint32_t>(begin)});
+                "--partial removes the logger's prefix of each line", source, static_cast<uint32_t>(begin)});
   return true;
 }
 

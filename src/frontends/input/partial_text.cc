@@ -31,7 +31,7 @@ class Completer {
   PartialText run() {
     if (reads(source_)) return {source_, {}};
     if (log_.count > 0) {
-      note(0, fmt::format("what a logger put before {} lines is taken off", log_.count));
+      note(0, fmt::format("the logger's prefix of {} lines is removed", log_.count));
       const auto plain = std::make_shared<const SourceFile>(source_->name(), log_.text);
       if (reads(plain)) return {plain, std::move(missing_)};
     }
@@ -118,8 +118,8 @@ class Completer {
       return true;
     });
     if (count > 0)
-      note(begin, count == 1 ? std::string("a line that is no HLO is left out")
-                             : fmt::format("{} lines that are no HLO are left out", count));
+      note(begin, count == 1 ? std::string("a line that is not HLO is left out")
+                             : fmt::format("{} lines that are not HLO are left out", count));
   }
 
   /// The last line may end anywhere.
@@ -227,9 +227,8 @@ class Completer {
       types += fmt::format("{}{}", types.empty() ? "" : ", ", computation.result_type());
       results += fmt::format("{}%{}", results.empty() ? "" : ", ", computation.name);
     }
-    note(line,
-         fmt::format("the entry computation is missing: {} computations that nobody calls run once each",
-                     count));
+    note(line, fmt::format("the entry computation is missing: {} computations without a caller run once each",
+                           count));
     module.back().made_entry = fmt::format("ENTRY %pieces {{\n{}  ROOT %pieces.results = {} tuple({})\n}}\n",
                                            body, typed ? fmt::format("({})", types) : std::string(), results);
   }

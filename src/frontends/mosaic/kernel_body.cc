@@ -75,12 +75,12 @@ class Steps {
     for (Moved& moved : moved_) made_.windows.push_back(std::move(moved.window));
     made_.has_unknown_conditions = walk_.has_unknown_conditions();
     if (made_.has_unknown_conditions && inputs_.density >= 1)
-      made_.assumptions.emplace_back("conditions on data that isn't known are taken as met");
+      made_.assumptions.emplace_back("conditions on unknown data are assumed to be met");
     made_.assumptions.insert(made_.assumptions.end(), walk_.assumptions().begin(), walk_.assumptions().end());
     add_unknown_loops();
     for (const std::string_view name : unknown_)
-      made_.assumptions.push_back(fmt::format("{} is taken as a simple vector operation", shown(name)));
-    if (walk_.is_cut()) made_.assumptions.emplace_back("long loops are taken as the first of their rounds");
+      made_.assumptions.push_back(fmt::format("{} is assumed to be a simple vector operation", shown(name)));
+    if (walk_.is_cut()) made_.assumptions.emplace_back("long loops are costed by their first iterations");
     return std::move(made_);
   }
 
@@ -111,7 +111,7 @@ class Steps {
     for (size_t i = first; i < std::min(first + prefetched, arguments.size()); ++i)
       if (arguments[i]->type->dims.size() == 1) longest = std::max(longest, arguments[i]->type->dims[0]);
     made_.assumptions.push_back(
-        fmt::format("a dimension of the grid that data decide is taken as {} steps", longest));
+        fmt::format("a data-dependent dimension of the grid is assumed to have {} steps", longest));
     return longest;
   }
 
@@ -392,7 +392,7 @@ class Steps {
 
   void scale_up(int64_t gone) {
     made_.assumptions.push_back(
-        fmt::format("of {} steps the first {} were gone through; the others are taken as they are on average",
+        fmt::format("of {} steps the first {} were simulated; the others are assumed to take their average",
                     made_.steps, gone));
     const double times = static_cast<double>(made_.steps) / static_cast<double>(gone);
     for (StepRun& run : made_.runs)

@@ -169,6 +169,26 @@ void unknown(const XlaFlag& flag, DiagnosticList& problems) {
        did_you_mean(flag.name, names));
 }
 
+/// Whether two names are equal but for two letters at one place, as a misspelled name is.
+bool differ_at_one_place(std::string_view a, std::string_view b) {
+  constexpr size_t kLetters = 2;
+  const size_t longer = std::max(a.size(), b.size()), shorter = std::min(a.size(), b.size());
+  const auto ahead = static_cast<size_t>(
+      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(shorter), b.begin()).first -
+      a.begin());
+  size_t behind = 0;
+  while (behind < shorter - ahead && a[a.size() - 1 - behind] == b[b.size() - 1 - behind]) ++behind;
+  return a != b && ahead + behind + kLetters >= longer;
+}
+
+/// A name that only a family of flags (`xla_tpu_enable_async_`) accounts for, and that is nearly that of a
+/// flag.
+bool is_misspelled(const XlaFlag& flag, const KnownXlaFlag& known) {
+  return known.name.ends_with('_') && std::ranges::any_of(known_xla_flags(), [&](const KnownXlaFlag& one) {
+           return !one.name.ends_with('_') && differ_at_one_place(flag.name, one.name);
+         });
+}
+
 /// What the device would need for the flag to mean anything; empty: it has all.
 std::string what_lacks(const KnownXlaFlag& flag, const DeviceConfig& device) {
   if (flag.effect == XlaFlagEffect::kPState && device.p_states.empty()) return "p-states";
@@ -191,7 +211,7 @@ std::vector<DeviceOverride> xla_flag_overrides(std::span<const XlaFlag> flags, c
     const auto again = [&](const XlaFlag& later) { return later.name == flag.name; };
     if (std::any_of(flags.begin() + static_cast<std::ptrdiff_t>(i) + 1, flags.end(), again)) continue;
     const KnownXlaFlag* known = find_xla_flag(flag.name);
-    if (!known) {
+    if (!known || is_misspelled(flag, *known)) {
       unknown(flag, problems);
     } else if (const std::string_view why = why_without_effect(known->effect); !why.empty()) {
       note(problems, flag, Severity::kNote, fmt::format("--{} changes nothing here: {}", flag.name, why));

@@ -87,7 +87,7 @@ double CollectiveModel::link_rate(int64_t members_per_chip) const {
 
 double CollectiveModel::die_rate() const {
   if (device_.ici.die_to_die) return device_.ici.die_to_die->count();
-  assumptions_.add("the device file has no rate between the devices of one chip: taken as that of a link");
+  assumptions_.add("the device file has no rate between the devices of one chip: assumed equal to a link's");
   return device_.ici.bandwidth.count();
 }
 

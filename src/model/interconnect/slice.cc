@@ -179,8 +179,8 @@ Result<Slice> choose_slice(const DeviceConfig& device, const SliceRequest& reque
   if (pod.empty()) return make_slice(device, {chips}, request);
   const int64_t whole_pod = device.ici.pod.chips();
   if (chips > whole_pod) {
-    assumptions.add(fmt::format("{} chips are more than a pod of {} ({}): taken as one longer torus", chips,
-                                device.name, sides_text(pod)));
+    assumptions.add(fmt::format("{} chips are more than a pod of {} ({}): assumed to be one longer torus",
+                                chips, device.name, sides_text(pod)));
     std::vector<int64_t> sides = pod;
     sides.back() = (chips + whole_pod / pod.back() - 1) / (whole_pod / pod.back());
     return make_slice(device, sides, request);
@@ -188,8 +188,8 @@ Result<Slice> choose_slice(const DeviceConfig& device, const SliceRequest& reque
   for (int64_t there = chips; there <= whole_pod; ++there)
     if (std::vector<int64_t> sides = compact_box(there, pod); !sides.empty()) {
       if (there != chips)
-        assumptions.add(fmt::format("{} chips form no slice of {}: taken as part of {}", chips, device.name,
-                                    sides_text(sides)));
+        assumptions.add(fmt::format("{} chips form no slice of {}: assumed to be part of {}", chips,
+                                    device.name, sides_text(sides)));
       return make_slice(device, std::move(sides), request);
     }
   return make_slice(device, pod, request);

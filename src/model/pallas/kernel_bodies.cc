@@ -122,7 +122,7 @@ Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instructio
   if (body && density)
     body->assumptions.push_back(
         body->has_unknown_conditions
-            ? fmt::format("conditions on data are met in {:.4g} % of the steps, as --kernel-density={} says",
+            ? fmt::format("conditions on data are met in {:.4g} % of the steps (--kernel-density={})",
                           100 * density->share, shown(density->text))
             : "--kernel-density makes no difference: no condition depends on data that isn't known");
   if (!body || density || !body->has_unknown_conditions) return body;
@@ -133,7 +133,7 @@ Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instructio
   Result<mosaic::KernelBody> sparse = gone_through();
   if (sparse)
     sparse->assumptions.push_back(
-        fmt::format("conditions on data are met in {:.4g} % of the steps, as cost_estimate's FLOPs say",
+        fmt::format("conditions on data are met in {:.4g} % of the steps (from cost_estimate's FLOPs)",
                     100 * inputs.density));
   return sparse;
 }

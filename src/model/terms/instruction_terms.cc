@@ -423,9 +423,10 @@ class WorkRecorder {
     term.fact("blocks skipped", grouped(kernel.skipped), "shapes, blocks and mask");
     if (!kernel.fits()) term.fact("fits", "no", "into the scoped limit");
     term.part("units together", kernel.together, "of all steps");
-    term.part("blocks as a whole", kernel.apart, "begun, added to, finished: no product beside");
+    term.part("blocks as a whole", kernel.apart,
+              "initialized, accumulated, finished: not overlapped with matmuls");
     term.part("beginnings", kernel.step_overhead, "of all steps");
-    term.part("transfers not hidden", kernel.waits, "first block in, last one out, what units wait for");
+    term.part("transfers not hidden", kernel.waits, "pipeline prologue and epilogue, stalls");
     term.key(device_, "step", "overhead.grid_step");
   }
 
@@ -575,11 +576,12 @@ class TermRecorder : public CostRecorder {
 
   void issue(IssueKind kind, const InstructionCost& cost) override {
     const bool takes_time = cost.time().count() > 0;
-    const char* const equation = kind == IssueKind::kStart  ? "issue / clock; what it starts runs beside"
-                                 : kind == IssueKind::kDone ? "nothing but waiting for what was started"
-                                 : kind == IssueKind::kFree ? "nothing moves"
-                                 : takes_time ? "instruction; what it calls has times of its own"
-                                              : "what it calls has times of its own";
+    const char* const equation =
+        kind == IssueKind::kStart  ? "issue / clock; the started operation runs concurrently"
+        : kind == IssueKind::kDone ? "only the stall until the started operation ends"
+        : kind == IssueKind::kFree ? "nothing moves"
+        : takes_time               ? "instruction; called computations have their own times"
+                                   : "called computations have their own times";
     terms_.add("time", equation, cost.time(), [&](Term& term) {
       if (!takes_time) return;
       if (kind == IssueKind::kStart)

@@ -26,6 +26,22 @@ function isPrinting() { return document.documentElement.classList.contains("prin
 /** Said by screen readers. */
 function announce(text) { $("#status").textContent = text; }
 
+/** To the clipboard; pages from disk may lack its interface, or permission for it. */
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const field = h("textarea", {class: "hidden-text"});
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    const isCopied = document.execCommand("copy");
+    field.remove();
+    if (!isCopied) return announce(`Not copied: ${text}`);
+  }
+  announce(`Copied ${text}`);
+}
+
 // ── Numbers ──
 
 const kUnknown = "unknown";

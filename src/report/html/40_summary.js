@@ -44,8 +44,9 @@ class SummaryView {
       lines.push(line("", h("strong", {}, advice.saving[0]), `: ${advice.change[0]}`, advice.place[0] ? ` (${advice.place[0]})` : "",
                       advice.rows > 1 ? `; ${plural(advice.rows - 1, "other change")} pay${advice.rows === 2 ? "s" : ""}.` : "."));
     const bound = data.columns.bound_by.filter((unit) => unit === time.bound_by).length;
-    lines.push(line("", h("strong", {}, `${time.bound_by}${kUnitMeanings[time.bound_by] ? ", " + kUnitMeanings[time.bound_by] + "," : ""} `),
-                    `decides ${share(time.bound_by_ps)} of the ${timeText(total)}`,
+    const meaning = kUnitMeanings[time.bound_by];
+    lines.push(line("", h("strong", {}, time.bound_by === "wait" ? "Stalls " : `${time.bound_by}${meaning ? `, ${meaning},` : ""} `),
+                    `${time.bound_by === "wait" ? "take" : "decides"} ${share(time.bound_by_ps)} of the ${timeText(total)}`,
                     bound > 0 ? [", in ", link(plural(bound, "operation"), "operations", {bound_by: time.bound_by})] : "", "."));
     const [first] = data.kinds();
     if (first && first.rows.length > 1)
@@ -71,7 +72,7 @@ class SummaryView {
     const unsure = (coverage.guess_ps || 0) + (coverage.default_ps || 0);
     const assumed = report.assumptions.rows;
     lines.push(line(unsure > 0.25 * total ? "warn" : "", "How sure? ",
-                    unsure > 0 ? `${share(unsure)} of the time rests on device numbers that are guesses` : "No guessed device number decides any time",
+                    unsure > 0 ? `${share(unsure)} of the time depends on guessed device parameters` : "No time depends on a guessed device parameter",
                     "; ", link(assumed > 0 ? plural(assumed, "assumption") : "no assumptions", "assumptions"), " about the module."));
     return lines;
   }

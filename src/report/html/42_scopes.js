@@ -68,7 +68,7 @@ class ScopesView {
     const title = (text, help, number = true) => h("th", {scope: "col", role: "columnheader", class: number ? "number" : null, title: help}, text);
     this.body = h("tbody", {onclick: (event) => this.clicked(event), onkeydown: (event) => this.pressed(event)});
     put(this.element,
-        h("p", {class: "detail"}, "Time of operations by the scopes of their op_name. Wasted time is what is left of an operation's time at the better used of " +
+        h("p", {class: "detail"}, "Time of operations by the scopes of their op_name. Wasted time is the share of an operation's time that is unused at the better used of " +
                                   "the two: matrix units and HBM."),
         h("div", {class: "panel scroll"}, h("table", {class: "plain tree", role: "treegrid", "aria-label": "Op profile", id: "scope-tree"},
           h("thead", {}, h("tr", {}, title("scope", null, false), title("time", "of its operations"), title("share", "of the run's time"),

@@ -37,7 +37,7 @@ class DiffView {
         h("section", {class: "panel"}, h("h2", {}, "In short"), h("ul", {class: "short"}, this.short())),
         this.cards,
         h("section", {class: "panel"}, h("h2", {}, "All metrics"), this.metricsTable()),
-        h("section", {class: "panel"}, h("h2", {}, "What the change is made of"),
+        h("section", {class: "panel"}, h("h2", {}, "Contributions to the change"),
           h("div", {class: "tools"}, h("label", {}, "Change of ", this.picker), this.filter, this.kinds), this.sum, this.table.element));
     this.choose(this.metric.metric);
   }
@@ -93,7 +93,7 @@ class DiffView {
     return h("div", {class: "card " + this.level(metric)}, h("h3", {}, this.name(metric)),
              h("p", {class: "value", title: this.unit(metric).exact(metric.change), "data-number": "diff/" + metric.metric}, change),
              h("p", {class: "detail"}, `${this.unit(metric).text(metric.before)} → ${this.unit(metric).text(metric.after)}${percent && ", " + percent}`),
-             h("a", {class: "cover", href: "#", "aria-label": `${this.name(metric)}: ${change}. Show what it is made of`,
+             h("a", {class: "cover", href: "#", "aria-label": `${this.name(metric)}: ${change}. Show its contributions`,
                      onclick: (event) => { event.preventDefault(); this.go(metric.metric); }}));
   }
   /** To what the change of a metric is made of. */

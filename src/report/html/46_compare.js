@@ -1,6 +1,9 @@
 // The page's reports side by side: a column each, the least of each row marked among those that fit, bars of the time by
 // category.
 
+/** Above it how many times as much says nothing: one of the two is nearly none. */
+const kMostTimes = 100;
+
 class CompareView {
   constructor(app) {
     Object.assign(this, {app, id: "compare", title: "Comparison"});
@@ -87,7 +90,7 @@ class CompareView {
         if (this.overflows(i))
           return h("td", {class: "number overflows", title: "does not fit"}, title === "fits" ? h("strong", {}, text(value)) : h("s", {}, text(value)));
         const isLeast = isTold && value === least;
-        const times = isTold && !isLeast && least > 0 ? h("span", {class: "detail"}, ` ${(value / least).toFixed(2)}×`) : null;
+        const times = isTold && !isLeast && least > 0 ? h("span", {class: "detail"}, value / least > kMostTimes ? ` > ${kMostTimes}×` : ` ${(value / least).toFixed(2)}×`) : null;
         return h("td", {class: "number" + (isLeast ? " least" : ""), title: exact(value)}, isLeast ? h("strong", {}, text(value)) : text(value), times);
       }));
     };

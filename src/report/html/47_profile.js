@@ -13,7 +13,7 @@ class ProfileView {
     const name = this.app.data.report.module.name;
     const program = comparison.programs.find((one) => one.name === name && one.not_simulated === null)
         || comparison.programs.find((one) => one.not_simulated === null);
-    if (!program) return void put(this.element, h("p", {class: "note"}, "Nothing that was measured could be simulated."));
+    if (!program) return void put(this.element, h("p", {class: "note"}, "No measured operation could be simulated."));
     this.rows = program.operations;
     this.filter = h("input", {type: "search", placeholder: "Filter by name", "aria-label": "Filter measured operations", oninput: () => this.fill()});
     this.kinds = h("select", {"aria-label": "Which operations", onchange: () => this.fill()},
@@ -58,7 +58,7 @@ class ProfileView {
     const both = (row, text, key) => [rows[row].measured, rows[row].simulated].map((side) => side === null || side[key] === null ? kUnknown : text(side[key])).join(" / ");
     this.table = new DataTable({label: "Measured operations", rows: rows.length, sort: "off", columns: [
       {key: "name", title: "operation", value: (row) => rows[row].name,
-       text: (row) => rows[row].name + (rows[row].renamed ? " = " + rows[row].simulated.name : "") + (rows[row].beside ? " (beside)" : "")},
+       text: (row) => rows[row].name + (rows[row].renamed ? " = " + rows[row].simulated.name : "") + (rows[row].beside ? " (concurrent)" : "")},
       {key: "category", title: "category", value: (row) => rows[row].category},
       {key: "count", title: "occurrences", number: true, value: of("measured", "occurrences"), text: (row) => rows[row].measured === null ? "" : grouped(rows[row].measured.occurrences)},
       time("measured", "measured", "measured", "mean_ps"),

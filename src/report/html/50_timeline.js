@@ -109,11 +109,9 @@ class TimelineView extends PictureView {
     const prefix = this.app.data.labels.op_name.prefix;
     for (let i = 0; i < track.length; ++i)
       if (track[i] === 0 && this.slices.length_ps[i] > 0 && op_name[instruction[i]]) order.push(i);
-    order.sort((a, b) => start_ps[a] - start_ps[b] || this.end(b) - this.end(a));
-    const leaves = order.filter((slice, at) => at + 1 === order.length || start_ps[order[at + 1]] >= this.end(slice));
     this.scopes = [];
     const open = new Array(kScopeDepths).fill(null);
-    for (const slice of leaves) {
+    for (const slice of this.leavesOf(order)) {
       const name = op_name[instruction[slice]];
       const parts = (name.startsWith(prefix) ? name.slice(prefix.length) : name).split("/").slice(0, -1);
       let path = "";
@@ -130,6 +128,12 @@ class TimelineView extends PictureView {
         }
       }
     }
+  }
+  /** Of slices of one track those that have no other of them inside, by time. */
+  leavesOf(slices) {
+    const {start_ps} = this.slices;
+    slices.sort((a, b) => start_ps[a] - start_ps[b] || this.end(b) - this.end(a));
+    return slices.filter((slice, at) => at + 1 === slices.length || start_ps[slices[at + 1]] >= this.end(slice));
   }
   scopeTop(scope) { return kRuler + scope.depth * kLane; }
 
@@ -419,25 +423,50 @@ class TimelineView extends PictureView {
     this.canvas.addEventListener("pointerup", () => { begin = null; });
   }
 
+  /**
+   * Per column of pixels the category that takes most of the TensorCore's time in it, and the busy share of the column; null
+   * where nothing runs. Only slices without others inside count: a loop alone would be one grey block.
+   */
+  overviewColumns(count) {
+    if (this.wholeRun?.length === count) return this.wholeRun;
+    const {track, start_ps, length_ps, instruction, waiting} = this.slices;
+    const {category} = this.app.data.columns;
+    const order = [];
+    for (let i = 0; i < track.length; ++i)
+      if (track[i] === 0 && length_ps[i] > 0) order.push(i);
+    const step = this.view.whole / count;
+    const times = Array.from({length: count}, () => null);
+    for (const slice of this.leavesOf(order)) {
+      const kind = waiting[slice] ? "waiting" : category[instruction[slice]];
+      const last = Math.min(count - 1, Math.floor(this.end(slice) / step));
+      for (let x = Math.floor(start_ps[slice] / step); x <= last; ++x) {
+        const time = Math.min(this.end(slice), (x + 1) * step) - Math.max(start_ps[slice], x * step);
+        if (time <= 0) continue;
+        times[x] ??= new Map();
+        times[x].set(kind, (times[x].get(kind) ?? 0) + time * this.share(slice));
+      }
+    }
+    this.wholeRun = times.map((kinds) => {
+      if (!kinds) return null;
+      const [kind] = [...kinds].reduce((most, one) => one[1] > most[1] ? one : most);
+      return {kind, busy: [...kinds.values()].reduce((sum, time) => sum + time, 0) / step};
+    });
+    return this.wholeRun;
+  }
+
   /** The whole run, with what is in sight marked. */
   drawOverview() {
     const width = this.overview.clientWidth;
     const context = prepare(this.overview, width, kOverview);
     const scale = (width - kGutter) / this.view.whole;
-    const level = this.levels.find((one) => one.track === 0);
     context.fillStyle = colour("--muted");
     drawText(context, "whole run", 4, kOverview / 2, kGutter - 8);
-    if (level) {
-      let until = -1;
-      for (const slice of level.slices) {
-        const x = kGutter + this.slices.start_ps[slice] * scale;
-        const right = kGutter + this.end(slice) * scale;
-        if (right < until + 0.5) continue;
-        context.fillStyle = this.colourOf(slice);
-        context.fillRect(x, 6, Math.max(0.7, right - x), kOverview - 12);
-        until = right;
-      }
-    }
+    this.overviewColumns(Math.max(1, Math.floor(width - kGutter))).forEach((column, x) => {
+      if (!column) return;
+      const high = Math.max(2, (kOverview - 12) * Math.min(1, column.busy));
+      context.fillStyle = column.kind === "waiting" ? colour("--c-waiting") : categoryColour(column.kind);
+      context.fillRect(kGutter + x, kOverview - 6 - high, 1, high);
+    });
     const left = kGutter + this.view.low * scale;
     const span = Math.max(3, this.view.span * scale);
     context.fillStyle = colour("--veil");

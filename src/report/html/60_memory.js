@@ -42,7 +42,7 @@ class MemoryView extends PictureView {
     put(this.element, this.toolBox, this.facts, this.canvas,
                         legend(kKindColours, new Set(this.buffers.kind)),
                         h("p", {class: "detail"}, this.memory.same_order
-                            ? "Allocations are placed end to end, as buffer assignment makes them; the curve above is what is needed at each step, as in the report."
+                            ? "Allocations are placed end to end, as buffer assignment makes them; the curve above is the memory needed at each step, as in the report."
                             : "The buffer assignment follows the text's order here, the simulation another one: sums may differ from the report's.",
                             " By time, the curve shows all iterations of loops, and buffers of a loop's body are those of its first iteration."),
                         this.tableTitle, h("div", {class: "tools"}, this.search), this.table.element);
@@ -329,7 +329,7 @@ class MemoryView extends PictureView {
         {key: "name", title: "buffer", value: (b) => column.name[b]},
         {key: "bytes", title: "size", number: true, value: (b) => column.bytes[b], text: (b) => bytesText(column.bytes[b]), hint: (b) => exactBytes(column.bytes[b])},
         {key: "padding", title: "padding", number: true, help: "share of its bytes that is padding", value: (b) => this.padding(b), text: (b) => percentText(this.padding(b))},
-        {key: "class", title: "class", help: "what the program keeps it for", value: (b) => column.class[b]},
+        {key: "class", title: "class", help: "what the program uses it for", value: (b) => column.class[b]},
         {key: "scope", title: "scope", help: "the end of the op_name of its instruction", value: (b) => this.opName(b), cell: (b) => lastScopes(this.opName(b)) ?? "–"},
         {key: "shape", title: "shape", value: (b) => column.shape[b]},
         {key: "kind", title: "kind", value: (b) => column.kind[b]},

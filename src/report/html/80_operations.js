@@ -33,7 +33,7 @@ class OperationsView {
       utilisation("mxu", "MXU", "FLOP/s of its matmuls as a share of the bf16 peak", (row) => ofPeak(columns.flops[row], row, peak_flops_per_second)),
       utilisation("hbm_share", "HBM", "bytes/s of HBM as a share of its bandwidth", (row) => ofPeak(data.hbm[row], row, peak_hbm_bytes_per_second)),
       {key: "executions", title: "runs", number: true, value: (row) => columns.executions[row], text: (row) => grouped(columns.executions[row])},
-      time("exposed_ps", "stalled", "waiting for what an asynchronous start began"),
+      time("exposed_ps", "stalled", "stall on an asynchronous operation"),
       {key: "flops", title: "FLOP", number: true, help: "of matmuls, all executions", value: (row) => columns.flops[row],
        text: (row) => (columns.flops[row] === null ? null : countText(columns.flops[row])), hint: (row) => grouped(columns.flops[row])},
       {key: "hbm", title: "HBM bytes", number: true, help: "read and written, all executions", value: (row) => data.hbm[row],
@@ -46,7 +46,7 @@ class OperationsView {
       word("computation", "computation"),
       word("op_name", "op_name"),
       {key: "line", title: "HLO line", number: true, value: (row) => data.lines[row] || null, text: (row) => data.lines[row] ? grouped(data.lines[row]) : null},
-      word("provenance", "provenance", "of the device numbers that decide its time"),
+      word("provenance", "provenance", "source class of the device parameters that determine its time"),
     ];
     this.table = new DataTable({label: "Operations", columns: list, rows: data.rows, sort: "self_time_ps", height: "calc(100vh - 12.5rem)",
                                 emptyText: "No operation matches.", onOpen: (row) => this.app.select(row, this)});

@@ -33,7 +33,7 @@ class TransfersView {
     if (report.other_transfers.rows > 0)
       this.add("Other transfers", report.other_transfers, "", [["kind", "kind"], ["bytes", "size", "bytes"]]);
     if (report.loops.rows > 0) this.addLoops(report.loops);
-    put(this.element, h("p", {class: "detail"}, "Of the first execution: hidden runs beside other work, exposed makes the core wait."));
+    put(this.element, h("p", {class: "detail"}, "Of the first execution: hidden time overlaps with other work, exposed time stalls the core."));
   }
   add(title, part, empty, more) {
     const {columns} = part;
@@ -117,13 +117,13 @@ class AssumptionsView {
         h('section', {class: 'panel'}, h('h2', {}, 'Assumptions about the module'),
           report.assumptions.rows === 0 ?
               h('p', {class: 'empty'},
-                'Nothing: the module and the device file tell everything that was needed.') :
+                'None: the module and the device file specify everything.') :
               list(
                   report.assumptions,
                   (c, row) =>
                       [c.text[row], c.count[row] > 1 ? ` (${grouped(c.count[row])} times)` : '',
                        c.example[row] === null ? null : [' – ', this.app.linkTo(c.example[row])]])),
-        h('section', {class: 'panel'}, h('h2', {}, 'Where the numbers come from that decide the time'),
+        h('section', {class: 'panel'}, h('h2', {}, 'Provenance of the device parameters that determine the time'),
           coverage.length === 0 ?
               h('p', {class: 'empty'}, 'The module takes no time.') :
               h('table', {class: 'plain bars'}, h('tbody', {}, coverage.map(([key, ps]) => {

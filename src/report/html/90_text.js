@@ -34,7 +34,7 @@ class TextView {
           h("span", {class: "detail"}, "by cost"),
           h("button", {type: "button", onclick: () => this.dearest(-1), "aria-label": "Next more expensive line"}, "↑"),
           h("button", {type: "button", onclick: () => this.dearest(1), "aria-label": "Next less expensive line, from the most expensive"}, "↓")),
-        page.text.is_lowered ? h("p", {class: "note"}, "No TPU compiler has touched the module: this is what ran instead of it, as hlosim lower prints it.") : null,
+        page.text.is_lowered ? h("p", {class: "note"}, "The input is unoptimized HLO. This is the lowered module that ran, as hlosim lower prints it.") : null,
         this.scroller);
     this.byCost = [...this.rowOfLine.values()].sort((a, b) => data.columns.self_time_ps[b] - data.columns.self_time_ps[a]);
     this.dear = -1;

@@ -127,6 +127,17 @@ class App {
     return row < 0 ? name : this.link(row);
   }
 
+  /** File and line of an instruction: a link where --source-link gave a template, and a button that copies the place. */
+  sourcePlace(row) {
+    const place = this.data.source[row];
+    const template = $("#main").dataset.sourceLink;
+    const file = this.data.columns.source_file[row].split("/").map(encodeURIComponent).join("/");
+    const values = {file, line: this.data.columns.source_line[row] ?? 1};
+    const address = template ? template.replace(/\{(file|line)\}/g, (_, key) => values[key]) : null;
+    return [address ? h("a", {href: address, rel: "noreferrer", title: address}, place) : place, " ",
+            h("button", {type: "button", class: "copy", "aria-label": `Copy ${place}`, onclick: () => copyText(place)}, "Copy")];
+  }
+
   fillDetails(row) {
     const {columns, total, source, lines, report} = this.data;
     const value = (key) => columns[key][row];
@@ -137,11 +148,11 @@ class App {
     });
     const facts = [
       ["time", timeText(value("self_time_ps")) + (total > 0 ? `, ${percentText(value("self_time_ps") / total)}` : ""), exactTime(value("self_time_ps"))],
-      value("time_ps") !== value("self_time_ps") ? ["with what it calls", timeText(value("time_ps")), exactTime(value("time_ps"))] : null,
-      value("exposed_ps") > 0 ? ["of it waiting", [timeText(value("exposed_ps")), value("waited_for") ? [" for ", this.linkTo(value("waited_for"))] : ""], exactTime(value("exposed_ps"))] : null,
+      value("time_ps") !== value("self_time_ps") ? ["with called computations", timeText(value("time_ps")), exactTime(value("time_ps"))] : null,
+      value("exposed_ps") > 0 ? ["of it stalled", [timeText(value("exposed_ps")), value("waited_for") ? [" for ", this.linkTo(value("waited_for"))] : ""], exactTime(value("exposed_ps"))] : null,
       transfer ? [value("executions") > 1 ? "transfer, one run" : "transfer", `${timeText(transfer.duration_ps)}: ${timeText(transfer.hidden_ps)} hidden, ${timeText(transfer.exposed_ps)} exposed`,
                   exactTime(transfer.duration_ps)] : null,
-      transfer && transfer.start !== transfer.done ? ["from, to", [this.linkTo(transfer.start), " → ", transfer.done === null ? "nothing waits" : this.linkTo(transfer.done)]] : null,
+      transfer && transfer.start !== transfer.done ? ["from, to", [this.linkTo(transfer.start), " → ", transfer.done === null ? "no done" : this.linkTo(transfer.done)]] : null,
       ["bound by", value("bound_by")],
       ["starts at", timeText(value("start_ps")), exactTime(value("start_ps"))],
       ["runs", grouped(value("executions"))],
@@ -153,9 +164,9 @@ class App {
       value("transcendentals") > 0 ? ["transcendentals", countText(value("transcendentals")), grouped(value("transcendentals"))] : null,
       ...traffic,
       value("padded_bytes") > value("logical_bytes") ? ["padding", percentText(1 - value("logical_bytes") / value("padded_bytes"))] : null,
-      ["numbers", value("provenance")],
+      ["provenance", value("provenance")],
       value("op_name") ? ["op_name", value("op_name")] : null,
-      source[row] ? ["source", source[row]] : null,
+      source[row] ? ["source", this.sourcePlace(row)] : null,
     ].filter(Boolean);
     const go = (id, text) => h("button", {type: "button", onclick: () => this.go(id)}, text);
     const code = h("code", {class: "line"});

@@ -41,10 +41,14 @@ HtmlModule html_module(const OpTable& table, const Device& device, const Estimat
 /// A saved report, as to_json(Report) writes it: without timeline, buffers and text.
 HtmlModule html_module(std::string_view report_json);
 
+/// Empty: `text` is a template of --source-link, an address with {file} and possibly {line}. Else what is
+/// wrong.
+std::string source_link_problem(std::string_view text);
+
 /// One page of one or several modules. With `diff_json`, what to_json(Diff) says of the first and the second
 /// of two, the page begins with their difference; with `profile_json`, what to_json(ProfileComparison) says,
-/// with that.
+/// with that. `source_link`: a template without a problem, by which source lines become links; empty: none.
 std::string html_page(std::span<const HtmlModule> modules, std::string_view diff_json = {},
-                      std::string_view profile_json = {});
+                      std::string_view profile_json = {}, std::string_view source_link = {});
 
 }  // namespace hlosim

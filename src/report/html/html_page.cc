@@ -108,8 +108,21 @@ HtmlModule html_module(std::string_view report_json) {
   return out;
 }
 
+std::string source_link_problem(std::string_view text) {
+  constexpr std::string_view kOfSchemes = "abcdefghijklmnopqrstuvwxyz0123456789+.-";
+  constexpr std::string_view kScripts[] = {"javascript", "data", "vbscript", "blob"};
+  const size_t colon = text.find(':');
+  const std::string_view scheme = text.substr(0, colon == std::string_view::npos ? 0 : colon);
+  if (scheme.empty() || scheme.find_first_not_of(kOfSchemes) != std::string_view::npos)
+    return "expected an address, which begins with a scheme in lower case";
+  for (const std::string_view script : kScripts)
+    if (scheme == script) return fmt::format("addresses of the scheme '{}' are not allowed", scheme);
+  if (text.find("{file}") == std::string_view::npos) return "expected {file} in it";
+  return "";
+}
+
 std::string html_page(std::span<const HtmlModule> modules, std::string_view diff_json,
-                      std::string_view profile_json) {
+                      std::string_view profile_json, std::string_view source_link) {
   const HtmlAssets assets = html_assets();
   std::string plain, data;
   const auto add = [&](std::string_view module, std::string_view part, const std::string& title,
@@ -142,6 +155,7 @@ std::string html_page(std::span<const HtmlModule> modules, std::string_view diff
                                {"plain", plain},
                                {"data", data},
                                {"units", unit_meanings()},
+                               {"source_link", markup_escaped(source_link)},
                                {"script", assets.script},
                                {"style_hash", base64_of_hex(assets.style_sha256)},
                                {"script_hash", base64_of_hex(assets.script_sha256)}});

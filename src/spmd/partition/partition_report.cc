@@ -26,7 +26,7 @@ std::string prefix_of(const Module& module, uint32_t offset) {
 /// Further properties of a collective that was added.
 std::string circumstances(const Resharding& one) {
   std::string text = one.in_loop ? " each turn" : "";
-  if (one.windowed) text += ", beside a part of the product";
+  if (one.windowed) text += ", overlapped with a part of the matmul";
   if (one.hoisted && one.held > 0)
     text += fmt::format(", once before the loop, which holds {}", to_text(Bytes(one.held)));
   else if (one.hoisted)

@@ -6,7 +6,7 @@ namespace {
 
 constexpr AdviceKind kAdviceKinds[] = {
     // Options of model files.
-    {"remat", "What the backward pass recomputes: remat policies", find_remat, true},
+    {"remat", "Recomputation in the backward pass: remat policies", find_remat, true},
     {"mesh", "How many devices each axis of the mesh has", find_meshes, true},
     {"attention", "The kernel of attention", find_attention_kernel, true},
     {"attention-blocks", "Blocks of the attention kernel", find_attention_blocks, true},
@@ -18,8 +18,9 @@ constexpr AdviceKind kAdviceKinds[] = {
     {"round-sizes", "Sizes of the model rounded up to whole tiles", find_model_sizes},
     // Compiler flags and how a program is spread.
     {"scoped-vmem", "A larger share of VMEM for kernels", find_scoped_vmem, true},
-    {"collective-matmul", "Matmuls beside the collectives of their operands", find_collective_matmul},
-    {"shard-arguments", "Replicated arguments cut over the devices", find_shard_arguments, true},
+    {"collective-matmul", "Matmuls overlapped with the collectives of their operands",
+     find_collective_matmul},
+    {"shard-arguments", "Replicated arguments sharded over the devices", find_shard_arguments, true},
     // Changes of the program.
     {"weights-ahead", "Arguments that are only rearranged or cast, prepared once", find_weights_ahead},
     {"product-precision", "Matmuls of f32 in one pass of bf16", find_product_precision},

@@ -39,7 +39,7 @@ std::string name_of(const ComparedOperation& row) {
   if (row.measured && !row.measured->core.empty())
     name += fmt::format(" ({})", row.measured->core);
   else if (row.measured ? row.measured->beside : row.simulated->beside)
-    name += " (beside)";
+    name += " (concurrent)";
   return name;
 }
 

@@ -16,7 +16,7 @@ module @jit_step attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 
 // CHECK: utilization     68.4 % of the bf16 peak of 196.6 TFLOP/s, 24.0 % of HBM's 819 GB/s
 // CHECK: hbm peak        6.00 MiB of 15.75 GiB (0.0 %) at dot.2
 // CHECK: vmem peak       4.00 MiB of 128.00 MiB (3.1 %) at fusion.7: activations 4.00 MiB
-// CHECK: perfect overlap 22.71 us (-28.9 %): the busiest unit alone
+// CHECK: perfect overlap 22.71 us (-28.9 %): the time of the busiest unit
 // CHECK: assumed flag    --xla_tpu_scoped_vmem_limit_kib=32768; with 126976: 34.5 us (+8.0 %)
 // CHECK: assumed flag    --xla_tpu_enable_large_2nd_minor_layout_for_x16=false; with true: 31.48 us (-1.5 %)
 // CHECK: module          5 instructions, scheduled, first_screen.mlir; v5e.yaml (built-in)
@@ -36,6 +36,6 @@ module @jit_step attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 
 // CHECK: confidence      84 % published, 16 % inferred device parameters
 // CHECK:
 // CHECK: Assumptions
-// CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for TPU v5e might do it
+// CHECK:   - unoptimized HLO: hlosim applied its approximation of XLA:TPU's fusion and layout passes for TPU v5e
 // CHECK:
 // CHECK: --full prints every section, --format=html -o r.html a page, `hlosim explain FILE NAME` one time, --advise=10s the largest saving

@@ -39,7 +39,7 @@ module @plain {
 // CHECK: FLOP/s            0 FLOP/s, 0.0 % of the peak of 32.77 TFLOP/s (bf16); 0 FLOP in matmuls
 // CHECK: HBM traffic       3.50 KiB (3,584 B): 2,048 B read, 1,536 B written
 // CHECK: HBM bandwidth     997.5 MB/s, 99.7 % of 1 GB/s
-// CHECK: perfect overlap   3.584 us  (the busiest unit alone)
+// CHECK: perfect overlap   3.584 us  (the time of the busiest unit)
 // CHECK: module            4 instructions, scheduled, from result_names.mlir
 // CHECK: results           result[0]['w'], result[1], -
 // CHECK: device            unit.yaml (built-in); slice 1x1 (no wrap-around), 1 x 1 (replicas x partitions)
@@ -81,7 +81,7 @@ module @plain {
 // CHECK:   and 4 more (--top=0 shows more)
 // CHECK:
 // CHECK: Assumptions
-// CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for unit might do it
+// CHECK:   - unoptimized HLO: hlosim applied its approximation of XLA:TPU's fusion and layout passes for unit
 // CHECK:
 // CHECK: Confidence: time by provenance of the device parameters that determine it
 // CHECK:   source         time    share
@@ -95,7 +95,7 @@ module @plain {
 // CHECK: FLOP/s            0 FLOP/s, 0.0 % of the peak of 32.77 TFLOP/s (bf16); 0 FLOP in matmuls
 // CHECK: HBM traffic       1.00 KiB (1,024 B): 512 B read, 512 B written
 // CHECK: HBM bandwidth     997.1 MB/s, 99.7 % of 1 GB/s
-// CHECK: perfect overlap   1.024 us  (the busiest unit alone)
+// CHECK: perfect overlap   1.024 us  (the time of the busiest unit)
 // CHECK: module            1 instruction, scheduled, from result_names.mlir
 // CHECK: device            unit.yaml (built-in); slice 1x1 (no wrap-around), 1 x 1 (replicas x partitions)
 // CHECK:
@@ -133,7 +133,7 @@ module @plain {
 // CHECK:   and 1 more (--top=0 shows more)
 // CHECK:
 // CHECK: Assumptions
-// CHECK:   - no TPU compiler has touched the module: it was fused and laid out as one for unit might do it
+// CHECK:   - unoptimized HLO: hlosim applied its approximation of XLA:TPU's fusion and layout passes for unit
 // CHECK:
 // CHECK: Confidence: time by provenance of the device parameters that determine it
 // CHECK:   source         time    share

@@ -356,7 +356,7 @@ void declare_values(CommandLine& line, RunOptions& options) {
                   "repeated")
       .one_value_each();
   line.add_option("--custom-calls", options.custom_call_overrides.custom_calls,
-                  "YAML file: which custom calls hand on their operand, give zeros, or do nothing");
+                  "YAML file: which custom calls return their operand, return zeros, or do nothing");
 }
 
 void declare_devices(CommandLine& line, RunOptions& options) {

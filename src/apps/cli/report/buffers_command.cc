@@ -169,7 +169,7 @@ int check(const Setting& setting, const BufferAnalysis& analysis, std::string& o
     const LineColumn at = lines.locate(difference.offset);
     out += fmt::format("{}:{}:{}: {}\n", difference.source->name(), at.line, at.column, difference.message);
   }
-  out += found.empty() ? "The dump is what the module gives.\n"
+  out += found.empty() ? "The dump agrees with the module.\n"
                        : fmt::format("{} difference{}\n", found.size(), found.size() == 1 ? "" : "s");
   return found.empty() ? kExitSuccess : kExitFailedCheck;
 }

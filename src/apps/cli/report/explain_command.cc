@@ -86,7 +86,7 @@ Diagnostic unknown(const std::vector<Module>& modules, const ExplainArguments& o
 Diagnostic lowered_away(const ExplainArguments& options) {
   return failure(fmt::format("'{}' is no longer an instruction of its own once {} is lowered",
                              shown(options.instruction), options.file),
-                 "`hlosim lower` shows what became of it; --no-lower takes the module as it stands")
+                 "`hlosim lower` shows what became of it; --no-lower simulates the module unchanged")
       .value();
 }
 

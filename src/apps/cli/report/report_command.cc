@@ -8,6 +8,7 @@
 
 #include "advise/advice_text.h"
 #include "advise/advise.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/report/dump_buffers.h"
 #include "cli/report/dump_stages.h"
@@ -32,7 +33,7 @@ namespace {
 
 struct ReportArguments : SimulationOptions {
   std::string format = "text";
-  std::string output = "-", html;
+  std::string output = "-", html, source_link;
   int64_t top = 10;
   bool full = false;
   bool timeline = false;
@@ -174,7 +175,13 @@ bool is_wrong(const ReportArguments& options, const ReportFormat& format, size_t
   else if (devices > 1 && (options.before || options.format == "csv"))
     problem =
         fmt::format("{} for one device, there are {}", options.before ? "--before is" : "CSV is", devices);
-  if (!problem.empty()) complain(problem, "", streams);
+  else if (const std::string& link = options.source_link; !link.empty() && !format.takes_pages)
+    problem = fmt::format("--source-link is for pages, not for {}", options.format);
+  else if (const std::string wrong = link.empty() ? "" : source_link_problem(link); !wrong.empty())
+    problem = fmt::format("--source-link: '{}': {}", shown(link), wrong);
+  if (!problem.empty())
+    complain(problem, problem.starts_with("--source-link:") ? "as in vscode://file/{file}:{line}" : "",
+             streams);
   return !problem.empty();
 }
 
@@ -215,6 +222,7 @@ int report(const ReportArguments& given, Streams streams) {
     options.advise_seconds = *seconds;
   }
   ReportResults results;
+  results.source_link = options.source_link;
   if (format.takes_pages) {
     auto files = take_saved_reports(options.files, streams, results.pages);
     if (!files) return kExitInput;
@@ -272,6 +280,8 @@ std::function<int()> declare_report(CommandLine& line, Streams streams) {
       .writes_file(streams.files)
       .excludes(format)
       .excludes(output);
+  line.add_option("--source-link", options->source_link,
+                  "Page: template of links to source lines, as in 'vscode://file/{file}:{line}'");
   line.add_option("--top", options->top, "Rows of the longest lists in the text; 0: all")
       .from(0)
       .show_default();

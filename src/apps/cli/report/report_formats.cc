@@ -29,7 +29,9 @@ std::string json(const ReportResults& results, const ReportTextOptions&) {
 
 std::string csv(const ReportResults& results, const ReportTextOptions&) { return to_csv(results.reports); }
 
-std::string html(const ReportResults& results, const ReportTextOptions&) { return html_page(results.pages); }
+std::string html(const ReportResults& results, const ReportTextOptions&) {
+  return html_page(results.pages, {}, {}, results.source_link);
+}
 
 constexpr ReportFormat kFormats[] = {
     {.name = "text", .words = "", .write = text, .is_for_people = true},

@@ -21,8 +21,9 @@ namespace hlosim {
 /// Of every module what formats are made of, in the order of the modules.
 struct ReportResults {
   std::vector<Report> reports;
-  std::vector<Metrics> figures;                   // where a format takes them
-  std::vector<HtmlModule> pages;                  // likewise
+  std::vector<Metrics> figures;   // where a format takes them
+  std::vector<HtmlModule> pages;  // likewise
+  std::string source_link;        // of a page: template of links to source lines; may be empty
   std::vector<std::vector<ReportAdvice>> advice;  // of --advise; else empty
 
   const std::vector<ReportAdvice>* advice_of(size_t i) const {

@@ -157,12 +157,12 @@ std::function<int()> declare_trace(CommandLine& line, Streams streams) {
                                         "Output file, its format by its name: .json or .json.gz (Chrome's "
                                         "format), .pftrace (Perfetto's), "
                                         ".svg (a picture); - is JSON on standard output, the default where "
-                                        "that is no terminal; with --format=xplane "
+                                        "that is not a terminal; with --format=xplane "
                                         "a log folder")
                             .writes_file(streams.files)
                             .show_default();
   line.add_option("--format", options->format,
-                  "json, perfetto, svg, or xplane: a log folder for XProf; by the output's name if not given")
+                  "json, perfetto, svg, or xplane: a log folder for XProf; by default from the output's name")
       .one_of({"json", "perfetto", "svg", "xplane"});
   line.add_option("--max-events", options->max_events,
                   "Maximum number of slices; beyond it, loops show their first iterations only")

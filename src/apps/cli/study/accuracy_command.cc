@@ -222,7 +222,7 @@ std::function<int()> declare_accuracy(CommandLine& line, Streams streams) {
       .writes_file(streams.files)
       .show_default();
   line.add_option("--report", options->report, "Directory for accuracy.md and accuracy.svg");
-  line.add_option("--date", options->date, "Date of the report; today if not given");
+  line.add_option("--date", options->date, "Date of the report (default: today)");
   return [options, streams] { return accuracy(*options, streams); };
 }
 

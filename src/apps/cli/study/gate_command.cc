@@ -438,7 +438,7 @@ std::function<int()> declare_gate(CommandLine& line, Streams streams) {
       .show_default();
   line.add_option("--baseline", options->baseline,
                   "The baseline, instead of the one that the configuration names");
-  line.add_flag("--update-baseline", options->update_baseline, "Make the present numbers the baseline");
+  line.add_flag("--update-baseline", options->update_baseline, "Make the present values the baseline");
   line.add_option("--on-new", options->on_new, "A module that the baseline doesn't know: pass, warn or fail")
       .one_of({"pass", "warn", "fail"});
   line.add_option("--on-gone", options->on_gone, "A module that only the baseline has: pass, warn or fail")

@@ -179,7 +179,7 @@ class MeshTuner {
     set_thread_count(0);
     if (!search) return fail(search.error());
     if (streams_.ranks.rank() != 0) return kExitSuccess;
-    for (const std::string& text : search->left_out) note("not cut: " + text, streams_);
+    for (const std::string& text : search->left_out) note("not sharded: " + text, streams_);
     if (search->resumed > 0)
       note(fmt::format("{} of {} points were in the journal", search->resumed, search->rows.size()),
            streams_);
@@ -214,13 +214,12 @@ void declare_device(CommandLine& line, SimulationOptions& simulation) {
   line.add_option("--slices", simulation.slices, "Number of slices, connected by the hosts' network")
       .from(1)
       .show_default();
-  line.add_option(
-          "--shard", simulation.mesh.statements,
-          "REGEX=[axes]: how parameters of that name lie on every mesh; without it, all ways are tried")
+  line.add_option("--shard", simulation.mesh.statements,
+                  "REGEX=[axes]: sharding of parameters of that name on every mesh (default: all shardings "
+                  "are tried)")
       .one_value_each();
-  line.add_option(
-      "--mesh-order", simulation.mesh.order,
-      "How a mesh lies on the torus: auto, or model=y,data=xz; without it devices stand in order");
+  line.add_option("--mesh-order", simulation.mesh.order,
+                  "Mapping of mesh axes to torus axes: auto, or model=y,data=xz (default: device-id order)");
   line.add_option("--written-for", simulation.mesh.written_for,
                   "Original mesh of the module's shardings, which are mapped to --mesh by axis name");
   line.add_option("--while-trip-count", simulation.while_trip_count,

@@ -88,12 +88,12 @@ std::vector<Proposal> find_schedule(const AdviceSubject& subject) {
             return std::make_shared<const Module>(std::move(tuned->module));
           }),
       "latency-hiding order");
-  one.problem = fmt::format("the TensorCore waits {} for transfers",
+  one.problem = fmt::format("the TensorCore stalls {} on transfers",
                             to_text(subject.estimate.simulation.totals.exposed()));
   one.change =
       "LIBTPU_INIT_ARGS=\"--xla_tpu_enable_latency_hiding_scheduler=true "
       "--xla_tpu_enable_async_collective_fusion=true\"; --apply writes the module in the new order";
-  one.reason = "transfers that start earlier run beside independent work";
+  one.reason = "transfers that start earlier overlap with independent work";
   return {one};
 }
 
@@ -121,7 +121,7 @@ std::vector<Proposal> find_on_chip(const AdviceSubject& subject) {
   one.change =
       "the compiler places values: --apply writes the module with copies and S(1) layouts, for "
       "`hlosim diff` or a report to the compiler's authors; in Pallas, memory_space=pltpu.VMEM";
-  one.reason = "VMEM is many times faster than HBM, and prefetches run beside other work";
+  one.reason = "VMEM is many times faster than HBM, and prefetches overlap with other work";
   return {one};
 }
 
