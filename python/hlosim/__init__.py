@@ -7,7 +7,8 @@
 (True, True)
 
 `load` reads modules, `Module` has what can be asked of one, `Report` the result of a simulation; `diff`, `sweep`, `gate` and
-`assert_no_slower` hold runs against each other; `hlosim.plot` draws. Wrong input raises `Error` with its place.
+`assert_no_slower` hold runs against each other; `serving` simulates a model server; `hlosim.plot` draws. Wrong input raises `Error` with its
+place.
 docs/python.md has examples.
 """
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ._layout import Layout
 from ._load import load, load_all
 from ._module import Advised, MemoryAnalysis, Module, Partitioned, Tuned
 from ._report import Report
+from ._serving import Serving, serving
 from ._sweep import sweep
 from ._table import Table
 
@@ -35,8 +37,8 @@ model_version: int = _core.model_version
 
 __all__ = ["Advised", "ArrayType", "Comparison", "Compiled", "Device", "Diff", "Error", "Finding", "HlosimWarning", "Layout",
            "MemoryAnalysis", "Module", "Partitioned",
-           "Report", "Slower", "Table", "Tuned", "aot", "assert_no_slower", "compare", "devices", "diff", "from_bfloat16_bits", "gate",
-           "load", "load_all", "model_version", "numpy_type", "report", "sweep", "to_bfloat16_bits"]
+           "Report", "Serving", "Slower", "Table", "Tuned", "aot", "assert_no_slower", "compare", "devices", "diff", "from_bfloat16_bits", "gate",
+           "load", "load_all", "model_version", "numpy_type", "report", "serving", "sweep", "to_bfloat16_bits"]
 
 
 def __getattr__(name: str):

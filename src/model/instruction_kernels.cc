@@ -137,6 +137,8 @@ const TimedKernel& InstructionKernels::add_product(InstructionCost& cost, const 
   const FusedVectorWork around = vector_around(core_, compute);
   work.lhs.bundles = around.lhs, work.rhs.bundles = around.rhs, work.epilogue_bundles = around.results;
   work.further_mxu = core_.picoseconds((compute.mxu_cycles - part.cycles) * core_.cores());
+  // Groups of one row more or less are a product of their own: alike in cycles.
+  if (part.work.ragged) work.groups = as_double(part.work.batch) * compute.mxu_cycles / part.cycles;
   if (const Attr* config = instruction.find(AttrKey::kBackendConfig))
     key.given = given_blocks(config->text());
   const TimedKernel& planned = product_of(key);

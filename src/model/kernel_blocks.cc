@@ -1,6 +1,7 @@
 #include "model/kernel_blocks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/check.h"
@@ -285,7 +286,92 @@ TimedKernel product_kernel(const Core& core, const ProductWork& work,
   return std::move(search).best();
 }
 
+bool is_bound_by_weights(const MatmulWork& work, const KernelConfig& config) {
+  constexpr int64_t kServedRows = 128;  // tile_m of gmm_v2.py before it grows
+  return work.ragged && work.m <= std::min(kServedRows, config.ragged_rows - 1);
+}
+
+namespace {
+
+/// Of a server's grouped product: blocks of the weights in VMEM, and the fewest columns of one in widths of
+/// an MXU.
+constexpr int8_t kWeightBuffers = 3;
+constexpr int64_t kFewestMxuWidths = 2;
+
+/// Tiles and windows of a group's product: parts of the columns first, then of the depth, until they fit.
+class ServedTile {
+ public:
+  ServedTile(const Core& core, const ProductWork& work) : core_(core), work_(work), whole_(work.matmul) {
+    const KernelSearch search(core);
+    const int64_t fewest = kFewestMxuWidths * core.mxu_columns();
+    while (take(), !search.fits(kernel) && tile.n > fewest) ++columns_;
+    while (!search.fits(kernel) && tile.k > core.mxu_rows()) ++parts_, take();
+  }
+
+  MatmulWork tile;
+  Kernel kernel;  // windows and scratch alone
+  double columns() const { return as_double(ceil_div(whole_.n, tile.n)); }
+  double parts() const { return as_double(ceil_div(whole_.k, tile.k)); }
+
+ private:
+  void take() {
+    tile = whole_;
+    tile.batch = 1;
+    tile.n = even_block(whole_.n, ceil_div(whole_.n, columns_), core_.mxu_columns());
+    tile.k = even_block(whole_.k, ceil_div(whole_.k, parts_), core_.mxu_rows());
+    const double m = as_double(tile.m), n = as_double(tile.n), k = as_double(tile.k);
+    const double groups = std::max(work_.groups, 1.0);
+    const double of_weights = work_.rhs.bytes / groups / as_double(whole_.n) / as_double(whole_.k);
+    const double row = as_double(bit_width(whole_.lhs)) / 8;
+    kernel.windows.clear();
+    if (work_.lhs.channel >= 0) kernel.windows.push_back({m * k * row, groups * columns(), 2, false});
+    if (work_.rhs.channel >= 0)
+      kernel.windows.push_back({k * n * of_weights, groups * columns() * parts(), kWeightBuffers, false});
+    kernel.windows.push_back({m * n * row, groups * columns(), 2, true});
+    kernel.scratch = m * n * 4;  // sums in f32
+  }
+
+  const Core& core_;
+  const ProductWork& work_;
+  const MatmulWork& whole_;
+  int64_t columns_ = 1, parts_ = 1;
+};
+
+TimedKernel served_kernel(const Core& core, const ProductWork& work) {
+  ServedTile served(core, work);
+  TimedKernel planned;
+  Kernel& kernel = planned.kernel = std::move(served.kernel);
+  const MatmulWork& tile = served.tile;
+  const double steps =
+      std::max(1.0, std::ceil(work.groups / core.cores()) * served.columns() * served.parts());
+  kernel.cores = core.cores();
+  kernel.units = OverlapRule::kBundles;
+  kernel.transfers = OverlapRule::kPorts;
+  kernel.blocks = {1, tile.m, tile.n, tile.k};
+  kernel.lhs_times = served.columns();
+  UnitWork all = divided(work.other.units, core.cores());
+  all.mxu = core.picoseconds(core.product_in_loop(tile, work.rate)) * steps;
+  all.vpu += (work.lhs.convert + work.rhs.convert) / core.cores();
+  all.begin = steps * as_double(core.device().overhead.grid_step.count());
+  all.steps = steps;
+  kernel.works.push_back(all);
+  BlockTraffic streamed = divided(work.other.bytes, core.cores());
+  add(streamed, work.lhs, work.lhs.bytes * served.columns() / core.cores());
+  add(streamed, work.rhs, work.rhs.bytes / core.cores());
+  const BlockTraffic block = divided(streamed, steps);
+  kernel.first.in = block.in, kernel.last.out = block.out;
+  kernel.steps.push_back({1, 0, {}});
+  kernel.steps.push_back({steps - 1, 0, block});
+  kernel.grid_steps = steps;
+  planned.time = time_of(kernel, core);
+  check(planned);
+  return planned;
+}
+
+}  // namespace
+
 TimedKernel ragged_kernel(const Core& core, const ProductWork& work) {
+  if (is_bound_by_weights(work.matmul, core.device().kernel)) return served_kernel(core, work);
   const MatmulWork& whole = work.matmul;
   MatmulWork tile = whole;
   tile.batch = 1;

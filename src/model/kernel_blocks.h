@@ -39,6 +39,7 @@ struct ProductWork {
   MatmulRate rate;
   ProductInput lhs, rhs;
   double further_mxu = 0;       // picoseconds of other products of the instruction
+  double groups = 0;            // of rows that have any, in a product of groups of rows
   double epilogue_bundles = 0;  // picoseconds of bundles for the results
   StreamWork other;             // all other bytes and units
   bool operator==(const ProductWork&) const = default;
@@ -57,10 +58,18 @@ TimedKernel stream_kernel(const Core& core, const StreamWork& work);
 TimedKernel product_kernel(const Core& core, const ProductWork& work,
                            const std::optional<GivenBlocks>& given = {});
 
+/// Groups of at most 128 rows, the smallest tile of servers' kernels, and fewer than kernel.ragged_rows: what
+/// bounds them is reading weights, and they run as in model servers.
+bool is_bound_by_weights(const MatmulWork& work, const KernelConfig& config);
+
 /// A product whose groups have sizes that are data: the kernel walks over the tiles of one group after the
 /// other. Units take turns, as sums, masks and stores wait for the products; the weights of the next group
 /// come when it begins. Fitted as a sum to ragged dots of v7x and v5p: with units that overlap it is three
 /// times too fast.
+///
+/// Small groups (is_bound_by_weights) have the tiles of servers' kernels (vllm-project/tpu-inference,
+/// kernels/megablox/gmm_v2.py): all rows of a group and the whole depth, as many columns as fit into VMEM
+/// with three buffers of weights, so that the next groups' weights come while this one has its product.
 TimedKernel ragged_kernel(const Core& core, const ProductWork& work);
 
 }  // namespace hlosim

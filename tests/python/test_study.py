@@ -175,3 +175,38 @@ def test_pytest_plugin(pytester):
     damaged.assert_outcomes(failed=2)
     damaged.stdout.fnmatch_lines(["*test_step.json is no baseline*", "*test_fixture.json is no baseline*"])
     run(8_000, "--hlosim-update").assert_outcomes(passed=2)
+
+
+SMALL = ROOT / "tests/filetests/serving/small.yaml"
+
+
+def test_serving_is_the_command(program, tmp_path):
+    server = hlosim.serving(SMALL, "v6e", concurrency=8, isl=256, osl=64)
+    expected = subprocess.run([program, "serving", os.fspath(SMALL), "--device=v6e", "--concurrency=8", "--isl=256", "--osl=64",
+                               "--format=json"], capture_output=True, text=True).stdout
+    assert server.to_json() == expected and server.to_dict() == json.loads(expected)
+    assert server.throughput["output_tok_s"] > server.throughput["request_per_s"] > 0
+    assert server.latency_ms["itl"]["p99"] >= server.latency_ms["itl"]["median"] > 0
+    assert server.memory["weights_bytes"] > 0 and server.assumptions and not server.curve
+    assert "Output token throughput" in server.text() and "<table>" in server._repr_html_() and "tok/s" in repr(server)
+    for name in ("s.html", "s.json", "s.txt"):
+        server.save(tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 500
+    assert (tmp_path / "s.html").read_text().count('class="front"') >= 1
+    assert "http:" not in (tmp_path / "s.html").read_text().replace("http://www.w3.org/2000/svg", "")
+    with pytest.raises(ValueError):
+        server.save(tmp_path / "s.pdf")
+
+
+def test_serving_has_a_curve_and_takes_changes():
+    model = {"name": "small", "layers": 2, "d_model": 256, "d_ff": 512, "q_heads": 4, "kv_heads": 2, "vocab": 512}
+    options = {"concurrency": 4, "isl": 64, "osl": 16, "max_num_seqs": 8}
+    server = hlosim.serving(model, "v6e", curve=True, **options)
+    assert [one["concurrency"] for one in server.curve] == [1, 2, 4, 8]
+    assert any(one["front"] for one in server.curve)
+    same = next(one for one in server.curve if one["concurrency"] == 4)
+    assert same["tpot_ms_mean"] == pytest.approx(server.latency_ms["tpot"]["mean"])
+    slower = hlosim.serving(model, "v6e", set={"host.serving_step": "20 ms"}, **options)
+    assert slower.latency_ms["itl"]["median"] > server.latency_ms["itl"]["median"] + 15
+    with pytest.raises(hlosim.Error):
+        hlosim.serving(model, "v6e", isl=64)

@@ -5,7 +5,9 @@
 
 #include "model/device.h"
 #include "serving/server.h"
+#include "serving/server_defaults.h"
 #include "serving/serving_memory.h"
+#include "serving/serving_text.h"
 #include "support/folders.h"
 #include "workloads/step.h"
 
@@ -180,6 +182,60 @@ TEST_F(Served, CategoriesAddUp) {
     sum += part;
   }
   EXPECT_NEAR(sum, cost.seconds, 1e-9);
+}
+
+/// A page has a mark for each load that is simulated, and a row for those that aren't.
+TEST_F(Served, PageOfItsCurve) {
+  setup.max_seqs = 8;
+  const ServingDeviceChoice choice{"v6e", &v6e, &options};
+  const std::vector<ServingPoint> curve = serving_curve({.setup = setup,
+                                                         .device = choice,
+                                                         .weights = {"bf16", ElementType::kInvalid},
+                                                         .cache = {"bf16", ElementType::kBF16},
+                                                         .input = 64,
+                                                         .output = 16,
+                                                         .concurrency = 6});
+  std::vector<int64_t> loads;
+  for (const ServingPoint& one : curve) loads.push_back(one.concurrency);
+  EXPECT_EQ(loads, (std::vector<int64_t>{1, 2, 4, 6, 8}));
+  double best = 0;
+  for (const ServingPoint& one : curve) {
+    EXPECT_TRUE(one.simulated) << one.reason;
+    best = std::max(best, one.per_chip);
+  }
+  for (const ServingPoint& one : curve) EXPECT_TRUE(one.per_chip < best || one.front);
+  const ServingRun made = run(std::vector<Request>(6, Request{0, 64, 16}), 6);
+  ServingReport report{.setup = setup, .memory = memory, .run = made, .device = "v6e", .curve = curve};
+  const std::string page = to_html(report);
+  size_t marks = 0;
+  for (size_t at = page.find("r=\"2.5\""); at != std::string::npos; at = page.find("r=\"2.5\"", at + 1))
+    ++marks;
+  EXPECT_EQ(marks, curve.size());
+  EXPECT_NE(page.find("<td>6</td>"), std::string::npos);
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+}
+
+/// The table of defaults has a row for every scheduler and generation.
+TEST(ServerDefaults, OfSchedulerAndGeneration) {
+  EXPECT_EQ(server_default(SchedulerKind::kVllm, "v5p").max_batched_tokens, 256);
+  EXPECT_EQ(server_default(SchedulerKind::kVllm, "v5e").max_batched_tokens, 512);
+  EXPECT_EQ(server_default(SchedulerKind::kVllm, "v7x").max_batched_tokens, 1024);
+  EXPECT_EQ(server_default(SchedulerKind::kSglang, "v5e").memory_utilization, 0.88);
+  for (const ServerDefault& one : server_defaults()) EXPECT_FALSE(one.source.empty());
+  ServingSetup setup;
+  apply_server_defaults(setup, SchedulerKind::kSglang, "v6e");
+  EXPECT_EQ(setup.max_batched_tokens, 4096);
+  EXPECT_FALSE(setup.mixed_steps);
+}
+
+/// Whole experts on a device, or a part of each: the same bytes.
+TEST(ServingMemory, ExpertsOverTensorAreAsManyBytes) {
+  ServingSetup setup{.model = small_model(), .tensor = 2};
+  MoeConfig& moe = setup.model.moe.emplace();
+  moe.experts = 8, moe.top_k = 2, moe.d_ff = 128;
+  const int64_t widths = weight_bytes(setup);
+  setup.experts_on_tensor = true;
+  EXPECT_EQ(weight_bytes(setup), widths);
 }
 
 TEST(RequestTrace, ErrorsHaveAPlace) {

@@ -1,6 +1,9 @@
 // Prefill and decode against each other, optimizers against arithmetic, eight bits against many.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "workloads/steps.h"
 
 namespace hlosim {
@@ -54,6 +57,48 @@ void expect_decode_as_prefill(const std::string& yaml, bool scan) {
   for (size_t i = 0; i < want.size(); ++i) EXPECT_LT(test::difference(want[i], got[i]), 1e-12) << i;
 }
 
+/// Stored as eight bits, the two halves of kv_up that decode absorbs have their scales.
+TEST(Serving, AbsorbedWeightsHaveTheirScales) {
+  const ModelConfig model = test::model_or_fail(
+      "name: m\nlayers: 1\nd_model: 8\nd_ff: 12\nq_heads: 4\nkv_heads: 4\nvocab: 11\n"
+      "attention: {latent: {kv_rank: 6, nope_dim: 3, rope_dim: 2, value_dim: 4}}\n");
+  StepOptions options = serving(StepKind::kDecode);
+  test::RunningStep plain(model, options);
+  options.weight_type = ElementType::kS8;
+  test::RunningStep stored(model, options);
+  ASSERT_TRUE(plain.ready() && stored.ready());
+  std::vector<test::Numbers> inputs = stored.random_inputs(6), wide = plain.random_inputs(6);
+  for (size_t i = 0; i < plain.inputs(); ++i) {
+    const size_t at = input_named(stored, plain.name(i));
+    test::Numbers& values = inputs[at];
+    if (plain.name(i) == "position") values = {5};
+    const bool scaled = at + 1 < stored.inputs() && stored.name(at + 1) == plain.name(i) + "_scale";
+    for (size_t k = 0; scaled && k < values.size(); ++k)
+      values[k] = static_cast<double>(static_cast<int64_t>(k * 7 % 15) - 7);
+    wide[i] = values;
+    if (!scaled) continue;
+    test::Numbers& scales = inputs[at + 1];
+    for (size_t k = 0; k < scales.size(); ++k) scales[k] = k % 3 == 0 ? 0.125 : 0.0625;
+    for (size_t k = 0; k < values.size(); ++k) wide[i][k] *= scales[k % scales.size()];
+  }
+  const std::vector<test::Numbers> want = plain.run(wide), got = stored.run(inputs);
+  ASSERT_EQ(want.size(), got.size());
+  EXPECT_LT(test::difference(want[0], got[0]), 1e-5);
+}
+
+/// A latent and a rotary part a token for all heads, whatever their number is.
+TEST(Serving, LatentsAreCachedOnceForAllHeads) {
+  const ModelConfig model = test::model_or_fail(
+      std::string(kBase) + "attention: {latent: {kv_rank: 6, nope_dim: 3, rope_dim: 2, value_dim: 4}}\n");
+  const StepOptions options = serving(StepKind::kDecode);
+  test::RunningStep decode(model, options);
+  ASSERT_TRUE(decode.ready());
+  int64_t cached = 0;
+  for (size_t i = 0; i < decode.inputs(); ++i)
+    if (decode.name(i).find("_cache") != std::string::npos) cached += decode.input(i)->element_count();
+  EXPECT_EQ(cached, 2 * options.batch * options.sequence * (6 + 2));
+}
+
 TEST(Serving, DecodeComputesWhatPrefillDoes) {
   for (const bool scan : {true, false})
     for (const char* yaml : {"", "attention: {window: 3, pattern: LG, soft_cap: 2, sinks: true}\n",
@@ -68,7 +113,7 @@ TEST(Serving, GreedySamplingIsTheArgmax) {
   const ModelConfig model = test::model_or_fail(kBase);
   StepOptions options = serving(StepKind::kPrefill);
   test::RunningStep logits(model, options);
-  options.greedy = true;
+  options.sampling = Sampling::kGreedy;
   test::RunningStep greedy(model, options);
   ASSERT_TRUE(logits.ready() && greedy.ready());
   const std::vector<test::Numbers> inputs = logits.random_inputs(5);
@@ -77,6 +122,75 @@ TEST(Serving, GreedySamplingIsTheArgmax) {
   for (size_t b = 0; b < tokens.size(); ++b) {
     const auto first = all.begin() + static_cast<ptrdiff_t>(11 * b);
     EXPECT_EQ(static_cast<ptrdiff_t>(tokens[b]), std::max_element(first, first + 11) - first);
+  }
+}
+
+/// With top-k 1, or with top-p 0, the token drawn is the most likely one; without limits it is the argmax of
+/// logits and noise, which differs from one state of the generator to the next; every draw is one of the k.
+TEST(Serving, SamplingKeepsToItsLimits) {
+  const ModelConfig model = test::model_or_fail(kBase);
+  StepOptions options = serving(StepKind::kPrefill);
+  options.batch = 8;
+  test::RunningStep logits(model, options);
+  options.sampling = Sampling::kRandom;
+  test::RunningStep random(model, options);
+  ASSERT_TRUE(logits.ready() && random.ready());
+  std::vector<test::Numbers> inputs = logits.random_inputs(5), limits = random.random_inputs(5);
+  const test::Numbers all = logits.run(inputs)[0];
+  const auto rank = [&](size_t row, double token) {  // of a token in its row, from 0
+    const auto first = all.begin() + static_cast<ptrdiff_t>(11 * row);
+    const double own = *(first + static_cast<ptrdiff_t>(token));
+    return std::count_if(first, first + 11, [&](double other) { return other > own; });
+  };
+  const auto draw = [&](double top_k, double top_p, double state) {
+    limits[input_named(random, "temperature")] = test::Numbers(8, 0.7);
+    limits[input_named(random, "top_k")] = test::Numbers(8, top_k);
+    limits[input_named(random, "top_p")] = test::Numbers(8, top_p);
+    limits[input_named(random, "rng_state")] = {state, 7};
+    return random.run(limits)[0];
+  };
+  std::set<test::Numbers> different;
+  for (double state = 0; state < 20; ++state) {
+    const test::Numbers best = draw(1, 1, state), likely = draw(11, 0, state), three = draw(3, 1, state);
+    different.insert(draw(11, 1, state));
+    for (size_t row = 0; row < 8; ++row) {
+      EXPECT_EQ(rank(row, best[row]), 0);
+      EXPECT_EQ(rank(row, likely[row]), 0);
+      EXPECT_LT(rank(row, three[row]), 3);
+    }
+  }
+  EXPECT_GT(different.size(), 10u);
+}
+
+/// A token is drawn only if those that are more likely have less than top-p together.
+TEST(Serving, TopPKeepsTheFewestTokens) {
+  const ModelConfig model = test::model_or_fail(kBase);
+  StepOptions options = serving(StepKind::kPrefill);
+  options.batch = 4, options.sampling = Sampling::kRandom;
+  test::RunningStep random(model, options);
+  options.sampling = Sampling::kLogits;
+  test::RunningStep logits(model, options);
+  ASSERT_TRUE(random.ready() && logits.ready());
+  std::vector<test::Numbers> inputs = random.random_inputs(9);
+  const test::Numbers all = logits.run(logits.random_inputs(9))[0];
+  inputs[input_named(random, "temperature")] = test::Numbers(4, 0.25);
+  inputs[input_named(random, "top_k")] = test::Numbers(4, 11);
+  for (const double top_p : {0.3, 0.6, 0.9}) {
+    inputs[input_named(random, "top_p")] = test::Numbers(4, top_p);
+    for (double state = 0; state < 30; ++state) {
+      inputs[input_named(random, "rng_state")] = {state, 1};
+      const test::Numbers tokens = random.run(inputs)[0];
+      for (size_t row = 0; row < 4; ++row) {
+        // What is more likely than the token drawn has less than top_p.
+        double sum = 0, above = 0;
+        for (size_t i = 0; i < 11; ++i) {
+          const double share = std::exp(4 * all[11 * row + i]);
+          sum += share;
+          if (all[11 * row + i] > all[11 * row + static_cast<size_t>(tokens[row])]) above += share;
+        }
+        EXPECT_LT(above / sum, top_p + 1e-6);
+      }
+    }
   }
 }
 

@@ -132,7 +132,7 @@ void declare_sizes(CommandLine& line, StepChoice& choice) {
       .show_default();
   line.add_option("--sampling", choice.sampling,
                   "Prefill and decode: the result is the logits of the last row, or the most likely token")
-      .one_of({"logits", "greedy"})
+      .one_of({"logits", "greedy", "random"})
       .show_default();
 }
 
@@ -176,6 +176,8 @@ void declare_step(CommandLine& line, StepChoice& choice) {
   line.add_flag("--quantized-gather", choice.quantized_gather,
                 "With --quantize=fp8: expert weights become e4m3 before they are gathered");
   line.add_flag("--experts-on-fsdp", choice.experts_on_fsdp, "Shard the expert dimension over fsdp too");
+  line.add_flag("--experts-on-tensor", choice.experts_on_tensor,
+                "Prefill and decode: shard the expert dimension over tensor too, not the experts' widths");
 }
 
 ElementType stored_weight_type(std::string_view word) {
@@ -220,11 +222,14 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
   using enum ElementType;
   step.weight_type = stored_weight_type(options.weights);
   step.cache_type = options.cache == "bf16" ? kBF16 : options.cache == "fp8" ? kF8E4M3FN : kInvalid;
-  step.greedy = options.sampling == "greedy";
+  step.sampling = options.sampling == "greedy"   ? Sampling::kGreedy
+                  : options.sampling == "random" ? Sampling::kRandom
+                                                 : Sampling::kLogits;
   step.scan_layers = !options.unroll && (step.kind != StepKind::kDecode || options.loop),
   step.one_hot_embedding = options.one_hot;
   step.gradients_only = options.gradients, step.cast_before_gather = !options.gather_stored;
   step.manual_attention = !options.automatic, step.experts_on_fsdp = options.experts_on_fsdp;
+  step.experts_on_tensor = options.experts_on_tensor;
   step.quantized_gather = options.quantized_gather, step.optimizer.clip_norm = options.clip_norm;
   return step;
 }

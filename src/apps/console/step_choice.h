@@ -27,7 +27,8 @@ struct StepChoice {
   std::vector<std::string> keep, blocks;
   bool unroll = false, loop = false, one_hot = false, gradients = false, gather_stored = false,
        automatic = false;
-  bool experts_on_fsdp = false, split_backward = false, quantized_gather = false, logit_bound = false;
+  bool experts_on_fsdp = false, experts_on_tensor = false, split_backward = false, quantized_gather = false,
+       logit_bound = false;
   std::string grads = "params";
   double clip_norm = 1;
   bool operator==(const StepChoice&) const = default;

@@ -42,6 +42,8 @@ Expr rotary(const LayerScope& scope, Expr x) {
 
 struct Projected {
   Expr queries, keys, values;
+  // Latent attention: what is cached, [b, l, rank] and the keys' rotary part [b, l, size].
+  std::optional<Expr> latent{}, rope{};
 };
 
 Expr heads(const LayerScope& scope, Expr x, const std::string& name, SavedValue value) {
@@ -85,7 +87,64 @@ Projected latent_projections(const LayerScope& scope, Expr x) {
   const Expr rope = reshape(graph, rotary(scope, shared), {dims[0], dims[1], latent.rope_dim});
   const Expr everywhere = broadcast(graph, rope, {dims[0], dims[1], dims[2], latent.rope_dim}, {0, 1, 3});
   return {queries, concatenate(graph, {slice(graph, up, 3, 0, latent.nope_dim), everywhere}, 3),
-          slice(graph, up, 3, latent.nope_dim, dims[3])};
+          slice(graph, up, 3, latent.nope_dim, dims[3]), low, rope};
+}
+
+/// Scores [b, kv heads, l, heads of each, s] to shares: capped, masked by position and window, with sinks.
+Expr shares_of(const LayerScope& scope, Expr scores, const AttentionInputs& in) {
+  ExpressionGraph& graph = scope.graph;
+  const Dims dims = graph.dims(scores);
+  scores = convert(graph, scores, scope.wide());
+  if (const double cap = scope.model.attention.soft_cap; cap > 0)
+    scores = scale(graph, tangent_hyperbolic(graph, scale(graph, scores, 1 / cap)), cap);
+  Expr rows = iota(graph, ElementType::kS32, dims, 2);
+  if (in.first) rows = add(graph, rows, broadcast(graph, *in.first, dims, {}));
+  const Expr columns = iota(graph, ElementType::kS32, dims, 4);
+  Expr seen = compare(graph, columns, rows, "LE");
+  if (in.window > 0)
+    seen = both(graph, seen,
+                compare(graph, columns, shift(graph, rows, 1.0 - static_cast<double>(in.window)), "GE"));
+  scores = select(graph, seen, scores, full_like(graph, scores, -1e30));
+  if (!in.sinks) return softmax(graph, scores, 4);
+  const Expr sink =
+      broadcast(graph, reshape(graph, convert(graph, *in.sinks, scope.wide()), {dims[1], dims[3]}),
+                {dims[0], dims[1], dims[2], dims[3], 1}, {1, 3});
+  const Expr all = softmax(graph, concatenate(graph, {scores, sink}, 4), 4);
+  return slice(graph, all, 4, 0, dims[4]);
+}
+
+/// Latent attention on the latents themselves, as servers decode: the queries' part without position meets
+/// kv_up before the scores and the context meets it after them, so that no keys and values of heads are made.
+/// Keys are the latents [b, s, rank], values the keys' rotary part [b, s, size].
+Expr absorbed_attention(const LayerScope& scope, const AttentionInputs& in) {
+  ExpressionGraph& graph = scope.graph;
+  const LatentAttention& latent = *scope.model.attention.latent;
+  const int64_t nope = latent.nope_dim;
+  const Dims q = graph.dims(in.queries);  // [b, l, heads, nope + rope]
+  const Dims by_head{1, 2, 0, 3};         // [heads, b, l, size] -> [b, l, heads, size]
+  const std::string name = "attention.kv_up";
+  const Expr up = convert(graph, scope.stored(name), scope.type());
+  const int64_t width = graph.dims(up)[2];
+  std::optional<Expr> scales;  // [heads, nope + value]
+  if (scope.has(scale_of(name))) scales = convert(graph, scope.stored(scale_of(name)), scope.type());
+  const auto scaled = [&](Expr rows, int64_t from, int64_t to) {
+    if (!scales) return rows;
+    return multiply(graph, rows,
+                    broadcast(graph, slice(graph, *scales, 1, from, to), Dims(graph.dims(rows)), {2, 3}));
+  };
+  const Expr plain = scaled(slice(graph, in.queries, 3, 0, nope), 0, nope);
+  const Expr turned = slice(graph, in.queries, 3, nope, q[3]);
+  const Expr absorbed =
+      transpose(graph, dot(graph, plain, slice(graph, up, 2, 0, nope), {{3}, {2}, {2}, {1}}), by_head);
+  const Expr scores = add(graph, dot(graph, absorbed, in.keys, {{3}, {2}, {0}, {0}}),
+                          dot(graph, turned, in.values, {{3}, {2}, {0}, {0}}));  // [b, l, heads, s]
+  const Dims dims = graph.dims(scores);
+  const Expr shares = shares_of(scope, reshape(graph, scores, {dims[0], 1, dims[1], dims[2], dims[3]}), in);
+  const Expr context = dot(graph, convert(graph, reshape(graph, shares, dims), scope.type()), in.keys,
+                           {{3}, {1}, {0}, {0}});  // [b, l, heads, rank]
+  const Expr out =
+      transpose(graph, dot(graph, context, slice(graph, up, 2, nope, width), {{3}, {0}, {2}, {1}}), by_head);
+  return scaled(out, nope, width);
 }
 
 Projected projections(const LayerScope& scope, Expr x) {
@@ -134,57 +193,39 @@ Expr attention(LayerScope& scope, Expr x) {
   inputs.window = scope.model.is_global(scope.layer) ? 0 : config.window;
   if (config.sinks) inputs.sinks = scope.parameter("attention.sinks");
   if (scope.options.kind != StepKind::kTrain) {
+    Expr keys = made.latent ? *made.latent : inputs.keys, values = made.rope ? *made.rope : inputs.values;
     if (scope.cached_keys) {
-      inputs.keys = cache_with(scope, *scope.cached_keys, inputs.keys);
-      inputs.values = cache_with(scope, *scope.cached_values, inputs.values);
+      keys = cache_with(scope, *scope.cached_keys, keys);
+      values = cache_with(scope, *scope.cached_values, values);
       inputs.first = scope.position;
     }
     const ElementType cache = scope.options.cache_type;
     const auto kept = [&](Expr value) {
       return cache == ElementType::kInvalid ? value : convert(graph, value, cache);
     };
-    scope.new_keys = kept(inputs.keys), scope.new_values = kept(inputs.values);
-    inputs.keys = convert(graph, inputs.keys, scope.type());
-    inputs.values = convert(graph, inputs.values, scope.type());
+    scope.new_keys = kept(keys), scope.new_values = kept(values);
+    // Prefill with latents attends to the keys and values of heads.
+    if (!made.latent || inputs.first)
+      inputs.keys = convert(graph, keys, scope.type()), inputs.values = convert(graph, values, scope.type());
   }
   const bool plain = scope.options.attention == AttentionKernel::kPlain || inputs.first;
-  Expr context = plain ? plain_attention(scope, inputs) : kernel_attention(scope, inputs);
+  const bool absorbs = made.latent && inputs.first;
+  Expr context = absorbs ? absorbed_attention(scope, inputs)
+                 : plain ? plain_attention(scope, inputs)
+                         : kernel_attention(scope, inputs);
   context = scope.constrained(context, by_heads);
   if (plain) graph.named(context, SavedValue::kContext);
   const Expr out = with_bias(scope, project(scope, context, "attention.out", 2), "attention.out_bias");
   return graph.named(out, SavedValue::kOutProj);
 }
 
-/// Scores [b, kv heads, heads of each, l, s].
 Expr plain_attention(const LayerScope& scope, const AttentionInputs& in) {
   ExpressionGraph& graph = scope.graph;
   const Dims q = graph.dims(in.queries), k = graph.dims(in.keys);
   const int64_t shared = q[2] / k[2], size = graph.dims(in.values)[3];
   const Expr grouped = reshape(graph, in.queries, {q[0], q[1], k[2], shared, q[3]});
   // Batch and kv heads come first: [b, kv, l, heads of each, s].
-  Expr scores = dot(graph, grouped, in.keys, {{4}, {3}, {0, 2}, {0, 2}});
-  const Dims dims = graph.dims(scores);
-  scores = convert(graph, scores, scope.wide());
-  if (const double cap = scope.model.attention.soft_cap; cap > 0)
-    scores = scale(graph, tangent_hyperbolic(graph, scale(graph, scores, 1 / cap)), cap);
-  Expr rows = iota(graph, ElementType::kS32, dims, 2);
-  if (in.first) rows = add(graph, rows, broadcast(graph, *in.first, dims, {}));
-  const Expr columns = iota(graph, ElementType::kS32, dims, 4);
-  Expr seen = compare(graph, columns, rows, "LE");
-  if (in.window > 0)
-    seen = both(graph, seen,
-                compare(graph, columns, shift(graph, rows, 1.0 - static_cast<double>(in.window)), "GE"));
-  scores = select(graph, seen, scores, full_like(graph, scores, -1e30));
-  Expr shares;
-  if (in.sinks) {
-    const Expr sink =
-        broadcast(graph, reshape(graph, convert(graph, *in.sinks, scope.wide()), {k[2], shared}),
-                  {dims[0], dims[1], dims[2], dims[3], 1}, {1, 3});
-    const Expr all = softmax(graph, concatenate(graph, {scores, sink}, 4), 4);
-    shares = slice(graph, all, 4, 0, dims[4]);
-  } else {
-    shares = softmax(graph, scores, 4);
-  }
+  const Expr shares = shares_of(scope, dot(graph, grouped, in.keys, {{4}, {3}, {0, 2}, {0, 2}}), in);
   // [b, kv, l, heads of each, size] -> [b, l, heads, size]
   const Expr out = dot(graph, convert(graph, shares, scope.type()), in.values, {{4}, {1}, {0, 1}, {0, 2}});
   return reshape(graph, transpose(graph, out, {0, 2, 1, 3, 4}), {q[0], q[1], q[2], size});

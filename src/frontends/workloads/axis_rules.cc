@@ -12,7 +12,9 @@ namespace {
 constexpr std::array<std::string_view, 7> kAxes = {"data",   "fsdp",    "fsdp_transpose", "sequence",
                                                    "tensor", "context", "expert"};
 
-std::vector<std::string_view> names_of(Axis axis, bool experts_on_fsdp, bool serves) {
+std::vector<std::string_view> names_of(Axis axis, bool experts_on_fsdp, bool serves, bool experts_on_tensor) {
+  const bool is_experts = axis == Axis::kExperts || axis == Axis::kActExperts;
+  if (experts_on_tensor && is_experts) return {"expert", "tensor"};
   if (serves && (axis == Axis::kNorm || axis == Axis::kHidden)) return {};
   if (serves && axis == Axis::kEmbed) return {"fsdp", "fsdp_transpose", "sequence", "context"};
   switch (axis) {
@@ -51,7 +53,7 @@ std::vector<std::string_view> names_of(Axis axis, bool experts_on_fsdp, bool ser
 
 std::vector<size_t> AxisRules::candidates(Axis axis) const {
   std::vector<size_t> found;
-  for (const std::string_view name : names_of(axis, experts_on_fsdp_, serves_))
+  for (const std::string_view name : names_of(axis, experts_on_fsdp_, serves_, experts_on_tensor_))
     for (size_t i = 0; i < mesh_.axes.size(); ++i)
       if (mesh_.axes[i].name == name && mesh_.axes[i].size > 1) found.push_back(i);
   return found;

@@ -41,9 +41,12 @@ class AxisRules {
  public:
   /// Requires: a mesh whose axes the rules know (fault()).
   /// `serves`: as servers have it, the residual stream and the norms are whole on every device of `tensor`,
-  /// and `expert` cuts experts alone.
-  AxisRules(const Mesh& mesh, bool experts_on_fsdp, bool serves = false)
-      : mesh_(mesh), experts_on_fsdp_(experts_on_fsdp), serves_(serves) {}
+  /// and `expert` cuts experts alone. `experts_on_tensor`: whole experts are dealt out over `tensor`, too.
+  AxisRules(const Mesh& mesh, bool experts_on_fsdp, bool serves = false, bool experts_on_tensor = false)
+      : mesh_(mesh),
+        experts_on_fsdp_(experts_on_fsdp),
+        serves_(serves),
+        experts_on_tensor_(experts_on_tensor) {}
 
   bool sharded() const { return !mesh_.axes.empty(); }
   const Mesh& mesh() const { return mesh_; }
@@ -61,7 +64,7 @@ class AxisRules {
   std::vector<size_t> candidates(Axis axis) const;
 
   const Mesh& mesh_;
-  bool experts_on_fsdp_, serves_;
+  bool experts_on_fsdp_, serves_, experts_on_tensor_;
 };
 
 }  // namespace hlosim

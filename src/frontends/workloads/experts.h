@@ -24,11 +24,12 @@ Expr slotted_experts(const LayerScope& scope, Expr x, const Routing& routing);
 /// a x b in groups of rows, in f8 where the options say so. `narrow_b`: b in e4m3, where it is there already;
 /// b is
 /// then what its gradient goes to.
-Expr grouped_product(const LayerScope& scope, Expr a, Expr b, Expr sizes, std::optional<Expr> narrow_b = {});
+Expr grouped_product(const LayerScope& scope, Expr a, Expr b, RowGroups groups,
+                     std::optional<Expr> narrow_b = {});
 /// Weights in e4m3, as grouped_product() takes them.
 Expr narrowed_weights(ExpressionGraph& graph, Expr weights);
 /// Rows times weights [experts, in, out] as they are stored, before their scales: the kernel widens tiles on
 /// the chip. The result has the type of the rows.
-Expr stored_grouped_product(const LayerScope& scope, Expr rows, Expr weights, Expr sizes);
+Expr stored_grouped_product(const LayerScope& scope, Expr rows, Expr weights, RowGroups groups);
 
 }  // namespace hlosim

@@ -36,8 +36,8 @@ struct LayerScope {
   const AxisRules& rules;
   int64_t layer = 0;
   ParameterMap parameters{};
-  // Serving: the cache's keys and values [batch, sequence, heads, size] of before, and the first new
-  // position.
+  // Serving: the cache's keys and values [batch, sequence, heads, size] of before, or latents [batch,
+  // sequence, rank] and the keys' rotary part [batch, sequence, size]; and the first new position.
   std::optional<Expr> cached_keys{}, cached_values{}, position{};
   Expr new_keys{}, new_values{};  // what attention has made of this step's tokens, for the cache
 

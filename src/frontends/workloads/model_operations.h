@@ -86,12 +86,18 @@ struct DotGradient {
 DotGradient dot_gradient_lhs(int64_t a_rank, int64_t b_rank, const DotDims& dims);
 DotGradient dot_gradient_rhs(int64_t a_rank, int64_t b_rank, const DotDims& dims);
 
-/// a [m, k] in groups of rows x b [groups, k, n] -> [m, n]; `sizes` s32[groups]. Rows behind the last group
-/// are 0. `type`: of the result; invalid: of the operands. A gradient where types agree.
-Expr grouped_dot(ExpressionGraph& graph, Expr a, Expr b, Expr sizes,
+/// Groups of rows: `sizes` s32[groups] of those that have a product here. `all`: groups that the rows are of,
+/// with those of other devices; 0: the groups of `sizes`.
+struct RowGroups {
+  Expr sizes{};
+  int64_t all = 0;
+};
+/// a [m, k] in groups of rows x b [groups, k, n] -> [m, n]. Rows behind the last group are 0. `type`: of the
+/// result; invalid: of the operands. A gradient where types agree.
+Expr grouped_dot(ExpressionGraph& graph, Expr a, Expr b, RowGroups groups,
                  ElementType type = ElementType::kInvalid);
 /// a [m, k], c [m, n] in groups of rows -> [groups, k, n].
-Expr grouped_outer(ExpressionGraph& graph, Expr a, Expr c, Expr sizes,
+Expr grouped_outer(ExpressionGraph& graph, Expr a, Expr c, RowGroups groups,
                    ElementType type = ElementType::kInvalid);
 
 // ── rows of tables ──

@@ -1,7 +1,10 @@
 // Sums, products, and what is made of them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
+#include "hlo/row_groups.h"
 #include "workloads/gradients.h"
 #include "workloads/model_operations.h"
 
@@ -57,12 +60,17 @@ Expr reduce(ExpressionGraph& graph, Expr a, const Dims& dimensions, const char* 
   return graph.add(std::move(expression));
 }
 
-Expr ragged(ExpressionGraph& graph, const std::vector<Expr>& operands, Dims dims, ElementType type,
+Expr ragged(ExpressionGraph& graph, Expr a, Expr b, RowGroups groups, Dims dims, ElementType type,
             std::vector<ExpressionAttr> attrs) {
   Expression expression;
   expression.opcode = Opcode::kRaggedDot;
-  expression.operands = operands;
-  if (type == ElementType::kInvalid) type = graph.element(operands[0]);
+  expression.operands = {a, b, groups.sizes};
+  if (type == ElementType::kInvalid) type = graph.element(a);
+  if (groups.all > graph.dims(groups.sizes)[0])
+    attrs.push_back({AttrKey::kFrontendAttributes,
+                     Kind::kBraces,
+                     {},
+                     fmt::format("{{{}=\"{}\"}}", kRowGroupsAttribute, groups.all)});
   expression.type = {type, std::move(dims), {}};
   expression.attrs = std::move(attrs);
   return graph.add(std::move(expression));
@@ -164,15 +172,15 @@ Expr dot(ExpressionGraph& graph, Expr a, Expr b, const DotDims& dims, ElementTyp
   return graph.add(std::move(expression));
 }
 
-Expr grouped_dot(ExpressionGraph& graph, Expr a, Expr b, Expr sizes, ElementType type) {
-  const Expr made = ragged(graph, {a, b, sizes}, {graph.dims(a)[0], graph.dims(b)[2]}, type,
+Expr grouped_dot(ExpressionGraph& graph, Expr a, Expr b, RowGroups groups, ElementType type) {
+  const Expr made = ragged(graph, a, b, groups, {graph.dims(a)[0], graph.dims(b)[2]}, type,
                            {{AttrKey::kLhsContractingDims, Kind::kInts, {1}},
                             {AttrKey::kRhsContractingDims, Kind::kInts, {1}},
                             {AttrKey::kLhsRaggedDims, Kind::kInts, {0}},
                             {AttrKey::kRhsGroupDims, Kind::kInts, {0}}});
-  graph.at(made).gradient = [](Backward& backward, Expr self, Expr cotangent) {
+  graph.at(made).gradient = [groups](Backward& backward, Expr self, Expr cotangent) {
     ExpressionGraph& g = backward.graph();
-    const Expr rows = g[self].operands[0], weights = g[self].operands[1], groups = g[self].operands[2];
+    const Expr rows = g[self].operands[0], weights = g[self].operands[1];
     const Expr c = convert(g, cotangent, g.element(rows));
     if (backward.reaches(rows))
       backward.add(rows, grouped_dot(g, c, transpose(g, weights, {0, 2, 1}), groups));
@@ -181,8 +189,8 @@ Expr grouped_dot(ExpressionGraph& graph, Expr a, Expr b, Expr sizes, ElementType
   return made;
 }
 
-Expr grouped_outer(ExpressionGraph& graph, Expr a, Expr c, Expr sizes, ElementType type) {
-  return ragged(graph, {a, c, sizes}, {graph.dims(sizes)[0], graph.dims(a)[1], graph.dims(c)[1]}, type,
+Expr grouped_outer(ExpressionGraph& graph, Expr a, Expr c, RowGroups groups, ElementType type) {
+  return ragged(graph, a, c, groups, {graph.dims(groups.sizes)[0], graph.dims(a)[1], graph.dims(c)[1]}, type,
                 {{AttrKey::kLhsContractingDims, Kind::kInts, {0}},
                  {AttrKey::kRhsContractingDims, Kind::kInts, {0}},
                  {AttrKey::kLhsRaggedDims, Kind::kInts, {0}}});

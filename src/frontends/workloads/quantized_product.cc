@@ -137,38 +137,39 @@ Expr narrowed_weights(ExpressionGraph& graph, Expr weights) {
 // Kernels of grouped products add up on the chip and write what they are asked for: no f32 sums in HBM. What
 // is
 // left of the scale joins whatever takes the result.
-Expr grouped_product(const LayerScope& scope, Expr a, Expr b, Expr sizes, std::optional<Expr> narrow_b) {
+Expr grouped_product(const LayerScope& scope, Expr a, Expr b, RowGroups groups,
+                     std::optional<Expr> narrow_b) {
   ExpressionGraph& graph = scope.graph;
-  if (scope.options.quantization == Quantization::kNone) return grouped_dot(graph, a, b, sizes);
+  if (scope.options.quantization == Quantization::kNone) return grouped_dot(graph, a, b, groups);
   constexpr ElementType kForward = ElementType::kF8E4M3FN, kBack = ElementType::kF8E5M2;
   const ElementType type = graph.element(a);
   const Expr narrow = narrow_b ? *narrow_b : to_float8(graph, b, kForward);
   const auto rescaled = [type](ExpressionGraph& g, Expr sums, ElementType first, ElementType second) {
     return convert(g, scale(g, sums, unit_of(first) * unit_of(second)), type);
   };
-  const Expr sums = grouped_dot(graph, to_float8(graph, a, kForward), narrow, sizes, type);
+  const Expr sums = grouped_dot(graph, to_float8(graph, a, kForward), narrow, groups, type);
   const Expr made = rescaled(graph, sums, kForward, kForward);
-  graph.at(made).gradient = [a, b, narrow, sizes, type, rescaled](Backward& backward, Expr, Expr cotangent) {
+  graph.at(made).gradient = [a, b, narrow, groups, type, rescaled](Backward& backward, Expr, Expr cotangent) {
     ExpressionGraph& g = backward.graph();
     const Expr c = to_float8(g, cotangent, kBack);
     const Expr turned = transpose(g, narrow, {0, 2, 1});
     if (backward.reaches(a))
-      backward.add(a, rescaled(g, grouped_dot(g, c, turned, sizes, type), kBack, kForward));
+      backward.add(a, rescaled(g, grouped_dot(g, c, turned, groups, type), kBack, kForward));
     if (backward.reaches(b))
-      backward.add(b,
-                   rescaled(g, grouped_outer(g, to_float8(g, a, kForward), c, sizes, type), kForward, kBack));
+      backward.add(
+          b, rescaled(g, grouped_outer(g, to_float8(g, a, kForward), c, groups, type), kForward, kBack));
   };
   return made;
 }
 
-Expr stored_grouped_product(const LayerScope& scope, Expr rows, Expr weights, Expr sizes) {
+Expr stored_grouped_product(const LayerScope& scope, Expr rows, Expr weights, RowGroups groups) {
   ExpressionGraph& graph = scope.graph;
   constexpr ElementType kFloat8 = ElementType::kF8E4M3FN;
   const ElementType type = graph.element(rows);
   if (scope.options.quantization == Quantization::kFp8)
-    return scale(graph, grouped_dot(graph, to_float8(graph, rows, kFloat8), weights, sizes, type),
+    return scale(graph, grouped_dot(graph, to_float8(graph, rows, kFloat8), weights, groups, type),
                  unit_of(kFloat8));
-  return grouped_dot(graph, rows, weights, sizes, type);
+  return grouped_dot(graph, rows, weights, groups, type);
 }
 
 }  // namespace hlosim

@@ -1,11 +1,14 @@
 // Prefill and decode: the forward alone, with a cache of keys and values.
 //
-// The cache of each layer is [batch, sequence, kv heads, size], stacked by group of layers as parameters are.
+// The cache of each layer is [batch, sequence, kv heads, size] for keys and for values, stacked by group of
+// layers as parameters are. Latent attention caches the latent of all heads [batch, sequence, rank] and the
+// keys' rotary part [batch, sequence, size]; decode attends to the latents themselves.
 // Prefill writes all of it from a prompt that fills the sequence; decode reads it, adds one token at
 // `position`, and attends to what is there by then.
 #include <fmt/format.h>
 
 #include "workloads/body_writer.h"
+#include "workloads/sampling.h"
 #include "workloads/step_module.h"
 
 namespace hlosim {
@@ -29,9 +32,11 @@ class ServeStep {
     size_t cache = 0;
     for (size_t g = 0; g < step_.groups().size(); ++g) x = layers(g, x, cache);
     std::vector<Axis> axes{Axis::kBatch, Axis::kNone};
-    if (!options_.greedy) axes.push_back(Axis::kActVocab);
+    if (options_.sampling == Sampling::kLogits) axes.push_back(Axis::kActVocab);
+    if (options_.sampling == Sampling::kRandom) add_sampling_inputs();
     step_.result(last_row(x), axes);
-    for (const Cache& one : caches_) step_.result(one.value, stacked(kCacheAxes), one.parameter);
+    for (const Cache& one : caches_) step_.result(one.value, stacked(cache_axes()), one.parameter);
+    if (options_.sampling == Sampling::kRandom) step_.result(new_state_, {Axis::kNone}, state_parameter_);
     return step_.finish(decodes_ ? "decode_step" : "prefill_step");
   }
 
@@ -40,7 +45,11 @@ class ServeStep {
     InstructionId value{};
     int64_t parameter = -1;
   };
-  inline static const std::vector<Axis> kCacheAxes{Axis::kBatch, Axis::kLength, Axis::kActHeads, Axis::kNone};
+  bool is_latent() const { return model_.attention.latent.has_value(); }
+  std::vector<Axis> cache_axes() const {
+    if (is_latent()) return {Axis::kBatch, Axis::kLength, Axis::kNone};
+    return {Axis::kBatch, Axis::kLength, Axis::kActHeads, Axis::kNone};
+  }
 
   int64_t length() const { return decodes_ ? 1 : options_.sequence; }
   bool loops() const { return options_.scan_layers; }
@@ -55,8 +64,14 @@ class ServeStep {
   ElementType cache_type() const {
     return options_.cache_type == ElementType::kInvalid ? options_.compute_type : options_.cache_type;
   }
-  /// Keys, then values, of a layer.
+  /// Keys, then values, of a layer; or latents, then the keys' rotary part.
   std::vector<ValueType> cache_types(int64_t layer) const {
+    if (const auto& latent = model_.attention.latent) {
+      const auto rows = [&](int64_t size) {
+        return ValueType{cache_type(), {options_.batch, options_.sequence, size}, {}};
+      };
+      return {rows(latent->kv_rank), rows(latent->rope_dim)};
+    }
     const HeadSizes heads = head_sizes(model_, layer);
     const auto one = [&](int64_t size) {
       return ValueType{cache_type(), {options_.batch, options_.sequence, heads.kv_heads, size}, {}};
@@ -71,8 +86,9 @@ class ServeStep {
           std::vector<ValueType> types = cache_types(layer);
           for (size_t i = 0; i < 2; ++i) {
             if (loops()) types[i].dims.insert(types[i].dims.begin(), group.repeats);
-            const std::string name = fmt::format("{}_cache.{}", i ? "value" : "key", layer);
-            const InstructionId value = step_.parameter(name, types[i], stacked(kCacheAxes));
+            const std::string_view what = is_latent() ? (i ? "rope" : "latent") : i ? "value" : "key";
+            const std::string name = fmt::format("{}_cache.{}", what, layer);
+            const InstructionId value = step_.parameter(name, types[i], stacked(cache_axes()));
             caches_.push_back({value, step_.parameter_count() - 1});
           }
         }
@@ -90,15 +106,6 @@ class ServeStep {
     return emitter.emit(embed(at, tokens, first));
   }
 
-  /// The first of the largest logits [b, 1, vocab]: s32[b, 1].
-  static Expr most_likely(ExpressionGraph& graph, Expr logits) {
-    const Dims dims = graph.dims(logits);
-    const Expr highest = along(graph, reduce_max(graph, logits, {2}), dims, 2);
-    const Expr none = full(graph, ElementType::kS32, dims, static_cast<double>(dims[2] - 1));
-    const Expr places = iota(graph, ElementType::kS32, dims, 2);
-    return reduce_min(graph, select(graph, compare(graph, logits, highest, "EQ"), places, none), {2});
-  }
-
   /// Of the last token alone: its logits, or the token that follows.
   InstructionId last_row(InstructionId x) {
     ExpressionGraph graph;
@@ -111,7 +118,39 @@ class ServeStep {
         leaf(graph, emitter, {options_.compute_type, {options_.batch, length(), model_.d_model}, {}}, x);
     const Expr last = slice(graph, all, 1, length() - 1, length());
     const Expr logits = logits_of(at, logits_product(at, norm(at, last, "final_norm")));
-    return emitter.emit(options_.greedy ? most_likely(graph, logits) : logits);
+    switch (options_.sampling) {
+      case Sampling::kLogits:
+        return emitter.emit(logits);
+      case Sampling::kGreedy:
+        return emitter.emit(most_likely_tokens(graph, logits));
+      case Sampling::kRandom:
+        break;
+    }
+    return draw(at, emitter, logits);
+  }
+
+  void add_sampling_inputs() {
+    const auto one = [&](const char* name, ElementType type) {
+      return step_.parameter(name, {type, {options_.batch}, {}}, {Axis::kBatch});
+    };
+    sampling_ = {one("temperature", ElementType::kF32), one("top_k", ElementType::kS32),
+                 one("top_p", ElementType::kF32)};
+    sampling_.push_back(step_.parameter("rng_state", {ElementType::kU64, {2}, {}}, {Axis::kNone}));
+    state_parameter_ = step_.parameter_count() - 1;
+  }
+
+  /// Servers sample from logits that every device of `tensor` has all of.
+  InstructionId draw(const LayerScope& at, ExpressionEmitter& emitter, Expr logits) {
+    ExpressionGraph& graph = at.graph;
+    const Dims rows{options_.batch};
+    const SamplingInputs inputs{leaf(graph, emitter, {ElementType::kF32, rows, {}}, sampling_[0]),
+                                leaf(graph, emitter, {ElementType::kS32, rows, {}}, sampling_[1]),
+                                leaf(graph, emitter, {ElementType::kF32, rows, {}}, sampling_[2]),
+                                leaf(graph, emitter, {ElementType::kU64, {2}, {}}, sampling_[3])};
+    const Expr whole = at.constrained(logits, {Axis::kBatch, Axis::kNone, Axis::kNone});
+    const SampledTokens made = sampled_tokens(graph, whole, inputs);
+    new_state_ = emitter.emit(made.state);
+    return emitter.emit(made.tokens);
   }
 
   static Expr leaf(ExpressionGraph& graph, ExpressionEmitter& emitter, const ValueType& type,
@@ -192,7 +231,8 @@ class ServeStep {
       }
       ValueType type = cache_types(group.first + static_cast<int64_t>(k / 2))[k % 2];
       type.dims.insert(type.dims.begin(), group.repeats);
-      state.push_back(outer.allocate(step_.parts().shape(type), step_.rules().sharding(stacked(kCacheAxes))));
+      state.push_back(
+          outer.allocate(step_.parts().shape(type), step_.rules().sharding(stacked(cache_axes()))));
     }
     if (decodes_) state.push_back(position_);
     const size_t first = state.size();
@@ -231,7 +271,9 @@ class ServeStep {
   const ModelConfig& model_;
   const StepOptions& options_;
   bool decodes_;
-  InstructionId tokens_{}, position_{};
+  InstructionId tokens_{}, position_{}, new_state_{};
+  std::vector<InstructionId> sampling_;  // temperature, top-k, top-p, the generator's state
+  int64_t state_parameter_ = -1;
   std::vector<Cache> caches_;
 };
 

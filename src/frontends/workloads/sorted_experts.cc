@@ -2,8 +2,13 @@
 //
 // It all happens in a region of one device: its tokens, the parameters gathered from fsdp. Along `expert`,
 // every device is given the tokens of all of them and has products with its own experts' rows, which a
-// sorting puts first; along `tensor`, parts of the hidden width. What comes out is summed over both, last of
-// all.
+// sorting puts first; along `tensor`, parts of the hidden width, or of the experts where servers deal them
+// out over it. What comes out is summed over both, last of all.
+//
+// A device's ragged-dot has the rows of all experts, and only its own have products: its frontend attribute
+// `row_groups` is the number of groups that the rows are of.
+#include <algorithm>
+
 #include "workloads/experts.h"
 #include "workloads/manual_region.h"
 
@@ -18,7 +23,7 @@ class SortedExperts {
   Expr make(Expr x, const Routing& routing) {
     Expr local = region_.enter(x, {Axis::kBatch, Axis::kLength, Axis::kHidden});
     local = region_.gather(local, 2, axes_of(Axis::kHidden));
-    const Expr tokens = region_.gather(local, 0, expert_axes());
+    const Expr tokens = region_.gather(local, 0, token_axes());
     const Dims dims = graph_.dims(tokens);
     const int64_t count = dims[0] * dims[1];
     sort(routing, count);
@@ -33,22 +38,55 @@ class SortedExperts {
         broadcast(graph_, convert(graph_, weights_, scope_.type()), {count, moe_.top_k, dims[2]}, {0, 1});
     Expr out = reduce_sum(graph_, multiply(graph_, by_token, weights), {1});
     out = reshape(graph_, out, dims);
-    out = region_.scatter_sum(out, 0, expert_axes());
+    out = region_.scatter_sum(out, 0, token_axes());
     out = region_.scatter_sum(out, 2, axes_of(Axis::kHidden));
+    out = region_.sum_over(out, replicated_axes());
     return region_.leave(out, {Axis::kBatch, Axis::kLength, Axis::kHidden});
   }
 
  private:
   std::vector<AxisPart> axes_of(Axis axis) const { return region_.cut({axis}).dimensions[0]; }
   std::vector<AxisPart> expert_axes() const { return axes_of(Axis::kActExperts); }
+  static bool has_axis(const std::vector<AxisPart>& parts, size_t axis) {
+    return std::any_of(parts.begin(), parts.end(), [&](const AxisPart& part) { return part.axis == axis; });
+  }
+  /// Of the experts' axes, those that cut the tokens, too.
+  std::vector<AxisPart> token_axes() const {
+    std::vector<AxisPart> axes;
+    for (const AxisPart& part : expert_axes())
+      if (has_axis(axes_of(Axis::kBatch), part.axis)) axes.push_back(part);
+    return axes;
+  }
+  /// Of the axes that cut experts or their widths, those along which every device has the whole result.
+  std::vector<AxisPart> replicated_axes() const {
+    const AxisSharding cut = region_.cut({Axis::kExperts, Axis::kEmbed, Axis::kMlp});
+    std::vector<AxisPart> axes;
+    for (const std::vector<AxisPart>* parts : {&cut.dimensions[0], &cut.dimensions[2]})
+      for (const AxisPart& part : *parts)
+        if (stays_cut(part) && !has_axis(axes_of(Axis::kBatch), part.axis) &&
+            !has_axis(axes_of(Axis::kHidden), part.axis))
+          axes.push_back(part);
+    return axes;
+  }
+  const std::string& name_of(const AxisPart& part) const { return scope_.rules.mesh().axes[part.axis].name; }
+  /// Axes of experts' weights that are not gathered.
+  bool stays_cut(const AxisPart& part) const {
+    return name_of(part) == "tensor" || name_of(part) == "expert";
+  }
+  /// Devices that share the width of an expert.
+  int64_t width_parts() const {
+    const AxisSharding cut = region_.cut({Axis::kExperts, Axis::kEmbed, Axis::kMlp});
+    int64_t parts = 1;
+    for (const AxisPart& part : cut.dimensions[2])
+      if (stays_cut(part)) parts *= part.size;
+    return parts;
+  }
 
   /// Rows by expert, own experts first; how many each has.
   void sort(const Routing& routing, int64_t count) {
     const std::vector<Axis> cut{Axis::kBatch, Axis::kLength, Axis::kNone};
     const int64_t slots = count * moe_.top_k;
-    const auto local = [&](Expr value) {
-      return region_.gather(region_.enter(value, cut), 0, expert_axes());
-    };
+    const auto local = [&](Expr value) { return region_.gather(region_.enter(value, cut), 0, token_axes()); };
     weights_ = reshape(graph_, local(routing.weights), {count, moe_.top_k});
     experts_ = reshape(graph_, local(routing.experts), {slots});
     const int64_t own = moe_.experts / scope_.rules.parts(Axis::kActExperts);
@@ -81,12 +119,11 @@ class SortedExperts {
   }
   Expr gathered(Expr value, const std::vector<Axis>& axes) const {
     const AxisSharding cut = region_.cut(axes);
-    const Mesh& mesh = scope_.rules.mesh();
     for (size_t i = 0; i < axes.size(); ++i) {
       std::vector<AxisPart> parts;
       for (const AxisPart& part : cut.dimensions[i]) {
-        const std::string& axis = mesh.axes[part.axis].name;
-        const bool stays = (axes[i] == Axis::kExperts && axis == "expert") || axis == "tensor";
+        const bool stays =
+            name_of(part) == "tensor" || (axes[i] == Axis::kExperts && name_of(part) == "expert");
         if (!stays) parts.push_back(part);
       }
       value = region_.gather(value, static_cast<int64_t>(i), parts);
@@ -121,15 +158,17 @@ class SortedExperts {
   Expr times_weights(Expr rows, const std::string& name, const std::vector<Axis>& axes) const {
     const std::string scales = scale_of(name);
     if (scope_.has("moe." + scales)) {
-      const Expr sums = stored_grouped_product(scope_, rows, stored(name, axes), sizes_);
+      const Expr sums = stored_grouped_product(scope_, rows, stored(name, axes), groups());
       const Expr of_experts = convert(graph_, stored(scales, {axes.front(), axes.back()}), scope_.type());
       return multiply(graph_, sums, of_rows(of_experts));
     }
     std::optional<Expr> narrow;
     if (scope_.options.quantized_gather && scope_.options.quantization == Quantization::kFp8)
       narrow = weights(name, axes, true);
-    return grouped_product(scope_, rows, weights(name, axes), sizes_, narrow);
+    return grouped_product(scope_, rows, weights(name, axes), groups(), narrow);
   }
+
+  RowGroups groups() const { return {sizes_, moe_.experts}; }
 
   Expr mlp(Expr rows) const {
     const std::vector<Axis> in{Axis::kExperts, Axis::kEmbed, Axis::kMlp};
@@ -145,7 +184,7 @@ class SortedExperts {
       hidden = activate(scope_, product("wi", SavedValue::kMlpWi));
     }
     const Expr out = times_weights(hidden, "wo", {Axis::kExperts, Axis::kMlp, Axis::kEmbed});
-    const double share = 1.0 / static_cast<double>(scope_.rules.parts(Axis::kActMlp));
+    const double share = 1.0 / static_cast<double>(width_parts());
     return named(with_row_bias(out, "wo_bias", {Axis::kExperts, Axis::kNone}, share), SavedValue::kMlpWo);
   }
 

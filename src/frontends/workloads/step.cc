@@ -15,7 +15,7 @@ std::string sizes_fault(const ModelConfig& model, const StepOptions& options) {
     return "gradients and vocabulary tiles belong to training";
   const bool stores =
       options.weight_type != ElementType::kInvalid || options.cache_type != ElementType::kInvalid;
-  if (options.kind == StepKind::kTrain && (stores || options.greedy))
+  if (options.kind == StepKind::kTrain && (stores || options.sampling != Sampling::kLogits))
     return "types of stored weights and of the cache, and sampling, belong to prefill and decode";
   if (options.vocab_tiles < 1 || options.sequence % options.vocab_tiles != 0)
     return fmt::format("a sequence of {} can't be cut into {} vocabulary tiles", options.sequence,
@@ -58,6 +58,8 @@ std::string stored_fault(const StepOptions& options) {
 
 std::string experts_fault(const ModelConfig& model, const StepOptions& options) {
   if (!model.moe) return {};
+  if (options.experts_on_tensor && options.kind == StepKind::kTrain)
+    return "experts are dealt out over tensor in prefill and decode only";
   const bool dropless = model.moe->dispatch == MoeConfig::Dispatch::kDropless;
   if (dropless && options.quantization == Quantization::kInt8)
     return "dropless experts have no products in int8, expected none or fp8";
@@ -67,7 +69,8 @@ std::string experts_fault(const ModelConfig& model, const StepOptions& options) 
 /// Does the mesh cut parameters and activations into equal parts?
 std::string mesh_fault(const ModelConfig& model, const StepOptions& options) {
   if (options.mesh.axes.empty()) return {};
-  const AxisRules rules(options.mesh, options.experts_on_fsdp, options.kind != StepKind::kTrain);
+  const AxisRules rules(options.mesh, options.experts_on_fsdp, options.kind != StepKind::kTrain,
+                        options.experts_on_tensor);
   if (const std::string unknown = rules.unknown_axis(); !unknown.empty()) return unknown;
   std::string fault = rules.fault("the batch of", {Axis::kBatch}, {options.batch});
   if (fault.empty() && options.kind == StepKind::kDecode && rules.parts(Axis::kLength) > 1)

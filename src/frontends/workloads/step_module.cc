@@ -14,7 +14,8 @@ namespace hlosim {
 StepModule::StepModule(const ModelConfig& model, const StepOptions& options)
     : model_(model),
       options_(options),
-      rules_(options.mesh, options.experts_on_fsdp, options.kind != StepKind::kTrain),
+      rules_(options.mesh, options.experts_on_fsdp, options.kind != StepKind::kTrain,
+             options.experts_on_tensor),
       builder_(std::make_shared<const SourceFile>(model.name, ""), op_table(), problems_),
       parts_(builder_),
       groups_(layer_groups(model)) {

@@ -92,6 +92,13 @@ enum class Quantization : uint8_t {
   kFp8,   // e4m3 weights and activations, e5m2 gradients
 };
 
+/// The first result of a serving step, of the last token of each sequence.
+enum class Sampling : uint8_t {
+  kLogits,
+  kGreedy,  // the most likely token
+  kRandom,  // a token drawn by temperature, top-k and top-p, which are inputs of each sequence
+};
+
 struct OptimizerOptions {
   enum class Kind : uint8_t { kAdam, kAdamW, kAdamPax } kind = Kind::kAdamW;
   ElementType mu_type = ElementType::kF32, nu_type = ElementType::kF32;
@@ -115,7 +122,7 @@ struct StepOptions {
   // the cache. kInvalid: param_type, compute_type. With `quantization` the products are in that type too,
   // else weights are widened.
   ElementType weight_type = ElementType::kInvalid, cache_type = ElementType::kInvalid;
-  bool greedy = false;  // serving: the most likely token of each sequence is the result, not the logits
+  Sampling sampling = Sampling::kLogits;  // serving: what the result is
   OptimizerOptions optimizer;
   RematPolicy remat;
   AttentionKernel attention = AttentionKernel::kSplash;
@@ -124,8 +131,10 @@ struct StepOptions {
   bool manual_attention = true;  // kernels in a manual region, as shard_map puts them; false: shardings alone
   bool scan_layers = true;       // a while loop over stacked parameters; false: unrolled
   int64_t stack_axis = 0;        // where the stacked parameters have their layers: 0 or 1 (MaxText's)
-  bool quantized_gather = false;   // fp8: weights of experts become e4m3 before they are gathered
-  bool experts_on_fsdp = false;    // the dimension of experts is cut by fsdp too
+  bool quantized_gather = false;  // fp8: weights of experts become e4m3 before they are gathered
+  bool experts_on_fsdp = false;   // the dimension of experts is cut by fsdp too
+  bool experts_on_tensor =
+      false;  // serving: experts are dealt out over tensor, too, in place of their widths
   bool one_hot_embedding = false;  // the lookup as a product with one-hot rows
   int64_t vocab_tiles = 1;         // logits and loss in so many parts along the tokens
   bool gradients_only = false;     // train: the loss and all gradients are the results, no optimizer

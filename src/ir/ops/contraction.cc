@@ -1,9 +1,14 @@
 // Matrix products over named dimensions: dot and its ragged and scaled variants.
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "base/rounding.h"
 #include "base/saturating.h"
+#include "hlo/frontend.h"
 #include "hlo/op_def.h"
+#include "hlo/row_groups.h"
+#include "ops/infer.h"
 #include "ops/matmul_work.h"
 #include "ops/op_table.h"
 #include "ops/reducer.h"
@@ -219,7 +224,37 @@ ShapeRef infer_ragged_dot(OpContext& op) {
   return contraction_result(op, c, dimensions, groups);
 }
 
-/// The sizes of the groups are data: rows or terms are taken as spread evenly over the groups.
+/// Groups that have rows or terms, and how many they have together. Sizes of groups are data: every row is
+/// assumed to be of each of the `row_groups` groups with the same probability, those of other devices among
+/// them.
+struct GroupLoad {
+  int64_t groups = 1, rows = 0;
+};
+GroupLoad expected_load(const OpContext& op, int64_t groups, int64_t rows) {
+  int64_t all = groups;
+  if (const auto given = frontend_attribute(op.instruction(), kRowGroupsAttribute)) {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), number);
+    if (error == std::errc() && end == given->data() + given->size()) all = std::max(all, number);
+  }
+  const double part = static_cast<double>(groups) / static_cast<double>(all);
+  const double none = std::pow(1 - 1 / static_cast<double>(all), static_cast<double>(rows));
+  GroupLoad load;
+  load.rows = std::min(rows, static_cast<int64_t>(std::ceil(static_cast<double>(rows) * part)));
+  load.groups = std::clamp(static_cast<int64_t>(std::llround(static_cast<double>(groups) * (1 - none))),
+                           int64_t{1}, std::max<int64_t>(load.rows, 1));
+  return load;
+}
+
+/// Weights of groups without rows are not read.
+void read_used_groups(const OpContext& op, const Contraction& c, int64_t used, Work& work) {
+  const Dimensions groups = op.ints(AttrKey::kRhsGroupDims);
+  if (groups.empty() || c.rhs->dim(groups[0]) <= used) return;
+  DimensionList dimensions;
+  for (int64_t i = 0; i < c.rhs->rank(); ++i) dimensions.add(i == groups[0] ? used : c.rhs->dim(i), false);
+  work.operand_read[1] = resized(op, c.rhs, dimensions.sizes());
+}
+
 void ragged_dot_work(const OpContext& op, Work& work) {
   const Contraction c(op);
   MatmulSizes sizes = matmul_sizes(c);
@@ -229,11 +264,13 @@ void ragged_dot_work(const OpContext& op, Work& work) {
   if (role == RaggedRole::kBatch) return add_matmul(op, work, sizes.batch, sizes.m, sizes.n, sizes.k);
   if (role == RaggedRole::kFree) sizes.n /= groups;  // n holds the group dimension, which no row sees twice
   int64_t& shared = role == RaggedRole::kFree ? sizes.m : sizes.k;
-  const int64_t each = shared / groups, larger = shared % groups;
+  const GroupLoad load = expected_load(op, groups, shared);
+  const int64_t each = load.rows / load.groups, larger = load.rows % load.groups;
   shared = each + 1;
   add_matmul(op, work, saturating_multiply(sizes.batch, larger), sizes.m, sizes.n, sizes.k);
   shared = each;
-  add_matmul(op, work, saturating_multiply(sizes.batch, groups - larger), sizes.m, sizes.n, sizes.k);
+  add_matmul(op, work, saturating_multiply(sizes.batch, load.groups - larger), sizes.m, sizes.n, sizes.k);
+  if (role == RaggedRole::kFree) read_used_groups(op, c, load.groups, work);
   for (MatmulWork& matmul : work.matmuls) matmul.ragged = true;
   work.vectors.push_back({VectorOp::kGroupStore, op.shape()});
   const auto turns = static_cast<double>(ceil_div(sizes.n, work.vector.turn_columns));

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "model/custom_call_costs.h"
+#include "model/kernel_blocks.h"
 #include "model/memory_system.h"
 #include "model/pallas/custom_call_cost_source.h"
 #include "model/pallas/kernel_bodies.h"
@@ -19,6 +20,8 @@ namespace hlosim {
 namespace {
 
 constexpr std::string_view kGivenBlocks = "the module's window_config";
+constexpr std::string_view kOfSmallGroups =
+    "a group's rows, the whole depth, the columns that fit into VMEM (docs/timing_model.md)";
 constexpr std::string_view kBestBlocks = "the best blocks that fit (docs/timing_model.md)";
 constexpr std::string_view kOfSlots = "operations of the module x vpu.ops, on padded registers";
 constexpr std::string_view kOfBody = "the kernel's body";
@@ -215,7 +218,8 @@ class WorkRecorder {
       term.fact("product", fmt::format("{} x [{},{}]x[{},{}]", work.batch, work.m, work.k, work.k, work.n));
       if (work_.kernel) {
         const ProductBlocks& b = work_.kernel->kernel.blocks;
-        const std::string_view from = b.given       ? kGivenBlocks
+        const std::string_view from = b.given                                     ? kGivenBlocks
+                                      : is_bound_by_weights(work, config_.kernel) ? kOfSmallGroups
                                       : work.ragged ? "kernel.ragged_rows, ragged_columns and ragged_depth"
                                                     : kBestBlocks;
         term.fact("block", fmt::format("{} x [{},{}]x[{},{}]", b.batch, b.m, b.k, b.k, b.n), from);
@@ -399,7 +403,9 @@ class WorkRecorder {
     const Kernel& kernel = work_.kernel->kernel;
     add_windows(term, kernel);
     if (kernel.blocks.m == 0 || kernel.blocks.given) return;
-    if (work_.compute.matmul.work.ragged)
+    if (is_bound_by_weights(work_.compute.matmul.work, config_.kernel))
+      term.key(device_, "rows of a group, below", "kernel.ragged_rows");
+    else if (work_.compute.matmul.work.ragged)
       for (const char* key : {"kernel.ragged_rows", "kernel.ragged_columns", "kernel.ragged_depth"})
         term.key(device_, "tile", key);
     else

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "estimate/named_slice.h"
 #include "published/published_run.h"
+#include "serving/server_defaults.h"
 #include "serving/server_simulation.h"
 #include "serving/serving_text.h"
 #include "text/entry_fields.h"
@@ -76,10 +77,8 @@ class MeasuredServerReader {
     if (!is_sglang && !name.starts_with("vLLM"))
       fields_.wrong("framework", fmt::format("\"framework\" is not \"{}\"", shown(name)),
                     "it begins with vLLM or SGLang");
-    made_.setup.mixed_steps = !is_sglang;
-    // Defaults of both servers.
-    made_.setup.max_batched_tokens = is_sglang ? 4096 : 1024;
-    made_.setup.memory_utilization = is_sglang ? 0.88 : 0.9;
+    apply_server_defaults(made_.setup, is_sglang ? SchedulerKind::kSglang : SchedulerKind::kVllm,
+                          made_.device);
     assume(fmt::format("{} of the usable memory for weights and cache, pages of vLLM's choice",
                        made_.setup.memory_utilization));
   }
@@ -114,7 +113,7 @@ class MeasuredServerReader {
     made_.setup.cache_type = stored("kv_dtype");
   }
 
-  /// Experts dealt out over the devices that also cut heads: hlosim's axis `expert` is one of its own, which
+  /// Experts dealt out over the devices that also cut heads. hlosim's axis `expert` is one of its own, which
   /// copies attention and deals requests out, as `data` does in such a server.
   void mesh() {
     const Value* object = fields_.object("mesh");
@@ -133,11 +132,7 @@ class MeasuredServerReader {
     if (setup.devices() == made_.devices) return;
     if (saturating_multiply(setup.tensor, setup.data) == made_.devices && setup.expert == made_.devices) {
       setup.expert = std::exchange(setup.data, 1);
-      if (setup.tensor > 1)
-        assume(fmt::format(
-            "experts over {} devices: dealt out over {}, their widths cut over {} (alike in bytes "
-            "and FLOPs of a device)",
-            made_.devices, setup.expert, setup.tensor));
+      setup.experts_on_tensor = setup.tensor > 1;
       return;
     }
     fields_.wrong("mesh",

@@ -39,7 +39,7 @@ int64_t page_tokens(const ServingSetup& setup) {
 int64_t weight_bytes(const ServingSetup& setup) {
   const Mesh mesh = setup.mesh();
   const ModelConfig model = served_model(setup.model, mesh);
-  const AxisRules rules(mesh, false, true);
+  const AxisRules rules(mesh, false, true, setup.experts_on_tensor);
   int64_t bytes = 0;
   for (const ParameterSpec& spec : outer_parameters(model, setup.max_model_len))
     bytes += stored_bytes(spec, rules);

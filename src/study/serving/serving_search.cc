@@ -35,12 +35,17 @@ std::vector<Axes> meshes(const ModelConfig& model, int64_t devices) {
   return made;
 }
 
+std::vector<Axes> meshes_of(const ServingSearchSpace& space, int64_t devices) {
+  if (space.one_mesh) return {{space.base.tensor, space.base.data, space.base.expert}};
+  return meshes(space.base.model, devices);
+}
+
 std::vector<ServerLayout> layouts(const ServingSearchSpace& space) {
   std::vector<ServerLayout> made;
   for (const ServingDeviceChoice& device : space.devices) {
     const DeviceConfig& config = device.device->config;
     for (const int64_t chips : space.chips)
-      for (const Axes& axes : meshes(space.base.model, chips * config.devices_per_chip()))
+      for (const Axes& axes : meshes_of(space, chips * config.devices_per_chip()))
         for (const StoredChoice& weights : space.weights)
           for (const StoredChoice& cache : space.caches)
             made.push_back({&device, &weights, &cache, chips, axes.tensor, axes.data, axes.expert});
@@ -68,7 +73,7 @@ class ServerLayoutSearch {
     ServingSetup setup = space_.base;
     setup.tensor = layout_.tensor, setup.data = layout_.data, setup.expert = layout_.expert;
     const DeviceConfig& config = layout_.device->device->config;
-    store_types(layout_.weights->type, layout_.cache->type, "auto", config, setup);
+    store_types(layout_.weights->type, layout_.cache->type, space_.products, config, setup);
     setup.host_seconds = host_step_seconds(config);
     return setup;
   }
@@ -150,6 +155,29 @@ std::vector<ServingPoint> search_serving(const ServingSearchSpace& space) {
     return a.per_chip != b.per_chip ? a.per_chip > b.per_chip : a.per_user > b.per_user;
   });
   mark_front(points);
+  return points;
+}
+
+std::vector<ServingPoint> serving_curve(const ServingCurve& curve) {
+  ServingSearchSpace space;
+  space.base = curve.setup;
+  space.one_mesh = true, space.products = curve.products;
+  space.devices = {curve.device};
+  const int64_t per_chip = curve.device.device->config.devices_per_chip();
+  space.chips = {(curve.setup.devices() + per_chip - 1) / per_chip};
+  space.weights = {curve.weights}, space.caches = {curve.cache};
+  space.batched_tokens = {curve.setup.max_batched_tokens};
+  space.input = curve.input, space.output = curve.output;
+  for (int64_t requests = curve.setup.replicas(); requests <= curve.setup.max_seqs; requests *= 2)
+    space.concurrency.push_back(requests);
+  space.concurrency.push_back(curve.concurrency);
+  std::erase_if(space.concurrency, [](int64_t requests) { return requests < 1; });
+  std::sort(space.concurrency.begin(), space.concurrency.end());
+  const auto twice = std::unique(space.concurrency.begin(), space.concurrency.end());
+  space.concurrency.erase(twice, space.concurrency.end());
+  std::vector<ServingPoint> points = search_serving(space);
+  std::sort(points.begin(), points.end(),
+            [](const ServingPoint& a, const ServingPoint& b) { return a.concurrency < b.concurrency; });
   return points;
 }
 

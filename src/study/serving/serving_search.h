@@ -34,7 +34,9 @@ struct ServingSearchSpace {
   std::vector<StoredChoice> weights, caches;
   std::vector<int64_t> concurrency, batched_tokens;
   int64_t input = 0, output = 0;
-  LatencyLimits limits;  // of the median TTFT and the mean TPOT
+  LatencyLimits limits;           // of the median TTFT and the mean TPOT
+  bool one_mesh = false;          // that of `base`, not all
+  std::string products = "auto";  // as store_types() takes it
 };
 
 struct ServingPoint {
@@ -50,6 +52,18 @@ struct ServingPoint {
 
 /// Answers first, those with more tokens per second and chip before others; then points with a reason.
 std::vector<ServingPoint> search_serving(const ServingSearchSpace& space);
+
+/// A server under replicas(), twice as many, … up to max_seqs concurrent requests, and under `concurrency`.
+/// By number of requests; a load that the memory refuses has a reason.
+/// Requires: `setup` as `device` runs it; `weights` and `cache` are the words of its types.
+struct ServingCurve {
+  const ServingSetup& setup;
+  ServingDeviceChoice device;
+  StoredChoice weights, cache;
+  std::string products = "auto";
+  int64_t input = 0, output = 0, concurrency = 0;
+};
+std::vector<ServingPoint> serving_curve(const ServingCurve& curve);
 
 /// Options of `hlosim serving` that make the point again, without file and device settings.
 std::string serving_options(const ServingSearchSpace& space, const ServingPoint& point);

@@ -19,9 +19,11 @@ namespace hlosim {
 struct ServingSetup {
   ModelConfig model;
   int64_t tensor = 1, data = 1, expert = 1;         // axes of the mesh; `data` and `expert` deal requests out
+  bool experts_on_tensor = false;                   // whole experts are dealt out over `tensor`, too
   ElementType weight_type = ElementType::kInvalid;  // of the layers' products; kInvalid: bf16
   ElementType cache_type = ElementType::kBF16;
   Quantization quantization = Quantization::kNone;  // of products with stored weights; none: widened
+  Sampling sampling = Sampling::kGreedy;
 
   int64_t max_batched_tokens = 1024;  // of one step
   int64_t max_seqs = 256;             // requests of one step

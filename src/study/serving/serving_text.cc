@@ -91,6 +91,35 @@ std::string steps_text(const ServingReport& report) {
   return text + fmt::format("most of it {}\n", largest(run.work));
 }
 
+std::string curve_text(const std::vector<ServingPoint>& curve) {
+  Table table({{"requests"}, {"tok/s/chip"}, {"tok/s/user"}, {"TTFT ms"}, {"TPOT ms"}, {"", Align::kLeft}});
+  for (const ServingPoint& one : curve) {
+    if (!one.simulated) {
+      table.add({std::to_string(one.concurrency), "-", "-", "-", "-", one.reason});
+      continue;
+    }
+    table.add({std::to_string(one.concurrency), fmt::format("{:.1f}", one.per_chip),
+               fmt::format("{:.1f}", one.per_user), fmt::format("{:.1f}", one.ttft_ms),
+               fmt::format("{:.2f}", one.tpot_ms), one.front ? "*" : ""});
+  }
+  return table.text("  ") + "  * no other load has more of both tok/s/chip and tok/s/user\n";
+}
+
+Json curve_json(const std::vector<ServingPoint>& curve) {
+  Json rows = Json::array();
+  for (const ServingPoint& one : curve) {
+    Json row = {{"concurrency", one.concurrency}, {"front", one.front}};
+    row["reason"] = one.reason.empty() ? Json(nullptr) : Json(one.reason);
+    if (one.simulated) {
+      row["output_tok_s_chip"] = one.per_chip, row["tok_s_user"] = one.per_user;
+      row["ttft_ms_median"] = one.ttft_ms, row["tpot_ms_mean"] = one.tpot_ms;
+      row["request_per_s"] = one.requests_per_s;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::vector<std::string> serving_assumptions(const ServingReport& report) {
@@ -108,12 +137,22 @@ std::vector<std::string> serving_assumptions(const ServingReport& report) {
   lines.push_back(fmt::format("usable memory: {}", report.memory.capacity_source));
   if (report.setup.model.attention.latent)
     lines.push_back(
-        "latent attention reads the latent once a step and token; absorbed products are left out");
-  if (report.setup.model.moe)
-    lines.push_back("experts: tokens are routed evenly; every expert's weights are read in every step");
-  if (report.setup.model.moe && report.setup.weight_type != ElementType::kInvalid)
-    lines.push_back("experts stored in a narrow type are widened as a whole in every step");
-  lines.push_back("requests have no common prefixes; sampling is greedy");
+        "latent attention: the longer of reading latents and of the absorbed products over them, as "
+        "simulated");
+  if (const auto& moe = report.setup.model.moe) {
+    const bool is_dropless = moe->dispatch == MoeConfig::Dispatch::kDropless;
+    if (is_dropless)
+      lines.push_back(
+          "experts: each token has every expert with the same probability; a step reads the weights of those "
+          "that have a token");
+    else
+      lines.push_back("experts: tokens are routed evenly; every expert's weights are read in every step");
+    if (!is_dropless && report.setup.weight_type != ElementType::kInvalid)
+      lines.push_back("experts stored in a narrow type are widened as a whole in every step");
+  }
+  lines.push_back(
+      fmt::format("requests have no common prefixes; sampling is {}",
+                  report.setup.sampling == Sampling::kRandom ? "by temperature, top-k and top-p" : "greedy"));
   return lines;
 }
 
@@ -144,6 +183,7 @@ std::string to_text(const ServingReport& report) {
   print("\nLatency\n{}\nMemory\n{}\nSteps\n{}\nAssumptions\n", latency_text(run), memory_text(report),
         steps_text(report));
   for (const std::string& line : serving_assumptions(report)) print("  {}\n", line);
+  if (!report.curve.empty()) print("\nLoads\n{}", curve_text(report.curve));
   return text;
 }
 
@@ -185,6 +225,7 @@ std::string to_json(const ServingReport& report) {
   if (report.price > 0) json["price_per_million_output_tokens"] = price_per_million(report);
   json["interpolation_error"] = report.interpolation_error;
   json["assumptions"] = Json(serving_assumptions(report));
+  if (!report.curve.empty()) json["curve"] = curve_json(report.curve);
   return json.dump() + "\n";
 }
 

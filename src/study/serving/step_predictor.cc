@@ -15,7 +15,8 @@ namespace hlosim {
 namespace {
 
 /// A chunk of a prompt: so many tokens behind those that the cache has already.
-void add_chunk(const Value& object, DiagnosticList& problems, ServerStepLoad& load) {
+void add_chunk(const Value& object, const ServingSetup& setup, DiagnosticList& problems,
+               ServerStepLoad& load) {
   if (!object.is_map()) {
     problems.add(
         error_at(object, fmt::format("a chunk of a prompt is an object, not {}", json_kind(object))));
@@ -27,18 +28,41 @@ void add_chunk(const Value& object, DiagnosticList& problems, ServerStepLoad& lo
   fields.whole("computed", computed, 0);
   for (const Value* left : fields.rest())
     problems.add(error_at_key(*left, fmt::format("a chunk of a prompt has no \"{}\"", shown(left->key))));
+  if (computed > setup.max_model_len || tokens > setup.max_model_len - computed)
+    problems.add(
+        error_at(object, fmt::format("a prompt of {} tokens, {} of them computed, is more than "
+                                     "--max-model-len={}",
+                                     saturating_add(computed, tokens), computed, setup.max_model_len)));
   const auto begin = static_cast<double>(computed), end = static_cast<double>(computed + tokens);
   load.prefill = saturating_add(load.prefill, tokens), load.prefill_pairs += (end * end - begin * begin) / 2;
 }
 
-ServerStepLoad read_load(const Value& object, DiagnosticList& problems) {
+void check_load(EntryFields& fields, const ServingSetup& setup, const ServerStepLoad& load) {
+  if (load.decodes == 0 && load.prefill == 0)
+    return fields.wrong("decodes", "the step has neither decodes nor prefill");
+  if (load.decodes > setup.max_seqs)
+    fields.wrong("decodes",
+                 fmt::format("{} requests are more than --max-num-seqs={}", load.decodes, setup.max_seqs));
+  if (load.prefill > 0 && load.prefill > setup.max_batched_tokens - load.decodes)
+    fields.wrong("prefill",
+                 fmt::format("{} tokens are more than --max-num-batched-tokens={}",
+                             saturating_add(load.decodes, load.prefill), setup.max_batched_tokens));
+  if (load.context < load.decodes || load.context / std::max<int64_t>(load.decodes, 1) > setup.max_model_len)
+    fields.wrong("context",
+                 fmt::format("{} tokens in the caches of {} requests: from 1 to --max-model-len={} each",
+                             load.context, load.decodes, setup.max_model_len));
+  if (!setup.mixed_steps && load.decodes > 0 && load.prefill > 0)
+    fields.wrong("prefill", "--scheduler=sglang has no step with decodes and prompts");
+}
+
+ServerStepLoad read_load(const Value& object, const ServingSetup& setup, DiagnosticList& problems) {
   ServerStepLoad load;
   EntryFields fields(object, "a step", problems);
   fields.whole("decodes", load.decodes, 0);
   fields.whole("context", load.context, 0, load.decodes > 0 ? EntryFields::kNeeded : EntryFields::kOptional);
   if (const Value* chunks = fields.find("prefill")) {
     if (chunks->is_list())
-      for (const Value& chunk : chunks->items) add_chunk(chunk, problems, load);
+      for (const Value& chunk : chunks->items) add_chunk(chunk, setup, problems, load);
     else
       fields.wrong("prefill", fmt::format("\"prefill\" is an array of chunks, not {}", json_kind(*chunks)));
   }
@@ -46,26 +70,14 @@ ServerStepLoad read_load(const Value& object, DiagnosticList& problems) {
   for (const Value* left : fields.rest())
     problems.add(error_at_key(*left, fmt::format("a step has no \"{}\"", shown(left->key)),
                               "there are decodes, context, prefill and id"));
+  if (problems.error_count() == 0) check_load(fields, setup, load);
   return load;
 }
 
-Result<void> check_load(const ServingSetup& setup, const ServerStepLoad& load) {
-  if (load.decodes == 0 && load.prefill == 0) return failure("the step has neither decodes nor prefill");
-  if (load.decodes > setup.max_seqs)
-    return failure(fmt::format("{} requests are more than --max-num-seqs={}", load.decodes, setup.max_seqs));
-  if (load.prefill > 0 && load.prefill > setup.max_batched_tokens - load.decodes)
-    return failure(fmt::format("{} tokens are more than --max-num-batched-tokens={}",
-                               saturating_add(load.decodes, load.prefill), setup.max_batched_tokens));
-  if (load.context < load.decodes || load.context / std::max<int64_t>(load.decodes, 1) > setup.max_model_len)
-    return failure(fmt::format("{} tokens in the caches of {} requests: from 1 to --max-model-len={} each",
-                               load.context, load.decodes, setup.max_model_len));
-  if (!setup.mixed_steps && load.decodes > 0 && load.prefill > 0)
-    return failure("--scheduler=sglang has no step with decodes and prompts");
-  return {};
-}
-
-std::string error_line(Json answer, const std::string& message) {
-  answer["error"] = message;
+/// `column`: where in the line, from 1; errors of the simulation have none.
+std::string error_line(Json answer, const Diagnostic& diagnostic) {
+  answer["error"] = diagnostic.message;
+  if (diagnostic.source) answer["column"] = diagnostic.source->locate(diagnostic.offset).column;
   return answer.dump();
 }
 
@@ -80,16 +92,14 @@ std::string predict_step_line(std::string_view line, const ServingSetup& setup, 
   if (root && root->is_map()) {
     const std::optional<Json> parsed = Json::parse(line);
     if (const Json* id = parsed ? parsed->find("id") : nullptr) answer["id"] = *id;
-    load = read_load(*root, problems);
+    load = read_load(*root, setup, problems);
   } else if (root) {
     problems.add(error_at(*root, fmt::format("a step is an object, not {}", json_kind(*root))));
   }
   for (const Diagnostic& problem : problems.items())
-    if (problem.severity == Severity::kError) return error_line(std::move(answer), problem.message);
-  if (const Result<void> sound = check_load(setup, load); !sound)
-    return error_line(std::move(answer), sound.error().message);
+    if (problem.severity == Severity::kError) return error_line(std::move(answer), problem);
   const Result<ServerStepCost> cost = times.cost(load);
-  if (!cost) return error_line(std::move(answer), cost.error().message);
+  if (!cost) return error_line(std::move(answer), cost.error());
   answer["seconds"] = cost->seconds + setup.host_seconds;
   answer["device_seconds"] = cost->seconds, answer["host_seconds"] = setup.host_seconds;
   answer["tokens"] = token_bucket(setup, load.decodes + load.prefill);

@@ -3,7 +3,7 @@
 //   predict_step_line(R"({"decodes": 64, "context": 96000, "prefill": [{"tokens": 448}]})", setup, times)
 //   // {"device_seconds":0.04,"host_seconds":0.002,"seconds":0.042,"tokens":512}
 //
-// docs/serving.md has the keys. What is wrong with a line is its answer: {"error": "…"}.
+// docs/serving.md has the keys. What is wrong with a line is its answer: {"error": "…", "column": 12}.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@
 namespace hlosim {
 
 /// One JSON object on one line, without its end. `line` is a JSON object; its "id" is returned unchanged.
+/// What is wrong with a line has its column.
 std::string predict_step_line(std::string_view line, const ServingSetup& setup, StepTimes& times);
 
 }  // namespace hlosim

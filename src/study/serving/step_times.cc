@@ -59,8 +59,9 @@ Result<ServerStepCost> StepTimes::simulate_layers(StepKind kind, int64_t batch, 
   step.param_type = ElementType::kBF16;
   step.weight_type = setup_.weight_type, step.cache_type = setup_.cache_type;
   step.quantization = setup_.quantization;
+  step.experts_on_tensor = setup_.experts_on_tensor;
   step.scan_layers = false;
-  step.greedy = true;
+  step.sampling = setup_.sampling;
   const Result<Module> module = make_step(model, step);
   if (!module) return tl::unexpected(module.error());
   EstimateOptions options = options_;
@@ -83,7 +84,7 @@ Result<ServerStepCost> StepTimes::simulate(StepKind kind, int64_t batch, int64_t
 }
 
 // The plain products of the simulated step give way to the kernel of servers, which reads caches page by
-// page.
+// page. Latents of all heads together are few bytes for many products, which may take longer.
 void StepTimes::attend_by_pages(Decode& decode) const {
   const MemorySpace* hbm = device_.config.memory_space("hbm");
   if (hbm == nullptr || !hbm->bandwidth) return;
@@ -91,9 +92,10 @@ void StepTimes::attend_by_pages(Decode& decode) const {
   const double rate = hbm->bandwidth->at(device_.config.clock).count() * device_.config.kernel.cache_read;
   const double token = static_cast<double>(cache_bytes_per_token(setup_)) / (rate * replicas);
   constexpr auto kCategory = static_cast<size_t>(CostCategory::kCustomCall);
-  const double energy = setup_.model.attention.latent ? 0 : decode.per_token.picojoules;
+  const double energy = decode.per_token.picojoules;
+  const double products = setup_.model.attention.latent ? decode.per_token.seconds : 0;
   decode.per_token = ServerStepCost();
-  decode.per_token.seconds = decode.per_token.by_category[kCategory] = token;
+  decode.per_token.seconds = decode.per_token.by_category[kCategory] = std::max(token, products);
   decode.per_token.picojoules = energy;
 }
 

@@ -17,6 +17,7 @@
 #include "console/step_choice.h"
 #include "console/verbosity.h"
 #include "interconnect/slice.h"
+#include "serving/server_defaults.h"
 #include "serving/server_simulation.h"
 #include "serving/serving_text.h"
 #include "serving/step_predictor.h"
@@ -28,12 +29,12 @@ namespace {
 struct ServingArguments {
   SimulationOptions simulation;
   std::string file, trace, output = "-", format = "text", weights = "bf16", products = "auto", cache = "bf16";
-  std::string scheduler = "vllm";
+  std::string scheduler = "vllm", page, sampling = "greedy";
   int64_t tensor = 0, data = 1, expert = 1;
   int64_t input = 1000, output_length = 1000, concurrency = 0, requests = 0, seed = 0;
-  int64_t batched_tokens = 1024, seqs = 256, model_len = 0, block = 0;
-  double rate = 0, utilization = 0.9, least_share = 1, price = 0, ttft = 0, itl = 0;
-  bool predict = false;
+  int64_t batched_tokens = 0, seqs = 256, model_len = 0, block = 0;
+  double rate = 0, utilization = 0, least_share = 1, price = 0, ttft = 0, itl = 0;
+  bool predict = false, experts_on_tensor = false, curve = false;
 };
 
 class ServingCommand {
@@ -61,20 +62,25 @@ class ServingCommand {
 
   Result<void> check() const {
     const int ways = (options_.concurrency > 0) + (options_.rate > 0) + !options_.trace.empty();
-    if (options_.predict && (ways > 0 || options_.file == "-" || options_.output != "-"))
+    if (options_.predict && (ways > 0 || options_.file == "-" || options_.output != "-" || has_curve()))
       return failure("--predict takes steps from standard input and answers on standard output",
-                     "without --concurrency, --request-rate, --trace and -o");
+                     "without --concurrency, --request-rate, --trace, --curve, --html and -o");
+    if (has_curve() && (!options_.trace.empty() || options_.least_share < 1))
+      return failure("--curve and --html have requests of one length each",
+                     "without --trace and --random-range-ratio");
     if (ways != 1 && !options_.predict)
       return failure("expected exactly one of --concurrency, --request-rate and --trace",
                      "as in --concurrency=64");
-    if (options_.utilization <= 0 || options_.utilization > 1)
-      return failure(fmt::format("--gpu-memory-utilization is {}, expected more than 0 and at most 1",
+    if (options_.utilization < 0 || options_.utilization > 1)
+      return failure(fmt::format("--gpu-memory-utilization is {}, expected 0 to 1; 0: the server's default",
                                  options_.utilization));
     if (options_.least_share <= 0 || options_.least_share > 1)
       return failure(fmt::format("--random-range-ratio is {}, expected more than 0 and at most 1",
                                  options_.least_share));
     return {};
   }
+
+  bool has_curve() const { return options_.curve || !options_.page.empty(); }
 
   Result<std::vector<Request>> read_requests() const {
     if (!options_.trace.empty()) {
@@ -99,6 +105,7 @@ class ServingCommand {
     ServingSetup setup;
     setup.model = model;
     setup.data = options_.data, setup.expert = options_.expert;
+    setup.experts_on_tensor = options_.experts_on_tensor;
     const SliceRequest& asked = setting.estimate.simulate.slice;
     const int64_t others = setup.data * setup.expert;
     setup.tensor = std::max<int64_t>(1, options_.tensor);
@@ -114,10 +121,12 @@ class ServingCommand {
     store_types(stored_weight_type(options_.weights),
                 options_.cache == "fp8" ? ElementType::kF8E4M3FN : ElementType::kBF16, options_.products,
                 setting.device.config, setup);
-    setup.max_batched_tokens = options_.batched_tokens, setup.max_seqs = options_.seqs;
-    setup.block_size = options_.block, setup.memory_utilization = options_.utilization;
+    setup.sampling = options_.sampling == "random" ? Sampling::kRandom : Sampling::kGreedy;
+    apply_server_defaults(setup, scheduler_kind(options_.scheduler), setting.device.config.generation);
+    if (options_.batched_tokens > 0) setup.max_batched_tokens = options_.batched_tokens;
+    if (options_.utilization > 0) setup.memory_utilization = options_.utilization;
+    setup.max_seqs = options_.seqs, setup.block_size = options_.block;
     setup.host_seconds = host_step_seconds(setting.device.config);
-    setup.mixed_steps = options_.scheduler == "vllm";
     int64_t longest = 0;
     for (const Request& one : requests) longest = std::max(longest, one.input + one.output);
     setup.max_model_len = options_.model_len > 0 ? options_.model_len : longest;
@@ -136,19 +145,32 @@ class ServingCommand {
         simulate_server(setup, setting.device.config, times, requests, options_.concurrency, limits);
     if (!made) return fail(made.error());
     const DeviceConfig& device = setting.device.config;
-    const ServingReport report{.setup = setup,
-                               .memory = made->memory,
-                               .run = made->run,
-                               .device = device.name,
-                               .cache_read = device.kernel.cache_read,
-                               .devices_per_chip = device.devices_per_chip(),
-                               .interpolation_error = made->interpolation_error,
-                               .simulated = times.simulated(),
-                               .price = options_.price,
-                               .ttft_ms = options_.ttft,
-                               .itl_ms = options_.itl};
+    ServingReport report{.setup = setup,
+                         .memory = made->memory,
+                         .run = made->run,
+                         .device = device.name,
+                         .cache_read = device.kernel.cache_read,
+                         .devices_per_chip = device.devices_per_chip(),
+                         .interpolation_error = made->interpolation_error,
+                         .simulated = times.simulated(),
+                         .price = options_.price,
+                         .ttft_ms = options_.ttft,
+                         .itl_ms = options_.itl};
+    if (has_curve()) report.curve = curve_of(setup, setting);
+    if (!options_.page.empty() && !write_output(options_.page, to_html(report), streams_)) return kExitInput;
     const std::string text = options_.format == "json" ? to_json(report) : to_text(report);
     return write_output(options_.output, text, streams_) ? kExitSuccess : kExitInput;
+  }
+
+  std::vector<ServingPoint> curve_of(const ServingSetup& setup, const SimulationSetting& setting) const {
+    return serving_curve({.setup = setup,
+                          .device = {options_.simulation.device, &setting.device, &setting.estimate},
+                          .weights = {options_.weights, stored_weight_type(options_.weights)},
+                          .cache = {options_.cache, setup.cache_type},
+                          .products = options_.products,
+                          .input = options_.input,
+                          .output = options_.output_length,
+                          .concurrency = options_.concurrency});
   }
 
   /// Answers every line at once, since the program that asks waits for it.
@@ -175,9 +197,11 @@ void declare_server(CommandLine& line, ServingArguments& options) {
                   "Expert parallelism: devices that share the experts and the requests")
       .from(1)
       .show_default();
-  line.add_option("--max-num-batched-tokens", options.batched_tokens, "Maximum number of tokens in a step")
-      .between(1, 1 << 20)
-      .show_default();
+  line.add_flag("--enable-expert-parallel", options.experts_on_tensor,
+                "Share whole experts out over the devices of --tp, not parts of each expert");
+  line.add_option("--max-num-batched-tokens", options.batched_tokens,
+                  "Maximum number of tokens in a step; 0: the server's default for the device")
+      .between(0, 1 << 20);
   line.add_option("--max-num-seqs", options.seqs, "Maximum number of requests in a step")
       .between(1, 1 << 16)
       .show_default();
@@ -196,7 +220,10 @@ void declare_server(CommandLine& line, ServingArguments& options) {
       .one_of({"bf16", "fp8"})
       .show_default();
   line.add_option("--gpu-memory-utilization", options.utilization,
-                  "Fraction of the memory for weights and cache")
+                  "Fraction of the memory for weights and cache; 0: the server's default");
+  line.add_option("--sampling", options.sampling,
+                  "greedy: the most likely token; random: by temperature, top-k and top-p")
+      .one_of({"greedy", "random"})
       .show_default();
   line.add_option("--scheduler", options.scheduler,
                   "vllm: prompts in the steps of decodes; sglang: in steps of their own")
@@ -232,6 +259,10 @@ std::function<int()> declare_serving(CommandLine& line, Streams streams) {
   line.add_option("--itl", options->itl, "Limit of the mean time per output token, ms").not_negative();
   line.add_flag("--predict", options->predict,
                 "Answer step descriptions, a JSON object a line on standard input, with seconds");
+  line.add_flag("--curve", options->curve,
+                "Also simulate 1, 2, 4, … concurrent requests up to --max-num-seqs");
+  line.add_option("--html", options->page, "Write a page with that curve, its frontier and the report")
+      .writes_file(streams.files);
   line.add_option("--price", options->price, "Price of a chip-hour; adds the cost per million tokens")
       .not_negative();
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();

@@ -15,6 +15,7 @@
 #include "console/simulation_setting.h"
 #include "console/step_choice.h"
 #include "console/verbosity.h"
+#include "serving/server_defaults.h"
 #include "serving/serving_search.h"
 
 namespace hlosim {
@@ -26,7 +27,7 @@ struct TuneServingArguments {
   std::string scheduler = "vllm", format = "text", output = "-";
   DeviceChoices choices;
   int64_t input = 1000, output_length = 1000, model_len = 0;
-  double utilization = 0.9, ttft = 0, itl = 0;
+  double utilization = 0, ttft = 0, itl = 0;
   bool everything = false;
 };
 
@@ -71,8 +72,8 @@ class TuneServingCommand {
   }
 
   Result<void> read_space() {
-    if (options_.utilization <= 0 || options_.utilization > 1)
-      return failure(fmt::format("--gpu-memory-utilization is {}, expected more than 0 and at most 1",
+    if (options_.utilization < 0 || options_.utilization > 1)
+      return failure(fmt::format("--gpu-memory-utilization is {}, expected 0 to 1; 0: the server's default",
                                  options_.utilization));
     auto chips = read_counts("--chips", options_.chips, 1 << 14);
     if (!chips) return tl::unexpected(chips.error());
@@ -91,8 +92,8 @@ class TuneServingCommand {
     space_.weights = std::move(*weights), space_.caches = std::move(*caches);
     space_.input = options_.input, space_.output = options_.output_length;
     space_.limits = {options_.ttft, options_.itl};
-    space_.base.memory_utilization = options_.utilization;
-    space_.base.mixed_steps = options_.scheduler == "vllm";
+    apply_server_defaults(space_.base, scheduler_kind(options_.scheduler), "");
+    if (options_.utilization > 0) space_.base.memory_utilization = options_.utilization;
     space_.base.max_model_len =
         options_.model_len > 0 ? options_.model_len : options_.input + options_.output_length;
     return {};
@@ -147,8 +148,7 @@ std::function<int()> declare_tune_serving(CommandLine& line, Streams streams) {
                   "Maximum number of tokens of a request; 0: --isl and --osl")
       .from(0);
   line.add_option("--gpu-memory-utilization", options->utilization,
-                  "Fraction of the memory for weights and cache")
-      .show_default();
+                  "Fraction of the memory for weights and cache; 0: the server's default");
   line.add_option("--scheduler", options->scheduler,
                   "vllm: prompts in the steps of decodes; sglang: in steps of their own")
       .one_of({"vllm", "sglang"})
