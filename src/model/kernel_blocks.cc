@@ -298,14 +298,35 @@ namespace {
 constexpr int8_t kWeightBuffers = 3;
 constexpr int64_t kFewestMxuWidths = 2;
 
+/// The least count from 1 to `most` for which `holds`, which stays true from there on; `most` where none
+/// does. O(log most).
+template <class F>
+int64_t least_count(int64_t most, F&& holds) {
+  for (int64_t low = 1; low < most;) {
+    const int64_t middle = low + (most - low) / 2;
+    if (holds(middle))
+      most = middle;
+    else
+      low = middle + 1;
+  }
+  return std::max<int64_t>(most, 1);
+}
+
 /// Tiles and windows of a group's product: parts of the columns first, then of the depth, until they fit.
 class ServedTile {
  public:
   ServedTile(const Core& core, const ProductWork& work) : core_(core), work_(work), whole_(work.matmul) {
     const KernelSearch search(core);
     const int64_t fewest = kFewestMxuWidths * core.mxu_columns();
-    while (take(), !search.fits(kernel) && tile.n > fewest) ++columns_;
-    while (!search.fits(kernel) && tile.k > core.mxu_rows()) ++parts_, take();
+    columns_ = least_count(ceil_div(whole_.n, fewest), [&](int64_t count) {
+      take(count, 1);
+      return search.fits(kernel) || tile.n <= fewest;
+    });
+    parts_ = least_count(ceil_div(whole_.k, core.mxu_rows()), [&](int64_t count) {
+      take(columns_, count);
+      return search.fits(kernel) || tile.k <= core.mxu_rows();
+    });
+    take(columns_, parts_);
   }
 
   MatmulWork tile;
@@ -314,11 +335,11 @@ class ServedTile {
   double parts() const { return as_double(ceil_div(whole_.k, tile.k)); }
 
  private:
-  void take() {
+  void take(int64_t columns_of, int64_t parts_of) {
     tile = whole_;
     tile.batch = 1;
-    tile.n = even_block(whole_.n, ceil_div(whole_.n, columns_), core_.mxu_columns());
-    tile.k = even_block(whole_.k, ceil_div(whole_.k, parts_), core_.mxu_rows());
+    tile.n = even_block(whole_.n, ceil_div(whole_.n, columns_of), core_.mxu_columns());
+    tile.k = even_block(whole_.k, ceil_div(whole_.k, parts_of), core_.mxu_rows());
     const double m = as_double(tile.m), n = as_double(tile.n), k = as_double(tile.k);
     const double groups = std::max(work_.groups, 1.0);
     const double of_weights = work_.rhs.bytes / groups / as_double(whole_.n) / as_double(whole_.k);

@@ -197,7 +197,7 @@ TEST(RaggedDot, WorkSpreadsRowsOverGroups) {
 /// Of rows that have each of 16 groups with the same probability, four groups get a quarter, and groups
 /// without rows are not read.
 TEST(RaggedDot, RowsOfOtherDevicesHaveNoWork) {
-  const std::string of_many = std::string(kRaggedFree) + ", frontend_attributes={row_groups=\"16\"}";
+  const std::string of_many = std::string(kRaggedFree) + ", frontend_attributes={hlosim.row_groups=\"16\"}";
   EXPECT_EQ(sizes(work({"f32[64,5]", "f32[4,5,7]", "s32[4]"}, of_many)), "4x[4,5]x[5,7]");
   EXPECT_EQ(sizes(work({"f32[8,5]", "f32[4,5,7]", "s32[4]"}, of_many)), "2x[1,5]x[5,7]");
   EXPECT_EQ(sizes(work({"f32[64,5]", "f32[4,5,7]", "s32[4]"}, kRaggedFree)), "4x[16,5]x[5,7]");

@@ -6,7 +6,7 @@
 // out over it. What comes out is summed over both, last of all.
 //
 // A device's ragged-dot has the rows of all experts, and only its own have products: its frontend attribute
-// `row_groups` is the number of groups that the rows are of.
+// `hlosim.row_groups` is the number of groups that the rows are of.
 #include <algorithm>
 
 #include "workloads/experts.h"

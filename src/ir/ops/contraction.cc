@@ -225,8 +225,8 @@ ShapeRef infer_ragged_dot(OpContext& op) {
 }
 
 /// Groups that have rows or terms, and how many they have together. Sizes of groups are data: every row is
-/// assumed to be of each of the `row_groups` groups with the same probability, those of other devices among
-/// them.
+/// assumed to be of each of the `hlosim.row_groups` groups with the same probability, those of other devices
+/// among them.
 struct GroupLoad {
   int64_t groups = 1, rows = 0;
 };
