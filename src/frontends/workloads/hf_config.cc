@@ -301,7 +301,7 @@ class ConfigReader {
     int64_t step = 1;
     for (size_t i = 0; i < layers.items.size(); ++i) {
       const Result<int64_t> layer = TextForm<int64_t>::read(layers.items[i].text);
-      if (layer && i == 0) step = std::max<int64_t>(*layer + 1, 1);
+      if (layer && i == 0 && *layer < model_.layers) step = std::max<int64_t>(*layer + 1, 1);
       if (!layer || *layer != step * static_cast<int64_t>(i + 1) - 1 || *layer >= model_.layers) {
         wrong(layers.items[i], "moe_layers", "experts are supported in each n-th layer alone");
         return 1;
