@@ -13,7 +13,7 @@
 
 #include "buffers/buffer_analysis.h"
 #include "estimate/estimate.h"
-#include "estimate/prepared_run.h"
+#include "estimate/prepared.h"
 #include "growth.h"
 #include "hlo/printer.h"
 #include "modules.h"
@@ -194,9 +194,9 @@ void tune_prefetch_of_a_chain(benchmark::State& state) {
   options.budget = 2;
   growth.measure(state, size_of(module), [&] {
     const auto begin = std::chrono::steady_clock::now();
-    PreparedRun run;
-    run.is_late = [&] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(1); };
-    const Result<Prepared> prepared = prepare(module, op_table(), v5e, {}, run);
+    EstimateOptions how;
+    how.is_late = [&] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(1); };
+    const Result<Prepared> prepared = prepare(module, op_table(), v5e, how);
     if (!prepared) stop(prepared.error());
     options.budget =
         std::max(1e-9, 2 - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());

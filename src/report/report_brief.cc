@@ -312,7 +312,7 @@ class BriefReport {
 
   void more() {
     out_ +=
-        "\n--full prints every section, --format=html -o r.html a page, `hlosim explain FILE NAME` one time, "
+        "\n--full has all sections, --format=html -o r.html a page, `hlosim explain FILE NAME` one time, "
         "--advise=10s the largest saving\n";
   }
 

@@ -80,11 +80,11 @@ def main():
         # Before optimisation, which is the same but for the schedule, and after.
         out, err = run("report", "--device=v5e", "--before", "--module=^m1", folder)
         assert not err, err
-        rows = [row for row in table(out.split("Before optimisation")[1])]
+        rows = [row for row in table(out.split("Before XLA's optimization")[1])]
         assert rows[0][:3] == ["module", "time", "before"] and [row[0] for row in rows[1:-1]] == [f"m{n}" for n in range(200) if str(n)[0] == "1"], rows
         assert rows[-1][0] == "all" and "same" in rows[1], rows
         out, _ = run("report", "--device=v5e", "--diff", "--module=^m7$", folder)
-        assert out.startswith("m7 on TPU v5e\n") and "Before optimisation" in out and "m7 (" in out and " → m7 (" in out, out[-2000:]
+        assert out.startswith("m7 on TPU v5e\n") and "Before XLA's optimization" in out and "m7 (" in out and " → m7 (" in out, out[-2000:]
         changed = path / "module_0009.m9.before_optimizations.txt"
         changed.write_text(MODULE.format(number=9, size=20480).replace(", is_scheduled=true", ""))
         out, _ = run("report", "--device=v5e", "--diff", "--module=^m9$", folder)

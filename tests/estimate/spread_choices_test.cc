@@ -49,10 +49,10 @@ constexpr std::string_view kMesh = "fsdp=4; x=[fsdp,_]; w=[fsdp,_]";
 TEST(SpreadChoices, WhatLoopsHandOnIsGatheredBeforeThemWhereItFits) {
   const std::string text = loop(512, 256);
   const PartitionedProgram wide = spread(text, std::string(kMesh));
-  EXPECT_THAT(assumptions(wide.assumptions), HasSubstr("1 done once before them, which takes 256.00 KiB"));
+  EXPECT_THAT(assumptions(wide.assumptions), HasSubstr("1 hoisted out of loops, which takes 256.00 KiB"));
   const PartitionedProgram narrow = spread(text, std::string(kMesh), {{"memory.hbm.capacity", "700 KiB"}});
-  EXPECT_THAT(assumptions(narrow.assumptions), HasSubstr("0 done once before them"));
-  EXPECT_THAT(assumptions(narrow.assumptions), HasSubstr("1 each turn"));
+  EXPECT_THAT(assumptions(narrow.assumptions), HasSubstr("0 hoisted out of loops"));
+  EXPECT_THAT(assumptions(narrow.assumptions), HasSubstr("1 in every iteration"));
 }
 
 Picoseconds time_of(const std::string& text, const std::string& mesh, std::string& said) {

@@ -187,7 +187,7 @@ TEST(KernelBody, DataThatAreNotKnownAreTakenAsDense) {
   EXPECT_EQ(body->windows[0].fetches, 8);
   EXPECT_TRUE(body->windows[0].is_unknown);
   EXPECT_EQ(body->windows[1].fetches, 1);
-  EXPECT_THAT(body->assumptions, ElementsAre(HasSubstr("conditions on data that isn't known")));
+  EXPECT_THAT(body->assumptions, ElementsAre(HasSubstr("conditions on unknown data")));
 }
 
 TEST(KernelBody, ResultsGoOnceForEachBlockOfTheirArrays) {

@@ -42,11 +42,10 @@ class RunKeys {
     paths_.insert(paths_.end(), paths.begin(), paths.end());
   }
 
-  /// HBM's bandwidth and that of DMA: a term names the one that limits, the slower of the two.
-  void add_bus() {
+  /// A term names the slower of HBM's bandwidth and that of DMA. With another value the other one may be it.
+  bool is_hidden_rate(std::string_view key) const {
     const std::string hbm = fmt::format("memory.{}.bandwidth", device_.config.hbm().name);
-    if (contains(hbm)) add({"dma.bandwidth"});
-    if (contains("dma.bandwidth")) paths_.push_back(hbm);
+    return (key == hbm && contains("dma.bandwidth")) || (key == "dma.bandwidth" && contains(hbm));
   }
 
   /// It is one of the keys, below one of the sections, or another rate keeps its share of it.
@@ -180,14 +179,13 @@ UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const
   RunKeys keys(module, device, estimate);
   keys.add_all(read.paths());
   keys.add_all(keys_of_transfers(estimate.simulation, device));
-  keys.add_bus();
   size_t left = most;
   for (size_t i = 0; i < device.changes.size(); ++i) {
     const DeviceChange& change = device.changes[i];
     const DeviceValue* const value = device.value(change.path);
     if (is_name(change.path) || (value && !value->has_source) || keys.holds(change.path)) continue;
     // Lowering chooses by the times of programs that don't run in the end, and by room.
-    if (estimate.is_lowered) {
+    if (estimate.is_lowered || keys.is_hidden_rate(change.path)) {
       const size_t instructions = std::max<size_t>(module.instructions.size(), 1) * kRunsOfLowering;
       if (instructions > left) {
         ++unused.unchecked;

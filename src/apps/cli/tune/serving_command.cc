@@ -260,7 +260,7 @@ std::function<int()> declare_serving(CommandLine& line, Streams streams) {
   line.add_flag("--predict", options->predict,
                 "Answer step descriptions, a JSON object a line on standard input, with seconds");
   line.add_flag("--curve", options->curve,
-                "Also simulate 1, 2, 4, … concurrent requests up to --max-num-seqs");
+                "Also simulate 1, 2, 4, ... concurrent requests up to --max-num-seqs");
   line.add_option("--html", options->page, "Write a page with that curve, its frontier and the report")
       .writes_file(streams.files);
   line.add_option("--price", options->price, "Price of a chip-hour; adds the cost per million tokens")
