@@ -161,8 +161,8 @@ TEST(ReadKeys, OfModulesAreAllThatChangeAResult) {
   }
   const Counts all = check_all(modules, false);
   EXPECT_EQ(all.wrong, "");
-  EXPECT_GT(all.runs, 1000u);
-  EXPECT_GT(all.changed, 300u);
+  EXPECT_GT(all.runs, 500u);
+  EXPECT_GT(all.changed, 100u);
 }
 
 TEST(ReadKeys, OfMeasuredProgramsAreAllThatChangeAResult) {
@@ -171,8 +171,8 @@ TEST(ReadKeys, OfMeasuredProgramsAreAllThatChangeAResult) {
   if (modules.empty()) GTEST_SKIP() << test::no_shared("measured/cases.json");
   const Counts all = check_all(modules, true);
   EXPECT_EQ(all.wrong, "");
-  EXPECT_GT(all.runs, 1000u);
-  EXPECT_GT(all.changed, 300u);
+  EXPECT_GT(all.runs, 500u);
+  EXPECT_GT(all.changed, 100u);
 }
 
 }  // namespace
