@@ -34,12 +34,12 @@ inline constexpr size_t kMostInstructions = 4'000'000;
 /// Programs that lowering a module runs, about: each counts.
 inline constexpr size_t kRunsOfLowering = 4;
 
-/// Those of `device.changes` that are neither named by the terms of the instructions and transfers that ran
-/// (terms/read_keys.h) nor read for the whole run: memory, energy, layouts, the slice. Lowering reads more
-/// keys than the program that it chooses: a lowered module is estimated again for each key that is not
-/// named, without that change. Names and descriptions are left out. `module`: the one that was given. What
-/// exceeds `most` instructions is left unchecked. O(instructions) where something was changed, but for
-/// those estimates.
+/// Those of `device.changes` that are neither named by the terms of the instructions and transfers that
+/// ran (terms/read_keys.h) nor read for the whole run: memory, energy, layouts, the slice. Two cases are
+/// estimated again without the change: lowered modules, since lowering reads more keys than the program
+/// that it chooses, and the bandwidths of HBM and DMA, of which terms name the slower. Names and
+/// descriptions are left out. `module`: the one that was given. What exceeds `most` instructions is left
+/// unchecked. O(instructions) where something was changed, but for those estimates.
 UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const Device& device,
                                const EstimateOptions& options, const Estimate& estimate,
                                size_t most = kMostInstructions);
