@@ -1,6 +1,7 @@
 // Keys that no recorded term of a run names have no effect on it (tests/report/read_keys_test.cc tries that).
 #include "estimate/unused_keys.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,6 +33,23 @@ TEST(UnusedKeys, AreThoseThatNoTermNames) {
   const std::vector<DeviceOverride> changes = {
       {"xlu.cadence", "7 cycles"}, {"vpu.alus", "1"}, {"ici.hop_latency", "3 us"}};
   EXPECT_EQ(unused(kText, "v6e", changes), (std::vector<std::string>{"xlu.cadence", "ici.hop_latency"}));
+}
+
+// Of many rows in a group, and of few.
+TEST(UnusedKeys, TheStepOfAGridIsReadByRaggedDots) {
+  for (const int rows : {4096, 64}) {
+    const std::string text = fmt::format(R"(HloModule experts, is_scheduled=true
+ENTRY main {{
+  tokens = bf16[{0},2048]{{1,0:T(8,128)(2,1)}} parameter(0)
+  weights = bf16[8,2048,1024]{{2,1,0:T(8,128)(2,1)}} parameter(1)
+  sizes = s32[8]{{0:T(256)}} parameter(2)
+  ROOT product = bf16[{0},1024]{{1,0:T(8,128)(2,1)}} ragged-dot(tokens, weights, sizes), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}, lhs_ragged_dims={{0}}, rhs_group_dims={{0}}
+}}
+)",
+                                         rows);
+    EXPECT_EQ(unused(text, "v5e", {{"overhead.grid_step", "50 us"}}), std::vector<std::string>{}) << rows;
+    EXPECT_EQ(unused(text, "v5e", {{"overhead.grid_step", "1 ns"}}), std::vector<std::string>{}) << rows;
+  }
 }
 
 TEST(UnusedKeys, OfModulesThatAreTooLargeAreNotChecked) {
