@@ -169,6 +169,90 @@ TEST_F(Served, LayersAreAlike) {
   EXPECT_NEAR(between.cost({32, 0, 0, 0})->seconds, (whole + more) / 2, 0.01 * more);
 }
 
+/// Expected tokens of a step by their sum, and as many of them drawn.
+TEST(Speculation, AcceptanceLength) {
+  for (const double rate : {0.0, 0.3, 0.7, 1.0}) {
+    const Speculation speculation{.tokens = 4, .acceptance = rate, .seed = 5};
+    const double expected = rate < 1 ? (1 - std::pow(rate, 5)) / (1 - rate) : 5;
+    EXPECT_NEAR(speculation.acceptance_length(), expected, 1e-12);
+    AcceptedDrafts drafts(speculation), again(speculation);
+    double sum = 0;
+    for (int i = 0; i < 20000; ++i) {
+      const int64_t accepted = drafts.next();
+      ASSERT_GE(accepted, 0);
+      ASSERT_LE(accepted, 4);
+      EXPECT_EQ(accepted, again.next());
+      sum += static_cast<double>(accepted);
+    }
+    EXPECT_NEAR(sum / 20000 + 1, expected, 0.05);
+  }
+}
+
+/// All drafts accepted: a request's answer takes a step for each k + 1 tokens; none: one for each token.
+TEST_F(Served, SpeculationTakesFewerSteps) {
+  setup.speculation = {.tokens = 3, .acceptance = 1};
+  const std::vector<Request> requests(3, Request{0, 100, 41});
+  const ServingRun all = run(requests, 1);
+  EXPECT_EQ(all.steps, 3 * (1 + 10));
+  EXPECT_EQ(all.output_tokens, 3 * 41);
+  EXPECT_EQ(all.accepted_drafts, 3 * all.verifications);
+  setup.speculation.acceptance = 0;
+  const ServingRun none = run(requests, 1);
+  EXPECT_EQ(none.steps, 3 * (1 + 40));
+  EXPECT_EQ(none.output_tokens, 3 * 41);
+}
+
+/// Without accepted drafts a step only gets longer; a draft model adds its own passes.
+TEST_F(Served, SpeculationCostsItsTokens) {
+  StepTimes plain(setup, v6e, options);
+  const ServerStepLoad load{16, 16 * 300, 0, 0};
+  const double one = plain.cost(load)->seconds;
+  setup.speculation = {.tokens = 3, .acceptance = 0.5};
+  StepTimes grams(setup, v6e, options);
+  const double four = grams.cost(load)->seconds;
+  EXPECT_GT(four, one);
+  setup.speculation.draft = small_model();
+  StepTimes drafted(setup, v6e, options);
+  const ServerStepCost cost = *drafted.cost(load);
+  // The draft is the model itself: three of its steps, each with a longer cache.
+  EXPECT_NEAR(cost.seconds - cost.draft_seconds, four, 1e-12);
+  EXPECT_NEAR(cost.draft_seconds, 3 * one, 0.02 * one);
+  setup.speculation.draft.reset();
+}
+
+/// A draft model has weights and a cache of its own.
+TEST(ServingMemory, HoldsADraftModel) {
+  ServingSetup setup{.model = llama_70b(), .tensor = 8};
+  const ServingMemory alone = *serving_memory(setup, device("v6e").config);
+  setup.speculation = {.tokens = 3, .acceptance = 0.5, .draft = small_model()};
+  const ServingMemory both = *serving_memory(setup, device("v6e").config);
+  const ServingSetup draft{.model = small_model(), .tensor = 8};
+  EXPECT_EQ(both.weights, alone.weights);
+  EXPECT_EQ(both.draft_weights, weight_bytes(draft));
+  EXPECT_EQ(both.bytes_per_token, alone.bytes_per_token + cache_bytes_per_token(draft));
+  EXPECT_LE(both.weights + both.draft_weights + both.cache(), both.budget);
+}
+
+/// A point of a search is what the server alone gives, also with more tokens in a step than the default.
+TEST_F(Served, PointsOfASearchAreThoseOfTheServer) {
+  ServingSearchSpace space;
+  space.base = setup;
+  space.base.max_batched_tokens = 64, space.base.max_model_len = 4096;
+  space.one_mesh = true;
+  space.devices = {{"v6e", &v6e, &options}};
+  space.chips = {1}, space.concurrency = {8}, space.batched_tokens = {2048, 128};
+  space.weights = {{"bf16", ElementType::kInvalid}}, space.caches = {{"bf16", ElementType::kBF16}};
+  space.input = 1500, space.output = 20;
+  for (const ServingPoint& point : search_serving(space)) {
+    ASSERT_TRUE(point.reason.empty()) << point.reason;
+    setup.max_batched_tokens = point.batched_tokens, setup.max_model_len = 4096, setup.max_seqs = 256;
+    setup.host_seconds = 0.002;
+    const ServingRun alone = run(std::vector<Request>(100, Request{0, 1500, 20}), 8);
+    EXPECT_NEAR(point.ttft_ms, alone.ttft.median, 1e-9) << point.batched_tokens;
+    EXPECT_NEAR(point.tpot_ms, alone.tpot.mean, 1e-9);
+  }
+}
+
 /// Collectives that stall in one step and are synchronous in the other cancel in no category.
 TEST_F(Served, CategoriesAddUp) {
   setup.model = llama_70b();

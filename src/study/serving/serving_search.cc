@@ -75,6 +75,9 @@ class ServerLayoutSearch {
     const DeviceConfig& config = layout_.device->device->config;
     store_types(layout_.weights->type, layout_.cache->type, space_.products, config, setup);
     setup.host_seconds = host_step_seconds(config);
+    // Steps of all loads are simulated for one setup, whose buckets must reach the longest of them.
+    for (const int64_t tokens : space_.batched_tokens)
+      setup.max_batched_tokens = std::max(setup.max_batched_tokens, tokens);
     return setup;
   }
 

@@ -33,7 +33,7 @@ double price_per_million(const ServingReport& report) {
 
 double joules_per_token(const ServingReport& report) {
   if (report.run.output_tokens == 0) return 0;
-  return report.run.work.picojoules * 1e-12 * static_cast<double>(report.setup.devices()) /
+  return report.run.cost.picojoules * 1e-12 * static_cast<double>(report.setup.devices()) /
          static_cast<double>(report.run.output_tokens);
 }
 
@@ -66,6 +66,7 @@ std::string memory_text(const ServingReport& report) {
   const ServingMemory& memory = report.memory;
   Table table({{"a device", Align::kLeft}, {"size"}});
   table.add({"weights as stored", gibibytes(memory.weights)});
+  if (memory.draft_weights > 0) table.add({"draft model's weights", gibibytes(memory.draft_weights)});
   table.add({"cache", gibibytes(memory.cache())});
   table.add({"left for programs", gibibytes(memory.headroom())});
   table.add({"usable", gibibytes(memory.capacity)});
@@ -73,6 +74,39 @@ std::string memory_text(const ServingReport& report) {
          fmt::format("  {} B of cache a token, pages of {} tokens, {} tokens in all; {} requests of {} fit\n",
                      memory.bytes_per_token, memory.page, memory.tokens() * report.setup.replicas(),
                      requests_that_fit(report), report.setup.max_model_len);
+}
+
+/// Accepted tokens of a step and the one that the verification computes.
+double acceptance_length(const ServingRun& run) {
+  if (run.verifications == 0) return 0;
+  return 1 + static_cast<double>(run.accepted_drafts) / static_cast<double>(run.verifications);
+}
+
+std::string speculation_text(const ServingReport& report) {
+  const ServingRun& run = report.run;
+  const Speculation& speculation = report.setup.speculation;
+  std::string text = fmt::format(
+      "  acceptance length {:.2f} (expected {:.2f}): {} drafts of {} tokens, {} tokens accepted\n",
+      acceptance_length(run), speculation.acceptance_length(), run.verifications, speculation.tokens,
+      run.accepted_drafts);
+  if (speculation.draft)
+    text += fmt::format("  {} takes {:.1f} % of the device's time\n", speculation.draft->name,
+                        100 * run.cost.draft_seconds / std::max(run.cost.seconds, 1e-30));
+  return text;
+}
+
+Json speculation_json(const ServingReport& report) {
+  const ServingRun& run = report.run;
+  const Speculation& speculation = report.setup.speculation;
+  Json json = {{"num_speculative_tokens", speculation.tokens}, {"acceptance_rate", speculation.acceptance}};
+  json["draft_model"] = speculation.draft ? Json(speculation.draft->name) : Json(nullptr);
+  json["expected_acceptance_length"] = speculation.acceptance_length();
+  json["acceptance_length"] = acceptance_length(run);
+  json["drafts"] = run.verifications;
+  json["draft_tokens"] = run.verifications * speculation.tokens;
+  json["accepted_tokens"] = run.accepted_drafts;
+  json["draft_model_s"] = run.cost.draft_seconds;
+  return json;
 }
 
 std::string steps_text(const ServingReport& report) {
@@ -84,11 +118,11 @@ std::string steps_text(const ServingReport& report) {
       100 * run.decode_seconds / run.seconds, 100 * run.host_seconds / run.seconds, run.most_running,
       run.preemptions);
   text += "  of the device's time: ";
-  for (size_t i = 0; i < run.work.by_category.size(); ++i) {
-    const double share = run.work.seconds > 0 ? run.work.by_category[i] / run.work.seconds : 0;
+  for (size_t i = 0; i < run.cost.by_category.size(); ++i) {
+    const double share = run.cost.seconds > 0 ? run.cost.by_category[i] / run.cost.seconds : 0;
     if (share >= 0.0005) text += fmt::format("{} {}, ", category(i), percent_text(share));
   }
-  return text + fmt::format("most of it {}\n", largest(run.work));
+  return text + fmt::format("most of it {}\n", largest(run.cost));
 }
 
 std::string curve_text(const std::vector<ServingPoint>& curve) {
@@ -120,6 +154,19 @@ Json curve_json(const std::vector<ServingPoint>& curve) {
   return rows;
 }
 
+void add_speculation(const Speculation& speculation, std::vector<std::string>& lines) {
+  if (speculation.tokens == 0) return;
+  lines.push_back(
+      fmt::format("speculation: each drafted token is accepted with probability {}, if the one before it is; the "
+                  "{} tokens of a request in a step read its cache once, their products take as long as in prompts",
+                  speculation.acceptance, speculation.tokens + 1));
+  lines.push_back("ITL: a gap for each step of a request, whatever the number of its tokens");
+  lines.push_back(speculation.draft
+                      ? "the draft model runs once for each drafted token on the same devices, with bf16 weights, a "
+                        "cache of its own and no further time of the host; it takes prompts along"
+                      : "drafts are n-grams of the request: no time");
+}
+
 }  // namespace
 
 std::vector<std::string> serving_assumptions(const ServingReport& report) {
@@ -135,6 +182,7 @@ std::vector<std::string> serving_assumptions(const ServingReport& report) {
                   "tokens of windowed layers are kept and read like others",
                   100 * report.cache_read));
   lines.push_back(fmt::format("usable memory: {}", report.memory.capacity_source));
+  add_speculation(report.setup.speculation, lines);
   if (report.setup.model.attention.latent)
     lines.push_back(
         "latent attention: the longer of reading latents and of the absorbed products over them, as "
@@ -176,12 +224,13 @@ std::string to_text(const ServingReport& report) {
   if (report.ttft_ms > 0 || report.itl_ms > 0)
     print("Goodput (req/s)                 {:.2f} ({:.1f} % of requests inside the limits)\n",
           rate(run.requests, run) * run.good_share, 100 * run.good_share);
-  if (run.work.picojoules > 0)
+  if (run.cost.picojoules > 0)
     print("Energy per output token         {:.3f} J on the chips, of what the device file has figures for\n",
           joules_per_token(report));
   if (report.price > 0) print("Price per 10^6 output tokens    {:.4f}\n", price_per_million(report));
-  print("\nLatency\n{}\nMemory\n{}\nSteps\n{}\nAssumptions\n", latency_text(run), memory_text(report),
-        steps_text(report));
+  print("\nLatency\n{}\n", latency_text(run));
+  if (setup.speculation.tokens > 0) print("Speculative decoding\n{}\n", speculation_text(report));
+  print("Memory\n{}\nSteps\n{}\nAssumptions\n", memory_text(report), steps_text(report));
   for (const std::string& line : serving_assumptions(report)) print("  {}\n", line);
   if (!report.curve.empty()) print("\nLoads\n{}", curve_text(report.curve));
   return text;
@@ -192,7 +241,7 @@ std::string to_json(const ServingReport& report) {
   const ServingSetup& setup = report.setup;
   const ServingMemory& memory = report.memory;
   Json work = Json::object();
-  for (size_t i = 0; i < run.work.by_category.size(); ++i) work[category(i)] = run.work.by_category[i];
+  for (size_t i = 0; i < run.cost.by_category.size(); ++i) work[category(i)] = run.cost.by_category[i];
   Json json = {{"schema_version", 1}, {"model", setup.model.name}, {"device", report.device}};
   json["chips"] = report.chips();
   json["mesh"] = {{"tensor", setup.tensor}, {"data", setup.data}, {"expert", setup.expert}};
@@ -205,6 +254,7 @@ std::string to_json(const ServingReport& report) {
   json["latency_ms"] = {
       {"ttft", latency_json(run.ttft)}, {"tpot", latency_json(run.tpot)}, {"itl", latency_json(run.itl)}};
   if (report.ttft_ms > 0 || report.itl_ms > 0) json["inside_limits"] = run.good_share;
+  if (setup.speculation.tokens > 0) json["speculation"] = speculation_json(report);
   json["memory"] = {{"usable_bytes", memory.capacity},
                     {"weights_bytes", memory.weights},
                     {"cache_bytes", memory.cache()},
@@ -213,6 +263,7 @@ std::string to_json(const ServingReport& report) {
                     {"page_tokens", memory.page},
                     {"cache_tokens", memory.tokens() * setup.replicas()},
                     {"requests_that_fit", requests_that_fit(report)}};
+  if (memory.draft_weights > 0) json["memory"]["draft_weights_bytes"] = memory.draft_weights;
   json["steps"] = {{"count", run.steps},
                    {"with_prompts", run.mixed_steps},
                    {"preemptions", run.preemptions},
@@ -220,8 +271,8 @@ std::string to_json(const ServingReport& report) {
                    {"mixed_s", run.mixed_seconds},
                    {"decode_s", run.decode_seconds},
                    {"host_s", run.host_seconds}};
-  json["device_seconds"] = work, json["bound_by"] = largest(run.work);
-  if (run.work.picojoules > 0) json["joules_per_output_token"] = joules_per_token(report);
+  json["device_seconds"] = work, json["bound_by"] = largest(run.cost);
+  if (run.cost.picojoules > 0) json["joules_per_output_token"] = joules_per_token(report);
   if (report.price > 0) json["price_per_million_output_tokens"] = price_per_million(report);
   json["interpolation_error"] = report.interpolation_error;
   json["assumptions"] = Json(serving_assumptions(report));

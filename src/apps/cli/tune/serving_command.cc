@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "cli/tune/serving_options.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/model_input.h"
@@ -26,17 +27,6 @@
 namespace hlosim {
 namespace {
 
-struct ServingArguments {
-  SimulationOptions simulation;
-  std::string file, trace, output = "-", format = "text", weights = "bf16", products = "auto", cache = "bf16";
-  std::string scheduler = "vllm", page, sampling = "greedy";
-  int64_t tensor = 0, data = 1, expert = 1;
-  int64_t input = 1000, output_length = 1000, concurrency = 0, requests = 0, seed = 0;
-  int64_t batched_tokens = 0, seqs = 256, model_len = 0, block = 0;
-  double rate = 0, utilization = 0, least_share = 1, price = 0, ttft = 0, itl = 0;
-  bool predict = false, experts_on_tensor = false, curve = false;
-};
-
 class ServingCommand {
  public:
   ServingCommand(const ServingArguments& options, Streams streams) : options_(options), streams_(streams) {}
@@ -49,8 +39,14 @@ class ServingCommand {
     if (!setting) return kExitInput;
     const Result<std::vector<Request>> requests = read_requests();
     if (!requests) return fail(requests.error());
-    const Result<ServingSetup> setup = make_setup(input->model, *setting, *requests);
+    Result<ServingSetup> setup = make_setup(input->model, *setting, *requests);
     if (!setup) return fail(setup.error());
+    if (!options_.draft.empty()) {
+      const std::optional<ModelInput> draft = read_model({.file = options_.draft}, streams_);
+      if (!draft) return kExitInput;
+      setup->speculation.draft = draft->model;
+    }
+    if (const Result<void> fault = check_speculation(*setup); !fault) return fail(fault.error());
     return options_.predict ? predict(*setup, *setting) : simulate(*setup, *setting, *requests);
   }
 
@@ -77,6 +73,26 @@ class ServingCommand {
     if (options_.least_share <= 0 || options_.least_share > 1)
       return failure(fmt::format("--random-range-ratio is {}, expected more than 0 and at most 1",
                                  options_.least_share));
+    const bool drafts = options_.drafted > 0;
+    if (drafts != (options_.acceptance >= 0) || (!drafts && !options_.draft.empty()))
+      return failure("--num-speculative-tokens and --acceptance-rate go together, with or without "
+                     "--speculative-model",
+                     "as in --num-speculative-tokens=4 --acceptance-rate=0.7");
+    if (options_.acceptance > 1)
+      return failure(fmt::format("--acceptance-rate is {}, expected 0 to 1", options_.acceptance));
+    return {};
+  }
+
+  static Result<void> check_speculation(const ServingSetup& setup) {
+    const Speculation& speculation = setup.speculation;
+    if (setup.decode_tokens() > setup.max_batched_tokens)
+      return failure(fmt::format("--num-speculative-tokens={}: {} tokens of one request are more than "
+                                 "--max-num-batched-tokens={}",
+                                 speculation.tokens, setup.decode_tokens(), setup.max_batched_tokens));
+    if (speculation.draft && speculation.draft->vocab != setup.model.vocab)
+      return failure(fmt::format("--speculative-model: {} has {} tokens in its vocabulary, {} has {}",
+                                 speculation.draft->name, speculation.draft->vocab, setup.model.name,
+                                 setup.model.vocab));
     return {};
   }
 
@@ -126,6 +142,9 @@ class ServingCommand {
     if (options_.batched_tokens > 0) setup.max_batched_tokens = options_.batched_tokens;
     if (options_.utilization > 0) setup.memory_utilization = options_.utilization;
     setup.max_seqs = options_.seqs, setup.block_size = options_.block;
+    setup.speculation.tokens = options_.drafted;
+    setup.speculation.acceptance = std::max(options_.acceptance, 0.0);
+    setup.speculation.seed = static_cast<uint64_t>(options_.seed);
     setup.host_seconds = host_step_seconds(setting.device.config);
     int64_t longest = 0;
     for (const Request& one : requests) longest = std::max(longest, one.input + one.output);
@@ -187,88 +206,11 @@ class ServingCommand {
   Streams streams_;
 };
 
-void declare_server(CommandLine& line, ServingArguments& options) {
-  line.add_option("--tp", options.tensor, "Tensor parallelism; 0: all devices that --dp and --ep leave")
-      .from(0);
-  line.add_option("--dp", options.data, "Data parallelism: groups of devices that share the requests")
-      .from(1)
-      .show_default();
-  line.add_option("--ep", options.expert,
-                  "Expert parallelism: devices that share the experts and the requests")
-      .from(1)
-      .show_default();
-  line.add_flag("--enable-expert-parallel", options.experts_on_tensor,
-                "Share whole experts out over the devices of --tp, not parts of each expert");
-  line.add_option("--max-num-batched-tokens", options.batched_tokens,
-                  "Maximum number of tokens in a step; 0: the server's default for the device")
-      .between(0, 1 << 20);
-  line.add_option("--max-num-seqs", options.seqs, "Maximum number of requests in a step")
-      .between(1, 1 << 16)
-      .show_default();
-  line.add_option("--max-model-len", options.model_len,
-                  "Maximum number of tokens of a request; 0: of the longest")
-      .from(0);
-  line.add_option("--block-size", options.block, "Tokens per cache page; 0: vLLM's choice").from(0);
-  line.add_option("--weight-dtype", options.weights, "Stored type of layer weights")
-      .one_of({"bf16", "int8", "int4", "fp8"})
-      .show_default();
-  line.add_option("--products", options.products,
-                  "Matmuls in the stored type of the weights, in the widened type, or the faster of both")
-      .one_of({"auto", "stored", "widened"})
-      .show_default();
-  line.add_option("--kv-cache-dtype", options.cache, "Stored type of keys and values")
-      .one_of({"bf16", "fp8"})
-      .show_default();
-  line.add_option("--gpu-memory-utilization", options.utilization,
-                  "Fraction of the memory for weights and cache; 0: the server's default");
-  line.add_option("--sampling", options.sampling,
-                  "greedy: the most likely token; random: by temperature, top-k and top-p")
-      .one_of({"greedy", "random"})
-      .show_default();
-  line.add_option("--scheduler", options.scheduler,
-                  "vllm: prompts in the steps of decodes; sglang: in steps of their own")
-      .one_of({"vllm", "sglang"})
-      .show_default();
-}
-
 }  // namespace
 
 std::function<int()> declare_serving(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<ServingArguments>();
-  line.add_option("FILE", options->file, "Model file (examples/models); - is standard input").required();
-  SimulationOptions& simulation = options->simulation;
-  line.add_option("--device", simulation.device, "Device file, or a built-in device, with a slice: v6e-8");
-  declare_device_choices(line, simulation.choices);
-  line.add_option("--topology", simulation.topology, "Slice topology, e.g. 2x4");
-  declare_server(line, *options);
-  line.add_option("--isl", options->input, "Input tokens of a request").between(1, 1 << 24).show_default();
-  line.add_option("--osl", options->output_length, "Output tokens of a request")
-      .between(1, 1 << 24)
-      .show_default();
-  line.add_option("--random-range-ratio", options->least_share,
-                  "Lengths are uniform between this fraction of --isl and --osl and the whole")
-      .show_default();
-  line.add_option("--concurrency", options->concurrency, "Concurrent requests").from(0);
-  line.add_option("--request-rate", options->rate, "Requests per second, Poisson arrivals").not_negative();
-  line.add_option("--trace", options->trace, "File of requests: seconds,input tokens,output tokens");
-  line.add_option("--requests", options->requests,
-                  "Number of requests; 0: 8 per concurrent request, at least 100")
-      .between(0, 10'000'000);
-  line.add_option("--seed", options->seed, "Seed of lengths and arrivals").from(0).show_default();
-  line.add_option("--ttft", options->ttft, "Limit of the time to first token, ms").not_negative();
-  line.add_option("--itl", options->itl, "Limit of the mean time per output token, ms").not_negative();
-  line.add_flag("--predict", options->predict,
-                "Answer step descriptions, a JSON object a line on standard input, with seconds");
-  line.add_flag("--curve", options->curve,
-                "Also simulate 1, 2, 4, ... concurrent requests up to --max-num-seqs");
-  line.add_option("--html", options->page, "Write a page with that curve, its frontier and the report")
-      .writes_file(streams.files);
-  line.add_option("--price", options->price, "Price of a chip-hour; adds the cost per million tokens")
-      .not_negative();
-  line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output")
-      .writes_file(streams.files)
-      .show_default();
+  declare_serving_options(line, *options, streams);
   return [options, streams] { return ServingCommand(*options, streams).run(); };
 }
 
