@@ -1,14 +1,18 @@
 // Memory of known servers, requests through made-up and simulated steps, and what can't be.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "model/device.h"
+#include "serving/disaggregation.h"
 #include "serving/server.h"
 #include "serving/server_defaults.h"
 #include "serving/serving_memory.h"
 #include "serving/serving_text.h"
 #include "support/folders.h"
+#include "text/base64.h"
+#include "text/sha256.h"
 #include "workloads/step.h"
 
 namespace hlosim {
@@ -88,6 +92,21 @@ TEST(ServingMemory, CountsWeightsAsStored) {
   const auto narrow = static_cast<double>(weight_bytes(setup));
   EXPECT_GT(narrow / wide, 0.5);
   EXPECT_LT(narrow / wide, 0.53);
+}
+
+/// FIPS 180-4's examples, and a text that needs a second block for its length.
+TEST(Sha256, OfKnownTexts) {
+  const auto hex = [](const std::string& bytes) {
+    std::string text;
+    for (const char one : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(one));
+    return text;
+  };
+  EXPECT_EQ(hex(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(hex(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(hex(sha256(std::string(1000000, 'a'))),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 class Served : public ::testing::Test {
@@ -253,6 +272,114 @@ TEST_F(Served, PointsOfASearchAreThoseOfTheServer) {
   }
 }
 
+class ServedApart : public Served {
+ protected:
+  DisaggregatedRun run_apart(const std::vector<Request>& requests, int64_t concurrency, int64_t prefills,
+                             int64_t decodes) {
+    StepTimes times(setup, v6e, options);
+    const ServingSide prefill{setup, prefill_memory, times, prefills}, decode{setup, memory, times, decodes};
+    const Result<DisaggregatedRun> made =
+        serve_disaggregated({prefill, decode, transfer}, requests, concurrency, {});
+    EXPECT_TRUE(made.has_value()) << (made ? "" : made.error().message);
+    return made ? *made : DisaggregatedRun();
+  }
+  void SetUp() override {
+    Served::SetUp();
+    prefill_memory = memory;
+    transfer = *cache_transfer({setup, memory, v6e.config}, {setup, memory, v6e.config});
+  }
+  ServingMemory prefill_memory;
+  CacheTransfer transfer;
+};
+
+/// One request: its prompt's steps, the transfer, and a step for each token of its answer.
+TEST_F(ServedApart, OneRequest) {
+  StepTimes times(setup, v6e, options);
+  const double host = setup.host_seconds = 0.001;
+  const DisaggregatedRun made = run_apart({{0, 100, 5}}, 1, 1, 1);
+  const double prompt = times.cost({0, 0, 100, 5000})->seconds + host;
+  const double sent = 100 * transfer.seconds_per_token + transfer.latency;
+  const double first = times.cost({1, 100, 0, 0})->seconds + host;
+  EXPECT_NEAR(made.run.ttft.mean, (prompt + sent + first) * 1e3, 1e-9);
+  EXPECT_NEAR(made.transfer.mean, sent * 1e3, 1e-9);
+  EXPECT_EQ(made.prefill.steps, 1);
+  EXPECT_EQ(made.prefill.mixed_steps, 1);
+  EXPECT_EQ(made.run.steps, 5);
+  EXPECT_EQ(made.run.mixed_steps, 0);
+}
+
+/// A token of the small model's cache: 4 layers, 2 heads, keys and values of 128, through an eighth of 25 GB/s.
+TEST_F(ServedApart, TransferTakesItsBytes) {
+  EXPECT_EQ(transfer.bytes_per_token, 4 * 2 * 2 * 128 * 2);
+  EXPECT_NEAR(transfer.seconds_per_token, 4096 * 8 / 25e9, 1e-15);
+  EXPECT_NEAR(transfer.latency, 250e-6, 1e-12);
+}
+
+/// Every token is counted once, whatever the numbers of instances; decode steps never wait for prompts.
+TEST_F(ServedApart, EveryTokenIsCountedOnce) {
+  const std::vector<Request> requests =
+      make_requests({.input = 200, .output = 50, .least_share = 0.5, .requests = 40, .seed = 7});
+  int64_t output = 0;
+  for (const Request& one : requests) output += one.output;
+  for (const int64_t prefills : {1, 3})
+    for (const int64_t decodes : {1, 2})
+      for (const int64_t concurrency : {0, 8}) {
+        const DisaggregatedRun made = run_apart(requests, concurrency, prefills, decodes);
+        EXPECT_EQ(made.run.requests, 40);
+        EXPECT_EQ(made.run.output_tokens, output);
+        EXPECT_EQ(made.run.mixed_steps, 0);
+        EXPECT_EQ(made.run.preemptions, 0);
+        EXPECT_LE(made.run.most_running, concurrency > 0 ? concurrency : 32);
+      }
+}
+
+/// Room for two whole requests on each side: those that are thrown out are computed again. With two requests
+/// a step, prompts that are done wait for their pull.
+TEST_F(ServedApart, FullCaches) {
+  memory.page = prefill_memory.page = 16, memory.pages = prefill_memory.pages = 2 * 512 / 16;
+  const DisaggregatedRun made = run_apart(std::vector<Request>(12, Request{0, 64, 400}), 12, 1, 1);
+  EXPECT_EQ(made.run.requests, 12);
+  EXPECT_EQ(made.run.output_tokens, 12 * 400);
+  EXPECT_GT(made.run.preemptions, 0);
+  setup.max_seqs = 2;
+  const double sent = 64 * transfer.seconds_per_token + transfer.latency;
+  EXPECT_GT(run_apart(std::vector<Request>(12, Request{0, 64, 400}), 12, 1, 1).transfer.mean,
+            1e3 * 10 * sent);
+}
+
+/// More prefill instances make the queue for prompts shorter; a faster network makes the first token earlier.
+TEST_F(ServedApart, MoreOfEitherIsNotSlower) {
+  const std::vector<Request> requests =
+      make_requests({.input = 400, .output = 40, .rate = 4000, .requests = 80, .seed = 1});
+  const double one = run_apart(requests, 0, 1, 1).run.ttft.mean,
+               four = run_apart(requests, 0, 4, 1).run.ttft.mean;
+  EXPECT_LT(four, one);
+  transfer.seconds_per_token *= 50;
+  EXPECT_GT(run_apart(requests, 0, 4, 1).run.ttft.mean, four);
+}
+
+/// The search has both ways to deal experts out over `tensor`.
+TEST_F(Served, SearchesWholeExpertsOverTensor) {
+  MoeConfig& moe = setup.model.moe.emplace();
+  moe.experts = 8, moe.top_k = 2, moe.d_ff = 128;
+  ServingSearchSpace space;
+  space.base = setup;
+  space.devices = {{"v6e", &v6e, &options}};
+  space.chips = {2}, space.concurrency = {8}, space.batched_tokens = {128};
+  space.weights = {{"bf16", ElementType::kInvalid}}, space.caches = {{"bf16", ElementType::kBF16}};
+  space.input = 64, space.output = 8;
+  std::vector<std::string> commands;
+  for (const ServingPoint& point : search_serving(space)) {
+    EXPECT_TRUE(point.reason.empty()) << point.reason;
+    if (point.tensor == 2) commands.push_back(serving_options(space, point));
+  }
+  ASSERT_EQ(commands.size(), 2u);
+  const auto whole = [](const std::string& text) {
+    return text.find("--enable-expert-parallel") != text.npos;
+  };
+  EXPECT_NE(whole(commands[0]), whole(commands[1]));
+}
+
 /// Collectives that stall in one step and are synchronous in the other cancel in no category.
 TEST_F(Served, CategoriesAddUp) {
   setup.model = llama_70b();
@@ -297,6 +424,16 @@ TEST_F(Served, PageOfItsCurve) {
   EXPECT_EQ(marks, curve.size());
   EXPECT_NE(page.find("<td>6</td>"), std::string::npos);
   EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(page.find("unsafe-inline"), std::string::npos);
+  EXPECT_EQ(page.find(" style="), std::string::npos);
+  // The page's policy names the texts of its two style elements.
+  size_t styles = 0;
+  for (size_t at = page.find("<style>"); at != std::string::npos; at = page.find("<style>", at + 1)) {
+    const std::string style = page.substr(at + 7, page.find("</style>", at) - at - 7);
+    EXPECT_NE(page.find("'sha256-" + base64(sha256(style)) + "'"), std::string::npos);
+    ++styles;
+  }
+  EXPECT_EQ(styles, 2u);
 }
 
 /// The table of defaults has a row for every scheduler and generation.

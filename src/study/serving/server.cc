@@ -18,8 +18,9 @@ Result<ServingRun> serve(const ServingSetup& setup, const ServingMemory& memory,
   const bool is_closed = concurrency > 0;
   while (!log.all_finished()) {
     const double now = engine.now();
-    while (!log.all_arrived() && (is_closed ? log.arrived() - log.finished() < static_cast<size_t>(concurrency)
-                                            : log.next().arrival <= now)) {
+    while (!log.all_arrived() &&
+           (is_closed ? log.arrived() - log.finished() < static_cast<size_t>(concurrency)
+                      : log.next().arrival <= now)) {
       engine.enqueue({.request = log.arrived(), .wanted = log.next().input});
       log.arrive(is_closed ? now : log.next().arrival);
     }

@@ -8,7 +8,7 @@ bool ServerEngine::throw_one_out() {
   EngineRequest last = running_.back();
   running_.pop_back();
   free_pages_ += last.pages;
-  last.wanted = std::max(last.wanted, last.computed);
+  last.wanted = std::max({last.wanted, last.computed, requests_[last.request].input});
   last.computed = last.pages = 0;
   waiting_.push_front(last);
   ++work_.preemptions;
@@ -26,6 +26,19 @@ void ServerEngine::grow(size_t place) {
   running_[place].pages += more, free_pages_ -= more;
 }
 
+bool ServerEngine::has_room_for(const EngineRequest& one) const {
+  const auto running = static_cast<int64_t>(running_.size()) + reserved_;
+  return waiting_.empty() && running < setup_.most_decodes() && pages_of(one.wanted + 1) <= free_pages_;
+}
+
+bool ServerEngine::reserve(EngineRequest& one) {
+  if (!has_room_for(one)) return false;
+  one.pages = pages_of(one.wanted + 1);
+  free_pages_ -= one.pages;
+  ++reserved_;
+  return true;
+}
+
 /// Tokens of prompts that this step takes: of those that run first, then of new ones.
 std::vector<ServerEngine::Chunk> ServerEngine::chunks(int64_t budget) {
   std::vector<Chunk> taken;
@@ -37,7 +50,8 @@ std::vector<ServerEngine::Chunk> ServerEngine::chunks(int64_t budget) {
   };
   for (size_t i = 0; i < running_.size() && budget > 0; ++i)
     if (!running_[i].decodes()) take(i);
-  while (budget > 0 && !waiting_.empty() && static_cast<int64_t>(running_.size()) < setup_.most_decodes()) {
+  while (budget > 0 && !waiting_.empty() &&
+         static_cast<int64_t>(running_.size()) + reserved_ < setup_.most_decodes()) {
     EngineRequest& one = waiting_.front();
     const int64_t pages = pages_of(one.wanted + 1);
     if (pages > free_pages_) break;
@@ -67,13 +81,13 @@ Result<void> ServerEngine::step(double horizon) {
   if (load.prefill == 0) return decode_steps(load, horizon);
   const Result<ServerStepCost> cost = times_.cost(load);
   if (!cost) return tl::unexpected(cost.error());
+  const double before = now_;
   advance(*cost, true);
-  for (EngineRequest& one : running_)
-    if (load.decodes > 0 && one.decodes()) log_tokens(one, take_tokens(one));
+  if (load.decodes > 0) decode(before, cost->seconds + setup_.host_seconds);
   for (const Chunk& chunk : taken) {
     EngineRequest& one = running_[chunk.place];
     one.computed += chunk.tokens;
-    if (!one.decodes()) continue;
+    if (!one.decodes() || hands_over_) continue;
     ++one.made;
     log_tokens(one, 1);
   }
@@ -91,16 +105,9 @@ Result<void> ServerEngine::decode_steps(ServerStepLoad load, double horizon) {
   for (int64_t i = 0; i < count; ++i) {
     const Result<ServerStepCost> cost = times_.cost(load);
     if (!cost) return tl::unexpected(cost.error());
+    const double before = now_;
     advance(*cost, false);
-    int64_t made = 0;
-    for (EngineRequest& one : running_) {
-      const int64_t tokens = take_tokens(one);
-      made += tokens;
-      if (i == 0) log_tokens(one, tokens);
-      one.last = now_;
-    }
-    if (i > 0) log_.tokens(cost->seconds + setup_.host_seconds, now_, load.decodes, made);
-    load.context += made;
+    load.context += decode(before, cost->seconds + setup_.host_seconds);
     if (now_ >= horizon) break;
   }
   for (EngineRequest& one : running_) {
@@ -119,6 +126,22 @@ void ServerEngine::advance(const ServerStepCost& cost, bool mixed) {
   work_.cost += cost;
 }
 
+/// Gives all that decode their tokens, and says how many. Those that had some at `before` have the same gap.
+int64_t ServerEngine::decode(double before, double gap) {
+  int64_t requests = 0, together = 0, all = 0;
+  for (EngineRequest& one : running_) {
+    if (!one.decodes()) continue;
+    const int64_t tokens = take_tokens(one);
+    all += tokens;
+    if (one.made > tokens && one.last == before)
+      ++requests, together += tokens, one.last = now_;
+    else
+      log_tokens(one, tokens);
+  }
+  if (requests > 0) log_.tokens(gap, now_, requests, together);
+  return all;
+}
+
 /// Tokens that a step gives one that decodes.
 int64_t ServerEngine::take_tokens(EngineRequest& one) {
   const int64_t accepted = drafts_.next();
@@ -134,13 +157,17 @@ void ServerEngine::log_tokens(EngineRequest& one, int64_t tokens) {
     log_.tokens(now_ - one.last, now_, 1, tokens);
   } else {
     one.first = now_;
-    log_.first_token(one.request, now_);
+    log_.first_tokens(one.request, now_, tokens);
   }
   one.last = now_;
 }
 
 void ServerEngine::leave() {
   const auto ends = [&](const EngineRequest& one) {
+    if (hands_over_ && one.decodes()) {
+      handed_over_.push_back(one);
+      return true;
+    }
     if (tokens_left(one) > 0) return false;
     log_.end(one.request, one.first, one.last);
     free_pages_ += one.pages;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "base/source.h"
@@ -48,6 +49,23 @@ class ServerEngine {
         drafts_(setup.speculation) {}
 
   void enqueue(const EngineRequest& one) { waiting_.push_back(one); }
+  /// For prefill alone: requests whose prompt is computed leave, and keep their pages until release().
+  void hand_over_prompts() { hands_over_ = true; }
+  std::vector<EngineRequest> take_handed_over() { return std::exchange(handed_over_, {}); }
+  void release(int64_t pages) { free_pages_ += pages; }
+  /// For decode alone: pages for a request whose cache comes from elsewhere. False: no room for it.
+  bool reserve(EngineRequest& one);
+  bool has_room_for(const EngineRequest& one) const;
+  /// The request has its cache. Requires: reserve() gave it pages.
+  void join(const EngineRequest& one) {
+    --reserved_;
+    running_.push_back(one);
+  }
+  /// Something runs, or what waits first has room.
+  bool can_step() const {
+    return !running_.empty() || (!waiting_.empty() && pages_of(waiting_.front().wanted + 1) <= free_pages_);
+  }
+
   bool is_idle() const { return waiting_.empty() && running_.empty(); }
   double now() const { return now_; }
   void wait_until(double time) { now_ = std::max(now_, time); }
@@ -70,6 +88,7 @@ class ServerEngine {
   std::vector<Chunk> chunks(int64_t budget);
   Result<void> decode_steps(ServerStepLoad load, double horizon);
   void advance(const ServerStepCost& cost, bool mixed);
+  int64_t decode(double before, double gap);
   int64_t take_tokens(EngineRequest& one);
   void log_tokens(EngineRequest& one, int64_t tokens);
   void leave();
@@ -82,7 +101,9 @@ class ServerEngine {
   int64_t free_pages_;
   AcceptedDrafts drafts_;
   std::deque<EngineRequest> waiting_;
-  std::vector<EngineRequest> running_;
+  std::vector<EngineRequest> running_, handed_over_;
+  int64_t reserved_ = 0;  // requests with pages that don't run yet
+  bool hands_over_ = false;
   double now_ = 0;
   EngineWork work_;
 };

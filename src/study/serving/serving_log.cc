@@ -5,9 +5,9 @@
 
 namespace hlosim {
 
-void ServingLog::first_token(size_t request, double at) {
+void ServingLog::first_tokens(size_t request, double at, int64_t tokens) {
   first_tokens_.emplace_back(at - arrivals_[request], 1);
-  tokens_at_.emplace_back(at, 1);
+  tokens_at_.emplace_back(at, tokens);
 }
 
 void ServingLog::tokens(double gap, double at, int64_t requests, int64_t tokens) {
@@ -26,7 +26,7 @@ void ServingLog::end(size_t request, double first, double last) {
   input_ += ended.input, output_ += ended.output;
 }
 
-Latency ServingLog::latency(std::vector<Sample>& samples) {
+Latency latency_of(std::vector<Sample>& samples) {
   Latency made;
   int64_t count = 0;
   double sum = 0;
@@ -47,9 +47,9 @@ Latency ServingLog::latency(std::vector<Sample>& samples) {
 void ServingLog::summarize(ServingRun& run) {
   run.requests = static_cast<int64_t>(finished_);
   run.input_tokens = input_, run.output_tokens = output_;
-  run.ttft = latency(first_tokens_);
-  run.tpot = latency(per_token_);
-  run.itl = latency(gaps_);
+  run.ttft = latency_of(first_tokens_);
+  run.tpot = latency_of(per_token_);
+  run.itl = latency_of(gaps_);
   run.good_share = static_cast<double>(good_) / static_cast<double>(finished_);
   // Several engines log one after the other.
   if (!std::is_sorted(tokens_at_.begin(), tokens_at_.end())) std::sort(tokens_at_.begin(), tokens_at_.end());

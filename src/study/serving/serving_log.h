@@ -2,7 +2,7 @@
 //
 //   ServingLog log(requests, limits);
 //   log.arrive(0.5);                               // the first request
-//   log.first_token(0, 0.6), log.tokens(0.02, 0.62, 1, 1), log.end(0, 0.6, 0.62);
+//   log.first_tokens(0, 0.6, 1), log.tokens(0.02, 0.62, 1, 1), log.end(0, 0.6, 0.62);
 //   log.summarize(run);
 #pragma once
 
@@ -13,6 +13,11 @@
 #include "serving/server.h"
 
 namespace hlosim {
+
+/// A value and how often it came.
+using Sample = std::pair<double, int64_t>;
+/// Of samples in seconds, which it sorts.
+Latency latency_of(std::vector<Sample>& samples);
 
 class ServingLog {
  public:
@@ -28,7 +33,8 @@ class ServingLog {
   bool all_arrived() const { return arrivals_.size() == requests_.size(); }
   bool all_finished() const { return finished_ == requests_.size(); }
 
-  void first_token(size_t request, double at);
+  /// A request gets its first tokens: one, and accepted drafts.
+  void first_tokens(size_t request, double at, int64_t tokens);
   /// So many requests get so many tokens together, `gap` seconds after those before.
   void tokens(double gap, double at, int64_t requests, int64_t tokens);
   /// The request has its last token.
@@ -38,10 +44,6 @@ class ServingLog {
   void summarize(ServingRun& run);
 
  private:
-  /// A value and how often it came.
-  using Sample = std::pair<double, int64_t>;
-  static Latency latency(std::vector<Sample>& samples);
-
   const std::vector<Request>& requests_;
   LatencyLimits limits_;
   std::vector<double> arrivals_;  // by request

@@ -48,9 +48,8 @@ void check_load(EntryFields& fields, const ServingSetup& setup, const ServerStep
                                         load.decodes, setup.decode_tokens(), setup.max_batched_tokens));
   const int64_t decoded = saturating_multiply(load.decodes, setup.decode_tokens());
   if (load.prefill > 0 && load.prefill > setup.max_batched_tokens - decoded)
-    fields.wrong("prefill",
-                 fmt::format("{} tokens are more than --max-num-batched-tokens={}",
-                             saturating_add(decoded, load.prefill), setup.max_batched_tokens));
+    fields.wrong("prefill", fmt::format("{} tokens are more than --max-num-batched-tokens={}",
+                                        saturating_add(decoded, load.prefill), setup.max_batched_tokens));
   if (load.context < load.decodes || load.context / std::max<int64_t>(load.decodes, 1) > setup.max_model_len)
     fields.wrong("context",
                  fmt::format("{} tokens in the caches of {} requests: from 1 to --max-model-len={} each",

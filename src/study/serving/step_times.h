@@ -89,5 +89,4 @@ class StepTimes {
   std::unique_ptr<DraftTimes> draft_;           // none: no draft model
 };
 
-
 }  // namespace hlosim

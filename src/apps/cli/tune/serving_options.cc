@@ -58,6 +58,21 @@ void declare_speculation(CommandLine& line, ServingArguments& options) {
                   "Model file of what drafts, on the same devices; without: n-grams of the request");
 }
 
+void declare_prefill(CommandLine& line, ServingArguments& options) {
+  line.add_option("--prefill-instances", options.prefill_instances,
+                  "Instances that only compute prompts and hand caches over; 0: none")
+      .between(0, 1 << 12);
+  line.add_option("--decode-instances", options.decode_instances,
+                  "With --prefill-instances: instances of --device that only decode")
+      .between(1, 1 << 12)
+      .show_default();
+  line.add_option("--prefill-device", options.prefill_device,
+                  "Device of a prefill instance, with its slice; without: as --device and --topology");
+  line.add_option("--prefill-tp", options.prefill_tensor,
+                  "Tensor parallelism of a prefill instance; 0: all devices of its slice, else --tp")
+      .from(0);
+}
+
 }  // namespace
 
 void declare_serving_options(CommandLine& line, ServingArguments& options, Streams streams) {
@@ -68,6 +83,7 @@ void declare_serving_options(CommandLine& line, ServingArguments& options, Strea
   line.add_option("--topology", simulation.topology, "Slice topology, e.g. 2x4");
   declare_server(line, options);
   declare_speculation(line, options);
+  declare_prefill(line, options);
   line.add_option("--isl", options.input, "Input tokens of a request").between(1, 1 << 24).show_default();
   line.add_option("--osl", options.output_length, "Output tokens of a request")
       .between(1, 1 << 24)

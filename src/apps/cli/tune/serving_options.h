@@ -19,7 +19,8 @@ struct ServingArguments {
   int64_t batched_tokens = 0, seqs = 256, model_len = 0, block = 0;
   double rate = 0, utilization = 0, least_share = 1, price = 0, ttft = 0, itl = 0;
   int64_t drafted = 0;
-  std::string draft;
+  std::string draft, prefill_device;
+  int64_t prefill_instances = 0, decode_instances = 1, prefill_tensor = 0;
   double acceptance = -1;  // below 0: not given
   bool predict = false, experts_on_tensor = false, curve = false;
 };
