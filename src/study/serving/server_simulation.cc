@@ -58,9 +58,9 @@ Result<void> check_limits(const ServingSetup& setup, int64_t input, const Latenc
   if (limits.tpot_ms > 0) {
     const Result<ServerStepCost> one = times.cost({1, input, 0, 0});
     if (!one) return tl::unexpected(one.error());
-    const double ms = one->seconds * 1e3 + host_ms;
+    const double ms = (one->seconds * 1e3 + host_ms) / setup.speculation.acceptance_length();
     if (ms > limits.tpot_ms)
-      return failure(fmt::format("--itl={} ms is impossible: a step with one request takes {:.2f} ms",
+      return failure(fmt::format("--itl={} ms is impossible: a token of one request alone takes {:.2f} ms",
                                  limits.tpot_ms, ms));
   }
   return {};

@@ -80,14 +80,18 @@ Result<ServingMemory> serving_memory(const ServingSetup& setup, const DeviceConf
   memory.weights = weight_bytes(setup);
   memory.bytes_per_token = cache_bytes_per_token(setup);
   memory.page = page_tokens(setup);
-  if (memory.weights >= memory.budget)
+  if (const std::optional<ServingSetup> draft = draft_setup(setup)) {
+    memory.draft_weights = weight_bytes(*draft);
+    memory.bytes_per_token += cache_bytes_per_token(*draft);
+  }
+  const int64_t weights = memory.weights + memory.draft_weights;
+  if (weights >= memory.budget)
     return failure(
         fmt::format("the model doesn't fit: a device has {:.2f} GiB of weights, and {:.2f} GiB for "
                     "weights and cache",
-                    static_cast<double>(memory.weights) / kGibibyte,
-                    static_cast<double>(memory.budget) / kGibibyte),
+                    static_cast<double>(weights) / kGibibyte, static_cast<double>(memory.budget) / kGibibyte),
         "more devices of --tp, narrower --weight-dtype, a larger --gpu-memory-utilization");
-  memory.pages = (memory.budget - memory.weights) / (memory.page * memory.bytes_per_token);
+  memory.pages = (memory.budget - weights) / (memory.page * memory.bytes_per_token);
   if (memory.tokens() < setup.max_model_len)
     return failure(fmt::format("a request of {} tokens doesn't fit: the cache has room for {}",
                                setup.max_model_len, memory.tokens()),
