@@ -244,7 +244,7 @@ TEST(ModelAdvice, PlainAttentionBecomesAKernel) {
   expect_model_advice(model_setup(step), "attention", "attention=", Proof::State::kProven);
 }
 
-// The kernel's own blocks are smaller than the flash kernel's here, and lose: each kernel is tried with several.
+// The kernel's own blocks are smaller than the flash kernel's here, and lose: each is tried with several.
 TEST(ModelAdvice, FlashBecomesSplashWithItsOwnBlocks) {
   StepOptions step;
   step.batch = 2, step.sequence = 4096;

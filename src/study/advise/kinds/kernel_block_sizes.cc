@@ -1,4 +1,4 @@
-// Blocks of Pallas kernels that state them in their name or their notes, as kernels of servers and of experts do.
+// Blocks of Pallas kernels that state them in their name or notes, as kernels of servers and of experts do.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -66,7 +66,7 @@ std::vector<Proposal> find_attention_kernel(const AdviceSubject& subject) {
   const auto& model = subject.setup.model;
   if (!model || model->step.kind == StepKind::kDecode) return found;
   const StepOptions& now = model->step;
-  // Size 0: the kernel's own blocks. Another kernel has other blocks that are best, so each is tried with some.
+  // Size 0: the kernel's own blocks. Kernels differ in the blocks that are best: each is tried with some.
   for (const int64_t size : {2048, 0, 1024})
     for (const NamedKernel& one_kernel : kKernels) {
       const bool is_now = now.attention == one_kernel.kernel && now.tiles.tokamax == one_kernel.is_tokamax;
