@@ -10,6 +10,7 @@
 #include "hlo/graph.h"
 #include "layout/sizes.h"
 #include "ops/dataflow.h"
+#include "ops/fusion_role.h"
 #include "ops/infer.h"
 
 namespace hlosim {
@@ -165,6 +166,7 @@ class FusionSummaries::Walk {
 
   FusionSummary walk(ComputationId id) {
     const std::vector<InstructionId>& body = module_[id].instructions;
+    body_ = &body;
     cover_module();
     for (const InstructionId instruction : body)
       computed_[instruction] = converted_[instruction] = false, slots_[instruction] = {};
@@ -321,11 +323,41 @@ class FusionSummaries::Walk {
       const ShapeRef read = i < work.operand_read.size() ? work.operand_read[i] : nullptr;
       const Origin& origin = origins_[instruction.operands[i]];
       if (compute.has_vector && read) slots_[id] += convert(instruction.operands[i], read, summary);
+      if (read && origin.parameter < 0) narrow_slice(instruction.operands[i], read, summary);
       if (!read || origin.parameter < 0) continue;
       add_read(summary.parameters[static_cast<size_t>(origin.parameter)], static_cast<size_t>(origin.leaf),
                read, module_[instruction.operands[i]].shape, i == 0 ? work.scattered_accesses : 0);
     }
     in_place_.set(id, result_access(instruction, work));
+  }
+
+  /// Of `value`, which is made here, only `read` is read: where it is a slice of a parameter, perhaps under
+  /// other dimensions, and nothing else reads it, the rest of the slice is not fetched.
+  void narrow_slice(InstructionId value, ShapeRef read, FusionSummary& summary) const {
+    const ShapeRef seen = module_[value].shape;
+    if (!seen->is_array() || !read->is_array() || array_size(read) >= array_size(seen)) return;
+    while (fusion_role(table_, module_[value]) == FusionRole::kReindex &&
+           module_[value].operands.size() == 1) {
+      if (!has_one_reader(value)) return;
+      value = module_[value].operands[0];
+    }
+    const Instruction& slice = module_[value];
+    if (fusion_role(table_, slice) != FusionRole::kPart || !has_one_reader(value)) return;
+    const ShapeRef source = module_[slice.operands[0]].shape;
+    const Origin& from = origins_[slice.operands[0]];
+    // Other dimensions may have other padding.
+    if (from.parameter < 0 || array_size(slice.shape) != array_size(seen)) return;
+    AccessPattern& access =
+        summary.parameters[static_cast<size_t>(from.parameter)][static_cast<size_t>(from.leaf)];
+    if (access.whole || part_of(slice.shape, source, 0, core_).runs != ShortRuns{}) return;
+    access.padded -= array_size(seen) - array_size(read);
+    access.logical -= dense_bytes(seen) - dense_bytes(read);
+  }
+
+  bool has_one_reader(InstructionId value) const {
+    int64_t readers = 0;
+    for (const InstructionId id : *body_) readers += std::ranges::count(module_[id].operands, value);
+    return readers == 1;
   }
 
   /// An operand of the body's product: from which parameter, if it comes from one as it stands.
@@ -429,6 +461,7 @@ class FusionSummaries::Walk {
   const Core& core_;
   AssumptionList& assumptions_;
   const IdMap<ComputationId, FusionSummary>& done_;
+  const std::vector<InstructionId>* body_ = nullptr;  // that is walked
   IdMap<InstructionId, Origin> origins_;
   OutputWrites in_place_;
   IdMap<InstructionId, uint8_t> computed_;  // by vector operations, hence in 32 bits

@@ -1,5 +1,5 @@
-// What each family of config.json adds to the sizes that all have. A new family is a function here and a row in
-// hf_config.cc.
+// What each family of config.json adds to the sizes that all have. A new family is a function here and a row
+// in hf_config.cc.
 #pragma once
 
 #include "workloads/hf_reader.h"
