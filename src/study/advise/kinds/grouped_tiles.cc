@@ -10,8 +10,8 @@
 namespace hlosim {
 namespace {
 
-// Published runs of one model with six tiles agree with each other to a tenth; the order of tiles that differ by
-// less is not known (docs/accuracy.md, tiles of grouped products).
+// Published runs of one model with five tiles are predicted at 0.89 to 1.07 of their times: the order of tiles
+// that differ by less than a tenth is not known (docs/accuracy.md, tiles of grouped products).
 constexpr double kLeastOfTiles = 0.1;
 
 /// Two buffers of each block in `bits` and the sums in f32.
