@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/device.h"
+#include "model/pallas/paged_attention.h"
 #include "serving/disaggregation.h"
 #include "serving/server.h"
 #include "serving/server_defaults.h"
@@ -308,7 +309,8 @@ TEST_F(ServedApart, OneRequest) {
   EXPECT_EQ(made.run.mixed_steps, 0);
 }
 
-/// A token of the small model's cache: 4 layers, 2 heads, keys and values of 128, through an eighth of 25 GB/s.
+/// A token of the small model's cache: 4 layers, 2 heads, keys and values of 128, through an eighth of 25
+/// GB/s.
 TEST_F(ServedApart, TransferTakesItsBytes) {
   EXPECT_EQ(transfer.bytes_per_token, 4 * 2 * 2 * 128 * 2);
   EXPECT_NEAR(transfer.seconds_per_token, 4096 * 8 / 25e9, 1e-15);
@@ -356,6 +358,26 @@ TEST_F(ServedApart, MoreOfEitherIsNotSlower) {
   EXPECT_LT(four, one);
   transfer.seconds_per_token *= 50;
   EXPECT_GT(run_apart(requests, 0, 4, 1).run.ttft.mean, four);
+}
+
+/// Many short caches with one head a device: the kernel's rounds take longer than the bytes.
+TEST_F(Served, ShortCachesTakeTheRoundsOfTheKernel) {
+  setup.model = llama_70b();
+  setup.tensor = 8;
+  Device v7x = device("v7x-8");
+  StepTimes times(setup, v7x, options);
+  PagedProblem problem{.heads = 8, .kv_heads = 1, .head_size = 128};
+  problem.page_size = problem.most_keys = page_tokens(setup);
+  problem.sequences = {{.count = 64, .queries = 1, .keys = problem.page_size}};
+  const Result<KernelCost> kernel =
+      paged_attention_cost(v7x.config, problem, default_paged_blocks(v7x.config, problem));
+  ASSERT_TRUE(kernel.has_value());
+  const double each = 80 * static_cast<double>(kernel->kernel.count()) * 1e-12 / 64;
+  EXPECT_NEAR(*times.attention_of_request(), each, 1e-3 * each);
+  constexpr auto kKernels = static_cast<size_t>(CostCategory::kCustomCall);
+  const ServerStepCost near = *times.cost({64, 64 * 2, 0, 0}), far = *times.cost({64, 64 * 100000, 0, 0});
+  EXPECT_NEAR(near.by_category[kKernels], 64 * each, 0.05 * 64 * each);
+  EXPECT_GT(far.by_category[kKernels], 10 * near.by_category[kKernels]);
 }
 
 /// The search has both ways to deal experts out over `tensor`.

@@ -1,7 +1,8 @@
 // Prefill and decode on instances of their own, with the transfer of caches between them.
 //
-//   const CacheTransfer transfer = cache_transfer({setup_p, memory_p, device_p}, {setup_d, memory_d, device_d});
-//   DisaggregatedServer server{{setup_p, memory_p, times_p, 2}, {setup_d, memory_d, times_d, 1}, transfer};
+//   const Result<CacheTransfer> transfer =
+//       cache_transfer({setup_p, memory_p, device_p}, {setup_d, memory_d, device_d});
+//   DisaggregatedServer server{{setup_p, memory_p, times_p, 2}, {setup_d, memory_d, times_d, 1}, *transfer};
 //   const Result<DisaggregatedRun> run = serve_disaggregated(server, requests, 64);
 //
 // A request is computed by the prefill instance with the fewest tokens ahead of it. When its prompt is done,

@@ -38,7 +38,9 @@ Result<SimulatedServer> simulate_server(const ServingSetup& setup, const DeviceC
   if (!run) return tl::unexpected(run.error());
   const Result<double> error = times.interpolation_error(std::max<int64_t>(1, run->most_running));
   if (!error) return tl::unexpected(error.error());
-  return SimulatedServer{*memory, *run, *error};
+  const Result<double> each = times.attention_of_request();
+  if (!each) return tl::unexpected(each.error());
+  return SimulatedServer{*memory, *run, *error, *each};
 }
 
 Result<void> check_limits(const ServingSetup& setup, int64_t input, const LatencyLimits& limits,

@@ -25,15 +25,6 @@ int64_t stored_bytes(const ParameterSpec& spec, const AxisRules& rules) {
   return (elements * bit_width(type) + 7) / 8;
 }
 
-/// vLLM's choice: 16 tokens from 8192 on, else a sixteenth of the longest request, 16 to 256.
-int64_t page_tokens(const ServingSetup& setup) {
-  if (setup.block_size > 0) return setup.block_size;
-  if (setup.model.attention.latent) return 1024;
-  if (setup.max_model_len > 8192) return 16;
-  const auto length = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(setup.max_model_len)));
-  return std::clamp<int64_t>(length / 16, 16, 256);
-}
-
 }  // namespace
 
 int64_t weight_bytes(const ServingSetup& setup) {
@@ -67,6 +58,15 @@ int64_t cache_bytes_per_token(const ServingSetup& setup) {
     bytes += rows * (half ? 128 : rounded_up(heads.head_dim, 128)) * bits / 8;
   }
   return bytes;
+}
+
+// vLLM's choice: 16 tokens from 8192 on, else a sixteenth of the longest request, 16 to 256.
+int64_t page_tokens(const ServingSetup& setup) {
+  if (setup.block_size > 0) return setup.block_size;
+  if (setup.model.attention.latent) return 1024;
+  if (setup.max_model_len > 8192) return 16;
+  const auto length = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(setup.max_model_len)));
+  return std::clamp<int64_t>(length / 16, 16, 256);
 }
 
 Result<ServingMemory> serving_memory(const ServingSetup& setup, const DeviceConfig& device) {

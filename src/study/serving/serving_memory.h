@@ -30,8 +30,11 @@ struct ServingMemory {
 
 /// Bytes of the weights of one device, as they are stored.
 int64_t weight_bytes(const ServingSetup& setup);
-/// Bytes of cache that a token takes on one device, without a draft model: heads of keys and values padded to whole 32-bit words and
-/// 128 lanes, as ragged paged attention lays them out; a latent cache once, whatever `tensor` is.
+/// Tokens of a page of the cache: --block-size, or vLLM's choice.
+int64_t page_tokens(const ServingSetup& setup);
+/// Bytes of cache that a token takes on one device, without a draft model: heads of keys and values padded to
+/// whole 32-bit words and 128 lanes, as ragged paged attention lays them out; a latent cache once, whatever
+/// `tensor` is.
 int64_t cache_bytes_per_token(const ServingSetup& setup);
 
 /// Errors: weights alone, or one request of max_model_len beside them, don't fit.

@@ -237,10 +237,11 @@ std::vector<std::string> serving_assumptions(const ServingReport& report) {
                   report.simulated, 100 * report.interpolation_error));
   lines.push_back(fmt::format("{:.2g} ms of the host between two steps (host.serving_step)",
                               report.setup.host_seconds * 1e3));
-  lines.push_back(
-      fmt::format("decode attention reads caches at {:.0f} % of the memory's bandwidth (kernel.cache_read); "
-                  "tokens of windowed layers are kept and read like others",
-                  100 * report.cache_read));
+  lines.push_back(fmt::format(
+      "decode attention reads caches at {:.0f} % of the memory's bandwidth (kernel.cache_read), and "
+      "takes {:.1f} us a request at least, the rounds of its kernel in all layers; tokens of windowed "
+      "layers are kept and read like others",
+      100 * report.cache_read, report.attention_of_request * 1e6));
   lines.push_back(fmt::format("usable memory: {}", report.memory.capacity_source));
   add_speculation(report.setup.speculation, lines);
   if (report.prefill)

@@ -32,7 +32,8 @@ struct ServingReport {
   const ServingMemory& memory;
   const ServingRun& run;
   std::string device;
-  double cache_read = 1;  // share of the memory's bandwidth (kernel.cache_read)
+  double cache_read = 1;            // share of the memory's bandwidth (kernel.cache_read)
+  double attention_of_request = 0;  // seconds of a device, StepTimes::attention_of_request()
   int64_t devices_per_chip = 1;
   double interpolation_error = 0;
   size_t simulated = 0;                    // modules

@@ -4,7 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/rounding.h"
 #include "estimate/energy_use.h"
+#include "model/pallas/paged_attention.h"
 #include "ops/op_table.h"
 #include "serving/serving_memory.h"
 #include "workloads/parameters.h"
@@ -12,6 +14,8 @@
 
 namespace hlosim {
 namespace {
+
+constexpr auto kKernelCategory = static_cast<size_t>(CostCategory::kCustomCall);
 
 double seconds(Picoseconds time) { return static_cast<double>(time.count()) * 1e-12; }
 
@@ -118,11 +122,32 @@ Result<void> StepTimes::attend_by_pages(Decode& decode) {
     if (!each) return tl::unexpected(each.error());
     products = queries * (*each)->seconds, energy += (queries - 1) * (*each)->picojoules;
   }
-  constexpr auto kCategory = static_cast<size_t>(CostCategory::kCustomCall);
   decode.per_token = ServerStepCost();
-  decode.per_token.seconds = decode.per_token.by_category[kCategory] = std::max(token, products);
+  decode.per_token.seconds = decode.per_token.by_category[kKernelCategory] = std::max(token, products);
   decode.per_token.picojoules = energy;
   return {};
+}
+
+Result<double> StepTimes::attention_of_request() {
+  if (attention_of_request_) return *attention_of_request_;
+  double sum = 0;
+  const ModelConfig model = served_model(setup_.model, setup_.mesh());
+  const auto share = [&](int64_t heads) { return std::max<int64_t>(1, heads / setup_.tensor); };
+  for (int64_t layer = 0; layer < model.layers && !model.attention.latent; ++layer) {
+    const HeadSizes heads = head_sizes(model, layer);
+    PagedProblem problem{.kv_heads = share(heads.kv_heads), .head_size = heads.head_dim};
+    problem.heads = round_up(share(heads.q_heads), problem.kv_heads);
+    problem.kv = setup_.cache_type, problem.page_size = page_tokens(setup_);
+    problem.most_keys = problem.page_size;  // the least that a round fetches and computes, in any blocks
+    constexpr int64_t kRequests = 64;       // what begins and ends the kernel is little beside their rounds
+    problem.sequences = {{.count = kRequests, .queries = 1, .keys = problem.page_size}};
+    const Result<KernelCost> cost =
+        paged_attention_cost(device_.config, problem, default_paged_blocks(device_.config, problem));
+    if (!cost) return tl::unexpected(cost.error());
+    sum += seconds(cost->kernel) / static_cast<double>(kRequests);
+  }
+  attention_of_request_ = sum / static_cast<double>(setup_.replicas());
+  return *attention_of_request_;
 }
 
 Result<const StepTimes::Decode*> StepTimes::decode(int64_t bucket) {
@@ -196,7 +221,12 @@ Result<ServerStepCost> StepTimes::own_cost(const ServerStepLoad& load) {
     const Result<const Decode*> decodes = decode(token_bucket(setup_, decoded));
     if (!decodes) return tl::unexpected(decodes.error());
     if (load.prefill == 0) cost = (*decodes)->base;
-    cost.add((*decodes)->per_token, static_cast<double>(load.context));
+    const Result<double> each = attention_of_request();
+    if (!each) return tl::unexpected(each.error());
+    ServerStepCost attention = scaled((*decodes)->per_token, static_cast<double>(load.context));
+    const double rounds = *each * static_cast<double>(load.decodes);
+    if (rounds > attention.seconds) attention.seconds = attention.by_category[kKernelCategory] = rounds;
+    cost += attention;
   }
   if (load.prefill == 0) return cost;
   const Result<const ServerStepCost*> prompts = prefill(token_bucket(setup_, decoded + load.prefill));

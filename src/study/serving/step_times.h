@@ -4,7 +4,8 @@
 //   const Result<ServerStepCost> cost = times.cost({.decodes = 64, .context = 64 * 1500, .prefill = 448, …});
 //
 // Decode modules are simulated for every bucket of tokens with two short caches, and attention is taken off:
-// the kernel of servers reads whole caches at a part of the memory's bandwidth. interpolation_error() is how
+// the kernel of servers reads whole caches at a part of the memory's bandwidth, or takes what its rounds for
+// single requests take, where that is longer. interpolation_error() is how
 // far the time half way is from the line. Prefill modules give the time of a step with prompts, and the
 // growth of attention with the length of a prompt. Models of many layers are simulated with one and with two
 // turns of the pattern that repeats: all further turns take what the second one does. Speculation: a request
@@ -14,6 +15,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +59,9 @@ class StepTimes {
   /// With the passes of the draft model, if there is one.
   /// Errors: the model's step can't be written for the mesh, or simulated.
   Result<ServerStepCost> cost(const ServerStepLoad& load);
+  /// Seconds that attention takes for a request that decodes, in all layers, however short its cache is: a
+  /// round of the kernel's loop by its arguments (model/pallas/paged_attention.h). 0 for latent attention.
+  Result<double> attention_of_request();
   /// Of a step that decodes alone, at a mean length halfway between the simulated ones: linear over
   /// simulated time, less 1.
   Result<double> interpolation_error(int64_t requests);
@@ -86,7 +91,8 @@ class StepTimes {
   std::map<int64_t, Decode> decodes_;           // by bucket
   std::map<int64_t, ServerStepCost> prefills_;  // by bucket, without attention
   std::vector<ServerStepCost> attention_;       // none or one
-  std::unique_ptr<DraftTimes> draft_;           // none: no draft model
+  std::optional<double> attention_of_request_;
+  std::unique_ptr<DraftTimes> draft_;  // none: no draft model
 };
 
 }  // namespace hlosim

@@ -180,6 +180,7 @@ class ServingCommand {
         simulate_server(setup, setting.device.config, times, requests, options_.concurrency, limits);
     if (!made) return fail(made.error());
     ServingReport report = report_of(setup, made->memory, made->run, setting.device.config);
+    report.attention_of_request = made->attention_of_request;
     report.interpolation_error = made->interpolation_error, report.simulated = times.simulated();
     if (has_curve()) report.curve = curve_of(setup, setting);
     if (!options_.page.empty() && !write_output(options_.page, to_html(report), streams_)) return kExitInput;
@@ -264,7 +265,10 @@ class ServingCommand {
                                        options_.prefill_instances,
                                        *link,
                                        made->transfer};
+    const Result<double> each = times.attention_of_request();
+    if (!each) return fail(each.error());
     ServingReport report = report_of(setup, *memory, made->run, device);
+    report.attention_of_request = *each;
     report.interpolation_error = *error;
     report.simulated = times.simulated() + prefill_times.simulated();
     report.prefill = &prefill_report, report.instances = options_.decode_instances;
