@@ -10,7 +10,7 @@
 namespace hlosim {
 namespace {
 
-// Published runs of one model with five tiles are predicted at 0.89 to 1.07 of their times: the order of tiles
+// Published runs of one model with five tiles are predicted at 0.89 to 1.07 of their times: how tiles rank
 // that differ by less than a tenth is not known (docs/accuracy.md, tiles of grouped products).
 constexpr double kLeastOfTiles = 0.1;
 
