@@ -46,6 +46,9 @@ std::optional<OptimizerOptions::Kind> maxtext_optimizer(std::string_view name);
 /// The axes of its meshes that the rules of shardings know, in its order: the last ones are neighbours.
 std::span<const std::string_view> maxtext_axes();
 
+/// Devices along an axis of a mesh over all slices, and of all its axes together.
+inline constexpr int64_t kMostMeshDevices = 1 << 20;
+
 /// One mesh over all slices: an axis that both have goes over the slices first. Axes that
 /// maxtext_axes() doesn't name come last. Places are numbered slice by slice, as devices are.
 Mesh mesh_over_slices(const Mesh& ici, const Mesh& dcn);
