@@ -44,6 +44,15 @@ int64_t saturated(double count) {
   return count < 9.2e18 ? static_cast<int64_t>(count) : std::numeric_limits<int64_t>::max();
 }
 
+/// Groups of one ragged product, whose sizes differ by one row.
+bool are_of_one_kernel(const MatmulWork& groups, MatmulWork further) {
+  if (!groups.ragged || groups.m == 0) return false;
+  int64_t& shared = further.ragged_terms ? further.k : further.m;
+  shared += 1;
+  further.batch = groups.batch;
+  return further == groups;
+}
+
 void add_matmul(ComputeSummary& sum, const MatmulWork& work, const Core& core, AssumptionList& assumptions) {
   auto rate = core.matmul_rate(work.lhs, work.rhs, work.precision);
   if (const ElementType known = core.matmul_type(); !rate && known != ElementType::kInvalid) {
@@ -55,7 +64,12 @@ void add_matmul(ComputeSummary& sum, const MatmulWork& work, const Core& core, A
   if (!rate) return;
   const double cycles = core.product_of_all_cores(work, *rate);
   sum.mxu_cycles += cycles;
-  if (cycles > sum.matmul.cycles) sum.matmul = {work, *rate, cycles, {}, {}};
+  if (core.device().kernel.ragged_walk == RaggedWalk::kVisits && are_of_one_kernel(sum.matmul.work, work)) {
+    sum.matmul.work.batch = saturating_add(sum.matmul.work.batch, work.batch);
+    sum.matmul.cycles += cycles;
+  } else if (cycles > sum.matmul.cycles) {
+    sum.matmul = {work, *rate, cycles, {}, {}};
+  }
   const double flops = 2.0 * static_cast<double>(work.batch) * static_cast<double>(work.m) *
                        static_cast<double>(work.n) * static_cast<double>(work.k);
   sum.flops = Flops(saturating_add(sum.flops.count(), saturated(flops)));
@@ -445,7 +459,11 @@ ComputeSummary summarize_work(const Work& work, const Core& core, AssumptionList
     part.rhs = matmul_operand(work, 1, part.rate.rhs_convert, core);
     if (part.rate.emulated && work.result_written) sum.add_conversion(core, work.result_written);
   }
-  for (const VectorWork& vector : work.vectors) add_vector(sum, vector, core);
+  // A kernel that goes by visits counts what it adds, masks and turns round by its tiles.
+  const bool by_visits = core.device().kernel.ragged_walk == RaggedWalk::kVisits;
+  for (const VectorWork& vector : work.vectors)
+    if (!by_visits || (vector.op != VectorOp::kGroupStore && vector.op != VectorOp::kGroupTurn))
+      add_vector(sum, vector, core);
   sum.scattered_accesses = work.scattered_accesses;
   sum.moved_tiles = work.moved_tiles;
   sum.regroups = work.regroups;

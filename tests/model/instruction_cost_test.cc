@@ -410,5 +410,25 @@ TEST(VectorUnit, RegistersOfArrays) {
   EXPECT_EQ(registers("v5e", 5), 2);
 }
 
+/// A kernel turns an operand in the narrowest type with arithmetic that holds it; sums of it are in 32 bits.
+TEST(VectorUnit, OperandsOfGroupsAreTurnedInTheNarrowestTypeWithArithmetic) {
+  const Device device = test::device_or_fail("v7x"), without_bf16 = test::device_or_fail("v5p");
+  const Core core(device.config), wide_core(without_bf16.config);
+  ShapePool shapes;
+  const int64_t sizes[] = {256, 128};
+  const auto turned = [&](const Core& on, ElementType type) {
+    return on.slots({VectorOp::kGroupTurn, shapes.array(type, sizes), 1}).xlu;
+  };
+  const double wide = turned(core, ElementType::kF32);
+  EXPECT_GT(wide, 0);
+  EXPECT_EQ(turned(core, ElementType::kBF16), wide / 2);
+  EXPECT_EQ(turned(core, ElementType::kF8E4M3FN), wide / 2);
+  EXPECT_EQ(turned(wide_core, ElementType::kBF16), turned(wide_core, ElementType::kF32));
+  const auto added = [&](ElementType type) {
+    return core.slots({VectorOp::kGroupStore, shapes.array(type, sizes), 1}).alu;
+  };
+  EXPECT_EQ(added(ElementType::kF8E4M3FN), added(ElementType::kF32));
+}
+
 }  // namespace
 }  // namespace hlosim

@@ -120,7 +120,7 @@ class Adviser {
     report_.time = before_.time;
     report_.peak = before_.peak;
     report_.fits = before_.fits;
-    report_.range = time_range(setup_.device.config.errors, kinds_of(estimate.simulation.totals));
+    report_.range = time_range(setup_.device.config.errors, estimate.simulation);
   }
 
   bool is_wanted(const AdviceKind& kind) const {
