@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "estimate/partition_over_mesh.h"
+#include "estimate/unpartitioned.h"
 #include "flags/xla_flags.h"
 
 namespace hlosim {
@@ -63,6 +65,21 @@ std::optional<OtherEnd> other_end(XlaFlagEffect effect, const Device& device, co
   return std::nullopt;
 }
 
+/// The program of one device, which none of these flags changes, and `options` for that; the module itself
+/// where what is fastest decides on it, or where it isn't spread.
+Module spread_once(const Module& module, const OpTable& table, const Device& device,
+                   EstimateOptions& options) {
+  if (options.mesh && options.mesh->windowed == WindowedProducts::kAuto) return module.copy();
+  std::optional<MeshRequest> request = options.mesh;
+  if (!request && options.partitioning == Partitioning::kSharded) request = default_request(module, table);
+  if (!request) return module.copy();
+  Result<PartitionedProgram> spread = partition_over_mesh(module, table, device, options.simulate, *request);
+  if (!spread) return module.copy();
+  options.mesh.reset();
+  options.partitioning = Partitioning::kNever;
+  return std::move(spread->module);
+}
+
 }  // namespace
 
 std::optional<Bytes> largest_vmem_limit(const Device& device, const Estimate& estimate) {
@@ -84,6 +101,7 @@ std::vector<FlagNotGiven> flags_not_given(const Module& module, const OpTable& t
                                           const EstimateOptions& options, const Estimate& estimate) {
   EstimateOptions bare = options;
   bare.simulate.keep_timeline = false;
+  std::optional<Module> spread;
   std::vector<FlagNotGiven> open;
   for (const KnownXlaFlag& flag : known_xla_flags()) {
     const auto sets = [&](const DeviceChange& change) { return change.path == flag.key; };
@@ -94,7 +112,8 @@ std::vector<FlagNotGiven> flags_not_given(const Module& module, const OpTable& t
     row.name = flag.name, row.key = flag.key;
     row.value = end->value, row.other = end->other;
     if (module.instructions.size() > kMostInstructionsForFlags) continue;
-    const Result<Estimate> rerun = hlosim::estimate(module, table, end->device, bare);
+    if (!spread) spread = spread_once(module, table, device, bare);
+    const Result<Estimate> rerun = hlosim::estimate(*spread, table, end->device, bare);
     if (rerun) row.time = rerun->simulation.totals.makespan;
   }
   return open;

@@ -131,14 +131,14 @@ struct Rooms {
 
 /// Makes the modules of the candidates one after the other, and again for each room. Passes with which
 /// several of them begin run once, up to where they part. Passes before the first one that fills the chip run
-/// once for all rooms for which they do the same.
+/// once for all rooms for which they do the same: up to the first one that does something else in some room.
 class CandidateModules {
  public:
   CandidateModules(const Module& module, std::span<const Candidate> all) : module_(module), all_(all) {}
 
-  /// What follows is for this context. `is_last`: no other one follows.
-  void enter(const PassContext& context, bool is_last) {
-    context_ = &context, is_last_ = is_last;
+  /// What follows is for this context. `later`: of the rooms that may follow.
+  void enter(const PassContext& context, std::span<const PassContext> later) {
+    context_ = &context, later_ = later;
     std::erase_if(kept_, [&](const Kept& one) { return !one.run.needs().same_with(context.device.config); });
   }
 
@@ -146,22 +146,26 @@ class CandidateModules {
   /// passes. Requires: numbers rise from call to call.
   std::optional<std::pair<Module, RoomNeeds>> make(size_t number, const PassObserver& after,
                                                    const std::function<bool()>& gives_up = {}) {
-    const auto go_on = [&](PassRun& run, PassList passes) {
-      for (const Pass* const& pass : passes) {
+    const PassList passes = all_[number].passes;
+    const size_t shared = before_chip(all_[number]);
+    const auto go_on = [&](PassRun& run, size_t from, size_t to) {
+      for (size_t i = from; i < to; ++i) {
         if (gives_up && gives_up()) return false;
-        run.go_on({&pass, 1}, after);
+        if (i < shared && passes[i]->asks_room)
+          run_for_this_room(run, passes.first(i + 1), after);
+        else
+          run.go_on(passes.subspan(i, 1), after);
       }
       return true;
     };
-    const PassList passes = all_[number].passes;
     auto [run, done] = start_of(number);
     for (const size_t part : partings(number, done)) {
-      if (!go_on(run, passes.subspan(done, part - done))) return std::nullopt;
+      if (!go_on(run, done, part)) return std::nullopt;
       done = part;
       if (all_compact_at(number, part)) run.compact();
       kept_.push_back({passes.first(part), run.branch()});
     }
-    if (!go_on(run, passes.subspan(done))) return std::nullopt;
+    if (!go_on(run, done, passes.size())) return std::nullopt;
     RoomNeeds needs = run.needs();
     return std::pair(std::move(run).finish(), std::move(needs));
   }
@@ -170,7 +174,24 @@ class CandidateModules {
   struct Kept {
     PassList passes;
     PassRun run;
+    bool is_for_rooms = false;  // the next pass does something else in a later room
   };
+
+  /// Runs the last one of `passes`. Where a later room can't begin with what comes out, but with what there
+  /// was before, that is kept.
+  void run_for_this_room(PassRun& run, PassList passes, const PassObserver& after) {
+    const PassList before = passes.first(passes.size() - 1), last = passes.last(1);
+    const bool is_kept =
+        std::ranges::any_of(kept_, [&](const Kept& one) { return std::ranges::equal(one.passes, before); });
+    if (later_.empty() || before.empty() || is_kept) return run.go_on(last, after);
+    PassRun as_it_was = run.branch();
+    run.go_on(last, after);
+    const bool parts = std::ranges::any_of(later_, [&](const PassContext& room) {
+      const DeviceConfig& config = room.device.config;
+      return as_it_was.needs().same_with(config) && !run.needs().same_with(config);
+    });
+    if (parts) kept_.push_back({before, std::move(as_it_was), true});
+  }
 
   /// From the longest start that is kept; what nothing later begins with is let go.
   std::pair<PassRun, size_t> start_of(size_t number) {
@@ -194,9 +215,10 @@ class CandidateModules {
   bool is_wanted(const Kept& one, size_t number) const {
     const bool here = std::ranges::any_of(
         all_.subspan(number), [&](const Candidate& later) { return begins(later.passes, one.passes); });
-    return here || (!is_last_ && std::ranges::any_of(all_, [&](const Candidate& candidate) {
-             return begins(candidate.passes, one.passes) && before_chip(candidate) == one.passes.size();
-           }));
+    return here || (!later_.empty() &&
+                    (one.is_for_rooms || std::ranges::any_of(all_, [&](const Candidate& other) {
+                       return begins(other.passes, one.passes) && before_chip(other) == one.passes.size();
+                     })));
   }
 
   /// How many passes there are before the first one that fills the chip; 0: none does.
@@ -212,7 +234,7 @@ class CandidateModules {
     for (const Candidate& later : all_.subspan(number + 1))
       if (const size_t alike = shared_start(all_[number].passes, later.passes); alike > done)
         found.push_back(alike);
-    if (const size_t part = before_chip(all_[number]); !is_last_ && part > done) found.push_back(part);
+    if (const size_t part = before_chip(all_[number]); !later_.empty() && part > done) found.push_back(part);
     std::ranges::sort(found);
     found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
@@ -230,7 +252,7 @@ class CandidateModules {
   const Module& module_;
   std::span<const Candidate> all_;
   const PassContext* context_ = nullptr;
-  bool is_last_ = true;
+  std::span<const PassContext> later_;
   std::vector<Kept> kept_;
 };
 
@@ -289,6 +311,12 @@ std::set<std::string, std::less<>> waited_for(const Module& module, const OpTabl
   return whole;
 }
 
+bool has_any_collective(const Module& module, const OpTable& table) {
+  return std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
+    return table[instruction.opcode].has(kCollective);
+  });
+}
+
 /// Lowers one module for a device, with each standard size of on-chip memory for its values.
 class Lowerer {
  public:
@@ -301,6 +329,7 @@ class Lowerer {
         options_(options),
         compiler_(compiler),
         rooms_(table, device, options.stop, compiler_),
+        has_collectives_(has_any_collective(module, table)),
         candidates_(candidates(module, table, pipelined)),
         modules_(module, candidates_),
         known_(candidates_.size()) {
@@ -342,7 +371,7 @@ class Lowerer {
   /// Once `is_late` returns true no further candidate is tried; the result is `cut` then.
   Outcome within(size_t room, Picoseconds least, const PassObserver& after,
                  const std::function<bool()>& is_late, RoomNeeds& needs) {
-    Outcome best = fastest_candidate(room, after, is_late, needs);
+    Outcome best = fastest_candidate(room, least, after, is_late, needs);
     best.lowered.cut = best.lowered.cut || (is_late && is_late());
     if (best.lowered.cut) return best;
     const Picoseconds exposed =
@@ -352,18 +381,21 @@ class Lowerer {
     return best;
   }
 
-  Outcome fastest_candidate(size_t number, const PassObserver& after, const std::function<bool()>& is_late,
-                            RoomNeeds& needs) {
+  /// Where there are no collectives to hide, one that takes `least` or more is as good as any other one.
+  Outcome fastest_candidate(size_t number, Picoseconds least, const PassObserver& after,
+                            const std::function<bool()>& is_late, RoomNeeds& needs) {
     const Device& room = rooms_.devices[number];
-    modules_.enter(rooms_.contexts[number], number + 1 == rooms_.devices.size());
+    modules_.enter(rooms_.contexts[number], std::span(rooms_.contexts).subspan(number + 1));
+    if (has_collectives_) least = kForever;
     std::optional<Outcome> best;
+    const auto to_beat = [&] { return best ? std::min(best->time, least) : least; };
     bool cut = false;
     for (size_t i = 0; i < candidates_.size(); ++i) {
       const Candidate& candidate = candidates_[i];
       cut = best && is_late && is_late();
       if (cut) break;
       if (best && candidate.only_places && on_chip_memory(room.config).room() <= 0) continue;
-      if (best && is_too_slow(i, room.config, best->time, needs)) continue;
+      if (best && is_too_slow(i, room.config, to_beat(), needs)) continue;
       const PassObserver observer = best ? PassObserver() : after;
       const bool may_give_up = !best && module_.instructions.size() >= kGivesUpFrom;
       auto made = modules_.make(i, observer, may_give_up ? is_late : std::function<bool()>());
@@ -376,8 +408,9 @@ class Lowerer {
       }
       Timed run = timed(std::move(one));
       known_[i].push_back({std::move(own_needs), run.time()});
-      if (best && run.time() >= best->time) continue;
-      if (candidate.how != kAsItStands) run = made_to_fit(std::move(run), room, needs);
+      if (best && run.time() >= to_beat()) continue;
+      const bool is_beaten = to_beat() != kForever && run.time() >= to_beat();
+      if (candidate.how != kAsItStands && !is_beaten) run = made_to_fit(std::move(run), room, needs);
       if (!best && after) after(*default_passes().back(), run.module);
       if (best && run.time() >= best->time) continue;
       const Picoseconds time = run.time();
@@ -443,10 +476,7 @@ class Lowerer {
   /// order, or all of it, with values moved back to HBM.
   void hide_collectives(Outcome& best, const Device& room, RoomNeeds& needs) const {
     Lowered& lowered = best.lowered;
-    const bool has_any = std::ranges::any_of(
-        lowered.module.instructions,
-        [&](const Instruction& instruction) { return table_[instruction.opcode].has(kCollective); });
-    if (!has_any || lowered.how == kAsItStands) return;
+    if (lowered.how == kAsItStands || !has_any_collective(lowered.module, table_)) return;
     LatencyScheduleOptions scheduling;
     scheduling.simulate = options_;
     scheduling.room = &room.config;
@@ -486,6 +516,7 @@ class Lowerer {
   SimulateOptions options_;
   const CompilerChoices& compiler_;
   const Rooms rooms_;
+  const bool has_collectives_;
   const std::vector<Candidate> candidates_;
   CandidateModules modules_;
   std::vector<std::vector<Known>> known_;  // by candidate

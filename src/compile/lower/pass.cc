@@ -66,7 +66,8 @@ constexpr Pass kPasses[] = {
     {"simplify", "dead code, algebra, reshapes, products without dimensions of size 1",
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
        simplify(editor, context.table, needs.vmem(context.device.config));
-     }},
+     },
+     false, false, false, true},
     {"sum-vector-products", "products with a vector become sums, which the vector unit does",
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        sum_vector_products(editor, context.table);
@@ -78,7 +79,8 @@ constexpr Pass kPasses[] = {
        const DeviceConfig& device = context.device.config;
        assign_layouts(editor, context.table, tiling_policy(device),
                       {needs.largest(device), needs.vmem(device)});
-     }},
+     },
+     false, false, false, true},
     {"tile", "native tiles for every array that has none",
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        tile(editor.module(), tiling_policy(context.device.config));
@@ -90,7 +92,7 @@ constexpr Pass kPasses[] = {
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
        offload_gathers(editor, context.device.config, needs);
      },
-     true},
+     true, false, false, true},
     {"sparse-collectives", "collectives that flags give to the SparseCores",
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds&) {
        mark_offloaded_collectives(editor, context.device.config, context.compiler);
@@ -99,7 +101,7 @@ constexpr Pass kPasses[] = {
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
        fuse(editor, context.table, context.device.config, needs);
      },
-     true},
+     true, false, false, true},
     {"place", "what kernels make for kernels stays in VMEM",
      [](ModuleEditor& editor, const PassContext& context, RoomNeeds& needs) {
        place_values(editor, context.table, context.device.config, false, needs);

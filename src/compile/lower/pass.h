@@ -36,6 +36,7 @@ struct Pass {
   bool needs_layouts = false;  // every array has one; where no pass gave it, the row-major one
   bool asks_costs = false;     // nothing unlisted may be in the way
   bool fills_chip = false;     // with another room in on-chip memory it mostly does something else
+  bool asks_room = false;      // with another room in on-chip memory it may do something else
 };
 
 /// All passes that there are, those of default_passes() first.

@@ -73,7 +73,7 @@ class Scheduler {
     result_.kept_input = options_.keep_faster && !gains;
     if (result_.kept_input) result_.rescheduled = 0;
     report(input, *before, result_.kept_input ? input : work_, result_.kept_input ? *before : *after,
-           occupancy_before, result_.kept_input ? occupancy_before : occupancy(*memory_of_work_));
+           occupancy_before, result_.kept_input ? occupancy_before : occupancy_of_work());
     result_.module = result_.kept_input ? compacted(input_, table_) : compacted(written(), table_);
     return std::move(result_);
   }
@@ -109,9 +109,10 @@ class Scheduler {
 
   const DeviceConfig& room() const { return options_.room ? *options_.room : device_.config; }
 
-  Occupancy occupancy(const ModuleMemory& memory) const {
-    return memory_occupancy(memory, room(), make_schedule(memory.module(), table_).order);
+  Occupancy occupancy(const ModuleMemory& memory, SameInAllOrders* same = nullptr) const {
+    return memory_occupancy(memory, room(), make_schedule(memory.module(), table_).order, same);
   }
+  Occupancy occupancy_of_work() { return occupancy(*memory_of_work_, &same_of_work_); }
 
   /// Costs don't depend on the order: they are found once.
   Result<void> prepare_runs() {
@@ -163,7 +164,7 @@ class Scheduler {
     const Result<Totals> now = runs_->run(*costs_, false);
     if (!now) return tl::unexpected(now.error());
     best_time_ = now->makespan;
-    const Occupancy at_first = occupancy(*memory_of_work_);
+    const Occupancy at_first = occupancy_of_work();
     const std::unique_ptr<ScheduleMemory> memory = ScheduleMemory::find(*memory_of_work_, table_, at_first);
     const Result<ScheduleCosts> times = costs(computations);
     if (!times) return tl::unexpected(times.error());
@@ -219,7 +220,8 @@ class Scheduler {
   }
 
   int64_t peak_of_hbm() {
-    for (const SpaceOccupancy& space : occupancy(*memory_of_work_).spaces)
+    const Occupancy held = occupancy_of_work();
+    for (const SpaceOccupancy& space : held.spaces)
       if (space.number == 0) return space.peak.count();
     return 0;
   }
@@ -265,7 +267,7 @@ class Scheduler {
   /// Instructions of the computation during which a space holds more than it may; nothing: none ever does.
   /// Notes which spaces are short.
   std::optional<std::vector<InstructionId>> find_tight(ComputationId id) {
-    const Occupancy held = occupancy(*memory_of_work_);
+    const Occupancy held = occupancy_of_work();
     std::vector<uint8_t> is_over(held.steps.size());
     for (const SpaceOccupancy& space : held.spaces) {
       if (!is_followed(space)) continue;
@@ -333,6 +335,7 @@ class Scheduler {
   Module split_;  // with its collectives as pairs
   Module work_;   // that, laid out: what is simulated, in the best order so far
   std::optional<ModuleMemory> memory_of_work_;
+  SameInAllOrders same_of_work_;
   std::optional<InstructionCosts> costs_;  // of work_, in any order
   AssumptionList of_costs_;
   std::unique_ptr<Resimulation> runs_;                        // of work_

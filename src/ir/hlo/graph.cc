@@ -71,18 +71,25 @@ Users::Users(const Module& module, ComputationId computation) {
   }
   const size_t rows = close ? range : used_.size();
   begin_.assign(rows + 1, 0);
-  std::vector<InstructionId> latest(rows);  // user of each row
-  const auto for_each_use = [&](auto&& f) {
-    std::fill(latest.begin(), latest.end(), InstructionId());
-    for (const InstructionId id : list)
-      for (const InstructionId operand : module[id].operands)
-        if (InstructionId& seen = latest[row_of(operand)]; seen != id) f(row_of(operand), seen = id);
+  struct Use {
+    uint32_t row = 0;
+    InstructionId user;
   };
-  for_each_use([&](size_t row, InstructionId) { ++begin_[row + 1]; });
+  std::vector<Use> uses;
+  uses.reserve(mentions);
+  std::vector<InstructionId> latest(rows);  // user of each row
+  for (const InstructionId id : list)
+    for (const InstructionId operand : module[id].operands) {
+      const size_t row = row_of(operand);
+      if (latest[row] == id) continue;
+      latest[row] = id;
+      ++begin_[row + 1];
+      uses.push_back({static_cast<uint32_t>(row), id});
+    }
   for (size_t row = 0; row < rows; ++row) begin_[row + 1] += begin_[row];
   users_.resize(begin_.back());
   std::vector<uint32_t> end(begin_.begin(), begin_.end() - 1);
-  for_each_use([&](size_t row, InstructionId user) { users_[end[row]++] = user; });
+  for (const Use& use : uses) users_[end[use.row]++] = use.user;
 }
 
 /// begin_.size() and more: it has none.

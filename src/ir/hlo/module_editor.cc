@@ -12,6 +12,26 @@
 #include "layout/bitcast.h"
 
 namespace hlosim {
+namespace {
+
+/// Requires: there are some.
+template <class Name>
+void sort_by_number(std::vector<Name>& names) {
+  const int64_t most = std::ranges::max(names, {}, &Name::number).number;
+  if (most > 8 * std::ssize(names)) {
+    std::ranges::sort(names, {}, &Name::number);
+    return;
+  }
+  // Mostly there are few gaps between them: each has its place.
+  std::vector<size_t> place(static_cast<size_t>(most) + 2);
+  for (const Name& name : names) ++place[static_cast<size_t>(name.number) + 1];
+  for (size_t i = 1; i < place.size(); ++i) place[i] += place[i - 1];
+  std::vector<Name> sorted(names.size());
+  for (const Name& name : names) sorted[place[static_cast<size_t>(name.number)]++] = name;
+  names = std::move(sorted);
+}
+
+}  // namespace
 
 ModuleEditor::ModuleEditor(Module& module) : module_(module) {}
 
@@ -28,8 +48,7 @@ void ModuleEditor::list_numbered_names() {
   };
   for (const Instruction& instruction : module_.instructions) list(instruction.name);
   for (const Computation& computation : module_.computations) list(computation.name);
-  const auto before = [](const NumberedName& a, const NumberedName& b) { return a.number < b.number; };
-  if (!std::ranges::is_sorted(numbered_, before)) std::ranges::sort(numbered_, before);
+  if (!std::ranges::is_sorted(numbered_, {}, &NumberedName::number)) sort_by_number(numbered_);
 }
 
 std::string_view ModuleEditor::unique(std::string_view name) {

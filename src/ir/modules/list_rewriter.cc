@@ -8,7 +8,10 @@ namespace hlosim {
 void ListRewriter::run(ComputationId id, const std::function<InstructionId(InstructionId)>& visit) {
   computation_ = id;
   list_.clear();
-  instead_ = IdMap<InstructionId, InstructionId>(module_.instructions.size());
+  for (const InstructionId before : replaced_) instead_[before] = {};
+  replaced_.clear();
+  // What is added from here on is the latest there is.
+  instead_.resize(module_.instructions.size());
   const std::vector<InstructionId> order = needed_instructions(module_, table_, id);
   std::unordered_set<InstructionId> stays;
   for (const InstructionId at : order)
@@ -28,7 +31,7 @@ void ListRewriter::run(ComputationId id, const std::function<InstructionId(Instr
     if (instead == at)
       list_.push_back(at);
     else
-      instead_[at] = instead;
+      instead_[at] = instead, replaced_.push_back(at);
     is_changed = is_changed || instead != at || module_[at].operands.data() != operands;
   }
   Computation& computation = module_.computations[id];

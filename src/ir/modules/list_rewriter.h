@@ -58,7 +58,8 @@ class ListRewriter {
   ComputationId computation_;
   InstructionId visited_;
   std::vector<InstructionId> list_;
-  IdMap<InstructionId, InstructionId> instead_;  // invalid: the instruction itself
+  IdMap<InstructionId, InstructionId> instead_;  // of all instructions; invalid: the instruction itself
+  std::vector<InstructionId> replaced_;          // those of the last list that have another one
 };
 
 }  // namespace hlosim

@@ -12,13 +12,16 @@ namespace {
 class RangeFinder {
  public:
   RangeFinder(const ModuleGraph& graph, const Places& places, const Values& values,
-              const AliasedBuffers& buffers, const FlatSchedule& schedule)
+              const AliasedBuffers& buffers, const FlatSchedule& schedule, LastUsers* users = nullptr)
       : graph_(graph),
         module_(graph.module()),
         places_(places),
         values_(values),
         buffers_(buffers),
-        schedule_(schedule) {}
+        schedule_(schedule),
+        users_(users) {
+    if (users && users->first.empty()) find_users(*users);
+  }
 
   LiveRange find(ValueIndex value) const {
     const Place defined = values_[value].defined;
@@ -48,6 +51,18 @@ class RangeFinder {
 
   int32_t last_use(ValueIndex value) const {
     int32_t last = -1;
+    const auto use = [&](InstructionId user) { last = std::max(last, schedule_.step_of[user]); };
+    if (!users_) {
+      for_each_user(value, use);
+      return last;
+    }
+    const auto v = static_cast<size_t>(value);
+    for (size_t i = users_->first[v]; i < users_->first[v + 1]; ++i) use(users_->users[i]);
+    return last;
+  }
+
+  template <class F>
+  void for_each_user(ValueIndex value, F&& f) const {
     values_.for_each_use(graph_, places_, value, [&](const ValueUse& use) {
       InstructionId user = use.user;
       const ValueRule rule = dataflow(module_[user].opcode).value;
@@ -55,9 +70,18 @@ class RangeFinder {
       if (rule == ValueRule::kCall && is_passed_on(value, use)) return;
       if (rule == ValueRule::kLoop && schedule_.contains(loop_body(module_[user])))
         user = module_[loop_body(module_[user])].parameters[0];
-      last = std::max(last, schedule_.step_of[user]);
+      f(user);
     });
-    return last;
+  }
+
+  void find_users(LastUsers& out) const {
+    for (size_t i = 0; i < values_.size(); ++i) {
+      out.first.push_back(out.users.size());
+      for_each_user(static_cast<ValueIndex>(i), [&](InstructionId user) {
+        if (out.users.size() == out.first.back() || out.users.back() != user) out.users.push_back(user);
+      });
+    }
+    out.first.push_back(out.users.size());
   }
 
   /// The callee's parameter holds the value: what uses it is seen there.
@@ -87,21 +111,27 @@ class RangeFinder {
   const Values& values_;
   const AliasedBuffers& buffers_;
   const FlatSchedule& schedule_;
+  const LastUsers* users_;  // null: they aren't known
 };
+
+std::vector<LiveRange> ranges_of(const RangeFinder& finder, size_t values) {
+  std::vector<LiveRange> ranges(values);
+  for (size_t i = 0; i < values; ++i) ranges[i] = finder.find(static_cast<ValueIndex>(i));
+  return ranges;
+}
 
 }  // namespace
 
 std::vector<LiveRange> own_live_ranges(const ModuleGraph& graph, const Places& places, const Values& values,
                                        const AliasedBuffers& buffers, const FlatSchedule& schedule) {
-  const RangeFinder finder(graph, places, values, buffers, schedule);
-  std::vector<LiveRange> ranges(values.size());
-  for (size_t i = 0; i < values.size(); ++i) ranges[i] = finder.find(static_cast<ValueIndex>(i));
-  return ranges;
+  return ranges_of(RangeFinder(graph, places, values, buffers, schedule), values.size());
 }
 
 std::vector<LiveRange> live_ranges(const ModuleGraph& graph, const Places& places, const Values& values,
-                                   const AliasedBuffers& buffers, const FlatSchedule& schedule) {
-  std::vector<LiveRange> ranges = own_live_ranges(graph, places, values, buffers, schedule);
+                                   const AliasedBuffers& buffers, const FlatSchedule& schedule,
+                                   LastUsers* users) {
+  std::vector<LiveRange> ranges =
+      ranges_of(RangeFinder(graph, places, values, buffers, schedule, users), values.size());
   std::vector<ValueIndex> members;
   for (BufferIndex buffer = 0; buffer < buffers.size(); ++buffer) {
     if (buffers.values(buffer).size() < 2) continue;

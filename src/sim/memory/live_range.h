@@ -20,9 +20,18 @@ struct LiveRange {
   bool known() const { return end >= start; }
 };
 
-/// By value. Ranges of values that share a buffer follow one another.
+/// By value, the instructions of which the last one is its last user. They are the same ones in whatever
+/// order the module runs.
+struct LastUsers {
+  std::vector<size_t> first;         // in `users`, by value, and the end of the last; empty: not found yet
+  std::vector<InstructionId> users;  // value by value
+};
+
+/// By value. Ranges of values that share a buffer follow one another. `users`: found here if they aren't
+/// known yet, for the next order of the same module.
 std::vector<LiveRange> live_ranges(const ModuleGraph& graph, const Places& places, const Values& values,
-                                   const AliasedBuffers& buffers, const FlatSchedule& schedule);
+                                   const AliasedBuffers& buffers, const FlatSchedule& schedule,
+                                   LastUsers* users = nullptr);
 
 /// The step with the most bytes, counted as XLA does: each value with the bytes of the whole shape of the
 /// instruction that makes it, tables included, one step longer than it lives where something ends as

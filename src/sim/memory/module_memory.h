@@ -9,6 +9,7 @@
 #include <string>
 
 #include "memory/aliased.h"
+#include "memory/live_range.h"
 #include "memory/occupancy.h"
 #include "memory/overwrite.h"
 
@@ -40,8 +41,15 @@ class ModuleMemory {
   std::optional<AliasedBuffers> aliased_;
 };
 
-/// memory_occupancy() of one of several orders (memory/occupancy.h).
+/// What is the same of a module in whatever order it runs, and needs to be found once.
+struct SameInAllOrders {
+  LastUsers last_users;
+  std::vector<Bytes> sizes;  // of the array of each value
+};
+
+/// memory_occupancy() of one of several orders (memory/occupancy.h). `same`: of the same module; found here
+/// if it is empty.
 Occupancy memory_occupancy(const ModuleMemory& memory, const DeviceConfig& device,
-                           const InstructionOrder& order);
+                           const InstructionOrder& order, SameInAllOrders* same = nullptr);
 
 }  // namespace hlosim

@@ -79,28 +79,46 @@ class HandedOver {
   const Interference interference_;
 };
 
+ShapeRef array_of(const Places& places, Place defined) {
+  const ShapeRef shape = places.shape(defined);
+  return shape->is_buffer() ? shape->elements[0] : shape;
+}
+
+std::vector<Bytes> sizes_of(const Places& places, const Values& values) {
+  std::vector<Bytes> sizes;
+  sizes.reserve(values.size());
+  ShapeRef last = nullptr;  // neighbours are often alike
+  for (const HloValue& value : values.all()) {
+    const ShapeRef array = array_of(places, value.defined);
+    sizes.push_back(array == last ? sizes.back() : array->is_array() ? array_size(array) : Bytes(0));
+    last = array;
+  }
+  return sizes;
+}
+
 /// When a buffer's arrays are there, and which is the first.
 void add_values(const Module& module, const Places& places, const Values& values,
-                std::span<const ValueIndex> held, std::span<const LiveRange> ranges, int32_t last_step,
-                LiveBuffer& live) {
+                std::span<const ValueIndex> held, std::span<const LiveRange> ranges,
+                std::span<const Bytes> sizes, int32_t last_step, LiveBuffer& live) {
+  Place first = kNoPlace;
   for (const ValueIndex value : held) {
     const LiveRange& range = ranges[static_cast<size_t>(value)];
     const Place defined = values[value].defined;
-    const ShapeRef shape = places.shape(defined);
-    const ShapeRef array = shape->is_buffer() ? shape->elements[0] : shape;
+    const ShapeRef array = array_of(places, defined);
     if (!range.known() || !array->is_array()) continue;
     const Instruction& definer = module[places.instruction(defined)];
     if (range.start < live.first) {
+      first = defined;
       live.first = range.start;
       live.instruction = places.instruction(defined);
-      live.index = places.index(defined);
       live.space = array->memory_space();
     }
     live.last = std::max(live.last, std::min(range.end, last_step));
-    live.size = std::max(live.size, array_size(array));
+    live.size = std::max(live.size, sizes[static_cast<size_t>(value)]);
     live.is_parameter |= definer.parameter_number >= 0 && definer.parent == module.entry;
     live.is_constant |= dataflow(definer.opcode).is_constant;
   }
+  if (first != kNoPlace) live.index = places.index(first);
 }
 
 /// The step at which a buffer's slices are joined, by buffer; -1: none of them is. They become the array
@@ -120,10 +138,14 @@ std::vector<int32_t> joined_at(const ModuleMemory& memory, const FlatSchedule& s
   return joined;
 }
 
-std::vector<LiveBuffer> live_buffers(const ModuleMemory& memory, const FlatSchedule& schedule) {
+std::vector<LiveBuffer> live_buffers(const ModuleMemory& memory, const FlatSchedule& schedule,
+                                     SameInAllOrders* same) {
   const AliasedBuffers& aliased = memory.aliased();
-  const std::vector<LiveRange> ranges =
-      live_ranges(memory.graph, memory.places, memory.values(), aliased, schedule);
+  const std::vector<LiveRange> ranges = live_ranges(memory.graph, memory.places, memory.values(), aliased,
+                                                    schedule, same ? &same->last_users : nullptr);
+  std::vector<Bytes> own_sizes;
+  std::vector<Bytes>& sizes = same ? same->sizes : own_sizes;
+  if (sizes.empty()) sizes = sizes_of(memory.places, memory.values());
   const int32_t last_step = schedule.end() - 1;
   const std::vector<int32_t> joined = joined_at(memory, schedule);
   std::vector<LiveBuffer> all(static_cast<size_t>(aliased.size()));
@@ -133,18 +155,19 @@ std::vector<LiveBuffer> live_buffers(const ModuleMemory& memory, const FlatSched
     LiveBuffer& live = all[b];
     live.first = last_step + 1;
     live.is_output = aliased.is_output(buffer);
-    add_values(memory.module(), memory.places, memory.values(), aliased.values(buffer), ranges, last_step,
-               live);
+    add_values(memory.module(), memory.places, memory.values(), aliased.values(buffer), ranges, sizes,
+               last_step, live);
     if (joined[b] == live.last && live.first < joined[b]) --live.last;
     if (live.instruction.valid()) lives[b] = &live;
   }
   HandedOver(memory, ranges, lives).mark();
-  std::vector<LiveBuffer> found;
-  for (LiveBuffer* const live : lives)
-    if (live) found.push_back(std::move(*live));
-  std::stable_sort(found.begin(), found.end(), [&](const LiveBuffer& a, const LiveBuffer& b) {
-    return schedule.step_of[a.instruction] < schedule.step_of[b.instruction];
+  std::erase(lives, nullptr);
+  std::stable_sort(lives.begin(), lives.end(), [&](const LiveBuffer* a, const LiveBuffer* b) {
+    return schedule.step_of[a->instruction] < schedule.step_of[b->instruction];
   });
+  std::vector<LiveBuffer> found;
+  found.reserve(lives.size());
+  for (LiveBuffer* const live : lives) found.push_back(std::move(*live));
   return found;
 }
 
@@ -220,11 +243,11 @@ Bytes mean_over_time(const SpaceOccupancy& space, std::span<const Picoseconds> t
 }
 
 Occupancy memory_occupancy(const ModuleMemory& memory, const DeviceConfig& device,
-                           const InstructionOrder& order) {
+                           const InstructionOrder& order, SameInAllOrders* same) {
   Occupancy out;
   out.unknown = memory.unknown();
   FlatSchedule schedule = flatten(memory.graph, order);
-  if (out.unknown.empty()) out.buffers = live_buffers(memory, schedule);
+  if (out.unknown.empty()) out.buffers = live_buffers(memory, schedule, same);
   out.steps = std::move(schedule.steps);
   std::map<int64_t, std::vector<const LiveBuffer*>> by_space;
   for (const LiveBuffer& buffer : out.buffers) by_space[buffer.space].push_back(&buffer);
