@@ -184,6 +184,56 @@ ENTRY e {
   EXPECT_EQ(result.range("w"), "13..14");
 }
 
+TEST(Occupancy, BetweenLastReadAndNextWriteALoopNeedsNoMemoryForWhatItCarries) {
+  const Result result = run(R"(HloModule m, is_scheduled=true
+body {
+  s = (s32[], TILE) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = TILE get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  w = TILE exponential(x)
+  v = f32[32,128]{1,0:T(8,128)} concatenate(w, w, w, w), dimensions={0}
+  u = f32[24,128]{1,0:T(8,128)} slice(v), slice={[0:24], [0:128]}
+  y = TILE slice(u), slice={[0:8], [0:128]}
+  ROOT r = (s32[], TILE) tuple(j, y)
+}
+condition {
+  s = (s32[], TILE) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(5)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  p = TILE parameter(0)
+  a = TILE negate(p)
+  z = s32[] constant(0)
+  t = (s32[], TILE) tuple(z, a)
+  l = (s32[], TILE) while(t), condition=condition, body=body
+  ROOT r = TILE get-tuple-element(l), index=1
+})");
+  const LiveBuffer* carried = nullptr;
+  for (const LiveBuffer& buffer : result.occupancy.buffers)
+    if (result.module[buffer.instruction].name == "a") carried = &buffer;
+  ASSERT_NE(carried, nullptr);
+  const auto step = [&](std::string_view name) {
+    for (size_t i = 0; i < result.occupancy.steps.size(); ++i)
+      if (result.module[result.occupancy.steps[i]].name == name) return static_cast<int32_t>(i);
+    return -1;
+  };
+  // w lies where x was; v and u are made in the gap.
+  ASSERT_EQ(carried->gaps.size(), 1u);
+  EXPECT_EQ(carried->gaps[0].first, step("w") + 1);
+  EXPECT_EQ(carried->gaps[0].last, step("y") - 1);
+  EXPECT_TRUE(carried->counts_at(step("w")));
+  EXPECT_FALSE(carried->counts_at(step("v")));
+  EXPECT_TRUE(carried->counts_at(step("y")));
+  const std::vector<int64_t> tiles = result.tiles();
+  EXPECT_EQ(tiles.at(static_cast<size_t>(step("v"))), 1 + 1 + 4);  // p, w, v
+  EXPECT_EQ(tiles.at(static_cast<size_t>(step("u"))), 1 + 4 + 3);  // p, v, u
+  EXPECT_EQ(tiles.at(static_cast<size_t>(step("y"))), 1 + 3 + 1);  // p, u, y
+}
+
 TEST(Occupancy, UpdatesInPlaceNeedNoSecondArray) {
   const char* text = R"(HloModule m, is_scheduled=true
 f {

@@ -59,6 +59,40 @@ TEST(SameAnswer, WhatReportsHoldIsWhatBuffersNeed) {
   EXPECT_LT(less, compared);
 }
 
+TEST(SameAnswer, ALoopsGapCountsForNeither) {
+  const test::Estimated e = test::estimated(
+      "HloModule m, is_scheduled=true\n"
+      "body {\n  s = (s32[], f32[1024,1024]{1,0:T(8,128)}) parameter(0)\n"
+      "  i = s32[] get-tuple-element(s), index=0\n"
+      "  x = f32[1024,1024]{1,0:T(8,128)} get-tuple-element(s), index=1\n"
+      "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+      "  w = f32[4096,1024]{1,0:T(8,128)} concatenate(x, x, x, x), dimensions={0}\n"
+      "  v = f32[4096,1024]{0,1:T(8,128)} copy(w)\n"
+      "  u = f32[4096,1024]{1,0:T(8,128)} copy(v)\n"
+      "  y = f32[1024,1024]{1,0:T(8,128)} slice(u), slice={[0:1024], [0:1024]}\n"
+      "  ROOT r = (s32[], f32[1024,1024]{1,0:T(8,128)}) tuple(j, y)\n}\n"
+      "more {\n  s = (s32[], f32[1024,1024]{1,0:T(8,128)}) parameter(0)\n"
+      "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(4)\n"
+      "  ROOT l = pred[] compare(i, n), direction=LT\n}\n"
+      "ENTRY e {\n  z = s32[] constant(0)\n  p = f32[1024,1024]{1,0:T(8,128)} parameter(0)\n"
+      "  a = f32[1024,1024]{1,0:T(8,128)} negate(p)\n"
+      "  t = (s32[], f32[1024,1024]{1,0:T(8,128)}) tuple(z, a)\n"
+      "  w = (s32[], f32[1024,1024]{1,0:T(8,128)}) while(t), condition=more, body=body\n"
+      "  g = f32[1024,1024]{1,0:T(8,128)} get-tuple-element(w), index=1\n"
+      "  ROOT r = f32[1024,1024]{1,0:T(8,128)} negate(g)\n}\n",
+      "v5e");
+  BufferOptions options;
+  options.padded = true;
+  options.schedule = ScheduleSource::kText;
+  const auto analysis = analyse_buffers(*e.estimate.module, op_table(), options);
+  ASSERT_TRUE(analysis);
+  ASSERT_EQ((*analysis)->schedule.steps, e.estimate.occupancy.steps);
+  const std::vector<SpaceUse> uses = space_use(**analysis);
+  ASSERT_EQ(uses.size(), e.estimate.occupancy.spaces.size());
+  for (size_t i = 0; i < uses.size(); ++i)
+    EXPECT_EQ(e.estimate.occupancy.spaces[i].peak.count(), uses[i].peak) << "S(" << uses[i].space << ")";
+}
+
 TEST(SameAnswer, WhatIsWrittenOverIsNoSecondArray) {
   const test::Estimated e = test::estimated(
       "HloModule m, is_scheduled=true\nENTRY e {\n"

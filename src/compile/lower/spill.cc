@@ -1,6 +1,8 @@
 #include "lower/spill.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "hlo/graph.h"
@@ -103,16 +105,24 @@ class Spiller {
            std::ranges::none_of(graph_.users(id), shares_body);
   }
 
-  /// Goes through the steps; what is alive where there is too little room goes one by one.
+  /// Goes through the steps at which buffers begin to be in use, at first or after a gap; of what is alive
+  /// where there is too little room, one after the other goes.
   void choose(int64_t space, int64_t room) {
     std::vector<Held> all;
     for (const LiveBuffer& live : occupancy_.buffers)
       if (live.space == space) all.push_back(held(live));
-    std::ranges::stable_sort(all, {}, [](const Held& one) { return one.live->first; });
+    std::vector<std::pair<int32_t, const Held*>> begins;  // step and buffer
+    for (const Held& one : all) {
+      begins.emplace_back(one.live->first, &one);
+      for (const StepRange& gap : one.live->gaps) begins.emplace_back(gap.last + 1, &one);
+    }
+    std::ranges::stable_sort(begins, {}, [](const auto& begin) { return begin.first; });
+    std::set<const Held*> gone;
     std::vector<const Held*> alive;
-    for (size_t i = 0; i < all.size();) {
-      const int32_t step = all[i].live->first;
-      for (; i < all.size() && all[i].live->first == step; ++i) alive.push_back(&all[i]);
+    for (size_t i = 0; i < begins.size();) {
+      const int32_t step = begins[i].first;
+      for (; i < begins.size() && begins[i].first == step; ++i)
+        if (!gone.contains(begins[i].second)) alive.push_back(begins[i].second);
       std::erase_if(alive, [&](const Held* one) { return !one->live->counts_at(step); });
       int64_t bytes = 0;
       for (const Held* one : alive) bytes += one->live->size.count();
@@ -121,6 +131,7 @@ class Spiller {
         if (least == alive.end()) break;
         bytes -= (*least)->live->size.count();
         mark(**least);
+        gone.insert(*least);
         alive.erase(least);
       }
     }

@@ -32,31 +32,40 @@ class HandedOver {
 
   void mark() {
     for (BufferIndex buffer = 0; buffer < aliased_.size(); ++buffer)
-      if (const LiveBuffer* made = lives_[static_cast<size_t>(buffer)])
-        for (const ValueIndex value : aliased_.values(buffer))
-          if (begins(value, *made) && take_over(value, *made)) break;
+      if (const LiveBuffer* made = lives_[static_cast<size_t>(buffer)]) mark(buffer, *made);
   }
 
  private:
   const LiveRange& range(ValueIndex value) const { return ranges_[static_cast<size_t>(value)]; }
 
-  /// The buffer begins with it, and an instruction makes it.
-  bool begins(ValueIndex value, const LiveBuffer& made) const {
-    return !values_[value].is_phi && range(value).known() && range(value).start == made.first &&
-           places_.instruction(values_[value].defined) == made.instruction;
+  /// Each time that the buffer begins to be in use, one array at most gives its memory.
+  void mark(BufferIndex buffer, const LiveBuffer& made) {
+    int32_t taken_at = -1;
+    for (const ValueIndex value : aliased_.values(buffer))
+      if (range(value).start != taken_at && begins(value, made) && take_over(value, made))
+        taken_at = range(value).start;
   }
 
-  /// An operand that ends where `made` begins gives its memory.
+  /// The buffer begins with it, at first or after a gap, and an instruction makes it.
+  bool begins(ValueIndex value, const LiveBuffer& made) const {
+    if (values_[value].is_phi || !range(value).known()) return false;
+    const int32_t start = range(value).start;
+    if (start == made.first) return places_.instruction(values_[value].defined) == made.instruction;
+    return std::ranges::any_of(made.gaps, [&](const StepRange& gap) { return gap.last + 1 == start; });
+  }
+
+  /// An operand that ends where `value`, in `made`, begins gives its memory.
   bool take_over(ValueIndex value, const LiveBuffer& made) {
-    for (const InstructionId operand : module_[made.instruction].operands) {
+    const int32_t start = range(value).start;
+    for (const InstructionId operand : module_[places_.instruction(values_[value].defined)].operands) {
       const Place first = places_.first(operand);
       for (Place place = first; place < places_.end(first); ++place) {
         const ValueIndex read = values_.at(place);
         if (read == kNoValue) continue;
         LiveBuffer* const given = lives_[static_cast<size_t>(aliased_.of(read))];
         if (!given || given == &made || given->is_handed_over || given->is_constant ||
-            given->space != made.space || given->size != made.size || given->first >= made.first ||
-            !ends_at(aliased_.of(read), made.first) || interference_.interfere(read, value))
+            given->space != made.space || given->size != made.size || given->first >= start ||
+            !ends_at(aliased_.of(read), start) || interference_.interfere(read, value))
           continue;
         return given->is_handed_over = true;
       }
@@ -78,6 +87,18 @@ class HandedOver {
   const Module& module_;
   const Interference interference_;
 };
+
+/// What lies between the ranges; sorts them.
+std::vector<StepRange> gaps_between(std::vector<StepRange>& ranges) {
+  std::vector<StepRange> gaps;
+  std::ranges::sort(ranges, {}, &StepRange::first);
+  for (size_t i = 1, widest = 0; i < ranges.size(); ++i) {
+    if (ranges[i].first > ranges[widest].last + 1)
+      gaps.push_back({ranges[widest].last + 1, ranges[i].first - 1});
+    if (ranges[i].last > ranges[widest].last) widest = i;
+  }
+  return gaps;
+}
 
 ShapeRef array_of(const Places& places, Place defined) {
   const ShapeRef shape = places.shape(defined);
@@ -101,6 +122,7 @@ void add_values(const Module& module, const Places& places, const Values& values
                 std::span<const ValueIndex> held, std::span<const LiveRange> ranges,
                 std::span<const Bytes> sizes, int32_t last_step, LiveBuffer& live) {
   Place first = kNoPlace;
+  std::vector<StepRange> in_use;
   for (const ValueIndex value : held) {
     const LiveRange& range = ranges[static_cast<size_t>(value)];
     const Place defined = values[value].defined;
@@ -114,11 +136,13 @@ void add_values(const Module& module, const Places& places, const Values& values
       live.space = array->memory_space();
     }
     live.last = std::max(live.last, std::min(range.end, last_step));
+    if (held.size() > 1) in_use.push_back({range.start, std::min(range.end, last_step)});
     live.size = std::max(live.size, sizes[static_cast<size_t>(value)]);
     live.is_parameter |= definer.parameter_number >= 0 && definer.parent == module.entry;
     live.is_constant |= dataflow(definer.opcode).is_constant;
   }
   if (first != kNoPlace) live.index = places.index(first);
+  live.gaps = gaps_between(in_use);
 }
 
 /// The step at which a buffer's slices are joined, by buffer; -1: none of them is. They become the array
@@ -181,9 +205,14 @@ SpaceOccupancy occupancy_of(int64_t number, std::span<const LiveBuffer* const> b
   // Doubles: exact up to 9 PB, and no overflow beyond.
   std::vector<double> change(steps + 1);
   for (const LiveBuffer* buffer : buffers) {
-    change[static_cast<size_t>(buffer->first)] += static_cast<double>(buffer->size.count());
+    const auto size = static_cast<double>(buffer->size.count());
     const int32_t end = buffer->last + (buffer->is_handed_over ? 0 : 1);
-    change[static_cast<size_t>(end)] -= static_cast<double>(buffer->size.count());
+    change[static_cast<size_t>(buffer->first)] += size;
+    change[static_cast<size_t>(end)] -= size;
+    for (const StepRange& gap : buffer->gaps) {
+      change[static_cast<size_t>(gap.first)] -= size;
+      change[static_cast<size_t>(gap.last) + 1] += size;
+    }
   }
   double now = 0;
   out.at_step.reserve(steps);

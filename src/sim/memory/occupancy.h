@@ -3,7 +3,8 @@
 //
 // Values that share memory are one buffer: through tuples, get-tuple-element, bitcast, while loops, calls,
 // async pairs and in-place updates. What an instruction may write over an operand that nobody needs any more
-// (memory/overwrite.h) counts once in its step. Sizes are array sizes, padding included. Tuples have no size
+// (memory/overwrite.h) counts once in its step. What a loop carries needs no memory between the last read of
+// one iteration and the write for the next. Sizes are array sizes, padding included. Tuples have no size
 // here.
 //
 //   const Occupancy occupancy = memory_occupancy(module, device.config, order);
@@ -24,6 +25,11 @@
 
 namespace hlosim {
 
+/// Steps, both ends included.
+struct StepRange {
+  int32_t first = 0, last = 0;
+};
+
 /// One array that memory is needed for.
 struct LiveBuffer {
   InstructionId instruction;   // that defines it
@@ -33,9 +39,15 @@ struct LiveBuffer {
   int32_t first = 0, last = 0;  // steps, both included
   bool is_parameter = false, is_output = false, is_constant = false;
   bool is_handed_over = false;  // what begins in its last step is written over it
+  std::vector<StepRange> gaps;  // between `first` and `last`, by step: when no value is in it
 
   /// Its bytes are in use then, and by nothing that is written over it.
-  bool counts_at(int32_t step) const { return first <= step && step <= last - (is_handed_over ? 1 : 0); }
+  bool counts_at(int32_t step) const {
+    if (step < first || step > last - (is_handed_over ? 1 : 0)) return false;
+    for (const StepRange& gap : gaps)
+      if (gap.first <= step && step <= gap.last) return false;
+    return true;
+  }
 };
 
 struct SpaceOccupancy {
