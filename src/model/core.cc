@@ -178,7 +178,7 @@ IssueSlots Core::slots(const VectorWork& work) const {
 
 IssueSlots Core::conversion(ShapeRef array) const {
   if (!array->is_array() || array->rank() == 0) return {};
-  const double per_register = conversion_slots(device_->vpu, array->element_type);
+  const double per_register = conversion_slots(array->element_type);
   return {.alu = per_register > 0 ? registers(array) * per_register : 0};
 }
 

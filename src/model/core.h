@@ -136,6 +136,7 @@ class Core {
   // ── vector units: work to operations ──
 
   int64_t lanes() const { return device_->vpu.lanes; }
+  int64_t sublanes() const { return device_->vpu.sublanes; }
   VectorShape vector_shape() const;
   /// 32-bit elements of one register.
   double register_elements() const;
@@ -145,6 +146,8 @@ class Core {
   double registers(ShapeRef array) const;
   IssueSlots slots(const VectorWork& work) const;
   IssueSlots slots(VectorOp op, double registers) const;
+  /// ALU slots to bring one register from or to 32 bits; none for types with arithmetic of their own.
+  double conversion_slots(ElementType type) const { return hlosim::conversion_slots(device_->vpu, type); }
   /// To bring all of `array` from or to 32 bits; nothing for types with arithmetic of their own.
   IssueSlots conversion(ShapeRef array) const;
   /// The vector unit calculates in the type.

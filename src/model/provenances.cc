@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "model/memory_system.h"
+
 namespace hlosim {
 namespace {
 
@@ -13,10 +15,8 @@ Provenance source_of(const Device& device, std::string_view path) {
 
 }  // namespace
 
-Provenances::Provenances(const Device& device) : device_(device) {
+Provenances::Provenances(const Device& device) : device_(device), hbm_(MemorySystem(device.config).hbm()) {
   for (size_t i = 0; i < kUnitCount; ++i) unit_keys_[i] = unit_keys(device.config, static_cast<Unit>(i));
-  for (size_t i = 0; i < device.config.memory.size(); ++i)
-    if (&device.config.memory[i] == &device.config.hbm()) hbm_ = i;
 }
 
 Provenance Provenances::of(const InstructionCost& cost, const ComputeSummary& compute,

@@ -121,17 +121,15 @@ void add_occupancy(Hash& hash, const Occupancy& occupancy) {
   }
 }
 
-/// The run without the change `index` is the same. Empty: there is no device without it, or the run is
-/// refused.
-std::optional<bool> is_same_without(size_t index, const Module& module, const OpTable& table,
-                                    const Device& device, const EstimateOptions& options,
-                                    const Estimate& estimate) {
+/// There is a device without the change `index`, and its run is the same.
+bool is_same_without(size_t index, const Module& module, const OpTable& table, const Device& device,
+                     const EstimateOptions& options, const Estimate& estimate) {
   const std::optional<Device> other = device.without_change(index);
-  if (!other) return std::nullopt;
+  if (!other) return false;
   EstimateOptions bare = options;
   bare.simulate.keep_timeline = false;
   const Result<Estimate> rerun = hlosim::estimate(module, table, *other, bare);
-  if (!rerun) return std::nullopt;
+  if (!rerun) return false;
   return result_fingerprint(*rerun, other->config) == result_fingerprint(estimate, device.config);
 }
 
@@ -192,7 +190,7 @@ UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const
         continue;
       }
       left -= instructions;
-      if (!is_same_without(i, module, table, device, options, estimate).value_or(false)) continue;
+      if (!is_same_without(i, module, table, device, options, estimate)) continue;
     }
     unused.keys.push_back({change.path, change.text, change.previous, change.from_set});
   }

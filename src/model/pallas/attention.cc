@@ -284,7 +284,7 @@ BlockCount count_blocks(const AttentionProblem& problem, const AttentionBlocks& 
 Result<KernelCost> attention_cost(const DeviceConfig& device, AttentionPass pass,
                                   const AttentionProblem& problem, const AttentionBlocks& blocks) {
   if (Result<void> checked = check_sizes(problem); !checked) return tl::unexpected(checked.error());
-  if (Result<void> checked = check_blocks(problem, blocks, device.vpu.lanes); !checked)
+  if (Result<void> checked = check_blocks(problem, blocks, Core(device).lanes()); !checked)
     return tl::unexpected(checked.error());
   const std::optional<MatmulRate> rate =
       Core(device).matmul_rate(problem.type, problem.type, problem.precision);
@@ -296,7 +296,7 @@ Result<KernelCost> attention_cost(const DeviceConfig& device, AttentionPass pass
 std::vector<AttentionBlocks> attention_block_candidates(const DeviceConfig& device, AttentionPass pass,
                                                         const AttentionProblem& problem) {
   std::vector<AttentionBlocks> candidates;
-  const int64_t lanes = device.vpu.lanes;
+  const int64_t lanes = Core(device).lanes();
   for (int64_t q = 4096; q >= lanes; q /= 2)
     for (int64_t kv = 4096; kv >= lanes; kv /= 2)
       for (int64_t compute = kv; compute >= lanes; compute /= 2) {

@@ -257,7 +257,7 @@ std::vector<KernelPass> grouped_product_passes(const DeviceConfig& device, const
 
 std::vector<GroupedBlocks> grouped_block_candidates(const DeviceConfig& device,
                                                     const GroupedProblem& problem) {
-  const int64_t lanes = device.vpu.lanes;
+  const int64_t lanes = Core(device).lanes();
   const auto parts_of = [&](int64_t size) {  // the whole, and even parts of whole lanes
     std::vector<int64_t> sizes{size};
     for (int64_t parts = 2; parts <= 16; ++parts)

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/rounding.h"
 #include "base/text.h"
+#include "model/core.h"
 #include "model/pallas/kernel_call.h"
 #include "ops/custom_calls/custom_call_targets.h"
 
@@ -109,7 +111,8 @@ Result<mosaic::KernelBody> kernel_body_of(const Module& module, const Instructio
   const Result<mlir::File> file = mosaic::read_kernel_body(std::string(call.name), config_of(call));
   if (!file) return tl::unexpected<Diagnostic>(file.error());
   mosaic::KernelInputs inputs = inputs_of(module, call, *file, given);
-  inputs.registers = {static_cast<double>(device.vpu.lanes), static_cast<double>(device.vpu.sublanes)};
+  const Core core(device);
+  inputs.registers = {as_double(core.lanes()), as_double(core.sublanes())};
   if (density) inputs.density = density->share;
   const size_t dynamic_bounds = mosaic::kernel_signature(*file).dynamic_bounds;
   const auto gone_through = [&] {

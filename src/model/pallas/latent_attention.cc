@@ -21,8 +21,8 @@ class LatentAttention {
         problem_(problem),
         blocks_(blocks),
         rate_(rate),
-        latent_(round_up(problem.latent, device.vpu.lanes)),
-        rope_(round_up(problem.rope, device.vpu.lanes)),
+        latent_(round_up(problem.latent, Core(device).lanes())),
+        rope_(round_up(problem.rope, Core(device).lanes())),
         token_bytes_(as_double(latent_ + rope_) * element_bytes(problem.kv)),
         steps_(device, 1) {
     Kernel& kernel = steps_.kernel();
@@ -102,7 +102,7 @@ class LatentAttention {
     step.mxu = each * (core().product_in_loop({.m = rows, .n = tokens, .k = latent_ + rope_}, rate_) +
                        core().product_in_loop({.m = rows, .n = latent_, .k = tokens}, rate_));
     step.multiply_adds = each * as_double(rows) * as_double(tokens) * as_double(2 * latent_ + rope_);
-    const double padded = as_double(round_up(rows, device_.vpu.sublanes));
+    const double padded = as_double(round_up(rows, core().sublanes()));
     const double scores = each * registers(padded, as_double(tokens));
     const KernelConfig& rules = device_.kernel;
     step.slots.alu = scores * (rules.score + rules.natural_exponential + 1 + rules.mask);
@@ -114,7 +114,7 @@ class LatentAttention {
         row_registers * rules.score_row + each * registers(padded, as_double(latent_)) * rules.accumulator;
     if (problem_.kv != problem_.q)
       step.slots.alu += each * registers(as_double(tokens), as_double(latent_ + rope_)) *
-                        conversion_slots(device_.vpu, problem_.kv);
+                        core().conversion_slots(problem_.kv);
     step.latency = 2 * as_double(rate_.latency.count());
     return step;
   }

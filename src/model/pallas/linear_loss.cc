@@ -140,7 +140,7 @@ Result<void> check(const LinearLossProblem& problem, const LinearLossBlocks& blo
 
 Result<KernelCost> linear_loss_cost(const DeviceConfig& device, const LinearLossProblem& problem,
                                     const LinearLossBlocks& blocks) {
-  if (Result<void> checked = check(problem, blocks, device.vpu.lanes); !checked)
+  if (Result<void> checked = check(problem, blocks, Core(device).lanes()); !checked)
     return tl::unexpected(checked.error());
   const std::optional<MatmulRate> rate = Core(device).matmul_rate(problem.x, problem.w, MatmulPrecision{});
   if (!rate)
@@ -152,7 +152,7 @@ Result<KernelCost> linear_loss_cost(const DeviceConfig& device, const LinearLoss
 std::vector<LinearLossBlocks> linear_loss_block_candidates(const DeviceConfig& device,
                                                            const LinearLossProblem& problem) {
   std::vector<LinearLossBlocks> candidates;
-  const int64_t lanes = device.vpu.lanes;
+  const int64_t lanes = Core(device).lanes();
   std::vector<int64_t> hidden;  // what divides the dimension, and powers of two
   for (int64_t size = lanes; size <= 8192; size += lanes)
     if (problem.hidden % size == 0 || (size & (size - 1)) == 0) hidden.push_back(size);

@@ -39,8 +39,8 @@ class PagedAttention {
         problem_(problem),
         blocks_(blocks),
         rate_(rate),
-        heads_(problem, device.vpu.lanes),
-        token_bytes_(cache_bytes_per_token(problem, device.vpu.lanes)),
+        heads_(problem, Core(device).lanes()),
+        token_bytes_(cache_bytes_per_token(problem, Core(device).lanes())),
         steps_(device, 1) {
     Kernel& kernel = steps_.kernel();
     kernel.units = OverlapRule::kBundles;
@@ -144,7 +144,7 @@ class PagedAttention {
     step.mxu += pairs * (core().product_in_loop({.m = rows, .n = columns, .k = depth}, rate_) +
                          core().product_in_loop({.m = rows, .n = depth, .k = columns}, rate_));
     step.multiply_adds += pairs * 2 * as_double(rows) * as_double(columns) * as_double(depth);
-    const double padded = as_double(round_up(rows, device_.vpu.sublanes));
+    const double padded = as_double(round_up(rows, core().sublanes()));
     const double scores = pairs * registers(padded, as_double(columns));
     // Scaled, compared with the length, and with the query's position.
     const double mask = is_masked ? rules().mask : rules().mask / 2;
@@ -159,7 +159,7 @@ class PagedAttention {
     // Keys and values are taken out of the words that they share, and widened.
     const double keys = pairs * 2 * registers(as_double(columns), as_double(depth));
     if (packing(problem_.kv) > 1) step.slots.alu += keys * 2;
-    if (problem_.kv != problem_.q) step.slots.alu += keys * conversion_slots(device_.vpu, problem_.kv);
+    if (problem_.kv != problem_.q) step.slots.alu += keys * core().conversion_slots(problem_.kv);
   }
 
   // ── version 2 ──
@@ -323,7 +323,7 @@ Result<KernelCost> paged_attention_cost(const DeviceConfig& device, const PagedP
 }
 
 PagedBlocks default_paged_blocks(const DeviceConfig& device, const PagedProblem& problem) {
-  const int64_t lanes = device.vpu.lanes, page = problem.page_size;
+  const int64_t lanes = Core(device).lanes(), page = problem.page_size;
   const int64_t group = std::max<int64_t>(problem.heads / problem.kv_heads, 1);
   const int64_t most = std::max(problem.most_keys, page);
   const int64_t tokens = std::max<int64_t>(query_tokens(problem.sequences), 1);
@@ -422,12 +422,13 @@ std::vector<PagedBlocks> paged_block_candidates(const DeviceConfig& device, cons
 
 std::vector<KernelPass> paged_attention_passes(const DeviceConfig& device, const PagedProblem& problem) {
   if (problem.version == PagedVersion::kV2) return {};
-  const PaddedHeads heads(problem, device.vpu.lanes);
+  const int64_t lanes = Core(device).lanes();
+  const PaddedHeads heads(problem, lanes);
   const double tokens = as_double(query_tokens(problem.sequences));
   const double from = tokens * as_double(problem.heads * problem.head_size) * element_bytes(problem.q);
   const double inside =
       tokens * as_double(problem.kv_heads * heads.group) * as_double(heads.size) * element_bytes(problem.q);
-  const double kv = tokens * cache_bytes_per_token(problem, device.vpu.lanes);
+  const double kv = tokens * cache_bytes_per_token(problem, lanes);
   return {kernel_pass(device, "q turned", from, inside), kernel_pass(device, "k and v joined", kv, kv),
           kernel_pass(device, "out turned back", inside, from)};
 }

@@ -80,8 +80,8 @@ class QuantizedProduct {
     if (is_last) step.slots.alu += results * 3;  // two scales, and the type of the result
     if (is_native_ && quantises)                 // scaled, rounded and narrowed
       step.slots.alu +=
-          registers(blocks_.rows, blocks_.depth) * (2 + conversion_slots(device_.vpu, problem_.activations) +
-                                                    conversion_slots(device_.vpu, problem_.weights));
+          registers(blocks_.rows, blocks_.depth) * (2 + steps_.core().conversion_slots(problem_.activations) +
+                                                    steps_.core().conversion_slots(problem_.weights));
     step.slots.alu += registers(blocks_.columns, blocks_.depth) * rate_.rhs_convert;
     return step;
   }
@@ -140,7 +140,7 @@ std::vector<KernelPass> quantized_product_passes(const DeviceConfig& device,
 
 std::vector<QuantizedBlocks> quantized_block_candidates(const DeviceConfig& device,
                                                         const QuantizedProblem& problem) {
-  const int64_t lanes = device.vpu.lanes;
+  const int64_t lanes = Core(device).lanes();
   const auto parts_of = [&](int64_t size) {
     std::vector<int64_t> sizes{size};
     for (int64_t parts = 2; parts <= 64; ++parts)

@@ -27,7 +27,7 @@ Result<KernelCost> score_softmax_cost(const DeviceConfig& device, const ScoreSof
   const double row_bytes = as_double(problem.keys) * element;
   const auto rows =
       std::clamp<int64_t>(static_cast<int64_t>(as_double(core.vmem_budget().count()) / 4 / row_bytes),
-                          device.vpu.sublanes, problem.queries);
+                          core.sublanes(), problem.queries);
   const double blocks = as_double(problem.queries) / as_double(rows);
   KernelSteps::Step step;
   step.mxu = core.product_in_loop({.m = rows, .n = problem.head_size, .k = problem.keys}, *rate);

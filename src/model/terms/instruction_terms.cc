@@ -409,6 +409,7 @@ class WorkRecorder {
     const Kernel& kernel = work_.kernel->kernel;
     add_windows(term, kernel);
     if (kernel.blocks.m == 0 || kernel.blocks.given) return;
+    if (work_.compute.matmul.work.ragged) term.key(device_, "step, at least", "overhead.grid_step");
     if (is_bound_by_weights(work_.compute.matmul.work, config_.kernel))
       term.key(device_, "rows of a group, below", "kernel.ragged_rows");
     else if (work_.compute.matmul.work.ragged)

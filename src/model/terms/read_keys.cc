@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
+#include "model/memory_system.h"
 #include "model/pallas/custom_call_cost_source.h"
 #include "model/pallas/kernel_bodies.h"
 
 namespace hlosim {
 
-ReadKeys::ReadKeys(const DeviceConfig& device) : device_(device) {
+ReadKeys::ReadKeys(const DeviceConfig& device) : device_(device), hbm_(MemorySystem(device).hbm()) {
   for (size_t i = 0; i < kUnitCount; ++i) of_unit_[i] = unit_keys(device, static_cast<Unit>(i));
-  for (size_t i = 0; i < device.memory.size(); ++i)
-    if (&device.memory[i] == &device.hbm()) hbm_ = i;
 }
 
 void ReadKeys::work(const CostedWork& work) {
