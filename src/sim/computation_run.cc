@@ -25,6 +25,23 @@ void add_bytes(Bytes& into, Bytes bytes, int64_t count) {
   add_bytes(into, Bytes(saturating_multiply(bytes.count(), count)));
 }
 
+/// Operations and bytes of `count` times the work: an instruction's cost, or the totals of a computation.
+template <class Work>
+void add_counts(Totals& totals, const Work& work, int64_t count) {
+  const auto add = [&](int64_t& into, int64_t more) {
+    into = saturating_add(into, saturating_multiply(more, count));
+  };
+  totals.flops = Flops(saturating_add(totals.flops.count(), saturating_multiply(work.flops.count(), count)));
+  add(totals.vector_operations, work.vector_operations);
+  add(totals.transcendentals, work.transcendentals);
+  for (size_t i = 0; i < work.traffic.size(); ++i) {
+    add_bytes(totals.traffic[i].read, work.traffic[i].read, count);
+    add_bytes(totals.traffic[i].written, work.traffic[i].written, count);
+  }
+  add_bytes(totals.logical_bytes, work.logical_bytes, count);
+  add_bytes(totals.padded_bytes, work.padded_bytes, count);
+}
+
 constexpr size_t kStepsBetweenStops = 1024;
 
 class Runner {
@@ -222,23 +239,7 @@ class Runner {
   void add_work(const InstructionCost& cost, int64_t count) {
     Totals& totals = run_.totals;
     for (size_t i = 0; i < kUnitCount; ++i) add_times(totals.busy[i], cost.busy[i], count);
-    add_counts(cost, count);
-  }
-
-  void add_counts(const InstructionCost& cost, int64_t count) {
-    Totals& totals = run_.totals;
-    totals.flops =
-        Flops(saturating_add(totals.flops.count(), saturating_multiply(cost.flops.count(), count)));
-    totals.vector_operations =
-        saturating_add(totals.vector_operations, saturating_multiply(cost.vector_operations, count));
-    totals.transcendentals =
-        saturating_add(totals.transcendentals, saturating_multiply(cost.transcendentals, count));
-    for (size_t i = 0; i < cost.traffic.size(); ++i) {
-      add_bytes(totals.traffic[i].read, cost.traffic[i].read, count);
-      add_bytes(totals.traffic[i].written, cost.traffic[i].written, count);
-    }
-    add_bytes(totals.logical_bytes, cost.logical_bytes, count);
-    add_bytes(totals.padded_bytes, cost.padded_bytes, count);
+    add_counts(totals, cost, count);
   }
 
   // ── collectives ──
@@ -573,17 +574,7 @@ void add_totals(Totals& totals, const Totals& more, int64_t count) {
   add_all(totals.by_category, more.by_category);
   add_all(totals.by_provenance, more.by_provenance);
   add_all(totals.by_bound, more.by_bound);
-  totals.flops = Flops(saturating_add(totals.flops.count(), saturating_multiply(more.flops.count(), count)));
-  totals.vector_operations =
-      saturating_add(totals.vector_operations, saturating_multiply(more.vector_operations, count));
-  totals.transcendentals =
-      saturating_add(totals.transcendentals, saturating_multiply(more.transcendentals, count));
-  for (size_t i = 0; i < totals.traffic.size(); ++i) {
-    add_bytes(totals.traffic[i].read, more.traffic[i].read, count);
-    add_bytes(totals.traffic[i].written, more.traffic[i].written, count);
-  }
-  add_bytes(totals.logical_bytes, more.logical_bytes, count);
-  add_bytes(totals.padded_bytes, more.padded_bytes, count);
+  add_counts(totals, more, count);
   add_bytes(totals.sent, more.sent, count);
   add_bytes(totals.scalar_sent, more.scalar_sent, count);
   add_times(totals.exposed_copies, more.exposed_copies, count);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hlo/cursor.h"
+#include "hlo/escapes.h"
 #include "input/hlo.pb.h"
 #include "input/proto_fields.h"
 
@@ -40,35 +41,7 @@ std::string quoted(std::string_view text) {
 
 std::string unquoted(std::string_view text) {
   if (text.size() < 2 || (text[0] != '"' && text[0] != '\'')) return std::string(text);
-  text = text.substr(1, text.size() - 2);
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      out += text[i];
-      continue;
-    }
-    const char c = text[++i];
-    const auto octal = [](char d) { return d >= '0' && d <= '7'; };
-    if (octal(c)) {
-      int value = c - '0';
-      for (int n = 0; n < 2 && i + 1 < text.size() && octal(text[i + 1]); ++n)
-        value = value * 8 + (text[++i] - '0');
-      out += static_cast<char>(value);
-    } else if (c == 'x' || c == 'X') {
-      int value = 0;
-      for (int n = 0; n < 2 && i + 1 < text.size() && std::isxdigit(static_cast<unsigned char>(text[i + 1]));
-           ++n) {
-        const char d = text[++i];
-        value = value * 16 + (d <= '9' ? d - '0' : (d | 0x20) - 'a' + 10);
-      }
-      out += static_cast<char>(value);
-    } else {
-      constexpr std::string_view kNames = "nrtabfv", kMeant = "\n\r\t\a\b\f\v";
-      const size_t at = kNames.find(c);
-      out += at == std::string_view::npos ? c : kMeant[at];
-    }
-  }
-  return out;
+  return unescaped(text.substr(1, text.size() - 2));
 }
 
 std::string config_text(std::string_view text) {

@@ -35,18 +35,6 @@ TypePlan type_plan(ElementType lhs, ElementType rhs, ElementType result) {
   return {{lhs, widest}, {rhs, widest}, widest};
 }
 
-/// False when there is no such conversion.
-bool add_conversions(ElementType from, std::span<const ElementType> steps,
-                     std::vector<ConvertElements>& list) {
-  for (const ElementType to : steps) {
-    if (from == to) continue;
-    list.emplace_back(from, to);
-    if (!list.back().supported()) return false;
-    from = to;
-  }
-  return true;
-}
-
 // ── Dimensions ──────────────────────────────────────────────────
 
 /// Dimensions that play one part, seen as one.
@@ -144,6 +132,17 @@ bool converts_losslessly(ElementType from, ElementType to) {
   }
 }
 
+bool append_conversions(ElementType from, std::span<const ElementType> steps,
+                        std::vector<ConvertElements>& list) {
+  for (const ElementType to : steps) {
+    if (from == to) continue;
+    list.emplace_back(from, to);
+    if (!list.back().supported()) return false;
+    from = to;
+  }
+  return true;
+}
+
 ConvertElements::ConvertElements(ElementType source, ElementType target) : from(source), to(target) {
   if (from != to) kernel = element_kernel(ElementOp::kConvert, source, target);
 }
@@ -163,9 +162,9 @@ std::optional<DotPlan> DotPlan::make(const DotOperand& lhs, const DotOperand& rh
                                      ElementType result) {
   DotPlan plan;
   const TypePlan types = type_plan(lhs.type, rhs.type, result);
-  if (!add_conversions(lhs.type, types.lhs, plan.lhs_.conversions) ||
-      !add_conversions(rhs.type, types.rhs, plan.rhs_.conversions) ||
-      !add_conversions(types.sums, std::array{result}, plan.result_conversions_))
+  if (!append_conversions(lhs.type, types.lhs, plan.lhs_.conversions) ||
+      !append_conversions(rhs.type, types.rhs, plan.rhs_.conversions) ||
+      !append_conversions(types.sums, std::array{result}, plan.result_conversions_))
     return std::nullopt;
 
   DotRoles sorted = roles;

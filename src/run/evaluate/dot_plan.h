@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "array/memory_pool.h"
@@ -36,6 +37,11 @@ struct ConvertElements {
   ElementType from = ElementType::kInvalid, to = ElementType::kInvalid;
   ElementKernel kernel;
 };
+
+/// Adds what brings elements of type `from` through the types of `steps` one after the other. False: there is
+/// no such conversion.
+bool append_conversions(ElementType from, std::span<const ElementType> steps,
+                        std::vector<ConvertElements>& list);
 
 class DotPlan {
  public:

@@ -1,0 +1,13 @@
+// Strings of HLO text: a backslash, and a letter or a number after it, stand for one byte.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hlosim {
+
+/// The bytes of a string without its quotes. `\n`, `\r`, `\t`, `\a`, `\b`, `\f`, `\v`, one to three octal digits, `\x`
+/// with up to two hexadecimal ones; any other character means itself, a backslash at the end, too.
+std::string unescaped(std::string_view text);
+
+}  // namespace hlosim
