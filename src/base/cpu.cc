@@ -48,7 +48,7 @@ Result<IsaLevel> choose_isa_level(std::string_view request, IsaLevel supported) 
     return failure(
         fmt::format("HLOSIM_ISA={} asks for more than this processor's x86-64-{}", request, name(supported)));
   }
-  return failure(fmt::format("HLOSIM_ISA=\"{}\" is no instruction set level", shown(request)),
+  return failure(fmt::format("HLOSIM_ISA=\"{}\" is not an instruction set level", shown(request)),
                  "one of v2, v3, v4");
 }
 

@@ -45,7 +45,7 @@ std::string problem_of(const RE2& regex) {
     case RE2::ErrorPatternTooLarge:
       return "it is too large";
     case RE2::ErrorBadUTF8:
-      return "it is no UTF-8";
+      return "it is not UTF-8";
     default:
       // "missing ]: [a": RE2's words, then the part.
       return shown(regex.error(), 100);
@@ -81,7 +81,7 @@ struct Pattern::Compiled {
 
 Result<Pattern> Pattern::parse(const std::string& expression) {
   const auto refused = [&](const std::string& why) {
-    return failure(fmt::format("'{}' is no regular expression: {}", shown(expression), why));
+    return failure(fmt::format("'{}' is not a regular expression: {}", shown(expression), why));
   };
   if (expression.size() > kLongest)
     return refused(fmt::format("it has {} bytes, expected at most {}", expression.size(), kLongest));

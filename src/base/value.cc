@@ -81,7 +81,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) {
-      report(mark, "this alias stands inside what it names");
+      report(mark, "this alias is inside the value that it names");
       put(make(Value::Kind::kNull, mark), {1, 0}, 0);
       return;
     }
@@ -252,7 +252,7 @@ std::optional<Value> parse_yaml(const SourcePtr& source, DiagnosticList& problem
     const bool tab = source->line_at(start + at).starts_with('\t');
     problems.add(error_at(source, start + at, "YAML: " + error.msg,
                           tab      ? "YAML indents by blanks; this line starts with a tab"
-                          : anchor ? "*name stands for what &name marks; text that begins with * needs quotes"
+                          : anchor ? "*name is an alias of &name; text that begins with * needs quotes"
                                    : ""));
   } catch (const std::exception& error) {
     problems.add(error_at(source, 0, std::string("YAML: ") + error.what()));

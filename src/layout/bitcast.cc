@@ -379,12 +379,12 @@ BitcastClass classify_bitcast(ShapeRef from, ShapeRef to) {
 std::optional<Diagnostic> bitcast_problem(ShapeRef from, ShapeRef to, bool allow_different_tail) {
   const auto problem = [&](std::string reason) {
     Diagnostic diagnostic;
-    diagnostic.message = fmt::format("{} is no bitcast of {}: {}", to_text(to), to_text(from), reason);
+    diagnostic.message = fmt::format("{} is not a bitcast of {}: {}", to_text(to), to_text(from), reason);
     return diagnostic;
   };
   if (from->is_array() && to->is_array() &&
       (from->memory_space() == kHostSpace) != (to->memory_space() == kHostSpace))
-    return problem("only one of them lies in host memory, S(5)");
+    return problem("only one of them is in host memory, S(5)");
   const Bytes size_from = array_size(from), size_to = array_size(to);
   if (size_from == size_to) return std::nullopt;
   if (allow_different_tail && from->is_array() && to->is_array() && from->is_static() && to->is_static() &&

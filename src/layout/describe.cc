@@ -84,7 +84,7 @@ Result<ElementPlace> place_at(ShapePool& pool, const LayoutMap& map, int64_t off
 Result<LayoutDescription> describe_layout(ShapePool& pool, ShapeRef shape, const LayoutQuery& query) {
   if (shape->is_buffer()) shape = shape->elements[0];
   if (!shape->is_array())
-    return failure(fmt::format("{} is no array and has no layout", to_text(shape)),
+    return failure(fmt::format("{} is not an array and has no layout", to_text(shape)),
                    "give one array, such as f32[8,128]");
   if (std::optional<Diagnostic> problem = validate_layout(shape))
     return tl::unexpected<Diagnostic>(std::move(*problem));
@@ -205,7 +205,7 @@ Result<std::vector<int64_t>> parse_index(std::string_view text) {
     int64_t value = 0;
     const auto [next, error] = std::from_chars(p, end, value);
     if (error != std::errc() || (next != end && *next != ','))
-      return failure(fmt::format("'{}' is no index", shown(text)), "numbers and commas, as in 9,130");
+      return failure(fmt::format("'{}' is not an index", shown(text)), "numbers and commas, as in 9,130");
     index.push_back(value);
     if (next == end) return index;
     p = next + 1;

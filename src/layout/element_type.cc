@@ -21,7 +21,7 @@ constexpr std::array<uint8_t, kSlots> make_table() {
   for (int i = 1; i < kElementTypeCount; ++i) {
     uint8_t& slot = table[slot_of(internal::kElementTypes[i].text)];
     // Two spellings in one slot: not a constant expression, so the compiler says so.
-    if (slot != 0) throw "slot_of is no perfect hash";
+    if (slot != 0) throw "slot_of is not a perfect hash";
     slot = static_cast<uint8_t>(i);
   }
   return table;

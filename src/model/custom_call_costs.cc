@@ -142,10 +142,9 @@ CustomCallCosts read_custom_call_costs(const SourcePtr& source, DiagnosticList& 
              item.key != "run";
     });
     if (!cost.has_cost && !entry.find("run"))
-      problems.add(
-          error_at_key(entry, fmt::format("\"{}\" says which calls it is for, but neither what they cost nor "
-                                          "what they do to data",
-                                          shown(entry.key))));
+      problems.add(error_at_key(entry, fmt::format("\"{}\" names calls, but neither their cost nor "
+                                                   "what they do to data",
+                                                   shown(entry.key))));
     const bool has_work =
         entry.find("flops") || entry.find("vector_operations") || entry.find("transcendentals");
     if (entry.find("time") && has_work)
@@ -212,7 +211,7 @@ Result<KernelDensity> parse_kernel_density(const std::string& text) {
   const size_t equals = text.rfind('=');
   const auto share = TextForm<double>::read(equals == std::string::npos ? "" : text.substr(equals + 1));
   if (equals == 0 || !share || !(*share >= 0 && *share <= 1))
-    return failure(fmt::format("'{}' is no kernel with a share from 0 to 1", shown(text)),
+    return failure(fmt::format("'{}' is not a kernel with a share from 0 to 1", shown(text)),
                    "as in splash_mha_fwd=0.5, or a regular expression for the names of several");
   Result<Pattern> kernel = Pattern::parse(text.substr(0, equals));
   if (kernel) return KernelDensity{text, std::move(*kernel), *share};

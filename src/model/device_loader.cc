@@ -291,7 +291,8 @@ std::optional<Device> build(std::optional<DeviceTree> tree, std::span<const Devi
                             DiagnosticList& problems) {
   if (!tree) return std::nullopt;
   if (tree->abstract) {
-    problems.add({Severity::kError, fmt::format("{} is no device, only a base for device files", tree->label),
+    problems.add({Severity::kError,
+                  fmt::format("{} is not a device, only a base for device files", tree->label),
                   "name it in a file's extends:", nullptr, 0});
     return std::nullopt;
   }

@@ -75,7 +75,7 @@ void attach(Value& node, const std::string& inherited, DiagnosticList& problems)
   }
   for (const Value& item : node.items)
     if (item.key != "value")
-      problems.add(error_at_key(item, fmt::format("unknown key \"{}\" beside \"value\"", shown(item.key)),
+      problems.add(error_at_key(item, fmt::format("unknown key \"{}\" next to \"value\"", shown(item.key)),
                                 "a value has no other key than \"source\""));
   Value leaf = *value;
   leaf.annotation = source;

@@ -19,7 +19,7 @@ Result<ElementType> TextForm<ElementType>::read(std::string_view text) {
 Result<Topology> TextForm<Topology>::read(std::string_view text) {
   constexpr int64_t kLongestSide = 1'000'000;
   constexpr size_t kMostSides = 6;
-  const auto wrong = failure(fmt::format("\"{}\" is no slice; expected {}", shown(text), expects()));
+  const auto wrong = failure(fmt::format("\"{}\" is not a slice; expected {}", shown(text), expects()));
   Topology out;
   for (std::string_view rest = text; !rest.empty();) {
     int64_t side = 0;

@@ -101,7 +101,7 @@ class Validator {
       const std::string path = "memory." + space->name;
       if (!space->capacity) error(path, "{} needs a capacity", what);
       if (!space->bandwidth && !space->read) error(path, "{} needs a bandwidth, or read and write", what);
-      if (space->scope == MemoryScope::kHost) error(path + ".scope", "{} is no host memory", what);
+      if (space->scope == MemoryScope::kHost) error(path + ".scope", "{} is not a host memory", what);
     }
   }
 
@@ -122,7 +122,7 @@ class Validator {
     bool fits = pod.size() == slice.size();
     for (size_t i = 0; fits && i < pod.size(); ++i) fits = slice[i] <= pod[i];
     if (!fits)
-      error("ici.default_slice", "{} is no part of the pod {}",
+      error("ici.default_slice", "{} is not a part of the pod {}",
             TextForm<Topology>::write(config_.ici.default_slice), TextForm<Topology>::write(config_.ici.pod));
     int64_t before = 0;
     for (const Topology& one : config_.ici.slices) {
@@ -130,7 +130,7 @@ class Validator {
         error("ici.slices", "{} has {} sides, but the pod {} has {}", TextForm<Topology>::write(one),
               one.sides.size(), TextForm<Topology>::write(config_.ici.pod), pod.size());
       if (one.chips() <= before)
-        error("ici.slices", "{} is no larger than the slice before it", TextForm<Topology>::write(one));
+        error("ici.slices", "{} is not larger than the slice before it", TextForm<Topology>::write(one));
       before = one.chips();
     }
     if (2 * static_cast<int64_t>(pod.size()) < config_.ici.links)

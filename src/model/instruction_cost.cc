@@ -526,7 +526,7 @@ std::vector<InstructionId> costed_instructions(const Module& module, const OpTab
 
 Result<void> check_spaces(const Device& device) {
   if (device.config.memory.size() <= kMaxMemorySpaces) return {};
-  return failure(fmt::format("device \"{}\" has {} memory spaces; at most {} can be told apart",
+  return failure(fmt::format("device \"{}\" has {} memory spaces; at most {} are supported",
                              device.config.name, device.config.memory.size(), kMaxMemorySpaces));
 }
 

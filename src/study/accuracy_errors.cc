@@ -258,7 +258,7 @@ ErrorStudy study_errors(const Accuracy& accuracy) {
 std::string to_text(const ErrorStudy& study) {
   std::string out;
   for (const HeldRanges& held : study.held)
-    out += fmt::format("# {}{}{}: {:.1f} % of {} cases lie in the range that other cases gave\n",
+    out += fmt::format("# {}{}{}: {:.1f} % of {} cases are in the range that other cases gave\n",
                        held.generation, held.kind ? ", " : "", held.kind ? error_key(*held.kind) : "",
                        100 * held.share, held.cases);
   std::string_view generation;

@@ -60,8 +60,8 @@ class Reader {
   void read(const Value& item, std::string_view first, std::optional<double>& into, std::string_view second,
             std::optional<double>& into_second) {
     if (item.key != first && item.key != second) {
-      problems_.add(
-          error_at_key(item, fmt::format("'{}' is no limit here: {} or {}", shown(item.key), first, second)));
+      problems_.add(error_at_key(
+          item, fmt::format("'{}' is not a limit here: {} or {}", shown(item.key), first, second)));
       return;
     }
     const std::optional<double> value = item.is_scalar() ? share(item.text) : std::nullopt;
@@ -101,7 +101,8 @@ std::optional<AccuracyLimits> read_accuracy_limits(const SourcePtr& source, Diag
                      limits.ladders);
     else
       problems.add(error_at_key(
-          section, fmt::format("'{}' is no section of limits: rows, steps or ladders", shown(section.key))));
+          section,
+          fmt::format("'{}' is not a section of limits: rows, steps or ladders", shown(section.key))));
   }
   if (problems.has_errors()) return std::nullopt;
   return limits;

@@ -123,7 +123,8 @@ class ProgramRun {
         for (size_t i = 0; i < kCostCategoryCount; ++i)
           if (to_text(static_cast<CostCategory>(i)) == names.text) time = totals.by_category[i];
         if (!time)
-          return tl::unexpected(error_at(names, fmt::format("'{}' is no category here", shown(names.text))));
+          return tl::unexpected(
+              error_at(names, fmt::format("'{}' is not a category here", shown(names.text))));
         program.rows.push_back({names.text, *measured, ms(*time)});
       }
     const Value* step = root_.find("step_ms");

@@ -161,7 +161,7 @@ std::string runs_text(const RunErrors& errors) {
   Table table(columns);
   for (const RunErrorRow& row : errors.rows) table.add(cells(row));
   print(
-      "\nsteps of whole models; beside them FLOPs over the peak alone, and a share of the peak that the "
+      "\nsteps of whole models; next to them FLOPs over the peak alone, and a share of the peak that the "
       "generation's other runs reach\n\n{}",
       table.text("  "));
   if (errors.sources.size() > 1) {

@@ -255,7 +255,7 @@ class GateConfigReader {
       into.relative = percent ? *value / 100 : *value;
     else
       problems_.add(
-          error_at(item, fmt::format("relative: '{}' is no share, as in 1 % or 0.01", shown(item.text))));
+          error_at(item, fmt::format("relative: '{}' is not a share, as in 1 % or 0.01", shown(item.text))));
   }
 
   // A time, a size, or a count: the text says which.
@@ -274,8 +274,8 @@ class GateConfigReader {
       value = static_cast<int64_t>(std::llround(*count));
     }
     if (!value || *value < 0) {
-      problems_.add(error_at(item, fmt::format("{}: '{}' is no amount, as in 10 us, 1 MiB or 1000", item.key,
-                                               shown(item.text))));
+      problems_.add(error_at(item, fmt::format("{}: '{}' is not an amount, as in 10 us, 1 MiB or 1000",
+                                               item.key, shown(item.text))));
       return std::nullopt;
     }
     // 0 is 0 of anything.

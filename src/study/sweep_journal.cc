@@ -65,7 +65,7 @@ Result<void> read_file(const std::string& path, ResultsByKey& results, int64_t& 
   if (!source) return tl::unexpected(source.error());
   std::string_view text = (*source)->text();
   if (!is_journal(text))
-    return failure(fmt::format("'{}' is no journal of a sweep", path),
+    return failure(fmt::format("'{}' is not a journal of a sweep", path),
                    "--journal names another, or a new one");
   while (!text.empty()) {
     const size_t end = text.find('\n');

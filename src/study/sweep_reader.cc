@@ -384,7 +384,8 @@ class ExperimentReader {
         problems_.add(
             error_at_key(item, fmt::format("a plot has no \"{}\"", shown(item.key)), "x, y and series"));
       } else if (!item.is_scalar() || std::find(names.begin(), names.end(), item.text) == names.end()) {
-        error(item, fmt::format("{} is no axis and no metric", described(item)), hint_of(item.text, names));
+        error(item, fmt::format("{} is neither an axis nor a metric", described(item)),
+              hint_of(item.text, names));
       } else if (place == &experiment_.plot.y && metric_index(item.text) < 0) {
         error(item, fmt::format("y is a metric, but {} is none", described(item)));
       } else if (place == &experiment_.plot.series && metric_index(item.text) >= 0) {

@@ -253,7 +253,7 @@ TEST_F(Npy, SaysWhatInTheFileIsWrong) {
   EXPECT_EQ(header(dictionary("<f4", "(99999999999999999999,)")),
             "header has a size too large for 64 bits: '99999999999999999999,), }               ...'");
   EXPECT_THAT(header(dictionary("<f4", "(-1,)")), HasSubstr("where a size is expected"));
-  EXPECT_EQ(header(dictionary("<f4", "(2)")), "header has '(2)', which is no tuple");
+  EXPECT_EQ(header(dictionary("<f4", "(2)")), "header has '(2)', which is not a tuple");
   EXPECT_EQ(header("{'descr': '<f4', 'shape': (2,)}"), "header lacks 'fortran_order'");
   EXPECT_EQ(header("{'descr': '<f4', 'descr': '<f4'}"), "header has 'descr' twice");
   EXPECT_EQ(header("{'colour': 1}"), "header has an unknown key 'colour'");

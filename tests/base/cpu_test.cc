@@ -27,7 +27,7 @@ TEST(Cpu, ChoosesTheBestLevelUnlessAskedForAnother) {
 TEST(Cpu, RefusesWhatIsNoLevel) {
   const Result<IsaLevel> level = choose_isa_level("avx2", IsaLevel::kV4);
   ASSERT_FALSE(level.has_value());
-  EXPECT_EQ(level.error().message, "HLOSIM_ISA=\"avx2\" is no instruction set level");
+  EXPECT_EQ(level.error().message, "HLOSIM_ISA=\"avx2\" is not an instruction set level");
   EXPECT_EQ(level.error().hint, "one of v2, v3, v4");
 }
 

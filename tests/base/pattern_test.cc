@@ -31,13 +31,13 @@ TEST(Pattern, WithoutAnExpressionItIsAnyText) {
 }
 
 TEST(Pattern, SaysWhatIsWrongWithAnExpression) {
-  EXPECT_EQ(problem("a("), "'a(' is no regular expression: parentheses don't match in 'a('");
-  EXPECT_EQ(problem("a)"), "'a)' is no regular expression: parentheses don't match in 'a)'");
+  EXPECT_EQ(problem("a("), "'a(' is not a regular expression: parentheses don't match in 'a('");
+  EXPECT_EQ(problem("a)"), "'a)' is not a regular expression: parentheses don't match in 'a)'");
   EXPECT_THAT(problem("x[b-a]"), EndsWith("invalid character class range: b-a"));
   EXPECT_THAT(problem("[a"), EndsWith("missing ]: [a"));
   EXPECT_THAT(problem("*"), HasSubstr("no argument for repetition operator: *"));
   EXPECT_THAT(problem("a\\q"), EndsWith("unknown escape sequence '\\q'"));
-  EXPECT_THAT(problem("a\xff"), EndsWith("it is no UTF-8"));
+  EXPECT_THAT(problem("a\xff"), EndsWith("it is not UTF-8"));
   EXPECT_THAT(problem("[\x1b"), EndsWith("missing ]: [\\x1b"));
 }
 
@@ -54,7 +54,7 @@ TEST(Pattern, BoundsTheSizeOfAnExpression) {
   EXPECT_EQ(problem(std::string(10'000, 'a')), "");
   EXPECT_EQ(problem(std::string(10'001, 'a')),
             "'" + std::string(60, 'a') +
-                "...' is no regular expression: it has 10001 bytes, expected at most 10000");
+                "...' is not a regular expression: it has 10001 bytes, expected at most 10000");
   EXPECT_THAT(problem(std::string(16'000, '(') + "a" + std::string(16'000, ')')),
               HasSubstr("it has 32001 bytes"));
   EXPECT_THAT(problem("(a{100}){11}"),

@@ -89,7 +89,7 @@ class Mcp(unittest.TestCase):
         self.assertEqual([reply["error"]["code"] for reply in replies], [-32700, -32600, -32600, -32601, -32602])
         self.assertEqual(self.tool("report", file="mlp.hlo")["error"]["message"], "arguments: report needs 'device'")
         self.assertEqual(self.tool("check", file="mlp.hlo", output="x")["error"]["message"], "arguments: check has no 'output'")
-        self.assertEqual(self.tool("check", file=3)["error"]["message"], "arguments: 'file' is no text")
+        self.assertEqual(self.tool("check", file=3)["error"]["message"], "arguments: 'file' is not a string")
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ TEST(ReplicaGroups, WhatDoesNotFitIsExplained) {
   EXPECT_THAT(problem(iota(negative, six)), HasSubstr("same positive number"));
   EXPECT_THAT(problem(iota(huge, huge)), HasSubstr("same positive number"));
   EXPECT_EQ(problem(iota(two_by_three, six, not_a_permutation)),
-            "T(1) is no permutation of the 1 dimensions of [6]");
+            "T(1) is not a permutation of the 1 dimensions of [6]");
   EXPECT_EQ(problem(iota(three, six)), "[1,2,3]<= has to hold the number of groups and their size");
   EXPECT_EQ(problem(mesh("mesh['a'=2,'b'=2] {'c'}")), "mesh \"mesh['a'=2,'b'=2] {'c'}\" has no axis 'c'");
   EXPECT_THAT(problem(mesh("mesh['a'=2 {'a'}")), HasSubstr("expected \"]\" at \"{'a'}\""));

@@ -41,14 +41,15 @@ TEST(Shardings, FitShapes) {
       {"{mesh[x=2,y=2], [{x},{y}]}", "f32[4,4]"},  // names without quotes
   };
   for (const auto& [sharding, shape] : kRight) EXPECT_EQ(misfit(sharding, shape), "") << sharding << shape;
-  EXPECT_EQ(misfit("{devices=[2,1]0,1}", "f32[4]"), "{devices=[2,1]0,1} cuts 2 dimensions, but f32[4] has 1");
+  EXPECT_EQ(misfit("{devices=[2,1]0,1}", "f32[4]"),
+            "{devices=[2,1]0,1} shards 2 dimensions, but f32[4] has 1");
   EXPECT_EQ(misfit("{devices=[2,2]<=[4] last_tile_dim_replicate}", "f32[4,4]"),
-            "{devices=[2,2]<=[4] last_tile_dim_replicate} cuts 1 dimension, but f32[4,4] has 2");
+            "{devices=[2,2]<=[4] last_tile_dim_replicate} shards 1 dimension, but f32[4,4] has 2");
   EXPECT_THAT(misfit("{devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}", "f32[4,4]"),
-              HasSubstr("cuts 1 dimension"));
+              HasSubstr("shards 1 dimension"));
   EXPECT_THAT(misfit("{devices=[2]0,1}", "(f32[4], f32[4,4])"), HasSubstr("but f32[4,4] has 2"));
   EXPECT_THAT(misfit("{devices=[2]0,1}", "(f32[4], token[])"), HasSubstr("but token[] has 0"));
-  EXPECT_THAT(misfit("{mesh['x'=2,'y'=2], [{'x'}]}", "f32[4,4]"), HasSubstr("cuts 1 dimension"));
+  EXPECT_THAT(misfit("{mesh['x'=2,'y'=2], [{'x'}]}", "f32[4,4]"), HasSubstr("shards 1 dimension"));
   EXPECT_EQ(misfit("{maximal device=-1}", "f32[4]"), "{maximal device=-1} names device -1");
   EXPECT_EQ(misfit("{devices=[2]0,-3}", "f32[4]"), "{devices=[2]0,-3} names device -3");
   // Numbers from 2^63 on wrap, as the reader's do.
@@ -57,8 +58,8 @@ TEST(Shardings, FitShapes) {
   EXPECT_EQ(misfit("{devices=[2]0,18446744073709551614}", "f32[4]"),
             "{devices=[2]0,18446744073709551614} names device -2");
   EXPECT_EQ(misfit("{devices=[2]3,3}", "f32[4]"), "{devices=[2]3,3} names device 3 more than once");
-  EXPECT_EQ(misfit("{}", "f32[4]"), "a tuple of shardings for f32[4], which is no tuple");
-  EXPECT_EQ(misfit("{{replicated}}", "f32[4]"), "a tuple of shardings for f32[4], which is no tuple");
+  EXPECT_EQ(misfit("{}", "f32[4]"), "a tuple of shardings for f32[4], which is not a tuple");
+  EXPECT_EQ(misfit("{{replicated}}", "f32[4]"), "a tuple of shardings for f32[4], which is not a tuple");
   EXPECT_EQ(misfit("{{replicated}}", "(f32[4], f32[4])"), "1 shardings for the 2 arrays of (f32[4], f32[4])");
 }
 

@@ -358,7 +358,7 @@ TEST(Proto, WhatIsNotUnderstoodIsNamed) {
   EXPECT_EQ(message_of(module_with("parameter", varint(999 * 8) + flag)),
             "cannot read 'm.pb': the proto has field 999 of Instruction, which is not known");
   EXPECT_EQ(message_of(module_with("what", "")),
-            "cannot read 'm.pb': the proto has the opcode 'what', which HLO text can't say");
+            "cannot read 'm.pb': the proto has the opcode 'what', which HLO text can't express");
   EXPECT_THAT(message_of(module_with("parameter", varint(60 * 8) + flag)),
               testing::HasSubstr("is_stable of x, which parameter has no"));
   EXPECT_THAT(message_of(module_with("parameter", varint(36 * 8) + varint(5))),

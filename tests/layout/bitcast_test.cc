@@ -96,9 +96,9 @@ TEST(Bitcast, Rules) {
   EXPECT_EQ(problem("f32[4]{0:S(1)}", "f32[4]{0}"), "none");
   EXPECT_EQ(problem("f32[4]{0:S(5)}", "f32[4]{0:S(5)}"), "none");
   EXPECT_EQ(problem("f32[4]{0:S(5)}", "f32[4]{0}"),
-            "f32[4]{0} is no bitcast of f32[4]{0:S(5)}: only one of them lies in host memory, S(5)");
+            "f32[4]{0} is not a bitcast of f32[4]{0:S(5)}: only one of them is in host memory, S(5)");
   EXPECT_EQ(problem("f32[4]{0:T(128)}", "f32[4]{0}"),
-            "f32[4]{0} is no bitcast of f32[4]{0:T(128)}: it takes 16 bytes, not 512");
+            "f32[4]{0} is not a bitcast of f32[4]{0:T(128)}: it takes 16 bytes, not 512");
   EXPECT_EQ(problem("f32[4]{0:T(128)}", "f32[4]{0}", true), "none");
   EXPECT_NE(problem("f32[<=4]{0:T(128)}", "f32[<=4]{0}", true), "none");
   EXPECT_NE(problem("f32[4]{0}", "f32[5]{0}", true), "none");

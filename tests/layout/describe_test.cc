@@ -92,9 +92,9 @@ TEST(Describe, Refusals) {
     const auto d = describe(pool, text, query);
     return d ? std::string("none") : d.error().message;
   };
-  EXPECT_EQ(error("(f32[2])"), "(f32[2]) is no array and has no layout");
+  EXPECT_EQ(error("(f32[2])"), "(f32[2]) is not an array and has no layout");
   EXPECT_EQ(error("b(f32[2])"), "none");
-  EXPECT_EQ(error("token[]"), "token[] is no array and has no layout");
+  EXPECT_EQ(error("token[]"), "token[] is not an array and has no layout");
   EXPECT_THAT(error("f32[2,2]{0,0}"), HasSubstr("not a permutation"));
   EXPECT_THAT(error("f32[?]"), HasSubstr("unknown size"));
   EXPECT_THAT(error("s64[9223372036854775807]{0:T(128)}"), HasSubstr("too large"));

@@ -15,7 +15,7 @@ struct Broken {
 const Broken kBroken[] = {
     {"func.func @f() { \"a.b", "1:18: this string has no end on its line"},
     {"func.func @f() { \"a.b\"() {s = \"\\q\"} : () -> () }",
-     "1:32: this is no escape of a string | there are \\\" \\\\ \\n \\t and two hexadecimal digits"},
+     "1:32: this is not an escape of a string | there are \\\" \\\\ \\n \\t and two hexadecimal digits"},
     {"func.func @f() { \"a.b\"() {n = 99999999999999999999} : () -> () }",
      "1:31: expects a number of at most 64 bits"},
     {"func.func @f() {\n"
@@ -50,7 +50,7 @@ const Broken kBroken[] = {
     {"func.func @f(%a: i32) {\n"
      "  %a = \"a.b\"() : () -> i32\n"
      "}",
-     "2:3: %a is defined twice | a name stands for one value as long as its first definition is seen"},
+     "2:3: %a is defined twice | a name can be defined once in its region"},
     {"func.func @f() {\n"
      "  \"a.b\"(%x) : (i32) -> ()\n"
      "}",
@@ -70,7 +70,7 @@ const Broken kBroken[] = {
      "  %0:2 = \"a.b\"() : () -> (i32, i32)\n"
      "  \"a.c\"(%0) : (i32) -> ()\n"
      "}",
-     "3:9: %0 has 2 results: say which, as in %0#0"},
+     "3:9: %0 has 2 results: name one, as in %0#0"},
     {"func.func @f() {\n"
      "  %0:2 = \"a.b\"() : () -> (i32, i32)\n"
      "  \"a.c\"(%0#2) : (i32) -> ()\n"

@@ -383,7 +383,7 @@ TEST(CustomCallCost, BrokenFilesAreRefused) {
   EXPECT_EQ(problems_of("a: {time: 3 us, flops: 7}\n"),
             "costs.yaml:1:1: error: \"a\" has both a time and work, expected one of them\n");
   EXPECT_EQ(problems_of("a: {name: x}\n"),
-            "costs.yaml:1:1: error: \"a\" says which calls it is for, but neither what they cost nor what "
+            "costs.yaml:1:1: error: \"a\" names calls, but neither their cost nor what "
             "they do to data\n");
   EXPECT_EQ(problems_of("a: {name: '(', time: 1 us}\n").substr(0, 56),
             "costs.yaml:1:11: error: name: '(' is no regular expressi");

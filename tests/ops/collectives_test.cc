@@ -127,7 +127,7 @@ TEST(CollectiveRules, ReduceScatter) {
       "reduce-scatter C2: sizes 8 and 8 of dimension 0 speak of 1 shards, a group has 2 members");
   EXPECT_EQ(
       errors({"f32[9]"}, "f32[5] reduce-scatter(x0), dimensions={0}, replica_groups={{0,1}}, to_apply=add"),
-      "reduce-scatter C3: size 9 of dimension 0 of operand 0 is no multiple of 2 shards");
+      "reduce-scatter C3: size 9 of dimension 0 of operand 0 is not a multiple of 2 shards");
 }
 
 TEST(CollectiveRules, AllToAll) {
@@ -139,7 +139,7 @@ TEST(CollectiveRules, AllToAll) {
       errors({"f32[8,4]", "f32[8,4]"}, "f32[8,4] all-to-all(x0, x1), dimensions={0}, replica_groups={{0,1}}"),
       "all-to-all C2: has 2 operands, expected one with dimensions=");
   EXPECT_EQ(errors({"f32[9,4]"}, "f32[9,4] all-to-all(x0), dimensions={0}, replica_groups={{0,1}}"),
-            "all-to-all C2: size 9 of dimension 0 is no multiple of the 2 members of a group");
+            "all-to-all C2: size 9 of dimension 0 is not a multiple of the 2 members of a group");
   EXPECT_EQ(errors({"f32[<=8,4]"}, "f32[<=8,4] all-to-all(x0), dimensions={0}, replica_groups={{0,1}}"),
             "all-to-all C2: operand 0 is f32[<=8,4], expected no dimension of dynamic size");
   EXPECT_EQ(errors({"f32[8,4]"}, "(f32[8,4]) all-to-all(x0), replica_groups={{0,1}}"),
@@ -365,7 +365,7 @@ TEST(DeviceGrid, HeaderOrCollectivesTell) {
 
 TEST(DeviceGrid, ContradictionsAreErrors) {
   EXPECT_EQ(grid_of(two_collectives("replica_groups={{0,1,2,3}}", "replica_groups={{0,1}}")),
-            "all-reduce: \"b\" names 2 replicas, \"a\" says 4");
+            "all-reduce: \"b\" names 2 replicas, \"a\" has 4");
   EXPECT_EQ(grid_of(two_collectives("replica_groups={{0,1,2,3}}, channel_id=1, use_global_device_ids=true",
                                     "replica_groups={{0,1,2}}")),
             "\"a\" names 4 devices, which are no 3 replicas times any number of partitions");

@@ -287,7 +287,7 @@ TEST(Convolution, Constraints) {
             "convolution C7: the 32 output features of the kernel f32[3,64,32] are no multiple of "
             "batch_group_count=3");
   EXPECT_EQ(with("f32[8,14,64]", "f32[3,64,32]", std::string(kLabels) + ", batch_group_count=16"),
-            "convolution C8: the input batch of 8 in f32[8,14,64] is no multiple of batch_group_count=16");
+            "convolution C8: the input batch of 8 in f32[8,14,64] is not a multiple of batch_group_count=16");
   EXPECT_EQ(with("f32[8,14,64]", "f32[3,63,32]", kLabels),
             "convolution C9: 64 input features of f32[8,14,64] in feature_group_count=1 groups do not match "
             "the 63 input "

@@ -180,7 +180,7 @@ TEST(PlantedFault, WrongSpace) {
   slow.size += moved.size;
   const Outcome outcome = run(m);
   expect_fault(m, outcome, FaultKind::kWrongSpace, "a");
-  EXPECT_THAT(outcome.text, HasSubstr("a{} has to lie in S(1), a lies in S(0)"));
+  EXPECT_THAT(outcome.text, HasSubstr("a{} must be in S(1), a is in S(0)"));
 }
 
 TEST(PlantedFault, OutputInTheWrongSpace) {
@@ -193,7 +193,7 @@ ENTRY e {
   ASSERT_TRUE(outcome.fault) << outcome.text;
   EXPECT_EQ(outcome.fault->kind, FaultKind::kWrongSpace);
   EXPECT_EQ(outcome.fault->step, m.buffers->schedule.end());
-  EXPECT_THAT(outcome.text, HasSubstr("r{} has to lie in S(0), r lies in S(1)"));
+  EXPECT_THAT(outcome.text, HasSubstr("r{} must be in S(0), r is in S(1)"));
 }
 
 TEST(PlantedFault, BitcastThatMovesElements) {

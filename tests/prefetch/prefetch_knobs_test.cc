@@ -102,7 +102,7 @@ TEST(XlaKnobs, ErrorsHaveAPlace) {
               HasSubstr("the eagerness is from 0 to 1"));
   EXPECT_THAT(problem("overrides { hlo_operand_filter { instruction_name_regex: \"(\" }"
                       " override_options { prefetch_eagerness: 1 } }"),
-              HasSubstr("'(' is no regular expression: parentheses don't match"));
+              HasSubstr("'(' is not a regular expression: parentheses don't match"));
   EXPECT_THAT(problem("overrides { override_options { assign_first: true } }"),
               HasSubstr("either hlo_operand_filter or hlo_position_matcher"));
   EXPECT_THAT(problem("overrides { hlo_position_matcher { hlo_random_filter { seed: 1 } } "

@@ -168,7 +168,7 @@ TEST(ReadTable, WrongTablesSayWhere) {
               testing::AnyOf(HasSubstr("fields"), HasSubstr("quote")));
   EXPECT_EQ(message(R"({"cols":[{"id":"hlo_op_name"}],"rows":[]})"),
             "a table without the column total_self_time");
-  EXPECT_EQ(message("nothing of the kind"), "'x' is no profile");
+  EXPECT_EQ(message("nothing of the kind"), "'x' is not a profile");
 }
 
 TEST(ReadTable, OpProfileTree) {

@@ -493,9 +493,9 @@ TEST(LayoutTuner, QuestionsThatHaveNoAnswer) {
     const Result<LayoutTuning> result = ask_layouts(module, op_table(), device(), {}, {*question});
     return result ? "none" : result.error().message;
   };
-  EXPECT_EQ(error("b"), "'b' is no question about a layout");
-  EXPECT_EQ(error("b=1,0"), "'b=1,0' is no question about a layout");
-  EXPECT_EQ(error("b{x}={0,1}"), "'b{x}={0,1}' is no question about a layout");
+  EXPECT_EQ(error("b"), "'b' is not a question about a layout");
+  EXPECT_EQ(error("b=1,0"), "'b=1,0' is not a question about a layout");
+  EXPECT_EQ(error("b{x}={0,1}"), "'b{x}={0,1}' is not a question about a layout");
   EXPECT_EQ(error("d={0,1}"), "the module has no value 'd'");
   EXPECT_EQ(error("a={0,1}"), "a can't have another layout: it is an argument of the module");
   EXPECT_EQ(error("b{0}={0,1}"), "b is f32[256,512], not an array");

@@ -33,7 +33,7 @@ TEST(Mesh, SaysWhatIsWrongWithItsText) {
   const std::pair<std::string_view, std::string_view> kWrong[] = {
       {"", "--mesh:1:1: error: expects the name of an axis and its size, as in data=4,model=2"},
       {"data", "--mesh:1:5: error: expects '=' and a size behind the name of an axis"},
-      {"data=4,data=2", "--mesh:1:8: error: axis data stands twice in the mesh"},
+      {"data=4,data=2", "--mesh:1:8: error: axis data is twice in the mesh"},
       {"data=0", "--mesh:1:6: error: the size of axis data is \"0\", expected a number from 1 to 16777216"},
       {"data=x", "--mesh:1:6: error: the size of axis data is \"x\", expected a number from 1 to 16777216"},
       {"a=4096,b=8192", "--mesh:1:8: error: the mesh has more than 16777216 devices"},

@@ -126,7 +126,7 @@ TEST(Tiling, WrongTextsAreRefused) {
   EXPECT_THAT(tiling_of(DeviceAxes(8), *tiles, 2).error().message,
               HasSubstr("for 4 devices, the program for 8"));
   EXPECT_THAT(tiling_of(DeviceAxes(4), *tiles, 3).error().message,
-              HasSubstr("cuts 2 dimensions, the array has 3"));
+              HasSubstr("tiles 2 dimensions, the array has 3"));
 }
 
 TEST(Tiling, ListsOfDevicesThatAreNoWholeSetNameTheOneThatIsWrong) {

@@ -53,7 +53,7 @@ constexpr Broken kBroken[] = {
      "of "
      "the operand"},
     {kTwo, R"(%0 = "stablehlo.bogus"(%x) : (tensor<2xf32>) -> tensor<2xf32>)",
-     "2: 'stablehlo.bogus' is no operation of the dialect stablehlo that is known here"},
+     "2: 'stablehlo.bogus' is not an operation of the dialect stablehlo that is known here"},
     {kTwo, R"(%0 = "tosa.add"(%x) : (tensor<2xf32>) -> tensor<2xf32>)",
      "2: 'tosa.add' is of the dialect tosa, expected stablehlo, mhlo, chlo, check, sdy or func"},
     {"%x: tensor<?xf32>", "",
@@ -80,7 +80,7 @@ constexpr Broken kBroken[] = {
     {kTwo, "%0 = stablehlo.custom_call @f(%x) {api_version = 9 : i32} : (tensor<2xf32>) -> tensor<2xf32>",
      "2: stablehlo.custom_call: api_version 9 is none of 0 to 4"},
     {kTwo, R"(%0 = stablehlo.abs %x {mhlo.sharding = "{nonsense"} : tensor<2xf32>)",
-     "2: \"{nonsense\" is no sharding, expected HLO's text or its protocol buffer"},
+     "2: \"{nonsense\" is not a sharding, expected HLO's text or its protocol buffer"},
     {kTwo,
      R"(%0 = stablehlo.abs %x {sdy.sharding = #sdy.sharding_per_value<[<@none, [{}]>]>} : tensor<2xf32>)",
      "2: there is no mesh @none"},
@@ -104,7 +104,7 @@ constexpr Broken kBroken[] = {
     {"%x: tensor<2xi32> {mhlo.memory_kind = \"moon\"}", "",
      "1: mhlo.memory_kind \"moon\" is none of device, pinned_host, unpinned_host"},
     {"%x: tensor<2xi32> {mhlo.layout_mode = \"{1,0}\"}", "",
-     "1: mhlo.layout_mode \"{1,0}\" is no layout of s32[2]"},
+     "1: mhlo.layout_mode \"{1,0}\" is not a layout of s32[2]"},
     {kTwo, R"(%0 = "stablehlo.case"(%x) : (tensor<2xf32>) -> tensor<2xf32>)",
      "2: stablehlo.case: has no branch"},
 };

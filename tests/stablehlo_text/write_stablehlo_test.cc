@@ -77,7 +77,7 @@ TEST(StablehloText, WhatMeansSomethingElseThereIsRefused) {
   EXPECT_EQ(
       written("ENTRY main {\n  a = f32[4] parameter(0)\n  ROOT g = f32[8] all-gather(a), dimensions={0}, "
               "channel_id=0, replica_groups={{0,1}}, use_global_device_ids=true\n}"),
-      "g: StableHLO has no form of channel_id=0, which stands for none there");
+      "g: StableHLO has no form of channel_id=0, which means none there");
 }
 
 /// The same module, printed without metadata, comes back.

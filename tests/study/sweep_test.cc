@@ -356,7 +356,7 @@ TEST_F(Sweep, DynamicDimensionsTakeTheSizesOfTheExperiment) {
   EXPECT_EQ(ran_, 1);  // the journal knows only the other size
   EXPECT_EQ(time_with(""), -1.0);
   EXPECT_THAT(problems(base + "dim: batch=many\n"),
-              testing::StartsWith("e.yaml:3:6: error: 'batch=many' is no size"));
+              testing::StartsWith("e.yaml:3:6: error: 'batch=many' is not a size"));
 }
 
 TEST_F(Sweep, ModulesThatWereCutOffAreReadWhereTheExperimentSaysSo) {

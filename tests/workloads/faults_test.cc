@@ -67,7 +67,7 @@ TEST(StepFaults, NameTheOption) {
   options = fine, options.batch = 0;
   EXPECT_EQ(step_fault_of(options), "batch is 0, expected 1 to 16777216");
   options = fine, options.vocab_tiles = 3;
-  EXPECT_EQ(step_fault_of(options), "a sequence of 8 can't be cut into 3 vocabulary tiles");
+  EXPECT_EQ(step_fault_of(options), "a sequence of 8 can't be divided into 3 vocabulary tiles");
   options = fine, options.compute_type = ElementType::kS8;
   EXPECT_EQ(step_fault_of(options), "compute type s8, expected bf16, f16, f32 or f64");
   options = fine, options.kind = StepKind::kDecode;
@@ -87,10 +87,11 @@ TEST(StepFaults, NameTheAxis) {
   EXPECT_EQ(on_mesh("model=2"),
             "no rule knows the mesh axis 'model': one of data, fsdp, fsdp_transpose, sequence, tensor, "
             "context, expert");
-  EXPECT_EQ(on_mesh("fsdp=3"), "the batch of 2 can't be cut by fsdp=3: it is no multiple of 3");
-  EXPECT_EQ(on_mesh("context=3"), "the sequence of 8 can't be cut by context=3: it is no multiple of 3");
+  EXPECT_EQ(on_mesh("fsdp=3"), "the batch of 2 can't be sharded by fsdp=3: it is not a multiple of 3");
+  EXPECT_EQ(on_mesh("context=3"),
+            "the sequence of 8 can't be sharded by context=3: it is not a multiple of 3");
   EXPECT_EQ(on_mesh("tensor=8"),
-            "of embedding, dimension 11 can't be cut by tensor=8: it is no multiple of 8");
+            "of embedding, dimension 11 can't be sharded by tensor=8: it is not a multiple of 8");
 }
 
 }  // namespace

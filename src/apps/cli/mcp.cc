@@ -126,7 +126,7 @@ class McpServer {
   /// The answer to one line; nothing for a notification.
   std::optional<Json> answer(const std::string& line) const {
     const std::optional<Json> request = Json::parse(line);
-    if (!request) return error(nullptr, {kNoJson, "the line is no JSON"});
+    if (!request) return error(nullptr, {kNoJson, "the line is not JSON"});
     const Json* method = request->find("method");
     const Json* id = request->find("id");
     if (!method || !method->is_text()) return error(id, {kNoRequest, "expected an object with a method"});
@@ -196,7 +196,7 @@ class McpServer {
       if (!value && argument.is_required)
         return wrong(fmt::format("arguments: {} needs '{}'", tool.name, argument.name));
       if (!value) continue;
-      if (!value->is_text()) return wrong(fmt::format("arguments: '{}' is no text", argument.name));
+      if (!value->is_text()) return wrong(fmt::format("arguments: '{}' is not a string", argument.name));
       const Answered<std::string> text = checked(argument, value->text());
       if (!text) return tl::unexpected(text.error());
       if (argument.kind == ArgumentKind::kFile || argument.kind == ArgumentKind::kWord)

@@ -314,7 +314,7 @@ int run(std::span<const std::string> given, std::istream& in, std::ostream& out,
   if (ranks.size() > 1 && (!match.command || !match.command->on_ranks)) {
     if (ranks.rank() == 0)
       err << fmt::format(
-          "hlosim: error: {} is no work for several ranks\n  hint: `mpirun -n 4 hlosim run …` is\n",
+          "hlosim: error: {} does not run on several ranks\n  hint: `mpirun -n 4 hlosim run …` is\n",
           args.empty() ? "nothing" : fmt::format("'{}'", shown(args[0])));
     return kExitInput;
   }

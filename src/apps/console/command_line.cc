@@ -100,7 +100,7 @@ Option Option::not_negative() const {
     if (right) return std::string();
     if (std::string problem = too_large<double>(text, 0, kAnyNumber<double>); !problem.empty())
       return problem;
-    return fmt::format("'{}' is no number from 0 on", shown(text));
+    return fmt::format("'{}' is not a number from 0 on", shown(text));
   });
 }
 
@@ -263,7 +263,7 @@ Result<std::string> CommandLine::parse(const std::vector<std::string>& args) {
   }
   if (const std::optional<Option> output = find("--output"))
     if (std::ranges::count(output->values(), std::string()) > 0)
-      return failure("--output: '' is no name of a file");
+      return failure("--output: '' is not a name of a file");
   return std::string();
 }
 

@@ -17,7 +17,7 @@ std::string seconds_problem(const std::string& text) {
   if (is_number_beyond(text, kMost))
     return fmt::format("'{}' is out of range: expected a number above 0, up to {:g}", shown(text), kMost);
   const Result<double> number = TextForm<double>::read(text);
-  return number && *number > 0 ? "" : fmt::format("'{}' is no number above 0", shown(text));
+  return number && *number > 0 ? "" : fmt::format("'{}' is not a number above 0", shown(text));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 Result<int64_t> read_count(std::string_view option, const std::string& word, int64_t most) {
   const Result<int64_t> count = TextForm<int64_t>::read(word);
   if (count && *count >= 1 && *count <= most) return *count;
-  return failure(fmt::format("{}: '{}' is no whole number from 1 to {}", option, shown(word), most),
+  return failure(fmt::format("{}: '{}' is not a whole number from 1 to {}", option, shown(word), most),
                  fmt::format("as in {}=64,128 or {}=64..1024", option, option));
 }
 

@@ -108,7 +108,7 @@ class Reader {
     if (!root) return false;
     const Value* name = root->find("command");
     if (!is_run_config(text) || !name) {
-      complain(fmt::format("--config: '{}' is no configuration of a run", shown(line_.file)),
+      complain(fmt::format("--config: '{}' is not a configuration of a run", shown(line_.file)),
                "--print-config writes one", streams_);
       return false;
     }

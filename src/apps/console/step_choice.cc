@@ -14,7 +14,7 @@ namespace {
 Result<ElementType> type_of(std::string_view option, std::string_view text) {
   const ElementType type = parse_element_type(text);
   if (type == ElementType::kInvalid)
-    return failure(fmt::format("{}: '{}' is no element type", option, shown(text)), "bf16, f32, ...");
+    return failure(fmt::format("{}: '{}' is not an element type", option, shown(text)), "bf16, f32, ...");
   return type;
 }
 

@@ -28,7 +28,7 @@ py::tuple make(const std::string& text) {
   if (!shape) return py::make_tuple(py::none(), list_of({shape.error()}));
   layout.shape = *shape;
   if (!layout.shape->is_array())
-    return py::make_tuple(py::none(), list_of({failure("'" + text + "' is no array").value()}));
+    return py::make_tuple(py::none(), list_of({failure("'" + text + "' is not an array").value()}));
   if (const auto described = describe_layout(*layout.pool, layout.shape); !described)
     return py::make_tuple(py::none(), list_of({described.error()}));
   Result<LayoutMap> map = LayoutMap::make(layout.shape);

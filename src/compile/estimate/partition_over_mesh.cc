@@ -267,7 +267,7 @@ constexpr std::string_view kWindowedNames[] = {"never", "always", "auto"};
 Result<WindowedProducts> parse_windowed_products(std::string_view text) {
   for (size_t i = 0; i < std::size(kWindowedNames); ++i)
     if (text == kWindowedNames[i]) return static_cast<WindowedProducts>(i);
-  return failure(fmt::format("windowed products '{}': expected never, always or auto", shown(text)));
+  return failure(fmt::format("collective matmuls '{}': expected never, always or auto", shown(text)));
 }
 
 std::string to_text(const Mesh& mesh) {

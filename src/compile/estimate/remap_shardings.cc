@@ -67,13 +67,13 @@ class Rebinder {
       return text;
     std::optional<AxisSharding> sharding = axes_of(from_, text);
     if (!sharding)
-      return wrong(id, fmt::format("{} cuts the devices along no axes of the mesh", shown(text)));
+      return wrong(id, fmt::format("{} doesn't shard the devices along axes of the mesh", shown(text)));
     if (!sharding->manual.empty())
       return wrong(id, "the shapes of a manual region are those of the mesh that it was written for");
     for (std::vector<AxisPart>& dimension : sharding->dimensions)
-      if (!take_over(dimension)) return wrong(id, fmt::format("{} cuts a part of an axis", shown(text)));
+      if (!take_over(dimension)) return wrong(id, fmt::format("{} shards a part of an axis", shown(text)));
     if (!take_over(sharding->unreduced))
-      return wrong(id, fmt::format("{} cuts a part of an axis", shown(text)));
+      return wrong(id, fmt::format("{} shards a part of an axis", shown(text)));
     return known_[text] = sharding_text(to_, *sharding);
   }
 
@@ -113,7 +113,7 @@ Result<Module> remap_shardings_to_mesh(const Module& module, const Mesh& from, c
     if (axis.size < 2)
       return failure(fmt::format("axis {} of the mesh that the module was written for has size {}", axis.name,
                                  axis.size),
-                     "axes are told by their sizes: at least 2 each");
+                     "axes are recognized by their sizes: at least 2 each");
   return Rebinder(module, from, to).rebind();
 }
 

@@ -38,7 +38,7 @@ constexpr FlagKnob kFlags[] = {
     {"aggressive_scheduling_policies", &LatencyScheduleOptions::aggressive_scheduling_policies,
      "prefer what leads to further asynchronous work, and what wastes least of a latency"},
     {"depth_based_memory_pressure_reduction", &LatencyScheduleOptions::depth_based_memory_pressure_reduction,
-     "over the memory limit, prefer what lies deepest in the graph"},
+     "over the memory limit, prefer the instruction deepest in the graph"},
     {"enable_release_start_policy", &LatencyScheduleOptions::enable_release_start_policy,
      "place a start as soon as its latency is covered (XLA: false)"},
     {"prioritize_async_depth_over_stall", &LatencyScheduleOptions::prioritize_async_depth_over_stall,

@@ -151,7 +151,7 @@ Result<std::string> text_of_proto(std::string_view bytes, const std::string& nam
   const Found found = find_module(bytes, inputs);
   if (!found.module)
     return failure(
-        fmt::format("cannot read '{}': it is no HloProto, HloModuleProto, HloSnapshot or "
+        fmt::format("cannot read '{}': it is not an HloProto, HloModuleProto, HloSnapshot or "
                     "HloUnoptimizedSnapshot that is whole",
                     name));
   if (const std::string unknown = unknown_field(*found.outer); !unknown.empty())
@@ -160,7 +160,7 @@ Result<std::string> text_of_proto(std::string_view bytes, const std::string& nam
   std::string text = hlo_text(*found.module, problem);
   if (!problem.empty())
     return failure(
-        fmt::format("cannot read '{}': the proto has {}, which HLO text can't say", name, problem));
+        fmt::format("cannot read '{}': the proto has {}, which HLO text can't express", name, problem));
   DiagnosticList problems;
   std::vector<Module> modules =
       read_modules(std::make_shared<const SourceFile>(name + " as text", text), op_table(), problems);

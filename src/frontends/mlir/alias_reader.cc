@@ -68,7 +68,7 @@ bool AttributeReader::read_alias(Alias& alias, std::string_view name) {
   alias.end = in_.last_end();
   if (expanded_ > kLargestExpansion)
     return in_.fail_at(start,
-                       fmt::format("{} stands for too much: aliases of aliases multiply", shown(name)));
+                       fmt::format("{} expands to too much: aliases of aliases multiply", shown(name)));
   alias.size = static_cast<size_t>(alias.end - start) + expanded_;
   expanded_ = outside;
   return alias.type != nullptr || alias.attribute != nullptr;

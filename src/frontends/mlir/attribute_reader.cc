@@ -352,7 +352,7 @@ const Location* AttributeReader::place() {
     const Alias* found = alias({start, name.size() + 1}, offset);
     if (found == nullptr) return nullptr;
     if (found->attribute->location == nullptr)
-      return in_.fail_at(offset, fmt::format("#{} is no location", shown(name))), nullptr;
+      return in_.fail_at(offset, fmt::format("#{} is not a location", shown(name))), nullptr;
     return found->attribute->location;
   }
   if (in_.eat_word("callsite")) return call_site();

@@ -25,7 +25,7 @@ bool OperationReader::define(std::string_view name, const Value* const* values, 
   Named& named = values_.at(name, scope_);
   if (named.values != nullptr)
     return in_.fail_at(offset, fmt::format("%{} is defined twice", shown(name)),
-                       "a name stands for one value as long as its first definition is seen");
+                       "a name can be defined once in its region");
   named = {values, count, offset};
   defined_.push_back(name);
   return true;
@@ -52,7 +52,7 @@ bool OperationReader::operand(Draft& draft) {
     return in_.fail_at(offset,
                        fmt::format("%{} has {} results; there is no #{}", shown(name), named->count, number));
   if (!numbered && named->count != 1)
-    return in_.fail_at(offset, fmt::format("%{} has {} results: say which, as in %{}#0", shown(name),
+    return in_.fail_at(offset, fmt::format("%{} has {} results: name one, as in %{}#0", shown(name),
                                            named->count, shown(name)));
   draft.operands.push_back({named->values[number], offset});
   return true;
@@ -379,7 +379,7 @@ bool OperationReader::blocks(std::span<const Argument> arguments, RegionRule rul
     blocks.push_back(block(arguments));
     if (blocks.back() == nullptr) return false;
   } else if (!arguments.empty()) {
-    return in_.fail("the arguments of this block stand before its region");
+    return in_.fail("the arguments of this block are before its region");
   }
   while (in_.peek() == '^') {
     std::vector<Argument> own;

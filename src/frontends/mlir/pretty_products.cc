@@ -51,7 +51,7 @@ bool read_dot_general(OperationReader& reader, Draft& draft) {
   draft.add("dot_dimension_numbers", nullptr);
   while (in.eat(',')) {
     const std::string_view key = in.word();
-    if (!in.need('=', "behind what is said of the product")) return false;
+    if (!in.need('=', "after the attributes of the product")) return false;
     bool read = false;
     if (key == "batching_dims") {
       read = read_pair(reader, batching[0], batching[1]);

@@ -30,7 +30,7 @@ bool read_reduced(OperationReader& reader, Draft& draft) {
 /// The region that `applies OP` stands for.
 bool make_reducer(OperationReader& reader, Draft& draft, std::string_view name, uint32_t offset) {
   if (draft.operands.size() != 2)
-    return reader.in().fail_at(offset, "'applies' stands for the reduction of one input");
+    return reader.in().fail_at(offset, "'applies' is for the reduction of one input");
   const Type* type = draft.types[1];
   Arena& arena = reader.arena();
   const Value* arguments[] = {reader.make_argument({"lhs", type, offset, nullptr}, 0),

@@ -127,7 +127,7 @@ bool Scanner::escape(const char*& p, const char* end, std::string& out) {
     out += static_cast<char>(hex_digit(c) * 16 + hex_digit(p[1]));
     ++p;
   } else {
-    return fail_at(p - 1, "this is no escape of a string",
+    return fail_at(p - 1, "this is not an escape of a string",
                    R"(there are \" \\ \n \t and two hexadecimal digits)");
   }
   ++p;

@@ -60,7 +60,7 @@ std::string_view AttributeTable::read_string_attribute(ByteReader& in) {
   const size_t at = in.offset();
   const Attribute* const made = read_attribute(in);
   if (!made) return {};
-  if (made->kind != AttributeKind::kString) in.fail_at(at, "an attribute where a string has to stand");
+  if (made->kind != AttributeKind::kString) in.fail_at(at, "an attribute instead of a string");
   return made->text;
 }
 const Resource* AttributeTable::read_resource(ByteReader& in) {
@@ -122,7 +122,7 @@ const Location* AttributeTable::location(uint32_t index) {
   const Location* const made = decode_location(entry);
   locations_[index] = made;
   --depth_;
-  if (!made) in.fail(fmt::format("attribute {} is no location", index));
+  if (!made) in.fail(fmt::format("attribute {} is not a location", index));
   return fault_.is_set ? nullptr : made;
 }
 

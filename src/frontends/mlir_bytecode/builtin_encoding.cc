@@ -80,7 +80,7 @@ const Type* read_tensor_type(AttributeTable& table, ByteReader& in) {
   const Type* const type = table.read_type(in);
   if (type && type->element && (type->kind == TypeKind::kTensor || type->kind == TypeKind::kVector))
     return type;
-  in.fail("elements of a type that is no tensor");
+  in.fail("elements of a type that is not a tensor");
   return nullptr;
 }
 

@@ -5,7 +5,7 @@ namespace hlosim::mlir {
 size_t FlatTable::follow(size_t at) const {
   const size_t to = at + load<uint32_t>(at);
   if (to == at || to >= file_.size()) {
-    fault_->set(at, "a part of the file lies behind its end");
+    fault_->set(at, "a part of the file is beyond its end");
     return 0;
   }
   return to;
@@ -23,7 +23,7 @@ size_t FlatTable::field_at(size_t field) const {
   if (at_ == 0) return 0;
   const int64_t fields = static_cast<int64_t>(at_) - load<int32_t>(at_);
   if (fields < 0 || static_cast<size_t>(fields) >= file_.size()) {
-    fault_->set(at_, "a table whose fields lie outside the file");
+    fault_->set(at_, "a table whose fields are outside the file");
     return 0;
   }
   const auto begin = static_cast<size_t>(fields);
@@ -36,7 +36,7 @@ size_t FlatTable::field_at(size_t field) const {
 std::string_view FlatTable::list_at(size_t at, size_t width) const {
   if (at == 0) return {};
   if (file_.size() < 4 || at > file_.size() - 4) {
-    fault_->set(at, "a list that lies behind the end of the file");
+    fault_->set(at, "a list that is beyond the end of the file");
     return {};
   }
   const size_t size = size_t{load<uint32_t>(at)} * width;

@@ -50,7 +50,7 @@ class FlatTable {
   T load(size_t at) const {
     T value{};
     if (at > file_.size() || file_.size() - at < sizeof(T))
-      fault_->set(at, "a part of the file lies behind its end");
+      fault_->set(at, "a part of the file is beyond its end");
     else
       std::memcpy(&value, file_.data() + at, sizeof(T));
     return value;

@@ -145,7 +145,7 @@ std::optional<Elements> truths(AttributeTable& table, uint64_t count, std::strin
 Elements elements_of(AttributeTable& table, const Type& tensor, std::string_view bytes, ByteReader& in) {
   const bool is_shaped = tensor.kind == TypeKind::kTensor || tensor.kind == TypeKind::kVector;
   if (!is_shaped || !tensor.element) {
-    in.fail("elements of a type that is no tensor");
+    in.fail("elements of a type that is not a tensor");
     return {};
   }
   const size_t width = element_bytes(*tensor.element);

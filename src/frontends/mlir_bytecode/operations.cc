@@ -155,7 +155,7 @@ class OperationReader {
   /// The next value of the innermost region; one that was used before already stands at its place.
   Value* define(ByteReader& in, Scope& scope, const Type* type) {
     if (scope.next >= scope.values.size()) {
-      in.fail("more values than their region says");
+      in.fail("more values than their region declares");
       return table_.make<Value>(in);
     }
     Value*& place = scope.values[scope.next++];
@@ -263,7 +263,7 @@ class OperationReader {
     const Attribute* const dictionary = table_.attribute(index);
     if (!dictionary) return;
     if (dictionary->kind != AttributeKind::kDictionary)
-      return in.fail_at(container_.attributes[index].begin, "an attribute where a dictionary has to stand");
+      return in.fail_at(container_.attributes[index].begin, "an attribute instead of a dictionary");
     given_.insert(given_.end(), dictionary->entries.begin(), dictionary->entries.end());
   }
 
@@ -337,7 +337,7 @@ class OperationReader {
       const size_t at = in.offset();
       uint8_t id = 0;
       const Extent section = read_section(in, id);
-      if (in.ok() && id != 4) in.fail_at(at, "no section of operations where one has to stand");
+      if (in.ok() && id != 4) in.fail_at(at, "the section of operations is missing");
       if (in.ok()) {
         ByteReader inner(file_, section.begin, section.end, fault_);
         read_isolated(inner, made, regions);

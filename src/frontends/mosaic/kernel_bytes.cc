@@ -26,7 +26,7 @@ Result<std::string> from_base64(std::string_view text) {
     const int value = value_of(text[i]);
     if (value < 0)
       return failure(
-          fmt::format("the kernel's body is no base64: character {} is '{}'", i, shown(text.substr(i, 1))));
+          fmt::format("the kernel's body is not base64: character {} is '{}'", i, shown(text.substr(i, 1))));
     bits = bits << 6 | static_cast<uint32_t>(value);
     count += 6;
     if (count < 8) continue;

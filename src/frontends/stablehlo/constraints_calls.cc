@@ -20,7 +20,7 @@ bool layouts_hold(const Constrained& op, std::string_view name, std::span<const 
     const mlir::Attribute& layout = *layouts->items[i];
     const auto order = integers_of(layout);
     if (!order || (layout.kind == mlir::AttributeKind::kDense && layout.type->dims.size() != 1))
-      return op.fail(name, "layout {} is no list of dimensions", i);
+      return op.fail(name, "layout {} is not a list of dimensions", i);
     const bool tensor = is_tensor(*types[i]);
     if (types[i]->kind == mlir::TypeKind::kTuple)
       return op.fail(name, "layout {} is of {}, expected none of tuples", i, type_text(*types[i]));

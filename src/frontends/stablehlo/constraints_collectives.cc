@@ -242,7 +242,7 @@ bool infeed(const Constrained& op) {
         entry->kind == mlir::AttributeKind::kArray &&
         std::all_of(entry->items.begin(), entry->items.end(),
                     [](const mlir::Attribute* one) { return one->kind == mlir::AttributeKind::kInteger; });
-    if (!integers) return op.fail("layout", "an entry is no list of integers, as in [[0, 1]]");
+    if (!integers) return op.fail("layout", "an entry is not a list of integers, as in [[0, 1]]");
   }
   return true;
 }

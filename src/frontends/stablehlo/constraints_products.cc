@@ -139,7 +139,7 @@ bool normalized(const Constrained& op, size_t operands, std::span<const size_t> 
   if (!op.has(operands, results)) return false;
   const mlir::Attribute* epsilon = op.op().find("epsilon");
   if (epsilon && epsilon->kind != mlir::AttributeKind::kFloat)
-    return op.fail("I6", "epsilon is no float, expected one of f32");
+    return op.fail("I6", "epsilon is not a float, expected one of f32");
   const auto feature = op.list("feature_index");
   for (size_t i = 0; i < operands; ++i) {
     if (!op.operand_is("I1", i, kFloatClass) || !op.same_elements("C2", op.in(0), op.in(i))) return false;

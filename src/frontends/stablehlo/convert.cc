@@ -74,7 +74,7 @@ class FileConverter {
       if (inner->name == "builtin.module")
         module(*inner);
       else if (!is_known_in_module(inner->name))
-        complain(inner->offset, fmt::format("'{}' stands in a module, expected functions", inner->name));
+        complain(inner->offset, fmt::format("'{}' in a module, expected functions", inner->name));
     }
   }
 
@@ -120,7 +120,7 @@ class FileConverter {
     if (!scan_frontend_attributes(in) || !in.at_end())
       return builder.fail(module.offset,
                           fmt::format("mhlo.frontend_attributes: {}",
-                                      in.failed() ? in.error_message() : "more stands behind it"));
+                                      in.failed() ? in.error_message() : "more text follows it"));
     header.push_back(Attr::make_text(AttrKey::kFrontendAttributes, AttrSyntax::kFrontend,
                                      builder.module().arena().copy(std::string_view(text))));
   }

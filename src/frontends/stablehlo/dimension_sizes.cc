@@ -20,7 +20,7 @@ Result<std::vector<DimensionSize>> parse_dimensions(std::string_view text) {
     const std::string_view number = one.substr(equals == std::string_view::npos ? 0 : equals + 1);
     const auto [stop, problem] = std::from_chars(number.data(), number.data() + number.size(), size.size);
     if (problem != std::errc() || stop != number.data() + number.size() || size.size < 0)
-      return failure(fmt::format("'{}' is no size", shown(one)), "8, batch=8 or arg0.1=8");
+      return failure(fmt::format("'{}' is not a size", shown(one)), "8, batch=8 or arg0.1=8");
     sizes.push_back(std::move(size));
     begin = end + 1;
   }

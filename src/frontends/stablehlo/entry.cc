@@ -52,7 +52,7 @@ ShapeRef Lowering::with_attributes(ShapeRef shape, const mlir::Attribute* attrs,
     Layout layout;
     if (order) layout.minor_to_major = *order;
     if (!order || static_cast<int64_t>(order->size()) != shape->rank()) {
-      builder_.fail(offset, fmt::format("mhlo.layout_mode \"{}\" is no layout of {}", mode->text,
+      builder_.fail(offset, fmt::format("mhlo.layout_mode \"{}\" is not a layout of {}", mode->text,
                                         to_text_without_layout(shape)));
       return shape;
     }

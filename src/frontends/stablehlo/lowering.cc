@@ -84,7 +84,7 @@ std::vector<InstructionId> Lowering::block(Scope& scope, const mlir::Block& bloc
 }
 
 void Lowering::operation(Scope& scope, const mlir::Operation& op) {
-  if (const Row* row = find_row(op.name)) {
+  if (const RowOfOperation* row = find_row(op.name)) {
     OpLowering lowering(*this, scope, op);
     if (constraints_hold(lowering)) row->lower(lowering, row->opcode);
     return;
@@ -94,7 +94,7 @@ void Lowering::operation(Scope& scope, const mlir::Operation& op) {
                      dialect == "sdy" || dialect == "func" || dialect == "builtin";
   builder_.fail(
       op.offset,
-      known ? fmt::format("'{}' is no operation of the dialect {} that is known here", op.name, dialect)
+      known ? fmt::format("'{}' is not an operation of the dialect {} that is known here", op.name, dialect)
             : fmt::format("'{}' is of the dialect {}, expected stablehlo, mhlo, chlo, check, sdy or func",
                           op.name, dialect));
 }
@@ -192,8 +192,9 @@ bool Lowering::check_results(const mlir::Operation& function, std::span<const In
     const ShapeRef made = builder_.shape(results[i]);
     if (!declared || !*declared || !(*declared)->is_static() || !made->is_static()) continue;
     if (compatible(*declared, made)) continue;
-    builder_.fail(offset, fmt::format("@{} returns {} as value {}, its type says {}", symbol_name(function),
-                                      to_text_without_layout(made), i, to_text_without_layout(*declared)));
+    builder_.fail(offset,
+                  fmt::format("@{} returns {} as value {}, but its type has {}", symbol_name(function),
+                              to_text_without_layout(made), i, to_text_without_layout(*declared)));
     return false;
   }
   return true;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "hlo/number.h"
+#include "mlir/stable_operations.h"
 #include "stablehlo/shardings.h"
 #include "stablehlo/types.h"
 
@@ -129,7 +130,7 @@ int64_t OpLowering::integer(std::string_view name, std::optional<int64_t> otherw
   if (!need(name)) return 0;
   const auto values = integers_of(*attribute);
   if (values && values->size() == 1) return (*values)[0];
-  fail("the attribute \"{}\" is no integer", name);
+  fail("the attribute \"{}\" is not an integer", name);
   return 0;
 }
 
@@ -194,7 +195,7 @@ std::vector<int64_t> OpLowering::list(std::string_view name) {
       attribute->kind == mlir::AttributeKind::kDense && attribute->type && attribute->type->dims.size() > 1;
   auto values = table ? std::nullopt : integers_of(*attribute);
   if (values) return std::move(*values);
-  fail("the attribute \"{}\" is no list of integers", name);
+  fail("the attribute \"{}\" is not a list of integers", name);
   return {};
 }
 
@@ -207,7 +208,7 @@ std::vector<int64_t> OpLowering::list_in(const mlir::Attribute& structure, std::
   if (!attribute) return {};
   auto values = integers_of(*attribute);
   if (values) return std::move(*values);
-  fail("\"{}\" is no list of integers", name);
+  fail("\"{}\" is not a list of integers", name);
   return {};
 }
 
@@ -221,7 +222,7 @@ std::vector<std::vector<int64_t>> OpLowering::table(std::string_view name, size_
   if (!attribute) return {};
   const auto integers = integers_of(*attribute);
   if (!integers) {
-    fail("the attribute \"{}\" is no table of integers", name);
+    fail("the attribute \"{}\" is not a table of integers", name);
     return {};
   }
   const std::vector<int64_t>& values = *integers;
@@ -444,33 +445,48 @@ ComputationId OpLowering::closed_region(size_t i, std::string_view name, Values&
 
 // ── tables ────────────────────────────────────────────────────────────────────────────────────
 
-const Row* find_row(std::string_view operation) {
-  using Table = std::unordered_map<std::string_view, const Row*>;
+namespace {
+
+/// `chlo.broadcast_add` does what `stablehlo.add` does, on shapes that it adapts.
+Opcode opcode_of_row(std::string_view operation) {
+  constexpr std::string_view kBroadcast = "chlo.broadcast_";
+  const mlir::StableOperation* const known =
+      operation.starts_with(kBroadcast)
+          ? mlir::stable_operation(fmt::format("stablehlo.{}", operation.substr(kBroadcast.size())))
+          : mlir::stable_operation(operation);
+  return known ? known->opcode.value_or(Opcode::kConstant) : Opcode::kConstant;
+}
+
+}  // namespace
+
+const RowOfOperation* find_row(std::string_view operation) {
+  using Table = std::unordered_map<std::string_view, RowOfOperation>;
   static const Table table = [] {
     Table made;
     for (const auto rows : {elementwise_rows, shape_rows, indexing_rows, contraction_rows, reduction_rows,
                             control_rows, random_rows, mhlo_rows, linear_algebra_rows, collective_rows,
                             transfer_rows, call_rows, dynamic_rows, quantized_rows, check_rows, sharding_rows,
                             chlo_rows, chlo_function_rows, complex_function_rows})
-      for (const Row& row : rows()) made.emplace(row.name, &row);
+      for (const Row& row : rows()) made.emplace(row.name, RowOfOperation{row, opcode_of_row(row.name)});
     return made;
   }();
   const auto row = [](std::string_view name) {
     const auto found = table.find(name);
-    return found == table.end() ? nullptr : found->second;
+    return found == table.end() ? nullptr : &found->second;
   };
-  if (const Row* own = row(operation)) return own;
+  if (const RowOfOperation* own = row(operation)) return own;
   // What MHLO has no row of its own for is named and written alike in StableHLO or in CHLO.
   if (constexpr std::string_view kOld = "mhlo."; operation.starts_with(kOld))
     for (const std::string_view dialect : {"stablehlo", "chlo"})
-      if (const Row* same = row(fmt::format("{}.{}", dialect, operation.substr(kOld.size())))) return same;
+      if (const RowOfOperation* same = row(fmt::format("{}.{}", dialect, operation.substr(kOld.size()))))
+        return same;
   return nullptr;
 }
 
 const Literal* literal_of(OpLowering& op, const mlir::Attribute& dense, ShapeRef shape) {
   if (op.failed()) return nullptr;
   if (dense.kind != mlir::AttributeKind::kDense && dense.kind != mlir::AttributeKind::kDenseResource) {
-    op.fail("the value is no dense<…> of numbers");
+    op.fail("the value is not a dense<…> of numbers");
     return nullptr;
   }
   Literal literal;

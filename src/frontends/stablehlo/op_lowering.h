@@ -150,10 +150,14 @@ class OpLowering {
 struct Row {
   std::string_view name;  // with its dialect
   void (*lower)(OpLowering&, Opcode) = nullptr;
-  Opcode opcode = Opcode::kConstant;  // where one function does for several operations
+};
+/// With the HLO opcode of the operation (mlir/stable_operations.h), for functions that several operations
+/// share; kConstant where it has none.
+struct RowOfOperation : Row {
+  Opcode opcode = Opcode::kConstant;
 };
 /// Null: not known.
-const Row* find_row(std::string_view operation);
+const RowOfOperation* find_row(std::string_view operation);
 
 std::span<const Row> elementwise_rows();
 std::span<const Row> shape_rows();

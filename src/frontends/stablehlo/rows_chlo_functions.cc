@@ -340,8 +340,8 @@ void lower_atan(OpLowering& op, Opcode) {
 
 constexpr Row kChloFunctionsRows[] = {
     {"chlo.atan", lower_atan},
-    {"chlo.cosh", lower_hyperbolic<cosh>, Opcode::kCosh},
-    {"chlo.sinh", lower_hyperbolic<sinh>, Opcode::kSinh},
+    {"chlo.cosh", lower_hyperbolic<cosh>},
+    {"chlo.sinh", lower_hyperbolic<sinh>},
     {"chlo.bessel_i1e", lower_one<bessel_i1e>},
     {"chlo.digamma", lower_one<digamma>},
     {"chlo.erf_inv", lower_one<erf_inv>},

@@ -288,7 +288,7 @@ std::optional<std::vector<ShapeRef>> data_shapes(OpLowering& op) {
   for (size_t i = 0; i < op.result_count(); ++i) shapes.push_back(op.static_result(i));
   if (op.failed()) return std::nullopt;
   if (shapes.empty() || !shapes.back()->is_token()) {
-    op.fail("the last result is no token");
+    op.fail("the last result is not a token");
     return std::nullopt;
   }
   shapes.pop_back();
@@ -367,9 +367,9 @@ constexpr Row kCollectives[] = {
     {"stablehlo.collective_broadcast", lower_collective_broadcast},
     {"stablehlo.collective_permute", lower_collective_permute},
     {"stablehlo.cross-replica-sum", lower_cross_replica_sum},
-    {"stablehlo.partition_id", lower_device_number, Opcode::kPartitionId},
+    {"stablehlo.partition_id", lower_device_number},
     {"stablehlo.reduce_scatter", lower_reduce_scatter},
-    {"stablehlo.replica_id", lower_device_number, Opcode::kReplicaId},
+    {"stablehlo.replica_id", lower_device_number},
 };
 constexpr Row kTransfers[] = {
     {"stablehlo.after_all", lower_after_all}, {"stablehlo.create_token", lower_after_all},

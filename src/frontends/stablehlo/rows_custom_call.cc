@@ -30,7 +30,7 @@ void add_config(OpLowering& op, std::vector<Attr>& attrs) {
   if (config->kind == mlir::AttributeKind::kDictionary)
     attrs.push_back(op.word(AttrKey::kBackendConfig, attribute_text(*config)));
   else if (config->kind != mlir::AttributeKind::kString)
-    op.fail("{} is no string and no dictionary",
+    op.fail("{} is neither a string nor a dictionary",
             op.has("mhlo.backend_config") ? "mhlo.backend_config" : "backend_config");
   else if (!config->text.empty())
     attrs.push_back(op.builder().quoted(AttrKey::kBackendConfig, config->text));
@@ -111,7 +111,7 @@ ShapeRef with_xla_shape(OpLowering& op, ShapeRef shape) {
   const Result<ShapeRef> written = parse_shape(op.shapes(), given->text);
   if (written && to_text_without_layout(*written) == to_text_without_layout(shape))
     return op.shapes().with_default_layouts(*written);
-  op.fail("xla_shape \"{}\" is no shape of a result {}", given->text, to_text_without_layout(shape));
+  op.fail("xla_shape \"{}\" is not a shape of a result {}", given->text, to_text_without_layout(shape));
   return shape;
 }
 
@@ -134,7 +134,7 @@ bool lower_foreign(OpLowering& op, std::string_view target) {
   constexpr std::string_view kPrefix = "mhlo.";
   if (!target.starts_with(kPrefix)) return false;
   const std::string_view name = target.substr(kPrefix.size());
-  const Row* row = find_row(fmt::format("chlo.{}", name == "topk" ? "top_k" : name));
+  const RowOfOperation* row = find_row(fmt::format("chlo.{}", name == "topk" ? "top_k" : name));
   if (!row) row = find_row(fmt::format("stablehlo.{}", name));
   if (!row) return false;
   mlir::Operation plain = op.mlir();

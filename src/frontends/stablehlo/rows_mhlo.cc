@@ -45,17 +45,14 @@ void lower_fusion(OpLowering& op, Opcode) {
 }
 
 void lower_topk(OpLowering& op, Opcode) {
-  const Row* row = find_row("chlo.top_k");
+  const RowOfOperation* row = find_row("chlo.top_k");
   row->lower(op, row->opcode);
 }
 
 constexpr Row kMhloRows[] = {
-    {"mhlo.add_dependency", lower_pair, Opcode::kAddDependency},
-    {"mhlo.copy", lower_copy},
-    {"mhlo.fusion", lower_fusion},
-    {"mhlo.stochastic_convert", lower_pair, Opcode::kStochasticConvert},
-    {"mhlo.topk", lower_topk},
-    {"mhlo.xla.rng_get_and_update_state", lower_rng_state},
+    {"mhlo.add_dependency", lower_pair}, {"mhlo.copy", lower_copy},
+    {"mhlo.fusion", lower_fusion},       {"mhlo.stochastic_convert", lower_pair},
+    {"mhlo.topk", lower_topk},           {"mhlo.xla.rng_get_and_update_state", lower_rng_state},
 };
 
 }  // namespace

@@ -72,9 +72,9 @@ constexpr Row kRandom[] = {
     {"stablehlo.rng_bit_generator", lower_rng_bit_generator},
 };
 constexpr Row kLinearAlgebra[] = {
-    {"stablehlo.batch_norm_grad", lower_batch_norm, Opcode::kBatchNormGrad},
-    {"stablehlo.batch_norm_inference", lower_batch_norm, Opcode::kBatchNormInference},
-    {"stablehlo.batch_norm_training", lower_batch_norm, Opcode::kBatchNormTraining},
+    {"stablehlo.batch_norm_grad", lower_batch_norm},
+    {"stablehlo.batch_norm_inference", lower_batch_norm},
+    {"stablehlo.batch_norm_training", lower_batch_norm},
     {"stablehlo.cholesky", lower_cholesky},
     {"stablehlo.fft", lower_fft},
     {"stablehlo.triangular_solve", lower_triangular_solve},

@@ -244,7 +244,7 @@ constexpr Row kShapesRows[] = {
     {"stablehlo.iota", lower_iota},
     {"stablehlo.optimization_barrier", lower_optimization_barrier},
     {"stablehlo.pad", lower_pad},
-    {"stablehlo.reshape", lower_reshape, Opcode::kReshape},
+    {"stablehlo.reshape", lower_reshape},
     {"stablehlo.reverse", lower_reverse},
     {"stablehlo.set_dimension_size", lower_set_dimension_size},
     {"stablehlo.slice", lower_slice},

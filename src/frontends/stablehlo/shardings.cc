@@ -84,7 +84,7 @@ std::optional<std::string> sharding_text(Lowering& lowering, std::string_view gi
   if (text && is_hlo_sharding(*text)) return std::move(*text);
   lowering.builder().fail(
       offset,
-      fmt::format("\"{}\" is no sharding, expected HLO's text or its protocol buffer", escaped(given)));
+      fmt::format("\"{}\" is not a sharding, expected HLO's text or its protocol buffer", escaped(given)));
   return std::nullopt;
 }
 

@@ -147,7 +147,7 @@ Result<ShapeRef> shape_of(const Type& type, ShapePool& shapes) {
     case TypeKind::kFunction:
       break;
   }
-  return failure(fmt::format("{} is no type of StableHLO values, expected a tensor, a tuple or a token",
+  return failure(fmt::format("{} is not a type of StableHLO values, expected a tensor, a tuple or a token",
                              type_text(type)));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "hlo/escapes.h"
 #include "mlir/element_format.h"
 #include "mlir/read_text.h"
 #include "mlir/write_text.h"
@@ -83,29 +84,6 @@ std::string reduction_window(const Attr* attr, bool only_strides) {
 }
 
 }  // namespace
-
-/// The bytes of a string of HLO, without its quotes.
-std::string unescaped(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      out += text[i];
-      continue;
-    }
-    const char c = text[++i];
-    size_t digits = 0;
-    int byte = 0;
-    while (digits < 3 && i + digits < text.size() && text[i + digits] >= '0' && text[i + digits] <= '7')
-      byte = byte * 8 + (text[i + digits++] - '0');
-    if (digits > 0) {
-      out += static_cast<char>(byte);
-      i += digits - 1;
-    } else {
-      out += c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
-    }
-  }
-  return out;
-}
 
 std::string StableWriter::type(ShapeRef shape) {
   if (shape->is_token()) return "!stablehlo.token";

@@ -9,9 +9,11 @@
 
 #include "base/arena.h"
 #include "hlo/module.h"
-#include "stablehlo_text/stablehlo_spelling.h"
+#include "mlir/stable_operations.h"
 
 namespace hlosim {
+
+using mlir::StableForm;
 
 /// A string of MLIR with these bytes.
 std::string mlir_string(std::string_view text);

@@ -275,12 +275,13 @@ bool StableWriter::instruction(const Instruction& instruction, int indent) {
   if (++operations_ > kMostOperations)
     return refuse(instruction,
                   fmt::format("this module has more than {} operations as StableHLO", kMostOperations));
-  const StableSpelling* spelling = stable_spelling(instruction.opcode);
-  if (spelling == nullptr)
+  const bool is_parameter = instruction.parameter_number >= 0;
+  const mlir::StableOperation* operation = mlir::stable_operation(instruction.opcode);
+  if (operation == nullptr && !is_parameter)
     return refuse(instruction, fmt::format("StableHLO has no form of {}", to_text(instruction.opcode)));
-  const StableForm form = spelling->form;
   if (!has_type(instruction.shape)) return refuse(instruction, "StableHLO has no type of its shape");
-  if (form == StableForm::kParameter) return true;
+  if (is_parameter) return true;
+  const StableForm form = operation->form;
   if (form == StableForm::kConditional || form == StableForm::kWhile || form == StableForm::kCall ||
       form == StableForm::kTuple || form == StableForm::kElement || form == StableForm::kBarrier)
     return control(instruction, form, indent);
@@ -290,7 +291,7 @@ bool StableWriter::instruction(const Instruction& instruction, int indent) {
   if (form == StableForm::kConvolution && instruction.operands.size() != 2)
     return refuse(instruction, "StableHLO has no form of a convolution of sparse operands");
   if (const Attr* channel = instruction.find(AttrKey::kChannelId); channel && channel->integer() == 0)
-    return refuse(instruction, "StableHLO has no form of channel_id=0, which stands for none there");
+    return refuse(instruction, "StableHLO has no form of channel_id=0, which means none there");
   if (form == StableForm::kBits && is_bits_of_truth(instruction))
     return refuse(instruction, "StableHLO has no form of truth values as bytes");
   const Attr* target = instruction.find(AttrKey::kCustomCallTarget);
@@ -314,7 +315,7 @@ bool StableWriter::instruction(const Instruction& instruction, int indent) {
                         properties->substr(std::string_view("value = ").size()));
     return true;
   }
-  emit(instruction, spelling->name, *properties, regions, indent, form);
+  emit(instruction, operation->name, *properties, regions, indent, form);
   return true;
 }
 

@@ -93,7 +93,8 @@ std::string AxisRules::fault(std::string_view what, const std::vector<Axis>& dim
     std::string names;
     for (const AxisPart& part : sharding.dimensions[i])
       names += fmt::format("{}{}={}", names.empty() ? "" : ",", mesh_.axes[part.axis].name, part.size);
-    return fmt::format("{} {} can't be cut by {}: it is no multiple of {}", what, sizes[i], names, tiles);
+    return fmt::format("{} {} can't be sharded by {}: it is not a multiple of {}", what, sizes[i], names,
+                       tiles);
   }
   return {};
 }

@@ -45,7 +45,7 @@ class MapReader {
       into = *read;
     else
       problems_.add(
-          error_at(*value, fmt::format("{}: '{}' is no number from 0 on", key, shown(value->text))));
+          error_at(*value, fmt::format("{}: '{}' is not a number from 0 on", key, shown(value->text))));
   }
   void boolean(std::string_view key, bool& into) {
     const Value* value = scalar(key, "true or false");

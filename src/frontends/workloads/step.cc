@@ -18,7 +18,7 @@ std::string sizes_fault(const ModelConfig& model, const StepOptions& options) {
   if (options.kind == StepKind::kTrain && (stores || options.sampling != Sampling::kLogits))
     return "types of stored weights and of the cache, and sampling, belong to prefill and decode";
   if (options.vocab_tiles < 1 || options.sequence % options.vocab_tiles != 0)
-    return fmt::format("a sequence of {} can't be cut into {} vocabulary tiles", options.sequence,
+    return fmt::format("a sequence of {} can't be divided into {} vocabulary tiles", options.sequence,
                        options.vocab_tiles);
   if (options.stack_axis != 0 && options.stack_axis != 1)
     return fmt::format("stack axis {}, expected 0 or 1", options.stack_axis);

@@ -138,7 +138,7 @@ bool AttrReader::read_word(AttrKey key, std::string_view& canonical) {
       return true;
     }
   }
-  return in_.fail_at(start, fmt::format("'{}' is no value of {}", shown(word), to_text(key)),
+  return in_.fail_at(start, fmt::format("'{}' is not a value of {}", shown(word), to_text(key)),
                      fmt::format("expected one of: {}", fmt::join(allowed, ", ")));
 }
 

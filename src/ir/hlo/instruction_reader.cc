@@ -476,7 +476,7 @@ bool ModuleReader::read_computation(ComputationId& id) {
     for (const Computation& computation : module_.computations) {
       if (computation.name == name)
         return in_.fail_at(start, fmt::format("computation does not exist: {}", shown(name)),
-                           "it is the one that stands here: computations come before their callers");
+                           "it is this one: computations come before their callers");
       if (!computation.name.empty() && names.size() < 4096) names.push_back(computation.name);
     }
     return in_.fail_at(start, fmt::format("computation does not exist: {}", shown(name)),
@@ -498,7 +498,7 @@ bool ModuleReader::read_instruction(InstructionId& id) {
   const int32_t* known = scopes_[depth_ - 1].names.find(name);
   if (!known)
     return in_.fail_at(start, fmt::format("'{}' is not defined", shown(name)),
-                       "it has to stand before its use");
+                       "it must be defined before its use");
   if (*known == kPoisoned) {
     poisoned_use_ = true;
     return false;

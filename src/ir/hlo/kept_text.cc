@@ -276,8 +276,8 @@ bool scan_tile_assignment(Cursor& in) {
     for (const int64_t d : reshape)
       if (__builtin_mul_overflow(devices, d, &devices)) return in.fail_at(start, "the iota is too large");
     if (!is_order(transpose, reshape.size()))
-      return in.fail_at(start, fmt::format("T({}) is no order of {} dimensions", fmt::join(transpose, ","),
-                                           reshape.size()));
+      return in.fail_at(start, fmt::format("T({}) is not an order of {} dimensions",
+                                           fmt::join(transpose, ","), reshape.size()));
     if (devices == tiles) return true;
     return in.fail_at(
         start, fmt::format("the iota's size {} does not match the tile assignment's {}", devices, tiles));

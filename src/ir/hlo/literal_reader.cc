@@ -58,7 +58,7 @@ class ArrayReader {
     if (count > room)
       return in_.fail(fmt::format("the values of {} do not fit in what is left of the text",
                                   to_text_without_layout(shape_)),
-                      "{...} stands for values that were left out");
+                      "{...} replaces values that were left out");
     const size_t bytes = static_cast<size_t>(count * width_);
     if (bytes > 0) {
       std::byte* at = static_cast<std::byte*>(module_.arena().allocate(bytes, 16));
@@ -242,7 +242,7 @@ class ArrayReader {
           std::from_chars(digits.data() + (hex ? 2 : 0), digits.data() + digits.size(), payload, 16);
       if (!hex || result.ec != std::errc() || result.ptr != digits.data() + digits.size() || payload == 0 ||
           payload >> 52)
-        return in_.fail_at(start_, fmt::format("'{}' is no NaN payload", shown(payload_text)),
+        return in_.fail_at(start_, fmt::format("'{}' is not a NaN payload", shown(payload_text)),
                            "nan(0x1): non-zero, at most 52 bits");
       if (payload >> nan_payload_bits(type))
         return in_.fail_at(start_, fmt::format("tries to set NaN payload 0x{:x}, but {} has room for {} bits",

@@ -31,7 +31,7 @@ std::string problem_of(const Attr& attr) {
                        attr.syntax == kFrontend || attr.syntax == kAccuracy || attr.syntax == kBraces;
   if (!is_kept) return {};
   const std::string_view text = attr.text();
-  if (text.find('\0') != std::string_view::npos) return "a NUL byte stands in it";
+  if (text.find('\0') != std::string_view::npos) return "it contains a NUL byte";
   Cursor in(text, 0, text.size());
   if (!scan_kept(in, attr.key, attr.syntax)) return in.error_message();
   return in.at_end() ? std::string() : fmt::format("expects its end, but sees {}", in.here());
@@ -174,7 +174,7 @@ bool ModuleBuilder::accept(Instruction& instruction, std::vector<Attr>& attrs) {
   OpContext op(module_, instruction, table_, &diagnostics_);
   if (!instruction.shape) {
     if (!def.infer_shape || def.has(kNeedsShape)) {
-      fail(instruction.offset, fmt::format("the shape of {} can't be told from its operands", def.name));
+      fail(instruction.offset, fmt::format("the shape of {} can't be inferred from its operands", def.name));
       return false;
     }
     instruction.shape = def.infer_shape(op);

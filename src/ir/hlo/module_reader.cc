@@ -376,7 +376,7 @@ bool ModuleReader::read_single_instruction() {
   if (!looks_like_shape(in_.text(), in_.offset())) {
     if (!read_name(draft.instruction.name, "a module, a computation or an instruction")) return false;
     if (in_.peek() == '(')
-      return in_.fail("a computation stands here without a module",
+      return in_.fail("a computation without a module",
                       "begin with a line 'HloModule NAME', or read pieces of modules with --partial");
     if (!in_.need('=', "after the instruction's name")) return false;
   }

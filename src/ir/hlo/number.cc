@@ -62,7 +62,7 @@ Format format_of(ElementType type) {
     default:
       break;
   }
-  HLOSIM_CHECK(false, "{} is no float type", to_text(type));
+  HLOSIM_CHECK(false, "{} is not a float type", to_text(type));
 }
 
 uint64_t exponent_mask(const Format& f) { return ((uint64_t{1} << f.exponent_bits) - 1) << f.mantissa_bits; }

@@ -71,7 +71,7 @@ std::vector<Module> read_modules(const SourcePtr& source, const OpTable& table, 
     return modules;
   }
   if (const size_t nul = source->text().find('\0'); nul != std::string_view::npos) {
-    complain(nul, "a NUL byte stands in the text", "HLO text has none: the file may be damaged or binary");
+    complain(nul, "the text contains a NUL byte", "HLO text has none: the file may be damaged or binary");
     return modules;
   }
   const AttrIndex attrs(table);

@@ -61,8 +61,8 @@ Result<std::vector<int64_t>> transposed_iota(std::span<const int64_t> sizes, std
     return failure(fmt::format("[{}] has to hold positive sizes with a product of at most {}",
                                fmt::join(sizes, ","), kMostDevices));
   if (!order.empty() && (order.size() != sizes.size() || !is_permutation_of_indices(order)))
-    return failure(fmt::format("T({}) is no permutation of the {} dimensions of [{}]", fmt::join(order, ","),
-                               sizes.size(), fmt::join(sizes, ",")));
+    return failure(fmt::format("T({}) is not a permutation of the {} dimensions of [{}]",
+                               fmt::join(order, ","), sizes.size(), fmt::join(sizes, ",")));
   std::vector<LoopDimension> loops(sizes.size());
   int64_t stride = 1;
   for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) loops[i] = {sizes[i], stride};

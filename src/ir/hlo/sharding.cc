@@ -148,7 +148,7 @@ std::string devices_misfit(std::string_view text, const Cut& cut, int64_t partit
 
 std::string leaf_misfit(std::string_view text, const Cut& cut, ShapeRef leaf) {
   if (!cut.tiled || cut.dimensions == leaf->dimensions.size()) return {};
-  return fmt::format("{{{}}} cuts {} dimension{}, but {} has {}", shown(text), cut.dimensions,
+  return fmt::format("{{{}}} shards {} dimension{}, but {} has {}", shown(text), cut.dimensions,
                      cut.dimensions == 1 ? "" : "s", to_text_without_layout(leaf), leaf->dimensions.size());
 }
 
@@ -160,7 +160,7 @@ std::string sharding_misfit(std::string_view text, ShapeRef shape, int64_t parti
   const std::string_view content = inside(plain).value_or("");
   const bool is_tuple = content.empty() || content.starts_with("{");
   if (is_tuple && !shape->is_tuple())
-    return fmt::format("a tuple of shardings for {}, which is no tuple", to_text_without_layout(shape));
+    return fmt::format("a tuple of shardings for {}, which is not a tuple", to_text_without_layout(shape));
   const std::vector<std::string_view> singles =
       is_tuple ? split_outside_brackets(content, ",") : std::vector<std::string_view>{content};
   std::vector<ShapeRef> leaves;

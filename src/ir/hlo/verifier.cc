@@ -199,8 +199,8 @@ class Verifier {
       if (const Attr* control = instruction.find(AttrKey::kControlPredecessors))
         for (const InstructionId before : control->instructions())
           if (position_[before] < 0 || module_[before].parent != id)
-            error(control->offset, "control predecessor {} of {} does not stand before it",
-                  module_[before].name, instruction.name);
+            error(control->offset, "control predecessor {} of {} is not before it", module_[before].name,
+                  instruction.name);
       position_[i] = position++;
       root_seen |= i == computation.root;
       this->instruction(instruction);

@@ -145,7 +145,7 @@ class BufferChecker {
   void pin(InstructionId id) {
     const Instruction& call = module_[id];
     const ShapeRef operand = call.operands.size() == 1 ? module_[call.operands[0]].shape : nullptr;
-    if (!operand || !operand->is_array()) return error(call, "Pin takes one array that is no buffer");
+    if (!operand || !operand->is_array()) return error(call, "Pin takes one array that is not a buffer");
     if (!call.shape->is_buffer())
       return error(call, "the result of Pin is {}, expected a buffer", to_text_without_layout(call.shape));
     if (!same_array(operand, call.shape->elements[0]))
@@ -171,7 +171,7 @@ class BufferChecker {
     const ShapeRef operand = call.operands.size() == 1 ? module_[call.operands[0]].shape : nullptr;
     if (!operand || !operand->is_buffer()) return error(call, "Unpin takes one buffer");
     if (!call.shape->is_array())
-      return error(call, "the result of Unpin is {}, expected an array that is no buffer",
+      return error(call, "the result of Unpin is {}, expected an array that is not a buffer",
                    to_text_without_layout(call.shape));
     if (!same_array(operand->elements[0], call.shape))
       return error(call, "the result of Unpin is {}, expected the array of {}",

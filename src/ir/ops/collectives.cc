@@ -120,8 +120,8 @@ ShapeRef infer_reduce_scatter(OpContext& op) {
     sizes.add_all(op.operand_shape(i));
     int64_t& size = sizes[dimension];
     if (size != Shape::kUnbounded && size % shards != 0)
-      return op.error(3, "size {} of dimension {} of operand {} is no multiple of {} shards", size, dimension,
-                      i, shards);
+      return op.error(3, "size {} of dimension {} of operand {} is not a multiple of {} shards", size,
+                      dimension, i, shards);
     if (size != Shape::kUnbounded) size /= shards;
     scattered.push_back(sizes.array(op.shapes(), op.operand_shape(i)->element_type));
   }
@@ -185,7 +185,7 @@ ShapeRef infer_all_to_all(OpContext& op) {
       return op.error(2, "operand 0 is {}, expected no dimension of dynamic size", text_of(first));
     const int64_t size = first->dim(dimension);
     if (size != Shape::kUnbounded && size % members != 0)
-      return op.error(2, "size {} of dimension {} is no multiple of the {} members of a group", size,
+      return op.error(2, "size {} of dimension {} is not a multiple of the {} members of a group", size,
                       dimension, members);
     return first;
   }

@@ -81,10 +81,10 @@ bool require_groups(OpContext& op, const ConvolutionDimensions& labels, ShapeRef
     return size == Shape::kUnbounded || size % divisor == 0;
   };
   if (!divides(batch_groups, outputs))
-    op.error(7, "the {} output features of the kernel {} are no multiple of batch_group_count={}", outputs,
+    op.error(7, "the {} output features of the kernel {} are not a multiple of batch_group_count={}", outputs,
              text_of(rhs), batch_groups);
   else if (!divides(batch_groups, batch))
-    op.error(8, "the input batch of {} in {} is no multiple of batch_group_count={}", batch, text_of(lhs),
+    op.error(8, "the input batch of {} in {} is not a multiple of batch_group_count={}", batch, text_of(lhs),
              batch_groups);
   else if (!divides(feature_groups, inputs) ||
            (inputs != Shape::kUnbounded && !sizes_agree(inputs / feature_groups, kernel_inputs)))
@@ -93,8 +93,8 @@ bool require_groups(OpContext& op, const ConvolutionDimensions& labels, ShapeRef
              "the kernel {}",
              size_text(inputs), text_of(lhs), feature_groups, size_text(kernel_inputs), text_of(rhs));
   else if (!divides(feature_groups, outputs))
-    op.error(10, "the {} output features of the kernel {} are no multiple of feature_group_count={}", outputs,
-             text_of(rhs), feature_groups);
+    op.error(10, "the {} output features of the kernel {} are not a multiple of feature_group_count={}",
+             outputs, text_of(rhs), feature_groups);
   return !op.failed();
 }
 

@@ -36,7 +36,8 @@ ShapeRef infer_bitcast_convert(OpContext& op) {
   const int from = bit_width(operand->element_type), to = bit_width(result->element_type);
   const int ratio = std::max(from, to) / std::min(from, to);
   if (ratio * std::min(from, to) != std::max(from, to))
-    return op.error(3, "{} to {}: one width is no multiple of the other", text_of(operand), text_of(result));
+    return op.error(3, "{} to {}: one width is not a multiple of the other", text_of(operand),
+                    text_of(result));
   DimensionList dimensions;
   dimensions.add_all(operand);
   if (from > to) {

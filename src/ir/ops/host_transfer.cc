@@ -21,7 +21,7 @@ ShapeRef declared_data(OpContext& op, int constraint) {
   const ShapeRef shape = op.shape();
   if (shape && shape->is_tuple() && !shape->elements.empty()) return shape->elements[0];
   op.error(constraint, "the result must have a non-empty tuple shape, but is {}",
-           shape ? text_of(shape) : "not given");
+           shape ? text_of(shape) : "unspecified");
   return nullptr;
 }
 

@@ -118,7 +118,7 @@ bool require_gather(OpContext& op) {
       return false;
     }
     if (size > 1 && (collapsed_set.contains(i) || batching_set.contains(i))) {
-      op.error(8, "slice size of dimension {} is {}, expected 0 or 1: it is no dimension of the result", i,
+      op.error(8, "slice size of dimension {} is {}, expected 0 or 1: it is not a dimension of the result", i,
                size);
       return false;
     }

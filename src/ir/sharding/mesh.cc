@@ -258,7 +258,7 @@ Result<Mesh> parse_mesh(std::string_view text, std::string name) {
     if (axis.empty() || axis == "_")
       reader.fail(begin, "expects the name of an axis and its size, as in data=4,model=2");
     for (const MeshAxis& other : mesh.axes)
-      if (other.name == axis) reader.fail(begin, fmt::format("axis {} stands twice in the mesh", axis));
+      if (other.name == axis) reader.fail(begin, fmt::format("axis {} is twice in the mesh", axis));
     reader.need('=', "and a size behind the name of an axis");
     mesh.axes.push_back({std::string(axis), reader.count(fmt::format("the size of axis {}", axis))});
     if (mesh.devices() > kMostDevices)

@@ -173,7 +173,7 @@ Result<PlacedTiling> tiling_of(const DeviceAxes& axes, const TileAssignment& til
   if (placed.tiling.cutting() == 0 && placed.tiling.rank() != rank)
     placed.tiling.cuts.assign(static_cast<size_t>(rank), {});
   if (placed.tiling.rank() != rank)
-    return failure(fmt::format("the sharding cuts {} dimension{}, the array has {}", placed.tiling.rank(),
+    return failure(fmt::format("the sharding tiles {} dimension{}, the array has {}", placed.tiling.rank(),
                                placed.tiling.rank() == 1 ? "" : "s", rank));
   if (regular) return placed;
   const std::vector<int64_t> devices = list_devices(tiles);

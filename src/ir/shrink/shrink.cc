@@ -61,7 +61,7 @@ class Shrinker {
   std::string take(const LayerLoop& loop) {
     if (loop.trips <= options_.layers) return {};
     if (loop.trips % options_.layers != 0)
-      return fmt::format("its {} turns are no multiple of {}", loop.trips, options_.layers);
+      return fmt::format("its {} iterations are not a multiple of {}", loop.trips, options_.layers);
     const LayerNumbers numbers = layer_numbers(from_, loop, options_.layers);
     if (!numbers.problem.empty()) return numbers.problem;
     for (const auto& [constant, value] : numbers.constants)

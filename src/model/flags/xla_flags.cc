@@ -48,7 +48,7 @@ class FlagReader {
     if (word == "export" || is_assignment(word)) return;
     if (!word.starts_with("--") || word.size() == 2) {
       problems_.add(error_at(source_, static_cast<uint32_t>(begin),
-                             fmt::format("'{}' is no flag: expected --NAME=VALUE", shown(word)),
+                             fmt::format("'{}' is not a flag: expected --NAME=VALUE", shown(word)),
                              word.starts_with("-") || word.starts_with("xla_")
                                  ? fmt::format("--{}", shown(word.substr(word.find_first_not_of('-'))))
                                  : ""));
@@ -258,7 +258,7 @@ CompilerChoices compiler_choices(std::span<const XlaFlag> flags, const DeviceCon
     choices.fused_gathers = false;
     note(problems, *flag, Severity::kNote,
          fmt::format(
-             "--{} without async_collective_fusion: flags as of 2023, the TensorCore waits for all-gathers",
+             "--{} without async_collective_fusion: flags as of 2023, the TensorCore stalls on all-gathers",
              flag->name));
   }
   for (const XlaFlag& flag : flags) {

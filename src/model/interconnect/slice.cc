@@ -146,8 +146,9 @@ Result<SliceRequest> parse_topology(std::string_view text) {
   } else if (form == "twisted") {
     request.form = SliceForm::kTwisted;
   } else {
-    return failure(fmt::format("\"{}\" is no form of a slice; expected mesh, torus or twisted", shown(form)),
-                   did_you_mean(form, std::vector<std::string_view>{"mesh", "torus", "twisted"}));
+    return failure(
+        fmt::format("\"{}\" is not a form of a slice; expected mesh, torus or twisted", shown(form)),
+        did_you_mean(form, std::vector<std::string_view>{"mesh", "torus", "twisted"}));
   }
   return request;
 }

@@ -54,7 +54,7 @@ FloatLimits float_limits(ElementType type) {
     default:
       break;
   }
-  HLOSIM_CHECK(false, "{} is no float type", to_text(type));
+  HLOSIM_CHECK(false, "{} is not a float type", to_text(type));
 }
 
 void decode_floats(ElementType type, const std::byte* data, int64_t begin, int64_t count, double* out) {

@@ -108,7 +108,7 @@ Result<NpyHeader> read_header(ByteReader& reader) {
   if (!prefix) return tl::unexpected(prefix.error());
   const size_t have = *got;
   const size_t end = prefix->header_start + prefix->header_bytes;
-  if (end < have) return failure("its header is too short to say anything");
+  if (end < have) return failure("its header is too short");
   text.resize(end);
   got = read_fully(reader, reinterpret_cast<std::byte*>(text.data()) + have, end - have);
   if (!got) return tl::unexpected(got.error());

@@ -124,7 +124,7 @@ Result<std::vector<int64_t>> LiteralReader::shape() {
     sizes.push_back(size);
     if (take(',')) continue;
     if (!take(')')) return wrong("',' or ')'");
-    if (sizes.size() == 1) return failure(fmt::format("header has '({})', which is no tuple", size));
+    if (sizes.size() == 1) return failure(fmt::format("header has '({})', which is not a tuple", size));
     break;
   }
   return sizes;

@@ -122,7 +122,7 @@ class MpiRanks final : public Ranks {
       for (int peer = 0; peer < size_; ++peer) {
         const Peer& other = peers_[static_cast<size_t>(peer)];
         if (peer != rank_ && !other.arrivals.empty())
-          problem = fmt::format("rank {} has finished, but rank {} waits for it: {}", rank_, peer,
+          problem = fmt::format("rank {} has finished, but rank {} is waiting for it: {}", rank_, peer,
                                 other.arrivals.front().text);
         all = all && (peer == rank_ || other.finished);
       }
@@ -202,7 +202,7 @@ class MpiRanks final : public Ranks {
       Peer& other = peers_[static_cast<size_t>(peer)];
       if (other.arrivals.empty()) {
         if (other.finished)
-          problem = fmt::format("rank {} waits for rank {} at {}, but rank {} has finished", rank_, peer,
+          problem = fmt::format("rank {} is waiting for rank {} at {}, but rank {} has finished", rank_, peer,
                                 meeting.what, peer);
         return false;
       }

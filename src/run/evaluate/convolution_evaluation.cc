@@ -129,8 +129,8 @@ class ConvolutionPlan {
     input_type_ = types.input.back();
     kernel_type_ = types.kernel.back();
     sum_type_ = types.sums;
-    supported_ =
-        add(input, types.input, input_conversions_) && add(kernel, types.kernel, kernel_conversions_);
+    supported_ = append_conversions(input, types.input, input_conversions_) &&
+                 append_conversions(kernel, types.kernel, kernel_conversions_);
     saturates_ = !is_float(result) && !is_complex(result) && result != sum_type_;
     if (!saturates_ && result != sum_type_) {
       to_result_ = ConvertElements(sum_type_, result);
@@ -178,17 +178,6 @@ class ConvolutionPlan {
   }
 
  private:
-  static bool add(ElementType from, const std::vector<ElementType>& steps,
-                  std::vector<ConvertElements>& list) {
-    for (const ElementType to : steps) {
-      if (from == to) continue;
-      list.emplace_back(from, to);
-      if (!list.back().supported()) return false;
-      from = to;
-    }
-    return true;
-  }
-
   /// The elements of an operand at their full size and converted; false when its metadata is wrong.
   static bool prepare(Invocation& call, size_t operand, const std::optional<SparseOperand>& sparse,
                       const Sizes& bounds, const std::vector<ConvertElements>& conversions, Buffer& kept,

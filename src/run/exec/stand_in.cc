@@ -65,7 +65,7 @@ std::function<Evaluation(EvaluateContext&)> StandIn::evaluation() const {
     if (differs.empty()) differs = difference("result", leaves_of(op.shape()), program.results());
     if (!differs.empty())
       return op.unsupported(
-          fmt::format("'{}', which stands in for it, has another signature: {}", kernel->file, differs));
+          fmt::format("'{}', which replaces it, has another signature: {}", kernel->file, differs));
     return [kernel](Invocation& call) {
       std::vector<Array> inputs;
       for (size_t i = 0; i < call.operand_count(); ++i) {

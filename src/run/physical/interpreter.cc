@@ -408,7 +408,7 @@ std::string_view to_text(FaultKind kind) {
                                          "overlap",
                                          "wrong memory space",
                                          "operand changed under way",
-                                         "bitcast is no no-op",
+                                         "bitcast is not a no-op",
                                          "misplaced",
                                          "outside of memory"};
   return kTexts[static_cast<size_t>(kind)];

@@ -25,7 +25,7 @@ Result<TiledBytes> TiledBytes::make(ShapeRef array) {
   if (const auto problem = validate_layout(array)) return refused(array, problem->message);
   if (array->is_unbounded()) return refused(array, "a dimension ? has no size");
   if (array->layout && !array->layout->splits.empty())
-    return refused(array, "the pieces of a split array lie in several memories");
+    return refused(array, "the pieces of a split array are in several memories");
   TiledBytes out;
   out.shape_ = array;
   out.bits_ = element_storage_bits(array);

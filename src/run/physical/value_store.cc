@@ -59,7 +59,7 @@ void ValueStore::add_fault(FaultKind kind, std::string_view what) {
   fault_->diagnostic.message =
       step_ < analysis_.schedule.end()
           ? fmt::format("{} at step {}: {}: {}", instruction.name, step_, to_text(kind), what)
-          : fmt::format("{}, when the results are taken: {}: {}", instruction.name, to_text(kind), what);
+          : fmt::format("{}, when the results are read: {}: {}", instruction.name, to_text(kind), what);
 }
 
 const Result<TiledBytes>& ValueStore::made_bytes(ShapeRef shape) {
@@ -103,7 +103,7 @@ void ValueStore::check_space(Place place, int64_t space) {
   const int64_t lies_in = placement_.spaces()[static_cast<size_t>(placement_.of(value).image)].space;
   if (lies_in != space)
     add_fault(FaultKind::kWrongSpace,
-              fmt::format("{}{} has to lie in S({}), {} lies in S({})", module_[instruction_].name,
+              fmt::format("{}{} must be in S({}), {} is in S({})", module_[instruction_].name,
                           index_text(analysis_.places.index(place)), space, name(value), lies_in));
 }
 
@@ -127,7 +127,7 @@ bool ValueStore::claim(Place place) {
   const int64_t space = placement_.spaces()[static_cast<size_t>(at.image)].space;
   const auto capacity = options_.capacities.find(space);
   if (capacity != options_.capacities.end() && at.end() > capacity->second && at.size > 0) {
-    add_fault(FaultKind::kOutside, fmt::format("{} would lie at {}, which has {}", name(value), describe(at),
+    add_fault(FaultKind::kOutside, fmt::format("{} would be at {}, which has {}", name(value), describe(at),
                                                grouped(capacity->second)));
     return false;
   }
@@ -145,8 +145,8 @@ bool ValueStore::may_write(ValueIndex value, const Location& at) {
                             name(value), describe(at), name(hold.value)));
     else
       add_fault(FaultKind::kOverlap,
-                fmt::format("{} is written to {}, where {} is under way to or used beside", name(value),
-                            describe(at), name(hold.value)));
+                fmt::format("{} is written to {}, where {} is in flight or in use at the same time",
+                            name(value), describe(at), name(hold.value)));
     return false;
   }
   bool free = true;
@@ -279,7 +279,7 @@ void ValueStore::pass(Place from, Place to) {
   }
   const Location &one = placement_.of(before), &two = placement_.of(after);
   if (one.image != two.image || one.start != two.start) {
-    add_fault(FaultKind::kMisplaced, fmt::format("{} at {} becomes {}, which lies at {}", name(before),
+    add_fault(FaultKind::kMisplaced, fmt::format("{} at {} becomes {}, which is at {}", name(before),
                                                  describe(one), name(after), describe(two)));
     return;
   }

@@ -32,8 +32,8 @@ std::vector<std::vector<int32_t>> groups_of(std::span<const PackItem> items) {
     if (items[i].group == static_cast<int32_t>(i)) groups[i].push_back(static_cast<int32_t>(i));
   for (size_t i = 0; i < items.size(); ++i) {
     const auto group = static_cast<size_t>(items[i].group);
-    HLOSIM_CHECK(items[group].group == items[i].group, "item {} lies with {}, which lies with {}", i, group,
-                 items[group].group);
+    HLOSIM_CHECK(items[group].group == items[i].group,
+                 "item {} shares an offset with {}, which shares one with {}", i, group, items[group].group);
     if (group != i) groups[group].push_back(static_cast<int32_t>(i));
   }
   return groups;

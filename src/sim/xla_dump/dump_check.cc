@@ -149,11 +149,10 @@ class DumpComparer {
       }
       const auto [allocation, ours] = found->second;
       if (allocation != here)
-        add(value.text_at, "{} lies in allocation {} {} in the dump, in allocation {} {} in the module{}",
-            key, there.number, others(there, key), allocation->number, others(*allocation, key),
-            range_note(key));
+        add(value.text_at, "{} is in allocation {} {} in the dump, in allocation {} {} in the module{}", key,
+            there.number, others(there, key), allocation->number, others(*allocation, key), range_note(key));
       else if (value.offset != ours->offset)
-        add(value.text_at, "{} lies at offset {} in the dump, {} in the module", key, value.offset,
+        add(value.text_at, "{} is at offset {} in the dump, {} in the module", key, value.offset,
             ours->offset);
       if (value.size != ours->size)
         add(value.text_at, "{} has {} bytes in the dump, {} in the module", key, value.size, ours->size);

@@ -25,9 +25,9 @@ Diagnostic overlap(const BufferDump& dump, const DumpAllocation& allocation, con
   finding.offset = second.value->text_at;
   const auto text = [](const Placed& at) { return key_of(at.value->value.name, at.value->value.index); };
   finding.message =
-      fmt::format("{} (live {}-{}) and {} (live {}-{}) both lie on bytes {} to {} of allocation {}",
-                  text(first), first.range->start, first.range->end, text(second), second.range->start,
-                  second.range->end, std::max(first.value->offset, second.value->offset),
+      fmt::format("{} (live {}-{}) and {} (live {}-{}) both use bytes {} to {} of allocation {}", text(first),
+                  first.range->start, first.range->end, text(second), second.range->start, second.range->end,
+                  std::max(first.value->offset, second.value->offset),
                   std::min(first.end(), second.end()) - 1, allocation.number);
   return finding;
 }

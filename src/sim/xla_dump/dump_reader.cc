@@ -71,7 +71,7 @@ class DumpReader {
   void read_part(int blank) {
     const std::string_view line = next_line_view();
     const auto add = [&](DumpPart part) {
-      if (dump_.has(part)) fail(at_, fmt::format("'{}' stands here a second time", shown(line, 40)));
+      if (dump_.has(part)) fail(at_, fmt::format("'{}' is here a second time", shown(line, 40)));
       dump_.sections.push_back({part, blank});
     };
     if (line == "BufferAssignment:") {
@@ -104,8 +104,8 @@ class DumpReader {
     line.need("allocation ");
     out.number = line.ok() ? line.amount() : 0;
     if (line.ok() && out.number != static_cast<int64_t>(dump_.allocations.size()))
-      return fail(out.text_at, fmt::format("allocation {} stands where allocation {} is expected", out.number,
-                                           dump_.allocations.size()));
+      return fail(out.text_at,
+                  fmt::format("allocation {}, expected allocation {}", out.number, dump_.allocations.size()));
     line.need(": ");
     if (line.eat("0x")) {
       out.address = line.address();
@@ -171,7 +171,7 @@ class DumpReader {
     if (line.ok()) out.shape = line.word("\n", "a shape");
     finish(line);
     if (ok() && (out.offset > allocation_size || out.size > allocation_size - out.offset))
-      fail(out.text_at, fmt::format("{} bytes at offset {} don't lie inside an allocation of {} bytes",
+      fail(out.text_at, fmt::format("{} bytes at offset {} are not inside an allocation of {} bytes",
                                     out.size, out.offset, allocation_size));
     return out;
   }
@@ -265,8 +265,7 @@ class DumpReader {
     std::string name = line.ok() ? line.word("\n", "the name of an instruction") : std::string();
     finish(line);
     if (ok() && step != static_cast<int64_t>(dump_.live_range.sequence.size()))
-      fail(at,
-           fmt::format("step {} stands where step {} is expected", step, dump_.live_range.sequence.size()));
+      fail(at, fmt::format("step {}, expected step {}", step, dump_.live_range.sequence.size()));
     dump_.live_range.sequence.push_back(std::move(name));
   }
 

@@ -238,8 +238,8 @@ void Partitioner::instruction(InstructionId id) {
                                                        : by_rule(instruction, wanted);
   }
   if (!fault_ && !fits(instruction.shape, values))
-    fail(instruction, fmt::format("{} hands on arrays of other dimensions than its result's",
-                                  to_text(instruction.opcode)));
+    fail(instruction,
+         fmt::format("{} passes arrays of other dimensions than its result's", to_text(instruction.opcode)));
   if (!fault_) values_[id] = settled(instruction, id, std::move(values), wanted);
 }
 
@@ -323,7 +323,7 @@ SpmdValues Partitioner::by_rule(const Instruction& instruction, const Wanted& wa
     if (call.manual == 0 && mode && *mode != GroupMode::kCrossReplica)
       return replicated(call, "it talks to other partitions outside of a manual region");
     if (call.manual != 0 && across_cuts(call)) {
-      fail(instruction, "its groups go across axes that aren't manual and along which the operand is cut",
+      fail(instruction, "its groups go across axes that aren't manual and along which the operand is sharded",
            "groups within the manual axes are possible");
       return {};
     }
@@ -406,7 +406,8 @@ SpmdValues Partitioner::border(const Instruction& instruction, const Wanted& wan
     const ShapeRef local = shard_shape(axes_, value.tiling, shapes[i], emit_.module().shapes());
     if (!std::ranges::equal(local->dimensions, emit_.shape(value.id)->dimensions)) {
       fail(instruction,
-           fmt::format("{} is no part of {} by {}", to_text_without_layout(enters ? shapes[i] : value.shape),
+           fmt::format("{} is not a part of {} by {}",
+                       to_text_without_layout(enters ? shapes[i] : value.shape),
                        to_text_without_layout(enters ? value.shape : shapes[i]), to_text(axes_, border)));
       return {};
     }

@@ -287,7 +287,7 @@ class Calibrator {
     }
     for (const size_t other : moving())
       if (cosine(j, other) > kTwins) {
-        one.reason = fmt::format("can't be told from {}", constants_[other].path);
+        one.reason = fmt::format("can't be distinguished from {}", constants_[other].path);
         return one;
       }
     one.reason =
@@ -359,7 +359,7 @@ Result<Calibration> calibrate(const std::vector<Constant>& constants, std::span<
     for (const Constant& one : constants) paths.push_back(one.path);
     const auto found = std::find(paths.begin(), paths.end(), key);
     if (found == paths.end())
-      return failure(fmt::format("'{}' is no constant that can be fitted", shown(key)),
+      return failure(fmt::format("'{}' is not a constant that can be fitted", shown(key)),
                      did_you_mean(key, paths));
     places.push_back(static_cast<size_t>(found - paths.begin()));
     chosen.push_back(constants[places.back()]);

@@ -93,7 +93,7 @@ Result<Profile> read_profile(const SourcePtr& given) {
   if (without_packing(source->name()).ends_with(".xplane.pb"))
     return read_xspace(source->text(), source->name());
   return failure(
-      fmt::format("'{}' is no profile", shown(source->name(), 200)),
+      fmt::format("'{}' is not a profile", shown(source->name(), 200)),
       "XSpace (*.xplane.pb), a trace (*.trace.json), XProf's hlo_stats (JSON, CSV) or op_profile (JSON)");
 }
 

@@ -59,7 +59,8 @@ class TraceReader {
       return tl::unexpected(error_at(source_, static_cast<uint32_t>(scan_.offset()),
                                      fmt::format("damaged trace: expected {}", scan_.expected())));
     if (count_ >= kMostEvents)
-      builder_.note(fmt::format("{} events: longer traces are cut, so that times may be missing", count_));
+      builder_.note(
+          fmt::format("{} events: longer traces are truncated, so that times may be missing", count_));
     // What runs beside a TensorCore belongs to what runs on it then.
     for (const bool other : {false, true})
       for (auto& [pid, process] : processes_) take_process(process, other);

@@ -52,7 +52,7 @@ class SpaceReader {
       const Piece piece{field->bytes, field->offset};
       if (field->number == kSpacePlane && (++planes, !read_plane(piece))) return failed();
       if (field->number == kSpaceError || field->number == kSpaceWarning)
-        builder_.note(fmt::format("the profiler says: {}", shown(piece.bytes, 200)));
+        builder_.note(fmt::format("the profiler reports: {}", shown(piece.bytes, 200)));
       if (field->number == kSpaceHost && builder_.profile().host.empty())
         builder_.profile().host = std::string(piece.bytes);
     }

@@ -79,7 +79,7 @@ class ModelReader {
     int64_t ahead = 0;
     fields_.whole("mtp_layers", ahead, 0);
     model_.predicts_ahead = ahead > 0;
-    if (ahead > 1) assumptions_.push_back("model.mtp_layers: more than one is taken as one");
+    if (ahead > 1) assumptions_.push_back("model.mtp_layers: more than one is treated as one");
     if (all_sparse && model_.d_ff == 0 && model_.moe) model_.d_ff = model_.moe->d_ff;
     check_parameters();
     leave("model", fields_);
@@ -110,7 +110,8 @@ class ModelReader {
                            "it is one of silu, gelu, relu, sigmoid");
     model_.activation = *known;
     if (names.size() > 1 && names[1] != "linear")
-      assumptions_.push_back(fmt::format("model.mlp_activation: \"{}\" is taken as linear", shown(names[1])));
+      assumptions_.push_back(
+          fmt::format("model.mlp_activation: \"{}\" is treated as linear", shown(names[1])));
   }
 
   void norm() {
@@ -139,7 +140,7 @@ class ModelReader {
     if (fields.find("kv_lora_rank") || fields.find("qk_nope_head_dim")) latent(fields);
     if (kind.find("chunk") != std::string::npos)
       assumptions_.push_back(
-          "model.attention: chunked layers are taken as full causal, with rotary positions");
+          "model.attention: chunked layers are treated as full causal, with rotary positions");
     leave("model.attention", fields);
   }
 
@@ -163,7 +164,7 @@ class ModelReader {
     int64_t shared = 0;
     if (!fields.whole("d_ff_shared", shared, 0) && moe.shared_experts > 0) {
       shared = moe.d_ff;
-      assumptions_.push_back("model.moe: shared experts are taken as wide as the others");
+      assumptions_.push_back("model.moe: shared experts are treated as wide as the others");
     }
     moe.d_ff_shared = moe.shared_experts * shared;
     read_word(fields, "dispatch", kDispatches, moe.dispatch);
@@ -188,7 +189,7 @@ class ModelReader {
     if (dense == 0) return;
     if (first) {
       moe.first_dense_layers = dense;
-      if (!said) assumptions_.push_back("model.moe: the dense layers are taken as the first ones");
+      if (!said) assumptions_.push_back("model.moe: the dense layers are treated as the first ones");
     } else {
       moe.every = model_.layers / std::max<int64_t>(sparse, 1);
     }
@@ -207,7 +208,7 @@ class ModelReader {
     const auto counted = static_cast<double>(count_parameters(model_).total);
     if (std::abs(counted / total - 1) > kOff)
       assumptions_.push_back(
-          fmt::format("the model as it is made has {:.2f} billion parameters, the entry says {:.2f} billion",
+          fmt::format("the model as it is made has {:.2f} billion parameters, the entry has {:.2f} billion",
                       counted * 1e-9, total * 1e-9));
   }
 

@@ -69,7 +69,7 @@ class OptionsReader {
       if (const auto kind = maxtext_optimizer(name))
         optimizer.kind = *kind;
       else
-        assumptions_.push_back(fmt::format("optimizer \"{}\" is taken as adamw", shown(name)));
+        assumptions_.push_back(fmt::format("optimizer \"{}\" is treated as adamw", shown(name)));
     }
     if (fields.text("state", state)) {
       const auto moment = [&](std::string_view which, ElementType& into) {
@@ -135,7 +135,7 @@ class OptionsReader {
     if (!fields_.text("embedding_lookup", lookup)) return;
     options_.one_hot_embedding = lookup.starts_with("one-hot");
     if (!options_.one_hot_embedding && lookup != "gather")
-      assumptions_.push_back(fmt::format("embedding_lookup \"{}\" is taken as a gather", shown(lookup)));
+      assumptions_.push_back(fmt::format("embedding_lookup \"{}\" is treated as a gather", shown(lookup)));
   }
 
   void settings(const Value& object) {

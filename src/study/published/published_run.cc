@@ -140,7 +140,7 @@ class RunReader {
     }
     bool known = true;
     fields_.flag("xla_flags_known", known);
-    if (!known) run_.assumptions.push_back("xla_flags are unknown: taken as none");
+    if (!known) run_.assumptions.push_back("xla_flags are unknown: none assumed");
   }
 
   /// Who published it, what ran, and what nobody asked for.

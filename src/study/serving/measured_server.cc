@@ -88,7 +88,7 @@ class MeasuredServerReader {
     if (!object) return;
     EntryFields own(*object, "\"model\"", problems_);
     if (const Value* dims = own.find("dims"); dims && dims->is_scalar())
-      return own.wrong("dims", "the entry does not say the model's dimensions");
+      return own.wrong("dims", "the entry does not give the model's dimensions");
     if (const Value* attention = own.find("attention"); attention && attention->is_scalar())
       return own.wrong("attention",
                        fmt::format("attention of this kind is not modelled: {}", shown(attention->text, 60)));
@@ -103,7 +103,7 @@ class MeasuredServerReader {
         if (word.size() > one.begins.size()) assume(fmt::format("{}: {}", key, shown(word, 120)));
         return one.type;
       }
-    assume(fmt::format("{} \"{}\" is taken as bf16", key, shown(word, 60)));
+    assume(fmt::format("{} \"{}\" is treated as bf16", key, shown(word, 60)));
     return ElementType::kBF16;
   }
 
@@ -119,7 +119,7 @@ class MeasuredServerReader {
     const Value* object = fields_.object("mesh");
     ServingSetup& setup = made_.setup;
     if (!object) {
-      if (made_.devices > 1) fields_.wrong("mesh", "the entry does not say the mesh of its devices");
+      if (made_.devices > 1) fields_.wrong("mesh", "the entry does not give the mesh of its devices");
       return;
     }
     EntryFields axes(*object, "\"mesh\"", problems_);

@@ -67,7 +67,7 @@ Result<std::vector<Request>> read_request_trace(const SourcePtr& source) {
     std::string_view rest = line;
     if (!next_number(rest, one.arrival) || !next_number(rest, one.input) || !next_number(rest, one.output) ||
         !rest.empty())
-      return wrong(fmt::format("'{}' is no request", shown(line)));
+      return wrong(fmt::format("'{}' is not a request", shown(line)));
     if (!(one.arrival >= 0 && one.arrival < 1e9) || one.input < 1 || one.input > kMost || one.output < 1 ||
         one.output > kMost)
       return wrong(fmt::format("'{}': a time from 0 to 1e9 s and lengths from 1 to {}", shown(line), kMost));

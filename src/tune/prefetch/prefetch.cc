@@ -56,7 +56,7 @@ class Tuner {
     if (auto done = solve("", prepared->stripped, both ? 0.6 : 0.9); !done)
       return tl::unexpected(std::move(done.error()));
     if (both)
-      if (auto done = solve(" beside what was there", prepared->input, 1); !done)
+      if (auto done = solve(" around existing ones", prepared->input, 1); !done)
         return tl::unexpected(std::move(done.error()));
     return finish(best());
   }

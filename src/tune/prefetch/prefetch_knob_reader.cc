@@ -122,7 +122,7 @@ class KnobReader {
       }
       if (!done) return done;
     }
-    if (given != 1) return error(options, "override_options of a prefetch says one thing");
+    if (given != 1) return error(options, "override_options of a prefetch has one entry");
     knobs_.preferred_prefetch_overrides.push_back(std::move(made));
     return {};
   }
@@ -151,7 +151,7 @@ class KnobReader {
       if (!done) return done;
       if (!on) return error(field, fmt::format("'{}' can only be true", field.key));
     }
-    if (options.items.size() != 1) return error(options, "override_options of a value says one thing");
+    if (options.items.size() != 1) return error(options, "override_options of a value has one entry");
     knobs_.msa_sort_order_overrides.push_back(std::move(made));
     return {};
   }

@@ -80,7 +80,8 @@ struct Unmodelled {
   std::string_view name, off, why = {};
 };
 constexpr std::string_view kWindows =
-    "how large the window of an operand is decides the code generator of the TPU, and HLO has no way to say "
+    "how large the window of an operand is decides the code generator of the TPU, and HLO has no way to "
+    "express "
     "that a "
     "kernel finds its first window filled";
 constexpr Unmodelled kUnmodelled[] = {

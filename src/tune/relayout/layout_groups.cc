@@ -279,7 +279,7 @@ class LayoutGroups::Finder {
       why = "it is split, sparse or has metadata";
     for (const LayoutSlot& slot : group.members) {
       const ShapeRef leaf = leaf_of(slot);
-      if (leaf->memory_space() == kHostSpace) why = "it lies in the host's memory";
+      if (leaf->memory_space() == kHostSpace) why = "it is in the host's memory";
       if (leaf->logical != group.array->logical || !same_but_for_space(*leaf->layout, layout))
         why = "arrays of several layouts share its memory";
     }

@@ -45,7 +45,7 @@ Result<std::vector<const Layout*>> read_tiles(ShapePool& pool, std::span<const s
   for (const std::string& text : texts) {
     const Result<ShapeRef> shape = parse_shape(pool, fmt::format("f32[8,128]{{1,0:{}}}", text));
     if (!shape || !carries_tiles(*shape) || validate_layout(*shape))
-      return failure(fmt::format("'{}' is no tiling", text), "as in T(8,128) or T(8,128)(2,1)");
+      return failure(fmt::format("'{}' is not a tiling", text), "as in T(8,128) or T(8,128)(2,1)");
     tiles.push_back((*shape)->layout);
   }
   return tiles;

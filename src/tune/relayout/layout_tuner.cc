@@ -333,7 +333,7 @@ Result<LayoutTuning> tune_layouts(const Module& module, const OpTable& table, co
 
 Result<LayoutQuestion> parse_layout_question(std::string_view text) {
   const auto wrong = [&] {
-    return failure(fmt::format("'{}' is no question about a layout", shown(text)),
+    return failure(fmt::format("'{}' is not a question about a layout", shown(text)),
                    "as in fusion.3={1,0:T(8,128)} or while.1{2}={0,1}");
   };
   const size_t equals = text.find('=');
@@ -381,8 +381,8 @@ Result<LayoutSlot> slot_of(const LayoutProblem& problem, const Module& module,
   }
   for (const Instruction& instruction : module.instructions)
     if (instruction.name == question.value)
-      return failure(fmt::format("{} stands inside a fusion: only what is stored has a layout to choose",
-                                 question.value));
+      return failure(
+          fmt::format("{} is inside a fusion: only what is stored has a layout to choose", question.value));
   return failure(fmt::format("the module has no value '{}'", shown(question.value)),
                  did_you_mean(question.value, names));
 }

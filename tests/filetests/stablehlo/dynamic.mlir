@@ -46,7 +46,7 @@ func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 // ERR:   ^
 // ==== 4
 // EXIT: 2
-// ERR: hlosim: error: --dim: 'x' is no size
+// ERR: hlosim: error: --dim: 'x' is not a size
 // ERR:   hint: 8, batch=8 or arg0.1=8
 // ==== 5
 // EXIT: 2

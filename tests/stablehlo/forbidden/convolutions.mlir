@@ -69,7 +69,7 @@ func.func @main(%x: tensor<1x4x4x2xf32>, %k: tensor<3x3x2x1xf32>) {
 }
 // -----
 // conv batch group
-// error: convolution C8: the input batch of 3 in f32[3,4,4,2] is no multiple of batch_group_count=2
+// error: convolution C8: the input batch of 3 in f32[3,4,4,2] is not a multiple of batch_group_count=2
 func.func @main(%x: tensor<3x4x4x2xf32>, %k: tensor<3x3x2x4xf32>) {
   %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (tensor<3x4x4x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x2x2x4xf32>
   return
@@ -90,14 +90,14 @@ func.func @main(%x: tensor<1x4x4x4xf32>, %k: tensor<3x3x3x4xf32>) {
 }
 // -----
 // conv out features of batch group
-// error: convolution C7: the 3 output features of the kernel f32[3,3,2,3] are no multiple of batch_group_count=2
+// error: convolution C7: the 3 output features of the kernel f32[3,3,2,3] are not a multiple of batch_group_count=2
 func.func @main(%x: tensor<2x4x4x2xf32>, %k: tensor<3x3x2x3xf32>) {
   %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (tensor<2x4x4x2xf32>, tensor<3x3x2x3xf32>) -> tensor<1x2x2x3xf32>
   return
 }
 // -----
 // conv out features of feature group
-// error: convolution C10: the 3 output features of the kernel f32[3,3,2,3] are no multiple of feature_group_count=2
+// error: convolution C10: the 3 output features of the kernel f32[3,3,2,3] are not a multiple of feature_group_count=2
 func.func @main(%x: tensor<1x4x4x4xf32>, %k: tensor<3x3x2x3xf32>) {
   %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<1x4x4x4xf32>, tensor<3x3x2x3xf32>) -> tensor<1x2x2x3xf32>
   return

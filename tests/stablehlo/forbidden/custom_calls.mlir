@@ -55,7 +55,7 @@ func.func @main(%x: tensor<2x4xf32>) {
 }
 // -----
 // custom_call layout rank
-// error: stablehlo.custom_call: operand_layouts: layout 0 is no list of dimensions
+// error: stablehlo.custom_call: operand_layouts: layout 0 is not a list of dimensions
 func.func @main(%x: tensor<2x4xf32>) {
   %0 = "stablehlo.custom_call"(%x) {call_target_name = "foo", operand_layouts = [dense<[[0, 1]]> : tensor<1x2xindex>], result_layouts = [dense<[0, 1]> : tensor<2xindex>]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
   return
@@ -104,7 +104,7 @@ func.func @main(%x: tensor<2x4xf32>) {
 }
 // -----
 // custom_call config number
-// error: stablehlo.custom_call: backend_config is no string and no dictionary
+// error: stablehlo.custom_call: backend_config is neither a string nor a dictionary
 func.func @main(%x: tensor<2x4xf32>) {
   %0 = "stablehlo.custom_call"(%x) {call_target_name = "foo", backend_config = 1 : i32} : (tensor<2x4xf32>) -> tensor<2x4xf32>
   return
@@ -118,7 +118,7 @@ func.func @main(%x: tensor<2x4xf32>) {
 }
 // -----
 // custom_call side effect number
-// error: stablehlo.custom_call: the attribute "has_side_effect" is no integer
+// error: stablehlo.custom_call: the attribute "has_side_effect" is not an integer
 func.func @main(%x: tensor<2x4xf32>) {
   %0 = "stablehlo.custom_call"(%x) {call_target_name = "foo", has_side_effect = "x"} : (tensor<2x4xf32>) -> tensor<2x4xf32>
   return

@@ -179,7 +179,7 @@ func.func @main(%x: tensor<2x4x9xi32>, %i: tensor<1x5x2xi32>) {
 }
 // -----
 // gather slice above one
-// error: gather C8: slice size of dimension 1 is 2, expected 0 or 1: it is no dimension of the result
+// error: gather C8: slice size of dimension 1 is 2, expected 0 or 1: it is not a dimension of the result
 func.func @main(%x: tensor<2x4x9xi32>, %i: tensor<1x5x2xi32>) {
   %0 = "stablehlo.gather"(%x, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [0, 1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 2, 8>, indices_are_sorted = false} : (tensor<2x4x9xi32>, tensor<1x5x2xi32>) -> tensor<1x5x8xi32>
   return
@@ -378,7 +378,7 @@ func.func @main(%x: tensor<2x4x9xi32>, %i: tensor<2x5x1xi32>) {
 }
 // -----
 // gather batch slice
-// error: gather C8: slice size of dimension 0 is 2, expected 0 or 1: it is no dimension of the result
+// error: gather C8: slice size of dimension 0 is 2, expected 0 or 1: it is not a dimension of the result
 func.func @main(%x: tensor<2x4x9xi32>, %i: tensor<2x5x1xi32>) {
   %0 = "stablehlo.gather"(%x, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, slice_sizes = array<i64: 2, 1, 8>, indices_are_sorted = false} : (tensor<2x4x9xi32>, tensor<2x5x1xi32>) -> tensor<2x5x8xi32>
   return

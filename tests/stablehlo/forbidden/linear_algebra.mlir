@@ -202,7 +202,7 @@ func.func @main(%x: tensor<4xcomplex<f32>>) {
 }
 // -----
 // fft dense length
-// error: stablehlo.fft: the attribute "fft_length" is no list of integers
+// error: stablehlo.fft: the attribute "fft_length" is not a list of integers
 func.func @main(%x: tensor<4x4xcomplex<f32>>) {
   %0 = "stablehlo.fft"(%x) {fft_length = dense<4> : tensor<1x2xi64>, fft_type = #stablehlo<fft_type FFT>} : (tensor<4x4xcomplex<f32>>) -> tensor<4x4xcomplex<f32>>
   return
@@ -300,7 +300,7 @@ func.func @main(%x: tensor<2x2xf32>, %s: tensor<2xf64>) {
 }
 // -----
 // bn inference epsilon type
-// error: stablehlo.batch_norm_inference: I6: epsilon is no float, expected one of f32
+// error: stablehlo.batch_norm_inference: I6: epsilon is not a float, expected one of f32
 func.func @main(%x: tensor<2x2xf32>, %s: tensor<2xf32>) {
   %0 = "stablehlo.batch_norm_inference"(%x, %s, %s, %s, %s) {epsilon = 1 : i32, feature_index = 1 : i64} : (tensor<2x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
   return

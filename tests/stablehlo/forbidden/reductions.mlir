@@ -125,7 +125,7 @@ func.func @main(%x: tensor<4x3xf32>, %i: tensor<1xf32>) {
 }
 // -----
 // reduce dense dims
-// error: stablehlo.reduce: the attribute "dimensions" is no list of integers
+// error: stablehlo.reduce: the attribute "dimensions" is not a list of integers
 func.func @main(%x: tensor<4x3xf32>, %i: tensor<f32>) {
   %0 = "stablehlo.reduce"(%x, %i) ({ ^bb0(%p: tensor<f32>, %q: tensor<f32>): %s = "stablehlo.add"(%p, %q) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%s) : (tensor<f32>) -> () }) {dimensions = dense<[[0]]> : tensor<1x1xi64>} : (tensor<4x3xf32>, tensor<f32>) -> tensor<3xf32>
   return

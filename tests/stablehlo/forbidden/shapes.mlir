@@ -167,7 +167,7 @@ func.func @main(%x: tensor<2xf32>) {
 }
 // -----
 // broadcast_in_dim dense rank
-// error: stablehlo.broadcast_in_dim: the attribute "broadcast_dimensions" is no list of integers
+// error: stablehlo.broadcast_in_dim: the attribute "broadcast_dimensions" is not a list of integers
 func.func @main(%x: tensor<1x2xf32>) {
   %0 = "stablehlo.broadcast_in_dim"(%x) {broadcast_dimensions = dense<[[1,2]]> : tensor<1x2xi64>} : (tensor<1x2xf32>) -> tensor<1x2x2xf32>
   return
@@ -230,7 +230,7 @@ func.func @main(%x: tensor<2x3xf32>) {
 }
 // -----
 // transpose dense
-// error: stablehlo.transpose: the attribute "permutation" is no list of integers
+// error: stablehlo.transpose: the attribute "permutation" is not a list of integers
 func.func @main(%x: tensor<2x3xf32>) {
   %0 = "stablehlo.transpose"(%x) {permutation = dense<[[1, 0]]> : tensor<1x2xi64>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
   return
@@ -265,7 +265,7 @@ func.func @main(%x: tensor<2x3xf32>) {
 }
 // -----
 // reverse dense
-// error: stablehlo.reverse: the attribute "dimensions" is no list of integers
+// error: stablehlo.reverse: the attribute "dimensions" is not a list of integers
 func.func @main(%x: tensor<2x3xf32>) {
   %0 = "stablehlo.reverse"(%x) {dimensions = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
@@ -384,7 +384,7 @@ func.func @main(%x: tensor<4xf32>) {
 }
 // -----
 // slice dense rank
-// error: stablehlo.slice: the attribute "start_indices" is no list of integers
+// error: stablehlo.slice: the attribute "start_indices" is not a list of integers
 func.func @main(%x: tensor<4xf32>) {
   %0 = "stablehlo.slice"(%x) {start_indices = dense<[[0]]> : tensor<1x1xi64>, limit_indices = dense<[[4]]> : tensor<1x1xi64>, strides = dense<[[1]]> : tensor<1x1xi64>} : (tensor<4xf32>) -> tensor<4xf32>
   return
@@ -440,7 +440,7 @@ func.func @main(%x: tensor<4xf32>, %p: tensor<f32>) {
 }
 // -----
 // pad dense
-// error: stablehlo.pad: the attribute "edge_padding_low" is no list of integers
+// error: stablehlo.pad: the attribute "edge_padding_low" is not a list of integers
 func.func @main(%x: tensor<4xf32>, %p: tensor<f32>) {
   %0 = "stablehlo.pad"(%x, %p) {edge_padding_low = dense<[[1]]> : tensor<1x1xi64>, edge_padding_high = dense<[[0]]> : tensor<1x1xi64>, interior_padding = dense<[[0]]> : tensor<1x1xi64>} : (tensor<4xf32>, tensor<f32>) -> tensor<5xf32>
   return

@@ -440,7 +440,7 @@ func.func @main(%x: tensor<f32>) {
 }
 // -----
 // reduce applies unknown
-// error: 'stablehlo.frob' is no operation of the dialect stablehlo that is known here
+// error: 'stablehlo.frob' is not an operation of the dialect stablehlo that is known here
 func.func @main(%x: tensor<2xf32>, %i: tensor<f32>) {
   %0 = stablehlo.reduce(%x init: %i) applies stablehlo.frob across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
   return
@@ -489,7 +489,7 @@ func.func @main(%x: tensor<2xf32>) {
 }
 // -----
 // dimension of type string
-// error: stablehlo.concatenate: the attribute "dimension" is no integer
+// error: stablehlo.concatenate: the attribute "dimension" is not an integer
 func.func @main(%x: tensor<2xf32>) {
   %0 = "stablehlo.concatenate"(%x, %x) {dimension = "0"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
   return

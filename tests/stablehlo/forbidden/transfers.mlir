@@ -97,21 +97,21 @@ func.func @main(%t: !stablehlo.token) {
 }
 // -----
 // infeed layout not array
-// error: stablehlo.infeed: layout: an entry is no list of integers, as in [[0, 1]]
+// error: stablehlo.infeed: layout: an entry is not a list of integers, as in [[0, 1]]
 func.func @main(%t: !stablehlo.token) {
   %0:2 = "stablehlo.infeed"(%t) {layout = [0]} : (!stablehlo.token) -> (tensor<2x4xf32>, !stablehlo.token)
   return
 }
 // -----
 // infeed layout words
-// error: stablehlo.infeed: layout: an entry is no list of integers, as in [[0, 1]]
+// error: stablehlo.infeed: layout: an entry is not a list of integers, as in [[0, 1]]
 func.func @main(%t: !stablehlo.token) {
   %0:2 = "stablehlo.infeed"(%t) {layout = [["a", "b"]]} : (!stablehlo.token) -> (tensor<2x4xf32>, !stablehlo.token)
   return
 }
 // -----
 // infeed layout nested
-// error: stablehlo.infeed: layout: an entry is no list of integers, as in [[0, 1]]
+// error: stablehlo.infeed: layout: an entry is not a list of integers, as in [[0, 1]]
 func.func @main(%t: !stablehlo.token) {
   %0:2 = "stablehlo.infeed"(%t) {layout = [[[0], [1]]]} : (!stablehlo.token) -> (tensor<2x4xf32>, !stablehlo.token)
   return

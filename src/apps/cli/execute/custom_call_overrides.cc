@@ -138,9 +138,9 @@ void StandIns::warn_of_unused(const Module& module, Streams streams) const {
         std::any_of(module.instructions.begin(), module.instructions.end(),
                     [&](const Instruction& one) { return is_custom_call(one) && entry.fits(one); });
     if (used) continue;
-    Diagnostic warning = error_at(entry.source, entry.offset,
-                                  fmt::format("no custom call runs as \"{}\" says", shown(entry.key)),
-                                  did_you_mean(entry.key, names));
+    Diagnostic warning =
+        error_at(entry.source, entry.offset, fmt::format("no custom call matches \"{}\"", shown(entry.key)),
+                 did_you_mean(entry.key, names));
     warning.severity = Severity::kWarning;
     tell(warning, streams);
   }

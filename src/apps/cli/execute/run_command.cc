@@ -323,7 +323,7 @@ std::string tolerance_problem(const std::string& text) {
   if (is_number_beyond(text, kMost))
     return fmt::format("'{}' is out of range: expected a number from 0 to {:.2g}", shown(text), kMost);
   const Result<double> number = TextForm<double>::read(text);
-  return number && *number >= 0 ? "" : fmt::format("'{}' is no number from 0 on", shown(text));
+  return number && *number >= 0 ? "" : fmt::format("'{}' is not a number from 0 on", shown(text));
 }
 
 void declare_values(CommandLine& line, RunOptions& options) {

@@ -59,7 +59,7 @@ bool RunSession::prepare() {
     return complain("--global, --replicas and --partitions need --peers=run");
   if (options_.peers != "run" && streams_.ranks.size() > 1) return complain("several ranks need --peers=run");
   if (options_.output == "-")
-    return complain("-o: '-' is no folder", "--print writes the outputs to standard output");
+    return complain("-o: '-' is not a folder", "--print writes the outputs to standard output");
   if (!claim_expected()) return false;
   if (options_.physical.any() && !options_.physical.wanted)
     return complain("--device, --set, --schedule, --layouts and --alignment need --physical");
@@ -219,7 +219,8 @@ bool RunSession::fits(const Loaded& loaded, int64_t held) {
       saturating_add(placed, saturating_add(saturating_multiply(own, devices), program.constant_bytes()));
   if (peak <= max_memory_ - held) return true;
   const std::string exact = peak >= 1024 ? fmt::format(" ({} bytes)", grouped(peak)) : "";
-  const std::string beside = held > 0 ? fmt::format(" beside {} of other results", to_text(Bytes(held))) : "";
+  const std::string beside =
+      held > 0 ? fmt::format(" next to {} of other results", to_text(Bytes(held))) : "";
   const std::string on = loaded.is_joint() ? fmt::format(" on {} devices", loaded.grid.devices()) : "";
   return complain(
       fmt::format("running '{}'{} needs {}{}{}; the limit is {} ({})", loaded.file, on, to_text(Bytes(peak)),

@@ -31,7 +31,7 @@ Result<int64_t> positive(std::string_view text, std::string_view what) {
   if (error == std::errc::result_out_of_range && end == text.data() + text.size())
     return failure(fmt::format("{} is out of range: {}", what, shown(text)), "at most 9223372036854775807");
   if (error != std::errc() || end != text.data() + text.size())
-    return failure(fmt::format("{} is no whole number: '{}'", what, shown(text)));
+    return failure(fmt::format("{} is not a whole number: '{}'", what, shown(text)));
   if (value <= 0) return failure(fmt::format("{} is {}, but has to be at least 1", what, value));
   return value;
 }
@@ -39,7 +39,7 @@ Result<int64_t> positive(std::string_view text, std::string_view what) {
 Result<SystolicArray> read_array(const std::string& text) {
   const size_t by = text.find('x');
   if (by == std::string::npos)
-    return failure(fmt::format("--array: '{}' is no size of an array", shown(text)),
+    return failure(fmt::format("--array: '{}' is not a size of an array", shown(text)),
                    "rows and columns, as in 128x128");
   const std::string_view all = text;
   const Result<int64_t> rows = positive(all.substr(0, by), "--array: the number of rows");

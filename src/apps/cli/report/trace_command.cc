@@ -52,7 +52,7 @@ Result<Format> format_of(const TraceArguments& options) {
   if (ends_with(path, ".pftrace") || ends_with(path, ".perfetto-trace")) return Format::kPerfetto;
   if (ends_with(path, ".svg")) return Format::kSvg;
   return failure(fmt::format("--output: '{}' doesn't tell the format of a trace", shown(path)),
-                 "its name ends in .json, .json.gz, .pftrace or .svg; or --format says it");
+                 "its name ends in .json, .json.gz, .pftrace or .svg; or --format names it");
 }
 
 void write(Format format, const std::vector<Trace>& traces, const TextSink& out) {

@@ -27,7 +27,7 @@ Result<double> budget_seconds(const std::string& text, std::string_view option) 
     return failure(fmt::format("{}: '{}' is out of range: expected a time from 0 to 1e6{}", option,
                                shown(text), text.substr(number.size())));
   if (number.empty() || *end != '\0' || !(value >= 0))
-    return failure(fmt::format("{}: '{}' is no time", option, text), "as in 10s, 500ms or 2min");
+    return failure(fmt::format("{}: '{}' is not a time", option, text), "as in 10s, 500ms or 2min");
   return value * factor;
 }
 

@@ -75,7 +75,7 @@ Result<MeshPrograms> mesh_programs(const ModelConfig& model, const StepChoice& c
       }
   }
   if (made.programs.empty())
-    return failure("no mesh of these axes cuts the model",
+    return failure("no mesh of these axes shards the model",
                    made.left_out.empty() ? std::string() : made.left_out.front());
   return made;
 }

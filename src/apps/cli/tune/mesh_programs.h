@@ -19,7 +19,7 @@ namespace hlosim {
 
 struct MeshPrograms {
   std::vector<MeshProgram> programs;
-  std::vector<std::string> left_out;  // "fsdp=1,tensor=64: kv_heads 8 can't be cut by …"
+  std::vector<std::string> left_out;  // "fsdp=1,tensor=64: kv_heads 8 can't be sharded by …"
 };
 
 struct StepMesh {

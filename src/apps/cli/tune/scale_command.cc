@@ -51,7 +51,7 @@ Result<double> read_token_count(const std::string& text) {
     }
   const Result<double> read = TextForm<double>::read(number);
   if (read && *read > 0) return *read * scale;
-  return failure(fmt::format("--tokens: '{}' is no number of tokens", shown(text)), "as in 15T or 300B");
+  return failure(fmt::format("--tokens: '{}' is not a number of tokens", shown(text)), "as in 15T or 300B");
 }
 
 /// The mesh on another number of devices: its data axis takes the difference.
@@ -61,7 +61,7 @@ Result<Mesh> with_devices(Mesh mesh, int64_t devices) {
   if (data == mesh.axes.end()) data = mesh.axes.insert(mesh.axes.begin(), MeshAxis{"data", 1});
   const int64_t others = mesh.devices() / data->size;
   if (devices % others != 0)
-    return failure(fmt::format("{} devices are no multiple of the other axes' {}", devices, others));
+    return failure(fmt::format("{} devices are not a multiple of the other axes' {}", devices, others));
   data->size = devices / others;
   if (data->size == 1 && mesh.axes.size() > 1) mesh.axes.erase(data);
   return mesh;
@@ -149,7 +149,7 @@ class ScaleCommand {
       in_slice = std::max<int64_t>(input.step->ici.devices() / device.devices_per_chip(), 1);
     if (in_slice > 0) slices = chips <= in_slice ? 1 : chips / in_slice;
     if (chips % slices != 0 || (in_slice > 0 && slices > 1 && chips != slices * in_slice))
-      return failure(in_slice > 0 ? fmt::format("{} chips are no whole slices of {}", chips, in_slice)
+      return failure(in_slice > 0 ? fmt::format("{} chips are not whole slices of {}", chips, in_slice)
                                   : fmt::format("{} chips are not {} equal slices", chips, slices));
     return slices;
   }

@@ -50,7 +50,7 @@ Result<std::vector<std::string>> read_axes(const std::string& text) {
   if (!axes) return axes;
   for (const std::string& name : *axes)
     if (name.find_first_of("=[]{} ;") != std::string::npos)
-      return failure(fmt::format("--axes: '{}' is no name of an axis", shown(name)),
+      return failure(fmt::format("--axes: '{}' is not a name of an axis", shown(name)),
                      "as in --axes=data,model");
   return axes;
 }

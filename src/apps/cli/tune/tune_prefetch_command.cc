@@ -58,7 +58,7 @@ Result<XlaKnobs> read_all_knobs(const TunePrefetchArguments& options, Streams st
   for (const std::string& knob : options.knobs) {
     const size_t equals = knob.find('=');
     if (equals == std::string::npos)
-      return failure(fmt::format("--knob: '{}' is no NAME=VALUE", knob),
+      return failure(fmt::format("--knob: '{}' is not NAME=VALUE", knob),
                      "`--list-knobs` shows what there is");
     if (auto done = set_knob(knobs, knob.substr(0, equals), knob.substr(equals + 1)); !done) {
       done.error().message = "--knob: " + done.error().message;

@@ -38,7 +38,7 @@ Result<LatencyScheduleOptions> read_knobs(const TuneScheduleArguments& options) 
   for (const std::string& knob : options.knobs) {
     const size_t equals = knob.find('=');
     if (equals == std::string::npos)
-      return failure(fmt::format("--knob: '{}' is no NAME=VALUE", knob),
+      return failure(fmt::format("--knob: '{}' is not NAME=VALUE", knob),
                      "`--list-knobs` shows what there is");
     if (const auto set = set_schedule_knob(result, knob.substr(0, equals), knob.substr(equals + 1)); !set) {
       Diagnostic wrong = set.error();

@@ -67,7 +67,7 @@ Evaluation evaluate_custom_call(EvaluateContext& op) {
   if (shifted_slices(op)) return evaluate_shifted_slices(op);
   return op.unsupported(
       fmt::format("what target \"{}\" computes is not known here; --kernel={}=MODULE and --custom-calls "
-                  "say it, or CustomCallHandlers in a program that uses the library",
+                  "define it, or CustomCallHandlers in a program that uses the library",
                   target, target));
 }
 
@@ -104,8 +104,7 @@ Evaluation evaluate_concat_bitcast(EvaluateContext& op) {
 Evaluation evaluate_called_computation(EvaluateContext& op) {
   const ComputationId* called = called_computation(op);
   if (!called)
-    return op.unsupported(
-        fmt::format("{} calls no computation that says what it is", custom_call_target(op)));
+    return op.unsupported(fmt::format("{} calls no computation that defines it", custom_call_target(op)));
   std::vector<ShapeRef> parameters;
   for (int64_t i = 0; i < parameter_count(op, *called); ++i)
     for_each_leaf(parameter_shape(op, *called, i), [&](ShapeRef leaf) { parameters.push_back(leaf); });

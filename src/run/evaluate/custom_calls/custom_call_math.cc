@@ -72,8 +72,7 @@ Evaluation evaluate_builder_math(EvaluateContext& op) {
       const void* in[] = {call.operand(0).bytes(), ones.data()};
       atan2.fn(call.make_result().bytes(), in, atan2.immediate, count);
     };
-  return op.unsupported(
-      fmt::format("{} of {} calls no computation that says what it is", target, text_of(shape)));
+  return op.unsupported(fmt::format("{} of {} calls no computation that defines it", target, text_of(shape)));
 }
 
 }  // namespace hlosim

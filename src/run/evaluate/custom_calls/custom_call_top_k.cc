@@ -175,7 +175,8 @@ Evaluation evaluate_top_k_call(EvaluateContext& op) {
                       return holds_the_same(parameter, &parameter - parameters.data() < 2 ? value : index);
                     });
   if (!fits)
-    return op.unsupported("the comparator of TopK is no predicate of (value, value[, s32 index, s32 index])");
+    return op.unsupported(
+        "the comparator of TopK is not a predicate of (value, value[, s32 index, s32 index])");
   if (const auto program = op.element_program(*comparator))
     return [top = *top, program](Invocation& call) {
       std::byte* values = call.make_result(0).bytes();

@@ -147,7 +147,7 @@ Evaluation permute_in_place(EvaluateContext& op, bool is_start) {
     if (moves)
       for (const MovedSlice& slice : slices)
         if (!move_slice(slice, operands, operands[slice.buffer], outputs[slice.buffer]))
-          return call.fail("a slice lies outside of its buffer");
+          return call.fail("a slice is outside of its buffer");
     for (size_t i = 0; i < buffers; ++i) call.set_result(std::move(outputs[i]), is_start ? buffers + i : i);
     for (size_t i = 0; is_start && i < buffers; ++i) call.set_result(std::move(operands[i]), i);
     for (size_t i = 2 * buffers; i < call.result_count(); ++i) {

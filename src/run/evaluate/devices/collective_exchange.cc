@@ -354,7 +354,7 @@ bool find_groups(EvaluateContext& op, Collective& collective) {
 
 JointEvaluation evaluate_among(EvaluateContext& op) {
   const Work work = work_of(op);
-  HLOSIM_CHECK(work.collective, "{} is no collective", op.instruction().name);
+  HLOSIM_CHECK(work.collective, "{} is not a collective", op.instruction().name);
   Collective collective;
   collective.kind = work.collective->kind;
   if (!find_groups(op, collective)) return nullptr;

@@ -76,7 +76,7 @@ Route route_of(EvaluateContext& op) {
   }
   if (op.grid()) {
     op.unsupported(
-        "nothing says which device it leads to: the frontend attribute "
+        "its peer device is unknown: the frontend attribute "
         "_xla_send_recv_source_target_pairs is missing");
     return Route::kRefused;
   }
@@ -220,7 +220,7 @@ Evaluation evaluate_recv_done(EvaluateContext& op) {
       for (size_t i = 0; i < count; ++i) call.set_result(call.take(i), i);
       return;
     }
-    if (!channel) return call.fail("neither this nor its operand says on which channel");
+    if (!channel) return call.fail("neither this nor its operand names a channel");
     auto& waiting = call.device().under_way[*channel];
     if (waiting.empty())
       return call.fail(fmt::format("nothing has been sent on channel {} so far", *channel));

@@ -98,7 +98,7 @@ Attendance meet(CollectiveCall& call, std::span<const int64_t> devices, size_t n
   }
   if (here < 0) return Attendance::kNobody;
   if (missing >= 0) {
-    call.fail(fmt::format("{} waits for {}, which {}; the group is {}", run.name_of(here),
+    call.fail(fmt::format("{} is waiting for {}, which {}; the group is {}", run.name_of(here),
                           run.name_of(missing), run.whereabouts(missing), list_of(devices)));
     return Attendance::kFailed;
   }

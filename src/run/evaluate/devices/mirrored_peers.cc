@@ -100,7 +100,7 @@ Evaluation evaluate_among_twins(EvaluateContext& op) {
   const Result<Twins> twins = twins_of(op);
   if (!twins) return op.unsupported(twins.error().message);
   const Work work = work_of(op);
-  HLOSIM_CHECK(work.collective, "{} is no collective", op.instruction().name);
+  HLOSIM_CHECK(work.collective, "{} is not a collective", op.instruction().name);
   const CollectiveKind kind = work.collective->kind;
   const bool reduces = kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduceScatter;
   const auto operands = operand_leaves_of(op), results = leaves_of(op.shape());

@@ -79,7 +79,7 @@ void run_permute(CollectiveCall& call, const Permute& permute) {
     if (!permute.in_place)
       outputs[target] = sources[i];
     else if (!write_slices(permute, permute.transfers[i].slice, sources[i], outputs[target]))
-      return call.fail("a slice lies outside of its buffer");
+      return call.fail("a slice is outside of its buffer");
   }
   for (size_t m = 0; m < members.size(); ++m) {
     Invocation& member = members[m];

@@ -46,7 +46,7 @@ std::vector<Proposal> find_model_sizes(const AdviceSubject& subject) {
       return remake_step(setup);
     };
     proposal.name = fmt::format("{}={}", one.key, wanted);
-    proposal.problem = fmt::format("{} {} is no multiple of {}", one.key, size, unit);
+    proposal.problem = fmt::format("{} {} is not a multiple of {}", one.key, size, unit);
     proposal.change =
         fmt::format("{0}: {2} in the model's configuration (from {1}), with weights padded by zeros", one.key,
                     size, wanted);

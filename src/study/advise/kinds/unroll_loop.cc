@@ -19,7 +19,7 @@ ComputationId body_of(const Instruction& loop) { return loop.find(AttrKey::kBody
 Result<void> state_turns(ModuleEditor& editor, InstructionId loop, int64_t turns) {
   const Attr* config = editor.module()[loop].find(AttrKey::kBackendConfig);
   if (config && config->text().find("known_trip_count") == std::string_view::npos)
-    return failure("its backend_config says something else than its turns");
+    return failure("its backend_config contradicts its trip count");
   const std::string text = fmt::format("{{\"known_trip_count\":{{\"n\":\"{}\"}}}}", turns);
   editor.set_attr(loop, Attr::make_text(AttrKey::kBackendConfig, AttrSyntax::kConfig,
                                         editor.module().arena().copy(std::string_view(text))));
@@ -32,7 +32,7 @@ Result<void> unroll(ModuleEditor& editor, const std::string& name, int64_t facto
   const Result<InstructionId> loop = named(module, name);
   if (!loop) return tl::unexpected(loop.error());
   const TripCount turns = trip_count(module, module[*loop]);
-  if (!turns.known() || turns.count % factor != 0) return failure("its turns are no multiple any more");
+  if (!turns.known() || turns.count % factor != 0) return failure("its trip count is no longer a multiple");
   const ComputationId body = body_of(module[*loop]), together = editor.add_computation("unrolled");
   InstructionId state = editor.add_parameter(together, "state", module[*loop].shape);
   const ComputationId called[] = {body};

@@ -6,6 +6,6 @@ module @m {
     return
   }
 }
-// ERR: operation_between_functions.mlir:4:8: error: 'stablehlo.constant' stands in a module, expected functions
+// ERR: operation_between_functions.mlir:4:8: error: 'stablehlo.constant' in a module, expected functions
 // ERR:     %0 = stablehlo.constant dense<1> : tensor<i32>
 // ERR:          ^

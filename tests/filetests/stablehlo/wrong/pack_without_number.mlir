@@ -5,6 +5,6 @@ func.func @main(%x: tensor<4x8xf32>, %v: tensor<8xf32>, %i: tensor<i32>) -> tens
   %1 = stablehlo.abs %0 : tensor<4x8xf32>
   return %x : tensor<4x8xf32>
 }
-// ERR: pack_without_number.mlir:5:22: error: %0 has 2 results: say which, as in %0#0
+// ERR: pack_without_number.mlir:5:22: error: %0 has 2 results: name one, as in %0#0
 // ERR:     %1 = stablehlo.abs %0 : tensor<4x8xf32>
 // ERR:                        ^
