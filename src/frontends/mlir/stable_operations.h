@@ -73,7 +73,7 @@ struct StableOperation {
   int newest = 0;                // version in VHLO, the dialect of portable artifacts; 0: it has none
   /// VHLO's, in alphabetical order, each followed by a blank but for the last. `name@2` is there from version
   /// 2 on, `name<2` up to the one before.
-  std::string_view attributes;
+  std::string_view attributes{};
 
   /// In alphabetical order, in which artifacts have their values.
   std::vector<std::string_view> vhlo_attributes(int version) const;
