@@ -9,9 +9,9 @@
 #include "base/saturating.h"
 #include "hlo/frontend.h"
 #include "hlo/printer.h"
-#include "model/limiting_key.h"
 #include "model/memory_system.h"
 #include "model/pallas/custom_call_cost_source.h"
+#include "report/limiting_key.h"
 #include "report/source_place.h"
 #include "report/structure.h"
 

@@ -1,5 +1,5 @@
 // The key that a report names as the limit is the one whose doubling makes the program faster.
-#include "model/limiting_key.h"
+#include "report/limiting_key.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

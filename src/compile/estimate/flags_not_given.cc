@@ -66,9 +66,9 @@ std::optional<OtherEnd> other_end(XlaFlagEffect effect, const Device& device, co
 }
 
 /// The program of one device, which none of these flags changes, and `options` for that; the module itself
-/// where what is fastest decides on it, or where it isn't spread.
-Module spread_once(const Module& module, const OpTable& table, const Device& device,
-                   EstimateOptions& options) {
+/// where the fastest partitioning is searched for, or where it isn't partitioned.
+Module partitioned_once(const Module& module, const OpTable& table, const Device& device,
+                        EstimateOptions& options) {
   if (options.mesh && options.mesh->windowed == WindowedProducts::kAuto) return module.copy();
   std::optional<MeshRequest> request = options.mesh;
   if (!request && options.partitioning == Partitioning::kSharded) request = default_request(module, table);
@@ -112,7 +112,7 @@ std::vector<FlagNotGiven> flags_not_given(const Module& module, const OpTable& t
     row.name = flag.name, row.key = flag.key;
     row.value = end->value, row.other = end->other;
     if (module.instructions.size() > kMostInstructionsForFlags) continue;
-    if (!spread) spread = spread_once(module, table, device, bare);
+    if (!spread) spread = partitioned_once(module, table, device, bare);
     const Result<Estimate> rerun = hlosim::estimate(*spread, table, end->device, bare);
     if (rerun) row.time = rerun->simulation.totals.makespan;
   }

@@ -1,6 +1,6 @@
-// StableHLO's operations and those of CHLO, MHLO and func that stand for one HLO instruction: the one table of
+// StableHLO's operations and those of CHLO, MHLO and func that mean one HLO instruction: the one table of
 // names, HLO opcodes, versions in portable artifacts, and attributes. The writer of StableHLO, the reader of
-// bytecode and the lowering to HLO look operations up here. How text is read stands beside each form
+// bytecode and the lowering to HLO look operations up here. How text is read is next to each form
 // (mlir/pretty_forms.h), how an operation becomes HLO in the rows of stablehlo/rows_*.cc.
 //
 //   stable_operation("stablehlo.exponential_minus_one")->opcode           // Opcode::kExpm1
@@ -83,8 +83,8 @@ struct StableOperation {
 std::span<const StableOperation> stable_operations();
 /// With its dialect; null: it isn't in the table.
 const StableOperation* stable_operation(std::string_view name);
-/// The one that an instruction is written as; null: nothing in StableHLO or CHLO means the same, or the writer
-/// doesn't know it.
+/// The one that an instruction is written as; null: nothing in StableHLO or CHLO means the same, or the
+/// writer doesn't know it.
 const StableOperation* stable_operation(Opcode opcode);
 
 }  // namespace hlosim::mlir

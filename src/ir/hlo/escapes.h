@@ -6,8 +6,9 @@
 
 namespace hlosim {
 
-/// The bytes of a string without its quotes. `\n`, `\r`, `\t`, `\a`, `\b`, `\f`, `\v`, one to three octal digits, `\x`
-/// with up to two hexadecimal ones; any other character means itself, a backslash at the end, too.
+/// The bytes of a string without its quotes. `\n`, `\r`, `\t`, `\a`, `\b`, `\f`, `\v`, one to three octal
+/// digits, `\x` with up to two hexadecimal ones; any other character means itself, and so does a backslash at
+/// the end.
 std::string unescaped(std::string_view text);
 
 }  // namespace hlosim

@@ -1,4 +1,4 @@
-#include "model/limiting_key.h"
+#include "report/limiting_key.h"
 
 #include <fmt/format.h>
 
